@@ -2,7 +2,7 @@
 
 A Monte-Carlo sweep on all cores over the friction of all seven places: Coulomb levels in both directions and viscous
 coefficients, each by itself; every run keeps the largest and mean deviation and a curve of 300 points along the path.
-Speed is that of the whole sweep, making ready and starting processes included: a few runs are slower than many.
+Speed is that of the whole sweep, making ready included: a few runs are slower than many.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Any
 from robodyn.files.flexible_forms import FLEXIBLE, BeamForm, FrameForm, ModalForm, NodeForm
 from robodyn.files.forms import EVENTS, BodyForm, RowForm
 from robodyn.files.groups import keys_of
-from robodyn.files.path_forms import PATHS, Pointing, Turned
+from robodyn.files.path_forms import PATHS, Pointing, Timing, Turned
 from robodyn.files.reading import is_required, key_of
 from robodyn.files.reference_files import FileReference
 from robodyn.model import (
@@ -46,6 +46,7 @@ from robodyn.model.kinds import Choice, Kind, Quantity
 from robodyn.model.look import LOOKS
 from robodyn.model.referring_kinds import Parts, Target
 from robodyn.model.shape import Ball, Box, HeightField, Plane, Rim
+from robodyn.model.state_controller import StateController
 from robodyn.model.vector_kinds import Rotation
 from robodyn.structures import Element
 from robodyn.structures.sections import SECTIONS
@@ -74,8 +75,10 @@ TABLES: Mapping[str, Sequence[type[Description]]] = {
     "file reference": (FileReference,),
     "path": PATHS,
     "orientation": (Pointing, Turned),
+    "timing": (Timing,),
     "signal": (FormulaSignal,),
     "delay": (Delay,),
+    "controller": (StateController,),
     "load": (Load,),
     "constraint": CONSTRAINTS,
     "interface": (Interface,),

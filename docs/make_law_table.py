@@ -14,8 +14,13 @@ from typing import Any
 
 from robodyn.analysis.model_stand_in import UnitModel
 from robodyn.laws import MODULES, Law, arguments_of, info_of
+from robodyn.model.task import find_rows
 
 PAGE = Path(__file__).with_name("laws.md")
+FOLDED = {"target": (1.0, 0.0, 0.0, 0.0)}
+"""Of parameters that are no tables."""
+TASK = ("target", "stiffness", "damping")
+"""What a task of positions needs."""
 BEGIN, END = "<!-- law table: begin -->", "<!-- law table: end -->"
 
 
@@ -55,12 +60,12 @@ def _row(name: str, law: Callable[..., Any]) -> str:
 def _returned(law: Callable[..., Any]) -> list[str]:
     """Names of a law's outputs, from one call with ones; rates and new memory are known by their endings."""
     info = info_of(law)
-    arguments: dict[str, Any] = {a.name: 1.0 for a in arguments_of(law)}
-    arguments |= {a.name: (0.0, 1.0) for a in arguments_of(law) if a.name in info.folded}
+    needed = [a for a in arguments_of(law) if not a.has_default or a.name in TASK]
+    arguments: dict[str, Any] = {a.name: 1.0 for a in needed}
+    arguments |= {a.name: FOLDED.get(a.name, (0.0, 1.0)) for a in needed if a.name in info.folded}
     if "model" in arguments:
-        arguments |= {a.name: (1.0,) for a in arguments_of(law) if not a.keyword_only} | {
-            "model": UnitModel(("axis",), ("axis",))
-        }
+        arguments |= {a.name: (1.0,) for a in needed if not a.keyword_only}
+        arguments["model"] = UnitModel(("axis",), find_rows(("axis.position",), "world"))
     hidden = {f"{n}_dot" for n in info.states} | {f"{n}_next" for n in info.memory}
     return [name for name in law(**arguments) if name not in hidden]
 
@@ -72,6 +77,8 @@ def _with_unit(name: str, units: Any) -> str:
 def _default(argument: Any) -> str:
     if not argument.has_default:
         return ""
+    if isinstance(argument.default, tuple):
+        return f" = {', '.join(f'{value:g}' for value in argument.default)}" if argument.default else " = none"
     return " = inf" if argument.default == math.inf else f" = {argument.default:g}"
 
 

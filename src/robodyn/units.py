@@ -198,10 +198,15 @@ def fill_unit(unit: str, placeholders: Mapping[str, str]) -> str:
 
 
 def split_heading(heading: str) -> tuple[str, str]:
-    """Name and unit of 'name [unit]'; the unit is empty where there is none."""
+    """Name and unit of 'name [unit]', or of 'name (unit)' with a known one; the unit is empty where there is none."""
     heading = heading.strip()
     name, bracket, unit = heading.removesuffix("]").rpartition("[")
-    return (name.rstrip(), unit) if bracket and heading.endswith("]") else (heading, "")
+    if bracket and heading.endswith("]"):
+        return name.rstrip(), unit
+    name, bracket, unit = heading.removesuffix(")").rpartition("(")
+    if bracket and heading.endswith(")") and name.strip() and unit and known_unit(unit) is not None:
+        return name.rstrip(), unit
+    return heading, ""
 
 
 def _split(plain: str, text: str) -> Iterator[re.Match[str]]:

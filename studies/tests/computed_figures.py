@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from robodyn.studies import Kind
 from robodyn_studies import STUDIES
 
 
@@ -19,6 +20,12 @@ def _compute(study, without):
 
 
 def flawed_figures(study, without=()):
-    """Names of figures that are out, or do not say why they are what they are."""
+    """Names of figures that are out, do not say why they are what they are, or claim a publication that is none."""
     found = figures_of(study, without)
-    return [name for name, figure in found.items() if figure.ok is False or not figure.reason]
+    return [name for name, figure in found.items() if figure.ok is False or not figure.reason or _overclaims(figure)]
+
+
+def _overclaims(figure):
+    """Results and inputs stand in a publication; what is wide says why, which figures see to when they are made."""
+    own = not figure.source or figure.source.startswith(("own", "closed form", "this project"))
+    return own if figure.kind is not Kind.CHECK else figure.published is not None

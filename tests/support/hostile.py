@@ -153,9 +153,15 @@ def read_nominal(path):
 
 
 def read_measurement(path):
-    from robodyn.analysis.fitting.measured import read_measured
+    from robodyn.analysis.measurement.measured import read_measured
 
     read_measured(path)
+
+
+def _arrays():
+    file = io.BytesIO()
+    np.savez(file, time=np.arange(3.0), q=np.ones((3, 2)))
+    return [file.getvalue()]
 
 
 def _columns():
@@ -171,12 +177,6 @@ def read_column(path):
     from robodyn.files import read_reference
 
     read_reference(path, "height", "cubic")(0.5)
-
-
-def read_table(path):
-    from robodyn.results.exports import from_csv
-
-    from_csv(path)
 
 
 def _units():
@@ -233,7 +233,7 @@ READERS = {
     "run": Reader(".run", read_run, edit_archive, _runs, (RunFileError,)),
     "nominal": Reader(".npz", read_nominal, edit_archive, _nominals),
     "measured": Reader(".csv", read_measurement, edit_csv, lambda: [MEASURED.encode()]),
-    "table": Reader(".csv", read_table, edit_csv, lambda: [MEASURED.encode()], (ValueError,)),
+    "arrays": Reader(".npz", read_measurement, edit_archive, _arrays),
     "reference": Reader(".parquet", read_column, edit_bytes, _columns),
     "unit": Reader(".fmu", read_unit, edit_archive, _units),
     "urdf": Reader(".urdf", read_robot, edit_xml, lambda: _robots("arm.urdf", "floating.urdf")),

@@ -9,17 +9,18 @@ from robodyn.cli import main
 
 
 def run_robodyn(arguments, folder, **environment):
-    """What `robodyn ARGUMENTS` prints in a folder, on both streams."""
+    """Exit code of `robodyn ARGUMENTS` in a folder, and what it prints on both streams."""
     with tempfile.TemporaryFile() as printed:
         child = os.fork()
         if not child:
             _be_command(arguments, folder, environment, printed.fileno())
-        os.waitpid(child, 0)
+        _, status = os.waitpid(child, 0)
         printed.seek(0)
-        return printed.read().decode()
+        return os.waitstatus_to_exitcode(status), printed.read().decode()
 
 
 def _be_command(arguments, folder, environment, printed):
+    code = 0
     try:
         for stream, name in ((1, "stdout"), (2, "stderr")):
             os.dup2(printed, stream)
@@ -28,10 +29,11 @@ def _be_command(arguments, folder, environment, printed):
         os.environ.update(environment)
         sys.argv = ["robodyn", *arguments]
         main()
-    except SystemExit:
-        pass
+    except SystemExit as end:
+        code = end.code or 0
     except BaseException:  # noqa: BLE001  whatever it is, it is printed, as Python does
         traceback.print_exc()
+        code = 1
     finally:
         sys.stdout.flush()
-        os._exit(0)
+        os._exit(code)

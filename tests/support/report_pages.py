@@ -16,3 +16,9 @@ def scrub(browser, share):
     script = "const s = arguments[0], e = document.querySelector('#scrub');"
     browser.run(script + "e.value = 1000 * s; e.dispatchEvent(new Event('input'))", share)
     return number(browser.text("#clock"))
+
+
+def toggle(browser, text):
+    """Click on what is shown of the machine on wish."""
+    script = "[...document.querySelectorAll('#replay-tools label')].find((l) => l.textContent === arguments[0]).click()"
+    browser.run(script, text)

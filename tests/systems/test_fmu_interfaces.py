@@ -8,7 +8,14 @@ import pytest
 
 from robodyn.catalog import solve_exactly
 from robodyn.catalog.oscillator import Oscillator, oscillator_sides
-from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, cosimulate, read_cosimulation
+from robodyn.cosimulation import (
+    Connection,
+    CosimSettings,
+    ScenarioUnit,
+    cosimulate,
+    model_from_mobility,
+    read_cosimulation,
+)
 from robodyn.errors import ModelError
 
 pytest.importorskip("fmpy")
@@ -93,9 +100,56 @@ def test_units_hold_models_over_a_step(paths):
 
 
 def test_interfaces_that_a_unit_cannot_have_are_refused(paths):
-    rigid = dataclasses.replace(SIDES[0].machine.interfaces[0], stiffness=None, damping=None)
-    with pytest.raises(ModelError, match="takes a model rigidly"):
-        InterfaceFmu(paths[0], interfaces=[rigid])
     other = dataclasses.replace(SIDES[0].machine.interfaces[0], name="door")
     with pytest.raises(ModelError, match=r"the unit has no 'door.position'"):
         InterfaceFmu(paths[0], interfaces=[other])
+
+
+def make_rigid(side):
+    """A mass whose neighbour is attached without any give."""
+    port = dataclasses.replace(side.machine.interfaces[0], stiffness=None, damping=None)
+    return dataclasses.replace(side, machine=dataclasses.replace(side.machine, interfaces=(port,)))
+
+
+@pytest.fixture(scope="module")
+def rigid_sides():
+    return [make_rigid(side) for side in SIDES]
+
+
+@pytest.fixture(scope="module")
+def rigid_path(rigid_sides, tmp_path_factory):
+    return write_fmu(rigid_sides[0], tmp_path_factory.mktemp("rigid") / "first.fmu").path
+
+
+def open_rigid(path, sides):
+    return InterfaceFmu(path, "first", interfaces=sides[0].machine.interfaces)
+
+
+def test_a_unit_is_felt_without_what_is_attached_to_it_rigidly(rigid_path, rigid_sides):
+    with open_rigid(rigid_path, rigid_sides) as unit:
+        unit.start(0.0)
+        alone = unit.reduced_model("port")
+        heavy = model_from_mobility(np.array([[1 / 3.0]]), np.array([7.0]), alone.motion)
+        unit.attach_model("port", heavy, None)
+        attached = unit.reduced_model("port")
+    np.testing.assert_allclose(attached.inertia, [[NUMBERS.masses[0]]], rtol=1e-12)
+    np.testing.assert_allclose(attached.acceleration, alone.acceleration, atol=1e-12)
+
+
+def test_a_unit_and_a_scenario_keep_their_own_motions(rigid_path, rigid_sides):
+    connection = Connection("first.port", "second.port", join="none")
+    second = ScenarioUnit(rigid_sides[1], name="second")
+    found = []
+    for first in (open_rigid(rigid_path, rigid_sides), ScenarioUnit(rigid_sides[0], name="first")):
+        run = cosimulate([first, second.renew()], [connection], settings=CosimSettings(1e-3), duration=0.05)
+        assert run.outcome.ok, run.outcome.sentence
+        found.append([run[name]["slide.velocity"].final for name in NAMES])
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-8)
+    # (m_1 + m_2) w' = f_1 + f_2 on both sides: their speeds of 100 and -100 m/s change alike, but for held forces.
+    assert found[0][0] - found[0][1] == pytest.approx(200.0, rel=1e-2)
+    assert found[0][1] > -50
+
+    unit = open_rigid(rigid_path, rigid_sides)
+    joined = cosimulate([unit, second.renew()], [Connection("first.port", "second.port")], settings=CosimSettings(1e-3))
+    assert joined.outcome.kind.name == "FAILED"
+    assert 'join = "none"' in joined.outcome.sentence

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from support.browser import PIXELS, show_pages
-from support.report_pages import number, scrub, write_numbered
+from support.report_pages import number, scrub, toggle, write_numbered
 
 from robodyn import simulate
 from robodyn.catalog import scara_ptp, swinging_arm
@@ -82,11 +82,6 @@ def pixels_like(browser, *colours):
             return count;
         });"""
     return browser.run(PIXELS + script, "#machine", list(colours))
-
-
-def toggle(browser, text):
-    script = "[...document.querySelectorAll('#replay-tools label')].find((l) => l.textContent === arguments[0]).click()"
-    browser.run(script, text)
 
 
 def test_time_and_hand_move_the_picture_of_the_machine(draw, scara):

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from support.browser import PIXELS, show_pages
+from support.report_pages import toggle
 
 from robodyn import simulate
 from robodyn.catalog import four_bars
@@ -163,11 +164,6 @@ def reddish(page):
         }
         return [red, all];"""
     return np.array(page.run(PIXELS + script, "#machine"))
-
-
-def toggle(page, text):
-    script = "[...document.querySelectorAll('#replay-tools label')].find((l) => l.textContent === arguments[0]).click()"
-    page.run(script, text)
 
 
 def test_shapes_collisions_and_inertia_are_shown_on_wish(draw):

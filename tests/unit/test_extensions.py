@@ -123,5 +123,5 @@ def test_the_example_of_a_catalogue_is_installed_found_and_reproduced(tmp_path, 
     assert invoke("run", "crane-load").exit_code == 0
     done = invoke("reproduce", "crane", "--page", "pages")
     assert done.exit_code == 0, done.output
-    assert "1 reproduced, 0 out" in done.stdout
+    assert "published results: 1 reproduced" in done.stdout
     assert "The load of a crane swings on its rope" in Path("pages/crane.md").read_text()

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from robodyn.model import Block, ControlModel
+from robodyn.model.task import TaskRows
 
 Values = Sequence[Any]
 
@@ -16,8 +17,8 @@ Values = Sequence[Any]
 class UnitModel:
     """Has the functions of `ModelDynamics`, on numbers or symbols."""
 
-    def __init__(self, axes: Sequence[str], task: Sequence[str] = ()) -> None:
-        self.axes, self.task = tuple(axes), tuple(task)
+    def __init__(self, axes: Sequence[str], rows: TaskRows) -> None:
+        self.axes, self.rows, self.task = tuple(axes), rows, rows.names
 
     def inverse_dynamics(self, position: Values, velocity: Values, acceleration: Values) -> tuple[Any, ...]:
         return tuple(acceleration)
@@ -31,22 +32,29 @@ class UnitModel:
     def friction(self, position: Values, velocity: Values) -> tuple[Any, ...]:
         return tuple(-v for v in velocity)
 
-    def task_position(self, position: Values) -> tuple[Any, ...]:
-        return tuple(position[: len(self.task)])
+    def task_target(self, position: Values = (), *rest: Any) -> Values:
+        """Positions alone: rotations are wanted at 0."""
+        wanted = dict(zip(self.rows.positions, position, strict=True))
+        return tuple(wanted.get(name, 0.0) for name in self.task)
 
-    def task_velocity(self, position: Values, velocity: Values) -> tuple[Any, ...]:
-        return tuple(velocity[: len(self.task)])
+    def task_error(self, position: Values, target: Values) -> tuple[Any, ...]:
+        return tuple(wanted - s for wanted, s in zip(target, position, strict=False))
 
-    def jacobian(self, position: Values) -> tuple[tuple[Any, ...], ...]:
+    def task_error_rate(self, position: Values, velocity: Values, target: Values) -> tuple[Any, ...]:
+        return tuple(-v for v in velocity[: len(self.task)])
+
+    def jacobian(self, position: Values, target: Values = ()) -> tuple[tuple[Any, ...], ...]:
         return self.mass_matrix(position)[: len(self.task)]
 
-    def task_dynamics(self, position: Values, velocity: Values, acceleration: Values) -> tuple[Any, ...]:
-        return self.task_push(position, acceleration)
+    def task_dynamics(
+        self, position: Values, velocity: Values, acceleration: Values, target: Values
+    ) -> tuple[Any, ...]:
+        return self.task_push(position, tuple(-a for a in acceleration))
 
-    def task_push(self, position: Values, force: Values) -> tuple[Any, ...]:
+    def task_push(self, position: Values, force: Values, target: Values = ()) -> tuple[Any, ...]:
         return (*force, *(0.0,) * (len(self.axes) - len(self.task)))
 
-    def null_space(self, position: Values, forces: Values) -> tuple[Any, ...]:
+    def null_space(self, position: Values, forces: Values, target: Values = ()) -> tuple[Any, ...]:
         return (*(0.0,) * len(self.task), *forces[len(self.task) :])
 
     def independence(self, position: Values) -> Any:
@@ -55,6 +63,6 @@ class UnitModel:
 
 def stand_in(block: Block) -> UnitModel:
     """With as many axes as the block's model names, or else as its longest input has entries."""
-    task = (block.model or ControlModel()).task
+    rows = (block.model or ControlModel()).rows
     longest = max((len(given) for given in block.inputs.values() if isinstance(given, tuple)), default=1)
-    return UnitModel(block.axes or [f"axis{k}" for k in range(max(longest, len(task)))], task)
+    return UnitModel(block.axes or [f"axis{k}" for k in range(max(longest, len(rows.all)))], rows)

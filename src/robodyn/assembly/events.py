@@ -15,7 +15,7 @@ from robodyn.assembly.sampling import spread_arguments
 from robodyn.assembly.tracing import Bindings, check_arguments, placeholder, trace_law
 from robodyn.errors import nearest
 from robodyn.laws import arguments_of
-from robodyn.model import Event
+from robodyn.model import Block, Event
 from robodyn.model.event import DIRECTIONS
 from robodyn.model.fields import EMPTY
 from robodyn.symbolic import absolute, sign, where
@@ -67,7 +67,7 @@ def locate_crossings(context: Context, known: Contribution) -> Contribution:
         for output, argument in block.info.located.items():
             name, side = f"{block.name}.{output}", f"{block.name}.{argument}"
             if name not in known.signals:
-                context.flaws.add(f"blocks.{block.name}", f"the law locates '{output}', which it does not return")
+                _miss_output(context, block, f"the law locates '{output}', which it does not return")
                 continue
             value, noted, action = reference_to(name), known.symbols[side], f"action:{name}"
             # At zero itself the side is the one it comes to, not the one it came from.
@@ -80,6 +80,12 @@ def locate_crossings(context: Context, known: Contribution) -> Contribution:
     return merge((*parts, Contribution(actions={START: start} if start else EMPTY)))
 
 
+def _miss_output(context: Context, block: Block, what: str) -> None:
+    """A law that could not be traced has been reported."""
+    if not context.flaws.concern(f"blocks.{block.name}"):
+        context.flaws.add(f"blocks.{block.name}", what)
+
+
 def guard_laws(context: Context, known: Contribution) -> Contribution:
     """Outputs of laws that must be above zero: a run ends where one is not, and must not begin there."""
     parts = []
@@ -87,7 +93,7 @@ def guard_laws(context: Context, known: Contribution) -> Contribution:
         for output in block.info.positive:
             name = f"{block.name}.{output}"
             if name not in known.signals:
-                context.flaws.add(f"blocks.{block.name}", f"the law needs '{output}', which it does not return")
+                _miss_output(context, block, f"the law needs '{output}', which it does not return")
                 continue
             value = reference_to(name)
             guard = Guard(name, DIRECTIONS["falling"], Ending.OUT_OF_REACH, block=block.name)

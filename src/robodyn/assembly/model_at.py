@@ -51,8 +51,41 @@ class ModelAt:
     def bias(self) -> ca.SX:
         """b: forces under which the axes do not accelerate."""
         if not self.is_open:
-            return -self.inertia @ self._drift("")
+            return -self.inertia @ self.drift
         return self["bias"] - self.friction if self.rubs else self["bias"]
+
+    @cached_property
+    def friction(self) -> ca.SX:
+        """What friction is on the axes; elsewhere, forces on the axes that accelerate these as much."""
+        own = ca.vertcat(*(self.force(axis) for axis in self.axes))
+        others = [on for on in self.frictions if on not in self.axes]
+        return own + self.inertia @ self._rubbed(others) if others else own
+
+    @property
+    def drift(self) -> ca.SX:
+        """d, with friction where that belongs to the motion."""
+        return self["drift"] + self._rubbed(self.frictions) if self.rubs else self["drift"]
+
+    def _rubbed(self, places: Collection[str]) -> ca.SX:
+        """Accelerations by friction on some places."""
+        return sum((self[f"response to {on}"] * self.force(on) for on in places), ca.SX(0))
+
+    def force(self, on: str) -> ca.SX:
+        """Of friction on a joint or coordinate."""
+        motion = ca.vertsplit(self[f"motion of {on}"])
+        return sum((law(*motion) for law in self.frictions.get(on, ())), ca.SX(0))
+
+
+@dataclass(frozen=True, eq=False)
+class TaskAt:
+    """The task of a model in a state, with a target, or as where that is met."""
+
+    at: ModelAt
+    target: ca.SX | None
+
+    def __getitem__(self, name: str) -> ca.SX:
+        aim = self.at["here"] if self.target is None else self.target
+        return self.at.finder.call(name, self.at.q, self.at.v, aim)
 
     @cached_property
     def reach(self) -> ca.SX:
@@ -62,33 +95,15 @@ class ModelAt:
     @cached_property
     def jacobian(self) -> ca.SX:
         """J."""
-        return self.reach @ self.inertia
+        return self.reach @ self.at.inertia
 
     @cached_property
-    def task_mobility(self) -> ca.SX:
+    def mobility(self) -> ca.SX:
         """J B J^T = J B_y^T."""
         return self.jacobian @ self.reach.T
 
     @cached_property
-    def task_drift(self) -> ca.SX:
+    def drift(self) -> ca.SX:
         """Accelerations of the task without forces on the axes."""
-        return self._drift("task ")
-
-    @cached_property
-    def friction(self) -> ca.SX:
-        """What friction is on the axes; elsewhere, forces on the axes that accelerate these as much."""
-        own = ca.vertcat(*(self._force(axis) for axis in self.axes))
-        others = [on for on in self.frictions if on not in self.axes]
-        return own + self.inertia @ self._rubbed("", others) if others else own
-
-    def _drift(self, of: str) -> ca.SX:
-        drift = self[f"{of}drift".replace(" ", "_")]
-        return drift + self._rubbed(of, self.frictions) if self.rubs else drift
-
-    def _rubbed(self, of: str, places: Collection[str]) -> ca.SX:
-        """Accelerations by friction on some places."""
-        return sum((self[f"{of}response to {on}"] * self._force(on) for on in places), ca.SX(0))
-
-    def _force(self, on: str) -> ca.SX:
-        motion = ca.vertsplit(self[f"motion of {on}"])
-        return sum((law(*motion) for law in self.frictions.get(on, ())), ca.SX(0))
+        rubbed = self.at.frictions if self.at.rubs else ()
+        return self["task_drift"] + sum((self[f"task response to {on}"] * self.at.force(on) for on in rubbed), ca.SX(0))

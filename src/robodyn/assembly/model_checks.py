@@ -29,13 +29,19 @@ def check_numbers(names: Collection[str], described: ControlModel, flaws: FlawLi
 
 
 def check_task(system: System, described: ControlModel, flaws: FlawList) -> bool:
-    """A task is made of positions that move."""
+    """A task is made of positions that move, and of rotations of points."""
     known = [info.name for info in system.signals if info.rate and ".velocity" in info.rate]
-    for name in described.task:
-        if name in system.signal_names and name not in known:
-            flaws.add("model.task", f"'{name}' is no position that moves", nearest(name, known))
-        elif name not in known:
-            flaws.add("model.task", f"there is no position '{name}'", nearest(name, known))
+    mechanism = system.scenario.machine.mechanism
+    points = [point.name for point in mechanism.points] if mechanism else []
+    for row in described.rows.all:
+        if row.point and row.point not in points and (row.rotates or described.frame != "world"):
+            flaws.add("model.task", f"'{row.name}': there is no point '{row.point}'", nearest(row.point, points))
+        elif row.rotates or row.name in known:
+            continue
+        elif row.name in system.signal_names:
+            flaws.add("model.task", f"'{row.name}' is no position that moves", nearest(row.name, known))
+        else:
+            flaws.add("model.task", f"there is no position '{row.name}'", nearest(row.name, known))
     return not flaws.found
 
 
@@ -89,8 +95,12 @@ def _check_mobile(flaws: FlawList, path: str, mobility: np.ndarray, scale: np.nd
     values, vectors = np.linalg.eigh((mobility + mobility.T) / 2 / np.outer(root, root))
     if values[0] > SINGULAR:
         return
-    direction = vectors[:, 0] / root
-    parts = zip(np.round(direction / np.linalg.norm(direction), 3), names, strict=True)
-    named = " ".join(f"{part:+g} {name}" for part, name in parts if abs(part) > SHOWN)
+    named = name_direction(vectors[:, 0] / root, names)
     what = f"the start is singular: no force accelerates {named} (mobility {max(values[0], 0.0):.1g} of a common one)"
     flaws.add(path, what, "start elsewhere, or name others")
+
+
+def name_direction(direction: np.ndarray, names: Sequence[str]) -> str:
+    """Parts of a direction that count, of length 1: `+0.8 tool.position.x -0.6 tool.rotation.z`."""
+    parts = zip(np.round(direction / np.linalg.norm(direction), 3), names, strict=True)
+    return " ".join(f"{part:+g} {name}" for part, name in parts if abs(part) > SHOWN)

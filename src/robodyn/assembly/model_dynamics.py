@@ -4,7 +4,8 @@
 
 of axes s(q) with forces f on them: joints, cylinders, whatever has a motor. B is the mobility of these axes with all
 constraints kept, L their mass matrix. So the same few lines hold for trees, closed loops and floating bases; what has
-no motor moves as it must. Of a task y(q), y'' = d_y + B_y f, and J = B_y L is its Jacobian by the axes.
+no motor moves as it must. Of a task with the error e = -y(q, r), y'' = d_y + B_y f, and J = B_y L is its Jacobian by
+the axes (`robodyn.assembly.model_task`).
 """
 
 from __future__ import annotations
@@ -14,27 +15,37 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.assembly.model_at import Friction, ModelAt
-from robodyn.assembly.model_state import StateFinder, Values, identify, solve
+from robodyn.assembly.model_at import Friction, ModelAt, TaskAt
+from robodyn.assembly.model_scales import Scales
+from robodyn.assembly.model_state import StateFinder, Values, identify, invert, solve
+from robodyn.assembly.model_target import list_target
+from robodyn.model.task import TaskRows
 
 
 class ModelDynamics:
     """A controller's model: functions of the positions and velocities of its axes, which a law gets as `model`.
 
     Attributes:
-        axes, task: names, in the order of all positions, velocities and forces.
+        axes, task: names, in the order of all positions, velocities, forces and errors; rows: of the task.
     """
 
     def __init__(
-        self, axes: Sequence[str], task: Sequence[str], finder: StateFinder, friction: Friction, rubs: bool
+        self,
+        axes: Sequence[str],
+        rows: TaskRows,
+        finder: StateFinder,
+        friction: Friction,
+        rubs: bool,
+        scales: Scales,
     ) -> None:
         """
         Args:
-            rubs: whether friction belongs to the motion.
+            rubs: whether friction belongs to the motion; scales: of the task's Jacobian.
         """
-        self.axes, self.task = tuple(axes), tuple(task)
-        self._finder, self._frictions, self._rubs = finder, friction, rubs
+        self.axes, self.rows, self.task = tuple(axes), rows, rows.names
+        self._finder, self._frictions, self._rubs, self._scales = finder, friction, rubs, scales
         self._known: dict[tuple[float, ...], ModelAt] = {}
+        self._tasks: dict[tuple[Any, ...], TaskAt] = {}
 
     def inverse_dynamics(self, position: Values, velocity: Values, acceleration: Values) -> tuple[Any, ...]:
         """Forces on the axes that accelerate them so: `L s'' + b`."""
@@ -53,43 +64,67 @@ class ModelDynamics:
         """Forces of friction on the axes: those of its laws where they slide, and of dry friction at rest none."""
         return _split(self._moving(position, velocity).friction)
 
-    def task_position(self, position: Values) -> tuple[Any, ...]:
-        """y."""
-        return _split(self._resting(position)["task_position"])
+    def task_target(
+        self,
+        position: Values = (),
+        velocity: Values = (),
+        acceleration: Values = (),
+        orientation: Values = (),
+        angular_velocity: Values = (),
+        angular_acceleration: Values = (),
+    ) -> ca.SX:
+        """What is wanted of the task, for the functions below; rates that are not given are 0.
 
-    def task_velocity(self, position: Values, velocity: Values) -> tuple[Any, ...]:
-        """y'."""
-        return _split(self._moving(position, velocity)["task_velocity"])
+        Args:
+            position, velocity, acceleration: one for each of `rows.positions`.
+            orientation: quaternion w, x, y, z, world from body, of each of `rows.oriented`; angular_velocity,
+                angular_acceleration: x, y, z of each, in the axes of the wanted orientation.
+        """
+        moving, turning = (position, velocity, acceleration), (orientation, angular_velocity, angular_acceleration)
+        return ca.vertcat(ca.SX(0, 1), *list_target(self.rows, moving, turning))
 
-    def jacobian(self, position: Values) -> tuple[tuple[Any, ...], ...]:
-        """J of the task by the axes, row by row: y' = J s' where these determine it, as forces on them move it else."""
-        return _split_rows(self._resting(position).jacobian)
+    def task_error(self, position: Values, target: ca.SX) -> tuple[Any, ...]:
+        """e: wanted minus present positions, and rotation vectors from present to wanted orientations."""
+        return _split(-self._task(self._resting(position), target)["deviation"])
 
-    def task_dynamics(self, position: Values, velocity: Values, acceleration: Values) -> tuple[Any, ...]:
-        """Forces on the axes under which the task accelerates so (Khatib 1987).
+    def task_error_rate(self, position: Values, velocity: Values, target: ca.SX) -> tuple[Any, ...]:
+        """e'."""
+        return _split(-self._task(self._moving(position, velocity), target)["deviation_rate"])
 
-        f = J^T (J B J^T)^-1 (y'' - d_y - B_y b) + b, of more axes than the task needs with the least energy
+    def jacobian(self, position: Values, target: ca.SX | None = None) -> tuple[tuple[Any, ...], ...]:
+        """J of the task by the axes, row by row: -e' = J s' where these determine it and the target is at rest.
+
+        Where the axes do not determine the task: as forces on them move it.
+        """
+        return _split_rows(self._task(self._resting(position), target).jacobian)
+
+    def task_dynamics(self, position: Values, velocity: Values, acceleration: Values, target: ca.SX) -> tuple[Any, ...]:
+        """Forces on the axes under which the task's error accelerates so, e'' (Khatib 1987).
+
+        f = b - J^T (J B J^T)^-1 (e'' + d_y + B_y b), of more axes than the task needs with the least energy
         """
         at = self._moving(position, velocity)
-        left = at.task_drift + at.reach @ at.bias
-        return _split(at.jacobian.T @ solve(at.task_mobility, ca.vertcat(*acceleration) - left) + at.bias)
+        task = self._task(at, target)
+        left = task.drift + task.reach @ at.bias
+        return _split(at.bias - task.jacobian.T @ solve(task.mobility, left + ca.vertcat(*acceleration)))
 
-    def task_push(self, position: Values, force: Values) -> tuple[Any, ...]:
+    def task_push(self, position: Values, force: Values, target: ca.SX | None = None) -> tuple[Any, ...]:
         """Forces on the axes that do what a force on the task does: `J^T F`."""
-        return _split(self._resting(position).jacobian.T @ ca.vertcat(*force))
+        return _split(self._task(self._resting(position), target).jacobian.T @ ca.vertcat(*force))
 
-    def null_space(self, position: Values, forces: Values) -> tuple[Any, ...]:
+    def null_space(self, position: Values, forces: Values, target: ca.SX | None = None) -> tuple[Any, ...]:
         """The part of forces on the axes that does not accelerate the task: `f - J^T (J B J^T)^-1 B_y f`."""
-        at, f = self._resting(position), ca.vertcat(*forces)
-        return _split(f - at.jacobian.T @ solve(at.task_mobility, at.reach @ f))
+        task, f = self._task(self._resting(position), target), ca.vertcat(*forces)
+        return _split(f - task.jacobian.T @ solve(task.mobility, task.reach @ f))
 
     def independence(self, position: Values) -> Any:
-        """How far the task is from a singular position, where it is 0.
+        """How far the task is from a singular position, where it is 0: `1 / sqrt(trace((J J^T)^-1))`.
 
-        The least pivot of J B J^T over its mean diagonal.
+        At most the smallest singular value of J, at least that over the root of its number of rows; lengths over the
+        machine's size.
         """
-        mobility = self._resting(position).task_mobility
-        return ca.mmin(_pivots(mobility)) * mobility.shape[0] / ca.trace(mobility)
+        J = self._scales.apply(self._task(self._resting(position), None).jacobian)
+        return 1 / ca.sqrt(ca.trace(invert(J @ J.T)))
 
     def _moving(self, position: Values, velocity: Values) -> ModelAt:
         for name, values in (("position", position), ("velocity", velocity)):
@@ -107,6 +142,12 @@ class ModelDynamics:
             self._known[key] = self._at(moving.q, ca.SX.zeros(moving.v.numel()))
         return self._known[key]
 
+    def _task(self, at: ModelAt, target: ca.SX | None) -> TaskAt:
+        key = (id(at), None if target is None else tuple(identify(entry) for entry in ca.vertsplit(target)))
+        if key not in self._tasks:
+            self._tasks[key] = TaskAt(at, target)
+        return self._tasks[key]
+
     def _at(self, q: ca.SX, v: ca.SX) -> ModelAt:
         return ModelAt(self._finder, self.axes, self._frictions, self._rubs, q, v)
 
@@ -118,13 +159,3 @@ def _split(column: ca.SX) -> tuple[Any, ...]:
 
 def _split_rows(matrix: ca.SX) -> tuple[tuple[Any, ...], ...]:
     return tuple(_split(row.T) for row in ca.vertsplit(matrix))
-
-
-def _pivots(A: ca.SX) -> ca.SX:
-    """Of a symmetric matrix, eliminated in order."""
-    pivots = []
-    while A.shape[0]:
-        pivots.append(A[0, 0])
-        column = A[1:, 0]
-        A = A[1:, 1:] - column @ column.T / pivots[-1]
-    return ca.vertcat(*pivots)

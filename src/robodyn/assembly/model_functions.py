@@ -1,19 +1,21 @@
 """Functions of a controller's model: what of its motion does it need, by time, positions, velocities and its numbers?
 
-    s'' = d(q, v) + B(q) f,    y'' = d_y(q, v) + B_y(q) f
+    s'' = d(q, v) + B(q) f,    y'' = d_y(q, v, r) + B_y(q, r) f
 
-of axes s(q) with forces f on them, and of a task y(q): all from the accelerations of one assembled system, in which a
-block `probe.<name>` has an unknown force on each axis.
+of axes s(q) with forces f on them, and of a task y(q, r) with a reference r: all from the accelerations of one
+assembled system, in which a block `probe.<name>` has an unknown force on each axis.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from robodyn.assembly.model_task import ModelTask
 from robodyn.assembly.system import System
 from robodyn.symbolic.tables import spell_out, substitute
 
@@ -22,7 +24,7 @@ PROBE = "probe"
 
 @dataclass(frozen=True)
 class ModelFunctions:
-    """Functions (t, q, v, numbers) by name: see `columns_of`.
+    """Functions (t, q, v, numbers, target of the task) by name: see `columns_of`.
 
     Attributes:
         direct: places of axes that are joints themselves: number of the axis -> (place in q, place in v).
@@ -38,11 +40,13 @@ class ModelFunctions:
     numbers: np.ndarray
 
     def at_rest(self, name: str, q: np.ndarray) -> np.ndarray:
-        """A function's value in a position, with the numbers as described."""
-        return np.array(spell_out(self.named[name])(0.0, q, np.zeros(self.n_v), self.numbers))
+        """A function's value in a position that is wanted, with the numbers as described."""
+        given: list[Any] = [0.0, q, np.zeros(self.n_v), self.numbers]
+        target = spell_out(self.named["here"])(*given, np.zeros(self.named["here"].size1_out(0)))
+        return np.array(spell_out(self.named[name])(*given, target))
 
 
-def trace_functions(system: System, axes: Sequence[str], task: Sequence[str]) -> ModelFunctions:
+def trace_functions(system: System, axes: Sequence[str], task: ModelTask) -> ModelFunctions:
     """All functions of a model."""
     x, p, n = system.symbols.x, system.symbols.p, system.n_q + system.n_v
     unknown = [number.name.startswith(f"{PROBE}.") for number in system.parameters]
@@ -55,7 +59,7 @@ def trace_functions(system: System, axes: Sequence[str], task: Sequence[str]) ->
     others = ca.vertcat(x[n:], system.symbols.m, forces)
     values = ca.vertcat(ca.SX.zeros(x[n:].numel()), memory, ca.SX.zeros(forces.numel()))
     plain = substitute(list(columns.values()), others, values)
-    given = [system.symbols.t, system.q, system.v, numbers]
+    given = [system.symbols.t, system.q, system.v, numbers, task.target]
     h = system.expressions.constraints[: len(system.motion.constraint_forces)]
     return ModelFunctions(
         {name: ca.Function("f", given, [ca.densify(column)]) for name, column in zip(columns, plain, strict=True)},
@@ -67,7 +71,7 @@ def trace_functions(system: System, axes: Sequence[str], task: Sequence[str]) ->
     )
 
 
-def columns_of(system: System, axes: Sequence[str], task: Sequence[str]) -> dict[str, ca.SX]:
+def columns_of(system: System, axes: Sequence[str], task: ModelTask) -> dict[str, ca.SX]:
     """What the functions compute, with the unknown forces as symbols."""
     q, v, rhs = system.q, system.v, system.expressions.rhs
     q_dot, motion = rhs[: system.n_q], rhs[: system.n_q + system.n_v]
@@ -77,20 +81,21 @@ def columns_of(system: System, axes: Sequence[str], task: Sequence[str]) -> dict
         for k, name in enumerate(names)
         if name.startswith(f"{PROBE}.")
     }
-    outputs = dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
-    s = ca.vertcat(*(system.motion.coordinates[axis] for axis in axes))
-    y = ca.vertcat(ca.SX(0, 1), *(outputs[name] for name in task))
+    s, y = ca.vertcat(*(system.motion.coordinates[axis] for axis in axes)), task.deviation
     k = len(system.motion.constraint_forces)
     h, h_dot = system.expressions.constraints[:k], system.expressions.constraints[k:]
-    s_dot, y_dot = ca.jtimes(s, q, q_dot), ca.jtimes(y, q, q_dot)
+    r, r_dot = task.reference, task.reference_rate
+    s_dot, y_dot = ca.jtimes(s, q, q_dot), ca.jtimes(y, ca.vertcat(q, r), ca.vertcat(q_dot, r_dot))
     # Total time derivatives of the rates along the motion: linear in the unknown forces.
-    s_ddot, y_ddot = (ca.jtimes(column, ca.vertcat(q, v), motion) for column in (s_dot, y_dot))
+    moving, moved = ca.vertcat(q, v, r), ca.vertcat(motion, r_dot)
+    s_ddot, y_ddot = (ca.jtimes(column, moving, moved) for column in (s_dot, y_dot))
     f = ca.vertcat(*(probes[axis] for axis in axes))
     columns = {
         "drift": s_ddot,
         "mobility": ca.jacobian(s_ddot, f),
-        "task_position": y,
-        "task_velocity": y_dot,
+        "here": task.here,
+        "deviation": y,
+        "deviation_rate": y_dot,
         "task_drift": y_ddot,
         "task_mobility": ca.jacobian(y_ddot, f),
         "free_mass_matrix": system.mass_matrix,

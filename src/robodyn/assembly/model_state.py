@@ -50,11 +50,12 @@ class StateFinder:
     known: Known
     exact: bool
 
-    def call(self, name: str, q: ca.SX, v: ca.SX) -> ca.SX:
-        """A function of the model in a state."""
-        known = self.known
+    def call(self, name: str, q: ca.SX, v: ca.SX, target: ca.SX | None = None) -> ca.SX:
+        """A function of the model in a state; a target of the task where it depends on that."""
+        known, function = self.known, self.functions.named[name]
+        aim = ca.SX.zeros(function.size1_in(4)) if target is None else target
         # Positions that a law wants may be numbers, and velocities at rest are.
-        return call(self.functions.named[name], [known.time, q, v, known.numbers])[0]
+        return call(function, [known.time, q, v, known.numbers, aim])[0]
 
     def find(self, position: Values, velocity: Values) -> tuple[ca.SX, ca.SX]:
         """q and v."""

@@ -13,6 +13,9 @@ from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, OPEN, REST_
 from robodyn.assembly.tracing import Bindings
 from robodyn.symbolic import absolute, minimum, sign, where
 
+SEEN_SPEED = 1e-4
+"""Speed [rad/s or m/s] that the work of friction is measured by at least: a millionth of it is rounding in a loop."""
+
 
 def trace_stick_events(
     sticking: Sticking, forces: tuple[ca.SX, ca.SX], known: Contribution, bindings: Bindings
@@ -63,8 +66,8 @@ def _trace_events(sticking: Sticking, i: int, force: ca.SX, units: tuple[str, st
         (
             watch(Invariant.HOLDS, name, units[0], [beyond, level], bindings),
             watch(Invariant.SLIDES, name, units[1], [against, 0.0], bindings),
-            # What always holds has no power but rounding.
-            watch(Invariant.PASSIVE, name, "W", [power, absolute(power) + level * HELD_SPEED], bindings),
+            # What always holds, and what rubs at a joint that constraints lock, has no power but rounding.
+            watch(Invariant.PASSIVE, name, "W", [power, absolute(power) + absolute(force) * SEEN_SPEED], bindings),
             Contribution(guards=tuple(guards)),
         )
     )

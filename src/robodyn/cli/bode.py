@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from robodyn.cli.application import app, fail, messages, output, print_json
+from robodyn.cli.application import app, fail, output, print_json
 from robodyn.cli.drawing import drawing
-from robodyn.cli.loops import PLACES, draw_table, loop_as_json, print_loops, read_loops
+from robodyn.cli.loops import PLACES, draw_table, loop_as_json, print_loops, read_loops, tell_notes
 from robodyn.cli.targets import load_single, read_settings
 
 if TYPE_CHECKING:
@@ -45,18 +46,18 @@ def bode(
     systems = [_assemble(source, setting or []) for source in scenarios]
     names = [Path(source).stem for source in scenarios]
     if input is not None and output_signal is not None:
-        if nyquist is not None or loop:
-            raise fail("--loop and --nyquist: have no effect with --input")
+        if nyquist is not None or loop or friction != "none":
+            raise fail("--loop, --nyquist and --friction: have no effect with --input")
         _show_channel(systems, names, input, output_signal, at, plot, as_json)
         return
-    table = _overlay([_cut(system, loop or [], at, friction) for system in systems], names)
+    tables = [_cut(system, loop or [], at, friction) for system in systems]
+    table, notes = _overlay(tables, names), _unique([table.model.notes for table in tables])
     draw_table(table, plot, nyquist)
     if as_json:
         rows = [loop_as_json(row) | {"open": curve(row.gain), "closed": curve(row.closed)} for row in table.rows]
-        print_json({"notes": list(table.model.notes), "loops": rows})
+        print_json({"notes": notes, "loops": rows})
         return
-    for note in table.model.notes:
-        messages.print(f"robodyn: note: {note}", markup=False)
+    tell_notes(notes)
     print_loops(table.rows)
 
 
@@ -87,6 +88,10 @@ def _overlay(tables: list[LoopTable], names: list[str]) -> LoopTable:
     return replace(tables[0], rows=tuple(rows))
 
 
+def _unique(notes: Sequence[Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys(note for one in notes for note in one))
+
+
 def _show_channel(
     systems: list[System], names: list[str], input: str, signal: str, at: str, plot: Path | None, as_json: bool
 ) -> None:
@@ -94,6 +99,7 @@ def _show_channel(
     from robodyn.analysis.linear.linearisation import linearise
 
     models: list[LinearModel] = [linearise(system, at, [input], [signal]) for system in systems]
+    notes = _unique([model.notes for model in models])
     if plot is not None:
         from robodyn.reporting import plot_frequency
 
@@ -103,8 +109,9 @@ def _show_channel(
     found = [respond(model, frequency=grid) for model in models]
     if as_json:
         rows = [{"name": name} | curve(response) for name, response in zip(names, found, strict=True)]
-        print_json({"input": input, "output": signal, "responses": rows})
+        print_json({"notes": notes, "input": input, "output": signal, "responses": rows})
         return
+    tell_notes(notes)
     output.print(f"{'scenario':<24} {'low':>12} {'peak':>12} {'at [Hz]':>10}  dB", markup=False)
     for name, response in zip(names, found, strict=True):
         size = response.decibel

@@ -17,7 +17,7 @@ from robodyn.errors import nearest
 if TYPE_CHECKING:
     from robodyn.model import Scenario
 
-SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "nc": ".nc", "xlsx": ".xlsx", "fmu": ".fmu"}
+SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "nc": ".nc", "mcap": ".mcap", "xlsx": ".xlsx", "fmu": ".fmu"}
 SUFFIXES |= {"c": "-c", "wasm": "-wasm", "toml": ".toml"}
 # Options that have an effect on workbooks, on FMUs and on code.
 OPTIONS = {
@@ -31,7 +31,7 @@ OPTIONS = {
 @app.command("export")
 def export(
     what: Annotated[str, typer.Argument(metavar="RUN|SCENARIO", help="A run file; else a scenario or TOML file.")],
-    to: Annotated[str, typer.Option(help="csv, parquet or nc of a run; toml, xlsx, fmu, c, wasm of a scenario.")],
+    to: Annotated[str, typer.Option(help="csv, parquet, nc or mcap of a run; toml, xlsx, fmu, c, wasm of a scenario.")],
     out: Annotated[Path | None, typer.Option(help="File or folder; default: beside the run, or NAME.xlsx.")] = None,
     solver: Annotated[str | None, typer.Option(help="xlsx: euler or heun; else any. Default: the scenario's.")] = None,
     step: Annotated[float | None, typer.Option(help="xlsx: time between rows; others: step of the method [s].")] = None,
@@ -56,7 +56,7 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write a run as CSV, Parquet or netCDF, or a scenario as TOML, a workbook of formulas, an FMU, or code."""
+    """Write a run as CSV, Parquet, netCDF or MCAP, or a scenario as TOML, a workbook of formulas, an FMU, or code."""
     if to not in SUFFIXES:
         raise fail(f"--to {to}: unknown format ({nearest(to, SUFFIXES)})")
     given = {"solver": solver, "step": step, "rows": rows, "duration": duration, "set": setting, "tunable": tunable}
@@ -90,15 +90,16 @@ def _refuse_options(to: str, given: dict[str, Any]) -> None:
 
 
 def _export_run(run: str, to: str, out: Path | None) -> None:
-    from robodyn.results import to_csv, to_netcdf, to_parquet
+    from robodyn.results import to_csv, to_mcap, to_netcdf, to_parquet
 
     found = load_run(run)
     path = out or Path(run).with_suffix(SUFFIXES[to])
-    write = {"csv": to_csv, "parquet": to_parquet, "nc": to_netcdf}[to]
+    write = {"csv": to_csv, "parquet": to_parquet, "nc": to_netcdf, "mcap": to_mcap}[to]
     try:
         write(found, path)
     except ImportError as error:
-        raise fail(f"--to {to} needs {error.name}: pip install 'robodyn[export]'") from error
+        extra = "logs" if to == "mcap" else "export"
+        raise fail(f"--to {to} needs {error.name}: pip install 'robodyn[{extra}]'") from error
     except OSError as error:
         raise fail(f"{path}: cannot write: {error.strerror}") from error
     output.print(f"{path}", markup=False)

@@ -9,19 +9,25 @@ import typer
 
 from robodyn.cli.application import INTERRUPTED, app, fail, messages, output, print_json
 from robodyn.cli.drawing import drawing
-from robodyn.cli.targets import load_single, read_settings
+from robodyn.cli.targets import load_single, read_data, read_settings
 from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
     from robodyn.analysis.fitting.fit import FitProgress
     from robodyn.analysis.fitting.result import Fit
+    from robodyn.results import Run
 
 
 @app.command("fit")
 def fit_scenario(
     scenario: Annotated[str, typer.Argument(help="Name in the catalogue, or a TOML file.")],
-    data: Annotated[Path, typer.Argument(help="CSV: a column time, then one a signal, units in brackets.")],
+    data: Annotated[Path, typer.Argument(help="Measured signals: CSV, Parquet, MCAP, ROS bag, .npz or .mat.")],
     free: Annotated[str, typer.Option(help="Numbers to fit, with commas between them.")],
+    mapping: Annotated[Path | None, typer.Option("--map", help="TOML: which column is which signal.")] = None,
+    entry: Annotated[
+        list[str] | None, typer.Option("--input", help="Measured signal that takes the place of the computed one.")
+    ] = None,
+    held_out: Annotated[float, typer.Option(help="Share of the data, at its end, for the proof.")] = 0.25,
     bounds: Annotated[list[str] | None, typer.Option(help="Where to look for one: name=lower:upper.")] = None,
     starts: Annotated[int, typer.Option(help="How many searches, from different places.")] = 1,
     noise: Annotated[list[str] | None, typer.Option(help="Known noise: signal=deviation; default: estimated.")] = None,
@@ -39,7 +45,14 @@ def fit_scenario(
         raise fail(f"--out {out}: must end in {' or '.join(ENDINGS)}")
     names = [name.strip() for name in free.split(",") if name.strip()]
     settings: dict[str, Any] = {"bounds": read_bounds(bounds or []), "noise": _read_noise(noise or [])}
-    found = _fit(scenario, data, names, setting or [], settings | {"starts": starts, "seed": seed, "state": state})
+    settings |= {"inputs": entry or [], "held_out": held_out}
+    found = _fit(
+        scenario,
+        read_data(data, mapping),
+        names,
+        setting or [],
+        settings | {"starts": starts, "seed": seed, "state": state},
+    )
     if as_json:
         print_json(found.as_plain())
     else:
@@ -53,16 +66,14 @@ def fit_scenario(
         raise fail(f"{error.filename or out}: cannot write: {error.strerror}") from error
 
 
-def _fit(scenario: str, data: Path, names: list[str], changes: list[str], settings: dict[str, Any]) -> Fit:
+def _fit(scenario: str, data: Run, names: list[str], changes: list[str], settings: dict[str, Any]) -> Fit:
     from robodyn.analysis.fitting.fit import fit_parameters
-    from robodyn.analysis.fitting.measured import read_measured
 
     what = load_single(scenario)
     what = what.with_numbers(read_settings(changes, what, scenario))
-    measured = read_measured(data)
     with FitBar(settings["starts"]) as bar:
         try:
-            return fit_parameters(what, measured, names, progress=bar, **settings)
+            return fit_parameters(what, data, names, progress=bar, **settings)
         except KeyboardInterrupt as error:
             messages.print(f"robodyn: interrupted; {_how_to_go_on(settings['state'])}", markup=False)
             raise typer.Exit(INTERRUPTED) from error

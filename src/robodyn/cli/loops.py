@@ -56,9 +56,14 @@ def show_loops(
         print_json({"notes": list(table.model.notes), "warnings": found, "loops": rows})
         return
     warn(found)
-    for note in table.model.notes:
-        messages.print(f"robodyn: note: {note}", markup=False)
+    tell_notes(table.model.notes)
     print_loops(table.rows)
+
+
+def tell_notes(sentences: Sequence[str]) -> None:
+    """Print on stderr what a linear model leaves out."""
+    for sentence in sentences:
+        messages.print(f"robodyn: note: {sentence}", markup=False)
 
 
 def warn(sentences: Sequence[str]) -> None:

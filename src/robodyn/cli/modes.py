@@ -9,6 +9,7 @@ import typer
 
 from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.cli.drawing import drawing
+from robodyn.cli.loops import tell_notes
 from robodyn.cli.targets import load_scenario, phases_of, read_settings
 from robodyn.errors import ModelError
 
@@ -42,8 +43,7 @@ def show_modes(
     if as_json:
         print_json({"notes": list(found.model.notes), "modes": [_as_json(mode, mode in found.free) for mode in found]})
         return
-    for note in found.model.notes:
-        messages.print(f"robodyn: note: {note}", markup=False)
+    tell_notes(found.model.notes)
     output.print(f"{'frequency [Hz]':>14}  {'damping':>8}  {'time const. [s]':>15}  states", markup=False)
     for mode in found:
         output.print(_row(mode, mode in found.free), markup=False)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from robodyn.cli.application import app, fail, output, print_json
+from robodyn.cli.drawing import drawing
 from robodyn.cli.targets import load_single, read_pairs
 from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
-    from robodyn.commissioning import Move
+    from robodyn.commissioning import FastMove, Move
     from robodyn.files.writing import PathTables
     from robodyn.model import Scenario
     from robodyn.paths import CartesianPath
@@ -26,34 +27,116 @@ def move_robot(
     robot: Annotated[str, typer.Argument(help="TOML file of a dressed robot.")],
     to: Annotated[list[str] | None, typer.Option(help='Where a joint goes: joint="30 deg".')] = None,
     line: Annotated[str | None, typer.Option(help="How far the tool goes, straight: dx,dy,dz [m].")] = None,
-    tool: Annotated[str | None, typer.Option(help="Point that goes along the line.")] = None,
-    speed: Annotated[float, typer.Option(help="Share of the joints' speed limits, or of the tool in m/s.")] = 0.5,
+    cube: Annotated[
+        float | None, typer.Option(help="Side [m] of a cube about the tool, whose five poses of ISO 9283 it visits.")
+    ] = None,
+    plane: Annotated[str | None, typer.Option(help="Of the poses: rises or falls, x+ (default), x-, y+, y-.")] = None,
+    pause: Annotated[float | None, typer.Option(help="At each pose [s]; 0.5 by default.")] = None,
+    tool: Annotated[str | None, typer.Option(help="Point that goes along the line or to the poses.")] = None,
+    speed: Annotated[
+        float | None, typer.Option(help="Share of the joints' speed limits, or of the tool in m/s; 0.5 by default.")
+    ] = None,
+    fast: Annotated[bool, typer.Option("--fast", help="In the least time that all limits allow.")] = False,
+    share: Annotated[float | None, typer.Option(help="Of the limits that --fast may use; 1 by default.")] = None,
+    jerk: Annotated[float | None, typer.Option(help="Limit of --fast along the line [m/s^3].")] = None,
     begin: Annotated[float, typer.Option(help="When it starts [s].")] = 0.0,
     out: Annotated[Path | None, typer.Option(help="TOML file to write; it must not be there yet.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw speed and efforts of --fast into this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Move joints, or a tool along a line; everything that hinders it is reported before anything runs."""
-    from robodyn.commissioning import line_from, move
+    """Move joints, or a tool along a line or to poses; what hinders it is reported before anything runs."""
     from robodyn.files import write_scenario
 
     if out is not None and out.exists():
         raise fail(f"--out {out}: is there already; name another file, or remove it")
+    if sum(given is not None for given in (to, line, cube)) != 1:
+        raise fail("--to, --line and --cube: give one of them, positions of joints or a way of the tool")
+    _refuse_unused(cube is not None, "--cube", {"--plane": plane, "--pause": pause})
+    _refuse_unused(fast, "--fast", {"--share": share, "--jerk": jerk, "--plot": plot})
+    _refuse_unused(line is not None, "--line", {"--fast": fast or None})
     what = load_single(robot)
-    along = None if line is None else line_from(what, _read_line(line), tool)
+    along = _read_path(what, line, cube, plane or "x+", tool)
     free: dict[str, Any] = {} if along is None or along.orientation else {"free": TURNS}
-    found = move(what, _read_places(to, what) if to else None, along=along, tool=tool, speed=speed, begin=begin, **free)
+    if fast:
+        assert along is not None
+        found: Move = _move_fast(what, along, tool, speed, share, jerk, begin, plot, free)
+    else:
+        from robodyn.commissioning import move
+
+        rests: dict[str, Any] = {"pause": 0.5 if pause is None else pause} if cube is not None else {}
+        places = _read_places(to, what) if to else None
+        options: dict[str, Any] = {"speed": 0.5 if speed is None else speed, "begin": begin}
+        found = move(what, places, along=along, tool=tool, **options, **rests, **free)
     if out is not None and found.scenario is not None:
         write_scenario(found.scenario, out, _path_tables(found, along) if along else None)
     if as_json:
-        print_json({"duration": found.duration, "joints": _greatest(found)})
+        print_json({"duration": found.duration, **_fast_figures(found), "joints": _greatest(found)})
         return
+    _print(found)
+    if out is not None:
+        output.print(f"wrote {out}; run it with: robodyn run {out}", markup=False)
+
+
+def _refuse_unused(used: bool, by: str, options: dict[str, Any]) -> None:
+    for option, value in options.items():
+        if value is not None and not used:
+            raise fail(f"{option}: has no effect without {by}")
+
+
+def _read_path(
+    what: Scenario, line: str | None, cube: float | None, plane: str, tool: str | None
+) -> CartesianPath | None:
+    from robodyn.commissioning import cube_path, line_from
+
+    if line is not None:
+        return line_from(what, _read_line(line), tool)
+    return None if cube is None else cube_path(what, cube, tool, plane)
+
+
+def _move_fast(
+    what: Scenario,
+    along: CartesianPath,
+    tool: str | None,
+    speed: float | None,
+    share: float | None,
+    jerk: float | None,
+    begin: float,
+    plot: Path | None,
+    free: dict[str, Any],
+) -> FastMove:
+    from robodyn.commissioning import move_fast
+
+    given = {"top_speed": speed, "share": share, "jerk": jerk}
+    limits: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    found = move_fast(what, along, tool=tool, begin=begin, **limits, **free)
+    if plot is not None:
+        from robodyn.reporting.fast_path import plot_fast_move
+
+        with drawing(f"--plot {plot}"):
+            plot_fast_move(found, plot)
+    return found
+
+
+def _fast_figures(found: Move) -> dict[str, float]:
+    """Beside the duration of a fast move: the fastest trapezoid's, and the largest share of any limit."""
+    from robodyn.commissioning import FastMove
+
+    if not isinstance(found, FastMove):
+        return {}
+    return {"trapezoid": float(found.time[0]) + found.trapezoid, "use": float(found.use.max())}
+
+
+def _print(found: Move) -> None:
     output.print(f"ends at {found.duration:.4g} s; largest values:", markup=False)
     width = max(len(name) for name in found.joints)
     for name, values in _greatest(found).items():
         shown = "".join(f"   {key} {value:8.4g}" for key, value in values.items())
         output.print(f"  {name:<{width}}{shown}", markup=False)
-    if out is not None:
-        output.print(f"wrote {out}; run it with: robodyn run {out}", markup=False)
+    if fast := _fast_figures(found):
+        begin = float(found.time[0])
+        longer = 100 * ((fast["trapezoid"] - begin) / (found.duration - begin) - 1)
+        rival = f"the fastest trapezoid within the same limits ends at {fast['trapezoid']:.4g} s, {longer:.3g} % longer"
+        output.print(f"{rival}; at most {100 * fast['use']:.4g} % of a limit is used", markup=False)
 
 
 def _read_line(text: str) -> list[float]:
@@ -83,20 +166,28 @@ def _read_places(pairs: list[str], what: Scenario) -> dict[str, float]:
 
 
 def _path_tables(found: Move, along: CartesianPath) -> PathTables:
-    """The line as a table of a file, and the blocks that reading it makes."""
+    """The path as a table of a file, and the blocks that reading it makes."""
+    from robodyn.commissioning import FastMove
     from robodyn.paths import Line
 
-    reference, path, piece = found.blocks[0], found.path, along.pieces[0]
+    reference, path = found.blocks[0], found.path
+    lines = [piece for piece in along.pieces if isinstance(piece, Line)]
     assert path is not None
-    assert isinstance(piece, Line)
+    if along.stops:
+        shape: dict[str, Any] = {"kind": "points", "points": [lines[0].start, *(piece.end for piece in lines)]}
+    else:
+        shape = {"kind": "line", "start": lines[0].start, "end": lines[0].end}
+    timing: dict[str, Any] = {}
+    if isinstance(found, FastMove):
+        rows = zip(("time", "way", "speed", "acceleration"), found.timing.tolist(), strict=True)
+        timing = {"timing": dict(rows)}
     measured = next((block.inputs["positions"] for block in found.blocks if "positions" in block.inputs), ())
     table = {
-        "kind": "line",
+        **shape,
         "point": path.point,
-        "start": piece.start,
-        "end": piece.end,
         **({"orientation": {"rotation": along.orientation.start}} if along.orientation else {"free": list(TURNS)}),
         **reference.parameters,
+        **timing,
         "near": path.position[0].tolist(),
         "deviation": True,
         **({"measured": list(measured)} if measured else {}),

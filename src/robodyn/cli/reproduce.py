@@ -71,11 +71,13 @@ def _print(figure: PublishedValue) -> None:
     value = "-" if figure.value is None else f"{figure.value:.6g} {figure.unit}".rstrip()
     apart = "" if figure.deviation is None else f", deviation {figure.deviation:+.3g}"
     seen = "" if figure.measured is None else f", measured {figure.measured:.6g}"
-    message = f"ours {value}, expected {figure.expected}{apart}{seen}"
-    output.print(f"{figure.verdict:<17} {figure.name}: {message}", markup=False)
+    message = f"ours {value}, expected {figure.expectation}{apart}{seen}"
+    output.print(f"{figure.verdict:<17} {figure.name} ({figure.kind}): {message}", markup=False)
     output.print(f"{'':<17} {figure.reason}" + (f" [{figure.source}]" if figure.source else ""), markup=False)
 
 
 def _sum_up(figures: list[PublishedValue]) -> None:
-    counts = {verdict: sum(figure.ok is verdict for figure in figures) for verdict in (True, False, None)}
-    output.print(f"{counts[True]} reproduced, {counts[False]} out, {counts[None]} not reproducible", markup=False)
+    from robodyn.studies import describe_counts
+
+    for line in describe_counts(figures):
+        output.print(line, markup=False)

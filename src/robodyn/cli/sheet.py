@@ -31,7 +31,7 @@ def sheet(
     band: Annotated[str | None, typer.Option(help="Limit band of the stabilisation time; default: RP.")] = None,
     seed: Annotated[int, typer.Option(help="Of the draws.")] = 1,
     budget: Annotated[bool, typer.Option("--budget/--no-budget", help="Split accuracy by cause.")] = True,
-    workers: Annotated[int | None, typer.Option(help="Processes; one a core by default.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads; one a core by default.")] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
     out: Annotated[list[Path] | None, typer.Option(help="Page to write, .html or .pdf; may be given twice.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -83,11 +83,9 @@ def _make(
 
 
 def _print(found: Sheet) -> None:
-    from robodyn.reporting.accuracy_sheet import shown_value
+    from robodyn.reporting.accuracy_sheet import sheet_lines
 
-    for figure in found.figures:
-        causes = ", ".join(f"{cause.name} {shown_value(figure, cause.value)}" for cause in figure.causes[:3])
-        line = f"{figure.symbol:<3} {figure.name:<54} {figure.cycles:>3} cycles {shown_value(figure, figure.value):>14}"
-        output.print(f"{line}  {causes}".rstrip(), markup=False)
+    for line in sheet_lines(found, causes=3):
+        output.print(line, markup=False)
     for note in found.notes:
         messages.print(f"robodyn: note: {note}", markup=False)

@@ -9,15 +9,14 @@ import typer
 
 from robodyn.cli.application import app, fail, output, print_json
 from robodyn.cli.drawing import drawing
-from robodyn.cli.loops import PLACES
+from robodyn.cli.loops import PLACES, tell_notes
 from robodyn.cli.targets import load_run, load_single, read_settings
-from robodyn.errors import ModelError
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.responses import TimeResponse
-    from robodyn.analysis.step_response import StepResponse
 
 HEAD = ("start", "final", "overshoot [%]", "peak [s]", "rise [s]", "settled [s]")
+FIGURES = ("overshoot", "peak", "rise", "settled")
 
 
 @app.command("step")
@@ -28,9 +27,9 @@ def step(
         str | None,
         typer.Option(help="Scenarios: held signal (or, nothing being sampled, number) that jumps by --height."),
     ] = None,
-    height: Annotated[float, typer.Option(help="Of the jump, in SI.")] = 1.0,
+    height: Annotated[float | None, typer.Option(help="Of the jump, in SI; 1 by default.")] = None,
     duration: Annotated[float | None, typer.Option(help="How long to look [s]; default: until settled.")] = None,
-    when: Annotated[float, typer.Option(help="Runs: time of the step [s].")] = 0.0,
+    when: Annotated[float | None, typer.Option(help="Runs: time of the step [s]; 0 by default.")] = None,
     within: Annotated[float, typer.Option(help="Settled within this part of the step.")] = 0.02,
     at: Annotated[str, typer.Option(help="Scenarios: where to linearise, start or equilibrium.")] = "start",
     friction: Annotated[str, typer.Option(help="none, stuck or sliding.")] = "none",
@@ -43,10 +42,16 @@ def step(
         raise fail(f"--at {at}: must be {' or '.join(PLACES)}")
     if not 0 < within < 1:
         raise fail(f"--within {within:g}: must be between 0 and 1")
-    options = {"height": height, "duration": duration, "at": at, "friction": friction}
-    found = [_answer(one, answer, target, options, when, setting or []) for one in what]
+    linear = [not one.endswith(".run") for one in what]
+    if when is not None and all(linear):
+        raise fail("--when: has no effect without a run file")
+    for option, given in (("target", target), ("height", height), ("duration", duration), ("set", setting)):
+        if given and not any(linear):
+            raise fail(f"--{option}: has no effect on run files")
+    options = {"height": 1.0 if height is None else height, "duration": duration, "at": at, "friction": friction}
+    found = [_answer(one, answer, target, options, when or 0.0, setting or []) for one in what]
     names = [Path(one).stem for one in what]
-    rows = [_figures(name, *pair, within) for name, pair in zip(names, found, strict=True)]
+    rows = [_figures(name, *pair, within, model) for name, pair, model in zip(names, found, linear, strict=True)]
     if plot is not None:
         from robodyn.reporting.step_response import plot_responses
 
@@ -81,10 +86,14 @@ def _answer(
     system = assemble(scenario.with_numbers(read_settings(settings, scenario, source)))
     if system.discrete.tasks:
         sampled = linearise_sampled(system, options["at"], outputs=[answer], friction=options["friction"])
+        tell_notes(sampled.notes)
         return respond_held_step(sampled, target, answer, options["duration"], options["height"]), 0.0
+    if options["friction"] != "none":
+        raise fail(f"--friction {options['friction']}: has no effect, nothing is sampled in {source}")
     import numpy as np
 
     model = linearise(system, options["at"], [target], [answer])
+    tell_notes(model.notes)
     times = choose_times(model) if options["duration"] is None else np.linspace(0, options["duration"], 1001)
     return respond_to_step(model, time=times, height=options["height"]), 0.0
 
@@ -104,24 +113,17 @@ def _of_run(path: str, answer: str) -> TimeResponse:
     return TimeResponse(Variable("step"), variable, signal.time, np.ones(signal.time.size), signal.values)
 
 
-def _figures(name: str, response: TimeResponse, when: float, within: float) -> dict[str, Any]:
+def _figures(name: str, response: TimeResponse, when: float, within: float, linear: bool) -> dict[str, Any]:
+    """Of a linear model from rest, levels are known; of a run they are its values at the step and at its end."""
     from robodyn.analysis.step_response import measure_step
 
-    found = measure_step(response.signal, when)
-    return {
-        "name": name,
-        "start": found.start,
-        "final": found.final,
-        "overshoot": _or_zero(found),
-        "peak": found.peaks[0].time if found.peaks else float("nan"),
-        "rise": found.rise_time(),
-        "settled": found.settling_time(within),
-    }
-
-
-def _or_zero(found: StepResponse) -> float:
-    """No peak at all is no overshoot."""
-    try:
-        return max(found.overshoot, 0.0)
-    except ModelError:
-        return 0.0
+    none = float("nan")
+    if linear and not abs(response.settled) > 0:
+        # It goes back to where it was, or nowhere: that is no step of it.
+        return {"name": name, "start": 0.0, "final": response.settled} | dict.fromkeys(FIGURES, none)
+    levels = {"start": 0.0, "final": response.settled} if linear else {}
+    found = measure_step(response.signal, when, **levels)
+    overshoot = max(found.overshoot, 0.0) if found.peaks else 0.0
+    peak = found.peaks[0].time if found.peaks else none
+    numbers = (overshoot, peak, found.rise_time(), found.settling_time(within))
+    return {"name": name, "start": found.start, "final": found.final} | dict(zip(FIGURES, numbers, strict=True))

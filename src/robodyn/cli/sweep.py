@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +17,7 @@ from robodyn.errors import FlawList, ModelError
 
 if TYPE_CHECKING:
     from robodyn.analysis.sweeps.plan import SweepPlan
-    from robodyn.analysis.sweeps.runner import SweepProgress
+    from robodyn.analysis.sweeps.progress import SweepProgress
     from robodyn.analysis.sweeps.table import SweepTable
     from robodyn.model import Number, Scenario
 
@@ -42,7 +43,12 @@ def sweep(
         list[str] | None,
         typer.Option(help="measure=value: which share of the robots stays within it, and what breaks it."),
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes; one a core by default.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Threads, or processes with --on dask; one a core by default.")
+    ] = None,
+    on: Annotated[
+        str, typer.Option(help="dask: processes of this machine; dask:ADDRESS (or scheduler file): a running cluster.")
+    ] = "",
     measure: Annotated[
         list[str] | None,
         typer.Option(help="kind:signal; kinds max, rms, mean, final, largest, smallest, max_time."),
@@ -71,7 +77,7 @@ def sweep(
         message = f"native code is made {plan.n_codes} times: {', '.join(plan.structural)} are constants of it"
         messages.print(f"robodyn: {message}", markup=False)
     folder = out or Path("out") / f"{plan.scenario.name}.sweep"
-    table = _run(plan, folder, workers, method, not resume)
+    table = _run(plan, folder, workers, on, method, not resume)
     from robodyn.analysis.sweeps.reporting import describe_sweep
     from robodyn.analysis.sweeps.yields import describe_yield, find_yield
 
@@ -185,24 +191,46 @@ def _read(
     return found
 
 
-def _run(plan: SweepPlan, folder: Path, workers: int | None, method: str, fresh: bool) -> SweepTable:
+def _run(plan: SweepPlan, folder: Path, workers: int | None, on: str, method: str, fresh: bool) -> SweepTable:
+    from robodyn.analysis.sweeps.progress import ClusterLost
     from robodyn.analysis.sweeps.runner import run_sweep
-    from robodyn.analysis.sweeps.workers import WorkerLost
 
-    with SweepBar() as bar:
+    settings: dict[str, Any] = {"method": method, "fresh": fresh}
+    with SweepBar() as bar, _connect(on, workers) as client:
+        settings |= {"client": client} if client else {"workers": workers}
         try:
-            return run_sweep(plan, folder, workers=workers, method=method, fresh=fresh, progress=bar)
+            return run_sweep(plan, folder, **settings, progress=bar)
         except KeyboardInterrupt as error:
             message = f"interrupted; {bar.done} of {plan.n_runs} runs are kept in {folder}: the same command goes on"
             messages.print(f"robodyn: {message}", markup=False)
             raise typer.Exit(INTERRUPTED) from error
-        except WorkerLost as error:
-            messages.print(f"robodyn: {error}; the same command goes on", markup=False)
+        except ClusterLost as error:
+            message = f"{error}; {bar.done} of {plan.n_runs} runs are kept in {folder}: the same command goes on"
+            messages.print(f"robodyn: {message}", markup=False)
             raise typer.Exit(SIMULATION_FAILED) from error
         except ImportError as error:
             raise fail(f"a sweep's table needs {error.name}: pip install 'robodyn[export]'") from error
         except OSError as error:
             raise fail(f"--out {folder}: cannot write: {error.strerror}") from error
+
+
+def _connect(on: str, workers: int | None) -> Any:
+    """The client of `--on`, to be closed after use; nothing without it."""
+    name, colon, address = on.partition(":")
+    flaws = FlawList()
+    if on and (name != "dask" or (colon and not address)):
+        flaws.add("--on", f"must be dask or dask:ADDRESS, is '{on}'", "dask:tcp://head:8786, or dask alone")
+    if workers is not None and (workers < 1 or address):
+        what = "has no effect: the cluster has its own workers" if address else f"must be at least 1, is {workers}"
+        flaws.add("--workers", what)
+    flaws.raise_if_any("sweep")
+    if not on:
+        return nullcontext()
+    try:
+        from robodyn.analysis.sweeps.clusters import connect
+    except ImportError as error:
+        raise fail(f"--on dask needs {error.name}: pip install 'robodyn[dask]'") from error
+    return connect(address or None, workers)
 
 
 def _read_limits(plan: SweepPlan, pairs: list[str]) -> dict[str, float]:
@@ -260,14 +288,13 @@ class SweepBar:
     """A bar with rate and time left on a terminal, silence elsewhere."""
 
     def __init__(self) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, TextColumn
 
-        text = TextColumn("{task.completed:.0f} of {task.total:.0f} runs, {task.fields[rate]}")
-        columns = (BarColumn(), text, TimeRemainingColumn())
+        columns = (BarColumn(), TextColumn("{task.fields[said]}"))
         console = messages.console
         self.bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-        self.task = self.bar.add_task("sweeping", total=None, rate="")
-        self.done = 0
+        self.task = self.bar.add_task("sweeping", total=None, said="")
+        self.done = self.refused = 0
 
     def __enter__(self) -> SweepBar:
         return self
@@ -276,10 +303,9 @@ class SweepBar:
         self.bar.stop()
 
     def __call__(self, at: SweepProgress) -> None:
-        if at.done > at.kept:
-            # The bar has a thread of its own: it starts once the processes are there.
-            self.bar.start()
+        self.bar.start()
         self.done = at.done
-        runs, seconds = (at.done - at.kept) / max(at.elapsed, 1e-9), at.simulated / max(at.elapsed, 1e-9)
-        rate = f"{runs:.3g} runs/s, {seconds:.3g} robots x seconds per second"
-        self.bar.update(self.task, completed=at.done, total=at.total, rate=rate)
+        self.bar.update(self.task, completed=at.done, total=at.total, said=at.sentence)
+        for worker, why in at.refused[self.refused :]:
+            messages.print(f"robodyn: the worker {worker} takes no part: {why}", markup=False)
+        self.refused = len(at.refused)

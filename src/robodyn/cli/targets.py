@@ -84,7 +84,7 @@ def _other_kind(path: Path) -> tuple[str, str] | None:
     kinds = {
         ".run": ("a run", "`show`, `plot`, `report` and `export` take it"),
         ".csv": ("a table of samples", '`fit` takes it, and a block with law = "file_reference"'),
-        ".parquet": ("a table of samples", 'a block with law = "file_reference" takes it'),
+        **dict.fromkeys((".parquet", ".mcap", ".mat", ".npz"), ("a table of samples", "`data` and `fit` take it")),
         ".py": ("a Python file", 'run it with Python; a law in it is law = "FILE.py:FUNCTION" in a scenario'),
         ".json": ("a JSON file", "a scenario is written in TOML"),
     }
@@ -118,6 +118,22 @@ def load_run(path: str) -> Run:
         raise fail(error) from error
     except OSError as error:
         raise fail(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def seen_from(file: Path, folder: Path) -> str:
+    """A file's path seen from a folder."""
+    import os
+
+    return Path(os.path.relpath(file, folder)).as_posix()
+
+
+def read_data(path: Path, mapping: Path | None = None) -> Run:
+    """Measured signals of a file, by a mapping where there is one; a run file is as good."""
+    if path.suffix == ".run":
+        return load_run(str(path))
+    from robodyn.analysis.measurement.measured import read_measured
+
+    return read_measured(path, mapping)
 
 
 def written_units(source: str, known: Mapping[str, Number]) -> dict[str, str]:

@@ -9,8 +9,10 @@ from importlib.resources import files
 from robodyn.codegen.model import Model
 from robodyn.codegen.source import write_functions, write_header, write_tables
 
-NOT_EXPORTED = ("engine_digest.c",)
-"""Names the sources that an installed library is made from: of no use elsewhere."""
+COUPLED = ("coupling.h", "coupled.h", "coupling.c", "coupled_motion.c", "extrapolation.c", "interface_model.c")
+NOT_EXPORTED = ("engine_digest.c", "lanes.c", *COUPLED)
+"""What names the sources of an installed library, what carries out several runs at once or couples them: of no use
+elsewhere."""
 
 
 def generate_files(model: Model) -> tuple[dict[str, str], str]:

@@ -103,7 +103,7 @@ class Axis:
 
     def _reference(self, start: float) -> tuple[Block, ...]:
         name, speed, fast = self.name, self.top_speed, 1 / self.control.velocity_rate
-        limits = {"speed": 0.5 * speed, "top_acceleration": 2.0 * speed, "jerk": 20.0 * speed}
+        limits = {"speed": 0.5 * speed, "top_acceleration": 2.0 * speed, "top_jerk": 20.0 * speed}
         measured = {"resolution": self.resolution, "period": fast}
         return (
             Block(

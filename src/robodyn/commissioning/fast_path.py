@@ -49,8 +49,9 @@ class FastMove(Move):
     Attributes:
         way, speed, change: along the path at the samples [m, m/s, m/s^2], (k,).
         limits: along the path; use: largest share of any limit at the samples, (k,).
+        timing: time since the begin, way, speed and acceleration of the reference's table, (4, m).
         trapezoid: duration [s] of the fastest move with a trapezoidal speed (an S-curve, with a jerk limit) that keeps
-            the same limits.
+            the same limits; trapezoid_speed: its speed at the samples of `way` [m/s], (k,).
     """
 
     way: np.ndarray = field(default_factory=_nothing)
@@ -58,7 +59,9 @@ class FastMove(Move):
     change: np.ndarray = field(default_factory=_nothing)
     use: np.ndarray = field(default_factory=_nothing)
     limits: PathLimits | None = None
+    timing: np.ndarray = field(default_factory=_nothing)
     trapezoid: float = float("nan")
+    trapezoid_speed: np.ndarray = field(default_factory=_nothing)
 
 
 @told_if_slow("timing the path of")
@@ -97,6 +100,8 @@ def move_fast(
         flaws.add("points", f"must be at least 10, is {points}")
     if machine.mechanism is None or not machine.mechanism.points:
         flaws.add("machine", "has no point that could follow a path", "give it a mechanism with points")
+    if along.stops:
+        flaws.add("along", "rests on the way", "give the legs one by one, or blend their corners")
     flaws.raise_if_any("fast path")
     assert machine.mechanism is not None
     places = start_of(flaws, what, machine.mechanism, start or {})
@@ -110,7 +115,7 @@ def move_fast(
     _check_standing(limits, share)
     v, a = optimise_speeds(limits, jerk, top_speed, share)
     time = np.concatenate([[0.0], np.cumsum(_weights(points, jerk) * np.diff(s) / (v[1:] + v[:-1]))])
-    block = timed_block(NAME, plan, time, s, v, a, begin)
+    block = timed_block(NAME, plan, time, s, v, a, begin=begin)
     samples = np.linspace(0.0, time[-1], SAMPLES)
     way, speed, change = (np.interp(samples, time, part) for part in (s, v, a))
     motion = joint_motion(plan, way, speed, change)
@@ -120,9 +125,11 @@ def move_fast(
     blocks = (block, *deviation_blocks(machine.mechanism, NAME, point, along, measured))
     duration = begin + float(time[-1])
     scenario = with_references(what, blocks, duration + SETTLING, plan) if isinstance(what, Scenario) else None
+    rival, top, ramp = find_trapezoid(limits, plan.length, jerk, top_speed, share)
+    slower = _profile(way, plan.length, top, ramp, jerk * share)[0] if np.isfinite(rival) else np.full(SAMPLES, np.nan)
     return FastMove(
         plan.joints, duration, begin + samples, *motion, effort, blocks, scenario, plan, way, speed, change,
-        there.use(speed, change), limits, find_trapezoid(limits, plan.length, jerk, top_speed, share),
+        there.use(speed, change), limits, np.array([time, s, v, a]), rival, slower,
     )  # fmt: skip
 
 
@@ -198,23 +205,33 @@ def _profile(
     """Speed and acceleration along a trapezoid or S-curve at ways."""
     phases = plan_phases(length, speed, acceleration, jerk, 0.0)
     time = np.linspace(0, float(phases[-1].begin), 1001)
-    way, v, a = travel(time, phases)
+    way, v, a, _ = travel(time, phases)
     a[-1] = a[-2]
     return np.interp(s, way, v), np.interp(s, way, a)
 
 
-def find_trapezoid(limits: PathLimits, length: float, jerk: float, top_speed: float, share: float) -> float:
-    """Duration [s] of the fastest move with one speed and one acceleration for the whole path, by search."""
-    best = np.inf
-    slopes = np.abs(limits.slope).max(axis=0)
-    fastest = min(top_speed, float(np.min(limits.speed / np.maximum(slopes, 1e-12))) * share)
+def find_trapezoid(
+    limits: PathLimits, length: float, jerk: float, top_speed: float, share: float
+) -> tuple[float, float, float]:
+    """Duration [s], speed and acceleration of the fastest move with one of each for the whole path, by search."""
+    # Where the path allows most; what it allows elsewhere is seen along the whole profile.
+    allowed = np.min(share * limits.speed / np.maximum(np.abs(limits.slope), 1e-12), axis=1)
+    fastest = min(top_speed, float(np.max(allowed)))
     fastest = fastest if np.isfinite(fastest) else 100 * length
-    for speed in fastest * np.geomspace(0.02, 1.0, TRAPEZOIDS):
-        low, high = 1e-2 * speed**2 / length, 1e4 * speed**2 / length
-        for _ in range(HALVINGS):
-            middle = np.sqrt(low * high)
-            kept = np.all(limits.use(*_profile(limits.s, length, speed, middle, jerk * share)) <= share)
-            low, high = (middle, high) if kept else (low, middle)
-        if np.all(limits.use(*_profile(limits.s, length, speed, low, jerk * share)) <= share):
-            best = min(best, float(plan_phases(length, speed, low, jerk * share, 0.0)[-1].begin))
-    return best
+    speeds = fastest * np.geomspace(0.02, 1.0, TRAPEZOIDS)
+    best = min(_steepest(limits, length, speed, jerk, share) for speed in speeds)
+    # Once more between the neighbours of the best.
+    near = np.clip(best[1] * (speeds[1] / speeds[0]) ** np.linspace(-1, 1, TRAPEZOIDS), 0.0, fastest)
+    return min(best, *(_steepest(limits, length, speed, jerk, share) for speed in near)) if best[1] else best
+
+
+def _steepest(limits: PathLimits, length: float, speed: float, jerk: float, share: float) -> tuple[float, float, float]:
+    """Duration, speed and the largest acceleration to it within the limits; (inf, 0, 0) where there is none."""
+    low, high = 1e-2 * speed**2 / length, 1e4 * speed**2 / length
+    for _ in range(HALVINGS):
+        middle = np.sqrt(low * high)
+        kept = np.all(limits.use(*_profile(limits.s, length, speed, middle, jerk * share)) <= share)
+        low, high = (middle, high) if kept else (low, middle)
+    if not np.all(limits.use(*_profile(limits.s, length, speed, low, jerk * share)) <= share):
+        return np.inf, 0.0, 0.0
+    return float(plan_phases(length, speed, low, jerk * share, 0.0)[-1].begin), float(speed), float(low)

@@ -65,6 +65,7 @@ def move(
     speed: float = 0.5,
     acceleration: float | None = None,
     jerk: float | None = None,
+    pause: float | None = None,
     start: Mapping[str, float] | None = None,
     begin: float = 0.0,
     **choice: Any,
@@ -78,6 +79,7 @@ def move(
         tool: point that follows it; may be left out where there is only one.
         speed: of a move of joints its share of their speed limits, at most 1; along a path in m/s.
         acceleration, jerk: along a path [m/s^2, m/s^3]; by default top speed in 0.25 s, and 0.1 s to full acceleration.
+        pause: at each rest of a path [s], 0 by default.
         start: positions of joints it starts from; those of the scenario's references, or 0, by default.
         begin: when it starts [s].
         choice: `free`, `prefer`, `branch`, `singular`, `spacing` of `plan_path`.
@@ -87,7 +89,7 @@ def move(
     """
     machine = what.machine if isinstance(what, Scenario) else what
     flaws = FlawList()
-    _check_call(flaws, machine, to, along, tool, {"acceleration": acceleration, "jerk": jerk} | choice)
+    _check_call(flaws, machine, to, along, tool, {"acceleration": acceleration, "jerk": jerk, "pause": pause} | choice)
     for key, value in {"speed": speed, "begin": begin}.items():
         if check_finite(flaws, key, value) and (value < 0 or (key == "speed" and value == 0)):
             flaws.add(key, f"must {'be positive' if key == 'speed' else 'not be negative'}, is {value:g}")
@@ -99,8 +101,9 @@ def move(
     assert along is not None
     top = speed / RISE if acceleration is None else acceleration
     profile = {"speed": speed, "acceleration": top, "jerk": top / JERK_TIME if jerk is None else jerk}
+    timing = {"begin": begin} | ({"pause": pause or 0.0} if along.stops else {})
     point = tool or machine.mechanism.points[0].name
-    return _move_tool(flaws, what, machine, point, along, places, profile, begin, choice)
+    return _move_tool(flaws, what, machine, point, along, places, profile, timing, choice)
 
 
 def _check_call(flaws: FlawList, machine: Machine, to: Any, along: Any, tool: Any, of_paths: Mapping[str, Any]) -> None:
@@ -113,6 +116,8 @@ def _check_call(flaws: FlawList, machine: Machine, to: Any, along: Any, tool: An
     for key in given if along is None else ():
         flaws.add(key, "has no effect on a move of joints", "leave it out")
     points = [point.name for point in machine.mechanism.points]
+    if isinstance(along, CartesianPath) and not along.stops and of_paths.get("pause") is not None:
+        flaws.add("pause", "has no effect on a path without rests", "leave it out, or give way-points no radius")
     if along is not None and tool is None and len(points) != 1:
         flaws.add("tool", f"is missing: there are {len(points)} points", f"name one of {', '.join(points) or 'none'}")
 
@@ -199,14 +204,14 @@ def _duration(top: tuple[float, float, float]) -> float:
 def _line_motion(
     time: np.ndarray, top: tuple[float, float, float], begin: float, start: Sequence[float], ways: Sequence[float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    s, rate, change = (column[:, None] for column in travel(time, plan_phases(1.0, *top, begin)))
+    s, rate, change, _ = (column[:, None] for column in travel(time, plan_phases(1.0, *top, begin)))
     way = np.asarray(ways)
     return np.asarray(start) + s * way, rate * way, change * way
 
 
 def _reference(joint: Joint, start: float, way: float, top: tuple[float, float, float], begin: float) -> Block:
     size = abs(way) or 1.0
-    limits = dict(zip(("speed", "top_acceleration", "jerk"), (size * value for value in top), strict=True))
+    limits = dict(zip(("speed", "top_acceleration", "top_jerk"), (size * value for value in top), strict=True))
     numbers = {"target": start + way, "start": start, "begin": begin} | limits
     unit = "rad" if joint.rotates else "m"
     return Block(f"{joint.name}.reference", "s_curve_reference", parameters=numbers, unit=unit)
@@ -220,7 +225,7 @@ def _move_tool(
     along: CartesianPath,
     places: Mapping[str, float],
     profile: Mapping[str, Any],
-    begin: float,
+    timing: Mapping[str, float],
     choice: Mapping[str, Any],
 ) -> Move:
     assert machine.mechanism is not None
@@ -234,17 +239,17 @@ def _move_tool(
         if abs(gap) > 1e-9:
             away = f"stands {abs(gap):.3g} {units[name]} from where the path begins"
             flaws.add(f"joints.{name}", away, f"move it to {places[name] + gap:.9g} first, or dress it with that start")
-    duration = plan.duration(**profile, begin=begin)
-    time = np.linspace(begin, duration, SAMPLES)
-    motion = plan.motion(time, **profile, begin=begin)
-    ways = travel(time, plan_phases(plan.length, **profile, begin=begin))[0]
+    duration = plan.duration(**profile, **timing)
+    time = np.linspace(timing["begin"], duration, SAMPLES * (1 + len(plan.rests)))
+    motion = plan.motion(time, **profile, **timing)
+    ways = travel(time, plan.phases(**profile, **timing))[0]
     effort = check_efforts(
         flaws, machine, plan.joints, places, time, *motion, place=lambda k: f"{1e3 * ways[k]:.1f} mm"
     )
     flaws.raise_if_any(f"path of '{tool}'")
     measured = encoders_of(machine, plan.joints)
     deviations = deviation_blocks(machine.mechanism, NAME, tool, along, measured)
-    blocks = (path_block(NAME, plan, **profile, begin=begin), *deviations)
+    blocks = (path_block(NAME, plan, **profile, **timing), *deviations)
     scenario = with_references(what, blocks, duration + SETTLING, plan) if isinstance(what, Scenario) else None
     return Move(plan.joints, duration, time, *motion, effort, blocks, scenario, plan)
 
@@ -255,15 +260,21 @@ def line_from(what: Machine | Scenario, by: Sequence[float], tool: str | None = 
     Args:
         tool: point that moves; may be left out where there is only one.
     """
+    place, rotation = stand_of(what, tool)
+    return straight_line(place, place + np.asarray(by, float), rotation)
+
+
+def stand_of(what: Machine | Scenario, tool: str | None = None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Where a tool stands [m, world], and how it is turned where there are six joints."""
     machine = what.machine if isinstance(what, Scenario) else what
     flaws = FlawList()
-    _check_call(flaws, machine, None, by, tool, {})
-    flaws.raise_if_any("line")
+    _check_call(flaws, machine, None, "path", tool, {})
+    flaws.raise_if_any("path")
     assert machine.mechanism is not None
     point = tool or machine.mechanism.points[0].name
     arm, places = build_arm(machine.mechanism, point), start_of(flaws, what, machine.mechanism, {})
     placed = arm.place([places[name] for name in arm.joints])
-    return straight_line(placed.p, placed.p + np.asarray(by, float), placed.R if arm.n >= SIX else None)
+    return placed.p, placed.R if arm.n >= SIX else None
 
 
 def _near(mechanism: Mechanism, tool: str, places: Mapping[str, float]) -> dict[str, float]:

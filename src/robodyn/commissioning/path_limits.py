@@ -26,7 +26,8 @@ class PathLimits:
 
     Attributes:
         inertia, centrifugal, gravity: m, h, g; slope, bend: q', q''.
-        coulomb, viscous, loss: of friction and gears; effort, speed, acceleration: limits, inf where there is none.
+        coulomb: sliding friction in the direction of the motion, (k, n); viscous, loss: of friction and gears.
+        effort, speed, acceleration: limits, inf where there is none.
     """
 
     joints: tuple[str, ...]
@@ -53,7 +54,7 @@ class PathLimits:
             slope, bend = self.slope[k, j], self.bend[k, j]
             if np.isfinite(self.effort[j]):
                 driven = self.inertia[k, j] * a + self.centrifugal[k, j] * v**2 + self.gravity[k, j]
-                rubbing = np.sign(slope) * (self.coulomb[j] + self.viscous[j] * np.abs(slope) * v)
+                rubbing = np.sign(slope) * (self.coulomb[k, j] + self.viscous[j] * np.abs(slope) * v)
                 shares = (1 + self.loss[j], 1 - self.loss[j]) if self.loss[j] else (1.0,)
                 found += [(share * driven + rubbing, float(self.effort[j])) for share in shares]
             if np.isfinite(self.speed[j]):
@@ -92,7 +93,8 @@ def find_limits(
     centrifugal = np.array([inverse(*rows) for rows in zip(q, slope, bend, strict=True)]) - gravity
     own = {joint.name: joint for joint in machine.mechanism.joints}
     columns = [[own[name] for name in names if name in own] for names in inverse.columns]
-    coulomb, viscous, loss = _friction(machine, inverse.columns)
+    forward, back, viscous, loss = _friction(machine, inverse.columns)
+    coulomb = np.where(slope < 0, back, forward)
     effort = np.array([_least(joint.effort_limit for joint in joints) for joints in columns])
     effort = np.minimum(effort, _by_current(flaws, machine, plan.joints, inverse.columns, current))
     speed = np.array([_least(joint.speed_limit for joint in joints) for joints in columns])
@@ -109,16 +111,17 @@ def _least(limits: Any) -> float:
     return min((value for value in limits if value is not None), default=np.inf)
 
 
-def _friction(machine: Machine, columns: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Coulomb, viscous and loss of each joint: sums over the friction that acts on it or on its drive."""
-    found = np.zeros((3, len(columns)))
+def _friction(machine: Machine, columns: Sequence[Sequence[str]]) -> np.ndarray:
+    """Coulomb forward and back, viscous and loss of each joint, (4, n): sums over what rubs on it or on its drive."""
+    found = np.zeros((4, len(columns)))
     for block in machine.all_blocks:
         j = next((j for j, names in enumerate(columns) if block.on in names), None)
         if j is not None and block.info.disturbance:
-            for row, key in enumerate(("coulomb", "viscous", "load_loss")):
-                value = block.parameters.get(key, 0.0)
-                found[row, j] += value if isinstance(value, float) else 0.0
-    return found[0], found[1], found[2]
+            numbers = {key: value for key, value in block.parameters.items() if isinstance(value, float)}
+            coulomb = numbers.get("coulomb", 0.0)
+            back = numbers.get("coulomb_back", coulomb)
+            found[:, j] += coulomb, back, numbers.get("viscous", 0.0), numbers.get("load_loss", 0.0)
+    return found
 
 
 def _by_current(

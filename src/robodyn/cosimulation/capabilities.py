@@ -84,7 +84,7 @@ class TakesModels(Protocol):
     """Can feel others at an interface, see `InterfaceUnit`."""
 
     def attach_model(
-        self, interface: str, model: ReducedModel, motion: InterfaceMotion, trend: np.ndarray | None = None
+        self, interface: str, model: ReducedModel, motion: InterfaceMotion | None, trend: np.ndarray | None = None
     ) -> None:
         """Go on with the model of another unit attached there."""
 

@@ -8,13 +8,14 @@ count. What is coupled exactly gives W_1 + W_2 = 0, or the work W_e that the ela
 
 The work is integrated with the unit; where a motion comes in, by the trapezoidal rule between exchanges, from both
 sides of each: exact for linear springs and held motions. So is that of the elastic part.
+
+All of it is found from what was written down, for all macro steps at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -22,114 +23,106 @@ from robodyn.cosimulation.connection import InterfacePair, Side
 from robodyn.cosimulation.rotations import turn_between
 
 Outputs = Mapping[str, Mapping[str, float]]
+Signals = list[tuple[str, str]]
+"""Unit and output."""
 
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Position (1 or 3,), and rotation (3, 3) where that is coupled."""
+    """Positions (n, 1 or 3), and rotations (n, 3, 3) where these are coupled."""
 
     position: np.ndarray
     rotation: np.ndarray | None = None
 
     def reach(self, other: Place) -> np.ndarray:
-        """How far another place is away, in all rows, (k,) [m or rad]."""
+        """How far another place is away, in all rows, (n, k) [m or rad]."""
         along = other.position - self.position
         if self.rotation is None or other.rotation is None:
             return along
-        return np.concatenate([along, turn_between(self.rotation, other.rotation)])
+        return np.concatenate([along, turn_between(self.rotation, other.rotation)], axis=-1)
 
 
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """One side at an instant.
+class SideBook:
+    """One side of a connection as columns of what is written down.
 
     Attributes:
-        work: on it so far [J], None where it does not know; force: (k,).
-        acting: where the force acts; own: where this side is.
+        signals: what is written down of it.
     """
 
-    work: float | None
-    force: np.ndarray
-    acting: Place
-    own: Place
+    def __init__(self, side: Side, outputs: Outputs) -> None:
+        part, far = side.interface, "far_" if side.elastic else ""
+        work = (f"{part.name}.work",) if f"{part.name}.work" in outputs[side.unit] else ()
+        names = {"work": work, "force": part.names("force")}
+        for key, prefix in (("acting", far), ("own", "")):
+            names[key] = part.names(f"{prefix}position")
+            names[f"{key}_turn"] = part.names(f"{prefix}orientation") if part.rotates else ()
+        ends = np.cumsum([0, *map(len, names.values())]).tolist()
+        self._columns = {key: slice(*ends[k : k + 2]) for k, key in enumerate(names)}
+        self.signals: Signals = [(side.unit, name) for entry in names.values() for name in entry]
+
+    def work(self, right: np.ndarray, left: np.ndarray) -> np.ndarray:
+        """During macro steps, from rows at their beginnings and ends, (n,) [J]."""
+        column = self._columns["work"]
+        if column.stop > column.start:
+            return (left - right)[:, column.start]
+        return self.jump(right, left)
+
+    def jump(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Of a force whose place jumps, by the trapezoidal rule, (n,) [J]."""
+        moved = self.place(left, "acting").reach(self.place(right, "acting"))
+        return np.sum((self.force(left) + self.force(right)) * moved, axis=1) / 2
+
+    def force(self, rows: np.ndarray) -> np.ndarray:
+        return rows[:, self._columns["force"]]
+
+    def place(self, rows: np.ndarray, key: str) -> Place:
+        """Where the force acts ("acting"), or where this side is ("own")."""
+        turned = rows[:, self._columns[f"{key}_turn"]]
+        rotation = turned.reshape(-1, 3, 3) if turned.shape[1] else None
+        return Place(rows[:, self._columns[key]], rotation)
 
 
-def take_snapshot(side: Side, outputs: Mapping[str, float]) -> Snapshot:
-    """A side as the outputs of its unit give it."""
-    part = side.interface
-    force = np.array([outputs[name] for name in part.names("force")])
-    acting, own = (_find_place(part, key, outputs) for key in ("far_" if side.elastic else "", ""))
-    return Snapshot(outputs.get(f"{part.name}.work"), force, acting, own)
+class PairBook:
+    """Both sides of a connection; signals: what is written down of them, at both ends of each macro step."""
 
+    def __init__(self, pair: InterfacePair, outputs: Outputs) -> None:
+        self.sides = [SideBook(side, outputs) for side in pair.sides]
+        self.elastic = all(side.elastic for side in pair.sides)
+        self.signals: Signals = [signal for side in self.sides for signal in side.signals]
 
-def _find_place(part: Any, far: str, outputs: Mapping[str, float]) -> Place:
-    position = np.array([outputs[name] for name in part.names(f"{far}position")])
-    if not part.rotates:
-        return Place(position)
-    return Place(position, np.array([outputs[name] for name in part.names(f"{far}orientation")]).reshape(3, 3))
+    def errors(self, start: np.ndarray, begun: np.ndarray, ended: np.ndarray) -> np.ndarray:
+        """Energy error so far [J] in each row, (n,).
 
+        Args:
+            start: what was written down at the start (w,); begun, ended: at the beginning, after the exchange, and the
+                end of each macro step (n, w), not a number where there was no such.
+        """
+        n = len(begun)
+        before = np.vstack([start, ended])[:n]
+        split = [self._split(rows) for rows in (before, begun, ended)]
+        sides = range(2)
+        jumps = sum(self.sides[k].jump(split[0][k], split[1][k]) for k in sides)
+        work = sum(self.sides[k].work(split[1][k], split[2][k]) for k in sides)
+        taken = self._taken(split[0], split[1])[:n] if self.elastic else np.zeros(n)
+        met, gone = (~np.isnan(rows).all(axis=1) for rows in (begun, ended))
+        parts = np.column_stack([np.where(met, jumps, 0.0), -np.where(met, taken, 0.0), np.where(gone, work, 0.0)])
+        return np.cumsum(parts.ravel())[2::3]
 
-class EnergyLedger:
-    """The energy error of one connection so far [J]."""
+    def _split(self, rows: np.ndarray) -> list[np.ndarray]:
+        n = len(self.sides[0].signals)
+        return [rows[:, :n], rows[:, n:]]
 
-    def __init__(self, interface_pair: InterfacePair) -> None:
-        self.interface_pair = interface_pair
-        self.error = 0.0
-        self.before: list[Snapshot] | None = None
-        self.pulled: tuple[np.ndarray, np.ndarray] | None = None
+    def _taken(self, before: list[np.ndarray], now: list[np.ndarray]) -> np.ndarray:
+        """Work of the elastic part since the last exchange, by how far the sides moved apart, (n,) [J]."""
+        own = [self.sides[k].place(now[k], "own") for k in range(2)]
+        pull, apart = self._pull(before, now, own), own[0].reach(own[1])
+        taken = np.sum((pull[:-1] + pull[1:]) * np.diff(apart, axis=0), axis=1) / 2
+        return np.concatenate([[0.0], taken])
 
-    def begin(self, outputs: Outputs) -> None:
-        """The sides as they are at the start."""
-        self.before = self._snapshots(outputs)
-
-    def add(self, begun: Outputs, ended: Outputs) -> None:
-        """A macro step, from the outputs after the exchange at its beginning and at its end."""
-        right = self.meet(begun)
-        left = self._snapshots(ended)
-        self.error += sum(_work(right[k], left[k]) for k in (0, 1))
-        self.before = left
-
-    def meet(self, begun: Outputs) -> list[Snapshot]:
-        """An exchange: the work of jumps, and what the elastic part took since the last one."""
-        right = self._snapshots(begun)
-        if self.before:
-            self.error += sum(_jump(self.before[k], right[k]) for k in (0, 1))
-        if all(side.elastic for side in self.interface_pair.sides):
-            self._take(right)
-        return right
-
-    def _snapshots(self, outputs: Outputs) -> list[Snapshot]:
-        return [take_snapshot(side, outputs[side.unit]) for side in self.interface_pair.sides]
-
-    def _take(self, now: list[Snapshot]) -> None:
-        """Take off the work of the elastic part since the last exchange: by how far the sides moved apart."""
-        pull = _pull([*enumerate(now), *enumerate(self.before or ())], now)
-        apart = now[0].own.reach(now[1].own)
-        if self.pulled is not None:
-            before, begun = self.pulled
-            self.error -= float((before + pull) @ (apart - begun)) / 2
-        self.pulled = pull, apart
-
-    def copy(self) -> EnergyLedger:
-        other = EnergyLedger(self.interface_pair)
-        other.error, other.before, other.pulled = self.error, self.before, self.pulled
-        return other
-
-
-def _jump(left: Snapshot, right: Snapshot) -> float:
-    """Work of a force whose place jumps at an exchange."""
-    return float((left.force + right.force) @ left.acting.reach(right.acting)) / 2
-
-
-def _work(right: Snapshot, left: Snapshot) -> float:
-    """Work during a macro step."""
-    if right.work is not None and left.work is not None:
-        return left.work - right.work
-    return float((right.force + left.force) @ right.acting.reach(left.acting)) / 2
-
-
-def _pull(known: list[tuple[int, Snapshot]], now: list[Snapshot]) -> np.ndarray:
-    """Force that pulls the sides together, from the side that knows best where the other one is."""
-    misses = [float(np.sum(side.acting.reach(now[1 - k].own) ** 2)) for k, side in known]
-    k, best = known[int(np.argmin(misses))]
-    return best.force if k == 0 else -best.force
+    def _pull(self, before: list[np.ndarray], now: list[np.ndarray], own: list[Place]) -> np.ndarray:
+        """Force that pulls the sides together, from the side that knows best where the other one is, (n, k)."""
+        known = [(k, rows[k]) for rows in (now, before) for k in range(2)]
+        reach = [self.sides[k].place(rows, "acting").reach(own[1 - k]) for k, rows in known]
+        best = np.argmin([np.sum(entry**2, axis=1) for entry in reach], axis=0)
+        forces = np.array([self.sides[k].force(rows) * (1 - 2 * k) for k, rows in known])
+        return forces[best, np.arange(len(best))]

@@ -10,7 +10,6 @@ import numpy as np
 from robodyn.cosimulation.asking import ask, name_unit
 from robodyn.cosimulation.capabilities import ChoosesOutputs, KeepsRecord, Restorable, can_restore, warnings_of
 from robodyn.cosimulation.connection import Channel, InterfacePair
-from robodyn.cosimulation.energy import EnergyLedger
 from robodyn.cosimulation.extrapolation import Samples
 from robodyn.cosimulation.model_exchange import ModelExchange
 from robodyn.cosimulation.record import CouplingRecord, UnitRecord
@@ -40,9 +39,8 @@ class Exchange:
         self.outputs: dict[str, Mapping[str, float]] = {name: unit.read() for name, unit in units.items()}
         self._check_outputs()
         self.samples = [Samples(channel) for channel in self.channels]
-        self.books = [EnergyLedger(interface_pair) for interface_pair in interface_pairs]
         self.models = ModelExchange(units, interface_pairs, settings, self.warn)
-        self.record = CouplingRecord(units, self.channels, interface_pairs)
+        self.record = CouplingRecord(units, self.channels, interface_pairs, self.outputs)
         self.plain = {name: UnitRecord(unit) for name, unit in units.items() if not isinstance(unit, KeepsRecord)}
         self.warnings: list[str] = []
         self.begun: dict[str, Mapping[str, float]] = {}
@@ -82,8 +80,7 @@ class Exchange:
             ask(name, unit.start, time)
             self.outputs[name] = self._read(name)
         self._sample(time)
-        for book in self.books:
-            book.begin(self.outputs)
+        self.record.begin(self.outputs)
 
     def write(self, time: float) -> None:
         """Send everything at the beginning of a macro step: first what is known, then what depends on that."""
@@ -101,12 +98,8 @@ class Exchange:
         self.looked_at = time
         self.noted = {name: self._read(name) for name in self.units}
 
-    def _note(self, time: float, step: float) -> None:
-        own = {
-            book.interface_pair.name: (book.error, *self.models.message[book.interface_pair.name])
-            for book in self.books
-        }
-        self.record.add(time, self.noted, own, step)
+    def _note(self, time: float, step: float = 0.0, **booked: Mapping[str, Mapping[str, float]]) -> None:
+        self.record.add(time, self.noted, self.models.message, step, **booked)
         for name, record in self.plain.items():
             record.add(time, self.noted[name])
 
@@ -139,7 +132,7 @@ class Exchange:
             self.begun[name] = self.noted[name]
             if scheme == "sequential" and fresh:
                 self._send_signals_after(name, begin, end, fresh)
-                self.begun[name] = self._read(name) if self.books else self.noted[name]
+                self.begun[name] = self._read(name) if self.interface_pairs else self.noted[name]
             outcome = ask(name, self.units[name].advance, begin, end - begin)
             self.events.collect(name)
             if outcome is not None:
@@ -150,9 +143,9 @@ class Exchange:
         self.fresh = fresh
         return last
 
-    def note_last(self, time: float) -> None:
+    def note_last(self, time: float, **booked: Mapping[str, Mapping[str, float]]) -> None:
         """The last row, and the events there, or in a macro step from there that a unit did not finish."""
-        self._note(time, 0.0)
+        self._note(time, 0.0, **booked)
         for name, record in self.plain.items():
             record.add_events(self.events.of(name))
 
@@ -180,9 +173,7 @@ class Exchange:
 
     def accept(self, begin: float, end: float) -> None:
         """What was found becomes what is known, and is written down."""
-        for book in self.books:
-            book.add(self.begun, self.fresh)
-        self._note(begin, end - begin)
+        self._note(begin, end - begin, begun=self.begun, ended=self.fresh)
         for name, record in self.plain.items():
             record.add_events(self.events.of(name))
             record.add(end, self.fresh[name])
@@ -206,12 +197,11 @@ class Exchange:
     def save(self) -> tuple[Any, ...]:
         """All that changes."""
         units = {name: unit.save() for name, unit in self.units.items() if isinstance(unit, Restorable)}
-        known = [samples.copy() for samples in self.samples], [book.copy() for book in self.books]
-        return units, dict(self.outputs), known, self.models.save()
+        return units, dict(self.outputs), [samples.copy() for samples in self.samples], self.models.save()
 
     def restore(self, saved: Any) -> None:
         """Go back to where `save` was called (rollback)."""
-        units, self.outputs, (self.samples, self.books), models = saved
+        units, self.outputs, self.samples, models = saved
         self.models.restore(models)
         for name, unit in self.units.items():
             if isinstance(unit, Restorable):
@@ -221,17 +211,15 @@ class Exchange:
         """A last exchange, so that the record ends as it began."""
         self.write(time)
         self._look(time)
-        for book in self.books:
-            book.meet(self.noted)
         for name in self.units:
             self.events.collect(name)
-        self.note_last(time)
+        self.note_last(time, begun=self.noted)
 
     def keep(self, time: float) -> None:
         """Write down where it ended, as far as it got, without another exchange."""
-        if self.record.times and self.record.times[-1] < time:
+        if self.record.last_time is not None and self.record.last_time < time:
             self.noted = self.noted if self.looked_at == time else dict(self.outputs)
-            self._note(time, 0.0)
+            self._note(time)
 
     def finish(self, outcome: Outcome) -> dict[str, Run]:
         """A run of every unit; one that cannot give it does not take those of the others with it."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from robodyn.assembly import System
-from robodyn.cosimulation.reduced import PortFunctions
+from robodyn.cosimulation.reduced import PortTerms
 from robodyn.cosimulation.rotations import turn_between, turn_by
 from robodyn.cosimulation.unit import InterfaceMotion, ReducedModel
 
-JOININGS = ("inertia", "mean")
-"""Each side moves by the other's share of the inertia, or both move halfway."""
+JOININGS = ("inertia", "mean", "none")
+"""Each side moves by the other's share of the inertia, both move halfway, or each keeps its own motion."""
 CLOSED = 1e-12
 """Distance at which an interface is where it should be [m, rad]."""
 
@@ -52,9 +54,10 @@ def _apart(a: InterfaceMotion, b: InterfaceMotion) -> np.ndarray:
 
 
 def move_interface(
-    functions: PortFunctions,
-    interface: str,
-    now: tuple[np.ndarray, ...],
+    terms: PortTerms,
+    evaluate: Callable[[np.ndarray], object],
+    x: np.ndarray,
+    spheres: np.ndarray,
     inertia: np.ndarray,
     motion: InterfaceMotion,
     steps: int,
@@ -66,26 +69,30 @@ def move_interface(
     the last step, for the same reason.
 
     Args:
-        now: t, x, d, m, p; inertia: attached at the interface, (k, k); steps: of Newton's method, at most.
+        evaluate: makes the terms those at some states; spheres: see `quaternions`.
+        inertia: attached at the interface, (k, k); steps: of Newton's method, at most.
     """
-    t, x, *rest = now
-    x, n_q, n_v = x.copy(), functions.system.n_q, functions.system.n_v
+    x, n_q, n_v = x.copy(), terms.n_q, terms.n_v
     for _ in range(steps):
-        terms = functions.mechanics(interface, t, x, *rest)
+        evaluate(x)
         apart = _apart(terms.motion, motion)
         if np.max(np.abs(apart)) <= CLOSED:
             break
         x[:n_q] += terms.N @ terms.direct(inertia, apart)
-        _put_on_sphere(functions.system, x)
+        for first, end in spheres.tolist():
+            x[first:end] /= np.linalg.norm(x[first:end])
     x[n_q : n_q + n_v] += terms.direct(inertia, motion.velocity - terms.motion.velocity)
     return x
 
 
-def _put_on_sphere(system: System, x: np.ndarray) -> None:
-    """Quaternions of balls that were moved along their tangents have the length 1 again."""
-    mechanism, first = system.scenario.machine.mechanism, 0
+def quaternions(system: System) -> np.ndarray:
+    """Where quaternions of balls stand among the states: the first entry and the one behind the last of each, (n, 2).
+
+    Moved along their tangents they need the length 1 again.
+    """
+    mechanism, first, found = system.scenario.machine.mechanism, 0, []
     for freedom in mechanism.freedoms if mechanism else ():
-        own = slice(first, first + len(freedom.positions))
-        if not freedom.is_single:
-            x[own] /= np.linalg.norm(x[own])
-        first = own.stop
+        end = first + len(freedom.positions)
+        found += [] if freedom.is_single else [(first, end)]
+        first = end
+    return np.array(found, np.int64).reshape(-1, 2)

@@ -24,6 +24,7 @@ from robodyn.cosimulation.checks import check_units
 from robodyn.cosimulation.connection import Connection, SignalConnection
 from robodyn.cosimulation.exchange import Exchange
 from robodyn.cosimulation.model_exchange import IllConditioned
+from robodyn.cosimulation.native_steps import NativeSteps, runs_natively
 from robodyn.cosimulation.result import CosimulationRun
 from robodyn.cosimulation.settings import CosimSettings
 from robodyn.cosimulation.unit import Unit
@@ -102,7 +103,8 @@ class _Course:
         """Macro steps to the end, or to what ends it."""
         try:
             self.exchange.start(self.time)
-            while (outcome := self._stop() or self._advance()) is None:
+            native = NativeSteps(self.exchange, self.time, self.duration) if runs_natively(self.exchange) else None
+            while (outcome := self._stop() or (self._go_on(native) if native else self._advance())) is None:
                 self.progress(self.time, self.step, self.steps)
             if outcome.kind is OutcomeKind.FINISHED:
                 self.exchange.close(self.time)
@@ -115,6 +117,13 @@ class _Course:
             outcome = Outcome(OutcomeKind.INTERRUPTED, sentence, self.time)
         self.exchange.keep(self.time)
         return outcome
+
+    def _go_on(self, native: NativeSteps) -> Outcome | None:
+        """Many macro steps in the engine; or the outcome of a unit that could not go on."""
+        try:
+            return native.advance()
+        finally:
+            self.time, self.steps = native.time, native.steps
 
     def _stop(self) -> Outcome | None:
         """Whether the end is reached, or a signal is beyond all bounds."""

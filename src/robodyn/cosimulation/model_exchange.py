@@ -10,9 +10,10 @@ import numpy as np
 from robodyn.cosimulation.asking import ask
 from robodyn.cosimulation.capabilities import GivesModels, TakesModels
 from robodyn.cosimulation.connection import InterfacePair, Side
+from robodyn.cosimulation.energy import Outputs
 from robodyn.cosimulation.extrapolation import Trend
 from robodyn.cosimulation.interface_merge import join_motions
-from robodyn.cosimulation.record import Outputs, gap_between
+from robodyn.cosimulation.record import gap_between
 from robodyn.cosimulation.settings import CosimSettings
 from robodyn.cosimulation.unit import InterfaceMotion, ReducedModel, Unit
 
@@ -21,6 +22,13 @@ Warn = Callable[[str, str], None]
 
 class IllConditioned(ValueError):
     """A reduced interface model that does not exist."""
+
+    def __init__(self, side: Side, condition: float, time: float) -> None:
+        super().__init__(
+            f"the reduced interface model of '{side.unit}.{side.interface.name}' broke down at {time:.6g} s: the "
+            f"condition number of its mobility is {condition:.3g}, so that it has no inertia; the mechanism is in or "
+            "near a singular position there: couple fewer rows, attach it through a stiffness, or make it flexible"
+        )
 
 
 class ModelExchange:
@@ -58,11 +66,13 @@ class ModelExchange:
                 _gap(interface_pair, motions, outputs),
                 max(model.condition for model in taken.values()),
             )
-            # Where both sides are rigid neither leads: they go on with one motion that both models agree on.
-            joined = join_motions(taken[0], taken[1], interface_pair.join) if interface_pair.merged else None
+            # Where both sides are rigid neither leads: they go on with one motion that both models agree on, or each
+            # with its own.
+            merged, apart = interface_pair.merged, interface_pair.join == "none"
+            joined = join_motions(taken[0], taken[1], interface_pair.join) if merged and not apart else None
             for sender, receiver in interface_pair.models:
                 side = interface_pair.sides[receiver]
-                motion = joined or taken[sender].motion
+                motion = joined if merged else taken[sender].motion
                 trend = self.trends[interface_pair.name, sender]
                 trend.add((time, time), taken[sender].acceleration)
                 further: dict[str, Any] = {"trend": trend.fit(time)[1:]} if interface_pair.order else {}
@@ -72,22 +82,22 @@ class ModelExchange:
     def _take(self, interface_pair: InterfacePair, sender: int, time: float) -> ReducedModel:
         side = interface_pair.sides[sender]
         model = ask(side.unit, self.givers[side.unit].reduced_model, side.interface.name)
-        place = f"{side.unit}.{side.interface.name}"
         # A receiver behind a stiffness needs the mobility alone, which always exists; a rigid one needs its inverse.
         needed = not interface_pair.sides[1 - sender].elastic
         if needed and not model.condition <= self.settings.condition_limit:
-            raise IllConditioned(
-                f"the reduced interface model of '{place}' broke down at {time:.6g} s: the condition number of its "
-                f"mobility is {model.condition:.3g}, so that it has no inertia; the mechanism is in or near a singular "
-                "position there: couple fewer rows, attach it through a stiffness, or make it flexible"
-            )
+            raise IllConditioned(side, model.condition, time)
         if needed and model.condition > self.settings.condition_warning:
-            self.warn(
-                f"'{place}'",
-                f"the mobility of '{place}' is ill-conditioned, {model.condition:.3g} at {time:.6g} s: what a reduced "
-                "interface model gives there may be wrong",
-            )
+            self.warn_of(side, model.condition, time)
         return model
+
+    def warn_of(self, side: Side, condition: float, time: float) -> None:
+        """A warning of a model's condition number."""
+        place = f"{side.unit}.{side.interface.name}"
+        self.warn(
+            f"'{place}'",
+            f"the mobility of '{place}' is ill-conditioned, {condition:.3g} at {time:.6g} s: what a reduced "
+            "interface model gives there may be wrong",
+        )
 
     def misses(self, outputs: Outputs, least: float) -> list[float]:
         """How far each receiver's idea of the sender's velocity is from the truth, in units of the largest so far."""

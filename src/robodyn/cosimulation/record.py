@@ -10,18 +10,25 @@ import numpy as np
 
 from robodyn.cosimulation.capabilities import kinds_of, warnings_of
 from robodyn.cosimulation.connection import Channel, InterfacePair
+from robodyn.cosimulation.energy import Outputs, PairBook
 from robodyn.cosimulation.rotations import turn_between
 from robodyn.cosimulation.unit import InterfaceMotion, Unit, UnitEvent
 from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
 
-Outputs = Mapping[str, Mapping[str, float]]
-
 
 class CouplingRecord:
-    """Rows of exchanged signals and of what the connections give about themselves."""
+    """Rows of exchanged signals and of what the connections give about themselves.
+
+    A row is [time, step; gap and condition of each connection; `kept` after the exchange; `booked` when the units begin
+    the macro step; `booked` at its end]. What is booked is not a number in a row without a macro step.
+    """
 
     def __init__(
-        self, units: Mapping[str, Unit], channels: Sequence[Channel], interface_pairs: Sequence[InterfacePair]
+        self,
+        units: Mapping[str, Unit],
+        channels: Sequence[Channel],
+        interface_pairs: Sequence[InterfacePair],
+        outputs: Outputs,
     ) -> None:
         self.interface_pairs = tuple(interface_pairs)
         names = [(unit, name) for channel in channels for unit, name in _ends(channel)]
@@ -34,21 +41,63 @@ class CouplingRecord:
         for interface_pair in interface_pairs:
             self.infos += [SignalInfo(f"{interface_pair.name}.{key}", unit) for key, unit in _OWN.items()]
         self.infos.append(SignalInfo("macro_step", "s", "held"))
-        self.times: list[float] = []
-        self.rows: list[list[float]] = []
+        self._books = [PairBook(interface_pair, outputs) for interface_pair in interface_pairs]
+        self.booked = tuple(signal for book in self._books for signal in book.signals)
+        self.start = np.full(len(self.booked), np.nan)
+        self.last_time: float | None = None
+        self._blocks: list[np.ndarray] = []
+        self._rows: list[list[float]] = []
 
-    def add(self, time: float, outputs: Outputs, own: Mapping[str, tuple[float, float, float]], step: float) -> None:
-        """A row; own: connection -> energy error, gap, condition."""
-        row = [outputs[unit][name] for unit, name in self.kept]
-        for interface_pair in self.interface_pairs:
-            row += own[interface_pair.name]
-        self.times.append(time)
-        self.rows.append([*row, step])
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return 2 + 2 * len(self.interface_pairs) + len(self.kept) + 2 * len(self.booked)
+
+    def begin(self, outputs: Outputs) -> None:
+        """The units as they are at the start."""
+        self.start = np.array(self._book(outputs))
+
+    def _book(self, outputs: Outputs | None) -> list[float]:
+        if outputs is None:
+            return [math.nan] * len(self.booked)
+        return [outputs[unit][name] for unit, name in self.booked]
+
+    def add(
+        self,
+        time: float,
+        noted: Outputs,
+        own: Mapping[str, tuple[float, float]],
+        step: float = 0.0,
+        begun: Outputs | None = None,
+        ended: Outputs | None = None,
+    ) -> None:
+        """A row; own: connection -> gap, condition."""
+        messages = [value for interface_pair in self.interface_pairs for value in own[interface_pair.name]]
+        kept = [noted[unit][name] for unit, name in self.kept]
+        self._rows.append([time, step, *messages, *kept, *self._book(begun), *self._book(ended)])
+        self.last_time = time
+
+    def extend(self, rows: np.ndarray) -> None:
+        """Many rows at once, (n, width)."""
+        if len(rows):
+            self._blocks += [np.array(self._rows).reshape(-1, self.width), rows]
+            self._rows, self.last_time = [], float(rows[-1, 0])
 
     def run(self, name: str, outcome: Outcome, statistics: Statistics, settings: Mapping[str, Any]) -> Run:
-        values = np.array(self.rows, float).reshape(len(self.times), len(self.infos))
+        rows = np.vstack([*self._blocks, np.array(self._rows, float).reshape(-1, self.width)])
+        n, n_own = len(self.booked), 2 * len(self.interface_pairs)
+        own, kept = rows[:, 2 : 2 + n_own], rows[:, 2 + n_own : self.width - 2 * n]
+        begun, ended = rows[:, self.width - 2 * n : self.width - n], rows[:, self.width - n :]
+        told, first = [], 0
+        for k, book in enumerate(self._books):
+            columns = slice(first, first := first + len(book.signals))
+            told += [
+                book.errors(self.start[columns], begun[:, columns], ended[:, columns]),
+                *own[:, 2 * k : 2 * k + 2].T,
+            ]
+        values = np.column_stack([kept, *told, rows[:, 1]])
         provenance = Provenance(f"{name}-coupling", solver=dict(settings))
-        return Run(np.array(self.times), values, tuple(self.infos), outcome, provenance, statistics)
+        return Run(rows[:, 0].copy(), values, tuple(self.infos), outcome, provenance, statistics)
 
 
 _OWN = {"energy_error": "J", "gap": "", "condition": ""}

@@ -12,9 +12,9 @@ Kovecses, Teichmann. f holds elastic, damping and all other forces but those of 
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import accumulate
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -23,50 +23,54 @@ from robodyn.assembly import System
 from robodyn.assembly.declarations import Port
 from robodyn.assembly.functions import INPUTS
 from robodyn.assembly.system import build_mass_matrix
-from robodyn.cosimulation.unit import InterfaceMotion, ReducedModel, condition_of
+from robodyn.cosimulation.unit import InterfaceMotion, ReducedModel
+from robodyn.engine.binding import address_of, functions
+from robodyn.engine.layout import structures
 from robodyn.native import Kernel, KernelModule, compile_kernels
 
-RANK = 1e-10
-"""Relative size below which a singular value counts as zero: constraints may follow from others."""
 
-
-@dataclass(frozen=True, eq=False)
-class Mechanics:
-    """The terms of a mechanism's equations at a state, as the head of this file names them.
+class PortTerms:
+    """The terms of the equations at an interface, as the head of this file names them, in the engine's memory.
 
     Attributes:
-        M: without the inertia attached at this interface; f: without its force.
-        drift_i: A_i' v; drift_c: A_c' v, less the accelerations of prescribed joints; N: q' = N v.
+        port: the engine's structure, with terms, reduced model and room for work in arrays of this object.
     """
 
-    M: np.ndarray
-    c: np.ndarray
-    f: np.ndarray
-    A_i: np.ndarray
-    drift_i: np.ndarray
-    A_c: np.ndarray
-    drift_c: np.ndarray
-    N: np.ndarray
-    motion: InterfaceMotion
+    def __init__(self, system: System, port: Port, length: float) -> None:
+        k, n, m = len(port.interface.rows), system.n_v, len(system.motion.constraint_forces)
+        self.rows, self.n_q, self.n_v = k, system.n_q, n
+        self.rotates = port.rotation is not None
+        sizes = (n * n, n, n, k * n, k, m * n, m, m, system.n_q * n, min(k, 3) + k + 9 * self.rotates)
+        self.values = np.zeros(sum(sizes))
+        self.model = np.zeros(2 * k * k + 3 * k + 1)
+        self._room = np.zeros(functions().interface_work(n, k, m)), np.zeros(n)
+        self._first_motion, self._first_N = sum(sizes[:-1]), sum(sizes[:-2])
+        self.port: Any = structures()["Port"]()
+        numbers = {"rows": k, "n_q": system.n_q, "n_v": n, "n_constraints": m, "rotates": int(self.rotates)}
+        for name, value in {**numbers, "length": length}.items():
+            setattr(self.port, name, value)
+        arrays = zip(("term_values", "model", "work", "change"), (self.values, self.model, *self._room), strict=True)
+        for name, array in arrays:
+            setattr(self.port, name, address_of(array))
 
-    def reduce(self, length: float = 1.0) -> ReducedModel:
-        """The reduced interface model by the equations of the head."""
-        n = len(self.M)
-        inverse = np.linalg.solve(self.M, np.column_stack([self.A_i.T, self.A_c.T, self.f, self.c]))
-        k, m = len(self.A_i), len(self.A_c)
-        M_A_i, M_A_c = inverse[:, :k], inverse[:, k : k + m]
-        # (I - P_c) applied from the left: accelerations that the constraints allow.
-        answer = M_A_c @ invert(self.A_c @ M_A_c)
-        allowed = np.eye(n) - answer @ self.A_c
-        mobility = self.A_i @ allowed @ M_A_i
-        mobility = (mobility + mobility.T) / 2
-        forced, free = self.A_i @ allowed @ inverse[:, -2], self.A_i @ allowed @ inverse[:, -1]
-        inertial = free - self.drift_i + self.A_i @ answer @ self.drift_c
-        condition = condition_of(mobility, length)
-        inertia = np.linalg.inv(mobility) if np.isfinite(condition) else np.full((k, k), np.nan)
-        return ReducedModel(
-            inertia, inertia @ forced, inertia @ inertial, mobility, forced - inertial, self.motion, condition
-        )
+    @property
+    def motion(self) -> InterfaceMotion:
+        """Of the interface."""
+        return split_motion(self.rows, self.values[self._first_motion :].copy())
+
+    @property
+    def N(self) -> np.ndarray:
+        """q' = N v."""
+        return self.values[self._first_N : self._first_motion].reshape(self.n_v, self.n_q).T
+
+    def reduce(self) -> ReducedModel:
+        """The reduced interface model by the equations of the head; M without the inertia attached here."""
+        functions().interface_reduce(ctypes.addressof(self.port))
+        k = self.rows
+        inertia, mobility, *others = np.split(self.model.copy(), np.cumsum([k * k, k * k, k, k, k]))
+        effective, inertial, acceleration, condition = others
+        matrices = inertia.reshape(k, k).T, effective, inertial, mobility.reshape(k, k).T
+        return ReducedModel(*matrices, acceleration, self.motion, float(condition[0]))
 
     def direct(self, inertia: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         """The change of v nearest in kinetic energy with which the interface's velocity changes as wanted.
@@ -74,19 +78,19 @@ class Mechanics:
         Args:
             inertia: attached at the interface, (k, k).
         """
-        G = np.vstack([self.A_i, self.A_c])
-        W = np.linalg.solve(self.M + self.A_i.T @ inertia @ self.A_i, G.T)
-        return W @ (invert(G @ W) @ np.concatenate([wanted, np.zeros(len(self.A_c))]))
+        address, change = ctypes.addressof(self.port), np.zeros(self.n_v)
+        columns, wanted = np.ascontiguousarray(inertia.T), np.ascontiguousarray(wanted)
+        functions().interface_prepare(address, address_of(columns))
+        functions().interface_direct(address, address_of(wanted), address_of(change))
+        return change
 
 
 def invert(S: np.ndarray) -> np.ndarray:
     """Inverse of a symmetric matrix on what is independent; rows of idle or redundant constraints have none."""
-    if not len(S):
-        return S
-    values, vectors = np.linalg.eigh(S)
-    size = np.abs(values)
-    kept = size > RANK * size.max()
-    return (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+    n, S = len(S), np.ascontiguousarray(S, float)
+    inverse, work = np.zeros((n, n)), np.zeros(2 * n * n + n)
+    functions().invert_symmetric(address_of(S), n, address_of(inverse), address_of(work))
+    return inverse
 
 
 class PortFunctions:
@@ -98,43 +102,25 @@ class PortFunctions:
         columns = [*system.symbols]
         outputs = dict(extra or {})
         for name, port in self.ports.items():
-            outputs[f"motion:{name}"] = ca.vertcat(*_motion(port))
             parts = [*_terms(system, port), *_motion(port)]
             outputs[f"terms:{name}"] = ca.vertcat(*(ca.vec(ca.densify(part)) for part in parts))
-        functions = {
+        traced = {
             key: ca.Function(key.replace(":", "_").replace(".", "_"), columns, [ca.densify(column)])
             for key, column in outputs.items()
         }
-        self.module: KernelModule = compile_kernels(functions, INPUTS.index("p"), data=system.data)
+        self.module: KernelModule = compile_kernels(traced, INPUTS.index("p"), data=system.data)
 
     def kernel(self, name: str) -> Kernel:
         return self.module.kernels[name]
 
-    def motion(self, name: str, *inputs: np.ndarray) -> InterfaceMotion:
-        """Of an interface at (t, x, d, m, p), p prepared by `module`."""
-        return _split_motion(self.ports[name], self.kernel(f"motion:{name}")(*inputs))
+    def terms(self, name: str, length: float) -> PortTerms:
+        """Room for the terms of an interface, which belongs to one run."""
+        return PortTerms(self.system, self.ports[name], length)
 
-    def mechanics(self, name: str, *inputs: np.ndarray) -> Mechanics:
+    def fill(self, terms: PortTerms, name: str, *inputs: np.ndarray) -> PortTerms:
         """Terms of the equations at (t, x, d, m, p), p prepared by `module`."""
-        port, n, n_q = self.ports[name], self.system.n_v, self.system.n_q
-        k, m = len(port.interface.rows), len(self.system.motion.constraint_forces)
-        values = self.kernel(f"terms:{name}")(*inputs)
-        ends = list(accumulate((n * n, n, n, k * n, k, m * n, m, m, n_q * n)))
-        M, c, f, A_i, drift_i, A_c, drift_c, active, N = (
-            values[begin:end] for begin, end in zip((0, *ends), ends, strict=False)
-        )
-        held = active > 0.5
-        return Mechanics(
-            M.reshape(n, n),
-            c,
-            f,
-            A_i.reshape(n, k).T,
-            drift_i,
-            A_c.reshape(n, m).T[held],
-            drift_c[held],
-            N.reshape(n, n_q).T,
-            _split_motion(port, values[ends[-1] :]),
-        )
+        terms.values[:] = self.kernel(f"terms:{name}")(*inputs)
+        return terms
 
 
 def _motion(port: Port) -> list[ca.SX]:
@@ -142,10 +128,10 @@ def _motion(port: Port) -> list[ca.SX]:
     return [port.position, port.velocity, *turned]
 
 
-def _split_motion(port: Port, values: np.ndarray) -> InterfaceMotion:
-    k = len(port.interface.rows)
+def split_motion(k: int, values: np.ndarray) -> InterfaceMotion:
+    """Position, velocity and rotation of an interface of k rows, as they stand behind one another."""
     n = min(k, 3)
-    rotation = values[n + k :].reshape(3, 3) if port.rotation is not None else None
+    rotation = values[n + k :].reshape(3, 3) if len(values) > n + k else None
     return InterfaceMotion(values[:n], values[n : n + k], rotation)
 
 
@@ -173,8 +159,9 @@ def reduce_system(
     Args:
         x: continuous states in the order of `system.states`.
     """
-    functions = PortFunctions(system)
-    p = functions.module.prepare([number.value for number in system.parameters])
+    made = PortFunctions(system)
+    p = made.module.prepare([number.value for number in system.parameters])
     m = np.array([info.start for info in system.memory], float)
     d = np.array([delay.before or 0.0 for delay in system.delays], float)
-    return functions.mechanics(interface, np.array([time]), np.asarray(x, float), d, m, p).reduce(length)
+    terms = made.terms(interface, length)
+    return made.fill(terms, interface, np.array([time]), np.asarray(x, float), d, m, p).reduce()

@@ -10,13 +10,16 @@ SMALL = 1e-9
 
 
 def turn_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Rotation vector in world axes that takes the first rotation to the second [rad], (3,); less than 180 deg."""
-    # Plain numbers: arrays of three cost more than what is computed with them.
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (second @ first.T).tolist()
-    sine = (zy - yz) / 2, (xz - zx) / 2, (yx - xy) / 2
-    size = math.hypot(*sine)
-    factor = 1.0 if size < SMALL else math.atan2(size, (xx + yy + zz - 1) / 2) / size
-    return np.array([factor * entry for entry in sine])
+    """Rotation vector in world axes that takes the first rotation to the second [rad]; less than 180 deg.
+
+    Args:
+        first, second: (..., 3, 3).
+    """
+    R = second @ np.swapaxes(first, -1, -2)
+    sine = (R[..., [2, 0, 1], [1, 2, 0]] - R[..., [1, 2, 0], [2, 0, 1]]) / 2
+    size = np.linalg.norm(sine, axis=-1, keepdims=True)
+    angle = np.arctan2(size, (np.trace(R, axis1=-2, axis2=-1)[..., None] - 1) / 2)
+    return sine * np.where(size < SMALL, 1.0, angle / np.where(size < SMALL, 1.0, size))
 
 
 def turn_by(rotation: np.ndarray, turn: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.assembly import assemble
 from robodyn.cosimulation.input_values import InputValues
-from robodyn.cosimulation.interface_merge import move_interface
+from robodyn.cosimulation.interface_merge import move_interface, quaternions
 from robodyn.cosimulation.polynomials import HIGHEST_ORDER, with_polynomials
 from robodyn.cosimulation.port_signals import (
     far_states,
@@ -78,13 +78,14 @@ class ScenarioUnit:
         self.scenario, self.length = scenario, length
         self.solver = scenario.solver if solver is None else solver
         self.interfaces: dict[str, Interface] = {part.name: part for part in scenario.machine.interfaces}
-        self._giving = [part for part in self.interfaces.values() if part.takes != "force"]
+        self.giving = [part for part in self.interfaces.values() if part.takes != "force"]
         self.inputs = (*(n for p in self.interfaces.values() if p.takes != "model" for n in p.incoming), *inputs)
         moving = tuple(dict.fromkeys((*moving_inputs(self.interfaces), *inputs)))
         self.system = with_polynomials(assemble(scenario), moving)
         self.compiled = compile_system(self.system, self.solver, on_compile=on_compile)
+        self.spheres = quaternions(self.system)
         units = {info.name: info.unit for info in self.system.signals}
-        self._means = mean_units(self._giving, units)
+        self._means = mean_units(self.giving, units)
         self.outputs = units | self._means
         interrupted = self.system.discrete
         called = [task.call for task in interrupted.tasks] + [guard.call for guard in interrupted.guards]
@@ -95,8 +96,8 @@ class ScenarioUnit:
         self.run: ResumableRun | None = None
         self.ended: Trajectory | None = None
         self.corrected = False
-        self._impulse: dict[str, list[float]] = {}
-        self._since = self.begin.time
+        self.impulse: dict[str, list[float]] = {}
+        self.since = self.begin.time
         self.choose(())
 
     @property
@@ -120,7 +121,8 @@ class ScenarioUnit:
         unit.numbers = InputValues(self.system.parameters)
         unit.begin = find_start(self.compiled, unit.values)
         unit.run, unit.ended, unit.corrected = None, None, False
-        unit._impulse, unit._since = {}, unit.begin.time
+        unit.impulse, unit.since = {}, unit.begin.time
+        unit._make_terms()
         unit._prepare()
         return unit
 
@@ -137,7 +139,12 @@ class ScenarioUnit:
             outputs, known = self.system.expressions.outputs, self.system.signal_names
             column = ca.vertcat(ca.SX(0, 1), *(outputs[known.index(name)] for name in chosen))
             self.chosen, self.functions = chosen, PortFunctions(self.system, {"chosen": column})
+            self._make_terms()
         self._prepare()
+
+    def _make_terms(self) -> None:
+        """Room for what is found at interfaces."""
+        self.terms = {name: self.functions.terms(name, self.length) for name in self.interfaces}
 
     def _prepare(self) -> None:
         """What depends on the numbers alone, anew."""
@@ -172,16 +179,16 @@ class ScenarioUnit:
             python_action=self.calls.run_action,
         )
         self.run.go_on(time)
-        self._since = time
-        self._impulse = self._impulses()
+        self.since = time
+        self.impulse = self._impulses()
 
     def read(self) -> dict[str, float]:
         """The chosen outputs at the present time."""
         now = self._now()
         found = self._read(now)
-        passed = float(now[0][0]) - self._since
-        for part in self._giving:
-            found |= mean_forces(part, found, self._impulse.get(part.name, []), passed)
+        passed = float(now[0][0]) - self.since
+        for part in self.giving:
+            found |= mean_forces(part, found, self.impulse.get(part.name, []), passed)
         return found
 
     def _read(self, now: tuple[np.ndarray, ...]) -> dict[str, float]:
@@ -189,7 +196,7 @@ class ScenarioUnit:
 
     def _impulses(self) -> dict[str, list[float]]:
         found = self._read(self._now())
-        return {part.name: [found[name] for name in part.names("impulse")] for part in self._giving}
+        return {part.name: [found[name] for name in part.names("impulse")] for part in self.giving}
 
     def write(self, inputs: Mapping[str, Coefficients]) -> None:
         """Inputs as polynomials from the present time on."""
@@ -200,7 +207,7 @@ class ScenarioUnit:
     def advance(self, time: float, step: float) -> Outcome | None:
         """Native integration to `time + step`."""
         assert self.run is not None
-        self._since, self._impulse = time, self._impulses() if self._impulse else {}
+        self.since, self.impulse = time, self._impulses() if self.impulse else {}
         try:
             status = self.run.go_on(time + step)
         except Exception as error:  # noqa: BLE001  a Python block or action may raise anything
@@ -208,21 +215,26 @@ class ScenarioUnit:
             return describe_failure(self.ended, self.calls.running, error)
         if status is Status.FINISHED:
             return None
+        return self.conclude(status)
+
+    def conclude(self, status: Status) -> Outcome:
+        """The outcome of a run that could not go on, or ends."""
+        assert self.run is not None
         self.ended = self.run.finish(status)
         return describe_outcome(self.compiled, self.solver, self.ended)
 
     def reduced_model(self, interface: str) -> ReducedModel:
         """The scenario's mechanism as it is felt at an interface, at the present state."""
-        return self.functions.mechanics(interface, *self._now()).reduce(self.length)
+        return self.functions.fill(self.terms[interface], interface, *self._now()).reduce()
 
     def attach_model(
-        self, interface: str, model: ReducedModel, motion: InterfaceMotion, trend: np.ndarray | None = None
+        self, interface: str, model: ReducedModel, motion: InterfaceMotion | None, trend: np.ndarray | None = None
     ) -> None:
         """Put another unit's reduced model at an interface.
 
         Args:
             motion: of the far side where the model is attached through a stiffness, otherwise the one that this side's
-                interface goes on with.
+                interface goes on with; None: its own.
             trend: c1, c2, ... of the model's acceleration over the next macro step, (order, k).
         """
         part = self.interfaces[interface]
@@ -233,10 +245,10 @@ class ScenarioUnit:
             course = np.vstack([model.force, further @ model.inertia])
             self.numbers.set_course(part.names("far_force"), course, self.time)
             self._prepare()
-            # The interface gets the common motion: at the start exactly, on the way by one Newton step.
-            steps, self.corrected = CLOSING_STEPS if self.run is None else 1, True
-            self.move(move_interface(self.functions, interface, self._now(), model.inertia, motion, steps))
+            if motion is not None:
+                self._move_interface(interface, model.inertia, motion)
             return
+        assert motion is not None
         self.numbers.set(part.names("far_mobility"), model.mobility[rows])
         course = np.vstack([model.acceleration, further])
         self.numbers.set_course(part.names("far_acceleration"), course, self.time)
@@ -248,6 +260,16 @@ class ScenarioUnit:
         for k, state in enumerate(self.system.states):
             x[k] = states.get(state.name, x[k])
         self.move(x)
+
+    def _move_interface(self, interface: str, inertia: np.ndarray, motion: InterfaceMotion) -> None:
+        """The interface gets the common motion: at the start exactly, on the way by one Newton step."""
+        steps, self.corrected = CLOSING_STEPS if self.run is None else 1, True
+        (t, x, *rest), terms = self._now(), self.terms[interface]
+
+        def evaluate(tried: np.ndarray) -> object:
+            return self.functions.fill(terms, interface, t, tried, *rest)
+
+        self.move(move_interface(terms, evaluate, x, self.spheres, inertia, motion, steps))
 
     @property
     def state(self) -> np.ndarray:
@@ -280,12 +302,12 @@ class ScenarioUnit:
     def save(self) -> Any:
         """All that changes."""
         assert self.run is not None
-        return self.run.save(), self.values.copy(), self._since, dict(self._impulse), self.corrected
+        return self.run.save(), self.values.copy(), self.since, dict(self.impulse), self.corrected
 
     def restore(self, state: Any) -> None:
         """Go back to where `save` was called."""
         assert self.run is not None
-        saved, values, self._since, self._impulse, self.corrected = state
+        saved, values, self.since, self.impulse, self.corrected = state
         self.run.restore(saved)
         self.numbers.values, self.ended = values.copy(), None
         self._prepare()

@@ -75,9 +75,9 @@ class InterfaceUnit(Unit, Protocol):
         """This unit as it is felt at one of its interfaces."""
 
     def attach_model(
-        self, interface: str, model: ReducedModel, motion: InterfaceMotion, trend: np.ndarray | None = None
+        self, interface: str, model: ReducedModel, motion: InterfaceMotion | None, trend: np.ndarray | None = None
     ) -> None:
-        """Go on with the model of another unit attached there, and with that motion of the interface.
+        """Go on with the model of another unit attached there, and with that motion of the interface, None: its own.
 
         Args:
             trend: c1, c2, ... of the model's acceleration over the next macro step, (order, k), for orders above 0.

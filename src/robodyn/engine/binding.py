@@ -53,6 +53,7 @@ def functions() -> Any:
     for name, result, arguments in (
         ("run_new", pointer, [pointer] * 4),
         ("run_free", None, [pointer]),
+        ("run_reset", None, [pointer]),
         ("run_begin", None, [pointer, real, real]),
         ("run_extend", None, [pointer, real]),
         ("run_advance", number, [pointer]),
@@ -61,6 +62,17 @@ def functions() -> Any:
         ("run_state_size", number, [pointer]),
         ("run_save", None, [pointer, pointer]),
         ("run_restore", number, [pointer, pointer, number]),
+        ("pack_new", pointer, [number, number, pointer, pointer, number, pointer, number, number]),
+        ("pack_free", None, [pointer]),
+        ("pack_advance", number, [pointer, pointer, number, pointer, number]),
+        ("pack_count", None, [pointer, pointer]),
+        ("compute_many", None, [pointer, number, number, number, pointer, pointer, number, pointer]),
+        ("coupling_advance", number, [pointer]),
+        ("interface_work", number, [number] * 3),
+        ("interface_reduce", None, [pointer]),
+        ("interface_prepare", None, [pointer, pointer]),
+        ("interface_direct", None, [pointer] * 3),
+        ("invert_symmetric", None, [pointer, number, pointer, pointer]),
     ):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments

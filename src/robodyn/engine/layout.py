@@ -1,4 +1,4 @@
-"""Structures of the C engine: which fields have they? Read from engine.h, where each is declared once."""
+"""Structures of the C engine: which fields have they? Read from its headers, where each is declared once."""
 
 import ctypes
 import re
@@ -7,10 +7,12 @@ from pathlib import Path
 
 from robodyn.engine.library import load_library
 
-HEADER = Path(__file__).with_name("engine.h")
+HEADERS = tuple(Path(__file__).with_name(name) for name in ("engine.h", "coupling.h"))
 NUMBERS = {"double": ctypes.c_double, "int64_t": ctypes.c_int64}
 """Types of the fields that are numbers; all others are addresses."""
-NAMES = ("Model", "Method", "Solver", "Recording", "Run")
+NAMES = ("Model", "Method", "Solver", "Recording", "Run", "Trend", "CoupledRun", "Channel", "Port", "Pair", "Coupling")
+ENGINE_STRUCTURES = 5
+"""How many of them are engine.h's."""
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STRUCTURE = re.compile(r"typedef struct (?:\w+ )?\{(.*?)\} (\w+);", re.DOTALL)
@@ -19,7 +21,7 @@ _FIELD = re.compile(r"(?:const )?(?:struct )?(\w+) (\*?)(\w+);")
 
 @cache
 def _text() -> str:
-    return _COMMENT.sub("", HEADER.read_text(encoding="utf-8"))
+    return _COMMENT.sub("", "".join(header.read_text(encoding="utf-8") for header in HEADERS))
 
 
 @cache
@@ -39,6 +41,7 @@ def structures() -> dict[str, type[ctypes.Structure]]:
 def _check_sizes(found: dict[str, type[ctypes.Structure]]) -> None:
     sizes = (ctypes.c_int64 * len(NAMES))()
     load_library().engine_sizes(sizes)
+    load_library().coupling_sizes(ctypes.byref(sizes, ENGINE_STRUCTURES * ctypes.sizeof(ctypes.c_int64)))
     read = [ctypes.sizeof(found[name]) for name in NAMES]
     if list(sizes) != read:
         raise RuntimeError(f"the engine's library has structures of {list(sizes)} bytes, its header of {read}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from robodyn.errors import FlawList
@@ -39,6 +40,7 @@ from robodyn.paths import (
     way_points,
 )
 from robodyn.paths.deviation import deviation_blocks
+from robodyn.paths.timed_reference import timed_block
 
 TURNS = ("rx", "ry", "rz")
 """Rotations of the tool, in `free`."""
@@ -76,6 +78,28 @@ class Turned(Description):
         return self.rotation
 
 
+class Timing(Description):
+    """When a point is how far along its path, with polynomials of degree 5 between."""
+
+    NOUN = "timing"
+
+    time: Floats = vector("s", None, doc="since it starts to move, from 0 on")
+    way: Floats = vector("m", None, doc="along the path then, from 0 on")
+    speed: Floats = vector("m/s", None, doc="then")
+    acceleration: Floats = vector("m/s^2", None, doc="then")
+
+    def check(self, flaws: FlawList) -> None:
+        if flaws.found:
+            return
+        if len(self.time) < 2 or any(b <= a for a, b in pairwise(self.time)) or self.time[0] != 0:
+            flaws.add("time", "must be two or more that increase from 0")
+        if any(b < a for a, b in pairwise(self.way)) or not self.way or self.way[0] != 0:
+            flaws.add("way", "must begin at 0 and not decrease")
+        for key in ("way", "speed", "acceleration"):
+            if len(getattr(self, key)) != len(self.time):
+                flaws.add(key, f"has {len(getattr(self, key))} values, time has {len(self.time)}")
+
+
 class PathForm(Description, ABC, kw_only=True):
     """What all paths have: the tool, its orientation, the speed along it, and how the joints are chosen."""
 
@@ -96,10 +120,17 @@ class PathForm(Description, ABC, kw_only=True):
         doc="the same at the end: the tool rotates evenly on the way",
         absent="as at the start",
     )
-    speed: float = quantity("m/s", positive=True, doc="along the path")
-    acceleration: float = quantity("m/s^2", positive=True, doc="along the path")
+    speed: float | None = quantity(
+        "m/s", positive=True, default=None, doc="along the path", absent="needed without timing"
+    )
+    acceleration: float | None = quantity(
+        "m/s^2", positive=True, default=None, doc="along the path", absent="needed without timing"
+    )
     jerk: float | None = quantity(
         "m/s^3", positive=True, default=None, doc="along the path: S-shaped speed", absent="none: trapezoidal speed"
+    )
+    timing: Timing | None = child(
+        Timing, default=None, doc="instead of speed, acceleration and jerk: a timing of its own", absent="by them"
     )
     begin: float = quantity("s", default=0.0, doc="when it starts to move")
     period: float | None = quantity(
@@ -142,6 +173,9 @@ class PathForm(Description, ABC, kw_only=True):
     )
 
     def check(self, flaws: FlawList) -> None:
+        for key in ("speed", "acceleration", "jerk"):
+            if getattr(self, key) is not None and self.timing is not None:
+                flaws.add(key, "has no effect beside timing", "give one of them")
         if self.measured and not self.deviation:
             flaws.add("measured", "has no effect", "deviation = true measures deviations")
         if self.orientation is None and not flaws.concern("orientation", "free") and not set(TURNS) <= set(self.free):
@@ -186,7 +220,19 @@ class ArcAbout(PathForm, kw_only=True):
 class Points(PathForm, kw_only=True):
     MARKS = ("kind=points",)
     points: Rows = array("m", doc="way-points, a list of places")
-    radius: Any = quantities("m", doc="of the blends at the inner way-points, one number or a list")
+    radius: Any = quantities(
+        "m", default=None, doc="of the blends at the inner way-points, one number or a list", absent="rests at each"
+    )
+    pause: float | None = quantity(
+        "s", non_negative=True, default=None, doc="how long the point rests at the inner way-points", absent="0"
+    )
+
+    def check(self, flaws: FlawList) -> None:
+        super().check(flaws)
+        if self.radius is not None and self.pause is not None:
+            flaws.add("pause", "has no effect beside radius", "give one of them: blends, or rests")
+        if self.pause is not None and self.timing is not None:
+            flaws.add("pause", "has no effect beside timing", "give one of them")
 
     def path(self, *turns: Any) -> CartesianPath:
         return way_points(self.points, self.radius, *turns)
@@ -204,6 +250,10 @@ def read_path(name: str, table: Table, reader: Reader, mechanism: Mechanism | No
     form: PathForm | None = reader.read(table, PATHS)
     if form is None:
         return (FAILED,)
+    # Here, since a speed that cannot be read is not missing.
+    for key in ("speed", "acceleration"):
+        if form.timing is None and getattr(form, key) is None:
+            table.flaws.add(table.at(key), "is missing", "or give a timing")
     turns = [None if turn is None else turn.matrix for turn in (form.orientation, form.end_orientation)]
     path = attempt(table, form.path, *turns)
     if mechanism is None and not table.flaws.found:
@@ -213,11 +263,22 @@ def read_path(name: str, table: Table, reader: Reader, mechanism: Mechanism | No
     profile = form.stated("speed", "acceleration", "jerk")
     choice = form.stated("near", "branch", "free", "prefer", "singular", "spacing")
     plan: JointPath | None = attempt(table, plan_path, mechanism, form.point, path, **choice, **profile)
-    timing = form.stated("begin", "period", "delay")
+    timing = form.stated(*(key for key in ("begin", "pause", "period", "delay") if key in form.KINDS))
     if plan is None:
         return (FAILED,)
     if form.measured and len(form.measured) != len(plan.joints):
         what = f"must be {len(plan.joints)} signals, is {len(form.measured)}"
         table.flaws.add(table.at("measured"), what, f"one for each of {', '.join(plan.joints)}")
     deviations = deviation_blocks(mechanism, name, form.point, path, form.measured) if form.deviation else ()
+    if form.timing is not None:
+        return (_timed(name, table, form.timing, plan, timing), *deviations)
     return (attempt(table, path_block, name, plan, **profile, **timing), *deviations)
+
+
+def _timed(name: str, table: Table, given: Timing, plan: JointPath, timing: Mapping[str, Any]) -> Block:
+    """The block of a path with a timing of its own."""
+    if given.way[-1] > plan.length * (1 + 1e-9):
+        what = f"goes to {given.way[-1]:.9g} m, the path ends at {plan.length:.9g} m"
+        table.flaws.add(table.at("timing.way"), what)
+    rows = (given.time, given.way, given.speed, given.acceleration)
+    return attempt(table, timed_block, name, plan, *rows, **timing)

@@ -1,4 +1,4 @@
-"""References from files: a column of a CSV or Parquet file as a law that a block can have."""
+"""References from files: a column of a CSV, Parquet or other table as a law that a block can have."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.files.sample_files import Samples, read_parquet, read_samples
+from robodyn.errors import FlawList, ModelError, nearest
+from robodyn.files.samples import read_samples
 from robodyn.files.table import FAILED, Table
 from robodyn.laws.recorded import ENDS, INTERPOLATIONS, RecordedReference
 from robodyn.model.description import Description
@@ -45,7 +45,7 @@ class FileReference(Description):
         """The law, of a file in a folder."""
         path, column = folder / self.file, self.column
         flaws = FlawList()
-        data = _load(path, column)
+        data = read_samples(path)
         if column not in data.names:
             flaws.add("column", f"there is no column '{column}'", nearest(column, data.names))
             flaws.raise_if_any(str(path))
@@ -68,19 +68,11 @@ def read_reference(
     return FileReference(str(path), column, interpolation, ends).load(Path())
 
 
-def _load(path: Path, column: str) -> Samples:
-    if path.suffix != ".parquet":
-        return read_samples(path)
-    try:
-        return read_parquet(path, column)
-    except ImportError as error:
-        remedy = "pip install 'robodyn[export]', or write it as CSV"
-        raise ModelError([Flaw("", f"a Parquet file needs {error.name}", remedy)], str(path)) from error
-
-
 def _check_samples(flaws: FlawList, column: str, time: np.ndarray, values: np.ndarray) -> None:
     if not 2 <= time.size <= MOST_SAMPLES:
         flaws.add("", f"has {time.size} samples, a reference has 2 to {MOST_SAMPLES}", "take every tenth or so")
+    for k in np.flatnonzero(np.diff(time) <= 0)[:10]:
+        flaws.add("time", f"{time[k]:g} s is there twice", "leave one of these lines out")
     for k in np.flatnonzero(~np.isfinite(values))[:10]:
         flaws.add(column, f"is missing at {time[k]:g} s", "leave the line out, or fill it in")
 

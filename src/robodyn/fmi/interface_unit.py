@@ -7,6 +7,10 @@ both follow a force that comes in, or the far side's place s where the coupling'
     mobility = d w' / d lambda = (d w' / d s) (d lambda / d s)^-1,    w'(lambda = 0) = w' - mobility lambda
 
 A side that takes a model through a stiffness is given it by parameters and by the states that stand for the far side.
+One that takes a model M, f rigidly is given it by parameters alone, and keeps its own motion: `join = "none"`. With it
+attached, the interface has the mobility W = d w' / d f, and without it
+
+    mobility = (1 - W M)^-1 W,    w'(lambda = 0) = (1 - W M)^-1 (w' - W f)
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.cosimulation import InterfaceMotion, ReducedModel, model_from_mobility
+from robodyn.cosimulation import InterfaceMotion, ReducedModel, UnitRefusal, model_from_mobility
 from robodyn.cosimulation.port_signals import MEAN
 from robodyn.errors import FlawList, nearest
 from robodyn.fmi.unit import FmuUnit
@@ -91,23 +95,51 @@ class InterfaceFmu(FmuUnit):
         """This unit as it is felt at an interface that takes a force or a model."""
         part = self.interfaces[interface]
         rows, forces = self._accelerations[interface], part.names("force")
-        if part.takes == "force":
+        if part.rigid:
+            mobility, free = self._detach(part)
+        elif part.takes == "force":
             mobility = self.derivatives(rows, forces)
         else:
             far = (*part.names("far_position"), *_turns(part))
             slopes = self.derivatives((*rows, *forces), far)
             mobility = np.linalg.solve(slopes[len(rows) :].T, slopes[: len(rows)].T).T
-        free = np.array(self._get(rows)) - mobility @ np.array(self._get(forces))
+        if not part.rigid:
+            free = np.array(self._get(rows)) - mobility @ np.array(self._get(forces))
         rotation = np.array(self._get(part.names("orientation"))).reshape(3, 3) if part.rotates else None
         motion = InterfaceMotion(
             np.array(self._get(part.names("position"))), np.array(self._get(part.names("velocity"))), rotation
         )
         return model_from_mobility(mobility, free, motion, self.length)
 
-    def attach_model(self, interface: str, model: ReducedModel, motion: InterfaceMotion) -> None:
-        """Go on with the model of another unit behind the stiffness of an interface."""
+    def _detach(self, part: Interface) -> tuple[np.ndarray, np.ndarray]:
+        """Mobility and free acceleration without the model that is attached rigidly."""
+        rows, k = self._accelerations[part.name], len(part.rows)
+        attached, given = self.derivatives(rows, part.names("far_force")), np.zeros((k, k))
+        given[np.tril_indices(k)] = self._get(part.names("far_inertia"))
+        inertia = given + np.tril(given, -1).T
+        free = np.array(self._get(rows)) - attached @ np.array(self._get(part.names("far_force")))
+        found = np.linalg.solve(np.eye(k) - attached @ inertia, np.column_stack([attached, free]))
+        mobility = found[:, :k]
+        return (mobility + mobility.T) / 2, found[:, k]
+
+    def attach_model(self, interface: str, model: ReducedModel, motion: InterfaceMotion | None) -> None:
+        """Go on with the model of another unit: behind the stiffness of an interface, or rigidly with one's own motion.
+
+        Raises:
+            UnitRefusal: where a model attached rigidly is to give the interface another motion.
+        """
         part = self.interfaces[interface]
         rows = np.tril_indices(len(part.rows))
+        if part.rigid:
+            if motion is not None:
+                raise UnitRefusal(
+                    f"unit '{self.name}' cannot set positions and velocities of its joints: connect '{interface}' with "
+                    'join = "none", or through a stiffness'
+                )
+            values = dict(zip(part.names("far_inertia"), model.inertia[rows].tolist(), strict=True))
+            self.change(values | dict(zip(part.names("far_force"), model.force.tolist(), strict=True)))
+            return
+        assert motion is not None
         values = dict(zip(part.names("far_mobility"), model.mobility[rows].tolist(), strict=True))
         values |= dict(zip(part.names("far_acceleration"), model.acceleration.tolist(), strict=True))
         if motion.rotation is not None:
@@ -128,12 +160,9 @@ class InterfaceFmu(FmuUnit):
         super().restore(saved)
 
     def _check_interfaces(self) -> None:
-        """What the interfaces need must be there; a model attached without any give would move joints by jumps."""
+        """What the interfaces need must be there."""
         flaws = FlawList()
         for part in self.interfaces.values():
-            if part.rigid:
-                what = "takes a model rigidly, which sets positions and velocities of joints"
-                flaws.add(f"interfaces.{part.name}", what, "attach it through a stiffness")
             needed = [*part.names("position"), *part.names("velocity"), *part.names("force")]
             needed += self._accelerations.get(part.name, ())
             if part.name not in self._accelerations:

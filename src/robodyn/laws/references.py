@@ -6,6 +6,7 @@ from robodyn import symbolic as sym
 from robodyn.laws.definition import law
 
 MOTION = {"time": "s", "position": "{x}", "velocity": "{x}/s", "acceleration": "{x}/s^2"}
+JERKING = MOTION | {"jerk": "{x}/s^3"}
 
 
 @law(value="{u}", time="s", at="s", before="{u}", after="{u}", breaks=lambda p: [p["at"]])
@@ -112,7 +113,7 @@ def spline_coefficients(times, points, ends="clamped"):
 
 
 @law(
-    units=MOTION,
+    units=JERKING,
     times="s",
     points="{x}",
     folded=("times", "points"),
@@ -120,7 +121,7 @@ def spline_coefficients(times, points, ends="clamped"):
     breaks=lambda p: list(p["times"]),
 )
 def spline_reference(time, *, times, points):
-    """Cubic spline through (times, points), at rest before the first and after the last."""
+    """Cubic spline through (times, points), at rest before the first and after the last, with all its rates."""
     c = spline_coefficients(times, points)
     inside = sym.clip(time, times[0], times[-1])
     c0, c1, c2, c3 = (sym.hold_table(inside, times, np.append(row, row[-1])) for row in c)
@@ -131,6 +132,7 @@ def spline_reference(time, *, times, points):
         "position": c0 + s * (c1 + s * (c2 + s * c3)),
         "velocity": sym.where(moving, c1 + s * (2 * c2 + s * 3 * c3), 0.0),
         "acceleration": sym.where(moving, 2 * c2 + 6 * c3 * s, 0.0),
+        "jerk": sym.where(moving, 6 * c3, 0.0),
     }
 
 
@@ -152,6 +154,7 @@ def table_reference(time, *, times, points):
     value="{u}",
     rate="{u}/s",
     acceleration="{u}/s^2",
+    jerk="{u}/s^3",
     time="s",
     amplitude="{u}",
     frequency="Hz",
@@ -161,11 +164,12 @@ def table_reference(time, *, times, points):
 def sine_reference(time, *, amplitude, frequency, phase=0.0, offset=0.0):
     """`offset + amplitude sin(2 pi f t + phase)`, with its rates."""
     omega = 2 * np.pi * frequency
-    swing = amplitude * sym.sin(omega * time + phase)
+    swing, rate = amplitude * sym.sin(omega * time + phase), amplitude * omega * sym.cos(omega * time + phase)
     return {
         "value": offset + swing,
-        "rate": amplitude * omega * sym.cos(omega * time + phase),
+        "rate": rate,
         "acceleration": -omega * omega * swing,
+        "jerk": -omega * omega * rate,
     }
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from robodyn import symbolic as sym
 from robodyn.laws.definition import law
-from robodyn.laws.references import MOTION, trapezoid_breaks, trapezoid_times
+from robodyn.laws.references import JERKING, trapezoid_breaks, trapezoid_times
 
 SHORTEST = 1e-30
 """Length in place of none, which leaves every phase without duration instead of 0 / 0."""
@@ -40,6 +41,19 @@ def plan_phases(length: float, speed: Any, acceleration: Any, jerk: Any, begin: 
     if not sym.is_symbolic(jerk) and math.isinf(jerk):
         return _trapezoid_phases(length, speed, acceleration, begin)
     return _s_curve_phases(length, speed, acceleration, jerk, begin)
+
+
+def plan_legs(
+    ends: Sequence[float], speed: Any, acceleration: Any, jerk: Any, begin: Any, pause: Any = 0.0
+) -> tuple[Phase, ...]:
+    """Phases of a motion from rest to rest at each of several ways, from 0 on, with a pause at those between."""
+    phases: list[Phase] = []
+    for start, end in pairwise(ends):
+        leg = plan_phases(end - start, speed, acceleration, jerk, begin)
+        phases += [phase._replace(position=phase.position + start) for phase in leg[:-1]]
+        phases.append(leg[-1]._replace(position=end))
+        begin = leg[-1].begin + pause
+    return tuple(phases)
 
 
 def _trapezoid_phases(length: float, speed: Any, acceleration: Any, begin: Any) -> tuple[Phase, ...]:
@@ -92,14 +106,14 @@ def s_curve_times(length: Any, speed: Any, acceleration: Any, jerk: Any) -> tupl
     return t_jerk, t_even, t_cruise
 
 
-def travel(time: Any, phases: Sequence[Phase]) -> tuple[Any, Any, Any]:
-    """Way s [m], speed [m/s] and acceleration [m/s^2] along the path at a time, right-continuous."""
+def travel(time: Any, phases: Sequence[Phase]) -> tuple[Any, Any, Any, Any]:
+    """Way s [m], speed, acceleration and jerk [m/s^3] along the path at a time, right-continuous."""
     begin, s, v, a, j = Phase(phases[0].begin, 0.0, 0.0, 0.0, 0.0)
     for phase in phases:
         since = time >= phase.begin
         begin, s, v, a, j = (sym.where(since, new, old) for new, old in zip(phase, (begin, s, v, a, j), strict=True))
     t = time - begin
-    return s + t * (v + t * (a / 2 + t * j / 6)), v + t * (a + t * j / 2), a + t * j
+    return s + t * (v + t * (a / 2 + t * j / 6)), v + t * (a + t * j / 2), a + t * j, j
 
 
 def time_at(way: float, phases: Sequence[Phase]) -> float:
@@ -111,28 +125,28 @@ def time_at(way: float, phases: Sequence[Phase]) -> float:
     return float(np.nextafter(after, math.inf))
 
 
-def _phases_of_move(target: Any, start: Any, speed: Any, top_acceleration: Any, jerk: Any, begin: Any) -> Any:
+def _phases_of_move(target: Any, start: Any, speed: Any, top_acceleration: Any, top_jerk: Any, begin: Any) -> Any:
     length = sym.maximum(sym.absolute(target - start), SHORTEST)
-    return plan_phases(length, speed, top_acceleration, jerk, begin)
+    return plan_phases(length, speed, top_acceleration, top_jerk, begin)
 
 
 @law(
-    units=MOTION,
+    units=JERKING,
     start="{x}",
     target="{x}",
     speed="{x}/s",
     top_acceleration="{x}/s^2",
-    jerk="{x}/s^3",
+    top_jerk="{x}/s^3",
     begin="s",
-    checks={"speed": "positive", "top_acceleration": "positive", "jerk": "positive"},
+    checks={"speed": "positive", "top_acceleration": "positive", "top_jerk": "positive"},
     breaks=lambda p: [float(phase.begin) for phase in _phases_of_move(**p)],
 )
-def s_curve_reference(time, *, target, speed, top_acceleration, jerk, start=0.0, begin=0.0):
-    """Rest-to-rest move with limited jerk: position, velocity and acceleration.
+def s_curve_reference(time, *, target, speed, top_acceleration, top_jerk, start=0.0, begin=0.0):
+    """Rest-to-rest move with limited jerk: position, velocity, acceleration and jerk.
 
     Speed, acceleration and jerk are never exceeded; a short move reaches less than the top speed or acceleration.
     """
-    way, rate, change = travel(time, _phases_of_move(target, start, speed, top_acceleration, jerk, begin))
+    way, *rates = travel(time, _phases_of_move(target, start, speed, top_acceleration, top_jerk, begin))
     direction = sym.sign(target - start)
-    position = start + direction * way
-    return {"position": position, "velocity": direction * rate, "acceleration": direction * change}
+    named = zip(("velocity", "acceleration", "jerk"), rates, strict=True)
+    return {"position": start + direction * way} | {name: direction * rate for name, rate in named}

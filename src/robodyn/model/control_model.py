@@ -7,7 +7,8 @@ from fnmatch import fnmatchcase
 
 from robodyn.errors import FlawList
 from robodyn.model.description import Description
-from robodyn.model.fields import EMPTY, flag, references, weights
+from robodyn.model.fields import EMPTY, choice, flag, references, weights
+from robodyn.model.task import FRAMES, TaskRows, find_rows
 
 
 class ControlModel(Description):
@@ -30,8 +31,12 @@ class ControlModel(Description):
         "signal",
         empty=True,
         default=(),
-        doc='positions that a law in task coordinates controls: `["tool.position.x", "tool.position.y"]`',
+        doc="what a law in task coordinates controls: positions, rotations of points, or whole poses: "
+        '`["tool.position.x", "tool.rotation.z"]`, `["tool.pose"]`',
         absent="none",
+    )
+    frame: str = choice(
+        FRAMES, default="world", doc="axes of the task's directions: the world's, or those of the wanted orientation"
     )
     rigid: tuple[str, ...] = references(
         "joint or coordinate",
@@ -53,10 +58,17 @@ class ControlModel(Description):
     )
 
     def check(self, flaws: FlawList) -> None:
-        for key in ("axes", "task", "rigid"):
-            names = getattr(self, key)
+        for key, names in (("axes", self.axes), ("task", self.rows.names), ("rigid", self.rigid)):
             for name in dict.fromkeys(name for name in names if names.count(name) > 1):
                 flaws.add(key, f"names '{name}' twice", "name it once")
+
+        if self.stated("frame") and not any(row.point for row in self.rows.all):
+            flaws.add("frame", "has no effect: the task names no point", "leave it out")
+
+    @property
+    def rows(self) -> TaskRows:
+        """Directions of the task."""
+        return find_rows(self.task, self.frame)
 
     @staticmethod
     def matches(pattern: str, name: str) -> bool:

@@ -155,12 +155,18 @@ class SerialArm:
         return Placed(R @ self.R, R @ self.p + shift, *axes, self.r[:, None], self.t[:, None])
 
 
+def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Vector products along the last axis; `numpy.cross` spends its time on choosing axes."""
+    (a0, a1, a2), (b0, b1, b2) = ((v[..., 0], v[..., 1], v[..., 2]) for v in (a, b))
+    return np.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)
+
+
 def jacobian(arm: Placed) -> np.ndarray:
     """J (..., 6, n) from joint rates to the tool's motion in world axes, angular rows first.
 
     column k = (r w_k, r w_k x (p - o_k) + t w_k)
     """
-    moved = np.cross(arm.w, arm.p[..., None, :] - arm.o)
+    moved = cross(arm.w, arm.p[..., None, :] - arm.o)
     return np.swapaxes(np.concatenate([arm.r * arm.w, arm.r * moved + arm.t * arm.w], axis=-1), -1, -2)
 
 
@@ -173,13 +179,13 @@ def jacobian_rate(arm: Placed, v: np.ndarray) -> np.ndarray:
     rates = v[..., None] * arm.r * arm.w
     carried = np.cumsum(rates, axis=-2) - rates
     # Velocity of the point x on the link that carries axis k: sum_{j<k} v_j (r_j w_j x (x - o_j) + t_j w_j)
-    anchors = np.cross(rates, arm.o) - v[..., None] * arm.t * arm.w
+    anchors = cross(rates, arm.o) - v[..., None] * arm.t * arm.w
     offsets = np.cumsum(anchors, axis=-2) - anchors
-    o_rate = np.cross(carried, arm.o) - offsets
-    p_rate = np.cross(np.sum(rates, axis=-2), arm.p) - np.sum(anchors, axis=-2)
-    w_rate = np.cross(carried, arm.w)
+    o_rate = cross(carried, arm.o) - offsets
+    p_rate = cross(np.sum(rates, axis=-2), arm.p) - np.sum(anchors, axis=-2)
+    w_rate = cross(carried, arm.w)
     lever = arm.p[..., None, :] - arm.o
-    moved = np.cross(w_rate, lever) + np.cross(arm.w, p_rate[..., None, :] - o_rate)
+    moved = cross(w_rate, lever) + cross(arm.w, p_rate[..., None, :] - o_rate)
     return np.swapaxes(np.concatenate([arm.r * w_rate, arm.r * moved + arm.t * w_rate], axis=-1), -1, -2)
 
 

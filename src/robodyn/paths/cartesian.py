@@ -33,10 +33,15 @@ class PathMotion(NamedTuple):
 
 @dataclass(frozen=True)
 class CartesianPath:
-    """Pieces, each beginning where the one before ends and in its direction; how the tool is turned, if that counts."""
+    """Pieces, each beginning where the one before ends and in its direction; how the tool is turned, if that counts.
+
+    Attributes:
+        stops: whether the tool rests where two pieces meet; only then may the path have corners there.
+    """
 
     pieces: tuple[Piece, ...]
     orientation: Orientation | None
+    stops: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pieces", tuple(self.pieces))
@@ -57,7 +62,7 @@ class CartesianPath:
             kink = float(np.linalg.norm(np.cross(leaving, entering)))
             if gap > 1e-9:
                 flaws.add(f"pieces[{k}]", f"begins {1e3 * gap:.3g} mm from where the one before ends")
-            elif kink > TANGENT_ERROR or float(np.sum(leaving * entering)) < 0:
+            elif not self.stops and (kink > TANGENT_ERROR or float(np.sum(leaving * entering)) < 0):
                 turn = np.degrees(np.arctan2(kink, np.sum(leaving * entering)))
                 remedy = "blend the corner, or stop there and begin a new path"
                 flaws.add(f"pieces[{k}]", f"the path turns by {turn:.3g} deg at a point", remedy)
@@ -71,6 +76,11 @@ class CartesianPath:
     def length(self) -> float:
         """The whole way [m]."""
         return float(self.ends[-1])
+
+    @property
+    def rests(self) -> tuple[float, ...]:
+        """Ways between its ends at which the tool rests [m]."""
+        return tuple(float(way) for way in self.ends[1:-1]) if self.stops else ()
 
     def at(self, s: Any, piece: int | None = None) -> PathMotion:
         """Pose and its derivatives after some ways s [m], (n,).
@@ -92,7 +102,9 @@ class CartesianPath:
         return PathMotion(R, p, np.concatenate([omega, tangent], axis=1), rate)
 
 
-def join_pieces(pieces: Sequence[Piece], orientation: Any = None, end_orientation: Any = None) -> CartesianPath:
+def join_pieces(
+    pieces: Sequence[Piece], orientation: Any = None, end_orientation: Any = None, stops: bool = False
+) -> CartesianPath:
     """A path of given pieces with a constant orientation, or one that turns into another (3 x 3, R_world_tool).
 
     Without an orientation the tool may turn as it likes.
@@ -100,4 +112,5 @@ def join_pieces(pieces: Sequence[Piece], orientation: Any = None, end_orientatio
     if orientation is None and end_orientation is not None:
         what = "is given without orientation"
         raise ModelError([Flaw("end_orientation", what, "say how the tool is turned at the start")], "path")
-    return CartesianPath(tuple(pieces), None if orientation is None else Orientation(orientation, end_orientation))
+    turned = None if orientation is None else Orientation(orientation, end_orientation)
+    return CartesianPath(tuple(pieces), turned, stops)

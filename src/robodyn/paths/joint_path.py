@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.laws.speed_profile import plan_phases, travel
+from robodyn.laws.speed_profile import Phase, plan_legs, travel
 
 # Rows: coefficients of u^0 .. u^5; columns: q, h q', h^2 q'' at the left end, then at the right one.
 HERMITE = np.array(
@@ -90,6 +90,7 @@ class JointPath:
         error: largest error of the interpolation, measured half way between the knots [rad].
         closeness: smallest singular value of the scaled Jacobian at the knots, (m,): 0 at a singularity.
         units: of the joints' positions; rad where there are none.
+        rests: ways between its ends at which the tool rests [m].
     """
 
     joints: tuple[str, ...]
@@ -101,6 +102,7 @@ class JointPath:
     error: float
     closeness: np.ndarray
     units: tuple[str, ...] = ()
+    rests: tuple[float, ...] = ()
 
     @property
     def length(self) -> float:
@@ -121,22 +123,24 @@ class JointPath:
         """q, dq/ds and d2q/ds2 at some ways s [m], interpolated, (n, n_joints) each."""
         return self.table.at(s)
 
-    def duration(self, *, speed: float, acceleration: float, jerk: float | None = None, begin: float = 0.0) -> float:
-        """Time at which the end is reached [s], begin included."""
-        return float(plan_phases(self.length, speed, acceleration, _jerk(jerk), begin)[-1].begin)
+    def phases(
+        self, *, speed: float, acceleration: float, jerk: float | None = None, begin: float = 0.0, pause: float = 0.0
+    ) -> tuple[Phase, ...]:
+        """How the path is gone along, from rest to rest, with a pause [s] at each rest between."""
+        return plan_legs(
+            (0.0, *self.rests, self.length), speed, acceleration, np.inf if jerk is None else jerk, begin, pause
+        )
 
-    def motion(
-        self, time: Any, *, speed: float, acceleration: float, jerk: float | None = None, begin: float = 0.0
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def duration(self, **profile: Any) -> float:
+        """Time at which the end is reached [s], begin included; profile as `phases` takes it."""
+        return float(self.phases(**profile)[-1].begin)
+
+    def motion(self, time: Any, **profile: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Joint positions, velocities and accelerations at some times [s], (n, n_joints) each.
 
         v = q' s_dot,   a = q'' s_dot^2 + q' s_ddot
         """
-        phases = plan_phases(self.length, speed, acceleration, _jerk(jerk), begin)
-        s, rate, change = (column[:, None] for column in travel(np.atleast_1d(np.asarray(time, float)), phases))
+        phases = self.phases(**profile)
+        s, rate, change, _ = (column[:, None] for column in travel(np.atleast_1d(np.asarray(time, float)), phases))
         q, slope, bend = self.at(s[:, 0])
         return q, slope * rate, bend * rate**2 + slope * change
-
-
-def _jerk(jerk: float | None) -> float:
-    return np.inf if jerk is None else jerk

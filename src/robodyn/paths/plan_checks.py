@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from robodyn.errors import FlawList
-from robodyn.laws.speed_profile import plan_phases, travel
+from robodyn.laws.speed_profile import travel
 from robodyn.model import Joint
 from robodyn.paths.arm import SerialArm
 from robodyn.paths.cartesian import CartesianPath
@@ -106,7 +106,7 @@ def singularity(idle: np.ndarray) -> tuple[str, int]:
 
 def check_motion(flaws: FlawList, path: JointPath, joints: Sequence[Joint], profile: Mapping[str, float]) -> None:
     """Report joints that must move faster than they can to keep the speed along the path, predicted from the table."""
-    phases = plan_phases(path.length, profile["speed"], profile["acceleration"], profile["jerk"], 0.0)
+    phases = path.phases(**profile)
     breaks = [float(phase.begin) for phase in phases]
     times = np.unique(np.concatenate([np.linspace(0.0, breaks[-1], 4001), breaks, np.nextafter(breaks, -np.inf)]))
     _, v, a = path.motion(times, **profile)

@@ -243,4 +243,5 @@ def _joint_path(arm: SerialArm, point: str, path: CartesianPath, trace: Trace) -
     still = np.ptp(trace.position, axis=0) <= TOLERANCE * arm.scale
     position = np.where(still, np.round(trace.position[0], 12) + 0.0, trace.position)
     slope, bend = (np.where(still, 0.0, rows) for rows in (trace.slope, trace.bend))
-    return JointPath(arm.joints, point, trace.knots, position, slope, bend, error, trace.closeness, arm.units)
+    columns = (trace.knots, position, slope, bend, error, trace.closeness)
+    return JointPath(arm.joints, point, *columns, arm.units, path.rests)

@@ -97,26 +97,25 @@ class Posture:
         placed = self.arm.place(self.arm.scale * y)
         J = self.arm.select(R, self.arm.scaled(jacobian(placed)))
         inverse = np.linalg.pinv(J, rcond=SINGULAR_SHARE)
-        return np.stack([np.einsum("...ij,...ji->...", inverse, dJ) for dJ in self._slopes(y, R)], axis=-1)
+        return np.asarray(np.einsum("...ij,k...ji->...k", inverse, self._slopes(y, R)))
 
-    def _slopes(self, y: np.ndarray, R: np.ndarray) -> list[np.ndarray]:
-        """dJ / dy_i, selected and scaled."""
-        arm, placed = self.arm, self.arm.place(self.arm.scale * y)
-        units = [np.broadcast_to(arm.scale[k] * np.eye(arm.n)[k], y.shape) for k in range(arm.n)]
-        return [arm.select(R, arm.scaled(jacobian_rate(placed, v))) for v in units]
+    def _slopes(self, y: np.ndarray, R: np.ndarray) -> np.ndarray:
+        """dJ / dy_k, selected and scaled, (n, ..., 6, n)."""
+        arm = self.arm
+        units = np.diag(arm.scale).reshape(arm.n, *(1,) * (y.ndim - 1), arm.n)
+        slopes = jacobian_rate(arm.place(arm.scale * y), np.broadcast_to(units, (arm.n, *y.shape)))
+        return arm.select(R, arm.scaled(slopes))
 
     def _turning(self, y: np.ndarray, R: np.ndarray, lam: np.ndarray) -> np.ndarray:
-        """Columns (dJ / dy_i)^T lam, (..., n, n)."""
-        columns = [(np.swapaxes(dJ, -1, -2) @ lam[..., None])[..., 0] for dJ in self._slopes(y, R)]
-        return np.stack(columns, axis=-1)
+        """Columns (dJ / dy_k)^T lam, (..., n, n)."""
+        return np.asarray(np.einsum("k...ji,...j->...ik", self._slopes(y, R), lam))
 
     def _curvature(self, y: np.ndarray, R: np.ndarray, fraction: Any) -> np.ndarray:
         """Second derivatives of g, by differences of its gradient: they guide the steps, not the result."""
-        columns = []
-        for unit in DIFFERENCE * np.eye(self.arm.n):
-            ahead, behind = (self._gradient(y + side * unit, R, fraction) for side in (1, -1))
-            columns.append((ahead - behind) / (2 * DIFFERENCE))
-        return np.stack(columns, axis=-1)
+        n = self.arm.n
+        units = (DIFFERENCE * np.eye(n)).reshape(n, *(1,) * (y.ndim - 1), n)
+        ahead, behind = (self._gradient(y + side * units, R, fraction) for side in (1, -1))
+        return np.moveaxis((ahead - behind) / (2 * DIFFERENCE), 0, -1)
 
 
 def choose_posture(arm: SerialArm, start: np.ndarray, prefer: Any) -> Posture | None:

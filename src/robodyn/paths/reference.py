@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import Signature, signature
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from robodyn import symbolic as sym
 from robodyn.laws import LawInfo
-from robodyn.laws.speed_profile import plan_phases, time_at, travel
+from robodyn.laws.speed_profile import plan_legs, time_at, travel
 from robodyn.model import Block
 from robodyn.model.numbers import as_floats
 from robodyn.paths.joint_path import JointPath, JointTable, evaluate, evaluate_bend, evaluate_slope, make_table
@@ -46,7 +48,8 @@ class PathReference:
     the code. Outputs: `position1`, `velocity1`, `acceleration1` and so on for each joint, `s` [m] and `speed` [m/s].
 
     Attributes:
-        joints: names, in the order of the columns; knots, position, slope, bend: as in a `JointPath`.
+        joints: names, in the order of the columns; knots, position, slope, bend, rests: as in a `JointPath`. With
+            rests there is one more parameter, their `pause` [s].
     """
 
     joints: tuple[str, ...]
@@ -55,17 +58,30 @@ class PathReference:
     slope: Rows = field(repr=False)
     bend: Rows = field(repr=False)
     units: tuple[str, ...] = ()
+    rests: tuple[float, ...] = ()
 
     __name__ = "path_reference"
 
-    def __call__(self, time: Any, *, speed: Any, acceleration: Any, jerk: Any = np.inf, begin: Any = 0.0) -> Any:
-        s, rate, change = travel(time, plan_phases(self.knots[-1], speed, acceleration, jerk, begin))
+    def __call__(
+        self, time: Any, *, speed: Any, acceleration: Any, jerk: Any = np.inf, begin: Any = 0.0, pause: Any = 0.0
+    ) -> Any:
+        s, rate, change, _ = travel(time, plan_legs(self._ends, speed, acceleration, jerk, begin, pause))
         outputs: dict[str, Any] = {}
         for k, (value, slope, bend) in enumerate(look_up(s, self._table), start=1):
             outputs[f"position{k}"] = value
             outputs[f"velocity{k}"] = slope * rate
             outputs[f"acceleration{k}"] = bend * rate**2 + slope * change
         return outputs | {"s": s, "speed": rate}
+
+    @property
+    def __signature__(self) -> Signature:
+        whole = signature(type(self).__call__)
+        unused = {"self"} if self.rests else {"self", "pause"}
+        return whole.replace(parameters=[p for p in whole.parameters.values() if p.name not in unused])
+
+    @property
+    def _ends(self) -> tuple[float, ...]:
+        return 0.0, *self.rests, self.knots[-1]
 
     @cached_property
     def _table(self) -> JointTable:
@@ -76,19 +92,23 @@ class PathReference:
         units = {"time": "s", "speed": "m/s", "acceleration": "m/s^2", "jerk": "m/s^3", "begin": "s", "s": "m"}
         for k, unit in enumerate(self.units or ["rad"] * len(self.joints), start=1):
             units |= {f"position{k}": unit, f"velocity{k}": f"{unit}/s", f"acceleration{k}": f"{unit}/s^2"}
-        return LawInfo(units=units, checks=dict.fromkeys(NUMBERS, "positive"), breaks=self.breaks)
+        checks = dict.fromkeys(NUMBERS, "positive")
+        if self.rests:
+            units, checks = units | {"pause": "s"}, checks | {"pause": "non-negative"}
+        return LawInfo(units=units, checks=checks, breaks=self.breaks)
 
     def breaks(self, parameters: Mapping[str, float]) -> list[float]:
         """Times [s] at which the acceleration or its rate jumps: phases of the speed, and pieces of the path."""
-        phases = plan_phases(self.knots[-1], *(parameters[key] for key in (*NUMBERS, "begin")))
-        ends = [a for a, b in zip(self.knots[:-1], self.knots[1:], strict=True) if a == b]
+        speed, acceleration, jerk, begin = (parameters[key] for key in (*NUMBERS, "begin"))
+        phases = plan_legs(self._ends, speed, acceleration, jerk, begin, parameters.get("pause", 0.0))
+        ends = [a for a, b in pairwise(self.knots) if a == b and a not in self.rests]
         return sorted([*(float(phase.begin) for phase in phases), *(time_at(end, phases) for end in ends)])
 
 
 def path_law(path: JointPath) -> PathReference:
     """The law of a planned path."""
     position, slope, bend = (as_floats(table) for table in (path.position, path.slope, path.bend))
-    return PathReference(path.joints, as_floats(path.knots), position, slope, bend, path.units)
+    return PathReference(path.joints, as_floats(path.knots), position, slope, bend, path.units, path.rests)
 
 
 def path_block(
@@ -99,6 +119,7 @@ def path_block(
     acceleration: float,
     jerk: float | None = None,
     begin: float = 0.0,
+    pause: float | None = None,
     period: float | None = None,
     delay: float = 0.0,
 ) -> Block:
@@ -106,8 +127,9 @@ def path_block(
 
     Args:
         speed: top speed along the path [m/s]; acceleration: [m/s^2]; jerk: [m/s^3], None for a trapezoidal speed.
-        begin: time at which it starts to move [s].
+        begin: time at which it starts to move [s]; pause: at each rest on the way [s], 0 by default.
         period: sample time [s] of set-points, None for a continuous reference; delay: of their effect [s].
     """
     numbers = {"speed": speed, "acceleration": acceleration, "jerk": np.inf if jerk is None else jerk, "begin": begin}
-    return Block(name, path_law(path), parameters=numbers, period=period, delay=delay)
+    paused = {} if pause is None else {"pause": pause}
+    return Block(name, path_law(path), parameters=numbers | paused, period=period, delay=delay)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -76,14 +77,19 @@ def arc_about(
     return join_pieces([arc], orientation, end_orientation)
 
 
-def way_points(points: Any, radius: Any, orientation: Any = None, end_orientation: Any = None) -> CartesianPath:
-    """Straight lines through way-points [m, world], their corners rounded by blends of continuous curvature.
+def way_points(points: Any, radius: Any = None, orientation: Any = None, end_orientation: Any = None) -> CartesianPath:
+    """Straight lines through way-points [m, world], with a rest at each, or their corners rounded by blends of
+    continuous curvature.
 
     Args:
-        points: at least two, (n, 3); the first and the last are reached, the ones between passed by.
-        radius: distance from an inner way-point at which its blend begins and ends [m]; one number, or one for each.
+        points: at least two, (n, 3); with blends those between the first and the last are passed by.
+        radius: distance from an inner way-point at which its blend begins and ends [m]; one number, or one for each;
+            None to rest at each of them.
     """
     corners = _checked_points(points)
+    if radius is None:
+        lines = [Line(as_floats(start), as_floats(end)) for start, end in pairwise(corners)]
+        return join_pieces(lines, orientation, end_orientation, stops=True)
     radii = _checked_radii(radius, len(corners) - 2)
     legs = np.diff(corners, axis=0)
     lengths = np.linalg.norm(legs, axis=1)
@@ -138,7 +144,7 @@ def _checked_radii(radius: Any, count: int) -> np.ndarray:
         flaws.add("radius", f"must be one number, or {count} for the inner way-points, has {len(given)}")
     for k, value in enumerate(given):
         if check_finite(flaws, f"radius[{k}]", value) and value <= 0:
-            flaws.add(f"radius[{k}]", f"must be positive, is {value:g} m", "or stop at the way-point: two paths")
+            flaws.add(f"radius[{k}]", f"must be positive, is {value:g} m", "or rest at the way-points: give no radius")
     flaws.raise_if_any("way-points")
     return np.asarray(given, float)
 
@@ -149,7 +155,7 @@ def _check_corners(turns: list[float], radii: np.ndarray, lengths: np.ndarray) -
     for k, turn in enumerate(turns):
         if turn > SHARPEST:
             what = f"the path turns by {np.degrees(turn):.4g} deg, at most 175 deg can be blended"
-            flaws.add(f"points[{k + 1}]", what, "stop there and begin a new path")
+            flaws.add(f"points[{k + 1}]", what, "rest at the way-points: give no radius")
     for k, length in enumerate(lengths):
         needed = radii[k] + radii[k + 1]
         if needed > length * (1 + 1e-12):

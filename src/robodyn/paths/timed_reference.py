@@ -64,17 +64,29 @@ class TimedReference:
         return [parameters["begin"], parameters["begin"] + self.times[-1]]
 
 
-def timed_block(name: str, plan: JointPath, time: Any, s: Any, rate: Any, change: Any, begin: float = 0.0) -> Block:
+def timed_block(
+    name: str,
+    plan: JointPath,
+    time: Any,
+    s: Any,
+    rate: Any,
+    change: Any,
+    *,
+    begin: float = 0.0,
+    period: float | None = None,
+    delay: float = 0.0,
+) -> Block:
     """A block that gives the joints' references along a planned path with a given timing.
 
     Args:
         time: since the begin [s], (k,); s, rate, change: way [m], speed [m/s] and acceleration [m/s^2] then.
+        period, delay: as `path_block` takes them.
     """
     motion = joint_motion(plan, s, rate, change)
     tables = [np.column_stack([part, way]) for part, way in zip(motion, (s, rate, change), strict=True)]
     position, velocity, acceleration = (as_floats(table) for table in tables)
     law = TimedReference(plan.joints, as_floats(np.asarray(time)), position, velocity, acceleration, plan.units)
-    return Block(name, law, parameters={"begin": begin})
+    return Block(name, law, parameters={"begin": begin}, period=period, delay=delay)
 
 
 def joint_motion(plan: JointPath, s: Any, rate: Any, change: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

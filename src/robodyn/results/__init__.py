@@ -3,7 +3,7 @@
 from .certificate import Certificate, Check
 from .compare import Comparison, Difference, compare, identical
 from .errors import ErrorBar, Errors, compare_solutions
-from .exports import from_csv, to_csv, to_netcdf, to_parquet, to_xarray
+from .exports import to_csv, to_mcap, to_netcdf, to_parquet, to_xarray
 from .limits import PassedLimit
 from .outcome import Outcome, OutcomeKind
 from .probing import Probes, interpolation_errors
@@ -34,13 +34,13 @@ __all__ = [
     "Statistics",
     "compare",
     "compare_solutions",
-    "from_csv",
     "identical",
     "interpolation_errors",
     "join",
     "load",
     "save",
     "to_csv",
+    "to_mcap",
     "to_netcdf",
     "to_parquet",
     "to_xarray",

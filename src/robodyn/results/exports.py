@@ -1,29 +1,19 @@
-"""CSV, Parquet, xarray and netCDF: how do other programs read a run, and how do measurements become one?"""
+"""CSV, Parquet, MCAP, xarray and netCDF: how do other programs read a run?"""
 
 import csv
-import io
 import json
-from collections.abc import Collection, Mapping
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.units import split_heading
-from robodyn.untrusted import MEGABYTE, Unreadable, read_text
-
 from .atomic import replacing
-from .outcome import Outcome, OutcomeKind
-from .provenance import Provenance
 from .record import to_record
 from .run import Run, SignalInfo
-from .statistics import Statistics
 
 if TYPE_CHECKING:
     import xarray
-
-MOST_BYTES = 256 * MEGABYTE
-"""Of a table of text that is read."""
 
 
 def to_csv(run: Run, path: str | Path) -> Path:
@@ -70,59 +60,37 @@ def to_netcdf(run: Run, path: str | Path) -> Path:
     return Path(path)
 
 
-def from_csv(path: str | Path, *, held: Collection[str] = (), rates: Mapping[str, str] | None = None) -> Run:
-    """A run of measured data: first column 'time [s]', the others 'name [unit]'; an empty cell is no number.
+def to_mcap(run: Run, path: str | Path) -> Path:
+    """Write an MCAP file: a topic for each owner of signals, messages in JSON, units in the schema, times to 1 ns."""
+    from mcap.writer import Writer
 
-    Args:
-        held: names of signals that keep their value between samples.
-        rates: {name: name of its time derivative}, for cubic interpolation.
-    """
-    path = Path(path)
-    try:
-        text = read_text(path, MOST_BYTES, "utf-8-sig")
-        headings, *rows = list(csv.reader(io.StringIO(text, newline=""))) or [[]]
-    except (Unreadable, csv.Error) as error:
-        raise ValueError(f"{path}: {error}") from error
-    infos = _infos(path, headings, held, rates or {})
-    table = np.array([_numbers(path, line, row, headings) for line, row in enumerate(rows, start=2) if row])
-    table = table.reshape(-1, len(headings))
-    try:
-        return _measured(path, table, infos)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
-
-
-def _measured(path: Path, table: np.ndarray, infos: tuple[SignalInfo, ...]) -> Run:
-    time = table[:, 0]
-    end = float(time[-1]) if time.size else 0.0
-    return Run(
-        time,
-        table[:, 1:],
-        infos,
-        outcome=Outcome(OutcomeKind.FINISHED, f"Measured data read from {path.name}.", end),
-        provenance=Provenance("measured", {"source": "measured", "file": path.name}),
-        statistics=Statistics(simulated_time=float(np.ptp(time)) if time.size else 0.0),
-    )
+    owners: dict[str, list[int]] = {}
+    for k, name in enumerate(run.names):
+        owners.setdefault(name.rpartition(".")[0] or "run", []).append(k)
+    stamps = np.round(run.time * 1e9).astype(np.int64)
+    if stamps.size and stamps[0] < 0:
+        raise ValueError("MCAP has no times before 0")
+    with replacing(path) as draft, open(draft, "wb") as stream:
+        writer: Any = Writer(stream)
+        writer.start(library="robodyn")
+        writer.add_metadata("robodyn", {"run": json.dumps(to_record(run))})
+        for owner, columns in owners.items():
+            fields = [run.names[k].rpartition(".")[2] for k in columns]
+            units = {field: run.infos[k].unit for field, k in zip(fields, columns, strict=True)}
+            _add_topic(writer, owner, units, stamps, run.values[:, columns])
+        writer.finish()
+    return Path(path)
 
 
-def _infos(path: Path, headings: list[str], held: Collection[str], rates: Mapping[str, str]) -> tuple[SignalInfo, ...]:
-    parts = [split_heading(heading) for heading in headings]
-    if not parts or parts[0] != ("time", "s"):
-        raise ValueError(f"{path}: the first column must be 'time [s]', is {headings[:1]}")
-    names = [name for name, _ in parts[1:]]
-    unknown = sorted({*held, *rates, *rates.values()} - set(names))
-    if unknown:
-        raise ValueError(f"{path}: no column {', '.join(unknown)}; the columns are {', '.join(names)}")
-    return tuple(SignalInfo(n, u, "held" if n in held else "continuous", rates.get(n)) for n, u in parts[1:])
-
-
-def _numbers(path: Path, line: int, row: list[str], headings: list[str]) -> list[float]:
-    if len(row) != len(headings):
-        raise ValueError(f"{path}, line {line}: {len(row)} cells for {len(headings)} columns")
-    try:
-        return [float(cell) if cell.strip() else np.nan for cell in row]
-    except ValueError as error:
-        raise ValueError(f"{path}, line {line}: {error}") from error
+def _add_topic(writer: Any, owner: str, units: dict[str, str], stamps: np.ndarray, values: np.ndarray) -> None:
+    """All rows of a topic; what is no number has no field."""
+    properties = {field: {"type": "number", "unit": unit} for field, unit in units.items()}
+    described = json.dumps({"type": "object", "properties": properties}).encode()
+    schema = writer.register_schema(owner, "jsonschema", described)
+    channel = writer.register_channel(owner, "json", schema)
+    for k, (stamp, row) in enumerate(zip(stamps.tolist(), values.tolist(), strict=True)):
+        there = {field: value for field, value in zip(units, row, strict=True) if math.isfinite(value)}
+        writer.add_message(channel, stamp, json.dumps(there).encode(), stamp, k)
 
 
 def _heading(info: SignalInfo) -> str:

@@ -7,8 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
+from robodyn.assembly import System
 from robodyn.assembly.declarations import PythonCall
 from robodyn.simulation.compiled import CompiledSystem
+
+
+def calls_python(system: System) -> bool:
+    """Whether runs call functions that are no native code: these may keep something between calls."""
+    return any(task.call for task in system.discrete.tasks) or any(guard.call for guard in system.discrete.guards)
 
 
 class PythonCalls:

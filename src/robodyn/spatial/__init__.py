@@ -6,6 +6,7 @@ from robodyn.spatial.rotations import (
     Quaternion,
     about_axis,
     clean_rotation,
+    conjugate,
     from_matrix,
     from_quaternion,
     from_rpy,
@@ -13,6 +14,7 @@ from robodyn.spatial.rotations import (
     quaternion_about,
     quaternion_from_matrix,
     quaternion_from_rpy,
+    rotation_vector,
 )
 from robodyn.spatial.vectors import (
     as_vector,
@@ -35,6 +37,7 @@ __all__ = [
     "build_matrix",
     "build_symmetric",
     "clean_rotation",
+    "conjugate",
     "cross",
     "dot",
     "from_matrix",
@@ -46,5 +49,6 @@ __all__ = [
     "quaternion_from_matrix",
     "quaternion_from_rpy",
     "rotate_symmetric",
+    "rotation_vector",
     "skew",
 ]

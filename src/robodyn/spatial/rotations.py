@@ -18,6 +18,9 @@ ROUNDING = 1e-15
 Quaternion = tuple[Scalar, Scalar, Scalar, Scalar]
 """w, x, y, z of a rotation, of length 1."""
 
+SMALL_TANGENT = 1e-3
+"""Square of the tangent of half an angle below which a series of five terms is exact to rounding."""
+
 ORTHOGONAL = 1e-6
 """Largest error of R R^T = 1 forgiven in a given matrix: files often print six digits."""
 
@@ -87,6 +90,31 @@ def multiply(p: Quaternion, q: Quaternion) -> Quaternion:
         a * y + c * w + d * x - b * z,
         a * z + d * w + b * y - c * x,
     )
+
+
+def conjugate(q: Quaternion) -> Quaternion:
+    """Quaternion of the inverse rotation."""
+    w, x, y, z = q
+
+    return w, -x, -y, -z
+
+
+def rotation_vector(w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+    """Axis times angle of the quaternion w + x i + y j + z k, of any length but zero; at most half a turn.
+
+    2 atan2(|v|, |w|) v / |v|,  v = sign(w) (x, y, z);  at small angles its series in s = |v|^2 / w^2, smooth at 0
+    """
+    square, side = x * x + y * y + z * z, sym.where(w < 0, -2.0, 2.0)
+    small = square < SMALL_TANGENT * w * w
+    # Neither branch may divide by zero where the other is taken: derivatives would.
+    length = sym.sqrt(sym.where(small, 1.0, square))
+    size = sym.absolute(w)
+    near = sym.where(small, size, 1.0)
+    s = sym.where(small, square, 0.0) / (near * near)
+    series = (1 + s * (-1 / 3 + s * (1 / 5 + s * (-1 / 7 + s / 9)))) / near
+    factor = side * sym.where(small, series, sym.atan2(length, size) / length)
+
+    return factor * x, factor * y, factor * z
 
 
 def from_quaternion(w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Matrix:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.extensions import Extension, collect
-from robodyn.studies.figure import PublishedValue, above, below
+from robodyn.studies.figure import Kind, PublishedValue, above, below, count_verdicts, describe_counts
 from robodyn.studies.page import write_page
 from robodyn.studies.study import Picture, Study
 
@@ -32,11 +32,14 @@ def find_study(name: str) -> Study:
 
 __all__ = [
     "INSTALL",
+    "Kind",
     "PublishedValue",
     "Picture",
     "Study",
     "above",
     "below",
+    "count_verdicts",
+    "describe_counts",
     "find_study",
     "list_studies",
     "write_page",

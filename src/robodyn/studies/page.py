@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from robodyn.catalog import find_scenario
-from robodyn.studies.figure import PublishedValue
+from robodyn.studies.figure import Kind, PublishedValue, describe_counts
 from robodyn.studies.study import Study
 
 
@@ -20,7 +20,7 @@ def write_page(study: Study, figures: Sequence[PublishedValue], folder: str | Pa
     for page in study.pages():
         page.draw(images / f"{page.name}.html")
     path = folder / f"{study.name}.md"
-    lines = [*_introduction(study), *_pictures(study), *_pages(study), *_table(figures)]
+    lines = [*_introduction(study), *_counts(figures), *_pictures(study), *_pages(study), *_table(figures)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
@@ -33,6 +33,29 @@ def _introduction(study: Study) -> list[str]:
     lines += ["```", "", "| scenario | what it is |", "| --- | --- |"]
     lines += [f"| `{name}` | {find_scenario(name).title} |" for name in study.scenarios]
     return [*lines, "", f"This page is written by `robodyn reproduce {study.name} --page FOLDER`.", ""]
+
+
+KINDS = {
+    Kind.RESULT: "stands in the study and follows here from the physics: it could fail",
+    Kind.INPUT: "was given to the model, or parameters were fitted to it: read back, it proves nothing",
+    Kind.CHECK: "is an identity, a closed form, a convergence or a second program of our own",
+}
+
+
+def _counts(figures: Sequence[PublishedValue]) -> list[str]:
+    """How many figures of each kind, and what was fitted to which of them."""
+    lines = ["## What is shown", "", *(f"- {line}" for line in describe_counts(figures)), ""]
+    lines += [" ".join(f"*{str(kind).capitalize()}*: {what}." for kind, what in KINDS.items()), ""]
+    fitted = [figure for figure in figures if figure.fitted]
+    if fitted:
+        lines += ["Parameters that were fitted to an answer, which is no proof of anything then:", ""]
+        lines += ["| answer | printed | ours | fitted to it |", "| --- | --- | --- | --- |"]
+        lines += [
+            _line([f"`{figure.name}`", figure.expectation, f"{_number(figure.value)} {figure.unit}", figure.fitted])
+            for figure in fitted
+        ]
+        lines += [""]
+    return lines
 
 
 def _pictures(study: Study) -> list[str]:
@@ -70,12 +93,13 @@ def _number(value: float | None) -> str:
 
 COLUMNS: Mapping[str, Callable[[PublishedValue], str]] = {
     "figure": lambda figure: f"`{figure.name}`",
-    "expected": lambda figure: figure.expected,
+    "kind": lambda figure: figure.kind,
+    "expected": lambda figure: figure.expectation,
     "ours": lambda figure: _number(figure.value),
     "measured": lambda figure: _number(figure.measured),
     "unit": lambda figure: figure.unit,
-    "reproduced": lambda figure: figure.verdict,
-    "why so": lambda figure: figure.reason,
+    "verdict": lambda figure: figure.verdict,
+    "why so": lambda figure: "; ".join(filter(None, (figure.reason, figure.wide))),
     "source": lambda figure: figure.source,
 }
 """Heading -> cell of a figure."""

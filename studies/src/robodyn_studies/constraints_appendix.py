@@ -15,7 +15,7 @@ from robodyn.analysis import Kinetics
 from robodyn.assembly import assemble
 from robodyn.catalog import cartesian_pendulum
 from robodyn.simulation import simulate
-from robodyn.studies import PublishedValue, above, below
+from robodyn.studies import Kind, PublishedValue, above, below
 from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY
 from robodyn_studies.catalog.delta_robot import ARMS, delta_fall
 from robodyn_studies.constraints_runs import OWN, STUDY
@@ -91,7 +91,7 @@ def hanging_tension(mass: float) -> float:
 def appendix_figures() -> Iterator[PublishedValue]:
     """The typed arm against the generated one, and each misprint that a number shows."""
     reason = "15 arms at random angles; rounding of sums of ten products"
-    yield below("appendix_corrected_disagreement", off_by(), 1e-10, "SI", reason, APPENDIX)
+    yield below("appendix_corrected_disagreement", off_by(), 1e-10, "SI", reason, APPENDIX, Kind.RESULT)
     right = FITTED.base_radius - FITTED.platform_radius
     reason = "rod length with the offset l0 - l3 of equation 9, rounding"
     yield below("appendix_rod_off_by_l0_minus_l3", rod_off_by(right), 1e-12, "m", reason, f"{STUDY}, equation 9")

@@ -15,7 +15,7 @@ from robodyn.analysis import LinearModel, Mode, design_lead, find_modes, lineari
 from robodyn.assembly import System, assemble
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studies import PublishedValue, above, below
+from robodyn.studies import Kind, PublishedValue, above, below
 from robodyn_studies.catalog import Cable, CableControl, cable_probe, cable_sway
 from robodyn_studies.constraints_runs import OWN, STUDY
 
@@ -111,11 +111,12 @@ def control_figures() -> Iterator[PublishedValue]:
     reason = (
         "root mean square in the last 100 s of the control against that without; our choice of span, see the next two"
     )
-    yield above("cable_attenuation", late, 75.0, "%", f"asked for are 75 %; {reason}", SECTION)
+    yield above("cable_attenuation", late, 75.0, "%", f"asked for are 75 %; {reason}", SECTION, Kind.RESULT)
     reason = "the study does not say over which span it took its 75 %; this is"
-    yield PublishedValue("cable_attenuation_middle", 75.0, middle, "%", None, f"{reason} from 150 to 250 s", SECTION)
+    where = f"{reason} from 150 to 250 s"
+    yield PublishedValue("cable_attenuation_middle", 75.0, middle, "%", None, where, SECTION, Kind.RESULT)
     message = f"{reason} all 300 s, with the large sway of the beginning, when the car is at its limits"
-    yield PublishedValue("cable_attenuation_whole", 75.0, whole, "%", None, message, SECTION)
+    yield PublishedValue("cable_attenuation_whole", 75.0, whole, "%", None, message, SECTION, Kind.RESULT)
     before = np.arange(0.0, CONTROL.begin, 0.1)
     apart = np.abs(swaying[SWAY](before) - calmed[SWAY](before)).max()
     reason = "until the control begins both are one motion, to the solver's tolerance"

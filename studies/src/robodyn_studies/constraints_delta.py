@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.analysis import ParallelKinematics, WorkspaceMap, find_trim, map_workspace, point_outwards
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studies import PublishedValue, below
+from robodyn.studies import Kind, PublishedValue, below
 from robodyn_studies.catalog import delta_fall, delta_machine, delta_pair, delta_rods
 from robodyn_studies.catalog.delta_pair import BEAM_MASS
 from robodyn_studies.catalog.delta_parameters import AUTONOX, FITTED
@@ -53,7 +53,15 @@ def kinematics_figures() -> Iterator[PublishedValue]:
     reason = "7 decimals from 3 deg beside the solution in 20 directions, the most steps of them"
     inside = 2 <= steps <= 3
     yield PublishedValue(
-        "delta_fk_iterations", 3, steps, "steps", None, f"printed: 2 to 3; {reason}", place, holds=inside
+        "delta_fk_iterations",
+        None,
+        steps,
+        "steps",
+        None,
+        f"printed: 2 to 3; {reason}",
+        place,
+        Kind.RESULT,
+        holds=inside,
     )
     posture = kinematics().forward([0.1, 0.2, 0.3])
     branches = kinematics().branches(posture.points["platform"])
@@ -109,14 +117,13 @@ def motion_figures() -> Iterator[PublishedValue]:
     run, place = falling_run(), f"{STUDY}, section 3.4"
     left = run.statistics.extra["constraint_position_error"]
     reason = "said to be small and to fall with the tolerance, here 1e-8"
-    yield below("delta_drift", left, 1e-8, "m", reason, place)
+    yield below("delta_drift", left, 1e-8, "m", reason, place, Kind.RESULT)
     reason = "energy less what damping took, solved at 1e-8"
     yield below("delta_energy_error", run.statistics.energy_error or 0.0, 1e-6, "relative", reason, OWN)
     system = held_delta()
-    yield PublishedValue("delta_states", 18, 2 * system.n_q, "", 0, "counted: q and v", place)
-    yield PublishedValue(
-        "delta_multipliers", 6, len(system.motion.constraint_forces), "", 0, "counted: two spherical loop joints", place
-    )
+    yield PublishedValue("delta_states", 18, 2 * system.n_q, "", 0, "counted: q and v", place, Kind.INPUT)
+    count, reason = len(system.motion.constraint_forces), "counted: two spherical loop joints"
+    yield PublishedValue("delta_multipliers", 6, count, "", 0, reason, place, Kind.INPUT)
     lumped, rods = pushed_runs()
     apart = distance(rods, lumped, PLATFORM, np.linspace(0, 0.5, 51))
     reason = "six rods on universal joints and a free platform, 18 equations; two runs at 1e-8, moves of 0.2 m"

@@ -25,7 +25,7 @@ from robodyn.analysis import (
     truncate,
 )
 from robodyn.assembly import assemble
-from robodyn.studies import PublishedValue, below
+from robodyn.studies import Kind, PublishedValue, below
 from robodyn_studies.catalog import delta_hold, delta_stand
 from robodyn_studies.catalog.delta_parameters import AUTONOX, FITTED, DeltaRobot
 from robodyn_studies.catalog.delta_robot import ARMS, MOTORS
@@ -34,7 +34,8 @@ from robodyn_studies.constraints_runs import POLE, STUDY, held_delta
 
 ANGLES = tuple(f"{motor}.position" for motor in MOTORS)
 PLOT = f"{STUDY}, section 5 and figure 10"
-FITTED_TO = "parameters fitted to it; rounded to three digits they leave this much"
+ROUNDED = "the fitted parameters, rounded to three digits, leave this much"
+FREE = "lengths, masses, inertias and damping of the robot"
 # The fit before rounding.
 UNROUNDED = DeltaRobot(
     base_radius=0.1542,
@@ -84,15 +85,20 @@ def pole_figures() -> Iterator[PublishedValue]:
     }
     for name, (published, value, own) in found.items():
         slack = 0.15 if name == "pair_imag" else 0.05
-        yield PublishedValue(f"delta_pole_{name}", published, float(value), "rad/s", slack, FITTED_TO, PLOT)
+        yield PublishedValue(
+            *(f"delta_pole_{name}", published, float(value), "rad/s", slack, ROUNDED, PLOT, Kind.INPUT), fitted=FREE
+        )
         yield PublishedValue(
             f"delta_pole_{name}_of_fit", own, float(value), "rad/s", 6e-5, "printed to four digits", SETTLED
         )
     count = int(np.sum(np.abs(poles.imag) > 1e-6))
-    yield PublishedValue("delta_pole_pairs", 4, count, "", 0, "counted: poles near -2 +- j, two equal pairs", PLOT)
+    reason = "counted: two equal pairs, as the robot's symmetry has it"
+    yield PublishedValue("delta_pole_pairs", 4, count, "", 0, reason, PLOT, Kind.RESULT)
     limit = find_stability_limit(held_delta(), ANGLES, 0.0, 0.7, by=TORQUES)
     angle = float(np.degrees(limit.value))
-    yield PublishedValue("delta_crossing_angle", 22.0, angle, "deg", 0.5, f"about 22; {FITTED_TO}", PLOT)
+    yield PublishedValue(
+        *("delta_crossing_angle", 22.0, angle, "deg", 0.5, f"about 22; {ROUNDED}", PLOT, Kind.INPUT), fitted=FREE
+    )
     yield PublishedValue("delta_crossing_angle_of_fit", 21.998, angle, "deg", 1e-3, "printed to five digits", SETTLED)
     yield from _other_figures(limit.value)
 
@@ -103,7 +109,7 @@ def _other_figures(crossing: float) -> Iterator[PublishedValue]:
     reason = (
         "the fit before its parameters were rounded: each of the study's poles is one of its, to five digits of them"
     )
-    yield below("delta_poles_off_before_rounding", float(off), 1e-3, "rad/s", reason, PLOT)
+    yield below("delta_poles_off_before_rounding", float(off), 1e-3, "rad/s", reason, "own fit")
     step = 1e-5
     slope = (FITTED.holding_torque(crossing + step) - FITTED.holding_torque(crossing - step)) / (2 * step)
     reason = "the crossing is where the holding torque is greatest: its slope there, by virtual work; 1e-7 rad of angle"
@@ -117,23 +123,23 @@ def structure_figures() -> Iterator[PublishedValue]:
     """Pairs that cancel at the method's pole, and the model of order six that is left."""
     full = full_model()
     pairs = find_cancelled_pairs(full)
-    yield PublishedValue("delta_cancelled_pairs", 12, len(pairs), "", 0, "counted", PLOT)
+    yield PublishedValue("delta_cancelled_pairs", 12, len(pairs), "", 0, "counted", PLOT, Kind.RESULT)
     off = max((abs(pair.pole + POLE) for pair in pairs), default=np.inf)
     reason = "six double roots at -5, each known to half its digits"
-    yield below("delta_cancelled_pole_off", off, 1e-3, "1/s", reason, PLOT)
+    yield below("delta_cancelled_pole_off", off, 1e-3, "1/s", reason, PLOT, Kind.RESULT)
     hidden = find_hidden_poles(full)
     place = f"{STUDY}, section 3.4"
-    yield PublishedValue("delta_uncontrollable", 12, len(hidden.uncontrollable), "", 0, "counted", place)
+    count = len(hidden.uncontrollable)
+    yield PublishedValue("delta_uncontrollable", 12, count, "", 0, "counted", place, Kind.RESULT)
     reason = "the study calls all twelve unobservable: an error that decays is seen in the motors' angles, half of it"
     count = len(hidden.unobservable)
-    yield PublishedValue("delta_unobservable", 12, count, "", None, reason, place)
+    yield PublishedValue("delta_unobservable", 12, count, "", None, reason, place, Kind.RESULT)
     order = truncate(full).model.order
-    yield PublishedValue(
-        "delta_reduced_order", 6, order, "", 0, "counted: balanced truncation keeps what matters", place
-    )
-    yield below("delta_reduced_models_apart", _models_apart(), 1e-8, "relative", _MODELS, place)
+    reason = "counted: balanced truncation keeps what matters"
+    yield PublishedValue("delta_reduced_order", 6, order, "", 0, reason, place, Kind.RESULT)
+    yield below("delta_reduced_models_apart", _models_apart(), 1e-8, "relative", _MODELS, place, Kind.RESULT)
     reason = "counted: three torques to three angles of the robot alone have none"
-    yield PublishedValue("delta_zeros_of_robot", 0, len(find_zeros(reduced_model())), "", 0, reason, PLOT)
+    yield PublishedValue("delta_zeros_of_robot", 0, len(find_zeros(reduced_model())), "", 0, reason, PLOT, Kind.RESULT)
 
 
 _MODELS = "truncated, minimal and in the motors' coordinates against all 18 states, 0.1 to 100 rad/s"

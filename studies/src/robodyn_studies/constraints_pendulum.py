@@ -21,7 +21,7 @@ from robodyn.catalog import breaking_pendulum, cartesian_pendulum
 from robodyn.model import Block, ConstraintMethod, Scenario, Solver
 from robodyn.results import Run
 from robodyn.simulation import close_constraints, simulate
-from robodyn.studies import PublishedValue, above, below
+from robodyn.studies import Kind, PublishedValue, above, below
 from robodyn_studies.catalog import delta_fall
 from robodyn_studies.catalog.delta_robot import MOTORS, symmetric_pose
 from robodyn_studies.constraints_runs import (
@@ -49,13 +49,13 @@ def drift_figures() -> Iterator[PublishedValue]:
         same = tolerance / 10 < drift < 10 * tolerance
         reason = "said to be of the order of the solver's tolerance: within a factor of ten of it"
         name = f"pendulum_drift_rtol_{tolerance:.0e}".replace("e-0", "e-")
-        yield PublishedValue(name, tolerance, drift, "m^2", None, reason, f"{SECTION} and figure 4", holds=same)
+        yield PublishedValue(name, None, drift, "m^2", None, reason, f"{SECTION} and figure 4", Kind.RESULT, holds=same)
     loose, kept = (_drift_after(30.0, pole) for pole in (1e-9, POLE))
     reason = "largest |h| with h'' = 0 alone (pole 1e-9/s) over that of a pole of 5/s, 30 s at tolerance 1e-6"
     yield above("pendulum_drift_without_stabilisation", loose / kept, 100.0, "", reason, OWN)
     rest = float(np.abs(drift_of(_damped_run())[-1]))
     reason = "with drag it comes to rest in 40 s; tolerance 1e-4, so that rounding is far below what is left in motion"
-    yield below("pendulum_drift_at_rest", rest, 1e-12, "m^2", reason, SECTION)
+    yield below("pendulum_drift_at_rest", rest, 1e-12, "m^2", reason, SECTION, Kind.RESULT)
 
 
 def _drift_after(duration: float, pole: float) -> float:
@@ -100,7 +100,7 @@ def _newton_figures() -> Iterator[PublishedValue]:
     begun, left = (float(pulled["constraints.position_error"].values[k]) for k in (0, -1))
     expected = begun * (1 + 3 * POLE) * np.exp(-3 * POLE)
     reason = f"the falling robot starts {begun:.2g} m off; (1 + p t) exp(-p t) of it is left, solved at 1e-8"
-    yield PublishedValue("relaxation_error_left_delta", expected, left, "m", 1e-8, reason, f"{STUDY}, equation 28")
+    yield PublishedValue("relaxation_error_left_delta", expected, left, "m", 1e-8, reason, "closed form")
 
 
 @cache
@@ -117,21 +117,23 @@ def linear_pendulum() -> tuple[System, LinearModel]:
 def structure_figures() -> Iterator[PublishedValue]:
     """What the method adds to the pendulum, and what is left of order two (equations 3 to 5)."""
     system, full = linear_pendulum()
-    yield PublishedValue("pendulum_order", 4, full.order, "", 0, "counted: places and velocities", SECTION)
+    yield PublishedValue("pendulum_order", 4, full.order, "", 0, "counted: places and velocities", SECTION, Kind.INPUT)
     pairs = find_cancelled_pairs(full)
     reason = "counted; a double root is known to half its digits, 1e-4 of its size"
-    yield PublishedValue("pendulum_cancelled_pairs", 2, len(pairs), "", 0, reason, SECTION)
+    yield PublishedValue("pendulum_cancelled_pairs", 2, len(pairs), "", 0, reason, SECTION, Kind.RESULT)
     off = max(abs(pair.pole + POLE) for pair in pairs) if pairs else np.inf
-    yield below("pendulum_cancelled_pole_off", off, 1e-3, "1/s", reason, f"{SECTION}, equation 4")
+    yield below("pendulum_cancelled_pole_off", off, 1e-3, "1/s", reason, f"{SECTION}, equation 4", Kind.RESULT)
     count = len(find_hidden_poles(full).uncontrollable)
-    yield PublishedValue("pendulum_uncontrollable", 2, count, "", 0, "counted: the force does not reach them", SECTION)
+    reason = "counted: the force does not reach them"
+    yield PublishedValue("pendulum_uncontrollable", 2, count, "", 0, reason, SECTION, Kind.RESULT)
     small = truncate(full).model
-    yield PublishedValue("pendulum_reduced_order", 2, small.order, "", 0, "counted: balanced truncation", SECTION)
+    reason = "counted: balanced truncation"
+    yield PublishedValue("pendulum_reduced_order", 2, small.order, "", 0, reason, SECTION, Kind.RESULT)
     omega = np.logspace(-1, 2, 40)
     minimal = reduce_constraints(full, system, ["x"]).frequency_response(omega)
     apart = np.abs(small.frequency_response(omega) - minimal).max() / np.abs(minimal).max()
     reason = "truncated against linearised in the free coordinate x, 0.1 to 100 rad/s; rounding"
-    yield below("pendulum_reduced_against_minimal", float(apart), 1e-8, "relative", reason, SECTION)
+    yield below("pendulum_reduced_against_minimal", float(apart), 1e-8, "relative", reason, SECTION, Kind.RESULT)
     swing = float(np.abs(small.poles().imag).max())
     yield PublishedValue(
         "pendulum_frequency", np.sqrt(GRAVITY), swing, "rad/s", 1e-9, "sqrt(g / L), rounding", "closed form"
@@ -151,7 +153,7 @@ def breaking_figures() -> Iterator[PublishedValue]:
         yield PublishedValue(f"fracture_{axis}", place, found, "m", 1e-8, reason, where)
     multiplier = float(run["rod.tension"](seen - 1e-9)) / 2
     reason = "half the tension over the length of 1 m; it rises by 1e-8 N in the nanosecond before"
-    yield PublishedValue("fracture_multiplier", STRENGTH / 2, multiplier, "N/m", 1e-6, reason, BROKEN)
+    yield PublishedValue("fracture_multiplier", STRENGTH / 2, multiplier, "N/m", 1e-6, reason, "closed form")
     yield from _flight_figures(run, seen)
 
 
@@ -166,7 +168,7 @@ def _flight_figures(run: Run, seen: float) -> Iterator[PublishedValue]:
     apart = max(float(np.abs(a - b).max()) for a, b in zip(found, expected, strict=True))
     yield below("flight_off_parabola", apart, 1e-8, "m", "the solver's tolerance of 1e-11", "closed form")
     left = float(np.abs(run["rod.tension"].values[flight]).max())
-    yield below("flight_tension", left, 0.0, "N", "a broken rod pulls nothing, exactly", BROKEN)
+    yield below("flight_tension", left, 0.0, "N", "a broken rod pulls nothing, exactly", BROKEN, Kind.RESULT)
     error = run.statistics.energy_error
     reason = "breaking takes no energy; the solver's tolerance of 1e-11"
     yield below("flight_energy_error", float("inf") if error is None else error, 1e-8, "relative", reason, OWN)
@@ -174,4 +176,4 @@ def _flight_figures(run: Run, seen: float) -> Iterator[PublishedValue]:
     equations = (plain.motion.constraint_forces, breaking.motion.constraint_forces)
     same = len(plain.states) == len(breaking.states) and equations[0] == equations[1]
     reason = "as many states and equations before and after, and as without the fracture"
-    yield PublishedValue("fracture_keeps_the_equations", None, None, "", None, reason, BROKEN, holds=same)
+    yield PublishedValue("fracture_keeps_the_equations", None, None, "", None, reason, BROKEN, Kind.RESULT, holds=same)

@@ -12,7 +12,7 @@ from robodyn.errors import ModelError
 from robodyn.fmi import write_fmu
 from robodyn.model import Scenario
 from robodyn.results import OutcomeKind
-from robodyn.studies import PublishedValue, above, below
+from robodyn.studies import Kind, PublishedValue, above, below
 from robodyn_studies.catalog.space_case import WAYS
 from robodyn_studies.cosimulation_case import (
     ACCURATE,
@@ -65,7 +65,9 @@ def model_figures() -> Iterator[PublishedValue]:
     """Reduced interface models of the flexible arm and of the payload, in both directions."""
     at = f"macro step {MILLI * COMPARED:g} ms, against the monolithic flexible run"
     error = MILLI * couple(MODELS, COMPARED).error
-    yield below("rim_flexible_max_error_mm", error, MILLI * ACCURATE, "mm", f"distance of point A, {at}", STUDY)
+    yield below(
+        "rim_flexible_max_error_mm", error, MILLI * ACCURATE, "mm", f"distance of point A, {at}", STUDY, Kind.RESULT
+    )
     early = f"in the first {SPAN:g} s, macro step {MILLI * COMPARED:g} ms"
     for name, way, message in (
         (
@@ -108,7 +110,7 @@ def signal_figures() -> Iterator[PublishedValue]:
     for order, name in enumerate(names):
         limit = MILLI * quick_stability_limit(Way("signals", order=order)).holds
         message = f"longest macro step at which no disturbance grows, force and motion {EXTRAPOLATED[order]}, bisected"
-        yield below(name, limit, rim, "ms", f"{message}; less than that of reduced models", STUDY)
+        yield below(name, limit, rim, "ms", f"{message}; less than that of reduced models", STUDY, Kind.RESULT)
     yield from _divergence(Way("signals", order=1))
     motions = MANY_WAYS["displacement-displacement, order 2"]
     for name, way, step, relation in (

@@ -16,7 +16,7 @@ from robodyn.analysis import Fit, fit_parameters
 from robodyn.model import Recording, Scenario
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studies import PublishedValue
+from robodyn.studies import Kind, PublishedValue
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog import epaas_rig
 from robodyn_studies.epaas_runs import unexplained
@@ -40,14 +40,17 @@ def estimation_figures() -> Iterator[PublishedValue]:
     yield from _cylinder_figures()
     found = estimate_resonator(169.0, 10 ** (3 / 20))
     reason = "+3 dB printed in whole dB: 0.36 to 0.41"
-    yield PublishedValue("valve_damping_estimate", 0.38, found.damping, "", 0.025, reason, "section 6.1")
+    yield PublishedValue("valve_damping_estimate", 0.38, found.damping, "", 0.025, reason, "section 6.1", Kind.RESULT)
     reason = (
         "a peak at 169 Hz of +3 dB gives 201 Hz; 239 Hz where the root of 1 - 2 b^2 is forgotten. It uses 1443 rad/s"
     )
     yield unexplained("valve_frequency_estimate", 240, found.frequency, "Hz", reason, "section 6.1")
     delay = estimate_delay([193.0], [np.radians(-45.7)]).delay.value
     reason = "frequency in whole Hz and phase in 0.1 degrees: 0.4 %"
-    yield PublishedValue("measuring_delay_estimate", 0.658, 1e3 * delay, "ms", 0.004 * 0.658, reason, "section 6.1")
+    where = "section 6.1"
+    yield PublishedValue(
+        "measuring_delay_estimate", 0.658, 1e3 * delay, "ms", 0.004 * 0.658, reason, where, Kind.RESULT
+    )
 
 
 def _cylinder_figures() -> Iterator[PublishedValue]:
@@ -58,8 +61,9 @@ def _cylinder_figures() -> Iterator[PublishedValue]:
     for k, (name, figure) in enumerate(printed.items()):
         reason = "by least squares; what half the last digit of each printed number can do to it, as computed"
         tolerance = float(slack[k]) + digits[name]
+        where = "section 6.1"
         yield PublishedValue(
-            f"{name}_estimate", figure, float(values[k]), UNITS[name], tolerance, reason, "section 6.1"
+            f"{name}_estimate", figure, float(values[k]), UNITS[name], tolerance, reason, where, Kind.RESULT
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from robodyn.analysis import LinearModel, Mode, ModelComparison, ModeSet, compare_models, find_modes, linearise
 from robodyn.assembly import assemble
-from robodyn.studies import PublishedValue, below
+from robodyn.studies import Kind, PublishedValue, below
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog import epaas_hold
 from robodyn_studies.catalog.epaas import CIRCUITS, find_circuit
@@ -44,9 +44,8 @@ def mode_figures() -> Iterator[PublishedValue]:
     """Modes of the whole robot, and each oil column alone with the mass it feels."""
     for axis, printed, measured in (("l3", 34.7, 35.9), ("l4", 43.3, 40.2)):
         value = oil_mode(axis).frequency
-        yield PublishedValue(
-            f"mode_{axis.upper()}", printed, value, "Hz", 0.015 * printed, SLACK, SOURCE, measured=measured
-        )
+        name = f"mode_{axis.upper()}"
+        yield PublishedValue(name, printed, value, "Hz", 0.015 * printed, SLACK, SOURCE, Kind.RESULT, measured=measured)
     reason = "about 140 Hz is L1's oil with its own mass, see oil_column_L1; coupled to the others it is faster. "
     reason += "The machine's gripper bends at 13.6 Hz, which no rigid body shows"
     yield unexplained("mode_L1", 140, oil_mode("l1").frequency, "Hz", reason, SOURCE, 13.6)
@@ -68,12 +67,14 @@ def _column_figures() -> Iterator[PublishedValue]:
     for axis, printed, slack in (("l3", 34.7, 0.005), ("l4", 43.3, 0.015), ("l1", 140.0, 0.01)):
         found, _ = predict_resonance(masses[axis], compliance=COMPLIANCE, leakage=LEAKAGE, friction=FRICTION)
         reason = SLACK if axis == "l4" else "1 % of the mass; 'about' where it is 140 Hz"
-        yield PublishedValue(f"oil_column_{axis.upper()}", printed, float(found), "Hz", slack * printed, reason, SOURCE)
+        name = f"oil_column_{axis.upper()}"
+        yield PublishedValue(name, printed, float(found), "Hz", slack * printed, reason, SOURCE, Kind.RESULT)
     vane = find_circuit("vane")
     compliance = vane.actuator["oil_compliance"]
     found, _ = predict_resonance(0.338, compliance=compliance, leakage=0.0, friction=vane.viscous)
     reason = "at 0.338 kg m^2, printed with two digits"
-    yield PublishedValue("oil_column_vane", 33.0, float(found), "Hz", 0.5, reason, SOURCE, measured=25.2)
+    figure = ("oil_column_vane", 33.0, float(found), "Hz", 0.5, reason, SOURCE, Kind.RESULT)
+    yield PublishedValue(*figure, measured=25.2)
 
 
 @cache
@@ -102,8 +103,8 @@ def reduction_figures() -> Iterator[PublishedValue]:
     source = "section 8.1, which suggests it"
     full, reduced = linear_models("l4")
     for name, printed, model in (("order_full", 25, full), ("order_reduced", 15, reduced)):
-        yield PublishedValue(name, printed, model.order, "states", 0.0, "a count", "chapters 5 and 8")
-    yield PublishedValue("delays", 9, len(full.delays), "", 0.0, "a count", "chapter 5")
+        yield PublishedValue(name, printed, model.order, "states", 0.0, "a count", "chapters 5 and 8", Kind.INPUT)
+    yield PublishedValue("delays", 9, len(full.delays), "", 0.0, "a count", "chapter 5", Kind.INPUT)
     slow = [pair for pair in reduction().poles if abs(pair.full) < 2 * np.pi * 50]
     worst = max(pair.shift for pair in slow)
     reason = (

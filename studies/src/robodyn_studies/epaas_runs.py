@@ -11,7 +11,7 @@ from robodyn.assembly import System, assemble
 from robodyn.model import Machine, Scenario
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studies import PublishedValue
+from robodyn.studies import Kind, PublishedValue
 from robodyn_studies.catalog import epaas_cylinders, epaas_mechanism, epaas_rig, epaas_step
 from robodyn_studies.catalog.epaas import STEP_VOLTS
 from robodyn_studies.catalog.epaas_arm import CENTRES, JOINTS, angles_at
@@ -27,16 +27,16 @@ REPEATED = "the study prints 40 % and 42 % for one and the same run: 2 %"
 
 
 def unexplained(
-    name: str, published: float, value: float, unit: str, reason: str, source: str, measured: float | None = None
+    name: str, printed: float, value: float, unit: str, reason: str, source: str, measured: float | None = None
 ) -> PublishedValue:
     """A figure that the printed data do not give: ours beside it, without a tolerance that would let it pass."""
-    return PublishedValue(name, published, value, unit, None, reason, source, measured=measured)
+    return PublishedValue(name, printed, value, unit, None, reason, source, Kind.RESULT, measured=measured)
 
 
 @cache
-def arm_system(payload: float = 0.0) -> System:
+def arm_system(payload: float = 0.0, tunable: tuple[str, ...] = ()) -> System:
     """The arm with its cylinders and nothing that drives them, pistons centred."""
-    machine = Machine("epaas", epaas_mechanism(payload=payload), (), epaas_cylinders())
+    machine = Machine("epaas", epaas_mechanism(payload=payload), (), epaas_cylinders(), tunable=tunable)
     start = {f"{joint}.position": angle for joint, angle in angles_at(CENTRES).items()}
     return assemble(Scenario("epaas-arm", machine, 1.0, start))
 

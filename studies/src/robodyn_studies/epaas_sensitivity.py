@@ -11,7 +11,7 @@ from functools import cache
 
 from robodyn.analysis import SensitivityTable, measure_step, rank_parameters
 from robodyn.results import Run
-from robodyn.studies import PublishedValue, below
+from robodyn.studies import Kind, PublishedValue, below
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog import epaas_rig
 from robodyn_studies.catalog.epaas_rig import STEP_AT
@@ -31,6 +31,9 @@ SHORT = {
     "load.mass": "mass",
 }
 SMALL = 1e-3
+UNRESOLVED = (
+    "the study's two times differ by no more than the 0.5 ms it printed them to: only that little changes is shown"
+)
 DOMINANT = {"gain", "oil_compliance", "mass"}
 SENSITIVITY_GAPS = {
     "peak_time_valve_damping": "printed are the very times of the table of the valve delay: perhaps a slip",
@@ -82,7 +85,10 @@ def _figure(name: str, printed: float, value: float, unit: str, source: str, per
     reason += "whose overshoots repeat within 2 %" if name.startswith("overshoot") else "printed every 0.5 ms"
     if name == "overshoot_gain":
         reason += "; it prints 0.54, having divided by 50 % what changed over 20 %"
-    return PublishedValue(full, printed, value, unit, slack, reason, source)
+    fitted = f"height of the step, {VOLTS:g} V" if name == "overshoot_gain" else ""
+    wide = UNRESOLVED if slack >= abs(printed) and not fitted else ""
+    kind = Kind.INPUT if fitted else Kind.RESULT
+    return PublishedValue(full, printed, value, unit, slack, reason, source, kind, wide=wide, fitted=fitted)
 
 
 def _local_figures() -> Iterator[PublishedValue]:
@@ -101,5 +107,13 @@ def _local_figures() -> Iterator[PublishedValue]:
     reason = f"largest exact slopes of the overshoot: {', '.join(leading)}"
     same = set(leading) == DOMINANT
     yield PublishedValue(
-        "sensitivity_dominant_parameters", None, None, "", None, reason, "section 8.1, conclusion", holds=same
+        "sensitivity_dominant_parameters",
+        None,
+        None,
+        "",
+        None,
+        reason,
+        "section 8.1, conclusion",
+        Kind.RESULT,
+        holds=same,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from robodyn.studies import PublishedValue
+from robodyn.studies import Kind, PublishedValue
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog.epaas import STEP_VOLTS
 from robodyn_studies.epaas_runs import PRINTED_STEP, REPEATED, read_step, rig_response, robot_response, unexplained
@@ -32,10 +32,11 @@ def _rig_figure(
     figure, seen = pair
     if key != "overshoot":
         reason = PRINTED_STEP.format(0.5) + "; step of 0.3 V, its height is not printed"
-        return PublishedValue(name, figure, value, UNITS[key], 0.5, reason, source, measured=seen)
+        return PublishedValue(name, figure, value, UNITS[key], 0.5, reason, source, Kind.RESULT, measured=seen)
     if direction == "extend":
-        reason = f"{REPEATED}; 0.3 V and the level 60 ms after the step come nearest to it"
-        return PublishedValue(name, figure, value, "%", SAME_RUN, reason, source, measured=seen)
+        fitted = "height of the rig's step, 0.3 V, and the level that it is held against, that after 60 ms"
+        given = (name, figure, value, "%", SAME_RUN, REPEATED, source, Kind.INPUT)
+        return PublishedValue(*given, measured=seen, fitted=fitted)
     reason = f"{NOT_PRINTED}; at the height that gives the extending ones ours overshoots less"
     return unexplained(name, figure, value, "%", reason, source, seen)
 
@@ -49,11 +50,12 @@ def robot_figures() -> Iterator[PublishedValue]:
             if name in ROBOT_GAPS:
                 yield unexplained(name, figure, value, UNITS[key], ROBOT_GAPS[name], source, seen)
             elif key == "overshoot":
-                reason = f"{REPEATED}; step of {STEP_VOLTS[axis]:g} V, chosen as the nearest, against the wanted level"
-                yield PublishedValue(name, figure, value, "%", SAME_RUN, reason, source, measured=seen)
+                fitted = f"height of {axis.upper()}'s step, {STEP_VOLTS[axis]:g} V, against the wanted level"
+                given = (name, figure, value, "%", SAME_RUN, REPEATED, source, Kind.INPUT)
+                yield PublishedValue(*given, measured=seen, fitted=fitted)
             else:
                 reason = f"{PRINTED_STEP.format(1)}; step of {STEP_VOLTS[axis]:g} V, chosen as the nearest"
-                yield PublishedValue(name, figure, value, "ms", 1.0, reason, source, measured=seen)
+                yield PublishedValue(name, figure, value, "ms", 1.0, reason, source, Kind.RESULT, measured=seen)
     yield from _vane_figures()
 
 
@@ -67,7 +69,9 @@ def _vane_figures() -> Iterator[PublishedValue]:
             yield unexplained(name, figure, value, "%", ROBOT_GAPS[name], source, seen)
         else:
             reason = f"{PRINTED_STEP.format(1)}, in which it rises by 1.5 %; the level at 100 ms counts as 100 %"
-            yield PublishedValue(name, figure, value, "%", 1.5, reason, source, measured=seen)
+            fitted = f"height of the vane motor's step, {STEP_VOLTS['vane']:g} V" if time == 25 else ""
+            given = (name, figure, value, "%", 1.5, reason, source, Kind.INPUT if fitted else Kind.RESULT)
+            yield PublishedValue(*given, measured=seen, fitted=fitted)
 
 
 ROBOT_GAPS = {

@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.model import Recording, Solver
 from robodyn.simulation import simulate
-from robodyn.studies import PublishedValue, above, below
+from robodyn.studies import Kind, PublishedValue, above, below
 from robodyn_studies.catalog.rx90_parameters import AXES
 from robodyn_studies.rx90_runs import (
     DEVIATIONS,
@@ -46,14 +46,14 @@ MINUTES = 70.0
 def perturbation_figures() -> Iterator[PublishedValue]:
     """Both simulations of the rigid robot."""
     points = near_weld("rigid", signals_of("rigid")).nominal.points
-    yield PublishedValue("linearisation_points", POINTS, points, "", 0.0, "a count, the study's", SECTION)
+    yield PublishedValue("linearisation_points", POINTS, points, "", 0.0, "a count, the study's", SECTION, Kind.INPUT)
     yield from differences()
     apart_by = max(_current_difference(k) for k in AXES)
     reason = (
         "root mean square of the differences of motor currents, the largest of six: the study calls them good; "
         "encoders that round at other instants make them, 0.05 A is 2 % of the largest current"
     )
-    yield below("perturbation_current_difference_a", apart_by, 0.05, "A", reason, f"{SECTION}, figure 9")
+    yield below("perturbation_current_difference_a", apart_by, 0.05, "A", reason, f"{SECTION}, figure 9", Kind.RESULT)
 
 
 def part_of(build: str) -> str:
@@ -64,12 +64,12 @@ def part_of(build: str) -> str:
 def differences(build: str = "rigid") -> Iterator[PublishedValue]:
     """How far the tips of both simulations are apart."""
     part, values = part_of(build), MICRO * apart(weld_run(build), perturbed_run(build))
-    source = f"{SECTION}, figure 10" if build == "rigid" else OWN
+    source, kind = (f"{SECTION}, figure 10", Kind.RESULT) if build == "rigid" else (OWN, Kind.CHECK)
     reason = "distance of the tips; the study's, of its rigid robot, stays well below 10 um"
     largest = float(np.max(values))
-    yield below(f"perturbation_{part}max_difference_um", largest, BOUND, "um", reason, source)
+    yield below(f"perturbation_{part}max_difference_um", largest, BOUND, "um", reason, source, kind)
     reason = "part of the time; the study says mostly, 0.90 is this project's reading of it"
-    yield above(f"perturbation_{part}share_below_2um", share_below(values, MOSTLY), 0.9, "", reason, source)
+    yield above(f"perturbation_{part}share_below_2um", share_below(values, MOSTLY), 0.9, "", reason, source, kind)
 
 
 def _current_difference(k: int) -> float:
@@ -167,7 +167,7 @@ def speed_figures() -> Iterator[PublishedValue]:
     yield from speeds_of("elastic")
     reason = "another program on another machine (2.4 GHz Pentium 4), for comparison only"
     value = speeds().nonlinear
-    yield PublishedValue("computing_time_nonlinear_s", 60 * MINUTES, value, "s", reason=reason, source=SECTION)
+    yield PublishedValue("computing_time_nonlinear_s", 60 * MINUTES, value, "s", None, reason, SECTION, Kind.RESULT)
 
 
 def speeds_of(build: str) -> Iterator[PublishedValue]:
@@ -181,5 +181,8 @@ def speeds_of(build: str) -> Iterator[PublishedValue]:
         "the study's non-linear mechanics are solved by iteration, ours are traced to native code and cost "
         "little more than linear ones: friction, drives and control, the same in both, are most of the work"
     )
-    ratio, published = found.nonlinear / found.perturbed, 10.0 if build == "rigid" else None
-    yield PublishedValue(f"speedup_{part}perturbation", published, ratio, "", reason=reason, source=source)
+    ratio, name = found.nonlinear / found.perturbed, f"speedup_{part}perturbation"
+    if build == "rigid":
+        yield PublishedValue(name, 10.0, ratio, "", None, reason, source, Kind.RESULT)
+    else:
+        yield PublishedValue(name, None, ratio, "", None, reason, source)

@@ -15,7 +15,7 @@ import numpy as np
 from robodyn.model import Scenario
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studies import PublishedValue, above, below
+from robodyn.studies import Kind, PublishedValue, above, below
 from robodyn_studies.catalog.rx90 import rx90_hold
 from robodyn_studies.catalog.rx90_arm import coupling_matrix
 from robodyn_studies.catalog.rx90_parameters import ASYMMETRY, AXES, COUNTS, DRIVES, FRICTIONS, JOINTS, RESISTANCE
@@ -96,7 +96,7 @@ def _torque_figures() -> Iterator[PublishedValue]:
         "the stiction torque can be anywhere between both static levels: preloads of -0.9, -0.45, 0, 0.45 and 0.9 of "
         "them stay under constant currents; the largest change within 10 s, as a part of the static level"
     )
-    yield below("stick_torque_change_share", kept, 1e-6, "", reason, SECTION)
+    yield below("stick_torque_change_share", kept, 1e-6, "", reason, SECTION, Kind.RESULT)
     reason = "largest of six after 15 s with closed loops, from 0.9 of the static level"
     dither = "joints that move to and fro by less than a count loosen the bristles, as LuGre friction does in vibration"
     left = max(_left(holding_run(SHARES[-1])))
@@ -110,7 +110,7 @@ def _torque_figures() -> Iterator[PublishedValue]:
         "not printed: ours is softer, this project's choice"
     )
     value = 2e6 * static / FRICTIONS["joint3"].stiffness
-    yield PublishedValue("presliding_range_urad", None, value, "urad", reason=reason, source=SECTION)
+    yield PublishedValue("presliding_range_urad", None, value, "urad", None, reason, SECTION, Kind.RESULT)
 
 
 def _level(joint: str) -> float:

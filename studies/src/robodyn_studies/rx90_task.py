@@ -10,7 +10,7 @@ import numpy as np
 from robodyn.model import LinearCombination
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studies import PublishedValue, above, below
+from robodyn.studies import Kind, PublishedValue, above, below
 from robodyn_studies.catalog.rx90_parameters import AXES, DRIVES, FRICTIONS
 from robodyn_studies.rx90_runs import MICRO, OWN, REVERSAL, SIDES, STUDY, jump_at, weld, weld_run
 
@@ -30,27 +30,27 @@ def task_figures() -> Iterator[PublishedValue]:
     ends = np.array([[run[f"tool.position.{axis}"](time) for axis in "xyz"] for time in (0.0, run.time[-1])])
     length = 1e3 * float(np.linalg.norm(ends[1] - ends[0]))
     twice = "twice the 600 mm at which the study's joints turn back, nearly halfway; 1 mm: it prints no digit of it"
-    yield PublishedValue("path_length_mm", 1200.0, length, "mm", 1.0, twice, f"{SECTION}, figure 8")
+    yield PublishedValue("path_length_mm", 1200.0, length, "mm", 1.0, twice, OWN)
     speed = 1e3 * float(np.max(run["path.speed"].values))
-    yield above("path_speed_mm_s", speed, 100.0, "mm/s", "the study's speed exceeds 100 mm/s", f"{STUDY}, section 1")
+    reason = "the study's speed exceeds 100 mm/s"
+    yield above("path_speed_mm_s", speed, 100.0, "mm/s", reason, f"{STUDY}, section 1", Kind.INPUT)
     about = "the study says about 600 mm; 10 mm are less than a reader sees in its figures"
     for joint in (2, 3):
-        yield PublishedValue(
-            f"reversal_joint{joint}_mm", 600.0, reversal(run, joint), "mm", 10.0, about, f"{SECTION}, figure 7"
-        )
+        figure = (f"reversal_joint{joint}_mm", 600.0, reversal(run, joint), "mm", 10.0, about, f"{SECTION}, figure 7")
+        yield PublishedValue(*figure, Kind.INPUT, fitted="the place of the line before the robot")
     for loop, rate in (("position", 1.0), ("velocity", 4.0), ("current", 4.0)):
         reason = "a count: all six axes, read from the blocks"
-        yield PublishedValue(
-            f"{loop}_loop_rate_khz", rate, rate_of(f"{loop}_loop"), "kHz", 0.0, reason, f"{STUDY}, section 5"
-        )
+        found = rate_of(f"{loop}_loop")
+        where = f"{STUDY}, section 5"
+        yield PublishedValue(f"{loop}_loop_rate_khz", rate, found, "kHz", 0.0, reason, where, Kind.INPUT)
     reason = "a count: six joints, and motor 6 whose friction acts on joints 5 and 6"
     machine = weld().machine
     places = sum(block.name.endswith(".friction") for block in machine.blocks)
-    yield PublishedValue("friction_places", 7, places, "", 0.0, reason, f"{STUDY}, sections 3 and 4")
+    yield PublishedValue("friction_places", 7, places, "", 0.0, reason, f"{STUDY}, sections 3 and 4", Kind.INPUT)
     motors = [c for c in machine.coordinates if isinstance(c, LinearCombination) and c.name.startswith("motor")]
     reason = "a count: the matrix T from joints to motors has one entry off its diagonal, in the row of motor 6"
     coupled = sum(len(motor.of) - 1 for motor in motors)
-    yield PublishedValue("coupled_motors", 1, coupled, "", 0.0, reason, f"{STUDY}, section 3")
+    yield PublishedValue("coupled_motors", 1, coupled, "", 0.0, reason, f"{STUDY}, section 3", Kind.INPUT)
 
 
 def reversal(run: Run, joint: int) -> float:
@@ -95,9 +95,8 @@ def deviation_figures() -> Iterator[PublishedValue]:
         reason = "laser welding asks for 0.1 mm and less; ours is largest where the path speed begins to change"
         yield below(f"deviation_largest_{side}_um", largest, ACCURACY, "um", reason, f"{STUDY}, section 1")
     yield from _jump_figures(run)
-    yield PublishedValue(
-        "deviation_apart_from_measured_um", 20.0, None, "um", reason=NOT_PRINTED, source=f"{SECTION}, figure 8"
-    )
+    where = f"{SECTION}, figure 8"
+    yield PublishedValue("deviation_apart_from_measured_um", 20.0, None, "um", None, NOT_PRINTED, where, Kind.RESULT)
 
 
 def _jump_figures(run: Run) -> Iterator[PublishedValue]:
@@ -107,11 +106,12 @@ def _jump_figures(run: Run) -> Iterator[PublishedValue]:
         "the study sees a relatively large error where joints 2 and 3 turn back and prints no size: ours, over 50 mm, "
         "is held against ten times what changes over 50 mm at 400 and 800 mm"
     )
-    yield above("deviation_jump_at_reversal_um", horizontal, 10 * quiet, "um", reason, f"{SECTION}, figure 8")
-    yield above("deviation_jump_vertical_um", vertical, 10 * quiet, "um", reason, f"{SECTION}, figure 8")
+    where = f"{SECTION}, figure 8"
+    yield above("deviation_jump_at_reversal_um", horizontal, 10 * quiet, "um", reason, where, Kind.RESULT)
+    yield above("deviation_jump_vertical_um", vertical, 10 * quiet, "um", reason, where, Kind.RESULT)
     place = 1e3 * float(run["path.s"].values[_peak(run)])
     about = "at about 600 mm: it peaks some 50 ms, or 10 mm, after the joints turn back; 20 mm"
-    yield PublishedValue("deviation_jump_place_mm", 600.0, place, "mm", 20.0, about, f"{SECTION}, figure 8")
+    yield PublishedValue("deviation_jump_place_mm", 600.0, place, "mm", 20.0, about, where, Kind.RESULT)
     calm = MICRO * max(jump_at(calm_run(), REVERSAL, side) for side in SIDES)
     reason = "friction makes the jump: with a thousandth of the dry friction a tenth of it, at most, is left"
     yield below("deviation_jump_without_friction_um", calm, horizontal / 10, "um", reason, OWN)
@@ -148,4 +148,5 @@ def current_figures() -> Iterator[PublishedValue]:
         f"{reason}; 20 %: gravity, viscous friction and the Stribeck curve change too over 50 mm",
         OWN,
     )
-    yield PublishedValue("current_joint3_measured", None, None, "A", reason=NOT_PRINTED, source=f"{SECTION}, figure 9")
+    where = f"{SECTION}, figure 9"
+    yield PublishedValue("current_joint3_measured", None, None, "A", None, NOT_PRINTED, where, Kind.RESULT)

@@ -23,6 +23,8 @@ PERIODS = (0.002, 0.004, 0.005, 0.01)
 DELAYS = (0.003, 0.01, 0.04)
 DEEPEST = 3
 """Laws that feed each other, one behind the other."""
+OF_WANTED_MOTION = ("reversal_feed_forward",)
+"""Laws that push with the sign of a wanted motion: fed by a joint at rest they would push with the sign of rounding."""
 
 
 def pulse(time, *, height, begin, width):
@@ -86,7 +88,7 @@ def _outputs(function: Callable[..., Any]) -> list[str]:
 
 @cache
 def all_laws() -> tuple[Law, ...]:
-    """All but those made from a model of the machine, which `identities/test_control_models.py` examines."""
+    """All but those made from a model of the machine, see `test_control_models.py` of `identities` and `unit`."""
     plain = {name: law for name, law in known_laws().items() if "model" not in {a.name for a in arguments_of(law)}}
     return tuple(Law(name, function) for name, function in plain.items())
 
@@ -126,9 +128,13 @@ class Wiring:
             fields["unit"] = coordinate
         if own:
             fields["unit"] = own
-        fields["inputs"] = {key: self.source(units.fill(law.info.units.get(key, "")), depth) for key in law.inputs}
+        fields["inputs"] = {key: self._input(law, key, units, depth) for key in law.inputs}
         fields["parameters"] = draw_parameters(rng, law.parameters, law.info, units)
         return self._keep(Block(f"k{len(self.blocks)}", law.name, **fields, **self._timing(law)), law, units)
+
+    def _input(self, law: Law, key: str, units: BlockUnits, depth: int) -> str:
+        unit = units.fill(law.info.units.get(key, ""))
+        return f"{self._reference(unit).name}.value" if law.name in OF_WANTED_MOTION else self.source(unit, depth)
 
     def _timing(self, law: Law) -> dict[str, Any]:
         """A sample rate for laws with memory, and for one in five of those that may have one."""

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import robodyn as rd
 from robodyn.analysis.accuracy.circle import fit_circle, measure_circle, measure_hysteresis
+from robodyn.analysis.accuracy.cycles import Cycles
 from robodyn.analysis.accuracy.iso9283 import (
     measure_corner,
     measure_path,
@@ -16,11 +17,15 @@ from robodyn.analysis.accuracy.iso9283 import (
     measure_velocity,
 )
 from robodyn.analysis.accuracy.path_geometry import Followed
-from robodyn.analysis.accuracy.sheet import _Motion, _settling, make_sheet
+from robodyn.analysis.accuracy.poses import pose_figures
+from robodyn.analysis.accuracy.sheet import make_sheet
 from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.cli.application import app
+from robodyn.commissioning import cube_path
 from robodyn.errors import ModelError
-from robodyn.reporting.accuracy_sheet import write_sheet
+from robodyn.paths import path_block, plan_path, way_points
+from robodyn.paths.deviation import deviation_blocks, deviation_law
+from robodyn.reporting.accuracy_sheet import sheet_lines, write_sheet
 from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, save
 from robodyn.results.table import Curves
 
@@ -120,8 +125,8 @@ def test_a_tool_that_enters_the_band_before_its_command_stops_settles_from_then_
     names = ("d.along", "d.horizontal", "d.vertical", "way", "x", "y", "z")
     rows = (gone - way, 0 * z, 0 * z, way, x, y, z)
     values = {name: np.array([row] * 3) for name, row in zip(names, rows, strict=True)}
-    motion = _Motion(Curves("time", "s", time, values, {}), Followed(names[:3], "way", names[4:], ()))
-    stabilisation, overshoot = _settling(motion, 0.1, [])
+    cycles = Cycles(Curves("time", "s", time, values, {}), Followed(names[:3], "way", names[4:]))
+    stabilisation, overshoot = (figure for figure in pose_figures(cycles, 0.1, []) if figure.symbol in ("t", "OV"))
     # In the band from 0.9 s on, for good from 1.4 s on.
     assert stabilisation.value == pytest.approx(0.5, abs=2e-3)
     assert overshoot.value == pytest.approx(0.2)
@@ -213,8 +218,82 @@ def test_the_sheet_of_a_pushed_cart_is_what_its_stiffness_makes_of_the_push(cart
     assert [values[symbol].cycles for symbol in ("AP", "AT", "t")] == [30, 10, 3]
     assert any("no corners" in note for note in sheet.notes)
     pages = [write_sheet(sheet, cart.with_suffix(ending)) for ending in (".html", ".pdf")]
-    assert "pose repeatability" in pages[0].read_text(encoding="utf-8")
+    assert "positioning repeatability" in pages[0].read_text(encoding="utf-8")
     assert pages[1].read_bytes()[:4] == b"%PDF"
+
+
+def gantry():
+    """Three rails and a wrist about z, each pulled back to 0 by a spring beside its loop; wrist and x are pushed."""
+    names, blocks, joints = ("x", "y", "z", "wrist"), [], []
+    for k, (name, parent) in enumerate(zip(names, (rd.GROUND, *names), strict=False)):
+        kind, axis = ("revolute", (0, 0, 1)) if name == "wrist" else ("prismatic", np.eye(3)[k])
+        joints.append(rd.Joint(name, kind, parent, name, axis=tuple(axis)))
+        loop = {"proportional": 36000.0, "derivative": 600.0}
+        blocks.append(
+            rd.Block(f"{name}.loop", "pd_control", on=name, inputs={"target": f"move.position{k + 1}"}, parameters=loop)
+        )
+        blocks.append(rd.Block(f"{name}.drive", "torque_source", on=name, inputs={"command": f"{name}.loop.command"}))
+        blocks.append(rd.Block(f"{name}.spring", "spring", on=name, parameters={"stiffness": 4000.0}))
+        blocks.append(rd.Block(f"{name}.push", "constant_force", on=name, parameters={"value": 0.0}))
+    bodies = tuple(rd.Body(name, 1.0, inertia=(1, 1, 1)) for name in names)
+    mechanism = rd.Mechanism("gantry", bodies, tuple(joints), (rd.Point("tool", "wrist"),), gravity=(0, 0, 0))
+    path = cube_path(rd.Machine("gantry", mechanism), 0.5, plane="y-")
+    plan = plan_path(mechanism, "tool", path, free=("rx", "ry", "rz"), spacing=1.0)
+    profile = {"speed": 2.0, "acceleration": 20.0, "jerk": 400.0, "pause": 0.3}
+    reference = path_block("move", plan, **profile)
+    machine = rd.Machine("gantry", mechanism, (reference, *deviation_blocks(mechanism, "move", "tool", path), *blocks))
+    return rd.Scenario("gantry", machine, plan.duration(**profile) + 0.3)
+
+
+def test_five_poses_of_a_cube_have_the_accuracy_that_springs_and_pushes_leave():
+    """At rest each axis gives way by (F - k q) / (P + k): distances shrink by k / (P + k), whatever is pushed."""
+    pushes = {name: Distribution("normal", (0.0, 10.0)) for name in ("x.push.value", "wrist.push.value")}
+    scenario = gantry()
+    sheet = make_sheet(scenario, pushes, workers=1, points=1001, budget=False)
+    assert [rest.name for rest in sheet.rests] == ["P2", "P3", "P4", "P5", "P1"]
+    drawn = rd.analysis.plan_sweep(scenario, random=pushes, runs=30, seed=1)
+    force, torque = (drawn.inputs[:, drawn.names.index(name)] for name in pushes)
+    values = {(figure.symbol, figure.pose): figure for figure in sheet.figures}
+    middle, away = (
+        np.array([force.mean() / 4e4, 0, 0]),
+        0.2 * np.array([[1, 1, -1], [-1, 1, -1], [-1, -1, 1], [1, -1, 1]]),
+    )
+    for k, place in enumerate([*away, np.zeros(3)]):
+        pose = f"P{(k + 1) % 5 + 1}"
+        # What is left of a motion after a rest of 0.3 s, decaying with 75 rad/s or more, is 2e-10 of it.
+        assert values["AP", pose].value == pytest.approx(np.linalg.norm(middle - 0.1 * place), rel=1e-6)
+        apart = np.abs(force - force.mean()) / 4e4
+        assert values["RP", pose].value == pytest.approx(apart.mean() + 3 * apart.std(ddof=1), rel=1e-6)
+        assert values["APc", pose].value == pytest.approx(torque.mean() / 4e4, rel=1e-6)
+        assert values["RPc", pose].value == pytest.approx(3 * torque.std(ddof=1) / 4e4, rel=1e-6)
+        assert abs(values["APa", pose].value) < 1e-15
+    assert values["RPc", "P1"].causes[0].name == "wrist.push.value"
+    distance = 0.4 * np.sqrt(3)
+    assert values["AD", ""].value == pytest.approx(-0.1 * distance, rel=1e-6)
+    assert "from P2 to P4" in values["AD", ""].name
+    # Both ends of the distance are pushed alike.
+    assert values["RD", ""].value < 1e-9
+    assert values["RTc", ""].value == pytest.approx(3 * torque[:10].std(ddof=1) / 4e4, rel=1e-6)
+    lines = sheet_lines(sheet)
+    begin = lines.index("APc  orientation accuracy about z: mean c_j - c_c, 30 cycles")
+    told = " ".join(lines[begin + 1 : begin + 3]).split()
+    assert told[::3] == ["P2", "P3", "P4", "P5", "P1"]
+
+
+def test_a_pose_that_is_approached_in_several_directions_varies_by_the_distance_of_its_barycentres():
+    """To and fro between two places: P1 is approached along x and back, always from 0.1 mm beyond on its own side."""
+    path = deviation_law(way_points([(0, 0, 0), (1, 0, 0), (0, 0, 0), (-1, 0, 0), (0, 0, 0)]))
+    time = np.linspace(0, 8, 1601)
+    way = np.interp(time, [0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 1, 1, 2, 2, 3, 3, 4, 4])
+    x = np.interp(way, [0, 1, 2, 3, 4], [0, 1, 0, -1, 0])
+    late = np.interp(time, [0, 2, 2.5, 6, 6.5, 8], [0, 0, 1e-4, 1e-4, -1e-4, -1e-4])
+    names = ("d.along", "d.horizontal", "d.vertical", "way", "x", "y", "z")
+    rows = (late, 0 * x, 0 * x, way, x + late, 0 * x, 0 * x)
+    values = {name: np.array([row, row]) for name, row in zip(names, rows, strict=True)}
+    cycles = Cycles(Curves("time", "s", time, values, {}), Followed(names[:3], "way", names[4:], path=path))
+    assert [rest.name for rest in cycles.rests] == ["P2", "P1/1", "P3", "P1/2"]
+    (varied,) = [figure for figure in pose_figures(cycles, 1e-3, []) if figure.symbol == "vAP"]
+    assert (varied.pose, varied.value) == ("P1", pytest.approx(2e-4, rel=1e-9))
 
 
 def test_a_sheet_needs_a_path_and_something_that_differs(cart):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.support.epaas_arm import ACTUATORS, CENTRED, START, epaas_system
@@ -108,3 +110,17 @@ def test_system_without_a_mechanism_is_refused():
 def test_wrong_number_of_positions_is_refused(system):
     with pytest.raises(ValueError, match="there are 5 joints: axis1, axis2"):
         Kinetics(system).coefficients_at([0.0, 1.0])
+
+
+def test_changed_numbers_are_those_of_a_machine_described_so():
+    q, heavy = [0.3, -0.8], {"forearm.mass": 5.0}
+    scenario = two_link_loop()
+    scenario = replace(scenario, machine=replace(scenario.machine, tunable=tuple(heavy)))
+
+    found = Kinetics(assemble(scenario)).changed(heavy).coefficients_at(q)
+
+    expected = Kinetics(assemble(scenario.with_numbers(heavy))).coefficients_at(q)
+    np.testing.assert_allclose(found.inertial, expected.inertial, rtol=1e-12)
+    np.testing.assert_allclose(found.gravity, expected.gravity, rtol=1e-12, atol=1e-12)
+    with pytest.raises(ModelError, match="is not tunable"):
+        Kinetics(assemble(scenario)).changed({"forearm.mas": 5.0})

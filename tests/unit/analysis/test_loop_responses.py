@@ -93,11 +93,18 @@ def test_commands_print_and_draw(tmp_path):
     step = call("step", "two-link-loop", *target, "--plot", files[2])["responses"][0]
     assert step["final"] == pytest.approx(1.0, rel=0.01)
     assert 0 < step["rise"] < step["settled"]
+    # Cut off halfway up, it still rises to the same level.
+    cut = call("step", "two-link-loop", *target, "--duration", str(0.5 * step["peak"]))["responses"][0]
+    assert cut["final"] == pytest.approx(step["final"], rel=1e-6)
+    assert (cut["peak"], cut["settled"]) == (None, None)
     assert all((tmp_path / name).stat().st_size > 5000 for name in ("bode.png", "nyquist.png", "step.png"))
     for arguments, told in (
         (["step", "two-link-loop", "--answer", "elbow.velocity"], "say what jumps"),
         (["bode", "two-link-loop", "--loop", "elbow.velocity_lop.x"], "is not held by a sampled block"),
         (["bode", "two-link-loop", "--input", "x"], "give both or neither"),
+        (["step", "two-link-loop", *target, "--when", "0.1"], "--when: has no effect without a run file"),
+        (["step", "one.run", "--answer", "x", "--height", "2"], "--height: has no effect on run files"),
+        (["step", "pendulum", "--target", "bob.mass", "--answer", "x", "--friction", "stuck"], "nothing is sampled"),
     ):
         refused = CliRunner().invoke(app, arguments)
         assert refused.exit_code == 2

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from robodyn.analysis.fitting.measured import match_measured, read_measured
+from robodyn.analysis.measurement.measured import match_measured, read_measured
 from robodyn.errors import ModelError
 
 GOOD = """# rig 3, Tuesday
@@ -53,8 +53,9 @@ def test_all_bad_cells_are_told_with_line_and_column(tmp_path):
 
 def test_times_must_rise_and_be_there(tmp_path):
     found = flaws_of(tmp_path, "time,a\n0,1\n2,1\n1,1\n,1\n")
-    assert any(flaw.startswith("line 4, column 1 (time): 1 does not come after 2") for flaw in found)
-    assert any(flaw.startswith("line 5, column 1 (time): is missing") for flaw in found)
+    assert any(flaw.startswith("line 4, column 'time': 1 s comes after 2 s") for flaw in found)
+    assert any(flaw.startswith("line 5, column 'time': is missing") for flaw in found)
+    assert all("bad_rows" in flaw for flaw in found)
 
 
 @pytest.mark.parametrize(
@@ -62,8 +63,8 @@ def test_times_must_rise_and_be_there(tmp_path):
     [
         ("", "no samples"),
         ("time,a\n", "no samples"),
-        ("t,a\n0,1\n", "must be 'time'"),
-        ("time [m],a\n0,1\n", "must be 'time'"),
+        ("clock,a\n0,1\n", "there is no column 'time'"),
+        ("time [m],a\n0,1\n", "must be in a unit of time"),
         ("time\n0\n", "names no signal"),
         ("time,a,a\n0,1,2\n", "twice"),
         ("time,,b\n0,1,2\n", "no name"),

@@ -47,6 +47,20 @@ def test_chosen_times_show_the_slowest_decay_the_fastest_growth_or_some_periods(
     assert choose_times(LinearModel([[0.0]]))[-1] == 1.0
 
 
+def test_where_a_response_settles_is_known_long_before_it_does():
+    """Whatever is looked at: a hundredth of a time constant; what grows, rings on or drifts settles nowhere."""
+    short = np.linspace(0, 0.005, 11)
+    assert respond_to_step(lag(), time=short, height=0.5).settled == pytest.approx(0.5 * (3 + 1 / 2), rel=1e-9)
+    assert respond_to_step(oscillator(), time=short, height=-2.0).settled == pytest.approx(-2.0, rel=1e-9)
+    washed_out = LinearModel([[-2.0]], [[1.0]], [[-2.0]], [[1.0]])
+    assert respond_to_step(washed_out, time=short).settled == 0.0
+    for restless in (lag(1.5), oscillator(damping=0.0), LinearModel([[0.0]], [[1.0]], [[1.0]])):
+        assert np.isnan(respond_to_step(restless).settled)
+    # A motion that grows, but is not excited, does not count.
+    aside = LinearModel(np.diag([-2.0, 3.0]), [[1.0], [0.0]], [[1.0, 1.0]])
+    assert respond_to_step(aside, time=short).settled == pytest.approx(0.5, rel=1e-9)
+
+
 def test_uneven_times_unknown_channels_and_delays_are_refused():
     with pytest.raises(ModelError, match="even steps from 0"):
         respond_to_step(lag(), time=[0.0, 1.0, 3.0])

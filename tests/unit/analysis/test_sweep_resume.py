@@ -1,7 +1,6 @@
 """Is nothing lost and nothing run twice, whenever a sweep is killed?"""
 
 import json
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -13,12 +12,12 @@ import numpy as np
 import pytest
 
 from robodyn import ModelError
+from robodyn.analysis.sweeps.jobs import Job, run_in_threads
 from robodyn.analysis.sweeps.nonlinear import prepare_nonlinear
 from robodyn.analysis.sweeps.parts import PARTS, Finished, PartWriter, locking, read_parts
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.sampling import Distribution
-from robodyn.analysis.sweeps.workers import WorkerLost, share
 from robodyn.catalog import find_scenario
 
 pyarrow = pytest.importorskip("pyarrow.parquet")
@@ -51,14 +50,6 @@ def wait_for(condition):
         time.sleep(0.005)
 
 
-def is_group_gone(group):
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return True
-    return False
-
-
 @pytest.fixture(scope="module")
 def same_plan():
     """What the command line is asked for, asked for in Python."""
@@ -82,8 +73,6 @@ def test_a_killed_sweep_goes_on_with_nothing_lost_and_nothing_run_twice(tmp_path
         first.kill()
     said, _ = first.communicate(timeout=PATIENCE)
     assert first.returncode == (130 if how == signal.SIGINT else -how)
-    # Processes that lost their parent end by themselves.
-    wait_for(lambda: is_group_gone(first.pid))
     before = kept_lines(tmp_path)
     assert 15 <= len(before) < RUNS, "killed in the middle"
     if how == signal.SIGINT:
@@ -119,10 +108,10 @@ def test_a_line_that_was_cut_off_counts_for_nothing(tmp_path, plan, end):
     run_sweep(plan, tmp_path, workers=1)
     (path,) = (tmp_path / PARTS).iterdir()
     path.write_bytes(path.read_bytes()[:-20] + end)
-    assert sorted(read_parts(tmp_path)) == [0, 1]
+    assert sorted(done.run for done in read_parts(tmp_path)) == [0, 1]
     table = run_sweep(plan, tmp_path, workers=1)
     assert table.done.all()
-    assert sorted(read_parts(tmp_path)) == [0, 1, 2]
+    assert sorted(done.run for done in read_parts(tmp_path)) == [0, 1, 2]
 
 
 def test_what_is_kept_of_a_run_is_read_back_to_the_last_bit(tmp_path):
@@ -130,7 +119,8 @@ def test_what_is_kept_of_a_run_is_read_back_to_the_last_bit(tmp_path):
     writer = PartWriter(tmp_path)
     writer.add(done)
     writer.close()
-    found = read_parts(tmp_path)[7]
+    (found,) = read_parts(tmp_path)
+    assert found.run == 7
     assert found.curves["y"].tobytes() == done.curves["y"].tobytes()
     assert found.measures[0] == np.pi
     assert np.isnan(found.measures[1])
@@ -152,7 +142,6 @@ def test_another_plan_in_the_same_folder_is_refused_and_fresh_begins_anew(tmp_pa
 def test_a_second_sweep_in_the_same_folder_is_kept_out(tmp_path, plan):
     code = f"""
 import time, pathlib
-from robodyn.analysis.sweeps.nonlinear import prepare_nonlinear
 from robodyn.analysis.sweeps.parts import locking
 with locking(pathlib.Path({str(tmp_path)!r})):
     print("locked", flush=True)
@@ -181,56 +170,37 @@ def test_the_table_holds_inputs_outcomes_and_measures_with_their_units(tmp_path,
     assert table["outcome"].to_pylist() == ["finished"] * 3
 
 
-def test_a_process_that_ends_by_itself_is_told_and_its_finished_runs_are_kept(tmp_path, plan):
-    ours = os.getpid()
-
+def test_what_fails_in_a_run_ends_the_sweep_and_keeps_what_is_finished(tmp_path, plan):
     def prepare(plan):
-        simulate_fully = prepare_nonlinear(plan)
+        simulate = prepare_nonlinear(plan)
 
-        def simulate_or_die(changes):
-            if changes["bob.mass"] == 3.0 and (tmp_path / "deadly").exists():
-                assert os.getpid() != ours
-                os._exit(7)
-            return simulate_fully(changes)
+        def fail_once(changes):
+            if changes["bob.mass"] == 3.0 and (tmp_path / "failing").exists():
+                raise ZeroDivisionError("no such run")
+            return simulate(changes)
 
-        return simulate_or_die
+        return fail_once
 
-    (tmp_path / "deadly").touch()
-    with pytest.raises(WorkerLost, match="exit code 7"):
-        run_sweep(plan, tmp_path, workers=2, method=prepare)
-    assert set(read_parts(tmp_path)) <= {0, 1}
-    (tmp_path / "deadly").unlink()
-    assert run_sweep(plan, tmp_path, workers=2, method=prepare).done.all()
-
-
-def test_what_fails_in_a_process_is_told_with_its_trace(tmp_path, plan):
-    def prepare(plan):
-        def fail(changes):
-            raise ZeroDivisionError("no such run")
-
-        return fail
-
-    with pytest.raises(WorkerLost, match="ZeroDivisionError: no such run"):
-        run_sweep(plan, workers=2, method=prepare)
+    (tmp_path / "failing").touch()
+    with pytest.raises(ZeroDivisionError, match="no such run"):
+        run_sweep(plan, tmp_path, method=prepare)
+    assert sorted(done.run for done in read_parts(tmp_path)) == [0, 1]
+    (tmp_path / "failing").unlink()
+    assert run_sweep(plan, tmp_path, method=prepare).done.all()
 
 
-@pytest.mark.parametrize("moment", ["at work", "while it waits"])
-def test_a_process_killed_from_outside_is_told_as_that_whatever_it_was_doing(moment):
-    """The system kills where memory runs out: between two runs, too, when the next is sent into a closed pipe."""
+def test_what_fails_in_one_thread_ends_the_others(plan):
+    job = Job(plan, prepare_nonlinear)
 
-    def work(is_wanted):
-        def run(number):
-            if number == 0 and moment == "at work":
-                os.kill(os.getpid(), signal.SIGKILL)
-            return 1.0
+    def keep(done):
+        raise ZeroDivisionError("nowhere to keep it")
 
-        return run
+    with pytest.raises(ZeroDivisionError):
+        run_in_threads(job, range(3), 2, keep, lambda: None)
 
-    def report(count, simulated):
-        if moment == "while it waits":
-            for child in multiprocessing.active_children():
-                child.kill()
-                child.join()
 
-    with pytest.raises(WorkerLost, match=r"ended from outside or crashed \(SIGKILL, .*: take fewer workers\)"):
-        share(work, [[number] for number in range(2000)], 2, report, "fork")
+def test_curves_beyond_the_memory_are_refused_before_the_first_run(plan, monkeypatch):
+    monkeypatch.setattr("robodyn.analysis.sweeps.table.memory_size", lambda: 1000.0)
+    many = plan_sweep(plan.scenario, vary={"bob.mass": [1.0, 2.0]}, keep=["hinge.position"], points=100)
+    with pytest.raises(ModelError, match="keep: curves of 1 signals at 100 places of 2 runs take .* GB"):
+        run_sweep(many)

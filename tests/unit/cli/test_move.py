@@ -77,6 +77,22 @@ def test_a_line_is_written_and_read_back_as_it_was_planned(invoke, dressed, tmp_
     assert f"ends at {planned.duration:.4g} s" in told.stdout
 
 
+def test_a_fast_line_is_written_with_its_timing_and_told_beside_the_trapezoid(invoke, dressed, tmp_path, read_json):
+    out = tmp_path / "fast.toml"
+    options = ("--line", "0.05,0,-0.1", "--fast", "--share", "0.8", "--out", str(out))
+    done = invoke("move", str(dressed), *options, "--json")
+    assert done.exit_code == 0, done.stderr
+    told = read_json(done.stdout)
+    assert told["duration"] < told["trapezoid"]
+    assert told["use"] == pytest.approx(0.8, abs=0.01)
+    scenario = rd.read_scenario(dressed)
+    along = line_from(scenario, (0.05, 0, -0.1))
+    planned = rd.move_fast(scenario, along, share=0.8, free=("rx", "ry", "rz"))
+    law, again = (what.machine.blocks[0].law for what in (planned.scenario, rd.read_scenario(out)))
+    assert np.array_equal(law.times, again.times)
+    assert np.allclose(law.acceleration, again.acceleration, rtol=1e-9, atol=1e-9)
+
+
 def test_joints_are_moved_to_places_with_units(invoke, dressed, tmp_path):
     out = tmp_path / "there.toml"
     assert invoke("move", str(dressed), "--to", "elbow=10 deg", "--out", str(out)).exit_code == 0
@@ -93,6 +109,11 @@ def test_joints_are_moved_to_places_with_units(invoke, dressed, tmp_path):
         (("--to", "elbow=10 m"), "--to elbow=10 m"),
         (("--to", "elbw=1"), "there is no such joint"),
         ((), "give one of them"),
+        (("--line", "0,0,0.1", "--cube", "0.1"), "give one of them"),
+        (("--cube", "-1"), "side: must be positive"),
+        (("--line", "0,0,0.1", "--pause", "1"), "--pause: has no effect without --cube"),
+        (("--line", "0,0,0.1", "--jerk", "1"), "--jerk: has no effect without --fast"),
+        (("--to", "elbow=1", "--fast"), "--fast: has no effect without --line"),
     ],
 )
 def test_what_cannot_be_done_is_told(invoke, dressed, options, told):

@@ -48,6 +48,8 @@ def test_every_problem_is_told_at_once_with_the_nearest_name(invoke, quick):
         (["--random", "bob.mass=uniform:2:1"], "must rise"),
         (["--vary", "bob.mass=1:2:3", "--method", "nonlinar"], "did you mean 'nonlinear'"),
         (["--vary", "bob.mass=1:2:3", "--workers", "0"], "must be at least 1"),
+        (["--vary", "bob.mass=1:2:3", "--on", "slurm"], "must be dask or dask:ADDRESS"),
+        (["--vary", "bob.mass=1:2:3", "--on", "dask:head:8786", "--workers", "2"], "has no effect"),
     ],
 )
 def test_bad_options_end_with_a_message(invoke, quick, options, words):

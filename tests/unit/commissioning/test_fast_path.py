@@ -51,6 +51,16 @@ def test_dry_friction_costs_less_time_than_it_costs_force():
     assert found.duration < 0.9 * found.trapezoid
 
 
+def test_friction_back_is_that_of_the_way_back():
+    """The closed form with the level of the direction gone; the way back is that of the level back alone."""
+    levels = {"coulomb": 2.0, "coulomb_back": 6.0, "static": 2.0, "static_back": 6.0}
+    machine = cart(rd.Block("friction", "two_way_stick_friction", on="rail", parameters=levels))
+    for end, c in ((LENGTH, 2.0), (-LENGTH, 6.0)):
+        a, b = (FORCE - c) / MASS, (FORCE + c) / MASS
+        found = move_fast(machine, straight_line((0, 0, 0), (end, 0, 0)), free=["y", "z"])
+        assert found.duration == pytest.approx(np.sqrt(2 * LENGTH * (a + b) / (a * b)), rel=2e-3)
+
+
 def test_speed_and_jerk_limits_are_kept():
     limited = go(cart(speed=0.5))
     a = FORCE / MASS

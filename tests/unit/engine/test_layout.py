@@ -6,11 +6,11 @@ import pytest
 
 from robodyn.engine import tableaus
 from robodyn.engine.integrate import Reason
-from robodyn.engine.layout import HEADER, NAMES, structures
+from robodyn.engine.layout import HEADERS, NAMES, structures
 from robodyn.engine.solver import RECORDING_KINDS
 from robodyn.engine.trajectory import Status
 
-TEXT = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)
+TEXT = re.sub(r"/\*.*?\*/", "", "".join(path.read_text() for path in HEADERS), flags=re.DOTALL)
 ENUMERATIONS = [
     [entry.split("=")[0].strip() for entry in body.split(",")]
     for body in re.findall(r"enum \{(.*?)\};", TEXT, re.DOTALL)

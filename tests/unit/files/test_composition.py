@@ -233,13 +233,14 @@ def test_what_is_found_wrong_when_assembling_is_told_where_it_stands(tmp_path, a
         assert f"{tmp_path / 'main.toml'}: scenario 'main'" in str(caught.value)
 
 
-def test_templates_in_templates_have_limits(tmp_path):
+def test_templates_in_templates_have_limits(tmp_path, monkeypatch):
+    monkeypatch.setattr("robodyn.files.composition.MOST_ENTRIES", 20_000)
     doubled = "\n".join(
         f"[templates.t{k}]\n" + "\n".join(f'use.u{n} = {{ template = "t{k + 1}" }}' for n in range(10))
         for k in range(7)
     )
     bomb = f"{doubled}\n[templates.t7]\nbodies.b.mass = 1\n[use.all]\ntemplate = 't0'"
-    assert "makes more than 200000 entries" in complaints(tmp_path, main=bomb)
+    assert "makes more than 20000 entries" in complaints(tmp_path, main=bomb)
     chain = "\n".join(f'[templates.t{k}.use.u]\ntemplate = "t{k + 1}"' for k in range(DEEPEST + 2))
     assert "is one too many" in complaints(tmp_path, main=f"{chain}\n[templates.t{DEEPEST + 2}]\nbodies.b.mass = 1")
 

@@ -88,12 +88,13 @@ EXAMPLES = {
         "target": 1.2,
         "speed": 1.0,
         "top_acceleration": 4.0,
-        "jerk": 40.0,
+        "top_jerk": 40.0,
         "start": 0.1,
     },
     "spline_reference": TIMES,
     "table_reference": TIMES,
     "sine_reference": {"amplitude": 2.0, "frequency": 1.5, "phase": 0.3, "offset": 0.1},
+    "orientation_reference": {"target": (0.5, -0.5, 0.5, 0.5), "start": (0.6, 0.0, 0.8, 0.0)},
     "constant_reference": {"constant": 4.0},
     "tyre": {"coefficient": 1.0, "lateral_coefficient": 0.9, "stiffness": 19.0, "lateral_stiffness": 15.0},
     "walking_leg": {"thigh": 0.2, "shank": 0.2, "height": 0.3, "stride": 0.1, "lift": 0.05, "cycle_time": 0.4},
@@ -111,6 +112,7 @@ EXAMPLES = {
     "zv_shaper": {"damping": 0.1},
     "zvd_shaper": {"damping": 0.1},
     "chirp_reference": {"amplitude": 2.0, "start_frequency": 1.0, "end_frequency": 9.0, "duration": 0.9, "offset": 0.1},
+    "multisine_reference": {"sines": (2.0, 0.3), "cosines": (0.1, -0.4), "frequency": 1.5, "offset": 0.1},
     "noise": {"deviation": 0.3, "mean": 0.1, "seed": 3.0},
 }
 LAWS = {name: law for name, law in known_laws().items() if "model" not in {a.name for a in arguments_of(law)}}

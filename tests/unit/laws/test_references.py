@@ -1,5 +1,7 @@
 """Do references go where they should, with velocity and acceleration that are their own derivatives?"""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -39,12 +41,13 @@ def smooth_times(breaks, step):
     [*((trapezoid_reference, move) for move in MOVES.values()), (spline_reference, SPLINE)],
     ids=[*MOVES, "spline"],
 )
-def test_velocity_and_acceleration_are_the_derivatives_of_position(function, values):
+def test_rates_are_the_derivatives_of_position(function, values):
     h = 1e-5
     times = smooth_times(breaks_of(function, values), h)
     now, before, after = (function(times + shift, **values) for shift in (0, -h, h))
     # Central differences of cubic pieces: error h^2 times the third derivative (below 100), plus rounding over h.
-    for low, high in (("position", "velocity"), ("velocity", "acceleration")):
+    rates = [rate for rate in ("position", "velocity", "acceleration", "jerk") if rate in now]
+    for low, high in pairwise(rates):
         np.testing.assert_allclose((after[low] - before[low]) / (2 * h), now[high], atol=1e-7)
 
 

@@ -1,10 +1,9 @@
 """Limits of what depends on states are found in a program, and nothing else."""
 
 import casadi as ca
-import numpy as np
+import pytest
 
 from robodyn.native.bends import find_bends
-from robodyn.native.kernel import compile_kernels
 from robodyn.native.reading import read_program
 from robodyn.symbolic import clip, maximum, where
 
@@ -15,12 +14,14 @@ def bends_of(expression):
     return find_bends(read_program(ca.Function("f", [t, x, m], [expression])), 1)
 
 
-def test_a_limit_bends_where_it_is_reached():
-    limited = ca.vertcat(clip(3 * x[0], -1.0, 2.0), maximum(x[1], m[0]))
-    bends = bends_of(limited)
+@pytest.mark.parametrize(("place", "reached"), [(-1 / 3, 1), (2 / 3, 1), (0.1, 0)])
+def test_a_limit_bends_where_it_is_reached(run_program, place, reached):
+    """Of both limits of a clip and of the larger of two, those are zero that are reached there."""
+    bends = bends_of(ca.vertcat(clip(3 * x[0], -1.0, 2.0), maximum(x[1], m[0])))
     assert bends.out_sizes == (3,)
-    read = compile_kernels({"f": ca.Function("f", [t, x, m], [limited])}, cache=False, quick=True).kernels["f"]
-    np.testing.assert_allclose(read([0.0], [1.0, 2.0], [5.0]), [2.0, 5.0])
+    found = run_program(bends, ([0.0], [place, 5.0], [5.0]))
+    assert sum(abs(found) < 1e-12) == reached + 1
+    assert sum(abs(run_program(bends, ([0.0], [place, 2.0], [5.0]))) < 1e-12) == reached
 
 
 def test_what_states_do_not_move_and_mere_choices_do_not_bend():

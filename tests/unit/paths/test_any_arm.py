@@ -101,7 +101,7 @@ def test_an_arm_of_three_joints_follows_places_and_refuses_an_orientation_that_i
     mechanism = scara_mechanism()
     R, p = start_of(mechanism, (0.4, 0.9, 0.1))
     with pytest.raises(rd.ModelError, match="out of reach"):
-        plan_path(mechanism, "tool", straight_line(p, p + (0.1, 0.1, 0.05), R), near=(0.4, 0.9, 0.1))
+        plan_path(mechanism, "tool", straight_line(p, p + (0.1, 0.1, 0.05), R), near=(0.4, 0.9, 0.1), spacing=0.02)
     path = straight_line(p, p + np.array([-0.1, 0.05, 0.05]))
     plan = plan_path(mechanism, "tool", path, near=(0.4, 0.9, 0.1))
     assert misses(mechanism, plan, path)[0] < 1e-9

@@ -2,6 +2,7 @@
 
 import dataclasses
 import pickle
+from itertools import pairwise
 
 import casadi as ca
 import numpy as np
@@ -12,7 +13,7 @@ from robodyn.catalog import six_axis_mechanism
 from robodyn.laws import arguments_of
 from robodyn.model import describe, digest
 from robodyn.native import compile_kernels, read_program
-from robodyn.paths import path_block, path_law, plan_path, point_tool, straight_line, way_points
+from robodyn.paths import build_arm, path_block, path_law, plan_path, point_tool, straight_line, way_points
 
 DOWN = point_tool((0, 0, -1))
 ELBOW_UP = np.radians([0, 20, -150, 0, -60, 180])
@@ -20,6 +21,7 @@ PATHS = {
     "line": straight_line((0.6, -0.6, -0.285), (0.6, 0.6, -0.285), DOWN),
     "way-points": way_points([(0.6, -0.3, -0.2), (0.7, 0, -0.2), (0.5, 0.2, 0)], 0.05, DOWN),
 }
+RESTS = [(0.6, -0.2, -0.2), (0.6, 0, -0.1), (0.6, 0.1, -0.05), (0.5, -0.1, -0.2)]
 PLANS = {name: plan_path(six_axis_mechanism(), "tool", path, near=ELBOW_UP) for name, path in PATHS.items()}
 PLAN = PLANS["line"]
 PROFILES = {
@@ -67,6 +69,27 @@ def test_native_code_gives_the_same_for_any_numbers(name, profile):
         for column, (key, values) in enumerate(wanted.items()):
             # Fused multiply-adds round otherwise; slopes are divided by knots' distances of a millimetre, twice.
             assert np.allclose(native[:, column], values, atol=1e-8 if "acceleration" in key else 1e-11), key
+
+
+def test_a_path_with_rests_stands_at_each_way_point_for_a_pause():
+    """Corners, and a point on a straight line; the pause is a number of the law, and only of a path with rests."""
+    mechanism = six_axis_mechanism()
+    plan = plan_path(mechanism, "tool", way_points(RESTS, orientation=DOWN), near=ELBOW_UP)
+    law, numbers = path_law(plan), PROFILES["s-curve"] | {"pause": 0.25}
+    legs = np.linalg.norm(np.diff(RESTS, axis=0), axis=1)
+    alone = [plan_path(mechanism, "tool", straight_line(*ends, DOWN), near=ELBOW_UP) for ends in pairwise(RESTS)]
+    times = [one.duration(**(PROFILES["s-curve"] | {"begin": 0.0})) for one in alone]
+    arrive = 0.1 + np.cumsum(times) + 0.25 * np.arange(3)
+    assert plan.duration(**numbers) == pytest.approx(arrive[-1], rel=1e-12)
+    arm = build_arm(mechanism, "tool")
+    for k, way in enumerate(np.cumsum(legs)[:-1]):
+        found = law(arrive[k] + np.array([1e-9, 0.125, 0.249]), **numbers)
+        assert found["s"] == pytest.approx([way] * 3, abs=1e-14)
+        assert np.max(np.abs(found["velocity2"])) < 1e-12
+        q = [found[f"position{j}"][0] for j in range(1, 7)]
+        assert arm.place(q).p == pytest.approx(RESTS[k + 1], abs=1e-11)
+    with pytest.raises(ModelError, match="pause"):
+        path_block("path", PLAN, **PROFILES["trapezoid"], pause=0.1)
 
 
 def test_a_table_costs_one_search():

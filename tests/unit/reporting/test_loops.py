@@ -23,12 +23,12 @@ def _curves(ax):
 def test_magnitude_and_phase_are_those_of_the_loops(table, texts):
     figure = draw_loops(table)
     upper, lower, closed = figure.axes
-    for row, line in zip(table.rows, _curves(upper), strict=False):
+    for row, line in zip(table.rows, _curves(upper), strict=True):
         np.testing.assert_allclose(line.get_ydata(), 20 * np.log10(row.gain.magnitude), rtol=1e-12)
-    for row, line in zip(table.rows, _curves(closed), strict=False):
+    for row, line in zip(table.rows, _curves(closed), strict=True):
         size = np.abs(row.gain.values / (1 + row.gain.values))
         np.testing.assert_allclose(line.get_ydata(), 20 * np.log10(size), atol=1e-9)
-    for row, line in zip(table.rows, _curves(lower), strict=False):
+    for row, line in zip(table.rows, _curves(lower), strict=True):
         turns = (line.get_ydata() - row.gain.phase) / 360
         np.testing.assert_allclose(turns, np.round(turns[0]), atol=1e-9)
         assert -360 < line.get_ydata()[0] <= 0

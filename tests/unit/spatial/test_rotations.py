@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.spatial import about_axis, from_matrix, from_quaternion, from_rpy
+from robodyn.spatial import about_axis, from_matrix, from_quaternion, from_rpy, quaternion_about, rotation_vector
 
 # A few rounded products of numbers of size one.
 TOLERANCE = 1e-14
@@ -74,3 +74,15 @@ def test_printed_rotation_is_accepted():
     R = np.round(from_rpy(0.1, 0.2, 0.3), 7)
 
     np.testing.assert_array_equal(from_matrix(R), R)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 0.06, 0.0633, 1.0, 3.1, -2.0])
+def test_a_rotation_vector_is_axis_times_angle_of_a_quaternion_of_any_length_and_sign(angle):
+    axis = np.array([0.48, -0.6, 0.64])
+    quaternion = np.array(quaternion_about(axis, angle))
+    for factor in (1.0, -1.0, 3.0):
+        assert rotation_vector(*(factor * quaternion)) == pytest.approx(angle * axis, rel=1e-14)
+
+
+def test_more_than_half_a_turn_is_the_rest_of_it_backwards():
+    assert rotation_vector(*quaternion_about((1.0, 0.0, 0.0), 4.0)) == pytest.approx((4.0 - 2 * np.pi, 0.0, 0.0))

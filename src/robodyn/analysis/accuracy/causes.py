@@ -15,6 +15,7 @@ from robodyn.model import Scenario
 from robodyn.results.signal import Floats
 
 UNEXPLAINED = "not explained"
+Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -26,13 +27,13 @@ class Cause:
 
 
 def split_accuracy(
-    scenario: Scenario, signals: Sequence[str], at: Mapping[str, tuple[float, Floats]], notes: list[str]
-) -> dict[str, tuple[Cause, ...]]:
+    scenario: Scenario, signals: Sequence[str], at: Mapping[Key, tuple[float, Floats]], notes: list[str]
+) -> dict[Key, tuple[Cause, ...]]:
     """Parts of deviations at times, by the error budget of the scenario, the largest first.
 
     Args:
-        at: symbol -> (time [s], deviation (3,)): parts are projected onto its direction. What the scenario itself,
-            without draws, does not explain of it is the remainder.
+        at: symbol and pose -> (time [s], deviation (3,)): parts are projected onto its direction. What the scenario
+            itself, without draws, does not explain of it is the remainder.
     """
     try:
         budget = split_deviation(scenario, tuple(signals))
@@ -41,7 +42,7 @@ def split_accuracy(
         return {}
     order = [budget.signals.index(name) for name in signals]
     found = {}
-    for symbol, (time, offset) in at.items():
+    for key, (time, offset) in at.items():
         size = float(np.linalg.norm(offset))
         way = offset / size if size > 0 else np.zeros(3)
         parts = [
@@ -57,7 +58,7 @@ def split_accuracy(
             for j, part in enumerate(budget.parts)
         ]
         rest = Cause(REMAINDER, size - sum(part.value for part in parts))
-        found[symbol] = tuple(sorted([*parts, rest], key=lambda part: -abs(part.value)))
+        found[key] = tuple(sorted([*parts, rest], key=lambda part: -abs(part.value)))
     return found
 
 
@@ -65,7 +66,7 @@ def split_spread(table: SweepTable, cloud: Floats, figure: float) -> tuple[Cause
     """Shares of a repeatability by each drawn number: its part of the cloud's variance, by linear regression.
 
     Args:
-        cloud: attained positions, (n, 3); figure: what the shares are of.
+        cloud: attained positions (n, 3), or angles (n, 1); figure: what the shares are of.
     """
     names = [name for name in table.drawn if np.std(table.inputs[name]) > 0]
     total = float(((cloud - cloud.mean(axis=0)) ** 2).sum())

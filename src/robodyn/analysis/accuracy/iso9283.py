@@ -3,10 +3,15 @@
 Symbols as in the standard: j counts cycles, i places along a path, c is commanded, G the barycentre of a cloud.
 
     AP = |mean_j p_j - p_c|                       RP = mean_j l_j + 3 S_l,   l_j = |p_j - G|
+    AP_a = mean_j a_j - a_c                       RP_a = 3 S_a                           likewise b, c
+    vAP = max |G_h - G_k|                         AD = mean_j D_j - D_c,   RD = 3 S_D,   D_j = |p_1j - p_2j|
     AT = max_i |mean_j d_ij|                      RT = max_i (mean_j l_ij + 3 S_li),   l_ij = |d_ij - G_i|
+    AT_a = max_i |mean_j a_ij - a_ci|             RT_a = max_i 3 S_ai
     AV = (mean v - v_c) / v_c    RV = 3 S_v / v_c    FV = max_j (max_i v_ij - min_i v_ij)
 
-S are standard deviations with n - 1. Positions only; orientations have figures of their own, which are not here.
+S are standard deviations with n - 1; h and k are directions from which a pose is approached. a, b, c are rotations
+about the world's x, y, z: parts of the rotation vector from the commanded orientation to the attained one, which for
+small deviations is what differences of angles are, at any orientation.
 """
 
 from __future__ import annotations
@@ -42,6 +47,44 @@ def measure_pose(attained: Floats, commanded: Floats) -> PoseFigures:
 def _repeatability(distances: Floats) -> float:
     """l + 3 S of distances (n,)."""
     return float(distances.mean() + 3 * distances.std(ddof=1))
+
+
+@dataclass(frozen=True)
+class TurnFigures:
+    """Accuracy and repeatability of an orientation about x, y, z [rad], (3,) each."""
+
+    accuracy: Floats
+    repeatability: Floats
+
+
+def measure_turn(turns: Floats) -> TurnFigures:
+    """Of rotations from the commanded orientation at one pose, (n, 3)."""
+    return TurnFigures(turns.mean(axis=0), 3 * turns.std(axis=0, ddof=1))
+
+
+def measure_path_turn(turns: Floats) -> TurnFigures:
+    """Of rotations from the commanded orientation along a path, (n cycles, m places, 3)."""
+    accuracy = np.abs(turns.mean(axis=0)).max(axis=0)
+    return TurnFigures(accuracy, 3 * turns.std(axis=0, ddof=1).max(axis=0))
+
+
+def measure_variation(middles: Floats) -> float:
+    """vAP [m] of barycentres of one pose, each approached in another direction, (k, 3)."""
+    return float(np.linalg.norm(middles[:, None] - middles[None], axis=2).max())
+
+
+@dataclass(frozen=True)
+class DistanceFigures:
+    """AD and RD [m]."""
+
+    accuracy: float
+    repeatability: float
+
+
+def measure_distance(first: Floats, second: Floats, commanded: float) -> DistanceFigures:
+    """Of positions attained in the same cycles at two poses, (n, 3) each, a commanded distance [m] apart."""
+    apart = np.linalg.norm(first - second, axis=1)
+    return DistanceFigures(float(apart.mean() - commanded), float(3 * apart.std(ddof=1)))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Geometry of a commanded path: which block says how far a tool is from it, and where are its corners?"""
+"""Geometry of a commanded path: which block says how far a tool is from it, where are its places and corners?"""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robodyn.analysis.accuracy.turned import Turned, find_turned
 from robodyn.assembly import System
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.paths.deviation import PathDeviation
+from robodyn.paths.joint_path import make_table
 from robodyn.results.signal import Floats
 
 PARTS = ("along", "horizontal", "vertical")
@@ -32,16 +34,26 @@ class Followed:
 
     Attributes:
         deviation: along, horizontal, vertical; way: commanded way along the path; tool: x, y, z.
+        path: the law that knows the path's places, where there is one; turned: how the tool should be turned.
     """
 
     deviation: tuple[str, str, str]
     way: str
     tool: tuple[str, str, str]
-    corners: tuple[Corner, ...]
+    corners: tuple[Corner, ...] = ()
+    path: PathDeviation | None = None
+    turned: Turned | None = None
 
     @property
     def signals(self) -> tuple[str, ...]:
-        return (*self.deviation, self.way, *self.tool)
+        return (*self.deviation, self.way, *self.tool, *(self.turned.signals if self.turned else ()))
+
+    def place(self, way: float) -> Floats | None:
+        """Commanded place (3,) after a way [m], where it is known."""
+        if self.path is None:
+            return None
+        table = make_table(self.path.knots, self.path.place, self.path.tangent, self.path.bend)
+        return np.asarray(table.at(way)[0][0])
 
 
 def find_followed(system: System, name: str) -> Followed:
@@ -63,20 +75,21 @@ def find_followed(system: System, name: str) -> Followed:
         what = f"reads no signals of the tool's place and its way: {', '.join(missing)}"
         raise ModelError([Flaw(f"blocks.{name}", what)], f"sheet of '{system.scenario.name}'")
     deviation = (f"{name}.along", f"{name}.horizontal", f"{name}.vertical")
-    law = block.law
-    corners = find_corners(law) if isinstance(law, PathDeviation) else ()
-    return Followed(deviation, way, (tool[0], tool[1], tool[2]), corners)
+    law = block.law if isinstance(block.law, PathDeviation) else None
+    corners = find_corners(law) if law else ()
+    turned = find_turned(system.scenario, tool[0].removesuffix(".position.x"), way)
+    return Followed(deviation, way, (tool[0], tool[1], tool[2]), corners, law, turned)
 
 
 def find_corners(law: PathDeviation) -> tuple[Corner, ...]:
-    """Corners between straight parts that follow each other, with whatever rounds them between."""
+    """Corners between straight parts that follow each other, with what rounds them between: others are rests."""
     knots, place, tangent, bend = (np.array(rows) for rows in (law.knots, law.place, law.tangent, law.bend))
     straight = np.linalg.norm(bend, axis=1) < STRAIGHT
     pieces = _pieces(knots, straight, tangent)
     found = []
     for (a, b), (c, d) in zip(pieces[:-1], pieces[1:], strict=True):
         u, w = tangent[b], tangent[c]
-        if np.arccos(np.clip(u @ w, -1, 1)) < LEAST_TURN:
+        if np.arccos(np.clip(u @ w, -1, 1)) < LEAST_TURN or knots[b] == knots[c]:
             continue
         # The point of both lines nearest to each other: [u, -w] [s, t] = q - p.
         s, t = np.linalg.lstsq(np.column_stack([u, -w]), place[c] - place[b], rcond=None)[0]

@@ -7,7 +7,7 @@ the scenario itself, projected onto the deviation it explains; repeatability by 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,34 +15,22 @@ import numpy as np
 
 from robodyn.analysis.accuracy import iso9283
 from robodyn.analysis.accuracy.causes import Cause, split_accuracy, split_spread
+from robodyn.analysis.accuracy.cycles import Cycles, Rest
+from robodyn.analysis.accuracy.figure import Figure
 from robodyn.analysis.accuracy.path_geometry import Corner, Followed, find_followed
+from robodyn.analysis.accuracy.poses import ANGLES, pose_figures
 from robodyn.analysis.sweeps.plan import plan_sweep
-from robodyn.analysis.sweeps.runner import SweepProgress, run_sweep
+from robodyn.analysis.sweeps.progress import SweepProgress
+from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.assembly import assemble
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Scenario
 from robodyn.results.signal import Floats
-from robodyn.results.table import Curves
 from robodyn.waiting import told_if_slow
 
 POINTS = 2001
-MOVING, STEADY = 1e-4, 0.999
-"""Shares of the top speed above which a tool is under way, and at its commanded speed."""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One figure of the sheet: its symbol, name, formula, cycles, value in a unit, and causes [same unit]."""
-
-    symbol: str
-    name: str
-    formula: str
-    cycles: int
-    value: float
-    unit: str
-    causes: tuple[Cause, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +40,8 @@ class Sheet:
     Attributes:
         uncertain: what was drawn in every cycle, by name; seed: of the draws.
         time: of the curves [s], (m,); deviation: (n, m, 3), along, horizontal, vertical [m]; speed: (n, m) [m/s].
-        commanded: speed [m/s], (m,); notes: what is not on the sheet, and why.
+        commanded: speed [m/s], (m,); rests: where the tool rests, with its rows of the curves.
+        notes: what is not on the sheet, and why.
     """
 
     scenario: str
@@ -64,6 +53,7 @@ class Sheet:
     deviation: Floats
     speed: Floats
     commanded: Floats
+    rests: tuple[Rest, ...]
     notes: tuple[str, ...]
 
     def as_plain(self) -> dict[str, Any]:
@@ -108,75 +98,71 @@ def make_sheet(
         flaws.add("band", f"must be positive, is {band:g}")
     flaws.raise_if_any(f"sheet of '{scenario.name}'")
     followed = find_followed(assemble(scenario), deviation)
+    table = _run_cycles(scenario, random, seed, followed, points, folder, workers, progress)
+    assert table.curves is not None
+    cycles = Cycles(table.curves, followed)
+    notes = _about_orientation(scenario, followed)
+    figures = [*pose_figures(cycles, band, notes), *_path(cycles), *_velocity(cycles, notes), *_corners(cycles, notes)]
+    figures = _with_causes(scenario, cycles, table, figures, budget, notes)
+    drawn = {key: f"{d.kind}:{':'.join(f'{a:g}' for a in d.arguments)}" for key, d in random.items()}
+    return Sheet(
+        scenario.name, scenario.title, tuple(figures), drawn, seed, cycles.time, cycles.deviation, cycles.speed,
+        cycles.commanded, cycles.rests, tuple(notes),
+    )  # fmt: skip
+
+
+def _about_orientation(scenario: Scenario, followed: Followed) -> list[str]:
+    """What is not measured of it."""
+    if followed.turned is None:
+        return ["orientations are not measured: no path gives the references of all joints of the tool's arm"]
+    mechanism = scenario.machine.mechanism
+    bent = {body.name for body in mechanism.flexible_bodies} if mechanism else set()
+    body = followed.turned.attained[0].removesuffix(".orientation.w")
+    return [f"orientations are those of the frame of '{body}', not of where it bends"] if body in bent else []
+
+
+def _run_cycles(
+    scenario: Scenario, random: Mapping[str, Distribution], seed: int, followed: Followed, points: int, *how: Any
+) -> SweepTable:
+    """The runs, with the curves of all signals that are measured."""
     plan = plan_sweep(
         scenario, random=random, runs=iso9283.POSE_CYCLES, seed=seed, keep=followed.signals, points=points
     )
+    folder, workers, progress = how
     table = run_sweep(plan, folder, workers=workers, progress=progress)
     failed = [sentence for sentence, kind in zip(table.sentences, table.outcomes, strict=True) if kind != "finished"]
     if failed or table.curves is None:
         what = f"{len(failed)} of {len(table.outcomes)} cycles did not reach the end"
         raise ModelError([Flaw("cycles", f"{what}: {failed[0] if failed else ''}")], f"sheet of '{scenario.name}'")
-    motion = _Motion(table.curves, followed)
-    notes: list[str] = ["orientations are not measured"]
-    figures = [*_pose(motion), *_path(motion), *_velocity(motion, notes)]
-    figures += [*_corners(motion, notes), *_settling(motion, band, notes)]
-    figures = _with_causes(scenario, motion, table, figures, budget, notes)
-    drawn = {key: f"{d.kind}:{':'.join(f'{a:g}' for a in d.arguments)}" for key, d in random.items()}
-    return Sheet(
-        scenario.name, scenario.title, tuple(figures), drawn, seed, motion.time, motion.deviation, motion.speed,
-        motion.commanded, tuple(notes),
-    )  # fmt: skip
+    return table
 
 
-class _Motion:
-    """The cycles as arrays: deviation and tool (n, m, 3), speeds (n, m), the commanded way (m,) and its speed."""
-
-    def __init__(self, curves: Curves, followed: Followed) -> None:
-        self.time = curves.places
-        self.followed = followed
-        self.deviation = np.stack([curves.values[name] for name in followed.deviation], axis=-1)
-        self.tool = np.stack([curves.values[name] for name in followed.tool], axis=-1)
-        self.way = curves.values[followed.way][0]
-        self.commanded = np.gradient(self.way, self.time)
-        self.speed = np.linalg.norm(np.gradient(self.tool, self.time, axis=1), axis=2)
-        top = self.commanded.max()
-        if not top > 0:
-            what = f"'{followed.way}' does not grow: the tool is told to stand"
-            raise ModelError([Flaw("path", what, "let the scenario last until it moves")], "sheet")
-        self.moving = self.commanded > MOVING * top
-        self.steady = self.commanded > STEADY * top
-        self.stop = int(np.flatnonzero(self.moving)[-1])
-
-    @property
-    def across(self) -> Floats:
-        """Deviations perpendicular to the path while it is gone along, (n, m', 2)."""
-        return self.deviation[: iso9283.PATH_CYCLES, self.moving, 1:]
-
-
-def _pose(motion: _Motion) -> list[Figure]:
-    found = iso9283.measure_pose(motion.deviation[:, -1], np.zeros(3))
-    count = len(motion.deviation)
-    return [
-        Figure("AP", "pose accuracy at the end of the path", "|mean p_j - p_c|", count, found.accuracy, "m"),
-        Figure("RP", "pose repeatability there", "mean l_j + 3 S_l", count, found.repeatability, "m"),
-    ]
-
-
-def _path(motion: _Motion) -> list[Figure]:
-    found = iso9283.measure_path(motion.across)
-    count = len(motion.across)
-    return [
+def _path(cycles: Cycles) -> list[Figure]:
+    found = iso9283.measure_path(cycles.across)
+    count = len(cycles.across)
+    figures = [
         Figure("AT", "path accuracy", "max_i |mean_j d_ij|", count, found.accuracy, "m"),
         Figure("RT", "path repeatability", "max_i (mean_j l_ij + 3 S_li)", count, found.repeatability, "m"),
     ]
+    if cycles.turns is None:
+        return figures
+    turns = iso9283.measure_path_turn(cycles.turns[:count, cycles.moving])
+    for k, (x, axis) in enumerate(zip(ANGLES, "xyz", strict=True)):
+        accuracy, spread = float(turns.accuracy[k]), float(turns.repeatability[k])
+        formula = f"max_i |mean_j {x}_ij - {x}_ci|"
+        figures += [
+            Figure(f"AT{x}", f"path orientation accuracy about {axis}", formula, count, accuracy, "rad"),
+            Figure(f"RT{x}", f"path orientation repeatability about {axis}", f"max_i 3 S_{x}i", count, spread, "rad"),
+        ]
+    return figures
 
 
-def _velocity(motion: _Motion, notes: list[str]) -> list[Figure]:
-    if motion.steady.sum() < 10:
+def _velocity(cycles: Cycles, notes: list[str]) -> list[Figure]:
+    if cycles.steady.sum() < 10:
         notes.append("no velocity figures: the commanded speed is constant at fewer than 10 points")
         return []
-    commanded = float(motion.commanded[motion.steady].mean())
-    found = iso9283.measure_velocity(motion.speed[: iso9283.PATH_CYCLES, motion.steady], commanded)
+    commanded = float(cycles.commanded[cycles.steady].mean())
+    found = iso9283.measure_velocity(cycles.speed[: iso9283.PATH_CYCLES, cycles.steady], commanded)
     count = iso9283.PATH_CYCLES
     return [
         Figure("AV", f"path velocity accuracy at {commanded:.4g} m/s", "(v - v_c)/v_c", count, found.accuracy, "1"),
@@ -185,12 +171,12 @@ def _velocity(motion: _Motion, notes: list[str]) -> list[Figure]:
     ]
 
 
-def _corners(motion: _Motion, notes: list[str]) -> list[Figure]:
-    if not motion.followed.corners:
+def _corners(cycles: Cycles, notes: list[str]) -> list[Figure]:
+    if not cycles.followed.corners:
         notes.append("no cornering figures: the path has no corners between straight parts")
     found = []
-    tracks = motion.tool[: iso9283.CORNER_CYCLES]
-    for number, corner in enumerate(motion.followed.corners, start=1):
+    tracks = cycles.tool[: iso9283.CORNER_CYCLES]
+    for number, corner in enumerate(cycles.followed.corners, start=1):
         figures = iso9283.measure_corner(_near(tracks, corner), corner.place, corner.before, corner.after)
         name = f"corner {number}"
         found += [
@@ -207,37 +193,24 @@ def _near(tracks: Floats, corner: Corner) -> Floats:
     return tracks[:, near[0] : near[-1] + 1] if near.size else tracks
 
 
-def _settling(motion: _Motion, band: float | None, notes: list[str]) -> list[Figure]:
-    if len(motion.time) - motion.stop < 10:
-        notes.append("no stabilisation time: the run ends with the path; let it go on")
-        return []
-    limit = band or iso9283.measure_pose(motion.deviation[:, -1], np.zeros(3)).repeatability
-    # From when the commanded way to the end is within the band: a tool may enter it before the command stops, and a
-    # path that ends where it began is not within it at its start.
-    begin = int(np.flatnonzero(motion.way[-1] - motion.way > limit).max(initial=0))
-    rest = motion.tool[: iso9283.CORNER_CYCLES, begin:]
-    apart = np.linalg.norm(rest - rest[:, -1:], axis=2)
-    found = iso9283.measure_settling(motion.time[begin:], apart, limit)
-    name = f"within {1e6 * limit:.4g} um"
-    return [
-        Figure("t", f"position stabilisation time, {name}", "first to last entry", len(rest), found.time, "s"),
-        Figure("OV", f"position overshoot, {name}", "max |p - p_rest|", len(rest), found.overshoot, "m"),
-    ]
-
-
 def _with_causes(
-    scenario: Scenario, motion: _Motion, table: SweepTable, figures: list[Figure], budget: bool, notes: list[str]
+    scenario: Scenario, cycles: Cycles, table: SweepTable, figures: list[Figure], budget: bool, notes: list[str]
 ) -> list[Figure]:
-    """Accuracy by the error budget, repeatability by what was drawn."""
-    path = iso9283.measure_path(motion.across)
-    times = motion.time[motion.moving]
-    end = motion.deviation[:, -1].mean(axis=0)
-    at = {
-        "AP": (float(motion.time[-1]), end),
-        "AT": (float(times[path.worst]), np.append(0.0, path.offsets[path.worst])),
-    }
-    parts = split_accuracy(scenario, motion.followed.deviation, at, notes) if budget else {}
-    clouds = {"RP": motion.deviation[:, -1], "RT": motion.deviation[:, motion.moving][:, path.widest] * (0, 1, 1)}
-    values = {figure.symbol: figure.value for figure in figures}
+    """Accuracy of positions by the error budget, repeatability by what was drawn."""
+    path = iso9283.measure_path(cycles.across)
+    rows = np.flatnonzero(cycles.moving)
+    explained = {("AT", ""): (rows[path.worst], np.append(0.0, path.offsets[path.worst]))}
+    clouds = {("RT", ""): cycles.deviation[:, rows[path.widest]] * (0, 1, 1)}
+    for rest in cycles.rests:
+        cloud = cycles.deviation[:, rest.last]
+        explained["AP", rest.name], clouds["RP", rest.name] = (rest.last, cloud.mean(axis=0)), cloud
+        if cycles.turns is not None:
+            turns = cycles.turns[:, rest.last]
+            clouds |= {(f"RP{angle}", rest.name): turns[:, k : k + 1] for k, angle in enumerate(ANGLES)}
+    parts: dict[tuple[str, str], tuple[Cause, ...]] = {}
+    if budget:
+        at = {key: (float(cycles.time[row]), offset) for key, (row, offset) in explained.items()}
+        parts |= split_accuracy(scenario, cycles.followed.deviation, at, notes)
+    values = {(figure.symbol, figure.pose): figure.value for figure in figures}
     parts |= {key: split_spread(table, cloud, values[key]) for key, cloud in clouds.items()}
-    return [Figure(**(figure.__dict__ | {"causes": parts.get(figure.symbol, ())})) for figure in figures]
+    return [replace(figure, causes=parts.get((figure.symbol, figure.pose), ())) for figure in figures]

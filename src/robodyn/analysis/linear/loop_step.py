@@ -9,7 +9,7 @@ import numpy as np
 
 from robodyn.analysis.linear.lifting import find_held, lift
 from robodyn.analysis.linear.loop_gain import find_output
-from robodyn.analysis.linear.responses import GROWN, SETTLED, TimeResponse
+from robodyn.analysis.linear.responses import GROWN, SETTLED, TimeResponse, find_settled
 from robodyn.analysis.linear.sampled_model import SampledModel
 from robodyn.errors import Flaw, ModelError
 
@@ -28,9 +28,10 @@ def respond_held_step(
     """
     lifted, row = lift(model, [signal]), find_output(model, output)
     time = _choose_duration(np.linalg.eigvals(lifted.M), lifted.turn_time) if duration is None else duration
+    if not 0 < time <= MOST_CYCLES * lifted.turn_time:
+        what = f"must be positive and at most {MOST_CYCLES * lifted.turn_time:g} s, is {time:g} s"
+        raise ModelError([Flaw("duration", what)], "step")
     cycles = int(np.ceil(time / lifted.turn_time))
-    if not 0 < cycles <= MOST_CYCLES:
-        raise ModelError([Flaw("duration", f"is {cycles} cycles of all ticks", f"at most {MOST_CYCLES}")], "step")
     u = np.full(lifted.times.size, height)
     x, values = np.zeros(len(lifted.M)), []
     for _ in range(cycles):
@@ -39,7 +40,8 @@ def respond_held_step(
     ticks = np.arange(cycles * model.turn) * model.period
     driven = np.full(ticks.size, height)
     variable = model.memory[find_held(model, [signal])[0]]
-    return TimeResponse(variable, model.outputs[row], ticks, driven, np.concatenate(values))
+    settled = find_settled(lifted.M, lifted.B @ u, lifted.P[row], float(lifted.Q[row] @ u))
+    return TimeResponse(variable, model.outputs[row], ticks, driven, np.concatenate(values), settled)
 
 
 def _choose_duration(multipliers: np.ndarray, turn_time: float) -> float:

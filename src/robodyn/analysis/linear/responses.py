@@ -7,7 +7,7 @@ Exact at every sample: u is a step, or straight between samples (Van Loan 1978 o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,8 @@ GRID_POINTS = 1001
 SETTLED, GROWN = 6.0, 4.0
 # Poles damped less ring on beyond the chosen times, which show this many of their periods.
 PERIODS = 10.0
+# Doublings of the time in which a response is awaited at rest, those before which nothing is concluded, and its rest.
+DOUBLINGS, LEAST_DOUBLINGS, AT_REST = 40, 10, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +34,7 @@ class TimeResponse:
 
     Attributes:
         time: [s], (n,), even steps from 0; driven: the input, values: the output, each in its own unit, (n,).
+        settled: the output long after a step; nan where it does not come to rest, or nothing is known of that.
     """
 
     input: Variable
@@ -39,6 +42,7 @@ class TimeResponse:
     time: np.ndarray
     driven: np.ndarray
     values: np.ndarray
+    settled: float = float("nan")
 
     @property
     def signal(self) -> Signal:
@@ -60,7 +64,31 @@ def respond_to_step(
         time: [s], from 0 in even steps; by default until the slowest pole has settled or the fastest one has grown.
     """
     grid = choose_times(model) if time is None else np.asarray(time, float)
-    return respond_to_input(model, np.full(grid.shape, height), grid, input, output)
+    found = respond_to_input(model, np.full(grid.shape, height), grid, input, output)
+    column, row = model.inputs.index(found.input), model.outputs.index(found.output)
+    step, now, following = _hold_straight(model.A, model.B[:, [column]], grid[1] - grid[0])
+    pushed, at_once = height * (now + following)[:, 0], height * model.D[row, column]
+    return replace(found, settled=find_settled(step, pushed, model.C[row], at_once))
+
+
+def find_settled(M: np.ndarray, b: np.ndarray, c: np.ndarray, d: float) -> float:
+    """Where `y = c x + d`, `x <- M x + b` goes from rest, by doubling the time: nan where it grows or rings on.
+
+    Motions that nothing excites do not count, whether they decay or not.
+    """
+    n = len(M)
+    whole = np.block([[M, b[:, None]], [np.zeros((1, n)), np.ones((1, 1))]])
+    seen: list[float] = []
+    with np.errstate(all="ignore"):
+        for _ in range(DOUBLINGS):
+            whole = whole @ whole
+            seen.append(float(c @ whole[:n, n] + d))
+            if not np.isfinite(seen[-1]):
+                break
+            near = AT_REST * max(abs(y) for y in seen)
+            if len(seen) > LEAST_DOUBLINGS and max(abs(y - seen[-1]) for y in seen[-3:]) <= near:
+                return seen[-1] if abs(seen[-1]) > near else 0.0
+    return float("nan")
 
 
 def respond_to_input(

@@ -80,7 +80,7 @@ GROUPINGS: Mapping[str, Grouping] = MappingProxyType({"origin": group_by_origin,
 
 
 def force_components(
-    system: System,
+    system: System | Kinetics,
     q: Any,
     v: Any,
     a: Any,
@@ -92,6 +92,7 @@ def force_components(
     """Force components at one state or along a motion.
 
     Args:
+        system: with a mechanism, or its `Kinetics` in the coordinates, traced before.
         q, v, a: positions, speeds and accelerations of the joints, (n,) or (n_time, n).
         grouping: a key of `GROUPINGS`.
         coordinates: the forces in these coordinates, one for each joint; in the joints by default.
@@ -102,7 +103,7 @@ def force_components(
     """
     if grouping not in GROUPINGS:
         raise ModelError([Flaw("grouping", f"'{grouping}' is unknown", nearest(grouping, GROUPINGS))])
-    kinetics = Kinetics(system, coordinates)
+    kinetics = system if isinstance(system, Kinetics) else Kinetics(system, coordinates)
     rows = [np.atleast_2d(np.asarray(values, float)) for values in (q, v, a)]
     instants = np.arange(len(rows[0]), dtype=float) if time is None else np.atleast_1d(np.asarray(time, float))
     _check_shapes(len(kinetics.joints), rows, instants)

@@ -12,7 +12,8 @@ Symbols: q, v, a of the joints; G = ds/dq, A = G^-1; K_m the matrix of second de
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,7 +67,7 @@ class CoordinateMap:
 class Kinetics:
     """The mechanism of a system in its joints, or in as many coordinates named, traced once for many positions.
 
-    Its parameters are as described; blocks, friction and loads are no part of it.
+    Its tunable numbers are as described, or as `changed`; blocks, friction and loads are no part of it.
 
     Raises:
         ModelError: without a mechanism, for unknown or repeated names, for more or fewer of them than joints.
@@ -78,10 +79,23 @@ class Kinetics:
         self.names = self.joints if coordinates is None else tuple(coordinates)
         _check_names(system, self.joints, self.names)
         self.units = tuple(_position_unit(system, name) for name in self.names)
-        self._parameters = np.array([number.value for number in system.parameters])
+        self._numbers = {number.name: number.value for number in system.parameters}
+        self._parameters = np.array(list(self._numbers.values()))
         s = ca.vertcat(*(system.motion.coordinates[name] for name in self.names))
         self._map = _function(system, [s, *_derivatives(s, system.q)])
         self._motion = _function(system, _motion_terms(system))
+
+    def changed(self, parameters: Mapping[str, float]) -> Kinetics:
+        """The same with other tunable numbers, not traced anew."""
+        flaws = FlawList()
+        for name in parameters:
+            if name not in self._numbers:
+                flaws.add(f"parameters.{name}", "is not tunable", nearest(name, self._numbers))
+        flaws.raise_if_any()
+        other = copy(self)
+        other._parameters = np.array(list({**self._numbers, **parameters}.values()), float)
+
+        return other
 
     def map_at(self, q: Any) -> CoordinateMap:
         """Position and derivatives of the coordinates at joint positions q, (n,)."""

@@ -11,11 +11,11 @@ import casadi as ca
 import numpy as np
 
 from robodyn.analysis.sweeps.plan import SweepPlan
+from robodyn.analysis.sweeps.versions import PACKAGES
 from robodyn.assembly import assemble
 from robodyn.model import describe
 
 FORMAT = "robodyn sweep 1"
-PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite")
 
 
 def describe_plan(plan: SweepPlan, method: str) -> dict[str, Any]:

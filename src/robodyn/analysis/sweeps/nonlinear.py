@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class LeanSystem:
-    """A scenario in native code, for runs with other inputs, start values and durations."""
+    """A scenario in native code, for runs with other inputs, start values and durations, in several threads at once."""
 
     def __init__(self, scenario: Scenario, signals: tuple[str, ...], rate: float | None) -> None:
         self.solver = scenario.solver
@@ -31,10 +32,11 @@ class LeanSystem:
         self.inputs = {number.name for number in self.compiled.system.parameters}
         self.columns = [info.name for info in self.compiled.recorded]
         self.lean: tuple[CompiledSystem, float, LeanRuns] | None = None
+        self.lock = threading.Lock()
 
     def compile(self, scenario: Scenario, signals: tuple[str, ...]) -> CompiledSystem:
         """Native code of the scenario."""
-        return compile_system(assemble(scenario), self.solver, signals=signals)
+        return compile_system(assemble(scenario, signals=signals), self.solver, signals=signals)
 
     def adapt(self, changes: Mapping[str, float]) -> CompiledSystem:
         """Native code for a run with some inputs changed; that of the full equations serves all."""
@@ -46,7 +48,8 @@ class LeanSystem:
         starts = {name.removeprefix(INITIAL): value for name, value in changes.items() if name.startswith(INITIAL)}
         try:
             duration = self._check_duration(changes)
-            lean = self._prepare(self.adapt(inputs), duration)
+            with self.lock:
+                lean = self._prepare(self.adapt(inputs), duration)
         except ModelError as error:
             return self._track(refuse(error))
         return self._track(lean.run(inputs, starts, is_stopped))
@@ -76,14 +79,20 @@ class LeanSystem:
 
 
 class Nonlinear:
-    """Simulates the runs of a plan; native code is kept for one set of structural numbers at a time."""
+    """Simulates the runs of a plan, in several threads at once; native code is kept for one set of structural numbers.
+
+    Attributes:
+        is_stopped: asked during runs, which end as interrupted where it says so.
+    """
 
     kind = LeanSystem
+    is_stopped: Callable[[], bool] | None = None
 
     def __init__(self, plan: SweepPlan) -> None:
         self.plan = plan
         self._key: tuple[float, ...] | None = None
         self._ready: LeanSystem | Track | None = None
+        self._lock = threading.Lock()
         if not plan.structural:
             self._system({})
 
@@ -91,18 +100,20 @@ class Nonlinear:
         system = self._system({name: changes[name] for name in self.plan.structural if name in changes})
         if isinstance(system, Track):
             return system
-        return system.run({name: value for name, value in changes.items() if name not in self.plan.structural})
+        changes = {name: value for name, value in changes.items() if name not in self.plan.structural}
+        return system.run(changes, self.is_stopped)
 
     def _system(self, structural: Mapping[str, float]) -> LeanSystem | Track:
         """Native code for these numbers, or the track that says why there is none."""
         key = tuple(structural.values())
-        if self._ready is None or key != self._key:
-            self._key = key
-            try:
-                self._ready = self._build(structural)
-            except ModelError as error:
-                self._ready = Track(np.zeros(0), {}, refuse(error).outcome)
-        return self._ready
+        with self._lock:
+            if self._ready is None or key != self._key:
+                self._key = key
+                try:
+                    self._ready = self._build(structural)
+                except ModelError as error:
+                    self._ready = Track(np.zeros(0), {}, refuse(error).outcome)
+            return self._ready
 
     def _build(self, structural: Mapping[str, float]) -> LeanSystem:
         plan = self.plan
@@ -111,10 +122,6 @@ class Nonlinear:
             # Times of jumps are needed as far as the longest run goes.
             scenario = dataclasses.replace(scenario, duration=plan.longest)
         return self.kind(scenario, plan.signals, plan.rate)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Native code stays in the process it was made in."""
-        return self.__dict__ | {"_key": None, "_ready": None}
 
 
 def prepare_nonlinear(plan: SweepPlan) -> Simulate:

@@ -1,7 +1,7 @@
 """Append-only log of finished runs: how are they kept so that a kill at any moment loses none?
 
-Each process appends to a file of its own: one line a run, written at once when the run is done. A line that a kill cut
-off has no end and counts for nothing; a process started later never writes behind it.
+Each sweep appends to a file of its own: one line a run, written at once when the run is done. A line that a kill cut
+off has no end and counts for nothing; a sweep that goes on never writes behind it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import time
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,17 +79,13 @@ def _decode(text: str) -> Floats:
     return np.frombuffer(base64.b64decode(text), "<f8")
 
 
-def read_parts(folder: Path) -> dict[int, Finished]:
-    """All finished runs of a folder by number; what a kill or a power cut left of a line is no finished run."""
-    found: dict[int, Finished] = {}
+def read_parts(folder: Path) -> Iterator[Finished]:
+    """All finished runs of a folder; what a kill or a power cut left of a line is no finished run."""
     for path in sorted((folder / PARTS).glob("*.jsonl")):
-        for line in path.read_bytes().splitlines():
-            try:
-                done = _read_line(line)
-            except ValueError:
-                continue
-            found.setdefault(done.run, done)
-    return found
+        with path.open("rb") as file:
+            for line in file:
+                with suppress(ValueError):
+                    yield _read_line(line)
 
 
 def _read_line(line: bytes) -> Finished:
@@ -136,10 +132,7 @@ def empty_folder(folder: Path) -> None:
 
 @contextmanager
 def locking(folder: Path) -> Iterator[None]:
-    """Keep a second sweep out of a folder; the system opens the lock when its holder ends, however it does.
-
-    The lock is the process' own: copies of it that outlive it for a moment do not hold it.
-    """
+    """Keep a second sweep out of a folder; the system opens the lock when its holder ends, however it does."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / LOCK, "w", encoding="utf-8") as file:
         try:

@@ -20,6 +20,7 @@ from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import Scenario
 from robodyn.results.signal import Floats
 from robodyn.simulation.measures import Measure, find_measures
+from robodyn.simulation.python_calls import calls_python
 
 RUNS, RUNS_OF_SOBOL, SEED, POINTS = 1000, 1024, 1, 300
 MOST_RUNS = 10_000_000
@@ -39,6 +40,7 @@ class SweepPlan:
             values (or times [s]) at which they are kept; held: those that keep their value between rows.
         rate: rows a second that measures are taken from [Hz]; None: rows of every step of the solver.
         sampling: how draws are made, one of SAMPLINGS.
+        in_python: whether runs call laws that are plain Python, which may keep something between calls.
     """
 
     scenario: Scenario
@@ -55,6 +57,7 @@ class SweepPlan:
     held: tuple[str, ...] = ()
     rate: float | None = None
     sampling: str = RANDOM
+    in_python: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -81,6 +84,10 @@ class SweepPlan:
         drawn = sample_draws(self.draws, self.runs, self.seed, self.sampling)
         columns += [np.tile(values, (repeats, 1)) for values in drawn]
         return np.concatenate(columns, axis=1)
+
+    def without_inputs(self) -> SweepPlan:
+        """The same plan, its values to be computed where they are needed: small, however many runs it has."""
+        return dataclasses.replace(self)
 
     @property
     def n_runs(self) -> int:
@@ -143,7 +150,7 @@ def plan_sweep(
         ModelError: with every problem found.
     """
     flaws = FlawList()
-    system = assemble(scenario)
+    system = assemble(scenario, signals=keep)
     known = find_numbers(system)
     axes, draws = make_axes(flaws, vary or {}, known), make_draws(flaws, random or {}, known)
     groups: list[Axis | Draw] = [*axes, *draws]
@@ -157,7 +164,7 @@ def plan_sweep(
     _check_settings(flaws, {"along": along or None, "points": points} if not keep else {}, "no curves are kept")
     _check_positive(flaws, runs=runs, points=points, rate=rate)
     tuned = scenario if scenario.machine.all_constraints else make_tunable(scenario, names)
-    system = system if tuned is scenario else assemble(tuned)
+    system = system if tuned is scenario else assemble(tuned, signals=keep)
     taken = find_measures(flaws, measures, system)
     kept = _match_signals(flaws, "keep", keep, system)
     _match_signals(flaws, "along", [along] if along else [], system)
@@ -180,6 +187,7 @@ def plan_sweep(
         held=tuple(name for name in kept if signals[name].kind == "held"),
         rate=rate,
         sampling=sampling,
+        in_python=calls_python(system),
     )
     plan = dataclasses.replace(plan, structural=_find_structural(plan, system))
     return dataclasses.replace(plan, places=_choose_places(plan, points or POINTS) if kept else ())

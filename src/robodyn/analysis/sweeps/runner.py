@@ -1,48 +1,33 @@
-"""Sweep runner: how is a plan carried out? Every run once, finished ones kept at once, on all cores."""
+"""Sweep runner: how is a plan carried out? Every run once, finished ones kept at once, on all cores or a cluster."""
 
 from __future__ import annotations
 
 import importlib
-import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import warnings
+from collections.abc import Callable
+from contextlib import closing, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from robodyn.analysis.sweeps.curves import resample, resample_along
 from robodyn.analysis.sweeps.identity import describe_plan
+from robodyn.analysis.sweeps.jobs import Job, run_in_threads
 from robodyn.analysis.sweeps.near_nominal import prepare_near_nominal
 from robodyn.analysis.sweeps.nonlinear import prepare_nonlinear
 from robodyn.analysis.sweeps.parts import Finished, PartWriter, locking, open_folder, read_parts
 from robodyn.analysis.sweeps.plan import SweepPlan
-from robodyn.analysis.sweeps.table import SweepTable, make_table, write_table
-from robodyn.analysis.sweeps.track import Prepare, Simulate, Track
-from robodyn.analysis.sweeps.workers import START_METHOD, share
-from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.results.signal import Floats, Kind, Signal
+from robodyn.analysis.sweeps.progress import SweepProgress
+from robodyn.analysis.sweeps.table import Rows, SweepTable, make_table, write_table
+from robodyn.analysis.sweeps.track import Prepare
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.simulation.many import count_cores
 from robodyn.waiting import WaitingLine
 
+if TYPE_CHECKING:
+    from robodyn.analysis.sweeps.clusters import Cluster
+
 METHODS: dict[str, Prepare] = {"nonlinear": prepare_nonlinear, "perturbation": prepare_near_nominal}
 """Ways to simulate, by name."""
-
-
-@dataclass(frozen=True)
-class SweepProgress:
-    """How far a sweep is.
-
-    Attributes:
-        done: runs that are finished, of `total`; kept: those of them that were there before.
-        simulated: time simulated by this call [s]; elapsed: time it took so far [s].
-    """
-
-    done: int
-    total: int
-    kept: int
-    simulated: float
-    elapsed: float
 
 
 def run_sweep(
@@ -50,63 +35,41 @@ def run_sweep(
     folder: str | Path | None = None,
     *,
     workers: int | None = None,
+    client: Any = None,
     method: str | Prepare = "nonlinear",
     fresh: bool = False,
     progress: Callable[[SweepProgress], None] | None = None,
-    start_method: str = START_METHOD,
 ) -> SweepTable:
     """Carry out a plan; in a folder where it was begun before, only what is missing.
 
     Args:
         folder: for `plan.json`, finished runs, `table.parquet` and `curves.parquet`; None keeps all in memory.
-        workers: processes, one a core by default; 1 runs in this one.
+        workers: threads, one a core by default; laws that are plain Python, and other methods than those of METHODS,
+            have one.
+        client: a `distributed.Client` whose workers carry out the runs instead of this process.
         method: a name of METHODS, or a function that makes ready another way to simulate.
         fresh: begin anew instead of going on.
 
     Raises:
         ModelError: where the folder holds another sweep. ImportError: a folder needs pyarrow, reported before any run.
+        ClusterLost: where a cluster could not carry it out; what had arrived is kept in the folder.
     """
+    flaws = FlawList()
     if workers is not None and workers < 1:
-        raise ModelError([Flaw("workers", f"must be at least 1, is {workers}")], "sweep")
+        flaws.add("workers", f"must be at least 1, is {workers}")
+    if workers is not None and client is not None:
+        flaws.add("workers", "has no effect: the client's cluster has its own", "leave it out")
+    flaws.raise_if_any("sweep")
+    prepare = _find_method(method)
     if folder is None:
-        with tempfile.TemporaryDirectory(prefix="robodyn-sweep-") as draft:
-            return _run(plan, Path(draft), workers, method, progress, start_method)
+        return _Sweep(plan, prepare, None, progress).run(workers, client)
     importlib.import_module("pyarrow")
     place = Path(folder)
     with locking(place):
         open_folder(place, describe_plan(plan, _name_of(method)), fresh)
-        table = _run(plan, place, workers, method, progress, start_method)
+        table = _Sweep(plan, prepare, place, progress).run(workers, client)
         write_table(table, place)
     return table
-
-
-def _run(
-    plan: SweepPlan,
-    folder: Path,
-    workers: int | None,
-    method: str | Prepare,
-    progress: Callable[[SweepProgress], None] | None,
-    start_method: str,
-) -> SweepTable:
-    begun = time.perf_counter()
-    kept = read_parts(folder)
-    missing = [run for run in range(plan.n_runs) if run not in kept]
-    at = SweepProgress(len(kept), plan.n_runs, len(kept), 0.0, 0.0)
-    # Not watched by a thread, which copies of this process would not have.
-    message = WaitingLine(f"sweeping {plan.scenario.name}", quiet=progress is not None, watched=False)
-
-    def report(count: int, simulated: float) -> None:
-        nonlocal at
-        elapsed = time.perf_counter() - begun
-        at = replace(at, done=at.done + count, simulated=at.simulated + simulated, elapsed=elapsed)
-        if progress:
-            progress(at)
-        message.update(f"{at.done} of {at.total} runs")
-
-    if missing:
-        report(0, 0.0)
-        _run_all(plan, folder, missing, workers, _find_method(method), report, start_method, message)
-    return make_table(plan, read_parts(folder), at.simulated, at.elapsed)
 
 
 def _find_method(method: str | Prepare) -> Prepare:
@@ -121,90 +84,68 @@ def _name_of(method: str | Prepare) -> str:
     return method if isinstance(method, str) else f"{method.__module__}:{method.__qualname__}"
 
 
-def _run_all(
-    plan: SweepPlan,
-    folder: Path,
-    missing: Sequence[int],
-    workers: int | None,
-    prepare: Prepare,
-    report: Callable[[int, float], None],
-    start_method: str,
-    message: WaitingLine,
-) -> None:
-    count = min(count_cores() if workers is None else workers, len(missing))
-    job = Job(plan, folder, prepare, prepare(plan) if count == 1 or start_method == "fork" else None)
-    groups = plan.group(missing)
-    with message:
-        if count == 1:
-            _run_here(job, [number for group in groups for number in group], report)
-            return
-        # With much native code to make, each of it is made in one process.
-        batches = groups if len(groups) > count else [[run] for group in groups for run in group]
-        share(job, batches, count, report, start_method)
+class _Sweep:
+    """One call of `run_sweep`: what is finished, where that is kept, who hears of it."""
 
+    def __init__(
+        self,
+        plan: SweepPlan,
+        prepare: Prepare,
+        folder: Path | None,
+        progress: Callable[[SweepProgress], None] | None,
+    ) -> None:
+        self.plan, self.prepare, self.folder, self.progress = plan, prepare, folder, progress
+        self.begun, self.simulated = time.perf_counter(), 0.0
+        self.rows = Rows(plan)
+        for done in read_parts(folder) if folder else ():
+            self.rows.add(done)
+        self.missing = self.rows.missing
+        self.done = self.kept = plan.n_runs - len(self.missing)
+        self.writer: PartWriter | None = None
+        self.refused: dict[str, str] = {}
+        self.message = WaitingLine(f"sweeping {plan.scenario.name}", quiet=progress is not None)
 
-def _run_here(job: Job, numbers: Sequence[int], report: Callable[[int, float], None]) -> None:
-    run = job(lambda: True)
-    try:
-        for number in numbers:
-            report(1, run(number))
-    finally:
-        job.close()
+    def run(self, workers: int | None, client: Any) -> SweepTable:
+        """Carry out what is missing."""
+        if self.missing:
+            groups = self.plan.group(self.missing)
+            self.writer = PartWriter(self.folder) if self.folder else None
+            with self.message, closing(self.writer) if self.writer else nullcontext():
+                self.report()
+                if client is not None:
+                    self._run_on(client, groups)
+                else:
+                    numbers = [number for group in groups for number in group]
+                    count = min(count_cores() if workers is None else workers, len(numbers))
+                    run_in_threads(Job(self.plan, self.prepare), numbers, count, self.keep, self.report)
+        return make_table(self.rows, self.simulated, time.perf_counter() - self.begun)
 
+    def _run_on(self, client: Any, groups: list[list[int]]) -> None:
+        from robodyn.analysis.sweeps.clusters import run_on_cluster
 
-@dataclass
-class Job:
-    """The work of one process: simulates runs and keeps what they give.
+        run_on_cluster(self.plan, self.prepare, groups, client, self.keep, self.report)
 
-    Attributes:
-        simulate: made ready before; None: to be made ready in the process itself.
-    """
+    def keep(self, done: Finished) -> None:
+        """A run is finished."""
+        if self.writer:
+            self.writer.add(done)
+        self.rows.add(done)
+        self.done += 1
+        self.simulated += done.time
 
-    plan: SweepPlan
-    folder: Path
-    prepare: Prepare
-    simulate: Simulate | None
-    writer: PartWriter | None = None
+    def report(self, cluster: Cluster | None = None) -> None:
+        """Say how far it is."""
+        elapsed = time.perf_counter() - self.begun
+        who = (len(cluster.accepted), tuple(cluster.refused.items())) if cluster else ()
+        at = SweepProgress(self.done, self.plan.n_runs, self.kept, self.simulated, elapsed, *who)
+        if self.progress:
+            self.progress(at)
+        else:
+            self._warn(at.refused)
+        self.message.update(at.sentence)
 
-    def __call__(self, is_wanted: Callable[[], bool]) -> Callable[[int], float]:
-        simulate = self.simulate or self.prepare(self.plan)
-        self.writer = writer = PartWriter(self.folder)
-
-        def run(number: int) -> float:
-            if not is_wanted():
-                return 0.0
-            begun = time.perf_counter()
-            track = simulate(self.plan.changes(number))
-            done = finish_run(self.plan, number, track, time.perf_counter() - begun)
-            if is_wanted():
-                writer.add(done)
-            return track.outcome.time
-
-        return run
-
-    def close(self) -> None:
-        """End the file of finished runs."""
-        if self.writer is not None:
-            self.writer.close()
-
-
-def finish_run(plan: SweepPlan, number: int, track: Track, wall_time: float) -> Finished:
-    """What is kept of a run: its measures and curves, no numbers where it could not be carried through."""
-    outcome = track.outcome
-    ok = outcome.carried_through and len(track.time) > 0
-    measures = tuple(m.take(track.time, track.signals[m.signal]) if ok else float("nan") for m in plan.measures)
-    curves = _take_curves(plan, track) if ok else {name: np.full(len(plan.places), np.nan) for name in plan.keep}
-    kind = outcome.kind.name.lower()
-    return Finished(number, kind, outcome.sentence, outcome.time, wall_time, measures, curves)
-
-
-def _take_curves(plan: SweepPlan, track: Track) -> dict[str, Floats]:
-    places, kept = np.array(plan.places), {name: _signal(plan, track, name) for name in plan.keep}
-    if plan.along:
-        return resample_along(_signal(plan, track, plan.along), kept, places)
-    return {name: resample(signal, places) for name, signal in kept.items()}
-
-
-def _signal(plan: SweepPlan, track: Track, name: str) -> Signal:
-    kind: Kind = "held" if name in plan.held else "continuous"
-    return Signal(name, "", track.time, track.signals[name], kind, knots=track.knots)
+    def _warn(self, refused: tuple[tuple[str, str], ...]) -> None:
+        for worker, why in refused:
+            if worker not in self.refused:
+                self.refused[worker] = why
+                warnings.warn(f"the worker {worker} takes no part in the sweep: {why}", stacklevel=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +13,14 @@ import numpy as np
 
 from robodyn.analysis.sweeps.parts import Finished
 from robodyn.analysis.sweeps.plan import SweepPlan
+from robodyn.errors import Flaw, ModelError
 from robodyn.results.atomic import replacing
 from robodyn.results.signal import Floats
 from robodyn.results.table import Curves, RunTable
+from robodyn.simulation.many import PART_OF_MEMORY, memory_size
+
+PIECE = 10_000
+"""Rows that are written at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,34 +55,72 @@ class SweepTable(RunTable):
         return self.simulated / self.elapsed if self.simulated > 0 else float("nan")
 
 
-def make_table(plan: SweepPlan, rows: Mapping[int, Finished], simulated: float, elapsed: float) -> SweepTable:
+class Rows:
+    """What came out of the runs so far, as columns: all the memory that a sweep needs, taken before its first run.
+
+    Attributes:
+        outcomes: of each run, None where it has not been carried out.
+    """
+
+    def __init__(self, plan: SweepPlan) -> None:
+        count, kept = plan.n_runs, len(plan.keep) * len(plan.places)
+        _check_memory(plan, 8.0 * count * kept)
+        self.plan = plan
+        self.outcomes: list[str | None] = [None] * count
+        self.sentences = [""] * count
+        self.end_time, self.wall_time = np.zeros(count), np.zeros(count)
+        self.measures = np.full((count, len(plan.measures)), np.nan)
+        self.curves = {name: np.full((count, len(plan.places)), np.nan) for name in plan.keep}
+
+    def add(self, done: Finished) -> None:
+        """Put a run into its row."""
+        k = done.run
+        self.outcomes[k], self.sentences[k] = sys.intern(done.outcome), sys.intern(done.sentence)
+        self.end_time[k], self.wall_time[k], self.measures[k] = done.time, done.wall_time, done.measures
+        for name, values in done.curves.items():
+            self.curves[name][k] = values
+
+    @property
+    def missing(self) -> list[int]:
+        """Runs that have not been carried out."""
+        return [k for k, outcome in enumerate(self.outcomes) if outcome is None]
+
+
+def _check_memory(plan: SweepPlan, size: float) -> None:
+    most = PART_OF_MEMORY * memory_size()
+    if size > most:
+        what = f"curves of {len(plan.keep)} signals at {len(plan.places)} places of {plan.n_runs} runs take "
+        remedy = f"at most {most / 2**30:.3g} GB are kept here: name fewer signals or points, or take measures"
+        raise ModelError([Flaw("keep", f"{what}{size / 2**30:.3g} GB", remedy)], f"sweep of '{plan.scenario.name}'")
+
+
+def make_table(rows: Rows, simulated: float, elapsed: float) -> SweepTable:
     """The table of a plan of which every run is finished."""
-    ordered = [rows[run] for run in range(plan.n_runs)]
+    plan = rows.plan
     axes = [Varied(axis.label, axis.unit, np.array(axis.places), plan.points[:, k]) for k, axis in enumerate(plan.axes)]
-    taken = np.array([row.measures for row in ordered]).reshape(len(ordered), len(plan.measures))
     return SweepTable(
         scenario=plan.scenario.name,
         axes=tuple(axes),
         drawn=tuple(name for draw in plan.draws for name in draw.names),
         inputs={name: plan.inputs[:, k] for k, name in enumerate(plan.names)},
-        measures={measure.name: taken[:, k] for k, measure in enumerate(plan.measures)},
+        measures={measure.name: rows.measures[:, k] for k, measure in enumerate(plan.measures)},
         units={name: plan.units[name] for name in plan.names} | {m.name: m.unit for m in plan.measures},
-        outcomes=tuple(row.outcome for row in ordered),
-        sentences=tuple(row.sentence for row in ordered),
-        end_time=np.array([row.time for row in ordered]),
-        wall_time=np.array([row.wall_time for row in ordered]),
-        curves=_collect_curves(plan, ordered) if plan.keep else None,
+        outcomes=tuple(outcome for outcome in rows.outcomes if outcome is not None),
+        sentences=tuple(rows.sentences),
+        end_time=rows.end_time,
+        wall_time=rows.wall_time,
+        curves=_name_curves(plan, rows.curves) if plan.keep else None,
         simulated=simulated,
         elapsed=elapsed,
     )
 
 
-def _collect_curves(plan: SweepPlan, rows: list[Finished]) -> Curves:
+def _name_curves(plan: SweepPlan, values: Mapping[str, Floats]) -> Curves:
     return Curves(
         along=plan.along or "time",
         unit=plan.units[plan.along] if plan.along else "s",
         places=np.array(plan.places),
-        values={name: np.array([row.curves[name] for row in rows]) for name in plan.keep},
+        values=values,
         units={name: plan.units[name] for name in plan.keep},
     )
 
@@ -85,27 +129,32 @@ def write_table(table: SweepTable, folder: Path) -> None:
     """Write `table.parquet`, and `curves.parquet` (a row a run, a list of values a signal) where curves were kept."""
     columns: dict[str, tuple[Any, str]] = {"run": (np.arange(len(table)), "")}
     columns |= {name: (values, table.units[name]) for name, values in table.inputs.items()}
-    columns |= {"outcome": (list(table.outcomes), ""), "sentence": (list(table.sentences), "")}
+    columns |= {"outcome": (table.outcomes, ""), "sentence": (table.sentences, "")}
     columns |= {"end_time": (table.end_time, "s"), "wall_time": (table.wall_time, "s")}
     columns |= {name: (values, table.units[name]) for name, values in table.measures.items()}
     _write(folder / "table.parquet", columns, {"scenario": table.scenario})
     if table.curves is not None:
         curves = table.curves
-        rows = {name: (list(values), curves.units[name]) for name, values in curves.values.items()}
+        rows = {name: (values, curves.units[name]) for name, values in curves.values.items()}
         about = {"along": curves.along, "unit": curves.unit, "places": curves.places.tolist()}
         _write(folder / "curves.parquet", {"run": (np.arange(len(table)), ""), **rows}, about)
 
 
 def _write(path: Path, columns: Mapping[str, tuple[Any, str]], about: Mapping[str, Any]) -> None:
-    """A Parquet file whose columns carry their units, and its schema what else is to be known."""
+    """A Parquet file whose columns carry their units, and its schema what else is to be known; piece by piece."""
     import pyarrow
     import pyarrow.parquet
 
-    arrays = [pyarrow.array(values) for values, _ in columns.values()]
+    def piece(begin: int) -> list[Any]:
+        cut = [values[begin : begin + PIECE] for values, _ in columns.values()]
+        return [pyarrow.array(list(values) if getattr(values, "ndim", 1) == 2 else values) for values in cut]
+
     fields = [
         pyarrow.field(name, array.type, metadata={"unit": unit})
-        for (name, (_, unit)), array in zip(columns.items(), arrays, strict=True)
+        for (name, (_, unit)), array in zip(columns.items(), piece(0), strict=True)
     ]
     schema = pyarrow.schema(fields, metadata={"robodyn": json.dumps(about)})
-    with replacing(path) as draft:
-        pyarrow.parquet.write_table(pyarrow.table(arrays, schema=schema), draft)
+    count = len(columns["run"][0])
+    with replacing(path) as draft, pyarrow.parquet.ParquetWriter(draft, schema) as file:
+        for begin in range(0, count, PIECE):
+            file.write_table(pyarrow.table(piece(begin), schema=schema))

@@ -31,4 +31,4 @@ class Track:
 Simulate = Callable[[Mapping[str, float]], Track]
 """Numbers that differ from the plan's scenario -> the run with them."""
 Prepare = Callable[["SweepPlan"], Simulate]
-"""A way to simulate: makes ready what all runs of a plan share, before processes are started, which then have it."""
+"""A way to simulate: makes ready what all runs of a plan share, in each process that simulates some."""

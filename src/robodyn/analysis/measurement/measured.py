@@ -1,0 +1,76 @@
+"""Measured data as a run: signals of a file in SI, and do they match those of a model?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from robodyn.errors import FlawList, nearest
+from robodyn.files.samples import DataMapping, Samples, read_mapping, read_samples
+from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
+from robodyn.units import same_quantity
+
+
+def read_measured(path: str | Path, mapping: DataMapping | str | Path | None = None) -> Run:
+    """Measured signals of a file, named like the simulated ones, by a mapping or by the columns' own names.
+
+    Args:
+        path: CSV, Parquet, MCAP, ROS bag, .npz, .npy or .mat.
+        mapping: what the columns mean, or the TOML file that says so.
+    """
+    path = Path(path)
+    known = mapping if isinstance(mapping, DataMapping) or mapping is None else read_mapping(mapping)
+    return as_run(read_samples(path, known), path)
+
+
+def as_run(data: Samples, path: Path) -> Run:
+    """Samples of a file as a run."""
+    infos = [SignalInfo(name, unit) for name, unit in zip(data.names, data.units, strict=True)]
+    for k, signal in enumerate(data.signals):
+        infos[k] = replace(infos[k], kind="held" if signal.held else "continuous", rate=signal.rate)
+    kept = [signal.name for signal in data.signals if signal.keep_saturated]
+    return Run(
+        data.time,
+        data.values,
+        tuple(infos),
+        outcome=Outcome(OutcomeKind.FINISHED, f"measured data read from {path.name}", float(data.time[-1])),
+        provenance=Provenance("measured", {"source": "measured", "file": path.name, "saturation_kept": kept}),
+        statistics=Statistics(simulated_time=float(np.ptp(data.time))),
+        warnings=data.notes,
+    )
+
+
+def without(data: Run, names: Collection[str]) -> Run:
+    """The same data without some signals, and without what they say of rates."""
+    kept = [k for k, name in enumerate(data.names) if name not in names]
+    infos = tuple(replace(data.infos[k], rate=None) for k in kept)
+    return Run(data.time, data.values[:, kept], infos, data.outcome, data.provenance, warnings=data.warnings)
+
+
+def match_measured(data: Run, signals: dict[str, str], duration: float | None = None) -> None:
+    """Refuse data that cannot be compared with a simulation: unknown signals, other units, times before its start.
+
+    Args:
+        signals: unit of every simulated signal.
+        duration: longest time that is simulated [s], None for no limit.
+    """
+    flaws = FlawList()
+    for info in data.infos:
+        if info.name not in signals:
+            flaws.add(info.name, "there is no such signal", nearest(info.name, signals))
+        elif info.unit and signals[info.name] and not same_quantity(info.unit, signals[info.name]):
+            flaws.add(info.name, f"is given in {info.unit}, the signal is in {signals[info.name]}")
+        if not np.isfinite(data[info.name].values).any():
+            flaws.add(info.name, "has no sample")
+    if not data.infos:
+        flaws.add("", "holds no signal")
+    if data.time.size and data.time[0] < 0:
+        flaws.add("time", f"begins at {data.time[0]:g} s, before the simulation does", "count it from the start")
+    for row in np.flatnonzero(np.diff(data.time) <= 0)[:10] + 1:
+        flaws.add("time", f"{data.time[row]:g} s is there twice, at row {row + 1} again", "leave one of these rows out")
+    if duration is not None and data.time.size and data.time[-1] > duration:
+        flaws.add("time", f"ends at {data.time[-1]:g} s, after the simulation does at {duration:g} s")
+    flaws.raise_if_any("measured data")

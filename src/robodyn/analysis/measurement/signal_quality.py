@@ -1,0 +1,124 @@
+"""Quality of measured signals: noise level, quantisation, saturation, spikes and stuck values of a column.
+
+The noise is that of differences of high order, in which smooth motion vanishes and white noise does not:
+
+    sigma = 1.4826 median |Delta^m y| / sqrt(binomial(2m, m))
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.results.signal import Floats
+
+ORDER = 4
+"""Of the differences m."""
+SPIKE = 10.0
+"""Differences, by their usual size, beyond which a sample is a spike."""
+LEAST_HELD = 5
+"""Samples in a row at the greatest value that are a saturation; a peak of a smooth signal has fewer."""
+MOST_LEVELS = 1 << 16
+"""Different values beyond which a signal is not looked at for steps."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Rows `start` to `end`, both included, that share a value."""
+
+    start: int
+    end: int
+    value: float
+
+    @property
+    def count(self) -> int:
+        return self.end - self.start + 1
+
+
+@dataclass(frozen=True)
+class SignalQuality:
+    """What a column of numbers is worth.
+
+    Attributes:
+        noise: standard deviation of white noise; quantum: step of its values, 0 where there is none.
+        saturated: stretches at the least or greatest value; spikes: rows; stuck: longest stretch of one value.
+    """
+
+    missing: int
+    minimum: float
+    maximum: float
+    mean: float
+    deviation: float
+    noise: float
+    quantum: float
+    saturated: tuple[Stretch, ...]
+    spikes: tuple[int, ...]
+    stuck: Stretch | None
+
+
+def assess_signal(values: Floats) -> SignalQuality:
+    """Noise, steps, saturation and spikes of samples; nan is a missing one."""
+    present = np.isfinite(values)
+    if not present.any():
+        none = math.nan
+        return SignalQuality(values.size, none, none, none, none, none, 0.0, (), (), None)
+    rows, y = np.flatnonzero(present), values[present]
+    stretches = find_stretches(rows, y)
+    noise, spikes = estimate_noise(y)
+    longest = max(stretches, key=lambda stretch: stretch.count, default=None)
+    return SignalQuality(
+        int(values.size - y.size), float(y.min()), float(y.max()), float(y.mean()), float(y.std()), noise,
+        find_quantum(y), find_saturation(stretches, y), tuple(rows[spikes].tolist()),
+        longest if longest and longest.count > 1 else None,
+    )  # fmt: skip
+
+
+def estimate_noise(y: Floats) -> tuple[float, np.ndarray]:
+    """Standard deviation of white noise, and samples that lie far from their neighbours."""
+    none = np.zeros(0, int)
+    if y.size < 2 * ORDER + 1:
+        return math.nan, none
+    differences = np.diff(y, ORDER)
+    size = math.sqrt(math.comb(2 * ORDER, ORDER))
+    noise = 1.4826 * float(np.median(np.abs(differences))) / size
+    # A spike of height h shows as h binomial(m, m/2) in the middle of m + 1 differences.
+    single = np.abs(np.diff(y, 2)) / 2
+    usual = max(1.4826 * float(np.median(single)), find_quantum(y))
+    found = np.flatnonzero(single > SPIKE * usual) + 1 if usual > 0 else none
+    peaks = [k for k in found if single[k - 1] >= single[max(k - 2, 0) : k + 1].max()]
+    return noise, np.array(peaks, int)
+
+
+def find_quantum(y: Floats) -> float:
+    """The step of which all values are multiples from the least one, 0 where there is none."""
+    levels = np.unique(y)
+    if not 2 < levels.size <= MOST_LEVELS:
+        return 0.0
+    gaps = np.diff(levels)
+    step = float(gaps.min())
+    span = float(levels[-1] - levels[0])
+    if step <= 1e-9 * span:
+        return 0.0
+    # The smallest gap is known to rounding: the mean of all gaps by their counts is the step.
+    counts = np.round(gaps / step)
+    step = float(gaps.sum() / counts.sum())
+    off = np.abs((levels - levels[0]) / step - np.round((levels - levels[0]) / step))
+    return step if off.max() < 0.05 else 0.0
+
+
+def find_stretches(rows: np.ndarray, y: Floats) -> list[Stretch]:
+    """Stretches of equal samples one after the other."""
+    ends = np.flatnonzero(np.concatenate([(np.diff(y) != 0) | (np.diff(rows) != 1), [True]]))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    long = ends > starts
+    return [Stretch(int(rows[a]), int(rows[b]), float(y[a])) for a, b in zip(starts[long], ends[long], strict=True)]
+
+
+def find_saturation(stretches: list[Stretch], y: Floats) -> tuple[Stretch, ...]:
+    """Long stretches at the least or greatest value of a signal that moves else."""
+    if y.min() == y.max():
+        return ()
+    ends = (float(y.min()), float(y.max()))
+    return tuple(s for s in stretches if s.value in ends and s.count >= LEAST_HELD)
