@@ -15,6 +15,7 @@ _HOMES = {
     "budget.result": "Budget Part as_run",
     "budget.split": "split_deviation",
     "measurement.data_sheet": "DataSheet describe_data_sheet make_data_sheet",
+    "measurement.driven": "drive_by_data",
     "measurement.filtering": "LowPass differentiate resample",
     "measurement.measured": "match_measured read_measured",
     "measurement.synchronisation": "ClockOffset synchronise",
@@ -24,6 +25,10 @@ _HOMES = {
     "fitting.fit": "FitProgress fit_parameters",
     "fitting.report": "describe_fit write_fit",
     "fitting.result": "Fit",
+    "identification.base_parameters": "BaseParameters find_base_parameters",
+    "identification.identify": "identify plan_identification",
+    "identification.regressor": "Regressor make_regressor",
+    "identification.result": "Identification describe_identification",
     "linear.balanced": "Truncation find_hankel_values split_stable truncate",
     "linear.constrained": "reduce_constraints",
     "linear.frequency": "FrequencyResponse choose_frequencies respond",
@@ -77,6 +82,7 @@ _HOMES = {
     ".feedback.gains": "Observer Regulator design_kalman_filter design_observer design_regulator",
     ".feedback.sampled_plant": "SampledPlant sample_plant",
     ".feedback.state_law": "state_controller state_observer",
+    "validation": "Validation describe_validation validate",
     "step_response": "Peak StepResponse measure_step",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
