@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -18,6 +18,9 @@ from robodyn.assembly.system_parts import Discrete, EquationsOfMotion
 from robodyn.dynamics import Tree, bias, mass_matrix, position_rates, solve_symmetric
 from robodyn.model import Number, Scenario
 from robodyn.symbolic.tables import spell_out
+
+if TYPE_CHECKING:
+    from robodyn.assembly.model_info import ModelInfo
 
 RESIDUAL = "constraints.position_error"
 """Signal of the largest residual of the constraints' positions."""
@@ -36,7 +39,7 @@ class System:
             numbers of the table that these read, see `native.rows`.
         motion: of its mechanism; discrete: what interrupts that.
         watched: what a run watches of itself, in the order of `expressions.watched`.
-        warnings: what is allowed but looks like a mistake, such as units that do not match.
+        warnings: what is allowed but looks like a mistake, such as units that do not match; models: of controllers.
     """
 
     scenario: Scenario
@@ -52,6 +55,7 @@ class System:
     discrete: Discrete
     watched: tuple[Watched, ...] = ()
     warnings: tuple[str, ...] = ()
+    models: tuple[ModelInfo, ...] = ()
     data: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property

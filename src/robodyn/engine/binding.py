@@ -66,6 +66,7 @@ def functions() -> Any:
         ("pack_free", None, [pointer]),
         ("pack_advance", number, [pointer, pointer, number, pointer, number]),
         ("pack_count", None, [pointer, pointer]),
+        ("compute_many", None, [pointer, number, number, number, pointer, pointer, number, pointer]),
         ("coupling_advance", number, [pointer]),
         ("interface_work", number, [number] * 3),
         ("interface_reduce", None, [pointer]),

@@ -400,6 +400,11 @@ ENGINE_API void pack_free(Pack *pack);
 /* Carry out runs until run_advance has returned for each, or for so many calls of functions: how many are under way; then
    the same call goes on with them. reasons: what run_advance returned. */
 ENGINE_API int64_t pack_advance(Pack *pack, Run **runs, int64_t n_runs, int64_t *reasons, int64_t budget);
+/* A function of many robots, so many times: arrays t, x, d, m, p and out with the distance from one robot's numbers to the
+   next, 0 where all have the same; out may be x. t: the time, how much it grows from one time to the next, the start. n_p:
+   parameters; side_by_side: room for those of all lanes, with the table behind them. */
+ENGINE_API void compute_many(LaneKernel vector, int64_t n_lanes, int64_t n, int64_t times, double *const *arrays,
+                             const int64_t *strides, int64_t n_p, double *side_by_side);
 /* Calls of functions until now, and how many robots these computed. */
 ENGINE_API void pack_count(const Pack *pack, int64_t *counts);
 /* Sizes of Model, Method, Solver, Recording and Run, to be compared with those read from this text. */

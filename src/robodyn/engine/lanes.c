@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_LANES = 8, PATIENCE = 24, STACK = 1 << 17 };
+enum { MOST_LANES = 8, PATIENCE = 24, STACK = 1 << 17, MOST_ENTRIES = 1 << 12 };
 
 #if defined __x86_64__ && !defined _WIN32 && !defined __SANITIZE_ADDRESS__
 #define HAS_LANES 1
@@ -292,6 +292,28 @@ int64_t pack_advance(Pack *pack, Run **runs, int64_t n_runs, int64_t *reasons, i
 void pack_free(Pack *pack) { (void)pack; }
 
 #endif
+
+void compute_many(LaneKernel vector, int64_t n_lanes, int64_t n, int64_t times, double *const *arrays,
+                  const int64_t *strides, int64_t n_p, double *side_by_side) {
+  enum { T, X, D, M, P, OUT };
+  double *clock = arrays[T];
+  for (int64_t first = 0; first < n; first += n_lanes) {
+    const double *place[OUT][MOST_LANES];
+    double *out[MOST_LANES], spare[MOST_ENTRIES];
+    for (int64_t l = 0; l < n_lanes; l++) {
+      /* Lanes beyond the last robot read it, and write nowhere. */
+      int64_t robot = first + l < n ? first + l : n - 1;
+      for (int k = 0; k < OUT; k++) place[k][l] = arrays[k] + robot * strides[k];
+      out[l] = first + l < n ? arrays[OUT] + robot * strides[OUT] : spare;
+      if (strides[P] > 0 || first == 0)
+        for (int64_t i = 0; i < n_p; i++) side_by_side[i * n_lanes + l] = place[P][l][i];
+    }
+    for (int64_t k = 0; k < times; k++) {
+      clock[0] = clock[2] + (double)k * clock[1];
+      vector(place[T], place[X], place[D], place[M], side_by_side, out);
+    }
+  }
+}
 
 void pack_count(const Pack *pack, int64_t *counts) {
   counts[0] = pack->calls;

@@ -5,11 +5,15 @@ from __future__ import annotations
 import ctypes
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robodyn.engine.binding import address_of, functions
 from robodyn.engine.integrate import SLICE, Integration, Reason
+
+if TYPE_CHECKING:
+    from robodyn.native import LaneModule
 
 FIRST_CALLS = 1000
 """Calls of functions before the first look at the clock, own choice."""
@@ -25,6 +29,9 @@ class Pack:
         vectors: address of a function -> that of the same function in lanes.
         n_p: numbers of a run's parameters that are its own; table: those behind them, the same for all runs.
         longest: most numbers that a function gives.
+
+    Attributes:
+        keeps: what must live as long as the addresses are used.
 
     Raises:
         OSError: where this machine has no lanes.
@@ -47,6 +54,7 @@ class Pack:
         if not self.address:
             raise OSError("runs cannot be carried out in lanes here")
         self.size = FIRST_CALLS
+        self.keeps: Any = None
 
     def __del__(self) -> None:
         if getattr(self, "address", None):
@@ -78,6 +86,32 @@ class Pack:
         counts = np.zeros(2, np.int64)
         functions().pack_count(self.address, address_of(counts))
         return float(counts[1] / max(counts[0], 1))
+
+
+MOST_ENTRIES = 1 << 12
+"""Numbers that a function of many robots may give for each, as in lanes.c."""
+
+
+def compute_many(
+    module: LaneModule, name: str, clock: tuple[float, float, int], arrays: Sequence[np.ndarray], table: np.ndarray
+) -> None:
+    """A function in lanes of many robots, one or more times.
+
+    Args:
+        clock: start, distance and number of the times.
+        arrays: x, d, m, p and what the function gives, each a row a robot (n, size) or one for all (1, size); the last
+            may be x. table: numbers behind the parameters.
+    """
+    begin, distance, times = clock
+    rows = [np.array([[begin, distance, begin]]), *arrays]
+    p, out = arrays[-2:]
+    if out.shape[1] > MOST_ENTRIES:
+        raise ValueError(f"{name} gives {out.shape[1]} numbers, more than {MOST_ENTRIES}")
+    strides = np.array([each.shape[1] if len(each) > 1 else 0 for each in rows], np.int64)
+    places = np.array([address_of(each) for each in rows], np.int64)
+    side_by_side = np.concatenate([np.zeros(module.lanes * p.shape[1]), table])
+    counts = module.lanes, len(out), times, address_of(places), address_of(strides), p.shape[1]
+    functions().compute_many(module.addresses[name], *counts, address_of(side_by_side))
 
 
 def has_ended(reason: int) -> bool:

@@ -113,7 +113,9 @@ def make_pack(compiled: CompiledSystem) -> Pack | None:
         return None
     addresses = {module.kernels[name].address: address for name, address in vectors.addresses.items()}
     longest = max(size for kernel in module.kernels.values() for size in kernel.out_sizes)
-    return Pack(vectors.lanes, addresses, module.n_parameters + module.n_prelude, module.data, longest)
+    pack = Pack(vectors.lanes, addresses, module.n_parameters + module.n_prelude, module.data, longest)
+    pack.keeps = module, vectors
+    return pack
 
 
 def _fits(made: Integration, setup: Setup) -> bool:
