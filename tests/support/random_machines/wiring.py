@@ -86,11 +86,15 @@ def _outputs(function: Callable[..., Any]) -> list[str]:
     return [key for key in result if not key.endswith(("_dot", "_next"))]
 
 
+COLUMNS = ("orientation_reference", "multisine_reference")
+
+
 @cache
 def all_laws() -> tuple[Law, ...]:
-    """All but those made from a model of the machine, see `test_control_models.py` of `identities` and `unit`."""
+    """All but those of quaternions and Fourier series, which single random numbers are not, and those made from a model
+    of the machine, see `test_control_models.py` of `identities` and `unit`."""
     plain = {name: law for name, law in known_laws().items() if "model" not in {a.name for a in arguments_of(law)}}
-    return tuple(Law(name, function) for name, function in plain.items())
+    return tuple(Law(name, function) for name, function in plain.items() if name not in COLUMNS)
 
 
 class Wiring:
