@@ -30,6 +30,7 @@ from .timeseries import draw_signals, plot_signals
 from .toolpath import draw_path, plot_path
 from .tornado import draw_tornado, plot_tornado
 from .workspace_map import draw_workspace, plot_workspace
+from .yields import draw_yield
 
 __all__ = [
     "COLOURS",
@@ -43,6 +44,7 @@ __all__ = [
     "draw_frequency",
     "draw_loops",
     "draw_histogram",
+    "draw_yield",
     "draw_influence",
     "draw_measure",
     "draw_modes",
