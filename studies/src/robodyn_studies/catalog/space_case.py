@@ -49,7 +49,7 @@ GRIP = tuple(c - t for c, t in zip(BODIES[-1].com, TIP, strict=True))
 WALL, HEIGHT, AWAY, PRESS = 15.0, 0.7, 4.0, 0.05
 """Place of the wall and height of point A, its distance at first, and how far it would go into the wall [m]."""
 SINGULAR_HEIGHT = CORNER[2]
-"""Height of point A at which the wrist, with the payload turned to the wall, is on the line of the shoulder's roll [m]."""
+"""Of point A where the wrist, with the payload turned to the wall, is on the line of the shoulder's roll [m]."""
 WAYS = ((0.0, 12.0), (8.0, 32.0))
 """Begin and end of the move to the wall and of the quarter turn [s]; the last part of the way is made while turning."""
 ROLL_WAY = (22.0, 32.0)
@@ -242,9 +242,14 @@ def space_case_arm(
     """
     kind = "flexible" if flexible else "rigid"
     machine = Machine(
-        f"space-case-arm-{kind}", _arm(flexible), _servos(roll, height), interfaces=_interfaces(takes, "centre", elastic)
+        f"space-case-arm-{kind}",
+        _arm(flexible),
+        _servos(roll, height),
+        interfaces=_interfaces(takes, "centre", elastic),
     )
-    return _scenario(machine, duration, _start(True, False, height), f"The {kind} arm of the case, cut from its payload")
+    return _scenario(
+        machine, duration, _start(True, False, height), f"The {kind} arm of the case, cut from its payload"
+    )
 
 
 def space_case_payload(
