@@ -39,6 +39,7 @@ BENCHMARKS = (
     "rx90_perturbed",
     "rx90_sweep",
     "many",
+    "environments",
 )
 # Those that can do more than there is patience for every day.
 LONGER = ("rx90_sweep", "many")

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         ScenarioSequence,
         Solver,
         SphereLook,
+        StateController,
         TriangleLength,
         Wheel,
         combine,
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
     from robodyn.perturbation import simulate_perturbed
     from robodyn.results import Run, compare, load, save
     from robodyn.robots import BalanceSheet, Robot, import_robot, read_robot
-    from robodyn.simulation import compile_system, simulate, simulate_many
+    from robodyn.simulation import compile_rollout, compile_system, simulate, simulate_many
 
 _HOMES = {
     "analysis.mechanics.machine_dynamics": "MachineDynamics",
@@ -81,11 +82,11 @@ _HOMES = {
     "CylinderLook Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate HeightField Interface Joint "
     "LinearCombination LinearConstraint Load LoopJoint Machine Mechanism MeshLook Mimic Obstacle Plane Point "
     "PointCoordinate PrescribedMotion Recording RigidContact Rim Rod Scenario ScenarioSequence Solver SphereLook "
-    "TriangleLength Wheel combine with_elastic_joints",
+    "StateController TriangleLength Wheel combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "robots": "BalanceSheet Robot import_robot read_robot",
-    "simulation": "compile_system simulate simulate_many",
+    "simulation": "compile_rollout compile_system simulate simulate_many",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -102,6 +103,7 @@ __all__ = [
     "CylinderLook",
     "MeshLook",
     "SphereLook",
+    "StateController",
     "ScenarioSequence",
     "LoopJoint",
     "LinearCombination",
@@ -148,6 +150,7 @@ __all__ = [
     "assemble",
     "combine",
     "compare",
+    "compile_rollout",
     "compile_system",
     "cosimulate",
     "import_robot",

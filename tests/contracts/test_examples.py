@@ -11,7 +11,10 @@ from scipy.special import ellipk
 import robodyn as rd
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-COVERED = {"dh_arm", "fit_oscillator", "parameter_sweep", "pendulum_period", "quadratic_drag", "sampled_loop"}
+COVERED = {
+    "cart_pole", "dh_arm", "fit_oscillator", "parameter_sweep", "pendulum_period", "quadratic_drag", "sampled_loop",
+    "swing_up_mpc",
+}  # fmt: skip
 
 
 def load(name):
@@ -52,6 +55,15 @@ def test_examples_are_short(name):
     assert len(lines) <= 60
 
 
+def test_a_policy_of_four_gains_balances_the_pole_that_falls_without():
+    pytest.importorskip("gymnasium")
+    _, found = load("cart_pole")
+    # The largest return is that of a pole which stands upright, one a step of 20 ms for 10 s.
+    assert found["balanced: steps"] == 500
+    assert 499 < found["balanced: return"] < 500
+    assert found["left alone: steps"] < 100
+
+
 def test_pendulum_swings_with_the_period_of_the_elliptic_integral():
     example, found = load("pendulum_period")
     exact = 4 * math.sqrt(example.LENGTH / example.GRAVITY) * ellipk(math.sin(example.ANGLE / 2) ** 2)
@@ -86,6 +98,15 @@ def test_sampled_loop_follows_its_difference_equation():
     # A step ends at every sample, its error is far below rtol = atol = 1e-9, and the loop damps it.
     np.testing.assert_allclose(found["speeds"], exact, rtol=0, atol=1e-9)
     assert found["overshoot"] == pytest.approx(exact.max() / example.SPEED - 1, abs=1e-9)
+
+
+def test_predictive_control_swings_the_pole_up_within_force_and_rail():
+    pytest.importorskip("do_mpc")
+    example, run = load("swing_up_mpc")
+    assert abs(run["hinge.position"].final) < 0.02
+    # Between samples the rail's bound is not seen; the force is that of the optimiser, to its tolerance.
+    assert np.max(np.abs(run["rail.position"].values)) < 1.01 * example.RAIL
+    assert np.max(np.abs(run["mpc.force"].values)) < (1 + 1e-6) * example.FORCE
 
 
 def test_sweep_finds_the_period_of_every_oscillator():

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 _DESCRIPTION = {"symbolic", "spatial", "laws", "model"}
 _BELOW_ASSEMBLY = _DESCRIPTION | {"paths", "structures", "robots", "files", "catalog", "dynamics"}
 _BELOW_SIMULATION = _BELOW_ASSEMBLY | {"assembly", "native", "engine", "results"}
-_ABOVE_SIMULATION = _BELOW_SIMULATION | {"simulation", "perturbation", "cosimulation", "workbook", "codegen"}
+_ABOVE_SIMULATION = _BELOW_SIMULATION | {"simulation", "perturbation", "cosimulation", "workbook", "codegen", "gym"}
 # What each package may import, the modules beside the packages aside, which all may.
 MAY_IMPORT = {
     "symbolic": set(),
@@ -35,6 +35,7 @@ MAY_IMPORT = {
     "cosimulation": _BELOW_SIMULATION | {"simulation"},
     "workbook": _BELOW_SIMULATION | {"simulation"},
     "codegen": _BELOW_SIMULATION | {"simulation"},
+    "gym": _BELOW_SIMULATION | {"simulation"},
     "fmi": _ABOVE_SIMULATION,
     "analysis": _ABOVE_SIMULATION | {"fmi"},
     "commissioning": _ABOVE_SIMULATION | {"fmi", "analysis"},

@@ -30,7 +30,7 @@ from robodyn import (
 from robodyn.catalog import bouncing_ball, box_on_slope
 from robodyn.catalog.contacts import BRISTLES, planar_mechanism
 from robodyn.simulation import find_equilibrium
-from robodyn.symbolic import cos, sin
+from robodyn.symbolic import cos, sin, where
 
 
 def test_a_ball_on_a_rigid_floor_bounces_at_the_times_of_the_geometric_series_and_then_rests():
@@ -105,6 +105,24 @@ def test_a_rigid_contact_lets_go_where_its_force_ends():
     assert parts[0] == pytest.approx(math.asin(GRAVITY / 14.4) / 12, abs=1e-7)
     before = run["lies.force.normal"](0.02)
     assert before == pytest.approx(GRAVITY - 14.4 * math.sin(0.24), rel=1e-6)
+
+
+def test_what_is_lifted_takes_no_bent_bristles_with_it():
+    """A mass slides to the right and is pulled up: its bristles are bent while it rubs, and straight in the air."""
+    joints = (
+        Joint("along", "prismatic", GROUND, "sled", axis=(1, 0, 0)),
+        Joint("up", "prismatic", "sled", "mass"),
+    )
+    bodies, points = (Body("sled", 1.0), Body("mass", 1.0)), (Point("foot", "mass"), Point("floor", GROUND))
+    rope = Block("rope", lambda time: {"force": where(time < 0.1, 0.0, 30.0)}, "up")
+    rough = {"friction": "bristle_friction", "friction_parameters": BRISTLES | {"coefficient": 0.3}}
+    contact = RigidContact("rubs", Ball("foot"), Plane("floor"), **rough)
+    machine = Machine("lifted", Mechanism("lifted", bodies, joints, points), (rope,), contacts=(contact,))
+    run = simulate(Scenario("lifted", machine, 0.2, {"along.velocity": 1.0}))
+    bent = [run[f"rubs.bristle{k}"] for k in (1, 2)]
+    assert max(abs(bristle(0.09)) for bristle in bent) > 1e-6
+    assert run["up.position"].final == pytest.approx(0.5 * (30.0 - GRAVITY) * 0.1**2, rel=1e-6)
+    assert [bristle.final for bristle in bent] == [0, 0]
 
 
 def planar(body, points, contacts, start, duration, slope=0.0):

@@ -23,6 +23,7 @@ from robodyn.assembly.events import START, guard_laws, locate_crossings, located
 from robodyn.assembly.formulas import check_formula_units, trace_formulas
 from robodyn.assembly.inertia_check import check_inertia
 from robodyn.assembly.inputs import open_inputs
+from robodyn.assembly.invariants import Invariant
 from robodyn.assembly.joint_limits import watch_joint_limits
 from robodyn.assembly.linear import Linearise, replace_mechanics
 from robodyn.assembly.mechanics import trace_dynamics
@@ -33,6 +34,7 @@ from robodyn.assembly.network import Network, Resolved, SignalInfo
 from robodyn.assembly.nominal import check_nominal_depends, refer_to_nominal
 from robodyn.assembly.reaction_modes import ACTION, PROBLEM
 from robodyn.assembly.reactions import trace_joint_reactions
+from robodyn.assembly.state_design import design_controllers
 from robodyn.assembly.system import System
 from robodyn.assembly.system_parts import Discrete, EquationsOfMotion, Terms
 from robodyn.assembly.units import compare_units, fill_numbers, settle_units
@@ -61,10 +63,13 @@ def assemble(
         ModelError: with all flaws found: unknown signals, laws that cannot be traced, algebraic loops, joints
             without inertia, sample times without a common base.
     """
+    scenario = design_controllers(scenario)
     context = start_context(scenario)
     traced, dynamics = _trace(context, linearise, (*scenario.recording.signals, *signals))
     opened = open_inputs(context, traced, inputs or {})
-    whole = replace(opened, signals=settle_units(scenario, opened.signals))
+    # What may be looked at in every step is the last of what is watched.
+    watched = tuple(sorted(opened.watched, key=lambda one: one[0].invariant is Invariant.WITHIN))
+    whole = replace(opened, signals=settle_units(scenario, opened.signals), watched=watched)
     check_formula_units(context, whole.units)
     resolved = Network(whole.signals, whole.symbols, whole.definitions, whole.read).resolve(context.flaws)
     _check_initial(context, whole)
@@ -123,6 +128,7 @@ def _build(context: Context, whole: Contribution, resolved: Resolved, dynamics: 
         discrete=_collect_discrete(context, whole),
         watched=tuple(watched for watched, _ in whole.watched),
         warnings=(*whole.warnings, *compare_units(context.scenario, units)),
+        models=whole.models,
         data=linear.data if linear else np.zeros(0),
     )
 

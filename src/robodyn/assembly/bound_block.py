@@ -72,9 +72,9 @@ def bind_block(context: Context, block: Block, units: Mapping[str, str], joints:
     declared = _declare(context, block, units)
     arguments, bindings = _bind_arguments(context, block, declared.symbols)
     if block.takes_model:
-        more, read, warnings = bind_model(context, block, joints)
+        more, read, added = bind_model(context, block, joints)
         arguments, bindings = arguments | more, bindings | read
-        declared = replace(declared, warnings=warnings)
+        declared += added
     return BoundBlock(
         context, block, arguments, bindings, replace(declared, read=(bindings,)), {**units, **declared.units}
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
@@ -26,6 +26,9 @@ from robodyn.assembly.values import Values, collect_values
 from robodyn.errors import FlawList
 from robodyn.model import Block, Scenario
 from robodyn.model.fields import EMPTY
+
+if TYPE_CHECKING:
+    from robodyn.assembly.model_info import ModelInfo
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class Contribution:
         arrivals: tasks before all others of their tick.
         updates, actions: new values by name, of memory after a task, of states and memory after an event; what is not
             named stays. problems: what is solved before actions. arguments: of calls in Python.
-        guards, watched: each with its values.
+        guards, watched: each with its values; models: of controllers.
     """
 
     signals: Mapping[str, SignalInfo] = EMPTY
@@ -108,6 +111,7 @@ class Contribution:
     watched: tuple[tuple[Watched, tuple[Deferred, ...]], ...] = ()
     breaks: tuple[BreakRule, ...] = ()
     warnings: tuple[str, ...] = ()
+    models: tuple[ModelInfo, ...] = ()
 
     def __add__(self, other: Contribution) -> Contribution:
         return merge((self, other))

@@ -11,13 +11,14 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.assembly.contribution import Context
+from robodyn.assembly.contribution import Context, Contribution
 from robodyn.assembly.model_checks import check_axes, check_numbers, check_task
 from robodyn.assembly.model_dynamics import ModelDynamics
 from robodyn.assembly.model_friction import friction_laws, friction_numbers
 from robodyn.assembly.model_functions import PROBE, trace_functions
-from robodyn.assembly.model_machine import all_joints, bare_machine, own_numbers
-from robodyn.assembly.model_scales import find_scales
+from robodyn.assembly.model_info import ModelInfo
+from robodyn.assembly.model_machine import all_joints, bare_machine, own_numbers, with_held
+from robodyn.assembly.model_scales import find_scales, point_places
 from robodyn.assembly.model_state import Known, StateFinder
 from robodyn.assembly.model_task import express_task
 from robodyn.assembly.system import System
@@ -40,8 +41,8 @@ class MachineSeen:
 
 def bind_model(
     context: Context, block: Block, joints: Mapping[str, ca.SX]
-) -> tuple[dict[str, Any], Bindings, tuple[str, ...]]:
-    """A law's model, None where it cannot be made, and motions of its axes that nothing else gives; and warnings.
+) -> tuple[dict[str, Any], Bindings, Contribution]:
+    """A law's model, None where it cannot be made, and motions of its axes that nothing else gives; what it adds.
 
     Args:
         joints: symbols of the mechanism's states.
@@ -59,12 +60,12 @@ def bind_model(
             flaws.add(f"inputs.{name}", "is missing", "that of the axes depends on what the law returns")
         arguments[name] = measured.get(name)
     seen = MachineSeen(context, joints, axes, measured)
-    arguments["model"], warnings = (None, ()) if flaws.found else _build(seen, block, flaws)
+    arguments["model"], added = (None, Contribution()) if flaws.found else _build(seen, block, flaws)
     context.flaws.extend(flaws.found, under=path)
-    return arguments, bindings, warnings
+    return arguments, bindings, added
 
 
-def _build(seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynamics | None, tuple[str, ...]]:
+def _build(seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynamics | None, Contribution]:
     described, machine, axes = block.model or ControlModel(), seen.context.scenario.machine, seen.axes
     frictions = [part for part in machine.all_blocks if part.info.disturbance and part.on]
     own = own_numbers(machine, described, flaws)
@@ -74,17 +75,24 @@ def _build(seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynam
         names = {number.name for number in bare.numbers()} | set(friction_numbers(frictions))
         check_numbers(names, described, flaws)
     system = None if bare is None else _assemble(seen.context.scenario, bare, flaws)
+    if system is not None and described.held:
+        stands = {name: point_places(system)[name] for name in described.held}
+        system = _assemble(seen.context.scenario, with_held(system.scenario.machine, stands), flaws)
     if system is None or not check_task(system, described, flaws):
-        return None, ()
+        return None, Contribution()
     functions = trace_functions(system, axes, express_task(system, described.rows))
     given = seen.context.scenario.initialisation == "given"
     warnings = check_axes(block, (axes, described.rows.names), system, functions, flaws, given)
     if flaws.found:
-        return None, warnings
+        return None, Contribution(warnings=warnings)
     laws = friction_laws(seen.context.values, frictions, own)
     finder = StateFinder(functions, _look(seen, system, described), not (own or described.rigid))
-    scales = find_scales(system, axes, described.rows)
-    return ModelDynamics(axes, described.rows, finder, laws, described.friction, scales), warnings
+    scales = find_scales(system, axes, described.rows, functions)
+    starts = [(info.name, info.start) for info in system.states]
+    q, v = dict(starts[: system.n_q]), dict(starts[system.n_q : system.n_q + system.n_v])
+    info = ModelInfo(block.name, axes, described.rows, functions, scales, q, v, functions.free == len(axes))
+    dynamics = ModelDynamics(axes, described.rows, finder, laws, described.friction, scales)
+    return dynamics, Contribution(warnings=warnings, models=(info,))
 
 
 def _assemble(scenario: Scenario, bare: Machine, flaws: FlawList) -> System | None:

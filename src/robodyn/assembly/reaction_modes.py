@@ -135,6 +135,7 @@ def trace_modes(motion: Motion, reactions: Reactions, known: Contribution, bindi
     update = _stick(sticking, sticks, bindings) if sticking else {}
     if rigid:
         update |= {m.name(): Deferred(where(r, 1.0, 0.0), {}) for m, r in zip(rigid.resting, rests, strict=True)}
+        update |= rigid.unbend(rests)
     stops = sticking.resting if sticking else []
     if dry:
         update |= {name: replace(new, bindings=bindings) for name, new in aligned.take_over(slides, rests).items()}

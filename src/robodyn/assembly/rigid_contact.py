@@ -15,14 +15,15 @@ from robodyn.assembly.complementarity import Bounds, pushing_bounds
 from robodyn.assembly.contact import check_moves, own_name, trace_contact
 from robodyn.assembly.contact_friction import DryFriction, DryPoint, build_dry_friction, find_dry_points
 from robodyn.assembly.contact_geometry import find_contact_points
-from robodyn.assembly.contribution import Context, Contribution, Deferred, declare_memory, merge
+from robodyn.assembly.contribution import Context, Contribution, Deferred, declare_memory, merge, reference_to
 from robodyn.assembly.declarations import MemoryInfo
 from robodyn.assembly.end_stops import EndStop, RigidPoint, StopPoint, find_end_stops
 from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, build_mobility, mean_compliance, slack_of
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.values import Values
+from robodyn.laws import info_of
 from robodyn.model import RigidContact
-from robodyn.model.contact import AnyContact
+from robodyn.model.contact import AnyContact, function_of
 from robodyn.symbolic import absolute, logical_and, logical_or, where
 
 JAMS, SETTLING = "jams", "contacts.settling"
@@ -162,6 +163,17 @@ class Rigid:
                 found = logical_or(found, bad) if contact_point.contact is contact else found
             updates[f"{contact.name}.{JAMS}"] = Deferred(where(found, 1.0, 0.0), {})
         return updates
+
+    def unbend(self, rests: list[ca.SX]) -> dict[str, Deferred]:
+        """States of friction where nothing rests: what parts takes nothing with it."""
+        update = {}
+        for contact_point, rest in zip(self.contact_points, rests, strict=True):
+            for _, law, _ in contact_point.contact.laws.values():
+                for state in info_of(function_of(law)).states:
+                    so_far = reference_to(own_name(contact_point, state))
+                    kept = where(rest, so_far.expression, 0.0)
+                    update[own_name(contact_point, state)] = Deferred(kept, so_far.bindings)
+        return update
 
 
 def build_rigid(motion: Motion, accelerate: Solve, constraint_force: Solve) -> tuple[Rigid | None, Contribution]:

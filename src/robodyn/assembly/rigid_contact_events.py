@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import casadi as ca
 
-from robodyn.assembly.contact import ContactForce, define_contact_signals, own_name
+from robodyn.assembly.contact import ContactForce, define_contact_signals
 from robodyn.assembly.contact_friction import DryFriction, DryPoint
 from robodyn.assembly.contact_geometry import ContactPoint
 from robodyn.assembly.contribution import Contribution, Deferred, declare_memory, merge, reference_to, watch
@@ -25,8 +25,6 @@ from robodyn.assembly.reaction_modes import ACTION, PROBLEM
 from robodyn.assembly.rigid_contact import CLOSED, JAMS, LOCKED, SETTLING, SUNK, Rigid
 from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
 from robodyn.assembly.tracing import Bindings
-from robodyn.laws import info_of
-from robodyn.model.contact import function_of
 from robodyn.symbolic import absolute, logical_and, maximum, minimum, sqrt, where
 
 IMPACT = "action:impact"
@@ -91,20 +89,8 @@ def _trace_impact(motion: Motion, rigid: Rigid, bindings: Bindings) -> Contribut
     update = {motion.v[k].name(): Deferred(v[k], bindings) for k in range(v.numel())}
     work = so_far.expression + impact.work(motion.v) + answer.work(motion.v)
     update["energy.work"] = Deferred(work, bindings | so_far.bindings)
-    update |= rigid.note_jams(sinking) | _unbend(rigid)
+    update |= rigid.note_jams(sinking)
     return replace(problems, actions={IMPACT: update | {SETTLING: Deferred(ca.SX(1), {})}})
-
-
-def _unbend(rigid: Rigid) -> dict[str, Deferred]:
-    """States of friction begin anew where nothing rested before."""
-    update = {}
-    for contact_point, held in zip(rigid.contact_points, rigid.held, strict=True):
-        for _, law, _ in contact_point.contact.laws.values():
-            for state in info_of(function_of(law)).states:
-                so_far = reference_to(own_name(contact_point, state))
-                fresh = where(held, so_far.expression, 0.0)
-                update[own_name(contact_point, state)] = Deferred(fresh, so_far.bindings)
-    return update
 
 
 def _guard_contacts(

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
 from robodyn.assembly.declarations import DelayInfo, Guard, MemoryInfo, ProblemInfo, StateInfo, Task
 from robodyn.assembly.functions import Expressions, Symbols
-from robodyn.assembly.invariants import Watched
+from robodyn.assembly.invariants import Invariant, Watched
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.system_parts import Discrete, EquationsOfMotion
 from robodyn.dynamics import Tree, bias, mass_matrix, position_rates, solve_symmetric
 from robodyn.model import Number, Scenario
 from robodyn.symbolic.tables import spell_out
+
+if TYPE_CHECKING:
+    from robodyn.assembly.model_info import ModelInfo
 
 RESIDUAL = "constraints.position_error"
 """Signal of the largest residual of the constraints' positions."""
@@ -36,7 +39,7 @@ class System:
             numbers of the table that these read, see `native.rows`.
         motion: of its mechanism; discrete: what interrupts that.
         watched: what a run watches of itself, in the order of `expressions.watched`.
-        warnings: what is allowed but looks like a mistake, such as units that do not match.
+        warnings: what is allowed but looks like a mistake, such as units that do not match; models: of controllers.
     """
 
     scenario: Scenario
@@ -52,6 +55,7 @@ class System:
     discrete: Discrete
     watched: tuple[Watched, ...] = ()
     warnings: tuple[str, ...] = ()
+    models: tuple[ModelInfo, ...] = ()
     data: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
@@ -63,6 +67,12 @@ class System:
     def inputs(self) -> dict[str, float]:
         """Memory that only the outside writes, with its start values."""
         return {info.name: info.start for info in self.memory if info.outside}
+
+    @property
+    def within(self) -> ca.SX:
+        """How far joints pass their limits: the last of what is watched."""
+        count = sum(watched.count for watched in self.watched if watched.invariant is Invariant.WITHIN)
+        return self.expressions.watched[self.expressions.watched.numel() - count :]
 
     def function(self, column: ca.SX, name: str = "f") -> ca.Function:
         """A column in the system's symbols as (t, x, d, m, p) -> column."""

@@ -39,10 +39,10 @@ def check_file(
         )
         return
     for system, found in checked:
-        warn(_warnings(system))
+        warn(_warnings(system, found))
         counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in _counts(system).items())
         name = f"{file}, phase {system.scenario.name}" if checked[1:] else file
-        output.print("\n".join([f"{name}: usable; {counts}", *list_found(found)]), markup=False)
+        output.print("\n".join([f"{name}: usable; {counts}", *list_found(found or {})]), markup=False)
 
 
 def _counts(system: System) -> dict[str, int]:
@@ -57,19 +57,21 @@ def _counts(system: System) -> dict[str, int]:
     }
 
 
-def _describe(system: System, found: Found) -> dict[str, Any]:
-    starts = {name: {"described": given, "found": new} for name, (given, new) in found.items()}
-    return {"name": system.scenario.name, **_counts(system), "warnings": _warnings(system), "found": starts}
+def _describe(system: System, found: Found | None) -> dict[str, Any]:
+    starts = {name: {"described": given, "found": new} for name, (given, new) in (found or {}).items()}
+    return {"name": system.scenario.name, **_counts(system), "warnings": _warnings(system, found), "found": starts}
 
 
-def _warnings(system: System) -> list[str]:
+def _warnings(system: System, found: Found | None) -> list[str]:
     from robodyn.simulation.reference_limits import find_reference_warnings
 
-    return [*system.warnings, *find_reference_warnings(system), *find_loop_warnings([system], unknown=True)]
+    states = None if found is None else {name: new for name, (_, new) in found.items()}
+    references = find_reference_warnings(system, states=states)
+    return [*system.warnings, *references, *find_loop_warnings([system], unknown=True)]
 
 
-def _prepare(file: str) -> list[tuple[System, Found]]:
-    """The assembled systems, each with the start values that were found."""
+def _prepare(file: str) -> list[tuple[System, Found | None]]:
+    """The assembled systems, each with the start values that were found, where the start is known."""
     phases = phases_of(load_scenario(file))
 
     from robodyn.assembly import assemble
@@ -82,7 +84,7 @@ def _prepare(file: str) -> list[tuple[System, Found]]:
             system = assemble(scenario)
             check_operations(system)
             # A later phase begins where the one before it ends.
-            checked.append((system, _find_start(system) if k == 0 else {}))
+            checked.append((system, _find_start(system) if k == 0 else None))
         except ModelError as error:
             flaws.extend(error.flaws)
     flaws.raise_if_any(file)

@@ -149,7 +149,7 @@ static int blame_step(Run *run) {
 /* Whether all states at the end of the step are numbers of a sane size. */
 static int check_end(Run *run) {
   const double *end = state(run, END);
-  int bad = 0;
+  int64_t bad = 0;
   for (int64_t i = 0, n = run->model->n_x; i < n; i++) bad |= !(fabs(end[i]) <= LARGEST_STATE);
   return bad ? blame_end(run) : 1;
 }

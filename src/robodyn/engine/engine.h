@@ -37,6 +37,7 @@ typedef struct {
   int64_t n_d;              /* delayed signals */
   int64_t n_y;              /* outputs that are recorded */
   int64_t n_watched;        /* outputs behind these of which only the extremes are kept */
+  int64_t n_within;         /* the last of these, which may be looked at in every step: what passes 0 there */
   int64_t n_guards;         /* guards */
   int64_t n_limited;        /* states with limits */
   int64_t n_tasks;          /* sampled tasks */
@@ -61,6 +62,7 @@ typedef struct {
   Kernel time_derivative;   /* partial df/dt (n_x) */
   Kernel position_rate;     /* q_dot (n_q) */
   Kernel outputs;           /* y (n_y + n_watched) */
+  Kernel within;            /* the last of what is watched (n_within) */
   Kernel guards;            /* g (n_guards) */
   Kernel guard_rates;       /* dg/dt along the motion (n_guards); its d is [d, d_dot] (n_d each) */
   Kernel limits;            /* [lower, upper] (n_limited each) */
@@ -135,7 +137,7 @@ typedef struct {
   int64_t kind;
   int64_t refine;       /* points of each step; 0: as many as the polynomials between them need */
   int64_t keep_end;     /* 1: with given times, the end of the run is kept too */
-  int64_t watch_steps;  /* 1: with given times, what is watched is looked at in every step too */
+  int64_t watch_steps;  /* 1: with given times, the last of what is watched is looked at in every step too */
   int64_t n_times;
   int64_t most_rows;    /* beyond these the run ends */
   const double *times;  /* ascending (n_times) */
@@ -175,8 +177,13 @@ enum { NOT_FIRED, LOCATED, JUMPED, JUMP_DONE };
 #define SMOOTH 1000000
 
 
+struct Run;
+
+/* Computes a function of a run's model, in place of calling it: out = kernel(t, x, d, m, p). */
+typedef void (*Compute)(struct Run *run, Kernel kernel, double t, const double *x, const double *p, double *out);
+
 /* One run. What stands before `model` changes on the way and is, with the arrays, the state of the run. */
-typedef struct {
+typedef struct Run {
   /* The time axis: start, end of this portion and of the whole run, times closer than resolution are the same. */
   double t0;
   double t_end;
@@ -246,7 +253,6 @@ typedef struct {
   int64_t next_time;      /* of the times to record */
   int64_t n_rows;
   int64_t broken;         /* whether smoothness has ended since the last row */
-  int64_t watching;       /* whether anything has been watched yet */
   int64_t n_pieces;       /* pieces of steps that rows were kept of, and how many of them are more than the steps */
   int64_t n_added;
   int64_t errors_known;   /* whether output_errors are those of this step */
@@ -293,6 +299,8 @@ typedef struct {
   int64_t pause_at_events;  /* 1: return EVENTS_DUE before the actions of located events */
   int64_t open_end;         /* 1: at t_end something from outside may jump: it is seen from the left, like a break */
   int64_t n_active;         /* guards, and with adaptive methods the limits of states behind them */
+  Compute compute;          /* null: functions are called */
+  void *lane;               /* of whoever computes them */
   int64_t plain;            /* 1: at a tick nothing can happen but its tasks, all of them compiled */
 
   /* Arrays of fixed size, one block. */
@@ -312,7 +320,7 @@ typedef struct {
   double *bounds;           /* lower and upper limits (2, n_limited) */
   double *bend_values;      /* at the start of a step, at its end and at a point tried (3, n_bends) */
   double *extremes;         /* of what is watched: first, smallest, its time, largest, its time, when first positive
-                               (nan: never) (n_watched, EXTREMES) */
+                               (nan: never) (EXTREMES, n_watched) */
   double *delay;            /* how late each delayed signal is [s], positive (n_d); the caller's */
   double *before;           /* delayed signals before the start (n_d); the caller's */
   double *nodes;            /* delayed signals at five points of a step (5, n_d) */
@@ -350,6 +358,8 @@ typedef struct {
    breaks and n_breaks. */
 ENGINE_API Run *run_new(const Model *model, const Method *method, const Solver *solver, const Recording *recording);
 ENGINE_API void run_free(Run *run);
+/* As made: for another run of the same model, method, solver and recording. */
+ENGINE_API void run_reset(Run *run);
 /* Stand at t0, before its events and tasks; t_last is the end of the whole run, or infinite. */
 ENGINE_API void run_begin(Run *run, double t0, double t_last);
 /* Let the run go on to another end than t_last, also after it has finished a portion. An infinite end is for a run whose
@@ -376,6 +386,27 @@ ENGINE_API void run_conclude(Run *run, int64_t status);
 ENGINE_API int64_t run_state_size(const Run *run);
 ENGINE_API void run_save(const Run *run, void *state);
 ENGINE_API int64_t run_restore(Run *run, const void *state, int64_t size);
+/* A function of the model that computes one robot in each lane: one address a lane, but for the parameters, which stand
+   side by side. */
+typedef void (*LaneKernel)(const double **t, const double **x, const double **d, const double **m, const double *p, double **out);
+
+/* Runs of one model that are carried out at once, see lanes.c: some functions of one robot and the same in lanes, numbers
+   of parameters, a table that is the same for all runs, the most numbers that a function gives. Null where there are no
+   lanes, or no memory. */
+typedef struct Pack Pack;
+ENGINE_API Pack *pack_new(int64_t n_lanes, int64_t n_kernels, const Kernel *kernels, const LaneKernel *vectors, int64_t n_p,
+                          const double *table, int64_t n_table, int64_t longest);
+ENGINE_API void pack_free(Pack *pack);
+/* Carry out runs until run_advance has returned for each, or for so many calls of functions: how many are under way; then
+   the same call goes on with them. reasons: what run_advance returned. */
+ENGINE_API int64_t pack_advance(Pack *pack, Run **runs, int64_t n_runs, int64_t *reasons, int64_t budget);
+/* A function of many robots, so many times: arrays t, x, d, m, p and out with the distance from one robot's numbers to the
+   next, 0 where all have the same; out may be x. t: the time, how much it grows from one time to the next, the start. n_p:
+   parameters; side_by_side: room for those of all lanes, with the table behind them. */
+ENGINE_API void compute_many(LaneKernel vector, int64_t n_lanes, int64_t n, int64_t times, double *const *arrays,
+                             const int64_t *strides, int64_t n_p, double *side_by_side);
+/* Calls of functions until now, and how many robots these computed. */
+ENGINE_API void pack_count(const Pack *pack, int64_t *counts);
 /* Sizes of Model, Method, Solver, Recording and Run, to be compared with those read from this text. */
 ENGINE_API void engine_sizes(int64_t *sizes);
 

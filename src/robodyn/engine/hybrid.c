@@ -194,6 +194,7 @@ void run_begin(Run *run, double t0, double t_last) {
   run->caution = FIRST_CAUTION;
   run->offender = run->terminal = -1;
   for (int64_t k = 0; k < run->model->n_tasks; k++) run->task_due[k] = run->model->task_offset[k];
+  for (int64_t k = 0; k < EXTREMES * run->model->n_watched; k++) run->extremes[k] = NAN;
   /* Delays, the end and the pace of drives: all that must be known before the first step. */
   begin_delays(run);
   run_extend(run, isfinite(t_last) ? t_last : t0);

@@ -21,7 +21,11 @@ enum { MOST_STAGE_ITERATIONS = 10, MOST_STEP_ITERATIONS = 25 };
 
 /* A kernel of derivatives at the start of the step, which may have been compiled by itself. */
 static void call_derivative(Run *run, Kernel kernel, double *out) {
-  kernel(&run->t, state(run, START), run->d, run->m, run->p_jacobian ? run->p_jacobian : run->p, out);
+  const double *x = state(run, START), *p = run->p_jacobian ? run->p_jacobian : run->p;
+  if (run->compute)
+    run->compute(run, kernel, run->t, x, p, out);
+  else
+    kernel(&run->t, x, run->d, run->m, p, out);
 }
 
 /* df/dx at the start of the step, unless it is known. */

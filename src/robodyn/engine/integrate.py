@@ -5,15 +5,18 @@ clock, the keyboard and the progress are looked at), when a task or an action is
 be stiff whose Jacobian is not compiled yet. It runs without the interpreter's lock.
 """
 
+import ctypes
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from robodyn.engine.binding import EngineRun, address_of, copied, fill, functions, method_structure
+from robodyn.engine.layout import structures
 from robodyn.engine.problem import Derivatives, Problem, check_delays, check_problem
 from robodyn.engine.requests import check_method, check_span, check_start, engine_settings, require_shape
 from robodyn.engine.solver import RECORDING_KINDS, Recording
@@ -32,13 +35,16 @@ BETWEEN_SHOWS = 0.05
 FIRST_BUDGET = 50
 LARGEST_RECORD = 2**31
 """Bytes of rows at which a run ends, this project's own choice; copies made on the way take as much again."""
-INTEGER_COUNTERS = (
-    "steps", "rejected", "hasty", "evaluations", "jacobians", "factorisations", "newton_iterations", "ticks",
+COUNTERS = (
+    "steps", "rejected", "hasty", "evaluations", "jacobians", "factorisations", "newton_iterations", "n_log", "ticks",
+    "wall_time", "smallest_step", "largest_step",
 )  # fmt: skip
-
 STIFFNESS = (
-    "limited_steps", "replaced_at", "replaced_step", "stiff_phases", "stiff_steps", "stiff_time", "trials",
+    "stiff_since", "stiff_step", "limited_steps", "replaced_at", "replaced_step", "stiff_phases", "stiff_steps",
+    "stiff_time", "trials",
 )  # fmt: skip
+MISSED = ("n_looks", "n_missed", "missed", "missed_at")
+"""Fields of the engine's run, and the time it took, in the order of `Counters`, `Stiffness` and `Trajectory.missed`."""
 
 
 class Reason(IntEnum):
@@ -157,9 +163,15 @@ class Integration:
         self.address, self.run = self.engine.address, self.engine.fields
         run = self.run
         self.x, self.m, self.d = view(run.x, problem.n_x), view(run.m, problem.n_m), view(run.d, problem.n_d)
+        self.whole = np.frombuffer(run, np.int64)
+        self.real = self.whole.view(float)
+        run.p = address_of(self.p)
+        self._enter(t0, t_end, x0, m0)
+
+    def _enter(self, t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray) -> None:
+        problem, run, view = self.problem, self.run, self.engine.view
         # Views of the engine's memory: writing to them is how states, memory and parameters come in.
         self.x[:], self.m[:] = x0, m0
-        run.p = address_of(self.p)
         if problem.n_d:
             view(run.delay, problem.n_d)[:] = problem.delay_times
             view(run.before, problem.n_d)[:] = problem.history_start
@@ -167,6 +179,15 @@ class Integration:
             view(run.breaks, len(problem.breaks))[:] = problem.breaks
         run.n_breaks = len(problem.breaks)
         functions().run_begin(self.address, t0, t_end)
+
+    def restart(self, x0: np.ndarray, m0: np.ndarray, p: np.ndarray) -> None:
+        """Begin again with other numbers, in the same memory; what the run before left is gone."""
+        span = self.run.t0, self.run.t_last
+        check_start(self.problem, x0, m0)
+        functions().run_reset(self.address)
+        self.p[:] = p
+        self._enter(*span, x0, m0)
+        self.begun = clock.perf_counter()
 
     def call_back(self, task: PythonTask | None, action: PythonAction | None, progress: Progress | None) -> None:
         """What the run asks Python for."""
@@ -272,21 +293,22 @@ class Integration:
         probes = self.engine.view(self.run.probes, self.run.n_probes * (1 + 2 * n_y)).reshape(-1, 1 + 2 * n_y).copy()
         return Probes(probes[:, 0], probes[:, 1 : 1 + n_y], probes[:, 1 + n_y :])
 
+    def tell(self) -> dict[str, Any]:
+        """How the run went, by the names of the engine's fields; with all of them looked up at once."""
+        names, wholes, reals = _fields_told()
+        told: dict[str, Any] = dict(zip(names, self.whole[wholes].tolist() + self.real[reals].tolist(), strict=True))
+        told["wall_time"] = clock.perf_counter() - self.begun
+        if not told["steps"]:
+            told["smallest_step"] = 0.0
+        return told
+
     def trajectory(self, probes: bool = True) -> Trajectory:
         """What there is so far."""
         run, problem, view = self.run, self.problem, self.engine.view
-        width = problem.n_y + 2
-        rows, y = _copied(view(run.rows, run.n_rows * width).reshape(-1, width))
-        log = view(run.log, 2 * run.n_log).reshape(-1, 2)
-        counters = Counters(
-            **{name: getattr(run, name) for name in INTEGER_COUNTERS},
-            events=len(log),
-            wall_time=clock.perf_counter() - self.begun,
-            smallest_step=run.smallest_step if run.steps else 0.0,
-            largest_step=run.largest_step,
-        )
-        found = {name: getattr(run, name) for name in STIFFNESS}
-        stiffness = Stiffness(since=run.stiff_since, step=run.stiff_step, **found)
+        told = self.tell()
+        n_rows, width = told["n_rows"], problem.n_y + 2
+        rows, y = _copied(view(run.rows, n_rows * width).reshape(-1, width))
+        log = view(run.log, 2 * told["n_log"]).reshape(-1, 2).tolist()
         # The engine owns its arrays: what leaves it is copied.
         unknowns = run.inputs + 8 * (2 * problem.n_x + problem.n_kept + 3) if problem.n_unknowns else 0
         return Trajectory(
@@ -294,18 +316,30 @@ class Integration:
             y=y,
             knots=rows[:, -1] > 0,
             probes=self.probes() if probes else NO_PROBES,
-            events=[(t, int(j)) for t, j in log.tolist()],
-            status=Status(run.status) if len(rows) == run.n_rows else Status.NO_MEMORY,
-            at_time=run.t,
+            events=[(t, int(j)) for t, j in log],
+            status=Status(told["status"]) if len(rows) == n_rows else Status.NO_MEMORY,
+            at_time=told["t"],
             x=self.x.copy(),
             m=self.m.copy(),
-            offender=run.offender,
-            counters=counters,
-            stiffness=stiffness,
-            extremes=view(run.extremes, EXTREMES * problem.n_watched).reshape(-1, EXTREMES).copy(),
-            missed=(run.n_looks, run.n_missed, run.missed, run.missed_at),
+            offender=told["offender"],
+            counters=Counters(*[told[name] for name in COUNTERS]),
+            stiffness=Stiffness(*[told[name] for name in STIFFNESS]),
+            extremes=view(run.extremes, EXTREMES * problem.n_watched).reshape(EXTREMES, -1).T.copy(),
+            missed=(told["n_looks"], told["n_missed"], told["missed"], told["missed_at"]),
             unknowns=view(unknowns, problem.n_unknowns).copy(),
         )
+
+
+@cache
+def _fields_told() -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    """Names of the fields that tell how a run went, and where they stand: the whole numbers, then the others."""
+    fields: Any = structures()["Run"]._fields_
+    wanted = {*COUNTERS, *STIFFNESS, *MISSED, "status", "offender", "n_rows", "t"}
+    whole, real = (
+        {name: k for k, (name, kind) in enumerate(fields) if name in wanted and (kind is ctypes.c_int64) is integer}
+        for integer in (True, False)
+    )
+    return (*whole, *real), np.array([*whole.values()]), np.array([*real.values()])
 
 
 def _copied(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

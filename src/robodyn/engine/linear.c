@@ -1,9 +1,11 @@
 /* LU factorisation: how are the dense linear systems of implicit methods solved?
 
    A matrix is stored by columns, A[j * n + i] is row i of column j, so that the innermost loops run through memory in
-   order. */
+   order. Small systems are solved in registers, by code made for their size. */
 
 #include "parts.h"
+
+enum { SMALL = 8 };
 
 static void swap(double *a, double *b) {
   double kept = *a;
@@ -23,8 +25,21 @@ static void eliminate(double *A, int64_t n, int64_t k) {
   }
 }
 
+/* The rows of b in the order that swaps put them in, in place of the swaps. */
+static void order_rows(int64_t *pivots, int64_t n) {
+  int64_t order[SMALL];
+  for (int64_t k = 0; k < n; k++) order[k] = k;
+  for (int64_t k = 0; k < n; k++) {
+    int64_t kept = order[k];
+    order[k] = order[pivots[k]];
+    order[pivots[k]] = kept;
+  }
+  for (int64_t k = 0; k < n; k++) pivots[k] = order[k];
+}
+
 /* P A = L U in place of A, with partial pivoting; 0 when singular. L has a unit diagonal. The diagonal of U is stored
-   inverted: many solutions follow, and multiplying is cheaper. */
+   inverted: many solutions follow, and multiplying is cheaper. Pivots: the row that each is swapped with; of small
+   systems, the order of the rows. */
 int factorise(double *A, int64_t *pivots, int64_t n) {
   for (int64_t k = 0; k < n; k++) {
     /* The largest pivot of the column; without one it depends on those before it. */
@@ -36,12 +51,31 @@ int factorise(double *A, int64_t *pivots, int64_t n) {
     for (int64_t j = 0; j < n && best != k; j++) swap(&A[j * n + k], &A[j * n + best]);
     eliminate(A, n, k);
   }
+  if (n <= SMALL) order_rows(pivots, n);
   return 1;
 }
 
-/* Solve L U x = P b, x in place of b. */
-void solve_factorised(const double *A, const int64_t *pivots, int64_t n, double *b) {
-  /* L y = P b downwards, U x = y upwards. */
+#if defined __GNUC__ && !defined __clang__
+#define UNROLLED _Pragma("GCC unroll 8")
+#else
+#define UNROLLED
+#endif
+
+/* L y = P b downwards, U x = y upwards, y in registers where n is known to the compiler. */
+static inline void solve_small(const double *A, const int64_t *order, const int64_t n, double *b) {
+  double y[SMALL];
+  UNROLLED for (int64_t i = 0; i < n; i++) y[i] = b[order[i]];
+  UNROLLED for (int64_t j = 0; j < n; j++) {
+    UNROLLED for (int64_t i = j + 1; i < n; i++) y[i] -= A[j * n + i] * y[j];
+  }
+  UNROLLED for (int64_t j = n - 1; j >= 0; j--) {
+    y[j] *= A[j * n + j];
+    UNROLLED for (int64_t i = 0; i < j; i++) y[i] -= A[j * n + i] * y[j];
+  }
+  UNROLLED for (int64_t i = 0; i < n; i++) b[i] = y[i];
+}
+
+static void solve_large(const double *A, const int64_t *pivots, int64_t n, double *b) {
   for (int64_t k = 0; k < n; k++) swap(&b[k], &b[pivots[k]]);
   for (int64_t j = 0; j < n; j++) {
     double factor = b[j];
@@ -51,5 +85,20 @@ void solve_factorised(const double *A, const int64_t *pivots, int64_t n, double 
   for (int64_t j = n - 1; j >= 0; j--) {
     double factor = b[j] *= A[j * n + j];
     for (int64_t i = 0; i < j; i++) b[i] -= A[j * n + i] * factor;
+  }
+}
+
+/* Solve L U x = P b, x in place of b. */
+void solve_factorised(const double *A, const int64_t *pivots, int64_t n, double *b) {
+  switch (n) {
+    case 1: solve_small(A, pivots, 1, b); break;
+    case 2: solve_small(A, pivots, 2, b); break;
+    case 3: solve_small(A, pivots, 3, b); break;
+    case 4: solve_small(A, pivots, 4, b); break;
+    case 5: solve_small(A, pivots, 5, b); break;
+    case 6: solve_small(A, pivots, 6, b); break;
+    case 7: solve_small(A, pivots, 7, b); break;
+    case SMALL: solve_small(A, pivots, SMALL, b); break;
+    default: solve_large(A, pivots, n, b);
   }
 }

@@ -119,6 +119,13 @@ Run *run_new(const Model *model, const Method *method, const Solver *solver, con
   return run;
 }
 
+void run_reset(Run *run) {
+  memset(run, 0, N_SCALARS);
+  memset(run->block, 0, (size_t)run->n_block * sizeof(double));
+  run->method = run->first_method;
+  run->p_jacobian = NULL;
+}
+
 void run_free(Run *run) {
   if (run == NULL) return;
   free(run->block);

@@ -53,7 +53,10 @@ static inline double *guard_row(const Run *run, int64_t index) {
 
 /* out = kernel(t, x, d, m, p) with the present memory and delayed signals as last read. */
 static inline void call_kernel(Run *run, Kernel kernel, double t, const double *x, double *out) {
-  kernel(&t, x, run->d, run->m, run->p, out);
+  if (run->compute)
+    run->compute(run, kernel, t, x, run->p, out);
+  else
+    kernel(&t, x, run->d, run->m, run->p, out);
 }
 
 static inline void forget_slope(Run *run) { run->slope_known = run->jacobian_known = 0; }

@@ -47,7 +47,8 @@ class Problem(NamedTuple):
         derivatives: makes these two where they are not given, or None; called when a run turns out to be stiff.
         rhs_work, jacobian_work, outputs_work: operations of a call, of jacobian with time_derivative.
         position_rate: writes q_dot (n_q).
-        outputs: writes the recorded signals (n_y), then those of which only the extremes are kept (n_watched).
+        outputs: writes the recorded signals (n_y), then those of which only the extremes are kept (n_watched);
+            within: writes the last of these alone (n_within), which may be looked at in every step.
         guards: writes g (n_guards); guard_rates: writes dg/dt along the motion (n_guards).
         limits: writes [lower (n_limited), upper (n_limited)] of the states `limited`.
         drives: writes what depends on time alone and drives the others (n_drives).
@@ -98,6 +99,8 @@ class Problem(NamedTuple):
     n_drives: int = 0
     n_bends: int = 0
     n_watched: int = 0
+    n_within: int = 0
+    within: int = 0
     drives: int = 0
     bends: int = 0
     n_quadratures: int = 0
@@ -216,6 +219,7 @@ def _check_kernels(problem: Problem) -> None:
     _require(problem.rhs != 0 or problem.n_x == 0, "rhs: must be given")
     for name, size in (
         ("outputs", "n_y"),
+        ("within", "n_within"),
         ("guards", "n_guards"),
         ("guard_rates", "n_guards"),
         ("limits", "n_limited"),

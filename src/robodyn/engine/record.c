@@ -20,27 +20,35 @@ double *record_row(const Run *run, int64_t index) { return run->rows + row_width
 
 static void make_knot(Run *run, int64_t index) { record_row(run, index)[row_width(run) - 1] = 1.0; }
 
-/* Keep the extremes of what is watched; a largest that is not a number stays so. */
-static void watch(Run *run, double t, const double *values) {
-  double *kept = run->extremes;
-  for (int64_t k = 0; k < run->model->n_watched; k++, kept += EXTREMES) {
-    double value = values[k];
-    if (!run->watching) {
-      kept[FIRST] = kept[SMALLEST] = kept[LARGEST] = value;
-      kept[SMALLEST_AT] = kept[LARGEST_AT] = t;
-      kept[POSITIVE_AT] = NAN;
-    }
-    if (value > 0.0 && kept[POSITIVE_AT] != kept[POSITIVE_AT]) kept[POSITIVE_AT] = t;
-    if (value < kept[SMALLEST]) {
-      kept[SMALLEST] = value;
-      kept[SMALLEST_AT] = t;
-    }
-    if (value > kept[LARGEST] || value != value) {
-      kept[LARGEST] = value;
-      kept[LARGEST_AT] = t;
-    }
+/* Keep the extremes of one quantity that is watched; a largest that is not a number stays so. Nothing has been seen of it
+   before where there is no time of its smallest. */
+static void widen(Run *run, double t, int64_t k, double value) {
+  int64_t n = run->model->n_watched;
+  double *kept = run->extremes + k;
+  if (kept[n * SMALLEST_AT] != kept[n * SMALLEST_AT]) {
+    kept[n * FIRST] = kept[n * SMALLEST] = kept[n * LARGEST] = value;
+    kept[n * SMALLEST_AT] = kept[n * LARGEST_AT] = t;
   }
-  run->watching = 1;
+  if (value > 0.0 && kept[n * POSITIVE_AT] != kept[n * POSITIVE_AT]) kept[n * POSITIVE_AT] = t;
+  if (value < kept[n * SMALLEST]) {
+    kept[n * SMALLEST] = value;
+    kept[n * SMALLEST_AT] = t;
+  }
+  if (value > kept[n * LARGEST] || value != value) {
+    kept[n * LARGEST] = value;
+    kept[n * LARGEST_AT] = t;
+  }
+}
+
+/* Keep the extremes of what is watched, from one quantity on. Mostly one is between its own: then it is not positive for
+   the first time either. */
+static void watch(Run *run, double t, const double *values, int64_t first) {
+  int64_t n = run->model->n_watched;
+  const double *smallest = run->extremes + n * SMALLEST, *most = run->extremes + n * LARGEST;
+  for (int64_t k = first; k < n; k++) {
+    double value = values[k - first];
+    if (!(value >= smallest[k] && value <= most[k])) widen(run, t, k, value);
+  }
 }
 
 /* Write a row of the outputs at a time and a row of states, under the time `label`; delayed signals as last read. What is
@@ -50,7 +58,7 @@ static void write_row(Run *run, double *entry, double label, double t, int64_t s
   entry[0] = label;
   if (model->n_y + model->n_watched > 0) call_kernel(run, model->outputs, t, state(run, source), entry + 1);
   /* Where a guard fires, a load may have jumped; only what follows from that must be as promised. */
-  if (label != run->event_at || source == START) watch(run, t, entry + 1 + model->n_y);
+  if (label != run->event_at || source == START) watch(run, t, entry + 1 + model->n_y, 0);
   entry[row_width(run) - 1] = knot;
 }
 
@@ -120,14 +128,24 @@ void take_probe(Run *run, double from, double length) {
   run->evaluations = evaluations;
 }
 
-/* Look at what is watched within the step just made and at its end, where no rows are; see take_probe. */
+/* Whether any number is positive, or is none. */
+static int any_positive(const double *values, int64_t n) {
+  int64_t found = 0;
+  for (int64_t k = 0; k < n; k++) found |= !(values[k] <= 0.0);
+  return found != 0;
+}
+
+/* Look at the last of what is watched within the step just made and at its end, where no rows are: only what is positive
+   there counts. See take_probe. */
 static void watch_step(Run *run) {
+  const Model *model = run->model;
   int64_t end_known = run->end_known, evaluations = run->evaluations;
-  double *scratch = record_row(run, run->n_rows);
+  double *values = record_row(run, run->n_rows);
   for (int64_t k = run->method->adaptive ? 1 : PIECE; k <= PIECE; k++) {
     double t = place_point(run, POINTS[k]);
-    call_kernel(run, run->model->outputs, t, state(run, POINT), scratch + 1);
-    if (k < PIECE || run->t_new != run->event_at) watch(run, t, scratch + 1 + run->model->n_y);
+    if (k == PIECE && run->t_new == run->event_at) continue;
+    call_kernel(run, model->within, t, state(run, POINT), values);
+    if (any_positive(values, model->n_within)) watch(run, t, values, model->n_watched - model->n_within);
   }
   run->end_known = end_known;
   run->evaluations = evaluations;
@@ -199,7 +217,7 @@ void record_step(Run *run) {
   }
   if (run->recording->kind == RECORD_TIMES) {
     record_times(run);
-    if (run->recording->watch_steps) watch_step(run);
+    if (run->recording->watch_steps && run->model->n_within > 0) watch_step(run);
     return;
   }
   if (refine > 1)

@@ -44,10 +44,20 @@ class ResumableRun:
         python_action: PythonAction | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.integration = Integration(set_up(problem, solver, recording), t0, t_last, x0, m0, p)
+        self._take(Integration(set_up(problem, solver, recording), t0, t_last, x0, m0, p))
         self.integration.call_back(python_task, python_action, progress)
+
+    @classmethod
+    def of(cls, integration: Integration) -> "ResumableRun":
+        """The same of a run that is ready to be carried out."""
+        run = cls.__new__(cls)
+        run._take(integration)
+        return run
+
+    def _take(self, integration: Integration) -> None:
+        self.integration = integration
         # The end of a portion is not the end that is to be kept.
-        self.keep_end, self.integration.recording.keep_end = recording.keep_end, 0
+        self.keep_end, integration.recording.keep_end = integration.setup.recording.keep_end, 0
         self.begun = False
         self.moved = False
 

@@ -26,7 +26,7 @@ class Recording:
             between them need) and both sides of every jump; "times" keeps exactly `times`, each by its right limit;
             "none" keeps only the first and the last instant.
         keep_end: with "times", whether the instant at which the run ends is kept too.
-        watch_steps: with "times", whether what is watched is looked at in every step too.
+        watch_steps: with "times", whether the last of what is watched is looked at in every step too.
     """
 
     kind: str = "steps"

@@ -9,6 +9,9 @@ from robodyn.model.description import Description
 from robodyn.model.fields import quantity, texts, vector, whole_number
 from robodyn.model.numbers import Floats
 
+MOST_ROWS = 50_000_000
+"""Rows of a recording at a rate, far beyond what can be looked at and within what can be held in memory."""
+
 
 class Recording(Description):
     """What is kept of a run: samples at a rate or at given times, or points of every solver step."""
@@ -37,9 +40,24 @@ class Recording(Description):
         elif list(self.times) != sorted(self.times):
             flaws.add("times", "must be increasing")
 
+    def samples(self, duration: float) -> int:
+        """Samples at the rate [1/s] in a time [s], both ends included."""
+        assert self.rate is not None
+        # The last sample of a whole number of periods must not fall out by rounding.
+        return int(duration * self.rate * (1 + 1e-12)) + 1
+
+
+def check_samples(flaws: FlawList, duration: Any, recording: Recording) -> None:
+    """The samples of a recording at a rate can be held."""
+    if recording.rate is not None and recording.rate * duration >= MOST_ROWS:
+        what = f"{recording.rate:g} Hz for {duration:g} s are {recording.rate * duration:.3g} rows"
+        flaws.add("recording.rate", what, f"at most {MOST_ROWS:,} are kept")
+
 
 def check_duration(flaws: FlawList, duration: Any, recording: Recording | None) -> None:
-    """What is to be recorded lies in the simulated time."""
+    """What is to be recorded lies in the simulated time, and is not too much."""
+    if recording:
+        check_samples(flaws, duration, recording)
     times = recording.times if recording else None
     if times and not 0 <= times[0] <= times[-1] <= duration:
         what = f"must lie between 0 and the duration {duration:g} s, are {times[0]:g} to {times[-1]:g} s"

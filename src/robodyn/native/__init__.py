@@ -9,7 +9,14 @@ from robodyn.lazy import load_when_used
 if TYPE_CHECKING:
     from robodyn.native.cache import cache_folder
     from robodyn.native.derivatives import Pattern, directional, jacobian, pattern
-    from robodyn.native.kernel import Kernel, KernelModule, compile_kernels, improve_program
+    from robodyn.native.kernel import (
+        Kernel,
+        KernelModule,
+        LaneModule,
+        compile_kernels,
+        compile_lanes,
+        improve_program,
+    )
     from robodyn.native.program import Program
     from robodyn.native.reading import UnsupportedOperation, read_program
     from robodyn.native.smoothness import find_rough_entries
@@ -18,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Kernel",
     "KernelModule",
+    "LaneModule",
     "Pattern",
     "Program",
     "Sweep",
@@ -25,6 +33,7 @@ __all__ = [
     "build_jacobian",
     "cache_folder",
     "compile_kernels",
+    "compile_lanes",
     "directional",
     "find_rough_entries",
     "improve_program",
@@ -38,7 +47,7 @@ __getattr__, __dir__ = load_when_used(
     {
         "robodyn.native.cache": "cache_folder",
         "robodyn.native.derivatives": "Pattern directional jacobian pattern",
-        "robodyn.native.kernel": "Kernel KernelModule compile_kernels improve_program",
+        "robodyn.native.kernel": "Kernel KernelModule LaneModule compile_kernels compile_lanes improve_program",
         "robodyn.native.program": "Program",
         "robodyn.native.reading": "UnsupportedOperation read_program",
         "robodyn.native.smoothness": "find_rough_entries",

@@ -1,17 +1,19 @@
 """LLVM code generation: what is the LLVM text of a program?
 
 Every program becomes `void f(double* in0, ..., double* out0, ...)`. Outputs are written after everything
-has been read, so an output may share memory with an input. There are no fast-math flags: results follow
+has been read, so an output may be one of the inputs. There are no fast-math flags: results follow
 IEEE 754 and the C library. Text is written directly, which is many times faster than building it object
 by object.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+import functools
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from robodyn.native.arrays import emit_array_entry, emit_known
 from robodyn.native.instructions import CALLS, Writer, declare, literal
+from robodyn.native.lanes import LaneWriter, declare_vectors
 from robodyn.native.layout import order_operations
-from robodyn.native.pieces import Text, emit_function, emit_together, entries_of, pointers_of
+from robodyn.native.pieces import Text, alike_input, emit_function, emit_together, entries_of, pointers_of
 from robodyn.native.program import Program
 from robodyn.native.rows import SEEK
 from robodyn.native.sweeps import emit_sweep
@@ -66,14 +68,37 @@ def emit_module(
     symbols = {k: f"k{k}.column" if k in swept else f"k{k}" for k in numbered}
     # Short programs are one function; long ones are cut, since register allocation takes quadratic time.
     long = {k: program for k, program in numbered.items() if program.n_operations > chunk_size}
-    bodies = [_emit_whole(symbols[k], program, row_input) for k, program in numbered.items() if k not in long]
-    in_all = sum(program.n_operations for program in long.values())
-    piece_size = min(chunk_size, PIECE_SIZE if in_all < VERY_LONG else SMALL_PIECE)
-    shared = emit_together(long, symbols, (piece_size, row_input), rare) if long else Text("", "")
+    bodies = [
+        _emit_whole(symbols[k], program, Writer(program, {}, row_input))
+        for k, program in numbered.items()
+        if k not in long
+    ]
+    shared = emit_together(long, symbols, (_piece_size(long, chunk_size), row_input), rare) if long else Text("", "")
     bodies += [_emit_entries(k, program, k in swept, row_input) for k, program in numbered.items()]
     head = _emit_head(numbered.values())
     rarely = head + shared.rarely if shared.rarely else ""
     return Text("\n".join([emit_known(), head, shared.often, *bodies]), rarely)
+
+
+def emit_lanes(programs: Mapping[int, Program], lanes: int, row_input: int, chunk_size: int = CHUNK_SIZE) -> Text:
+    """LLVM text of programs that compute several robots at once; program 3 becomes function `k3`: see
+    `robodyn.native.lanes`.
+
+    Args:
+        row_input: number of the input that holds the parameters.
+    """
+    make_writer, symbols = functools.partial(LaneWriter, lanes), {k: f"k{k}" for k in programs}
+    long = {k: program for k, program in programs.items() if program.n_operations > chunk_size}
+    short = {k: program for k, program in programs.items() if k not in long}
+    bodies = [_emit_whole(symbols[k], one, make_writer(one, {}, row_input)) for k, one in short.items()]
+    settings = _piece_size(long, chunk_size), row_input
+    shared = emit_together(long, symbols, settings, (), make_writer).often if long else ""
+    return Text("\n".join([_emit_head(programs.values()), declare_vectors(lanes), shared, *bodies]), "")
+
+
+def _piece_size(long: Mapping[int, Program], chunk_size: int) -> int:
+    in_all = sum(program.n_operations for program in long.values())
+    return min(chunk_size, PIECE_SIZE if in_all < VERY_LONG else SMALL_PIECE)
 
 
 def _emit_head(programs: Collection[Program]) -> str:
@@ -111,10 +136,9 @@ def _emit_entries(k: int, program: Program, swept: bool, row_input: int) -> str:
     return body + _emit_frame(symbol, in_sizes, out_sizes) + emit_array_entry(symbol, in_sizes, out_sizes, longer)
 
 
-def _emit_whole(symbol: str, program: Program, row_input: int) -> str:
-    writer = Writer(program, {}, row_input)
+def _emit_whole(symbol: str, program: Program, writer: Writer) -> str:
     writer.compute(order_operations(program.nodes))
-    writer.store_outputs(entries_of(program.outputs))
+    writer.store_outputs(entries_of(program.outputs), alike_input(program))
     return emit_function(symbol, pointers_of(program), writer.lines)
 
 

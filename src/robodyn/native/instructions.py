@@ -5,13 +5,13 @@ or 0.0, where anything but zero counts as true.
 """
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from robodyn.native.program import BINARY, Node, Program
 from robodyn.native.rows import HEADER
 from robodyn.symbolic import tables
 
-_ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv", "fmod": "frem"}
+_ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARISONS = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
 _LOGIC = {"and": "and", "or": "or"}
 _INTRINSICS = ("sqrt", "exp", "log", "sin", "cos", "fabs", "floor", "ceil", "pow", "copysign")
@@ -50,6 +50,9 @@ def library_functions() -> tuple[str, ...]:
 class Writer:
     """The lines of one function, and the registers that hold nodes: as numbers, truths or indices."""
 
+    real, bit, whole, true = "double", "i1", "i64", "true"
+    """Types of what registers hold, vectors in `robodyn.native.lanes`, and the true one."""
+
     def __init__(self, program: Program, slots: dict[int, int], row_input: int = 0) -> None:
         self.lines: list[str] = []
         self._row_input = row_input
@@ -68,14 +71,25 @@ class Writer:
         for number in chunk:
             write(number, nodes[number])
             if number in slots:
-                self._store(self.value(number), "%w", slots[number], f"%s{number}")
+                self.store(self.value(number), "%w", slots[number], f"%s{number}")
 
-    def store_outputs(self, entries: Iterable[tuple[int, int, int]]) -> None:
-        """Lines that write entry k of output i from a node, for all (i, k, node)."""
-        # All are read before the first is written: an output may lie where an input does.
-        values = [(i, k, self.value(number)) for i, k, number in entries]
+    def store_outputs(self, entries: Sequence[tuple[int, int, int]], alike: int | None = None) -> None:
+        """Lines that write entry k of output i from a node, for all (i, k, node).
+
+        Args:
+            alike: an input some of whose entries are at the same place in the only output.
+        """
+        stay = [entry for entry in entries if self._nodes[entry[2]] == ("input", alike, entry[1])]
+        # All are read before the first is written: an output may be one of the inputs.
+        values = [(i, k, self.value(number)) for i, k, number in entries if (i, k, number) not in stay]
         for i, k, value in values:
-            self._store(value, f"%o{i}", k, f"%o{i}.{k}")
+            self.store_output(value, i, k)
+        if stay:
+            # Nothing is copied onto itself.
+            self.lines += [f"  %same = icmp eq ptr %o0, %i{alike}", "  br i1 %same, label %done, label %copy", "copy:"]
+            for i, k, number in stay:
+                self.store_output(self.value(number), i, k)
+            self.lines += ["  br label %done", "done:"]
 
     def value(self, number: int) -> str:
         """A node as a double; loaded or converted at its first use in this function."""
@@ -91,7 +105,7 @@ class Writer:
         if name is None:
             value = self.value(number)
             name = self.truths[number] = f"%b{number}"
-            self.lines.append(f"  {name} = fcmp une double {value}, 0.0")
+            self.lines.append(f"  {name} = fcmp une {self.real} {value}, {self.constant(0.0)}")
         return name
 
     def index(self, number: int) -> str:
@@ -100,49 +114,85 @@ class Writer:
         if name is None:
             value = self.value(number)
             name = self.indices[number] = f"%n{number}"
-            self.lines.append(f"  {name} = fptosi double {value} to i64")
+            self.lines.append(f"  {name} = fptosi {self.real} {value} to {self.whole}")
         return name
 
     def table(self) -> str:
         """The run's table, which stands behind the parameters."""
         if not self._table:
             self._table = "%table"
-            size = self._in_sizes[self._row_input]
-            self.lines.append(f"  %table = getelementptr double, ptr %i{self._row_input}, i64 {size}")
+            self.lines.append(f"  %table = getelementptr double, ptr %i{self._row_input}, i64 {self.table_place()}")
         return self._table
 
+    def table_place(self) -> int:
+        """How many numbers stand before the run's table."""
+        return self._in_sizes[self._row_input]
+
     def row(self, number: int) -> str:
-        """The row of that table which a "seek" node names."""
+        """Where in that table the row begins which a "seek" node names."""
         name = self._rows.get(number)
         if name is None:
-            table, index, width = self.table(), self.index(number), self._nodes[number][1]
+            index, width = self.index(number), self._nodes[number][1]
             name = self._rows[number] = f"%r{number}"
-            self.lines.append(f"  {name}.a = mul i64 {index}, {width}")
-            self.lines.append(f"  {name}.b = getelementptr double, ptr {table}, i64 {HEADER}")
-            self.lines.append(f"  {name} = getelementptr double, ptr {name}.b, i64 {name}.a")
+            self.lines.append(f"  {name}.a = mul {self.whole} {index}, {self.integer(width)}")
+            self.lines.append(f"  {name} = add {self.whole} {name}.a, {self.integer(HEADER)}")
         return name
 
     def _fetch(self, number: int) -> str:
         node, name = self._nodes[number], f"%v{number}"
         if node[0] == "const":
-            return literal(node[1])
+            return self.constant(node[1])
         if number in self.truths:
-            self.lines.append(f"  {name} = uitofp i1 {self.truths[number]} to double")
+            self.lines.append(f"  {name} = uitofp {self.bit} {self.truths[number]} to {self.real}")
         elif number in self.indices:
-            self.lines.append(f"  {name} = sitofp i64 {self.indices[number]} to double")
+            self.lines.append(f"  {name} = sitofp {self.whole} {self.indices[number]} to {self.real}")
         elif node[0] == "input":
-            self._load(name, f"%i{node[1]}", node[2])
+            self.load_input(name, node[1], node[2])
         else:
-            self._load(name, "%w", self._slots[number])
+            self.load(name, "%w", self._slots[number])
         return name
 
-    def _load(self, name: str, array: str, k: int) -> None:
-        self.lines.append(f"  {name}.p = getelementptr double, ptr {array}, i64 {k}")
-        self.lines.append(f"  {name} = load double, ptr {name}.p")
+    def constant(self, value: float) -> str:
+        """A number that stands in the code."""
+        return literal(value)
 
-    def _store(self, value: str, array: str, k: int, place: str) -> None:
-        self.lines.append(f"  {place} = getelementptr double, ptr {array}, i64 {k}")
-        self.lines.append(f"  store double {value}, ptr {place}")
+    def integer(self, value: int) -> str:
+        """A whole number that stands in the code."""
+        return str(value)
+
+    def load_input(self, name: str, i: int, k: int) -> None:
+        """Lines that read entry k of input i."""
+        self.load(name, f"%i{i}", k)
+
+    def load(self, name: str, array: str, k: int) -> None:
+        self.lines.append(f"  {name}.p = getelementptr {self.real}, ptr {array}, i64 {k}")
+        self.lines.append(f"  {name} = load {self.real}, ptr {name}.p, align 8")
+
+    def store(self, value: str, array: str, k: int, place: str) -> None:
+        self.lines.append(f"  {place} = getelementptr {self.real}, ptr {array}, i64 {k}")
+        self.lines.append(f"  store {self.real} {value}, ptr {place}, align 8")
+
+    def store_output(self, value: str, i: int, k: int) -> None:
+        """Lines that write entry k of output i."""
+        self.store(value, f"%o{i}", k, f"%o{i}.{k}")
+
+    def call(self, name: str, op: str, arguments: list[str]) -> None:
+        """The line that calls the function of an operation."""
+        given = ", ".join(f"double {value}" for value in arguments)
+        self.lines.append(f"  {name} = call double @{CALLS[op]}({given})")
+
+    def remainder(self, name: str, a: str, b: str) -> None:
+        """The line of a modulo b, as of fmod."""
+        self.lines.append(f"  {name} = frem double {a}, {b}")
+
+    def find(self, name: str, function: str, x: str) -> None:
+        """The line that finds the place of x in a table; function: its name and first arguments."""
+        self.lines.append(f"  {name} = call i64 {function}, double {x})")
+
+    def read_at(self, name: str, array: str, index: str) -> None:
+        """Lines that read the number of a table at an index."""
+        self.lines.append(f"  {name}.p = getelementptr double, ptr {array}, i64 {index}")
+        self.lines.append(f"  {name} = load double, ptr {name}.p")
 
     def _write(self, number: int, node: Node) -> None:
         op = node[0]
@@ -150,10 +200,9 @@ class Writer:
         # One instruction, one call, or a rule of its own; truths stay i1 and indices i64 until a double is asked for.
         if op in _ARITHMETIC:
             a, b = self.value(node[1]), self.value(node[2])
-            self.lines.append(f"  {name} = {_ARITHMETIC[op]} double {a}, {b}")
+            self.lines.append(f"  {name} = {_ARITHMETIC[op]} {self.real} {a}, {b}")
         elif op in CALLS:
-            arguments = ", ".join("double " + self.value(i) for i in node[1:])
-            self.lines.append(f"  {name} = call double @{CALLS[op]}({arguments})")
+            self.call(name, op, [self.value(i) for i in node[1:]])
         else:
             _RULES[op](self, number, node)
             if number in self.truths or number in self.indices:
@@ -166,19 +215,25 @@ Rule = Callable[[Writer, int, Node], None]
 
 def _simple(template: str) -> Rule:
     def rule(writer: Writer, number: int, node: Node) -> None:
-        writer.lines.append(template.format(r=f"%v{number}", a=writer.value(node[1])))
+        writer.lines.append(
+            template.format(r=f"%v{number}", a=writer.value(node[1]), real=writer.real, one=writer.constant(1.0))
+        )
 
     return rule
 
 
+def _fmod(writer: Writer, number: int, node: Node) -> None:
+    writer.remainder(f"%v{number}", writer.value(node[1]), writer.value(node[2]))
+
+
 def _sign(writer: Writer, number: int, node: Node) -> None:
     """-1 below 0, 1 above 0, else x itself: a zero keeps its sign, a NaN stays."""
-    r, a = f"%v{number}", writer.value(node[1])
+    r, a, real, bit = f"%v{number}", writer.value(node[1]), writer.real, writer.bit
     writer.lines += [
-        f"  {r}.p = fcmp ogt double {a}, 0.0",
-        f"  {r}.n = fcmp olt double {a}, 0.0",
-        f"  {r}.u = select i1 {r}.p, double 1.0, double {a}",
-        f"  {r} = select i1 {r}.n, double -1.0, double {r}.u",
+        f"  {r}.p = fcmp ogt {real} {a}, {writer.constant(0.0)}",
+        f"  {r}.n = fcmp olt {real} {a}, {writer.constant(0.0)}",
+        f"  {r}.u = select {bit} {r}.p, {real} {writer.constant(1.0)}, {real} {a}",
+        f"  {r} = select {bit} {r}.n, {real} {writer.constant(-1.0)}, {real} {r}.u",
     ]
 
 
@@ -186,93 +241,92 @@ def _comparison(writer: Writer, number: int, node: Node) -> None:
     # Ordered comparisons: with a NaN all are false but "ne".
     a, b = writer.value(node[1]), writer.value(node[2])
     writer.truths[number] = f"%b{number}"
-    writer.lines.append(f"  %b{number} = fcmp {_COMPARISONS[node[0]]} double {a}, {b}")
+    writer.lines.append(f"  %b{number} = fcmp {_COMPARISONS[node[0]]} {writer.real} {a}, {b}")
 
 
 def _logic(writer: Writer, number: int, node: Node) -> None:
     a, b = writer.truth(node[1]), writer.truth(node[2])
     writer.truths[number] = f"%b{number}"
-    writer.lines.append(f"  %b{number} = {_LOGIC[node[0]]} i1 {a}, {b}")
+    writer.lines.append(f"  %b{number} = {_LOGIC[node[0]]} {writer.bit} {a}, {b}")
 
 
 def _not(writer: Writer, number: int, node: Node) -> None:
     a = writer.truth(node[1])
     writer.truths[number] = f"%b{number}"
-    writer.lines.append(f"  %b{number} = xor i1 {a}, true")
+    writer.lines.append(f"  %b{number} = xor {writer.bit} {a}, {writer.true}")
 
 
 def _select(writer: Writer, number: int, node: Node) -> None:
     c, a = writer.truth(node[1]), writer.value(node[2])
-    b = writer.value(node[3]) if node[0] == "select" else "0.0"
-    writer.lines.append(f"  %v{number} = select i1 {c}, double {a}, double {b}")
+    b = writer.value(node[3]) if node[0] == "select" else writer.constant(0.0)
+    writer.lines.append(f"  %v{number} = select {writer.bit} {c}, {writer.real} {a}, {writer.real} {b}")
 
 
 def _locate(writer: Writer, number: int, node: Node) -> None:
     x, n = writer.value(node[2]), len(tables.lookup(node[1]).values)
     writer.indices[number] = f"%n{number}"
-    writer.lines.append(f"  %n{number} = call i64 @locate(ptr @t{node[1]}, i64 {n}, double {x})")
+    writer.find(f"%n{number}", f"@locate(ptr @t{node[1]}, i64 {n}", x)
 
 
 def _gather(writer: Writer, number: int, node: Node) -> None:
-    index = writer.index(node[2])
-    writer.lines.append(f"  %v{number}.p = getelementptr double, ptr @t{node[1]}, i64 {index}")
-    writer.lines.append(f"  %v{number} = load double, ptr %v{number}.p")
+    writer.read_at(f"%v{number}", f"@t{node[1]}", writer.index(node[2]))
 
 
 def _seek(writer: Writer, number: int, node: Node) -> None:
     table, x = writer.table(), writer.value(node[2])
     writer.indices[number] = f"%n{number}"
-    writer.lines.append(f"  %n{number} = call i64 @seek(ptr {table}, i64 {node[1]}, double {x})")
+    writer.find(f"%n{number}", f"@seek(ptr {table}, i64 {node[1]}", x)
 
 
 def _row(writer: Writer, number: int, node: Node) -> None:
-    row = writer.row(node[2])
-    writer.lines.append(f"  %v{number}.p = getelementptr double, ptr {row}, i64 {node[1]}")
-    writer.lines.append(f"  %v{number} = load double, ptr %v{number}.p")
+    table, row = writer.table(), writer.row(node[2])
+    writer.lines.append(f"  %v{number}.i = add {writer.whole} {row}, {writer.integer(node[1])}")
+    writer.read_at(f"%v{number}", table, f"%v{number}.i")
 
 
 def _power_of_two(writer: Writer, number: int, node: Node) -> None:
     """2^n for a whole number n, by its bits."""
-    r = f"%v{number}"
+    r, real, whole = f"%v{number}", writer.real, writer.whole
     writer.lines += [
-        f"  {r}.i = fptosi double {writer.value(node[1])} to i64",
-        f"  {r}.e = add i64 {r}.i, 1023",
-        f"  {r}.b = shl i64 {r}.e, 52",
-        f"  {r} = bitcast i64 {r}.b to double",
+        f"  {r}.i = fptosi {real} {writer.value(node[1])} to {whole}",
+        f"  {r}.e = add {whole} {r}.i, {writer.integer(1023)}",
+        f"  {r}.b = shl {whole} {r}.e, {writer.integer(52)}",
+        f"  {r} = bitcast {whole} {r}.b to {real}",
     ]
 
 
 def _split_bits(writer: Writer, number: int, node: Node) -> str:
     """Register of e, where x = 2^e m with sqrt(1/2) <= m < sqrt(2)."""
-    r = f"%v{number}"
+    r, whole = f"%v{number}", writer.whole
     writer.lines += [
         # Subtracting the bits of sqrt(1/2) rounds the exponent to the nearest: m is about 1.
-        f"  {r}.x = bitcast double {writer.value(node[1])} to i64",
-        f"  {r}.d = sub i64 {r}.x, {ROOT_OF_HALF}",
-        f"  {r}.e = ashr i64 {r}.d, 52",
+        f"  {r}.x = bitcast {writer.real} {writer.value(node[1])} to {whole}",
+        f"  {r}.d = sub {whole} {r}.x, {writer.integer(ROOT_OF_HALF)}",
+        f"  {r}.e = ashr {whole} {r}.d, {writer.integer(52)}",
     ]
     return r
 
 
 def _exponent(writer: Writer, number: int, node: Node) -> None:
     r = _split_bits(writer, number, node)
-    writer.lines.append(f"  {r} = sitofp i64 {r}.e to double")
+    writer.lines.append(f"  {r} = sitofp {writer.whole} {r}.e to {writer.real}")
 
 
 def _mantissa(writer: Writer, number: int, node: Node) -> None:
     r = _split_bits(writer, number, node)
     writer.lines += [
-        f"  {r}.s = shl i64 {r}.e, 52",
-        f"  {r}.m = sub i64 {r}.x, {r}.s",
-        f"  {r} = bitcast i64 {r}.m to double",
+        f"  {r}.s = shl {writer.whole} {r}.e, {writer.integer(52)}",
+        f"  {r}.m = sub {writer.whole} {r}.x, {r}.s",
+        f"  {r} = bitcast {writer.whole} {r}.m to {writer.real}",
     ]
 
 
 _RULES: dict[str, Rule] = {
-    "neg": _simple("  {r} = fneg double {a}"),
-    "inv": _simple("  {r} = fdiv double 1.0, {a}"),
-    "sq": _simple("  {r} = fmul double {a}, {a}"),
-    "twice": _simple("  {r} = fadd double {a}, {a}"),
+    "neg": _simple("  {r} = fneg {real} {a}"),
+    "inv": _simple("  {r} = fdiv {real} {one}, {a}"),
+    "sq": _simple("  {r} = fmul {real} {a}, {a}"),
+    "twice": _simple("  {r} = fadd {real} {a}, {a}"),
+    "fmod": _fmod,
     "power_of_two": _power_of_two,
     "exponent": _exponent,
     "mantissa": _mantissa,

@@ -13,7 +13,7 @@ from robodyn.native.arrays import KNOWN, introduce, is_readable
 from robodyn.native.bends import find_bends
 from robodyn.native.drives import find_drives
 from robodyn.native.elementary import inline_elementary
-from robodyn.native.emit import emit_module, reads_rows
+from robodyn.native.emit import emit_lanes, emit_module, reads_rows
 from robodyn.native.families import gather_families
 from robodyn.native.fusion import fuse
 from robodyn.native.kept import Code, Sizes
@@ -36,8 +36,8 @@ _Frame = tuple[tuple[memoryview, ...], tuple[np.ndarray, ...], ctypes.c_void_p]
 class Kernel:
     """A function in machine code, void f(double* in0, ..., double* out0, ...).
 
-    Inputs and outputs are flat: the nonzeros of the traced function, column by column. An output may share
-    memory with an input. Calls may run in several threads at once.
+    Inputs and outputs are flat: the nonzeros of the traced function, column by column. An output may be
+    one of the inputs. Calls may run in several threads at once.
 
     Attributes:
         longer: number of the input that has a run's table behind it: an array as `KernelModule.prepare` gives.
@@ -146,6 +146,15 @@ class KernelModule:
         return np.concatenate([*parts, self.data]) if self.width else np.concatenate(parts)
 
 
+@dataclass(frozen=True)
+class LaneModule:
+    """Machine addresses of functions of several lanes, valid as long as this object lives."""
+
+    addresses: Mapping[str, int]
+    lanes: int
+    _machine: Machine = field(repr=False)
+
+
 @told_if_slow("compiling native code")
 def compile_kernels(
     functions: Mapping[str, ca.Function | Sweep],
@@ -198,6 +207,35 @@ def compile_kernels(
     return KernelModule(kernels, code.n_parameters, code.n_prelude, prelude, code.width, given)
 
 
+def compile_lanes(
+    functions: Mapping[str, ca.Function | Sweep],
+    parameter_input: int,
+    lanes: int,
+    *,
+    inexact: Collection[str] = (),
+    plain: bool = False,
+    driven: Collection[str] = (),
+    rare: Collection[str] = (),
+) -> LaneModule:
+    """Machine code of several functions that computes several robots a call, to the same bits: see
+    `robodyn.native.lanes`. Arguments as of `compile_kernels`; what is rarely called, and sweeps, are left out."""
+    traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
+    swept = tuple(name for name, function in functions.items() if isinstance(function, Sweep))
+    chosen = tuple(name for name in traced if name in inexact)
+    seldom = tuple(name for name in traced if name in rare)
+    settings = _Settings(swept, chosen, plain, tuple(driven), seldom, parameter_input, optimisation(quick=False))
+    kept_names = [name for name in traced if name not in {*swept, *seldom}]
+    key = kept.make_key(traced, [settings, lanes])
+    code = kept.load(key)
+    if code is None:
+        programs, *sizes = _make_programs(traced, settings)
+        text = emit_lanes({k: programs[name] for k, name in enumerate(kept_names)}, lanes, parameter_input)
+        code = Code(compile_objects(text, settings.level), (), (), *sizes)
+        kept.save(key, code)
+    machine = Machine(*code.machine)
+    return LaneModule({name: machine.address_of(f"k{k}") for k, name in enumerate(kept_names)}, lanes, machine)
+
+
 @dataclass(frozen=True)
 class _Settings:
     """How to compile: names of swept and of inexact functions, and the options of `compile_kernels`."""
@@ -215,6 +253,23 @@ def _make_code(
     functions: Mapping[str, ca.Function], settings: _Settings, on_compile: Callable[[str], None] | None
 ) -> Code:
     """Read, improve, separate the prelude, write, compile."""
+    programs, n_parameters, n_prelude, width = _make_programs(functions, settings)
+    if on_compile is not None:
+        n_operations = sum(program.n_operations for program in programs.values())
+        on_compile(f"compiling {len(programs)} functions of {n_operations} operations")
+    places = [k for k, name in enumerate(programs) if name in settings.swept]
+    seldom = [k for k, name in enumerate(programs) if name in settings.rare]
+    text = emit_module(programs.values(), swept=places, row_input=settings.parameter_input or 0, rare=seldom)
+    sizes = tuple(_sizes(program, name in settings.swept) for name, program in programs.items())
+    rows = tuple(reads_rows(program) for program in programs.values())
+    return Code(compile_objects(text, settings.level), sizes, rows, n_parameters, n_prelude, width)
+
+
+def _make_programs(
+    functions: Mapping[str, ca.Function], settings: _Settings
+) -> tuple[dict[str, Program], int, int, int]:
+    """The programs of the functions, of their drives and bends and of the prelude, which has no name; the numbers of
+    parameters and of what the prelude gives, and the width of the run's table."""
     families = gather_families(functions, settings.inexact, settings.parameter_input)
     wholes = {name: family.read() for name, family in families.items()}
     if not settings.plain:
@@ -233,15 +288,7 @@ def _make_code(
     n_prelude = prelude.out_sizes[0] if prelude else 0
     if prelude and n_prelude:
         programs[""] = prelude
-    if on_compile is not None:
-        n_operations = sum(program.n_operations for program in programs.values())
-        on_compile(f"compiling {len(programs)} functions of {n_operations} operations")
-    places = [k for k, name in enumerate(programs) if name in settings.swept]
-    seldom = [k for k, name in enumerate(programs) if name in settings.rare]
-    text = emit_module(programs.values(), swept=places, row_input=settings.parameter_input or 0, rare=seldom)
-    sizes = tuple(_sizes(program, name in settings.swept) for name, program in programs.items())
-    rows = tuple(reads_rows(program) for program in programs.values())
-    return Code(compile_objects(text, settings.level), sizes, rows, n_parameters, n_prelude, width)
+    return programs, n_parameters, n_prelude, width
 
 
 def _common_width(programs: Mapping[str, Program], parameter_input: int | None) -> int:

@@ -51,7 +51,7 @@ def build_jacobian(name: str, inputs: Sequence[ca.SX], rows: ca.SX, columns: ca.
 def emit_sweep(symbol: str, column: str, n_inputs: int, n_rows: int, n_columns: int) -> str:
     """LLVM text of a function that calls `column` with each unit vector; the last output is the whole matrix.
 
-        seed = 0;    for k: seed[k] = 1, column(seed) -> J[:, k], seed[k] = 0
+    seed = 0;    for k: seed[k] = 1, column(seed) -> J[:, k], seed[k] = 0
     """
     inputs = ", ".join(f"ptr %i{k}" for k in range(n_inputs))
     comma = ", " if inputs else ""

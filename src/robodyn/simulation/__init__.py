@@ -13,15 +13,18 @@ if TYPE_CHECKING:
     from robodyn.simulation.kept import close_constraints
     from robodyn.simulation.loop_assembly import Assembled, find_branches
     from robodyn.simulation.many import simulate_many
+    from robodyn.simulation.rollout import Rollout, compile_rollout
     from robodyn.simulation.simulator import simulate
 
 __all__ = [
     "Assembled",
     "CompiledSystem",
     "Equilibrium",
+    "Rollout",
     "Solver",
     "check_operations",
     "close_constraints",
+    "compile_rollout",
     "compile_system",
     "find_branches",
     "find_equilibrium",
@@ -38,6 +41,7 @@ __getattr__, __dir__ = load_when_used(
         "robodyn.simulation.equilibrium": "Equilibrium find_equilibrium",
         "robodyn.simulation.kept": "close_constraints",
         "robodyn.simulation.many": "simulate_many",
+        "robodyn.simulation.rollout": "Rollout compile_rollout",
         "robodyn.simulation.simulator": "simulate",
     },
 )

@@ -18,7 +18,16 @@ from robodyn.assembly.reactions import REACTION
 from robodyn.engine.problem import Derivatives
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import Solver, describe
-from robodyn.native import KernelModule, Sweep, UnsupportedOperation, build_jacobian, compile_kernels, read_program
+from robodyn.native import (
+    KernelModule,
+    LaneModule,
+    Sweep,
+    UnsupportedOperation,
+    build_jacobian,
+    compile_kernels,
+    compile_lanes,
+    read_program,
+)
 from robodyn.results.provenance import PlainDict, PlainList, plain
 from robodyn.simulation.checking import Checks
 from robodyn.simulation.equations import equations_of
@@ -31,6 +40,8 @@ DERIVATIVES = ("jacobian", "time_derivative")
 DRIVEN = ("rhs", "guards", "limits", "delayed")
 READABLE = ("equations", "description", "plain_numbers", "described_numbers", "checks")
 """What is made of a system whatever the numbers in its table."""
+LANES = 4
+"""Robots that one call computes: as many as fit the vectors of most processors; twice as many are not faster."""
 INEXACT = ("fused_step",)
 """Functions whose results nothing compares exactly: they are made faster at the price of their last digits."""
 
@@ -60,6 +71,15 @@ class CompiledSystem:
         functions = derivative_functions(self.system)
         module = compile_kernels(functions, INPUTS.index("p"), plain=self.plain, data=self.system.data)
         return module, count_work(*functions.values())
+
+    @cached_property
+    def lane_module(self) -> LaneModule | None:
+        """The same functions for several robots at once, compiled when first asked for; None where they cannot be."""
+        functions = gather_functions(self.system, self.solver, self.patterns).functions
+        try:
+            return compile_lanes(functions, INPUTS.index("p"), LANES, **compilation(self.system, functions, self.plain))
+        except UnsupportedOperation:
+            return None
 
     def derivatives(self) -> Derivatives | None:
         """What a stiff method needs beside the compiled functions, compiled when first asked for; None where it cannot
@@ -119,6 +139,8 @@ class CompiledSystem:
         other = replace(self, system=replace(self.system, data=data), module=replace(self.module, data=data))
         # What was made of the system for people to read is the same.
         other.__dict__.update({key: self.__dict__[key] for key in READABLE if key in self.__dict__})
+        if "lane_module" in self.__dict__:
+            other.__dict__["lane_module"] = self.lane_module
         if "derivative_module" in self.__dict__:
             module, work = self.derivative_module
             other.__dict__["derivative_module"] = replace(module, data=data), work
@@ -174,13 +196,10 @@ def compile_system(
         module = compile_kernels(
             kernels.functions,
             INPUTS.index("p"),
-            inexact=INEXACT,
-            plain=plain,
             quick=quick,
-            driven=driven_functions(kernels.functions),
-            rare=[*system.expressions.problems, *system.expressions.actions, "guard_rates"],
             on_compile=on_compile,
             data=system.data,
+            **compilation(system, kernels.functions, plain),
         )
     except UnsupportedOperation as error:
         check_operations(system)
@@ -188,6 +207,12 @@ def compile_system(
     sizes = (kernels.n_kept, kernels.n_unknowns)
     recorded, ticks, work = kernels.recorded, kernels.ticks, kernels.work
     return CompiledSystem(system, solver, module, recorded, patterns, *sizes, ticks, work, plain)
+
+
+def compilation(system: System, functions: Mapping[str, Any], plain: bool) -> dict[str, Any]:
+    """How the functions of a system are compiled, one robot at a time or several."""
+    rare = [*system.expressions.problems, *system.expressions.actions, "guard_rates"]
+    return {"inexact": INEXACT, "plain": plain, "driven": driven_functions(functions), "rare": rare}
 
 
 def driven_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
@@ -256,6 +281,7 @@ def gather_functions(
     if watched:
         outputs = ca.vertcat(picked, system.expressions.watched)
         functions["outputs"] = ca.Function("outputs", columns, [ca.densify(outputs)])
+        functions |= {"within": system.function(within, "within")} if (within := system.within).numel() else {}
     sizes = (step.n_kept, step.n_unknowns) if step else (0, 0)
     return KernelSet(functions, work, _recorded(system, chosen), ticks, *sizes)
 

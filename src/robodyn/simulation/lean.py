@@ -5,12 +5,12 @@ What a run's numbers do not change is made once: native code, start values, chec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.engine import BrokenRun, Trajectory
+from robodyn.engine import Trajectory
 from robodyn.errors import ModelError
 from robodyn.model import Recording, Solver
 from robodyn.results import Certificate, Outcome, OutcomeKind
@@ -19,9 +19,12 @@ from robodyn.simulation.certificate import certify, check_between, describe_acti
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.outcomes import describe_failure, describe_outcome
 from robodyn.simulation.passed_limits import check_start_limits
-from robodyn.simulation.prepared import PreparedRuns, prepare_runs
-from robodyn.simulation.python_calls import PythonCalls
+from robodyn.simulation.pool import Completed, Inputs, RunPool
+from robodyn.simulation.prepared import prepare_runs
 from robodyn.simulation.starting import Start, change_start, find_start
+
+Changed = tuple[Mapping[str, float], Mapping[str, float]]
+"""Inputs and start values of a run that differ from the described ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +54,14 @@ class LeanRuns:
         self.values = compiled.parameter_values({})
         self.place = {number.name: k for k, number in enumerate(compiled.system.parameters)}
         mechanism = compiled.system.scenario.machine.mechanism
-        self.limited = bool(mechanism and mechanism.limited_joints)
+        self.limits = {
+            f"{j.name}.{field}" for j in (mechanism.limited_joints if mechanism else ()) for field in j.limits
+        }
         self.unchecked: list[str] | None = None
         self.given: Start | None = None
         if compiled.system.scenario.initialisation == "given":
             self.given = find_start(compiled, self.values)
+        self.checked_start: Start | None = None
 
     @property
     def times(self) -> Floats | None:
@@ -65,15 +71,40 @@ class LeanRuns:
         self, changes: Mapping[str, float], starts: Mapping[str, float], is_stopped: Callable[[], bool] | None = None
     ) -> Ended:
         """A run with some inputs and start values changed; a refused number is the run's outcome."""
+        return self.run_slice(self.make_pool(), [(changes, starts)], is_stopped)[0]
+
+    def make_pool(self) -> RunPool:
+        """What carries out runs, for one thread."""
+        return RunPool(self.runs, probes=self.rows_chosen)
+
+    def run_slice(
+        self, pool: RunPool, changed: Sequence[Changed], is_stopped: Callable[[], bool] | None = None
+    ) -> list[Ended]:
+        """Some runs, each with its inputs and start values."""
+        prepared = [self._prepare(*each) for each in changed]
+        inputs = [each for each in prepared if isinstance(each, Inputs)]
+        ended = iter([self._judge(*pair) for pair in zip(inputs, pool.carry_out(inputs, is_stopped), strict=True)])
+        return [next(ended) if isinstance(each, Inputs) else each for each in prepared]
+
+    def _prepare(self, changes: Mapping[str, float], starts: Mapping[str, float]) -> Inputs | Ended:
         try:
             if unchecked := changes if self.unchecked is None else {name: changes[name] for name in self.unchecked}:
                 self.compiled.check_numbers(unchecked)
-            values = self._change(changes)
-            numbers = {**self.compiled.described_numbers, **changes}
-            start = self._find_start(starts, values, numbers)
+            values, numbers = self._change(changes), self.compiled.described_numbers
+            # Few numbers decide more than the values of parameters.
+            if not changes.keys().isdisjoint(self.limits | self.runs.deciding):
+                numbers = {**numbers, **changes}
+            return Inputs(values, numbers, self._find_start(starts, values, numbers))
         except ModelError as error:
             return refuse(error)
-        return run_lean(self.runs, values, numbers, start, self.rows_chosen, is_stopped)
+
+    def _judge(self, inputs: Inputs, completed: Completed) -> Ended:
+        compiled, solver, (trajectory, failed) = self.compiled, self.solver, completed
+        if failed:
+            outcome = describe_failure(trajectory, *failed)
+            return _judge(compiled, solver, trajectory, inputs.start, outcome, rows_chosen=False)
+        outcome = describe_outcome(compiled, solver, trajectory)
+        return _judge(compiled, solver, trajectory, inputs.start, outcome, self.rows_chosen)
 
     def screen(self, columns: Mapping[str, Floats]) -> None:
         """Check the numbers of all runs at once as far as that can be, and leave the others to each run."""
@@ -86,52 +117,21 @@ class LeanRuns:
             values[self.place[name]] = value
         return values
 
-    def _find_start(self, starts: Mapping[str, float], values: np.ndarray, numbers: dict[str, float]) -> Start:
+    def _find_start(self, starts: Mapping[str, float], values: np.ndarray, numbers: Mapping[str, float]) -> Start:
         system = self.compiled.system
         start = find_start(self.compiled, values) if self.given is None else self.given
         if starts:
             start = change_start(system, start, starts, values)
-        if self.limited:
+        if self.limits and (start is not self.checked_start or numbers is not self.compiled.described_numbers):
             states = dict(zip((state.name for state in system.states), start.x.tolist(), strict=True))
             check_start_limits(system, states, numbers)
+            self.checked_start = start if numbers is self.compiled.described_numbers else None
         return start
 
 
 def refuse(error: ModelError) -> Ended:
     """The end of a run whose numbers no description accepts: before it began, and why."""
     return Ended(Outcome(OutcomeKind.FAILED, "; ".join(str(flaw) for flaw in error.flaws), 0.0))
-
-
-def run_lean(
-    runs: PreparedRuns,
-    values: np.ndarray,
-    numbers: dict[str, float],
-    start: Start,
-    rows_chosen: bool,
-    is_stopped: Callable[[], bool] | None = None,
-) -> Ended:
-    """Carry out a run and judge it, without the words that a `Run` has."""
-    compiled, solver = runs.compiled, runs.solver
-    calls = PythonCalls(compiled, compiled.module.prepare(values))
-    run = runs.begin(runs.set_up(calls.p, numbers, start), calls.p, start)
-    run.call_back(calls.run_task, calls.run_action, _stop(is_stopped) if is_stopped else None)
-    try:
-        trajectory = run.complete(probes=rows_chosen)
-    except BrokenRun as broken:
-        outcome = describe_failure(broken.trajectory, calls.running, broken.cause)
-        return _judge(compiled, solver, broken.trajectory, start, outcome, rows_chosen=False)
-    outcome = describe_outcome(compiled, solver, trajectory)
-    return _judge(compiled, solver, trajectory, start, outcome, rows_chosen)
-
-
-def _stop(is_stopped: Callable[[], bool]) -> Callable[[float, float, int], None]:
-    """Threads are never interrupted themselves: they look whether the one that is, was."""
-
-    def look(time: float, step: float, steps: int) -> None:
-        if is_stopped():
-            raise KeyboardInterrupt
-
-    return look
 
 
 def _judge(

@@ -6,13 +6,13 @@ to the last bit, whatever the number of threads.
 
 from __future__ import annotations
 
-import itertools
 import os
 import sys
 import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -21,11 +21,11 @@ import numpy as np
 from robodyn.assembly import System
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Recording, Solver
-from robodyn.results import OutcomeKind
 from robodyn.results.table import Curves, RunTable
 from robodyn.simulation.columns import Columns, read_columns
 from robodyn.simulation.compiled import CompiledSystem, compile_system
-from robodyn.simulation.lean import Ended, LeanRuns
+from robodyn.simulation.lane_choice import LaneChoice
+from robodyn.simulation.lean import Changed, Ended, LeanRuns
 from robodyn.simulation.measures import Measure, find_measures
 from robodyn.simulation.python_calls import calls_python
 from robodyn.waiting import WaitingLine
@@ -47,6 +47,7 @@ def simulate_many(
     record: Recording | None = None,
     solver: Solver | None = None,
     threads: int | None = None,
+    lanes: bool | None = None,
     progress: Progress | None = None,
 ) -> RunTable:
     """Simulate one scenario many times with other numbers; a row of the table is a run.
@@ -60,6 +61,9 @@ def simulate_many(
         record: keep whole curves of its signals at its rate or times, from which measures are taken too. By default
             measures are taken from the ends of steps where there are sampled blocks, else from the rows of `simulate`.
         threads: one a core by default; laws that are plain Python run in one thread.
+        lanes: whether each thread computes four robots a call; by default where so many runs are left that compiling
+            for it pays, and where it turns out to be faster. Never with laws that are plain Python, with a limit of
+            wall time, on Windows, or on processors of another kind than x86-64.
         progress: called now and then with (runs that have ended, runs).
 
     Returns:
@@ -79,6 +83,7 @@ def simulate_many(
     kept = [measure.signal for measure in taken]
     compiled = what if isinstance(what, CompiledSystem) else _compile(what, solver, kept, record)
     batch = _Batch(compiled, solver or compiled.solver, columns, taken, record)
+    batch.lanes = lanes
     with WaitingLine(f"simulating {system.scenario.name}", quiet=progress is not None, watched=False) as message:
         batch.run_all(_count_threads(threads, compiled, columns.count), progress or _tell(message))
     return batch.table()
@@ -91,6 +96,12 @@ def count_cores() -> int:
 
 def _count_threads(threads: int | None, compiled: CompiledSystem, runs: int) -> int:
     return 1 if calls_python(compiled.system) else min(threads or count_cores(), runs)
+
+
+def _errors(workers: Iterable[Future[None]]) -> list[BaseException]:
+    """Why threads ended; those that were told to end last."""
+    found = [error for worker in workers if worker.done() and (error := worker.exception())]
+    return sorted(found, key=lambda error: isinstance(error, KeyboardInterrupt))
 
 
 def _tell(message: WaitingLine) -> Progress:
@@ -115,7 +126,8 @@ class _Batch:
     ) -> None:
         place = {info.name: k for k, info in enumerate(compiled.recorded)}
         self.columns, self.measures = columns, [(measure, place.get(measure.signal)) for measure in measures]
-        self.compiled, self.scenario = compiled, compiled.system.scenario
+        self.compiled, self.solver, self.scenario = compiled, solver, compiled.system.scenario
+        self.lanes: bool | None = None
         self._check_compiled(record.signals if record else ())
         self.lean = LeanRuns(compiled, solver, record, self.scenario.duration)
         self.lean.screen(columns.parameters)
@@ -123,7 +135,7 @@ class _Batch:
         self.taken = np.full((columns.count, len(measures)), np.nan)
         self.ended: list[tuple[str, str, float] | None] = [None] * columns.count
         self.violated: Counter[str] = Counter()
-        self.lock = threading.Lock()
+        self.lock, self.next = threading.Lock(), 0
         self.curves = self._make_curves(record) if record else None
 
     def _check_compiled(self, patterns: Sequence[str]) -> None:
@@ -154,42 +166,51 @@ class _Batch:
 
     def run_all(self, threads: int, progress: Progress) -> None:
         """Every run once, in so many threads."""
-        numbers = itertools.count()
         if threads == 1:
-            self._work(numbers, lambda done: progress(done, self.columns.count))
+            self._work(1, lambda done: progress(done, self.columns.count))
             return
         with ThreadPoolExecutor(threads) as pool:
             try:
-                workers = {pool.submit(self._work, numbers, None) for _ in range(threads)}
-                while wait(workers, LOOK, FIRST_EXCEPTION).not_done and not self._failed(workers):
+                workers = {pool.submit(self._work, threads, None) for _ in range(threads)}
+                while wait(workers, LOOK, FIRST_EXCEPTION).not_done and not _errors(workers):
                     progress(sum(one is not None for one in self.ended), self.columns.count)
             finally:
                 self.stopped.set()
-        for worker in workers:
-            worker.result()
+        for error in _errors(workers):
+            raise error
+
+    def _work(self, threads: int, report: Callable[[int], Any] | None) -> None:
+        """Some runs after the others, until there are none left or nobody wants them."""
+        pool, choice = self.lean.make_pool(), LaneChoice(self.compiled, self.solver, self.lanes)
+        while not self.stopped.is_set():
+            some = self._take(choice.choose(pool, self.columns.count - self.next, threads))
+            if not some:
+                return
+            begun = time.perf_counter()
+            every = self.lean.run_slice(pool, list(self._changes(some)), self.stopped.is_set)
+            choice.note(pool, (time.perf_counter() - begun) / len(some))
+            for k, ended in zip(some, every, strict=True):
+                self._keep(k, ended)
+            if report:
+                report(some.stop)
+
+    def _take(self, count: int) -> range:
+        """Numbers of the next runs, that no other thread has."""
+        with self.lock:
+            begin, self.next = self.next, min(self.next + count, self.columns.count)
+            return range(begin, self.next)
+
+    def _changes(self, some: range) -> Iterator[Changed]:
+        """Inputs and start values of some runs, as plain numbers."""
+        columns = self.columns
+        return zip(*(self._rows(values, some) for values in (columns.parameters, columns.initial)), strict=True)
 
     @staticmethod
-    def _failed(workers: Any) -> bool:
-        return any(worker.done() and worker.exception() for worker in workers)
-
-    def _work(self, numbers: Any, report: Callable[[int], Any] | None) -> None:
-        """Run after run, until there is none left or nobody wants them."""
-        names, starts = (
-            {name: values.tolist() for name, values in given.items()}
-            for given in (self.columns.parameters, self.columns.initial)
-        )
-        for k in numbers:
-            if k >= self.columns.count or self.stopped.is_set():
-                return
-            changes = {name: values[k] for name, values in names.items()}
-            start = {name: values[k] for name, values in starts.items()}
-            ended = self.lean.run(changes, start, self.stopped.is_set)
-            if ended.outcome.kind is OutcomeKind.INTERRUPTED and not self.stopped.is_set():
-                # By the keyboard: the runs after it are not wanted either.
-                raise KeyboardInterrupt
-            self._keep(k, ended)
-            if report:
-                report(k + 1)
+    def _rows(columns: Mapping[str, np.ndarray], some: range) -> Iterator[dict[str, float]]:
+        if not columns:
+            return ({} for _ in some)
+        rows = zip(*(values[some.start : some.stop].tolist() for values in columns.values()), strict=True)
+        return (dict(zip(columns, row, strict=True)) for row in rows)
 
     def _keep(self, k: int, ended: Ended) -> None:
         outcome, trajectory = ended.outcome, ended.trajectory

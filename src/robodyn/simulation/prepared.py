@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.assembly.invariants import Invariant
 from robodyn.engine import Integration, Setup, set_up
 from robodyn.model import Recording, Solver
 from robodyn.simulation.compiled import CompiledSystem
@@ -27,23 +26,25 @@ class PreparedRuns:
 
     Attributes:
         recording: which instants the engine keeps.
-        decide: values of the numbers that decide delays and jumps; ready: these of the last run, and its setup.
+        deciding: names of the numbers that decide delays and jumps; decide: their values; ready: these of the last
+            run, and its setup.
     """
 
     def __init__(
         self, compiled: CompiledSystem, solver: Solver, recording: Recording, begin: float, duration: float
     ) -> None:
-        limited = any(watched.invariant is Invariant.WITHIN for watched in compiled.system.watched)
+        limited = "within" in compiled.module.kernels
         self.compiled, self.solver, self.span = compiled, solver, (begin, begin + duration)
         self.duration = duration
         self.recording = engine_recording(recording, solver, begin, duration, watch_steps=limited)
         deciding = deciding_numbers(compiled.system)
+        self.deciding = frozenset(deciding)
         self.decide: Callable[[Mapping[str, Any]], Any] = itemgetter(*deciding) if deciding else lambda numbers: ()
         # A delayed signal without a given past has that of the start, which any number may decide.
         self.free = any(delay.before is None for delay in compiled.system.delays)
         self.ready: tuple[Any, Setup] | None = None
 
-    def set_up(self, p: np.ndarray, numbers: dict[str, Any], start: Start) -> Setup:
+    def set_up(self, p: np.ndarray, numbers: Mapping[str, Any], start: Start) -> Setup:
         """What the engine needs to know of a run with these parameters."""
         ready, decided = self.ready, self.decide(numbers)
         if ready is not None and ready[0] == decided and not self.free:

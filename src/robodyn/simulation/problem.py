@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -17,11 +18,11 @@ from robodyn.simulation.starting import Start
 PYTHON_ACTION = -1
 
 
-def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any], start: Start) -> Problem:
+def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, Any], start: Start) -> Problem:
     """The engine's view of a system with the given parameters."""
     system, at = compiled.system, compiled.address
     names: tuple[str, ...] = ("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step")
-    names += ("rhs", "jacobian", "time_derivative", "position_rate", "outputs")
+    names += ("rhs", "jacobian", "time_derivative", "position_rate", "outputs", "within")
     names += ("guards", "guard_rates", "limits", "delayed", "drives", "bends")
     others: dict[str, Any] = parameter_tables(compiled, p, values, start, system.scenario.duration)
     others |= {name: at(name) for name in names}
@@ -34,6 +35,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         n_d=len(system.delays),
         n_y=len(compiled.recorded),
         n_watched=system.expressions.watched.numel(),
+        n_within=compiled.count_entries("within"),
         n_guards=len(system.discrete.guards),
         n_limited=len(system.limited),
         n_quadratures=system.n_quadratures,
@@ -73,7 +75,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
 
 
 def parameter_tables(
-    compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any], start: Start, duration: float
+    compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, Any], start: Start, duration: float
 ) -> dict[str, Any]:
     """Those tables of the problem that a run's parameters and start decide."""
     system = compiled.system
@@ -95,7 +97,7 @@ def deciding_numbers(system: System) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _history_start(compiled: CompiledSystem, start: Start, p: np.ndarray, values: dict[str, Any]) -> np.ndarray:
+def _history_start(compiled: CompiledSystem, start: Start, p: np.ndarray, values: Mapping[str, Any]) -> np.ndarray:
     """Values of the delayed signals before the start: as given, else their own start values."""
     delays = compiled.system.delays
     given = np.array([values.get(f"{delay.owner}.before", 0.0) for delay in delays])
@@ -107,7 +109,7 @@ def _history_start(compiled: CompiledSystem, start: Start, p: np.ndarray, values
     return given
 
 
-def break_times(rules: tuple[BreakRule, ...], values: dict[str, Any], begin: float, end: float) -> np.ndarray:
+def break_times(rules: tuple[BreakRule, ...], values: Mapping[str, Any], begin: float, end: float) -> np.ndarray:
     """Instants between two times at which references jump or have a kink, ascending."""
     times: set[float] = set()
     for rule in rules:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.engine import Recording as EngineRecording
-from robodyn.errors import Flaw, ModelError
+from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Recording, Solver
-
-# Rows of a recording at a rate, far beyond what can be looked at and within what can be held in memory.
-MOST_ROWS = 50_000_000
+from robodyn.model.recording import check_samples
 
 
 def engine_recording(
@@ -28,11 +26,10 @@ def engine_recording(
             raise ModelError([Flaw("recording.times", what, "lengthen the duration or leave times out")])
         return EngineRecording(kind="times", times=times, watch_steps=watch_steps)
     if recording.rate is not None:
-        # The last sample of a whole number of periods must not fall out by rounding.
-        count = int(np.floor(duration * recording.rate * (1 + 1e-12))) + 1
-        if count > MOST_ROWS:
-            what = f"{recording.rate:g} Hz for {duration:g} s are {count:.3g} rows"
-            raise ModelError([Flaw("recording.rate", what, f"at most {MOST_ROWS:,} are kept")])
+        flaws = FlawList()
+        check_samples(flaws, duration, recording)
+        flaws.raise_if_any("recording")
+        count = recording.samples(duration)
         times = begin + np.minimum(np.arange(count) / recording.rate, duration)
         return EngineRecording(kind="times", times=times, keep_end=True, watch_steps=watch_steps)
     # Adaptive steps are recorded by as many points as reading between them needs, fixed ones by their ends.

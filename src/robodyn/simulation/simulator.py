@@ -69,11 +69,11 @@ def simulate(
     # Of many runs of one system, their motions are compared with the limits, not their references.
     once = not isinstance(what, CompiledSystem)
     numbers = compiled.number_values(values)
-    doubts = tuple(find_reference_warnings(system, numbers)) if once else ()
     calls = PythonCalls(compiled, compiled.module.prepare(values))
     begin = find_start(compiled, values, start)
+    states = dict(zip((state.name for state in system.states), begin.x.tolist(), strict=True))
+    doubts = tuple(find_reference_warnings(system, numbers, states)) if once else ()
     if start is None:
-        states = dict(zip((state.name for state in system.states), begin.x.tolist(), strict=True))
         check_start_limits(system, states, numbers)
     try:
         trajectory = _integrate(compiled, solver, recording, numbers, begin, calls, progress)

@@ -16,7 +16,7 @@ def solve_factorised(columns, pivots, n, b):
     load_library().solve_factorised(columns.ctypes, pivots.ctypes, ctypes.c_int64(n), b.ctypes)
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 30])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7, 8, 9, 30])
 def test_factorised_systems_are_solved(n):
     rng = np.random.default_rng(n)
     A, b = rng.normal(size=(n, n)), rng.normal(size=n)

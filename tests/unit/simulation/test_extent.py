@@ -1,6 +1,7 @@
 """Is it reported before a run how large it will be, and refused where it cannot be kept?"""
 
 import warnings
+from dataclasses import replace
 
 import pytest
 
@@ -56,6 +57,14 @@ def test_a_record_that_cannot_be_kept_is_refused_with_a_rate_that_can():
     assert "scenario 'arm'" in str(error.value)
     with pytest.raises(ModelError, match=r"keeps 4e\+07 rows"):
         simulate(arm(1000.0, (HOLD,)), Solver("dopri5"), recording=Recording(refine=40))
+
+
+@pytest.mark.parametrize("rate", [1e9, 1e30])
+def test_samples_that_cannot_be_counted_are_refused_in_the_description_and_in_a_run(rate):
+    with pytest.raises(ModelError, match="recording.rate: .* rows .at most 50,000,000 are kept"):
+        replace(arm(1000.0), recording=Recording(rate=rate))
+    with pytest.raises(ModelError, match="recording.rate: .* rows .at most 50,000,000 are kept"):
+        simulate(arm(1000.0), recording=Recording(rate=rate))
 
 
 def test_a_record_that_an_event_or_a_limit_ends_is_told_and_run():

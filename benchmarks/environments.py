@@ -1,0 +1,165 @@
+"""How many steps a second does an environment of reinforcement learning make, beside the same one of MuJoCo?
+
+A cart-pole (two Runge-Kutta steps of 10 ms a step of the environment) and the six-axis arm with a velocity servo at
+each joint (ten of 1 ms). Both sides are Gymnasium environments with the same actions, observations, rewards and
+integrator, and must end in the same state; vectors have 64 robots in one thread.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from gymnasium import Env
+from gymnasium.spaces import Box
+from gymnasium.vector import SyncVectorEnv
+
+import robodyn as rd
+from benchmarks.agreement import largest_difference, require_agreement
+from benchmarks.arm import N_JOINTS, mjcf
+from benchmarks.rows import Findings, Row
+from benchmarks.timing import time_interleaved
+from robodyn.catalog.six_axis import six_axis_mechanism
+from robodyn.gym import ScenarioEnv, ScenarioVectorEnv, Task
+
+STEPS, ROBOTS, ROUNDS = 200, 64, 7
+AGREEMENT = 1e-8
+GAINS = (4000.0, 5000.0, 1000.0, 300.0, 300.0, 100.0)
+CART_POLE = """<mujoco><compiler angle="radian" autolimits="false"/>
+<option timestep="0.01" integrator="RK4" gravity="0 0 -9.81"><flag contact="disable" constraint="disable"/></option>
+<worldbody><body><joint name="cart" type="slide" axis="1 0 0"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
+<body><joint name="pole" type="hinge" axis="0 1 0"/>
+<inertial pos="0 0 0.5" mass="0.1" diaginertia="0.01 0.01 0.01"/></body></body></worldbody>
+<actuator><motor joint="cart" gear="1"/></actuator></mujoco>"""
+
+
+class MujocoEnv(Env[Any, Any]):
+    """A model with actuators, as Gymnasium's own environments of MuJoCo have them."""
+
+    def __init__(self, xml: str, substeps: int, steps: int, limit: float, start: np.ndarray) -> None:
+        import mujoco
+
+        self.mujoco, self.model = mujoco, mujoco.MjModel.from_xml_string(xml)
+        self.data, self.substeps, self.steps, self.start = mujoco.MjData(self.model), substeps, steps, start
+        self.action_space = Box(-limit, limit, (self.model.nu,), np.float32)
+        self.observation_space = Box(-np.inf, np.inf, (self.model.nq + self.model.nv,), np.float64)
+
+    def _observe(self) -> np.ndarray:
+        return np.concatenate([self.data.qpos, self.data.qvel])
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.mujoco.mj_resetData(self.model, self.data)
+        self.data.qpos[:], self.count = self.start, 0
+        return self._observe(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.data.ctrl[:] = action
+        self.mujoco.mj_step(self.model, self.data, nstep=self.substeps)
+        self.count += 1
+        return self._observe(), float(1 - self.data.qpos[-1] ** 2), False, self.count >= self.steps, {}
+
+
+def cart_pole() -> Task:
+    """The cart-pole of the examples, without an end of its own."""
+    bodies = (rd.Body("cart", mass=1.0), rd.Body("pole", 0.1, (0.0, 0.0, 0.5), (0.01, 0.01, 0.01)))
+    joints = (
+        rd.Joint("cart", "prismatic", rd.GROUND, "cart", axis=(1.0, 0.0, 0.0)),
+        rd.Joint("pole", "revolute", "cart", "pole", axis=(0.0, 1.0, 0.0)),
+    )
+    blocks = (
+        rd.Block("push", "constant_reference", parameters={"constant": 0.0}),
+        rd.Block("drive", "torque_source", on="cart", inputs={"command": "push.value"}),
+    )
+    machine = rd.Machine("cart-pole", rd.Mechanism("cart-pole", bodies, joints), blocks)
+    start = {"pole.position": 0.1}
+    scenario = rd.Scenario("cart-pole", machine, 1e3, start, solver=rd.Solver("rk4", step=0.01, max_steps=10**7))
+    seen = ("cart.position", "pole.position", "cart.velocity", "pole.velocity")
+    return Task(scenario, {"push.constant": (-10.0, 10.0)}, seen, "1 - pole.position^2", 0.02)
+
+
+def _servo(command: Any, velocity: Any, *, gain: float) -> dict[str, Any]:
+    return {"torque": gain * (command - velocity)}
+
+
+def arm() -> Task:
+    """The six-axis arm; actions are velocities for its drives."""
+    names = [f"joint{k + 1}" for k in range(N_JOINTS)]
+    blocks = []
+    for name, gain in zip(names, GAINS, strict=True):
+        blocks.append(rd.Block(f"{name}.wanted", "constant_reference", parameters={"constant": 0.0}))
+        inputs = {"command": f"{name}.wanted.value", "velocity": f"{name}.velocity"}
+        drive = {"parameters": {"gain": gain}, "acts": {"torque": name}}
+        blocks.append(rd.Block(f"{name}.drive", _servo, inputs=inputs, **drive))
+    machine = rd.Machine("six-axis", six_axis_mechanism(), tuple(blocks))
+    solver = rd.Solver("rk4", step=0.001, max_steps=10**7)
+    scenario = rd.Scenario("arm", machine, 1e3, {f"{name}.position": 0.3 for name in names}, solver=solver)
+    seen = [f"{name}.{quantity}" for quantity in ("position", "velocity") for name in names]
+    actions = {f"{name}.wanted.constant": (-1.0, 1.0) for name in names}
+    return Task(scenario, actions, seen, "1 - joint6.position^2", 0.01)
+
+
+def mujoco_servo_arm() -> str:
+    """The arm in MuJoCo's format with velocity servos."""
+    root = ET.fromstring(mjcf(0.001))
+    option = root.find("option")
+    assert option is not None
+    option.set("integrator", "RK4")
+    ET.SubElement(option, "flag", contact="disable", constraint="disable")
+    servos = ET.SubElement(root, "actuator")
+    for k, gain in enumerate(GAINS):
+        ET.SubElement(servos, "velocity", joint=f"joint{k + 1}", kv=repr(gain))
+    return ET.tostring(root, encoding="unicode")
+
+
+def measure() -> Findings:
+    """Both machines, one robot and many."""
+    rows: list[Row] = []
+    for label, task, xml, substeps, limit, start in (
+        ("cart-pole", cart_pole(), CART_POLE, 2, 10.0, np.array([0.0, 0.1])),
+        ("six-axis arm with drives", arm(), mujoco_servo_arm(), 10, 1.0, np.full(N_JOINTS, 0.3)),
+    ):
+        rows += _compare(label, task, lambda xml=xml, n=substeps, u=limit, q=start: MujocoEnv(xml, n, 10**9, u, q))
+    return Findings(tuple(rows))
+
+
+def _compare(label: str, task: Task, rival: Callable[[], Env[Any, Any]]) -> list[Row]:
+    import mujoco
+
+    ours, theirs = ScenarioEnv(task), rival()
+    actions = np.random.default_rng(1).uniform(
+        ours.action_space.low, ours.action_space.high, (STEPS, len(task.actions))
+    )
+    actions = 0.1 * actions.astype(np.float32)
+    ends = [_play(env, actions)[0] for env in (ours, theirs)]
+    agreed = require_agreement(f"observations after {STEPS} steps", largest_difference([(ends[0], ends[1])]), AGREEMENT)
+    many, others = ScenarioVectorEnv(task, ROBOTS), SyncVectorEnv([rival] * ROBOTS)
+    copies = np.repeat(actions[: STEPS // 10, None], ROBOTS, axis=1)
+    timings = time_interleaved(
+        {
+            "ours": lambda: _play(ours, actions),
+            "mujoco": lambda: _play(theirs, actions),
+            "many": lambda: _play(many, copies),
+            "mujocos": lambda: _play(others, copies),
+        },
+        ROUNDS,
+    )
+    found = []
+    for name, rival_name, count, said in (
+        ("ours", "mujoco", STEPS, label),
+        ("many", "mujocos", len(copies) * ROBOTS, f"{label}, {ROBOTS} robots"),
+    ):
+        times = [1e6 * timings.median(key) / count for key in (name, rival_name)]
+        accuracy = f"{1e6 / times[0]:.0f} steps a second, MuJoCo {1e6 / times[1]:.0f}; {agreed}"
+        version, ratio = f"mujoco {mujoco.__version__}", timings.ratio(name, rival_name)
+        found.append(Row(f"environment step, {said}", times[0], "us", accuracy, times[1], version, ratio))
+    return found
+
+
+def _play(env: Any, actions: np.ndarray) -> Any:
+    env.reset(seed=0)
+    for action in actions:
+        seen = env.step(action)
+    return seen

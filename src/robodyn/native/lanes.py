@@ -1,0 +1,137 @@
+"""Vector code generation: how does one call compute several robots at once? Every register holds a number of each.
+
+    void f(double** in0, ..., double* p, ..., double** out0, ...)
+
+An input or output is given by one address a lane, so that numbers are read where they are; only the parameters, which
+hardly change, stand side by side: entry k of lane l at p[k lanes + l], and behind them once the run's table.
+
+Arithmetic is that of one robot, to the last bit: vector instructions round each lane by itself, and functions of the C
+library are called lane by lane.
+"""
+
+from collections.abc import Sequence
+
+from robodyn.native.instructions import CALLS, Writer, literal
+from robodyn.native.program import Program
+
+AT_ONCE = frozenset(["sqrt", "fabs", "floor", "ceil", "copysign", "fmin", "fmax", "muladd"])
+"""Functions that processors have for vectors; all others are called lane by lane."""
+
+
+class LaneWriter(Writer):
+    """The lines of one function of several lanes.
+
+    Attributes:
+        lanes: how many; parts: registers of each lane of a vector, once something asked for them.
+    """
+
+    def __init__(self, lanes: int, program: Program, slots: dict[int, int], row_input: int = 0) -> None:
+        super().__init__(program, slots, row_input)
+        self.lanes = lanes
+        self.real, self.bit, self.whole = (f"<{lanes} x {kind}>" for kind in ("double", "i1", "i64"))
+        self.true = "splat (i1 true)"
+        self._parts: dict[str, list[str]] = {}
+        self._bases: dict[tuple[str, int], str] = {}
+
+    def constant(self, value: float) -> str:
+        return f"splat (double {literal(value)})"
+
+    def integer(self, value: int) -> str:
+        return f"splat (i64 {value})"
+
+    def table_place(self) -> int:
+        return self.lanes * super().table_place()
+
+    def load_input(self, name: str, i: int, k: int) -> None:
+        if i == self._row_input:
+            self.load(name, f"%i{i}", k)
+            return
+        self._gather(name, [(base, str(k)) for base in self._lane_bases(f"%i{i}")])
+
+    def store_output(self, value: str, i: int, k: int) -> None:
+        for lane, (part, base) in enumerate(zip(self._split(value), self._lane_bases(f"%o{i}"), strict=True)):
+            place = f"%o{i}.{k}.{lane}"
+            self.lines.append(f"  {place} = getelementptr double, ptr {base}, i64 {k}")
+            self.lines.append(f"  store double {part}, ptr {place}")
+
+    def call(self, name: str, op: str, arguments: list[str]) -> None:
+        if op in AT_ONCE:
+            given = ", ".join(f"{self.real} {value}" for value in arguments)
+            self.lines.append(f"  {name} = call {self.real} @{vector_name(op, self.lanes)}({given})")
+            return
+        function = f"@{CALLS[op]}"
+        self._join(name, "double", [f"{function}({_doubles(one)})" for one in self._transposed(arguments)])
+
+    def find(self, name: str, function: str, x: str) -> None:
+        self._join(name, "i64", [f"{function}, double {part})" for part in self._split(x)])
+
+    def read_at(self, name: str, array: str, index: str) -> None:
+        self._gather(name, [(array, part) for part in self._split(index, self.whole)])
+
+    def remainder(self, name: str, a: str, b: str) -> None:
+        parts = [f"{name}.{lane}" for lane in range(self.lanes)]
+        for part, (one, other) in zip(parts, self._transposed([a, b]), strict=True):
+            self.lines.append(f"  {part} = frem double {one}, {other}")
+        self._insert(name, "double", parts)
+
+    def _lane_bases(self, array: str) -> list[str]:
+        """Registers with the address of each lane's array, loaded when first used."""
+        for lane in range(self.lanes):
+            if (array, lane) not in self._bases:
+                base = self._bases[array, lane] = f"{array}.base{lane}"
+                self.lines.append(f"  {base}.p = getelementptr ptr, ptr {array}, i64 {lane}")
+                self.lines.append(f"  {base} = load ptr, ptr {base}.p")
+        return [self._bases[array, lane] for lane in range(self.lanes)]
+
+    def _split(self, value: str, kind: str | None = None) -> list[str]:
+        """Each lane of a vector by itself; once, so that sine and cosine of an angle are seen to belong together."""
+        if value.startswith("splat"):
+            return [value[len("splat (double ") : -1]] * self.lanes
+        if value not in self._parts:
+            self._parts[value] = [f"{value}.part{lane}" for lane in range(self.lanes)]
+            for lane, part in enumerate(self._parts[value]):
+                self.lines.append(f"  {part} = extractelement {kind or self.real} {value}, i64 {lane}")
+        return self._parts[value]
+
+    def _transposed(self, values: Sequence[str]) -> list[tuple[str, ...]]:
+        return list(zip(*(self._split(value) for value in values), strict=True))
+
+    def _join(self, name: str, kind: str, calls: Sequence[str]) -> None:
+        """A vector of what calls give, one a lane."""
+        parts = [f"{name}.{lane}" for lane in range(self.lanes)]
+        self.lines += [f"  {part} = call {kind} {call}" for part, call in zip(parts, calls, strict=True)]
+        self._insert(name, kind, parts)
+
+    def _gather(self, name: str, places: Sequence[tuple[str, str]]) -> None:
+        """A vector of numbers at (array, index), one a lane."""
+        parts = [f"{name}.{lane}" for lane in range(self.lanes)]
+        for part, (array, index) in zip(parts, places, strict=True):
+            self.lines.append(f"  {part}.p = getelementptr double, ptr {array}, i64 {index}")
+            self.lines.append(f"  {part} = load double, ptr {part}.p")
+        self._insert(name, "double", parts)
+
+    def _insert(self, name: str, kind: str, parts: Sequence[str]) -> None:
+        vector, before = f"<{self.lanes} x {kind}>", "poison"
+        for lane, part in enumerate(parts):
+            after = name if lane == self.lanes - 1 else f"{name}.with{lane}"
+            self.lines.append(f"  {after} = insertelement {vector} {before}, {kind} {part}, i64 {lane}")
+            before = after
+
+
+def vector_name(operation: str, lanes: int) -> str:
+    """The function of an operation on vectors."""
+    return CALLS[operation].replace(".f64", f".v{lanes}f64")
+
+
+def declare_vectors(lanes: int) -> str:
+    """Declarations of the functions that processors have for vectors."""
+    counts = {"muladd": 3, "copysign": 2, "fmin": 2, "fmax": 2}
+    vector = f"<{lanes} x double>"
+    return "".join(
+        f"declare {vector} @{vector_name(op, lanes)}({', '.join([vector] * counts.get(op, 1))})\n"
+        for op in sorted(AT_ONCE)
+    )
+
+
+def _doubles(values: Sequence[str]) -> str:
+    return ", ".join(f"double {value}" for value in values)

@@ -1,0 +1,83 @@
+"""Known references: what will a signal be, and how fast will it change, where it depends on time and numbers alone?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly import System
+from robodyn.laws import arguments_of
+from robodyn.model import Block
+from robodyn.model.outputs import name_results
+from robodyn.simulation.problem import break_times
+from robodyn.symbolic.tables import spell_out
+
+RATES = ("position", "velocity", "acceleration")
+INSTANTS = 2001
+"""Times at which references are looked at, beside those where they bend."""
+
+
+def find_motions(
+    system: System, signals: Sequence[Any], values: Mapping[str, float]
+) -> tuple[np.ndarray, list[dict[str, np.ndarray]]]:
+    """Times, and position, velocity and acceleration of each there; nothing where they depend on more than time."""
+    end = system.scenario.duration
+    bends = break_times(system.discrete.breaks, dict(values), 0.0, end)
+    times = np.unique(np.concatenate([np.linspace(0.0, end, INSTANTS), bends, np.nextafter(bends, -np.inf)]))
+    known = dict(zip((info.name for info in system.signals), ca.vertsplit(system.expressions.outputs), strict=True))
+    owners = {str(signal).rpartition(".")[0] for signal in signals}
+    blocks = [block for block in system.scenario.machine.blocks if block.name in owners]
+    clocks = {block.name: block for block in blocks if _takes_time_alone(block)}
+    results = {name: _evaluate(block, values, times) for name, block in clocks.items()}
+    motions = []
+    for signal in signals:
+        owner, _, output = str(signal).rpartition(".")
+        names = [output.replace("position", rate) for rate in RATES]
+        beside = results.get(owner, {})
+        rows: Sequence[Any]
+        if not isinstance(signal, str):
+            rows = [np.full(times.shape, rate) for rate in (float(signal), 0.0, 0.0)]
+        elif "position" in output and {*names} <= beside.keys():
+            rows = [np.broadcast_to(beside[name], times.shape) for name in names]
+        else:
+            traced = _evaluate(clocks[owner], values, system.symbols.t) if owner in clocks else {}
+            position = ca.SX(traced[output]) if output in traced else known.get(signal)
+            rows = _differentiate(system, position, values, times)
+        motions.append(dict(zip(RATES, rows, strict=False)))
+    return times, motions
+
+
+def _takes_time_alone(block: Block) -> bool:
+    """Whether a block's outputs are functions of time and its numbers, be they sampled or not."""
+    return block.native and {block.source_of(argument) for argument in arguments_of(block.function)} == {
+        "time",
+        "parameter",
+    }
+
+
+def _evaluate(block: Block, values: Mapping[str, float], time: Any) -> Mapping[str, Any]:
+    """A block's outputs at times, or as expressions of the time."""
+    names = {key: f"{block.name}.{key}" for key in block.parameters}
+    given = {key: values.get(names[key], value) for key, value in block.parameters.items()}
+    with suppress(Exception):  # a user's function may work on symbols alone
+        return name_results(block, block.function(time=time, **given))
+    return {}
+
+
+def _differentiate(
+    system: System, position: ca.SX | None, values: Mapping[str, float], times: np.ndarray
+) -> Sequence[np.ndarray]:
+    """An expression and its rates at times; nothing where it depends on more than time."""
+    t, p = system.symbols.t, system.symbols.p
+    free = ca.vertcat(t, p)
+    if position is None or not all(ca.depends_on(free, symbol) for symbol in ca.symvar(position)):
+        return []
+    velocity = ca.jacobian(position, t)
+    column = ca.densify(ca.vertcat(position, velocity, ca.jacobian(velocity, t)))
+    function: Any = spell_out(ca.Function("reference", [t, p], [column]))
+    fixed = np.reshape([values[number.name] for number in system.parameters], (-1, 1))
+    return list(np.array(function(times[None, :], np.tile(fixed, len(times)))))

@@ -1,0 +1,133 @@
+"""Pool of runs: how does one thread carry out run after run in the same memory, several at once where that pays?
+
+Where native code of several lanes is there, the runs of a slice are carried out at once, each in a lane: see
+`engine/lanes.c`. What a run computes does not depend on the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robodyn.engine import BrokenRun, Integration, Setup, Status, Trajectory
+from robodyn.engine.pack import Pack, has_ended, lanes_are_there
+from robodyn.simulation.compiled import CompiledSystem
+from robodyn.simulation.prepared import PreparedRuns
+from robodyn.simulation.python_calls import PythonCalls, calls_python
+from robodyn.simulation.starting import Start
+
+Look = Callable[..., None]
+
+
+class Inputs(NamedTuple):
+    """What a run begins with: values of the tunable parameters, all numbers by name, its start."""
+
+    values: np.ndarray
+    numbers: Any
+    start: Start
+
+
+class Completed(NamedTuple):
+    """What a run left; where a law or an action in Python failed, its name and error."""
+
+    trajectory: Trajectory
+    failed: tuple[str, Exception] | None = None
+
+
+class RunPool:
+    """The runs of one thread.
+
+    Args:
+        probes: whether what is noted between rows is wanted.
+
+    Attributes:
+        pack: carries out several at once; None: one after the other.
+    """
+
+    def __init__(self, runs: PreparedRuns, probes: bool) -> None:
+        self.runs, self.probes = runs, probes
+        self.pack: Pack | None = None
+        self.made: list[Integration] = []
+
+    def carry_out(self, inputs: Sequence[Inputs], is_stopped: Callable[[], bool] | None = None) -> list[Completed]:
+        """Runs from their beginning to their end.
+
+        Args:
+            is_stopped: asked now and then whether nobody wants them any more.
+
+        Raises:
+            KeyboardInterrupt: where that is so, or where Ctrl-C ends them.
+        """
+        begun = [self._begin(k, each) for k, each in enumerate(inputs)]
+        look = stop_when(is_stopped) if is_stopped else None
+        if self.pack is None or len(begun) == 1:
+            return [self._complete(run, calls, look) for run, calls in begun]
+        return self._complete_in_lanes(self.pack, [run for run, _ in begun], look)
+
+    def _begin(self, k: int, inputs: Inputs) -> tuple[Integration, PythonCalls]:
+        """Run k of a slice, in the memory of an earlier one where that fits."""
+        compiled, start = self.runs.compiled, inputs.start
+        p = compiled.module.prepare(inputs.values)
+        setup = self.runs.set_up(p, inputs.numbers, start)
+        if k < len(self.made) and _fits(self.made[k], setup):
+            run = self.made[k]
+            run.restart(start.x, start.m, p)
+        else:
+            run = self.runs.begin(setup, p, start)
+            self.made[k : k + 1] = [run]
+        return run, PythonCalls(compiled, p)
+
+    def _complete_in_lanes(
+        self, pack: Pack, runs: list[Integration], look: Callable[..., None] | None
+    ) -> list[Completed]:
+        """Runs at once; those that ask for something, as for a Jacobian, go on alone."""
+        try:
+            reasons = pack.advance(runs, look)
+        except BaseException:
+            # Runs that were left in the middle of a call cannot go on.
+            self.pack, self.made = None, []
+            raise
+        for run, reason in zip(runs, reasons, strict=True):
+            run.call_back(None, None, look)
+            if not has_ended(reason):
+                run.loop()
+        return [Completed(run.trajectory(self.probes)) for run in runs]
+
+    def _complete(self, run: Integration, calls: PythonCalls, look: Look | None) -> Completed:
+        run.call_back(calls.run_task, calls.run_action, look)
+        try:
+            trajectory = run.complete(self.probes)
+        except BrokenRun as broken:
+            return Completed(broken.trajectory, (calls.running, broken.cause))
+        if trajectory.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        return Completed(trajectory)
+
+
+def make_pack(compiled: CompiledSystem) -> Pack | None:
+    """What carries out several runs of a system at once; None where that cannot be."""
+    module = compiled.module
+    if (vectors := compiled.lane_module) is None or calls_python(compiled.system) or not lanes_are_there():
+        return None
+    addresses = {module.kernels[name].address: address for name, address in vectors.addresses.items()}
+    longest = max(size for kernel in module.kernels.values() for size in kernel.out_sizes)
+    pack = Pack(vectors.lanes, addresses, module.n_parameters + module.n_prelude, module.data, longest)
+    pack.keeps = module, vectors
+    return pack
+
+
+def _fits(made: Integration, setup: Setup) -> bool:
+    """Whether a run can begin again in the memory of another; one that was given derivatives keeps them."""
+    return made.setup is setup and made.derivatives is None
+
+
+def stop_when(is_stopped: Callable[[], bool]) -> Look:
+    """Threads are never interrupted themselves: they look whether the one that is, was."""
+
+    def look(*_: Any) -> None:
+        if is_stopped():
+            raise KeyboardInterrupt
+
+    return look

@@ -1,0 +1,59 @@
+"""Are runs in lanes those one by one, to the last bit, whatever happens on the way?"""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from support.random_machines import random_scenario
+
+import robodyn as rd
+from robodyn.catalog import box_on_slope, breaking_pendulum, two_link_loop
+from robodyn.engine.pack import lanes_are_there
+from robodyn.simulation.lean import LeanRuns
+from robodyn.simulation.pool import make_pack
+
+pytestmark = pytest.mark.skipif(not lanes_are_there(), reason="this processor has no lanes")
+MACHINES = {
+    "sampled loops": (two_link_loop, 0.02),
+    "stick and slip": (box_on_slope, 0.08),
+    "constraints that break": (breaking_pendulum, 0.6),
+    "a random machine": (lambda: random_scenario(4), 0.4),
+}
+
+
+def bits(trajectory):
+    """Everything that a run left but the time it took."""
+    found = {field.name: getattr(trajectory, field.name) for field in fields(trajectory)}
+    found["counters"] = found["counters"]._replace(wall_time=0.0)
+    found["probes"] = [each.tobytes() for each in found["probes"]]
+    return {name: each.tobytes() if isinstance(each, np.ndarray) else each for name, each in found.items()}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_runs_in_lanes_are_those_one_by_one(name):
+    make, duration = MACHINES[name]
+    scenario = replace(make(), duration=duration)
+    compiled = rd.compile_system(rd.assemble(scenario))
+    lean = LeanRuns(compiled, compiled.solver, None, duration)
+    factors = np.exp(0.03 * np.random.default_rng(3).standard_normal((7, lean.values.size)))
+    names = [number.name for number in compiled.system.parameters]
+    inputs = [lean._prepare(dict(zip(names, (lean.values * each).tolist(), strict=True)), {}) for each in factors]
+    pool = lean.make_pool()
+    alone = [bits(each.trajectory) for each in pool.carry_out(inputs)]
+    pool.pack = make_pack(compiled)
+    for _ in range(2):
+        assert [bits(each.trajectory) for each in pool.carry_out(inputs)] == alone
+    assert pool.pack.filled > 1.2
+    assert len({each["y"] for each in alone}) == len(inputs)
+
+
+def test_a_batch_is_the_same_with_and_without_lanes():
+    arm = rd.compile_system(rd.assemble(replace(two_link_loop(), duration=0.02)))
+    values = {"shoulder.friction.coulomb": [5.0, -1.0, *np.linspace(2.0, 9.0, 9)]}
+    tables = [
+        rd.simulate_many(arm, values, measures=["rms:elbow.velocity"], lanes=lanes, threads=threads)
+        for lanes, threads in ((False, 1), (True, 1), (True, 3))
+    ]
+    for table in tables:
+        assert table["rms:elbow.velocity"].tobytes() == tables[0]["rms:elbow.velocity"].tobytes()
+        assert (table.sentences, table.outcomes[1]) == (tables[0].sentences, "failed")
