@@ -46,6 +46,7 @@ from robodyn.model.kinds import Choice, Kind, Quantity
 from robodyn.model.look import LOOKS
 from robodyn.model.referring_kinds import Parts, Target
 from robodyn.model.shape import Ball, Box, HeightField, Plane, Rim
+from robodyn.model.state_controller import StateController
 from robodyn.model.vector_kinds import Rotation
 from robodyn.structures import Element
 from robodyn.structures.sections import SECTIONS
@@ -77,6 +78,7 @@ TABLES: Mapping[str, Sequence[type[Description]]] = {
     "timing": (Timing,),
     "signal": (FormulaSignal,),
     "delay": (Delay,),
+    "controller": (StateController,),
     "load": (Load,),
     "constraint": CONSTRAINTS,
     "interface": (Interface,),

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         ScenarioSequence,
         Solver,
         SphereLook,
+        StateController,
         TriangleLength,
         Wheel,
         combine,
@@ -81,7 +82,7 @@ _HOMES = {
     "CylinderLook Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate HeightField Interface Joint "
     "LinearCombination LinearConstraint Load LoopJoint Machine Mechanism MeshLook Mimic Obstacle Plane Point "
     "PointCoordinate PrescribedMotion Recording RigidContact Rim Rod Scenario ScenarioSequence Solver SphereLook "
-    "TriangleLength Wheel combine with_elastic_joints",
+    "StateController TriangleLength Wheel combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "robots": "BalanceSheet Robot import_robot read_robot",
@@ -102,6 +103,7 @@ __all__ = [
     "CylinderLook",
     "MeshLook",
     "SphereLook",
+    "StateController",
     "ScenarioSequence",
     "LoopJoint",
     "LinearCombination",

@@ -3,11 +3,13 @@
 import numpy as np
 from computed_figures import flawed_figures
 
+from robodyn_studies.scara import SPREADSHEET
 from robodyn_studies.scara_forms import explicit_rates, implicit_rates
 
 
 def test_every_figure_comes_out():
-    assert flawed_figures("scara") == []
+    """But for whole workbooks: tests/references/test_workbook_libreoffice.py recalculates shorter ones."""
+    assert flawed_figures("scara", without=[SPREADSHEET]) == []
 
 
 def test_the_mass_matrix_inverted_by_hand_equals_a_numerical_solution():

@@ -10,7 +10,8 @@ from scipy.spatial.transform import Rotation
 from support.controlled import Posed, evaluate_signals, random_posed
 
 from robodyn.assembly import assemble
-from robodyn.model import GROUND, Block, Body, ControlModel, Joint, Load, Machine, Mechanism, Point
+from robodyn.errors import ModelError
+from robodyn.model import GROUND, Block, Body, ControlModel, Joint, Load, LoopJoint, Machine, Mechanism, Point
 from robodyn.spatial import from_rpy
 
 WANTED = Rotation.from_rotvec([0.7, -0.4, 0.5])
@@ -167,3 +168,49 @@ def test_a_posture_does_not_accelerate_the_task():
     turning = evaluate_signals(system, tuple(f"hand.angular_velocity.{axis}" for axis in "xyz"), posed.q | rates)
     assert np.max(np.abs(more)) > 1.0
     assert turning == pytest.approx(0.0 * turning, abs=1e-10 * np.max(np.abs(more)))
+
+
+def walker(standing):
+    """A trunk in the plane of x and z on two legs of two motors each; the feet stand on the ground, or float."""
+    bodies = [Body("trunk", 10.0, (0.05, 0.0, 0.02), (0.3, 0.4, 0.5))]
+    joints = [Joint("base", "planar", GROUND, "trunk", (0.0, 0.0, 0.45), axis=(0, 1, 0))]
+    points, axes, q = [Point("centre", "trunk", (0.02, 0.0, 0.05))], (), {}
+    for k, x in enumerate((0.3, -0.25)):
+        bodies += [
+            Body(f"thigh{k}", 1.0, (0.0, 0.0, -0.1), (0.01,) * 3),
+            Body(f"shank{k}", 0.5, (0.0, 0.0, -0.1), (0.005,) * 3),
+        ]
+        joints += [
+            Joint(f"hip{k}", "revolute", "trunk", f"thigh{k}", (x, 0.0, 0.0), axis=(0, 1, 0)),
+            Joint(f"knee{k}", "revolute", f"thigh{k}", f"shank{k}", (0.0, 0.0, -0.25), axis=(0, 1, 0)),
+        ]
+        # Straight down, this foot is below its hip: where it is held.
+        foot = np.array([x, 0.0, 0.45]) - 0.25 * np.array([np.sin(0.6) + np.sin(-0.5), 0.0, np.cos(0.6) + np.cos(-0.5)])
+        points += [Point(f"foot{k}", f"shank{k}", (0.0, 0.0, -0.25)), Point(f"ground{k}", GROUND, tuple(foot))]
+        axes, q = (*axes, f"hip{k}", f"knee{k}"), q | {f"hip{k}.position": 0.6, f"knee{k}.position": -1.1}
+    loops = tuple(LoopJoint(f"hold{k}", f"foot{k}", f"ground{k}") for k in range(2)) if standing else ()
+    machine = Machine("walker", Mechanism("walker", tuple(bodies), tuple(joints), tuple(points)), constraints=loops)
+    return Posed(machine, q, {}, axes, 3)
+
+
+def test_a_trunk_on_held_feet_moves_as_asked_with_more_motors_than_motions():
+    """Four motors, three motions. A model that holds the feet of a robot that floats finds the same forces."""
+    inputs, gains = (
+        {"target": (0.1, 0.4), "target_orientation": (1.0, 0.0, 0.0, 0.0)},
+        {"stiffness": 40.0, "damping": 9.0},
+    )
+    task, torques = (
+        ("centre.position.x", "centre.position.z", "centre.rotation.y"),
+        [f"control.torque.{k}" for k in range(4)],
+    )
+    standing, floating = walker(True), walker(False)
+    law = control(standing, "operational_space_control", ControlModel(task=task), inputs, **gains)
+    # The second axis of the base points down.
+    names = (*torques, *task[:2], "base.x.acceleration", "base.y.acceleration", "base.angle.acceleration")
+    *forces, x, z, along, down, turning = evaluate_signals(standing.scenario(law), names, standing.rest)
+    wanted = 40.0 * np.array([0.1 - x, z - 0.4, 0.0])
+    assert [along, down, turning] == pytest.approx(wanted, abs=1e-9 * np.max(np.abs(wanted)))
+    blind = law.replaced(model=ControlModel(task=task, held=("foot0", "foot1")))
+    assert evaluate_signals(floating.scenario(blind), tuple(torques), floating.rest) == pytest.approx(forces, rel=1e-7)
+    with pytest.raises(ModelError, match="names 4 axes, but 3 motions are free"):
+        assemble(standing.scenario(control(standing, "gravity_compensation", None, {})))

@@ -1,63 +1,81 @@
-"""SCARA point-to-point motion: end times computed independently with the same data (project's reference table).
+"""SCARA point-to-point motion against a plain loop of NumPy with the same data, and its published critical step.
 
-| h [s] | end time | q1 settled | q2 settled | q3 settled |     explicit Euler, current clipped after each step
-| 5e-5  | 2.8124   | 2.7793     | 2.5675     | 2.8124     |     (stands for the converged solution)
-| 4e-4  | 2.8116   | 2.7784     | 2.5664     | 2.8116     |
-| 1e-3  | 2.8110   | 2.777      | 2.576      | 2.811      |
-| 2e-3  | 3.004    | 2.820      | 3.004      | 3.002      |
+M(q2) a = b with the mass matrix of two homogeneous rods and a slide inverted by hand, explicit Euler, currents clipped
+after each step: the equations of the ARGESIM comparison C11 as they are printed.
 """
 
+import numpy as np
 import pytest
 
 from robodyn import Solver, simulate
 from robodyn.catalog import scara_ptp
+from robodyn.catalog.scara import AXES
+from robodyn.results import compare
 
-
-def settled(run) -> dict[str, float]:
-    """Last time each event happened."""
-    return {event.name: event.time for event in run.events}
-
-
-@pytest.mark.parametrize(
-    "solver", [Solver("dopri5", rtol=1e-8, atol=1e-10), Solver("rodas4", rtol=1e-7, atol=1e-9)], ids=lambda s: s.method
+GEAR, CONSTANT, R, L, LIMIT, VOLTS, P, D, TARGET = (
+    np.array([getattr(axis, key) for axis in AXES])
+    for key in (
+        *("gear", "torque_constant", "resistance", "inductance", "current_limit", "voltage_limit"),
+        *("proportional", "derivative", "target"),
+    )
 )
-def test_the_converged_motion_ends_when_the_reference_does(solver):
-    run = simulate(scara_ptp(), solver)
-    times = settled(run)
-    # The reference's own step of 5e-5 s leaves an error of that size.
-    assert times["arrived"] == pytest.approx(2.8124, abs=2e-4)
-    assert times["shoulder_settled"] == pytest.approx(2.7793, abs=2e-4)
-    assert times["elbow_settled"] == pytest.approx(2.5675, abs=3e-4)
+# (m1/3 + m2 + m3) L1^2, (m2/2 + m3) L1 L2, (m2/3 + m3) L2^2 of rods of 8 and 6 kg, 0.4 and 0.3 m, and 3 kg at the end.
+THETA = np.array([(8 / 3 + 6 + 3) * 0.16, (6 / 2 + 3) * 0.12, (6 / 3 + 3) * 0.09])
+LIFTED, ROTOR = 0.5, 9.1e-6
+
+
+def plain_euler(step, steps):
+    q, v, current = np.zeros((3, 3))
+    rows = [q]
+    for _ in range(steps):
+        c, s = np.cos(q[1]), THETA[1] * np.sin(q[1])
+        torque = GEAR * np.sqrt(0.75) * CONSTANT * current
+        b = torque + [s * (2 * v[0] * v[1] + v[1] ** 2), -s * v[0] ** 2, -LIFTED * 9.81]
+        m12 = THETA[1] * c + THETA[2]
+        a = np.linalg.solve([[THETA[0] + 2 * THETA[1] * c + THETA[2], m12], [m12, THETA[2]]], b[:2])
+        a = np.append(a, b[2] / (LIFTED + ROTOR * GEAR[2] ** 2))
+        voltage = np.clip(P * (TARGET - q) - D * v, -VOLTS, VOLTS)
+        rate = (voltage - CONSTANT * GEAR * v - R * current) / L
+        q, v, current = q + step * v, v + step * a, np.clip(current + step * rate, -LIMIT, LIMIT)
+        rows.append(q)
+    return np.array(rows)
+
+
+@pytest.fixture(scope="module")
+def converged():
+    return simulate(scara_ptp(), Solver("dopri5", rtol=1e-8, atol=1e-10))
+
+
+def test_euler_steps_are_those_of_a_plain_loop():
+    run, rows = simulate(scara_ptp(), Solver("euler", step=1e-3)), plain_euler(1e-3, 2500)
+    for k, axis in enumerate(AXES):
+        # Rounding of 2500 steps of a stable method.
+        np.testing.assert_allclose(run[f"{axis.joint}.position"](1e-3 * np.arange(2501)), rows[:, k], atol=1e-11)
+
+
+def test_the_motion_lasts_as_long_as_published_and_the_lift_arrives_last(converged):
+    times = {event.name: event.time for event in converged.events}
+    # 7000 rows of 0.4 ms, printed in thousands.
+    assert times["arrived"] == pytest.approx(2.8, abs=0.2)
     assert times["elbow_settled"] < times["shoulder_settled"] < times["lift_settled"]
+    stiff = simulate(scara_ptp(), Solver("rodas4", rtol=1e-7, atol=1e-9))
+    assert stiff.outcome.time == pytest.approx(times["arrived"], abs=1e-5)
 
 
-def test_euler_at_0_4_ms_matches_the_reference_table():
-    times = settled(simulate(scara_ptp(), Solver("euler", step=4e-4)))
-    # The table gives step ends, ours are located within the step.
-    assert times["arrived"] == pytest.approx(2.8116, abs=4e-4)
-    assert times["shoulder_settled"] == pytest.approx(2.7784, abs=4e-4)
-    assert times["elbow_settled"] == pytest.approx(2.5664, abs=4e-4)
+@pytest.mark.parametrize("method", ["euler", "heun"])
+def test_a_step_of_1_ms_is_critical_as_published(method, converged):
+    errors = [
+        compare(simulate(scara_ptp(), Solver(method, step=step)), converged)["elbow.position"].max_abs
+        for step in (1e-3, 2e-3)
+    ]
+    # Half a percent of the motion of 2 rad, and half of it.
+    assert errors[0] < 0.01
+    assert errors[1] > 1.0
 
 
-def test_euler_at_1_ms_still_agrees():
-    run = simulate(scara_ptp(), Solver("euler", step=1e-3))
-    assert run.outcome.time == pytest.approx(2.811, abs=1e-3)
-
-
-def test_euler_at_2_ms_is_wrong_as_published():
-    """Beyond its stability limit the method chatters: the last digits decide when the elbow happens to arrive.
-
-    A plain loop with the same data ends anywhere from 3.00 to 3.19 s when the start is moved by 1e-13 to 1e-8 rad.
-    """
-    run = simulate(scara_ptp(), Solver("euler", step=2e-3))
-    assert run.outcome.time > 2.9
-    assert run["elbow.position"].max > 2.001
-
-
-def test_currents_and_voltages_stay_within_their_limits():
-    run = simulate(scara_ptp(), Solver("dopri5", rtol=1e-8, atol=1e-10))
-    for joint, current, voltage in (("shoulder", 8.0, 50.0), ("elbow", 6.0, 40.0), ("lift", 5.0, 13.0)):
+def test_currents_and_voltages_stay_within_their_limits(converged):
+    for axis in AXES:
         # Points between steps are interpolated, with the error of a step.
-        assert abs(run[f"{joint}.motor.current"].values).max() <= current * (1 + 1e-6)
-        assert abs(run[f"{joint}.control.command"].values).max() <= voltage
-    assert run["shoulder.motor.current"].max == pytest.approx(8.0, rel=1e-6)
+        assert abs(converged[f"{axis.joint}.motor.current"].values).max() <= axis.current_limit * (1 + 1e-6)
+        assert abs(converged[f"{axis.joint}.control.command"].values).max() <= axis.voltage_limit
+    assert converged["shoulder.motor.current"].max == pytest.approx(AXES[0].current_limit, rel=1e-6)

@@ -1,13 +1,15 @@
 """LQR, Kalman filter, observers and their block, against python-control, summed costs and a machine's own poles."""
 
+import json
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.signal import cont2discrete
+from typer.testing import CliRunner
 
-from robodyn import ModelError, Solver, assemble, simulate
+from robodyn import ModelError, Solver, assemble, read_scenario, simulate
 from robodyn.analysis import (
     LinearModel,
     Variable,
@@ -19,6 +21,8 @@ from robodyn.analysis import (
     sample_plant,
     state_controller,
 )
+from robodyn.assembly.state_design import find_designs
+from robodyn.cli.application import app
 from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario
 
 T = 0.01
@@ -137,6 +141,90 @@ def test_state_feedback_reads_the_states_themselves(upright):
     found = linearise_sampled(balanced(block)).multipliers
     for mu in regulator.multipliers:
         assert np.min(np.abs(found - mu)) < 1e-8
+
+
+LIFT = """
+duration = "1 s"
+[bodies]
+lift = {{ mass = 3 }}
+other = {{ mass = 1 }}
+[joints]
+slide = {{ kind = "prismatic", parent = "ground", child = "lift", axis = [0, 0, 1] }}
+loose = {{ kind = "prismatic", parent = "ground", child = "other", axis = [1, 0, 0] }}
+[blocks]
+spring = {{ law = "spring", on = "loose", parameters = {{ stiffness = {stiffness}, damping = {damping} }} }}
+[controllers.hold]
+period = "10 ms"
+{hold}
+"""
+SEEN = 'measured = ["slide.position"]\npoles = [-30, -35, -40, -45]\n'
+REGULATED = 'states = { "slide.position" = 100, "slide.velocity" = 1 }\ncommands = [0.02]\nacts = ["slide"]\n'
+
+
+def read_lift(folder, hold, stiffness=50, damping=2):
+    file = folder / "lift.toml"
+    file.write_text(LIFT.format(hold=hold, stiffness=stiffness, damping=damping))
+    return read_scenario(file)
+
+
+def test_a_lift_described_in_a_file_has_the_gains_of_python_control_and_carries_its_weight(tmp_path):
+    control = pytest.importorskip("control")
+    scenario = read_lift(tmp_path, REGULATED + 'at = { "slide.position" = 0.2 }')
+    (found,) = find_designs(scenario)
+    F, G, *_ = cont2discrete((np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([[0.0], [1 / 3]]), np.eye(2), 0), T)
+    K, _, poles = control.dlqr(F, G, np.diag([100.0, 1.0]), [[0.02]])
+    places = [[variable.name for variable in found.plant.states].index(f"slide.{q}") for q in ("position", "velocity")]
+    np.testing.assert_allclose(found.regulator.K[:, places], K, rtol=1e-8)
+    np.testing.assert_allclose(np.delete(found.regulator.K, places), 0.0, atol=1e-9)
+    assert found.plant.inputs[0].value == pytest.approx(3 * 9.81, rel=1e-12)
+    own = linearise_sampled(scenario, {"slide.position": 0.2}).multipliers
+    assert all(np.min(np.abs(own - pole)) < 1e-8 for pole in poles)
+    # From 0 to the operating point.
+    x = np.linalg.matrix_power(F - G @ K, 100) @ [-0.2, 0.0]
+    assert simulate(scenario)["slide.position"].final == pytest.approx(0.2 + x[0], abs=1e-7)
+
+
+def test_an_observer_alone_finds_the_speed_of_what_another_controller_moves(tmp_path):
+    pushed = '[blocks.push]\nlaw = "sine_reference"\nparameters = { amplitude = 20, frequency = 2 }\nperiod = "10 ms"\n'
+    pushed += '[blocks.drive]\nlaw = "torque_source"\non = "slide"\ninputs = { command = "push.value" }\n'
+    hold = 'measured = ["slide.position", "loose.position"]\npoles = [-30, -35, -40, -45]\napplied = ["push.value"]\n'
+    scenario = read_lift(tmp_path, hold + pushed)
+    run = simulate(scenario)
+    time = np.arange(60, 100) * T
+    index = [variable.name for variable in find_designs(scenario)[0].plant.states].index("slide.velocity")
+    error = run[f"hold.estimate.{index}"](time + 1e-6) - run["slide.velocity"](time)
+    # Poles of 30 / s leave exp(-18) of the first error, the weight at the start.
+    assert np.max(np.abs(error)) < 1e-5 * np.max(np.abs(run["slide.velocity"].values))
+
+
+def test_a_file_is_told_what_cannot_be_controlled_seen_or_held(tmp_path):
+    def complaint(*arguments, **numbers):
+        with pytest.raises(ModelError) as refused:
+            assemble(read_lift(tmp_path, *arguments, **numbers))
+        return str(refused.value)
+
+    told = complaint(REGULATED, damping=0)
+    assert "controllers.hold.plant: the motion of" in told
+    assert "loose.velocity does not decay and cannot be controlled by the inputs" in told
+    assert "cannot be seen in the outputs" in complaint(REGULATED + SEEN, 0, 0)
+    told = complaint(REGULATED + 'at = { "loose.position" = 0.1 }')
+    assert "controllers.hold.at: is no equilibrium: loose.velocity changes by -5 a second" in told
+    assert "is no state of the machine (did you mean 'slide.position'?)" in complaint(
+        REGULATED + 'at = { "slide.positon" = 1 }'
+    )
+    assert "acts: names 1, there are 2 commands" in complaint(REGULATED.replace("[0.02]", "[0.02, 0.1]"))
+    assert "poles: has no effect without measured" in complaint(REGULATED + "poles = [-1]")
+
+
+def test_the_command_prints_gains_and_poles(tmp_path):
+    read_lift(tmp_path, REGULATED + SEEN.replace('"]', '", "loose.position"]'))
+    result = CliRunner().invoke(app, ["design", str(tmp_path / "lift.toml"), "--json"])
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)["hold"]
+    assert sorted(real for real, _ in told["observer_poles"]) == pytest.approx([-45, -40, -35, -30], rel=1e-6)
+    assert all(real < 0 for real, _ in told["regulator_poles"])
+    assert "observer" in CliRunner().invoke(app, ["design", str(tmp_path / "lift.toml")]).stdout
+    assert CliRunner().invoke(app, ["design", "pendulum"]).exit_code == 2
 
 
 def test_what_cannot_be_controlled_or_seen_is_told(upright):

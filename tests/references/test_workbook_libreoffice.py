@@ -82,7 +82,7 @@ def test_collision_avoidance_by_samples_is_the_native_run(method, recalculate, t
     step = 1e-3
     scenario = scara_avoid_sampled(step=step)
     # Long enough for the arm to stop before the obstacle and to go on above it.
-    rows = round(1.25 / step)
+    rows = round(1.45 / step)
     table, _ = check(scenario, Solver(method, step=step), rows, recalculate, tmp_path)
     assert np.count_nonzero(np.diff(np.array(table["steering.mode"], float))) == 2
 

@@ -9,7 +9,7 @@ from robodyn.cli import app
 from robodyn.studies import list_studies
 
 PARTS = {
-    "scara": "Task b: end times",
+    "scara": "Task b: the critical step",
     "epaas": "Steps of the test rig",
     "constraints": "What the method adds to the pendulum",
     "rx90": "The task",

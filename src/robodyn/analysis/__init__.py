@@ -15,6 +15,7 @@ _HOMES = {
     "budget.result": "Budget Part as_run",
     "budget.split": "split_deviation",
     "measurement.data_sheet": "DataSheet describe_data_sheet make_data_sheet",
+    "measurement.driven": "drive_by_data",
     "measurement.filtering": "LowPass differentiate resample",
     "measurement.measured": "match_measured read_measured",
     "measurement.synchronisation": "ClockOffset synchronise",
@@ -24,6 +25,10 @@ _HOMES = {
     "fitting.fit": "FitProgress fit_parameters",
     "fitting.report": "describe_fit write_fit",
     "fitting.result": "Fit",
+    "identification.base_parameters": "BaseParameters find_base_parameters",
+    "identification.identify": "identify plan_identification",
+    "identification.regressor": "Regressor make_regressor",
+    "identification.result": "Identification describe_identification",
     "linear.balanced": "Truncation find_hankel_values split_stable truncate",
     "linear.constrained": "reduce_constraints",
     "linear.frequency": "FrequencyResponse choose_frequencies respond",
@@ -43,10 +48,7 @@ _HOMES = {
     "linear.model_comparison": "ModelComparison compare_models match_poles",
     "linear.responses": "TimeResponse respond_to_input respond_to_step",
     "linear.sampled_model": "SampledModel",
-    "linear.sampled_plant": "SampledPlant sample_plant",
     "linear.sampling": "linearise_sampled",
-    "linear.state_controller": "state_controller",
-    "linear.state_feedback": "Observer Regulator design_kalman_filter design_observer design_regulator",
     "linear.stability": "PolePath StabilityLimit find_stability_limit follow_poles",
     "linear.subspaces": "HiddenPoles find_hidden_poles find_minimal",
     "linear.trim": "Trim find_trim",
@@ -77,6 +79,10 @@ _HOMES = {
     "sweeps.yields": "Yield find_yield",
     "tuning.result": "Tuning describe_tuning",
     "tuning.tune": "TuneProgress tune_gains",
+    ".feedback.gains": "Observer Regulator design_kalman_filter design_observer design_regulator",
+    ".feedback.sampled_plant": "SampledPlant sample_plant",
+    ".feedback.state_law": "state_controller state_observer",
+    "validation": "Validation describe_validation validate",
     "step_response": "Peak StepResponse measure_step",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -87,7 +93,7 @@ __all__ = sorted(_HOME_OF)
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'robodyn.analysis' has no attribute '{name}'")
-    return getattr(importlib.import_module(f"robodyn.analysis.{_HOME_OF[name]}"), name)
+    return getattr(importlib.import_module(f".{_HOME_OF[name]}", "robodyn.analysis"), name)
 
 
 def __dir__() -> list[str]:

@@ -34,6 +34,7 @@ from robodyn.assembly.network import Network, Resolved, SignalInfo
 from robodyn.assembly.nominal import check_nominal_depends, refer_to_nominal
 from robodyn.assembly.reaction_modes import ACTION, PROBLEM
 from robodyn.assembly.reactions import trace_joint_reactions
+from robodyn.assembly.state_design import design_controllers
 from robodyn.assembly.system import System
 from robodyn.assembly.system_parts import Discrete, EquationsOfMotion, Terms
 from robodyn.assembly.units import compare_units, fill_numbers, settle_units
@@ -62,6 +63,7 @@ def assemble(
         ModelError: with all flaws found: unknown signals, laws that cannot be traced, algebraic loops, joints
             without inertia, sample times without a common base.
     """
+    scenario = design_controllers(scenario)
     context = start_context(scenario)
     traced, dynamics = _trace(context, linearise, (*scenario.recording.signals, *signals))
     opened = open_inputs(context, traced, inputs or {})

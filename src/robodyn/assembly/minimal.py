@@ -17,17 +17,14 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from robodyn.assembly.charts import END as GUARD
+from robodyn.assembly.charts import NEWTON_STEPS, SINGULAR, can_switch, switch_charts
 from robodyn.assembly.declarations import Ending, Guard
 from robodyn.assembly.redundancy import Evaluated, close, to_arrays
 from robodyn.assembly.system import System
 from robodyn.errors import FlawList, nearest
 from robodyn.symbolic.tables import spell_out
 
-NEWTON_STEPS = 2
-SINGULAR = 0.01
-"""Smallest diagonal entry of R in H_d = Q R, relative to the mean size of a row of H, at which the dependent joints
-still follow; this project's own choice."""
-GUARD = "constraints.independent"
 START = "action:start"
 
 
@@ -90,7 +87,14 @@ def _solve_upper(R: ca.SX, b: ca.SX) -> ca.SX:
 
 
 def make_minimal(system: System) -> System:
-    """A constrained system with its motion in minimal coordinates; a guard ends a run where they do not exist."""
+    """A constrained system with its motion in minimal coordinates.
+
+    Unless joints are named, others become independent on the way (`charts`); a guard ends a run where none are.
+    """
+    if can_switch(system):
+        return switch_charts(
+            system, _choose(system, system.expressions.constraints[: len(system.motion.constraint_forces)])
+        )
     found, x, m = system.expressions, system.symbols.x, system.symbols.m
     start = system.discrete.start_action
     n, n_v, k = system.n_q, system.n_v, len(system.motion.constraint_forces)

@@ -17,13 +17,15 @@ from functools import cached_property
 import casadi as ca
 
 from robodyn.dynamics import ldl, solve_ldl
-from robodyn.symbolic import absolute, logical_and, maximum, where
+from robodyn.symbolic import absolute, logical_and, maximum, sqrt, where
 from robodyn.symbolic.linear import factor_linear
 
 Masks = Sequence[ca.SX]
 Solve = Callable[[ca.SX], ca.SX]
 COMPLIANCE = 1e-7
 """Part of their mean mobility by which rows give way, so that a singular position does not stop the motion."""
+LEAST_COMPLIANCE = 1e-30
+"""So that there is some where nothing but rounding is mobile [1/kg or 1/(kg m^2)]."""
 REFINEMENTS = 2
 """How often forces are corrected for that, so that nothing of it is left at other positions."""
 NEARLY_FREE = 0.1
@@ -153,8 +155,9 @@ def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh, directions: ca.SX | 
 
 
 def mean_compliance(own: ca.SX) -> ca.SX:
-    """Alike for all rows, so that four corners share a load."""
-    return ca.repmat(COMPLIANCE * ca.sum1(own) / own.numel(), own.numel(), 1)
+    """Alike for all rows, so that four corners share a load; what a prescribed motion moves gives way to nothing."""
+    mean = COMPLIANCE * ca.sum1(own) / own.numel()
+    return ca.repmat(sqrt(mean**2 + LEAST_COMPLIANCE**2), own.numel(), 1)
 
 
 def stack(*parts: Mobility) -> Mobility:

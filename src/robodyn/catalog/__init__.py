@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeAlias
 
-from robodyn.catalog import scara, six_axis
+from robodyn.catalog import scara, scara_avoidance, six_axis
 from robodyn.catalog.contacts import bouncing_ball, box_on_slope, tumbling_box
+from robodyn.catalog.excited_arm import excited_arm
 from robodyn.catalog.linkages import breaking_pendulum, cartesian_pendulum, four_bars
 from robodyn.catalog.oscillator import (
     COUPLINGS,
@@ -45,6 +46,7 @@ SCENARIOS: Mapping[str, Maker] = {
     "bouncing-ball": bouncing_ball,
     "box-on-slope": box_on_slope,
     "swinging-arm": swinging_arm,
+    "excited-arm": excited_arm,
     "quadruped": quadruped,
     "oscillator-first": partial(oscillator_side, 0),
     "oscillator-second": partial(oscillator_side, 1),
@@ -122,6 +124,7 @@ __all__ = [
     "scara",
     "scara_avoid",
     "scara_avoid_sampled",
+    "scara_avoidance",
     "scara_mechanism",
     "scara_phases",
     "scara_ptp",

@@ -113,14 +113,18 @@ def sampled_steer(
     return outputs | {"mode_next": mode_next, "shoulder_place_next": places[0], "elbow_place_next": places[1]}
 
 
-def scara_avoid_sampled(step: float = 4e-4, method: str = "euler") -> Scenario:
-    """Way one as a spreadsheet does it: the decision is sampled once a step."""
+def scara_avoid_sampled(step: float = 4e-4, method: str = "euler", safe: float = SAFE) -> Scenario:
+    """Way one as a spreadsheet does it: the decision is sampled once a step.
+
+    Args:
+        safe: height above the obstacle at which the arm goes on [m].
+    """
     inputs = TARGETS | NEAR | {"shoulder": "shoulder.position", "elbow": "elbow.position"}
     steering = Block(
         "steering",
         sampled_steer,
         inputs=inputs,
-        parameters={**VOLTAGES, **LIMITS, "safe": SAFE},
+        parameters={**VOLTAGES, **LIMITS, "safe": safe},
         memory={"mode": 0.0, "shoulder_place": 0.0, "elbow_place": 0.0},
         period=step,
     )

@@ -278,7 +278,8 @@ def _as_plain(table: SweepTable, folder: Path, pictures: list[Path]) -> dict[str
         | {"unit": table.units[name]}
         for name in table.measures
     }
-    message = {"scenario": table.scenario, "runs": len(table), "carried_through": int(table.done.sum())}
+    carried = int((table.done | table.suspect).sum())
+    message = {"scenario": table.scenario, "runs": len(table), "carried_through": carried}
     message |= {"failures": dict(table.failures), "percentiles": measures}
     message |= {"simulated": table.simulated, "elapsed": table.elapsed, "robots_seconds_per_second": table.rate}
     return message | {"folder": str(folder), "pictures": [str(path) for path in pictures]}

@@ -120,6 +120,13 @@ def load_run(path: str) -> Run:
         raise fail(f"{path}: cannot be read: {error.strerror}") from error
 
 
+def seen_from(file: Path, folder: Path) -> str:
+    """A file's path seen from a folder."""
+    import os
+
+    return Path(os.path.relpath(file, folder)).as_posix()
+
+
 def read_data(path: Path, mapping: Path | None = None) -> Run:
     """Measured signals of a file, by a mapping where there is one; a run file is as good."""
     if path.suffix == ".run":

@@ -11,7 +11,7 @@ from robodyn.cli.application import INTERRUPTED, app, fail, messages, output, pr
 from robodyn.cli.drawing import drawing
 from robodyn.cli.fit import read_bounds
 from robodyn.cli.sweep import read_varied
-from robodyn.cli.targets import load_single, read_settings
+from robodyn.cli.targets import load_single, read_settings, seen_from
 from robodyn.errors import FlawList
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _write(what: Scenario, source: str, found: Tuning, out: Path | None, plot: P
 
     file = Path(source) if Path(source).suffix == ".toml" else None
     if out is not None:
-        text = patch_text(what, found.values, None if file is None else _from(file, out.parent))
+        text = patch_text(what, found.values, None if file is None else seen_from(file, out.parent))
         head = f"# {found.objective}: {found.before:.5g} -> {found.after:.5g} {found.unit}\n"
         try:
             out.write_text(head + text, "utf-8")
@@ -109,10 +109,3 @@ def _write(what: Scenario, source: str, found: Tuning, out: Path | None, plot: P
 
         with drawing(f"--plot {plot}"):
             plot_signals(found.runs, [found.objective.partition(":")[2]], plot, labels=["before", "after"])
-
-
-def _from(file: Path, folder: Path) -> str:
-    """A file's path seen from a folder."""
-    import os
-
-    return Path(os.path.relpath(file, folder)).as_posix()

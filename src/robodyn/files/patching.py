@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from robodyn.errors import FlawList
 from robodyn.files.writing import scenario_tables, tables_text
-from robodyn.files.written_units import number_names
 from robodyn.model import Scenario
 
 
@@ -17,45 +15,41 @@ def patch_text(scenario: Scenario, values: Mapping[str, float], include: str | P
 
     Args:
         include: the scenario's file; the patch is then a scenario by itself.
-
-    Raises:
-        ModelError: that names numbers without a place of their own in a file.
     """
-    flaws = FlawList()
-    places = _places(scenario, values)
     data: dict[str, Any] = {} if include is None else {"include": str(include)}
-    for name, value in values.items():
-        if name not in places:
-            flaws.add(name, "has no place of its own in a file", "change it in Python: scenario.with_numbers")
-            continue
-        table = data
-        for key in places[name][:-1]:
-            table = table.setdefault(key, {})
-        table[places[name][-1]] = value
-    flaws.raise_if_any("patch")
-    return tables_text(data)
+    blocks = _block_places(scenario)
+    if set(values) <= set(blocks):
+        for name, value in values.items():
+            _set(data, blocks[name], value)
+        return tables_text(data)
+    changed = scenario.with_numbers(values)
+    return tables_text(data | _difference(scenario_tables(scenario), scenario_tables(changed)))
 
 
-def _places(scenario: Scenario, names: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Where numbers stand in a file; those of blocks also where another part of the scenario cannot be written."""
-    found: dict[str, tuple[str, ...]] = {
+def _block_places(scenario: Scenario) -> dict[str, tuple[str, ...]]:
+    """Where numbers of blocks stand in a file, also of a scenario of which another part cannot be written."""
+    return {
         f"{block.name}.{key}": ("blocks", block.name, "parameters", key)
         for block in scenario.machine.blocks
         for key, value in block.parameters.items()
         if isinstance(value, float)
     }
-    if set(names) <= set(found):
-        return found
-    leaves = _leaves(scenario_tables(scenario), ())
-    return found | {name: place for place in leaves for name in number_names(".".join(place))}
 
 
-def _leaves(table: Mapping[str, Any], place: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Places of all plain numbers."""
-    found: list[tuple[str, ...]] = []
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            found += _leaves(value, (*place, key))
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            found.append((*place, key))
+def _set(data: dict[str, Any], place: tuple[str, ...], value: float) -> None:
+    table = data
+    for key in place[:-1]:
+        table = table.setdefault(key, {})
+    table[place[-1]] = value
+
+
+def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Entries of new tables that the old ones have not, or otherwise; lists are said as a whole."""
+    found: dict[str, Any] = {}
+    for key, value in new.items():
+        if isinstance(value, Mapping) and isinstance(old.get(key), Mapping):
+            inner = _difference(old[key], value)
+            found |= {key: inner} if inner else {}
+        elif value != old.get(key):
+            found[key] = value
     return found

@@ -100,7 +100,8 @@ def _check_whole(root: Table, reader: Reader, declared: Declared, given: dict[st
         for group in (*PARTS, "events")
     }
     check_references(flaws, reference_names(declared.moving, declared.points, names["coordinates"]), good)
-    owners = [name for group in ("blocks", "delays", "constraints", "contacts", "interfaces") for name in names[group]]
+    owning = ("blocks", "controllers", "delays", "constraints", "contacts", "interfaces")
+    owners = [name for group in owning for name in names[group]]
     others = [*declared.points, *declared.bodies, *declared.chained, *names["coordinates"], "constraints", *owners]
     used = [(path, name) for path, to, name in find_references(good) if to == "signal"]
     used += [(f"nominal.{joint}", signal) for joint, signal in (given.get("nominal") or {}).items()]

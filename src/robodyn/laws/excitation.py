@@ -1,4 +1,4 @@
-"""Excitation (chirp, noise): with which signals is a machine tried out, the same in every run?"""
+"""Excitation (chirp, multisine, noise): with which signals is a machine tried out, the same in every run?"""
 
 import math
 
@@ -42,6 +42,36 @@ def chirp_reference(time, *, amplitude, start_frequency, end_frequency, duration
         "value": offset + sym.where(on, amplitude * sym.sin(phase), 0.0),
         "rate": sym.where(on, amplitude * omega * sym.cos(phase), 0.0),
         "acceleration": sym.where(on, amplitude * (omega_dot * sym.cos(phase) - omega * omega * sym.sin(phase)), 0.0),
+    }
+
+
+@law(
+    time="s",
+    value="{u}",
+    rate="{u}/s",
+    acceleration="{u}/s^2",
+    sines="{u}",
+    cosines="{u}",
+    frequency="Hz",
+    offset="{u}",
+    folded=("sines", "cosines"),
+    checks={"frequency": "positive", "cosines": "as many as sines"},
+)
+def multisine_reference(time, *, sines, cosines, frequency, offset=0.0):
+    """A Fourier series with its rates: `value = offset + sum_k a_k sin(k w t) + b_k cos(k w t)`, w = 2 pi frequency.
+
+    Args:
+        sines, cosines: a_k and b_k for k = 1, 2, ...
+    """
+    parts = [
+        (2 * math.pi * (k + 1) * frequency, sine, cosine)
+        for k, (sine, cosine) in enumerate(zip(sines, cosines, strict=True))
+    ]
+    waves = [(omega, a * sym.sin(omega * time) + b * sym.cos(omega * time)) for omega, a, b in parts]
+    return {
+        "value": offset + sum(wave for _, wave in waves),
+        "rate": sum(omega * (a * sym.cos(omega * time) - b * sym.sin(omega * time)) for omega, a, b in parts),
+        "acceleration": sum(-omega * omega * wave for omega, wave in waves),
     }
 
 

@@ -43,11 +43,10 @@ from robodyn.model.scenario import Scenario
 from robodyn.model.scenario_sequence import ScenarioSequence
 from robodyn.model.shape import Ball, Box, HeightField, Plane, Rim
 from robodyn.model.solver import Solver
+from robodyn.model.state_controller import StateController
 from robodyn.model.workcell import combine
 
 __all__ = [
-    "GROUND",
-    "ZERO",
     "Ball",
     "Block",
     "Body",
@@ -70,7 +69,9 @@ __all__ = [
     "FlexibleBody",
     "Floats",
     "FormulaSignal",
+    "Freedom",
     "FunctionCoordinate",
+    "GROUND",
     "HeightField",
     "Interface",
     "Joint",
@@ -83,7 +84,6 @@ __all__ = [
     "MeshLook",
     "Mimic",
     "ModalInertia",
-    "Freedom",
     "Number",
     "Obstacle",
     "Plane",
@@ -99,8 +99,10 @@ __all__ = [
     "SetValues",
     "Solver",
     "SphereLook",
+    "StateController",
     "TriangleLength",
     "Wheel",
+    "ZERO",
     "check_finite",
     "check_vector",
     "combine",

@@ -240,7 +240,7 @@ class ConstraintMethod(Description):
     index3: h = 0 itself is an equation of every step; the solver's method must be one that has it there
         (generalised_alpha, or rattle in momenta)
     minimal: independent joints move by themselves, the dependent ones follow from h = 0 and h' = 0 wherever the
-        motion is evaluated; where they no longer do, the run ends
+        motion is evaluated; unless they are named, others take their place on the way; where none do, the run ends
     """
 
     NOUN = "constraint_method"
@@ -250,7 +250,7 @@ class ConstraintMethod(Description):
         "1/s", positive=True, default=None, doc="rate at which errors decay", absent="from size and duration"
     )
     independent: tuple[str, ...] | None = texts(
-        "joint", default=None, doc='with `"minimal"`: joints that move by themselves', absent="chosen at the start"
+        "joint", default=None, doc='with `"minimal"`: joints that move by themselves', absent="chosen anew on the way"
     )
 
     def check(self, flaws: FlawList) -> None:

@@ -73,6 +73,7 @@ def with_elastic_joints(machine: Machine, gears: Mapping[str, ElasticGear], link
         coordinates=(*moved(machine.coordinates), *twists),
         blocks=(*moved(machine.blocks), *(_gear_block(gear) for gear in gears.values())),
         delays=moved(machine.delays),
+        controllers=moved(machine.controllers),
         signals=moved(machine.signals),
     )
 
@@ -120,7 +121,8 @@ def _check(machine: Machine, gears: Mapping[str, ElasticGear], link_side: Collec
     for name in gears:
         if name not in joints:
             flaws.add(f"gears.{name}", f"there is no joint of one motion '{name}'", nearest(name, joints))
-    known = [part.name for part in (*machine.coordinates, *machine.blocks, *machine.signals, *machine.delays)]
+    groups = (machine.coordinates, machine.blocks, machine.signals, machine.delays, machine.controllers)
+    known = [part.name for group in groups for part in group]
     for name in link_side:
         if name not in known:
             flaws.add(f"link_side.{name}", "there is no such coordinate, block or delay", nearest(name, known))

@@ -23,6 +23,7 @@ from robodyn.model.mechanism import Mechanism
 from robodyn.model.mimic import mimic_constraints
 from robodyn.model.numbers import Floats, check_distinct
 from robodyn.model.referring_kinds import Parts
+from robodyn.model.state_controller import StateController
 from robodyn.model.vector_kinds import WORLD
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class Machine(Description):
     )
     interfaces: tuple[Interface, ...] = children(Interface, default=())
     signals: tuple[FormulaSignal, ...] = children(FormulaSignal, default=())
+    controllers: tuple[StateController, ...] = children(StateController, default=())
 
     def check(self, flaws: FlawList) -> None:
         if flaws.found:

@@ -16,7 +16,7 @@ from .figures import (
     panel_figure,
     write_figure,
 )
-from .fitted import draw_fit, plot_fit
+from .fitted import draw_fit, draw_identification, plot_fit, plot_identification
 from .frequency import draw_frequency, plot_frequency
 from .loops import draw_loops, draw_nyquist, plot_loops, plot_nyquist
 from .modes import draw_modes, draw_poles, plot_modes, plot_poles
@@ -30,6 +30,7 @@ from .timeseries import draw_signals, plot_signals
 from .toolpath import draw_path, plot_path
 from .tornado import draw_tornado, plot_tornado
 from .workspace_map import draw_workspace, plot_workspace
+from .yields import draw_yield
 
 __all__ = [
     "COLOURS",
@@ -39,9 +40,11 @@ __all__ = [
     "draw_budget",
     "draw_difference",
     "draw_fit",
+    "draw_identification",
     "draw_frequency",
     "draw_loops",
     "draw_histogram",
+    "draw_yield",
     "draw_influence",
     "draw_measure",
     "draw_modes",
@@ -62,6 +65,7 @@ __all__ = [
     "plot_budget",
     "plot_difference",
     "plot_fit",
+    "plot_identification",
     "plot_frequency",
     "plot_loops",
     "plot_modes",

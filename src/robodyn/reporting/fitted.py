@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from robodyn.analysis.fitting.result import Fit
+    from robodyn.analysis.identification.result import Identification
 
 
 def plot_fit(fit: "Fit", path: str | Path) -> None:
@@ -40,6 +41,37 @@ def draw_fit(fit: "Fit") -> "Figure":
     return figure
 
 
+def plot_identification(found: "Identification", path: str | Path) -> None:
+    """Draw an identification into a picture file, PNG, SVG or PDF by its ending; see `draw_identification`."""
+    write_figure(draw_identification(found), path)
+
+
+def draw_identification(found: "Identification") -> "Figure":
+    """A figure over rows: for each joint measured and predicted force, and what is left; held-out rows are shaded."""
+    units = {p.joint: p.unit for p in found.predictions}
+    joints = [joint for joint in found.joints if joint in units]
+    figure, axes = panel_figure(2 * len(joints))
+    rows = np.arange(len(found.time)) / found.rate
+    for k, joint in enumerate(joints):
+        column = found.joints.index(joint)
+        measured, predicted = found.measured[:, column], found.predicted[:, column]
+        above, below = axes[2 * k : 2 * k + 2]
+        above.plot(rows, measured, gid="measured", **_dots())
+        seen = np.where(np.isfinite(measured), predicted, np.nan)
+        above.plot(rows, seen, color=COLOURS[1], linewidth=LINE_WIDTH, gid="predicted")
+        finish_axes(above, with_unit(joint, units[joint]))
+        _draw_residuals(below, rows, measured - predicted, found.noise[joint])
+        finish_axes(below, with_unit("residual", units[joint]))
+        for ax in (above, below):
+            ax.fill_between(
+                rows, 0, 1, where=found.fitted == 0, transform=ax.get_xaxis_transform(), color="0.95"
+            )
+    label_bottom(axes, "time of the rows [s]")
+    figure.align_ylabels(axes)
+    legend_above(figure, _entries("predicted"))
+    return figure
+
+
 def _draw_residuals(ax: "Axes", time: np.ndarray, residuals: np.ndarray, noise: float) -> None:
     ax.axhspan(-2 * noise, 2 * noise, color="0.92")
     ax.axhline(0.0, color="0.3", linewidth=0.8)
@@ -50,10 +82,10 @@ def _dots() -> dict[str, Any]:
     return {"color": COLOURS[0], "marker": ".", "markersize": 3.0, "linestyle": "none"}
 
 
-def _entries() -> list[Any]:
+def _entries(computed: str = "simulated") -> list[Any]:
     from matplotlib.lines import Line2D
 
     return [
         Line2D([], [], label="measured", **_dots()),
-        Line2D([], [], color=COLOURS[1], linewidth=LINE_WIDTH, label="simulated"),
+        Line2D([], [], color=COLOURS[1], linewidth=LINE_WIDTH, label=computed),
     ]

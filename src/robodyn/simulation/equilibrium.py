@@ -204,6 +204,8 @@ class _Point:
         self.p = balance.module.prepare(p)
         self.kernels = balance.module.kernels
         self.n_d = len(system.delays)
+        # Memory of charts comes last, and the system with Baumgarte's terms has none.
+        self.n_m = self.kernels["residual"].in_sizes[3]
         before = [0.0 if delay.before is None else delay.before for delay in system.delays]
         self.z = np.concatenate([x[: balance.rates], before, m[list(balance.memory)]]) / balance.scale
 
@@ -217,12 +219,13 @@ class _Point:
 
     def rates(self, z: np.ndarray) -> np.ndarray:
         x, d, m = self.at(z)
-        return np.array(self.kernels["residual"](self.t, x, d, m, self.p)) / self.balance.scale
+        return np.array(self.kernels["residual"](self.t, x, d, m[: self.n_m], self.p)) / self.balance.scale
 
     def jacobian(self, z: np.ndarray) -> np.ndarray:
         x, d, m = self.at(z)
         scale = self.balance.scale
-        columns = np.array(self.kernels["jacobian"](self.t, x, d, m, self.p)).reshape(len(scale), len(scale)).T
+        found = self.kernels["jacobian"](self.t, x, d, m[: self.n_m], self.p)
+        columns = np.array(found).reshape(len(scale), len(scale)).T
         return columns * scale / scale[:, None]
 
 

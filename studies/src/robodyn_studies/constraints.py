@@ -16,7 +16,7 @@ def parts() -> Mapping[str, Callable[[], Iterator[PublishedValue]]]:
     from robodyn_studies.constraints_appendix import appendix_figures
     from robodyn_studies.constraints_control import control_figures
     from robodyn_studies.constraints_linkages import reference_figures
-    from robodyn_studies.constraints_methods import constraint_method_figures, hamiltonian_figures
+    from robodyn_studies.constraints_methods import chart_figures, constraint_method_figures, hamiltonian_figures
 
     return {
         "Drift of a pendulum in Cartesian coordinates": pendulum.drift_figures,
@@ -25,6 +25,7 @@ def parts() -> Mapping[str, Callable[[], Iterator[PublishedValue]]]:
         "A rod that breaks": pendulum.breaking_figures,
         "Published motions of closed chains": reference_figures,
         "Ways to keep constraints": constraint_method_figures,
+        "Coordinates that change on the way, the study's baseline": chart_figures,
         "The delta robot at rest": delta.statics_figures,
         "The appendix's arm, typed and generated": appendix_figures,
         "Forward and inverse kinematics": delta.kinematics_figures,

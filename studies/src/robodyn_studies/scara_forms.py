@@ -5,20 +5,20 @@ implicit: A(x) x' = g(x), solved numerically      explicit: M inverted by hand  
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from robodyn.assembly import assemble
 from robodyn.catalog import scara_ptp
 from robodyn.catalog.scara import (
     AXES,
-    INDUCTANCE,
     LENGTH_1,
     LENGTH_2,
     MASS_1,
     MASS_2,
     MASS_Z_MOVING,
     MASS_Z_UNIT,
-    RESISTANCE,
     ROTOR_3,
 )
 from robodyn.native import compile_kernels
@@ -35,16 +35,46 @@ def mass_entries(q2: float) -> tuple[float, float, float, float]:
     return THETA_1 + 2 * THETA_2 * np.cos(q2) + THETA_3, m12, THETA_3, MASS_Z_MOVING + ROTOR_3 * AXES[2].gear ** 2
 
 
-def right_sides(q: np.ndarray, v: np.ndarray, current: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """b of M a = b, and the rates of the currents, limits aside."""
-    gear, constant = (np.array([getattr(axis, key) for axis in AXES]) for key in ("gear", "torque_constant"))
-    torque = gear * np.sqrt(3) / 2 * constant * current
+@cache
+def axis_values(key: str) -> np.ndarray:
+    """A number of each axis, (3,)."""
+    return np.array([getattr(axis, key) for axis in AXES])
+
+
+def voltages(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """What the controllers give the motors, limited [V]."""
+    limit = axis_values("voltage_limit")
+    wanted = axis_values("proportional") * (axis_values("target") - q) - axis_values("derivative") * v
+    return np.clip(wanted, -limit, limit)
+
+
+def current_rates(v: np.ndarray, current: np.ndarray, voltage: np.ndarray) -> np.ndarray:
+    """I' of the armatures [A/s]."""
+    back_emf = axis_values("torque_constant") * axis_values("gear") * v
+    return (voltage - back_emf - axis_values("resistance") * current) / axis_values("inductance")
+
+
+def loads(q: np.ndarray, v: np.ndarray, current: np.ndarray, squared: float | None = None) -> np.ndarray:
+    """b of M a = b; squared: a speed in place of that of joint 2 where it is squared."""
+    torque = axis_values("gear") * np.sqrt(3) / 2 * axis_values("torque_constant") * current
     coupling = THETA_2 * np.sin(q[1])
-    b = torque + [coupling * (2 * v[0] * v[1] + v[1] ** 2), -coupling * v[0] ** 2, -MASS_Z_MOVING * GRAVITY]
-    gains = [np.array([getattr(axis, key) for axis in AXES]) for key in ("proportional", "derivative", "target")]
-    limit = np.array([axis.voltage_limit for axis in AXES])
-    voltage = np.clip(gains[0] * (gains[2] - q) - gains[1] * v, -limit, limit)
-    return b, (voltage - constant * gear * v - RESISTANCE * current) / INDUCTANCE
+    square = (v[1] if squared is None else squared) ** 2
+    return torque + [coupling * (2 * v[0] * v[1] + square), -coupling * v[0] ** 2, -MASS_Z_MOVING * GRAVITY]
+
+
+def accelerations(
+    q: np.ndarray,
+    v: np.ndarray,
+    current: np.ndarray,
+    *,
+    mass_at: np.ndarray | None = None,
+    squared: float | None = None,
+) -> np.ndarray:
+    """a = M^-1 b with the mass matrix inverted by hand, at q or where `mass_at` says."""
+    m11, m12, m22, m33 = mass_entries((q if mass_at is None else mass_at)[1])
+    b = loads(q, v, current, squared)
+    determinant = m11 * m22 - m12 * m12
+    return np.array([(m22 * b[0] - m12 * b[1]) / determinant, (m11 * b[1] - m12 * b[0]) / determinant, b[2] / m33])
 
 
 def implicit_rates(q: np.ndarray, v: np.ndarray, current: np.ndarray) -> np.ndarray:
@@ -52,17 +82,26 @@ def implicit_rates(q: np.ndarray, v: np.ndarray, current: np.ndarray) -> np.ndar
     m11, m12, m22, m33 = mass_entries(q[1])
     A = np.eye(9)
     A[:3, :3] = [[m11, m12, 0], [m12, m22, 0], [0, 0, m33]]
-    b, current_dot = right_sides(q, v, current)
-    return np.linalg.solve(A, np.concatenate([b, v, current_dot]))
+    right = np.concatenate([loads(q, v, current), v, current_rates(v, current, voltages(q, v))])
+    return np.linalg.solve(A, right)
 
 
 def explicit_rates(q: np.ndarray, v: np.ndarray, current: np.ndarray) -> np.ndarray:
     """The same with the mass matrix inverted by hand."""
-    m11, m12, m22, m33 = mass_entries(q[1])
-    b, current_dot = right_sides(q, v, current)
-    determinant = m11 * m22 - m12 * m12
-    a = [(m22 * b[0] - m12 * b[1]) / determinant, (m11 * b[1] - m12 * b[0]) / determinant, b[2] / m33]
-    return np.concatenate([a, v, current_dot])
+    return np.concatenate([accelerations(q, v, current), v, current_rates(v, current, voltages(q, v))])
+
+
+def plain_euler(step: float, steps: int) -> np.ndarray:
+    """Positions of task b by explicit Euler steps, currents limited after each, (steps + 1, 3)."""
+    limit = axis_values("current_limit")
+    q, v, current = np.zeros((3, 3))
+    rows = [q]
+    for _ in range(steps):
+        rate = current_rates(v, current, voltages(q, v))
+        q, v, current = q + step * v, v + step * accelerations(q, v, current), current + step * rate
+        current = np.clip(current, -limit, limit)
+        rows.append(q)
+    return np.array(rows)
 
 
 def largest_disagreement(samples: int = 200) -> float:
@@ -73,7 +112,8 @@ def largest_disagreement(samples: int = 200) -> float:
     generator = np.random.default_rng(11)
     largest = 0.0
     for _ in range(samples):
-        q, v, current = generator.uniform(-2, 2, 3), generator.uniform(-2, 2, 3), generator.uniform(-4, 4, 3)
+        q, v = generator.uniform(-2, 2, 3), generator.uniform(-2, 2, 3)
+        current = axis_values("current_limit") * generator.uniform(-1, 1, 3)
         x = np.concatenate([q, v, current, [0.0]])
         position_dot, velocity_dot, current_dot = np.split(rates(np.zeros(1), x, np.zeros(0), np.zeros(0), p)[:9], 3)
         generic = np.concatenate([velocity_dot, position_dot, current_dot])

@@ -112,6 +112,7 @@ EXAMPLES = {
     "zv_shaper": {"damping": 0.1},
     "zvd_shaper": {"damping": 0.1},
     "chirp_reference": {"amplitude": 2.0, "start_frequency": 1.0, "end_frequency": 9.0, "duration": 0.9, "offset": 0.1},
+    "multisine_reference": {"sines": (2.0, 0.3), "cosines": (0.1, -0.4), "frequency": 1.5, "offset": 0.1},
     "noise": {"deviation": 0.3, "mean": 0.1, "seed": 3.0},
 }
 LAWS = {name: law for name, law in known_laws().items() if "model" not in {a.name for a in arguments_of(law)}}

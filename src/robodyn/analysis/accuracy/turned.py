@@ -11,7 +11,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from robodyn.model import Scenario
-from robodyn.paths import SerialArm, build_arm
+from robodyn.paths import PathReference, SerialArm, build_arm
+from robodyn.paths.timed_reference import TimedReference
 from robodyn.results.signal import Floats
 from robodyn.results.table import Curves
 
@@ -38,9 +39,11 @@ def find_turned(scenario: Scenario, point: str, way: str) -> Turned | None:
     mechanism = scenario.machine.mechanism
     bodies = {one.name: one.body for one in mechanism.points} if mechanism else {}
     block = next((one for one in scenario.machine.blocks if way == f"{one.name}.s"), None)
-    joints = getattr(block.law, "joints", ()) if block else ()
-    if mechanism is None or point not in bodies or block is None or not joints:
+    law = block.law if block else None
+    if mechanism is None or point not in bodies or not isinstance(law, (PathReference, TimedReference)):
         return None
+    assert block is not None
+    joints = law.joints
     arm = build_arm(mechanism, point)
     if set(arm.joints) != set(joints):
         return None

@@ -20,6 +20,7 @@ from scipy.linalg import block_diag
 
 from robodyn.analysis.linear.pade import StateSpace, approximate_delay
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.feedback.sampled_plant import Variable as Variable
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.operating_point import OperatingPoint
@@ -34,15 +35,6 @@ MATRICES = {
 
 def _not_given() -> Any:
     return field(default_factory=lambda: np.zeros((0, 0)))
-
-
-@dataclass(frozen=True)
-class Variable:
-    """A state, input or output of a linear model; value: where it is at the operating point."""
-
-    name: str
-    unit: str = ""
-    value: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,27 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import expm
 
-from robodyn.analysis.linear.linear_model import LinearModel, Variable
 from robodyn.errors import FlawList
+
+if TYPE_CHECKING:
+    from robodyn.analysis.linear.linear_model import LinearModel
 
 ALIKE = 1e-9
 """Part of a period by which a delay may miss a whole number of them."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A state, input or output of a linear model; value: where it is at the operating point."""
+
+    name: str
+    unit: str = ""
+    value: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,23 +78,37 @@ def sample_plant(model: LinearModel, period: float, delay: float = 0.0) -> Sampl
         if not (math.isfinite(value) and (value > 0 or (key == "delay" and value == 0))):
             flaws.add(key, f"must be {'positive' if key == 'period' else '0 or more'}, is {value:g} s")
     flaws.raise_if_any("sampled plant")
+    own = (model.states, model.inputs, model.outputs)
+    return hold_plant(model.A, model.B, model.C, period, delay, *own)
+
+
+def hold_plant(
+    A: np.ndarray,
+    B: np.ndarray,
+    C: np.ndarray,
+    period: float,
+    delay: float,
+    states: tuple[Variable, ...],
+    inputs: tuple[Variable, ...],
+    outputs: tuple[Variable, ...],
+) -> SampledPlant:
+    """x' = A x + B u, y = C x from sample to sample, u held and late."""
     whole = math.floor(delay / period + ALIKE)
     late = max(delay - whole * period, 0.0)
     late = 0.0 if late < ALIKE * period else late
     # Until `late`, the input of one sample before still acts.
-    F_rest, G_rest = _hold(model, period - late)
-    _, G_late = _hold(model, late)
-    n, m = model.B.shape
+    F_rest, G_rest = _hold(A, B, period - late)
+    _, G_late = _hold(A, B, late)
+    n, m = B.shape
     acting = [G_rest, *((F_rest @ G_late,) if late else ())]
-    F, _ = _hold(model, period)
-    own = (model.states, model.inputs, model.outputs)
-    return SampledPlant(F, (*[np.zeros((n, m))] * whole, *acting), model.C, period, delay, *own)
+    F, _ = _hold(A, B, period)
+    return SampledPlant(F, (*[np.zeros((n, m))] * whole, *acting), C, period, delay, states, inputs, outputs)
 
 
-def _hold(model: LinearModel, time: float) -> tuple[np.ndarray, np.ndarray]:
+def _hold(A: np.ndarray, B: np.ndarray, time: float) -> tuple[np.ndarray, np.ndarray]:
     """exp(A t), and the integral of exp(A s) B over that time."""
-    n, m = model.B.shape
+    n, m = B.shape
     rates = np.zeros((n + m, n + m))
-    rates[:n, :n], rates[:n, n:] = model.A, model.B
+    rates[:n, :n], rates[:n, n:] = A, B
     found = expm(rates * time)
     return found[:n, :n], found[:n, n:]

@@ -13,9 +13,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, solve_discrete_are
 from scipy.signal import place_poles
 
-from robodyn.analysis.linear.linear_model import Variable
-from robodyn.analysis.linear.sampled_plant import SampledPlant
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.feedback.sampled_plant import SampledPlant, Variable
 
 Weights = Mapping[str, float] | np.ndarray
 HIDDEN = 1e-9

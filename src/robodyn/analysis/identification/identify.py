@@ -1,0 +1,260 @@
+"""Identification by inverse dynamics: motions and efforts in, base parameters and possible bodies out.
+
+The steps: regressor of the machine, its base parameters, filtered rows of each recording, weighted least squares on the
+first part of them, possible bodies with these base parameters, prediction of the part that was held out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import casadi as ca
+import numpy as np
+
+from robodyn.analysis.identification.base_parameters import BaseParameters, find_base_parameters
+from robodyn.analysis.identification.consistent_bodies import make_consistent
+from robodyn.analysis.identification.efforts import Effort, find_efforts
+from robodyn.analysis.identification.least_squares import Estimate, estimate
+from robodyn.analysis.identification.motion_rows import Rows, make_rows
+from robodyn.analysis.identification.parameters import body_numbers
+from robodyn.analysis.identification.regressor import Regressor, make_regressor
+from robodyn.analysis.identification.result import BaseEstimate, Identification, JointPrediction
+from robodyn.analysis.measurement.measured import match_measured
+from robodyn.assembly import System, assemble
+from robodyn.errors import Flaw, FlawList, ModelError
+from robodyn.model import Scenario
+from robodyn.results import Run
+from robodyn.results.signal import Floats
+from robodyn.waiting import told_if_slow
+
+NORMAL = 1.959964
+"""Half width of a 95 % interval in standard deviations."""
+HELD_OUT = 0.25
+WIDE = 1.0
+POOR = 30.0
+"""Per cent of a joint's force that is left, beyond which the model is not that of the data."""
+
+
+@told_if_slow("identifying")
+def identify(
+    scenario: Scenario,
+    data: Run | Sequence[Run],
+    *,
+    cutoff: float | None = None,
+    held_out: float = HELD_OUT,
+    robust: bool = False,
+    offsets: bool = True,
+) -> Identification:
+    """Find inertial parameters, rotors, friction and stiffness of a machine from measured motions and efforts.
+
+    Args:
+        data: recordings with `<joint>.position` of every joint and forces of drives, see `find_efforts`.
+        cutoff: of the low-pass [Hz]; by default twice the frequency up to which positions rise out of their noise.
+        held_out: share of the rows that takes no part in the fit: whole recordings at the end where there are several.
+        robust: whether rows far off count less (Huber).
+        offsets: whether each measured effort may have an unknown constant.
+
+    Raises:
+        ModelError: for machines and data that this cannot be done with, with the remedy.
+    """
+    runs = [data] if isinstance(data, Run) else list(data)
+    _check(runs, cutoff, held_out)
+    plan = plan_identification(scenario, runs[0], offsets)
+    fitted, held = split_rows([plan.rows(run, cutoff) for run in runs], held_out)
+    return _summarise(plan.regressor, plan.base, plan.estimate(fitted, robust), fitted, held)
+
+
+@dataclass(frozen=True, eq=False)
+class IdentificationPlan:
+    """What is the same for all recordings of a machine.
+
+    Attributes:
+        jacobians: how each effort acts on the joints, (n_efforts, n); usable: joints all of whose drives are measured.
+    """
+
+    system: System
+    regressor: Regressor
+    base: BaseParameters
+    efforts: tuple[Effort, ...]
+    jacobians: Floats
+    usable: np.ndarray
+
+    def rows(self, run: Run, cutoff: float | None = None) -> Rows:
+        """Filtered rows of a recording."""
+        data = _matched(self.system, run, self.efforts)
+        rows = make_rows(self.regressor, self.base.kept, self.efforts, self.jacobians, data, cutoff)
+        return replace(rows, used=rows.used & self.usable)
+
+    def estimate(self, rows: Sequence[Rows], robust: bool = False) -> Estimate:
+        """Base parameters from rows; what these do not tell stays as the scenario has it."""
+        return estimate(rows, self.base.G @ self.regressor.given, robust)
+
+
+def plan_identification(scenario: Scenario, example: Run, offsets: bool = True) -> IdentificationPlan:
+    """Regressor, base parameters and efforts for recordings with the signals of an example."""
+    regressor = make_regressor(scenario)
+    efforts = find_efforts(scenario, example)
+    system = assemble(scenario)
+    jacobians, usable = _act_on_joints(system, efforts)
+    if offsets:
+        units = [system.signals[system.signal_names.index(f"{e.on}.position")].unit for e in efforts]
+        forces = ["N m" if unit == "rad" else "N" for unit in units]
+        regressor = regressor.with_offsets([effort.on for effort in efforts], forces, jacobians)
+    return IdentificationPlan(system, regressor, find_base_parameters(regressor), tuple(efforts), jacobians, usable)
+
+
+def _check(runs: Sequence[Run], cutoff: float | None, held_out: float) -> None:
+    flaws = FlawList()
+    if not runs:
+        flaws.add("data", "there are none")
+    if cutoff is not None and not cutoff > 0:
+        flaws.add("cutoff", f"must be positive, is {cutoff:g}")
+    if not 0 <= held_out < 1:
+        flaws.add("held_out", f"must be at least 0 and below 1, is {held_out:g}")
+    flaws.raise_if_any("identification")
+
+
+def _matched(system: System, run: Run, efforts: Sequence[Effort]) -> Run:
+    """The same data; units of the signals that are used must be those of the model."""
+    units = {info.name: info.unit for info in system.signals}
+    used = [name for name in run.names if name in units and (name.endswith(".position") or _is_effort(name, efforts))]
+    columns = [run.names.index(name) for name in used]
+    infos = tuple(run.infos[k] for k in columns)
+    part = Run(run.time - run.time[0], run.values[:, columns], infos, run.outcome, run.provenance)
+    missing = [name for effort in efforts for name in effort.signals if name not in run]
+    if missing:
+        raise ModelError([Flaw(name, "is not in the data") for name in missing], _source(run))
+    match_measured(part, units)
+    return run
+
+
+def _source(run: Run) -> str:
+    return str(run.provenance.description.get("file", "measured data"))
+
+
+def _is_effort(name: str, efforts: Sequence[Effort]) -> bool:
+    return any(name in effort.signals for effort in efforts)
+
+
+def _act_on_joints(system: System, efforts: Sequence[Effort]) -> tuple[Floats, np.ndarray]:
+    """How each effort acts on the joints, (n_efforts, n), and joints all of whose drives are measured."""
+    rows, flaws = [], FlawList()
+    for effort in efforts:
+        gradient = ca.jacobian(system.motion.coordinates[effort.on], system.q)
+        if not gradient.is_constant():
+            flaws.add(effort.on, "acts on the joints by a lever that changes", "give the efforts of the joints")
+            continue
+        rows.append(np.array(ca.DM(ca.densify(gradient))).ravel())
+    flaws.raise_if_any("identification")
+    A = np.array(rows)
+    measured = {effort.on for effort in efforts}
+    usable = np.any(A != 0, axis=0)
+    for on, _ in system.motion.forces:
+        if on not in measured and on in system.motion.coordinates and _drives(system, on):
+            usable &= np.array(ca.DM(ca.densify(ca.jacobian(system.motion.coordinates[on], system.q)))).ravel() == 0
+    return A, usable
+
+
+def _drives(system: System, on: str) -> bool:
+    from robodyn.analysis.identification.regressor import passive_blocks
+
+    passive = {block.name for block in passive_blocks(system.scenario)}
+    return any(place == on and signal.rpartition(".")[0] not in passive for place, signal in system.motion.forces)
+
+
+def split_rows(rows: Sequence[Rows], held_out: float) -> tuple[list[Rows], list[Rows]]:
+    """Rows for the fit and rows for its proof: last recordings, or the last part of the only one."""
+    if held_out == 0:
+        return list(rows), []
+    if len(rows) > 1:
+        count = min(max(round(held_out * len(rows)), 1), len(rows) - 1)
+        return list(rows[:-count]), list(rows[-count:])
+    only = rows[0]
+    edge = int(round((1 - held_out) * len(only.time)))
+    first = np.arange(len(only.time)) < edge
+    return [only.part(first)], [only.part(~first)]
+
+
+def _summarise(
+    regressor: Regressor, base: BaseParameters, found: Estimate, fitted: Sequence[Rows], held: Sequence[Rows]
+) -> Identification:
+    consistent = make_consistent(regressor.parameters, base.G, found)
+    beta = base.G @ consistent.theta
+    parts = [(rows, False) for rows in fitted] + [(rows, True) for rows in held]
+    predictions = [*predict_joints(regressor, fitted, beta, False), *predict_joints(regressor, held, beta, True)]
+    estimates = _base_estimates(regressor, base, found)
+    deviations = np.sqrt(np.maximum(np.diag(found.covariance), 1e-300))
+    measured = np.concatenate([np.where(r.used, r.tau, np.nan) for r, _ in parts])
+    return Identification(
+        joints=regressor.joints,
+        base=estimates,
+        correlation=found.covariance / np.outer(deviations, deviations),
+        numbers=_numbers(regressor, consistent.theta),
+        parameters=dict(zip(regressor.names, consistent.theta.tolist(), strict=True)),
+        predictions=tuple(predictions),
+        noise=dict(zip(regressor.joints, found.noise.tolist(), strict=True)),
+        cutoff=fitted[0].cutoff,
+        rate=fitted[0].rate,
+        lost=consistent.lost,
+        gap=base.gap,
+        silent=base.silent,
+        warnings=_warnings(estimates, predictions, fitted, consistent.lost),
+        time=np.concatenate([r.time for r, _ in parts]),
+        measured=measured,
+        predicted=np.concatenate([r.Y @ beta for r, _ in parts]),
+        fitted=np.concatenate([np.full(len(r.time), not flag) for r, flag in parts]),
+    )
+
+
+def _numbers(regressor: Regressor, theta: Floats) -> dict[str, float]:
+    """Values of the scenario's numbers."""
+    numbers: dict[str, float] = {}
+    for body in dict.fromkeys(p.body for p in regressor.parameters if p.body):
+        own = [k for k, parameter in enumerate(regressor.parameters) if parameter.body == body]
+        numbers |= body_numbers(body, theta[own])
+    return numbers | {p.number: float(t) for p, t in zip(regressor.parameters, theta, strict=True) if p.number}
+
+
+def _base_estimates(regressor: Regressor, base: BaseParameters, found: Estimate) -> tuple[BaseEstimate, ...]:
+    deviations = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
+    given = base.G @ regressor.given
+    basis = np.linalg.qr(found.known)[0]
+    told = np.linalg.norm(basis, axis=1) > 1 - 1e-6
+    return tuple(
+        BaseEstimate(name, regressor.parameters[k].unit, b, d, b - NORMAL * d, b + NORMAL * d, g, bool(t))
+        for name, k, b, d, g, t in zip(
+            base.names, base.kept, found.beta.tolist(), deviations.tolist(), given.tolist(), told, strict=True
+        )
+    )
+
+
+def predict_joints(regressor: Regressor, rows: Sequence[Rows], beta: Floats, held_out: bool) -> list[JointPrediction]:
+    found = []
+    for k, (joint, unit) in enumerate(zip(regressor.joints, regressor.forces, strict=True)):
+        tau = np.concatenate([r.tau[r.used[:, k], k] for r in rows]) if rows else np.zeros(0)
+        if not tau.size:
+            continue
+        e = tau - np.concatenate([(r.Y @ beta)[r.used[:, k], k] for r in rows])
+        rms = float(np.sqrt(np.mean(e**2)))
+        found.append(JointPrediction(joint, unit, tau.size, rms, 100 * rms / max(float(np.std(tau)), 1e-300), held_out))
+    return found
+
+
+def _warnings(
+    estimates: Sequence[BaseEstimate], predictions: Sequence[JointPrediction], rows: Sequence[Rows], lost: float
+) -> tuple[str, ...]:
+    found = [f"{e.name} is not told by these data: it stays as given" for e in estimates if not e.told]
+    for e in estimates:
+        if e.told and e.value and NORMAL * e.deviation > WIDE * abs(e.value):
+            found.append(f"{e.name} is hardly known from these data: its interval is wider than the value")
+    for p in predictions:
+        if p.percent > POOR:
+            part = "held-out" if p.held_out else "fitted"
+            what = f"{p.percent:.0f} % of the {part} force of {p.joint} is left"
+            found.append(f"{what}: look at sign, unit, gear and delay of its columns, or at what the model lacks")
+    count = sum(int(r.used.sum()) for r in rows)
+    if lost > 3 * len(estimates):
+        what = f"possible bodies are {lost:.3g} worse in the sum of squares of {count} rows than impossible ones"
+        found.append(f"{what}: the model lacks something")
+    return tuple(found)

@@ -1,0 +1,226 @@
+"""Regressor of inverse dynamics: the matrix by which joint forces follow linearly from parameters, exact, any machine.
+
+Symbols: q, v, a positions, velocities, accelerations of the joints, f(s, s') forces of springs, dampers and friction on
+joints and coordinates s(q), theta the parameters of `parameters`.
+
+    tau = M(q) a + c(q, v) - loads - sum (ds/dq)^T f(s, s') = Y(q, v, a) theta + tau_0
+
+M and c are traced once with the bodies' numbers as symbols, Y is their derivative: at c = 0 and m = 1 that by mass,
+centre of mass and inertia is that by m, h and L.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.analysis.identification.parameters import Parameter, body_parameters, linear_numbers, massive_bodies
+from robodyn.assembly import System, assemble
+from robodyn.assembly.model_friction import friction_laws
+from robodyn.assembly.values import collect_values
+from robodyn.errors import Flaw, FlawList, ModelError
+from robodyn.model import Block, Scenario
+from robodyn.model.body import TENSOR
+from robodyn.model.joint_block import JointBlock
+from robodyn.native import compile_kernels
+from robodyn.results.signal import Floats
+
+COM = ("com.x", "com.y", "com.z")
+
+
+@dataclass(frozen=True, eq=False)
+class Regressor:
+    """tau = Y theta + tau_0 of a machine's joints.
+
+    Attributes:
+        joints: names in the order of tau; forces: their units.
+        function: (q, v, a) -> Y (n, n_theta), tau_0 (n,), by CasADi.
+        rubbing: gradients of the joints and coordinates on which friction is, (n_places, n): its direction is theirs.
+        offsets: how constant offsets of measured efforts, the last parameters, act on the joints, (n_offsets, n).
+    """
+
+    joints: tuple[str, ...]
+    forces: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    function: ca.Function
+    scenario: Scenario
+    rubbing: Floats
+    offsets: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(parameter.name for parameter in self.parameters)
+
+    @property
+    def given(self) -> Floats:
+        """theta of the scenario."""
+        return np.array([parameter.given for parameter in self.parameters])
+
+    def __call__(self, q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats]:
+        """Y (n_times, n, n_theta) and tau_0 (n_times, n) along a motion, each (n_times, n)."""
+        n, count = len(self.joints), len(self.parameters)
+        rows, columns = self._places
+        entries, fixed = np.empty((len(q), len(rows))), np.empty((len(q), n))
+        kernel = self._kernel
+        for k, state in enumerate(np.ascontiguousarray(np.hstack([q, v, a]))):
+            entries[k], fixed[k] = kernel(state)
+        flat = np.zeros((len(q), n * count))
+        flat[:, rows * count + columns] = entries
+        Y = flat.reshape(len(q), n, count)
+        if len(self.offsets):
+            Y[:, :, -len(self.offsets) :] = self.offsets.T
+        return Y, fixed
+
+    def with_offsets(self, names: Sequence[str], units: Sequence[str], jacobians: Floats) -> Regressor:
+        """The same with an unknown constant in each measured effort, which acts on the joints by a row of jacobians."""
+        own = [Parameter(f"{name}.effort_offset", unit, 0.0) for name, unit in zip(names, units, strict=True)]
+        return replace(self, parameters=(*self.parameters, *own), offsets=jacobians)
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
+        rows, columns = self.function.sparsity_out(0).get_triplet()
+        return np.array(rows, int), np.array(columns, int)
+
+    @cached_property
+    def _kernel(self) -> Any:
+        """Native code that gives the entries of Y that are not always 0, and tau_0."""
+        n = len(self.joints)
+        state = ca.SX.sym("state", 3 * n)
+        Y, fixed = self.function(state[:n], state[n : 2 * n], state[2 * n :])
+        rows, columns = (places.tolist() for places in self._places)
+        entries = ca.vertcat(ca.SX(0, 1), *(Y[i, j] for i, j in zip(rows, columns, strict=True)))
+        flat = ca.Function("regressor", [state], [entries, ca.densify(fixed)])
+        return compile_kernels({"regressor": flat}, None).kernels["regressor"]
+
+
+def make_regressor(scenario: Scenario) -> Regressor:
+    """The regressor of a scenario's machine: bodies, rotors, springs, dampers and friction on it.
+
+    Raises:
+        ModelError: for machines that are no trees of joints with one position each.
+    """
+    _check(scenario)
+    bodies = massive_bodies(scenario)
+    system = _bare_system(scenario)
+    numbers = {number.name: p for number, p in zip(system.parameters, ca.vertsplit(system.symbols.p), strict=True)}
+    a = ca.SX.sym("a", system.n_v)
+    tau = system.mass_matrix @ a + system.bias - system.motion.loads
+    parameters: list[Parameter] = []
+    reference: dict[str, float] = {}
+    for body in bodies:
+        names = [f"{body.name}.{key}" for key in ("mass", *COM, *(f"inertia.{key}" for key in TENSOR))]
+        parameters += body_parameters(body)
+        reference |= dict(zip(names, [1.0, *(0.0,) * 9], strict=True))
+    rotors = [number for number in system.parameters if _is_rotor(scenario, number.name)]
+    for number in rotors:
+        parameters.append(Parameter(number.name, number.unit, number.value, number.name, non_negative=True))
+        reference[number.name] = 0.0
+    theta = ca.vertcat(*(numbers[name] for name in reference))
+    Y = ca.jacobian(tau, theta)
+    Y, fixed = ca.substitute([Y, tau - Y @ theta], [theta], [ca.SX(list(reference.values()))])
+    laws, law_columns, law_fixed = _trace_laws(scenario, system)
+    Y, fixed = ca.horzcat(Y, law_columns), fixed + law_fixed
+    return _finish(scenario, system, (*parameters, *laws), a, Y, fixed)
+
+
+def _finish(
+    scenario: Scenario, system: System, parameters: tuple[Parameter, ...], a: ca.SX, Y: ca.SX, fixed: ca.SX
+) -> Regressor:
+    """The function of the motion alone: other numbers are those of the scenario."""
+    symbols = system.symbols
+    others = ca.vertcat(symbols.p, symbols.m)
+    numbers = ca.SX([n.value for n in system.parameters] + [info.start for info in system.memory])
+    Y, fixed = ca.substitute([Y, fixed], [others], [numbers])
+    motion = [system.q, system.v, a]
+    function = ca.Function("regressor", motion, [ca.sparsify(ca.cse(Y)), fixed])
+    mechanism = scenario.machine.mechanism
+    assert mechanism is not None
+    freedoms = mechanism.freedoms
+    units = tuple("N m" if freedom.unit == "rad" else "N" for freedom in freedoms)
+    places = dict.fromkeys(str(block.on) for block in passive_blocks(scenario) if block.info.disturbance)
+    gradients = [ca.DM(ca.densify(ca.jacobian(system.motion.coordinates[place], system.q))) for place in places]
+    rubbing = np.array([np.array(gradient).ravel() for gradient in gradients]).reshape(-1, len(freedoms))
+    return Regressor(tuple(freedom.name for freedom in freedoms), units, parameters, function, scenario, rubbing)
+
+
+def _check(scenario: Scenario) -> None:
+    machine, flaws = scenario.machine, FlawList()
+    mechanism = machine.mechanism
+    if mechanism is None:
+        raise ModelError([Flaw("machine", "has no bodies and joints")], "identification")
+    remedy = "fit its numbers by simulation instead: robodyn fit"
+    for freedom in mechanism.freedoms:
+        if not freedom.is_single:
+            flaws.add(f"joints.{freedom.name}", "has more than one position", remedy)
+    for constraint in machine.all_constraints:
+        flaws.add(f"constraints.{constraint.name}", "forces of constraints are not measured", remedy)
+    if not massive_bodies(scenario):
+        flaws.add("bodies", "none has a mass", "give a first guess of each mass that is to be found")
+    flaws.raise_if_any("identification")
+
+
+def _bare_system(scenario: Scenario) -> System:
+    """The mechanism alone, with its coordinates and loads, masses and rotors as symbols."""
+    machine = scenario.machine
+    bodies = [f"{body.name}.{part}" for body in massive_bodies(scenario) for part in ("mass", "com.?", "inertia.*")]
+    rotors = [n.name for n in machine.numbers() if _is_rotor(scenario, n.name)]
+    bare = replace(
+        machine.with_all_blocks(()), delays=(), signals=(), contacts=(), interfaces=(), tunable=(*bodies, *rotors),
+        loads=tuple(load for load in machine.loads if load.times is None),
+    )  # fmt: skip
+    return assemble(Scenario(machine.name, bare, 1.0))
+
+
+def _is_rotor(scenario: Scenario, name: str) -> bool:
+    machine = scenario.machine
+    joints = [f"{j.name}.armature" for j in (machine.mechanism.joints if machine.mechanism else ()) if j.armature > 0]
+    coordinates = [f"{c.name}.inertia" for c in machine.coordinates if getattr(c, "inertia", 0.0)]
+    return name in joints or name in coordinates
+
+
+def passive_blocks(scenario: Scenario) -> list[Block]:
+    """Springs, dampers and friction on joints and coordinates."""
+    return [b for b in scenario.machine.all_blocks if b.on and (b.info.passive or b.info.disturbance) and not b.sampled]
+
+
+def _trace_laws(scenario: Scenario, system: System) -> tuple[list[Parameter], ca.SX, ca.SX]:
+    """Parameters of laws, their columns of Y, and what does not depend on these."""
+    values = collect_values(scenario)
+    numbers = assemble(scenario).numbers
+    parameters: list[Parameter] = []
+    columns, fixed = ca.SX(system.n_v, 0), ca.SX.zeros(system.n_v)
+    for block in passive_blocks(scenario):
+        place = str(block.on)
+        s = system.motion.coordinates[place]
+        gradient = ca.jacobian(s, system.q)
+        rate = gradient @ system.v
+        position, velocity = ca.SX.sym("s"), ca.SX.sym("w")
+        force = ca.SX(friction_laws(values, [block], {})[place][0](position, velocity))
+        named = _named(block, values.table)
+        given = {name: numbers[name].value for name in named}
+        linear = linear_numbers(force, named, given, [position, velocity])
+        chosen = ca.vertcat(ca.SX(0, 1), *(named[name] for name in linear))
+        slopes = ca.jacobian(force, chosen)
+        others = [name for name in named if name not in linear]
+        old = ca.vertcat(position, velocity, chosen, *(named[name] for name in others))
+        new = ca.vertcat(s, rate, *(given[name] for name in (*linear, *others)))
+        slopes, force = ca.substitute([slopes, force], [old], [new])
+        row = -gradient.T
+        at = ca.DM([given[name] for name in linear])
+        columns = ca.horzcat(columns, row @ slopes)
+        fixed += row @ (force - slopes @ at)
+        lossy = bool(block.info.disturbance)
+        parameters += [Parameter(n, numbers[n].unit, numbers[n].value, n, non_negative=lossy) for n in linear]
+    return parameters, columns, fixed
+
+
+def _named(block: Block, table: Mapping[str, Any]) -> dict[str, Any]:
+    """Symbols of a block's numbers by their names in the scenario."""
+    own = {key: f"{block.name}.{key}" for key in block.parameters}
+    sources = block.sources if isinstance(block, JointBlock) else own
+    return {name: table[name] for name in sources.values() if name in table and not isinstance(table[name], float)}

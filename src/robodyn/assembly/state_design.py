@@ -1,0 +1,235 @@
+"""Design of state controllers: which gains do weights, noises and poles give for the machine as it is described?
+
+At the operating point, with the commands u that keep it best,
+
+    x' = A (x - x0) + B (u - u0),   y - y0 = C (x - x0)
+
+by exact derivatives of the machine without the controller, sampled with a hold and a delay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly.system import FREE, System
+from robodyn.errors import FlawList, ModelError, nearest
+from robodyn.feedback.gains import Observer, Regulator, design_kalman_filter, design_observer, design_regulator
+from robodyn.feedback.sampled_plant import SampledPlant, Variable, hold_plant
+from robodyn.feedback.state_law import state_controller, state_observer
+from robodyn.laws import LawInfo
+from robodyn.model import Block, Scenario
+from robodyn.model.state_controller import StateController
+
+AT_REST = 1e-6
+"""Rates left over at an operating point, by the largest without commands, that still count as none."""
+ROUNDS = 8
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Law: outputs that stand in for those of a controller which is not there yet."""
+
+    outputs: tuple[tuple[str, int], ...]
+
+    __name__ = "held_commands"
+    law_info = LawInfo()
+
+    def __call__(self) -> dict[str, Any]:
+        return {name: (0.0,) * count for name, count in self.outputs}
+
+
+@dataclass(frozen=True, eq=False)
+class StateDesign:
+    """What was designed for a controller: the sampled machine, the regulator and the observer, where asked for."""
+
+    controller: StateController
+    plant: SampledPlant
+    regulator: Regulator | None
+    observer: Observer | None
+
+    @property
+    def block(self) -> Block:
+        """The block that does it."""
+        if self.regulator is None:
+            assert self.observer is not None  # the description says so
+            return state_observer(self.controller.name, self.observer)
+        acts = {"command": self.controller.acts} if self.controller.acts else {}
+        return state_controller(self.controller.name, self.regulator, self.observer, acts)
+
+
+def design_controllers(scenario: Scenario) -> Scenario:
+    """The same scenario with blocks in place of its state controllers."""
+    machine = scenario.machine
+    if not machine.controllers:
+        return scenario
+    designs = find_designs(scenario)
+    commanding = [design.block for design in designs if design.regulator]
+    # At an instant samples are taken in order: observers read what has been commanded.
+    observing = [design.block for design in designs if not design.regulator]
+    blocks = (*commanding, *machine.blocks, *observing)
+    return scenario.replaced(machine=machine.replaced(controllers=(), blocks=blocks))
+
+
+def find_designs(scenario: Scenario) -> tuple[StateDesign, ...]:
+    """The designs of a scenario's state controllers, each with the commands of the others at 0.
+
+    Raises:
+        ModelError: for each a point that is no equilibrium, directions that cannot be controlled or seen, names that
+            are not there.
+    """
+    machine = scenario.machine
+    stubs = tuple(_stand_in(scenario, one) for one in machine.controllers)
+    plant = scenario.replaced(machine=machine.replaced(controllers=(), blocks=(*stubs, *machine.blocks)))
+    flaws, systems = FlawList(), {}
+    for one in machine.controllers:
+        with _noted(flaws):
+            systems[one.name] = _open(plant, one)
+    scenario.raise_if_any(flaws)
+    found = [_design(flaws, systems[one.name], one) for one in machine.controllers]
+    scenario.raise_if_any(flaws)
+    return tuple(design for design in found if design is not None)
+
+
+@contextmanager
+def _noted(flaws: FlawList, under: str = "") -> Iterator[None]:
+    """What is raised is noted, each flaw once."""
+    try:
+        yield
+    except ModelError as error:
+        known = FlawList()
+        known.extend(error.flaws, under=under)
+        flaws.extend(flaw for flaw in known.found if flaw not in flaws.found)
+
+
+def _stand_in(scenario: Scenario, controller: StateController) -> Block:
+    """A block with the controller's commands, and as many estimates as anything reads."""
+    own = re.compile(rf"{re.escape(controller.name)}\.estimate\.(\d+)$")
+    parts = (*scenario.machine.blocks, *scenario.machine.signals, *scenario.machine.delays)
+    names = [name for part in parts for _, to, name in part.references() if to == "signal"]
+    read = [int(found[1]) for name in names if (found := own.match(name))]
+    outputs = (("command", len(controller.commands)), ("estimate", max(read, default=-1) + 1))
+    acts = {"command": controller.acts} if controller.acts else {}
+    return Block(controller.name, _Held(tuple((name, count) for name, count in outputs if count)), acts=acts)
+
+
+def _open(scenario: Scenario, controller: StateController) -> System:
+    """A scenario in which the controller stands still, as a system whose inputs are its commands."""
+    from robodyn.assembly.assembler import assemble
+
+    return assemble(scenario, inputs=dict.fromkeys(_commands(controller), 0.0))
+
+
+def _commands(controller: StateController) -> list[str]:
+    own = [f"{controller.name}.command.{k}" for k in range(len(controller.commands))]
+    return own or list(controller.applied)
+
+
+def _design(flaws: FlawList, system: System, controller: StateController) -> StateDesign | None:
+    """Regulator and observer by the linear model of the open system; None where something is wrong with one of them."""
+    under, before = f"controllers.{controller.name}", len(flaws.found)
+    plant: SampledPlant | None = None
+    regulator: Regulator | None = None
+    observer: Observer | None = None
+    with _noted(flaws, under):
+        plant = _sample(system, controller, _commands(controller))
+    if plant is not None and controller.measured:
+        with _noted(flaws, under):
+            observer = _observe(plant, controller)
+    if plant is not None and controller.states:
+        with _noted(flaws, under):
+            regulator = design_regulator(plant, controller.states, np.diag(controller.commands))
+    return StateDesign(controller, plant, regulator, observer) if plant and len(flaws.found) == before else None
+
+
+def _observe(plant: SampledPlant, controller: StateController) -> Observer:
+    if controller.poles:
+        return design_observer(plant, controller.poles)
+    return design_kalman_filter(plant, controller.noise, np.diag(controller.measured_noise))
+
+
+def _sample(system: System, controller: StateController, commands: Sequence[str]) -> SampledPlant:
+    """The machine at its operating point, from sample to sample."""
+    flaws, signals = FlawList(), {info.name: info for info in system.signals}
+    n = len(system.states) - system.n_quadratures
+    if system.delays:
+        flaws.add("", f"the machine has the delay '{system.delays[0].name}'", "leave it out, or design in Python")
+    if system.has_balls:
+        flaws.add("", "the machine has orientations among its states", "design in Python, with linearise")
+    for name in controller.measured:
+        if name not in signals:
+            flaws.add("measured", f"there is no signal '{name}'", nearest(name, signals))
+    known = [state.name for state in system.states[:n]]
+    for name in controller.at:
+        if name not in known:
+            flaws.add(f"at.{name}", "is no state of the machine", nearest(name, known))
+    flaws.raise_if_any("state controller")
+    point = _Point(system, n, commands, controller.measured)
+    x = np.array([controller.at.get(state.name, state.start) for state in system.states], float)
+    u = point.hold(x)
+    A, B, C, D = point.slopes(x, u)
+    rates, y = point.values(x, u)
+    _check_point(flaws, known, rates, np.abs(point.values(x, 0 * u)[0]).max(initial=0.0))
+    if D.any():
+        flaws.add("measured", "follows commands at once", "measure positions or velocities")
+    flaws.raise_if_any("state controller")
+    states = tuple(Variable(s.name, s.unit, float(value)) for s, value in zip(system.states[:n], x[:n], strict=True))
+    inputs = tuple(Variable(name, signals[name].unit, float(value)) for name, value in zip(commands, u, strict=True))
+    outputs = tuple(
+        Variable(name, signals[name].unit, float(value)) for name, value in zip(controller.measured, y, strict=True)
+    )
+    return hold_plant(A, B, C, controller.period, controller.delay, states, inputs, outputs)
+
+
+def _check_point(flaws: FlawList, names: Sequence[str], rates: np.ndarray, size: float) -> None:
+    for name, rate in zip(names, rates, strict=True):
+        if abs(rate) > AT_REST * max(size, 1.0):
+            what = f"is no equilibrium: {name} changes by {rate:.4g} a second, whatever is commanded"
+            flaws.add("at", what, "name states at which the machine can rest")
+
+
+class _Point:
+    """Rates of the first n states and outputs, as functions of states and commands."""
+
+    def __init__(self, system: System, n: int, commands: Sequence[str], outputs: Sequence[str]) -> None:
+        memory = [info.name for info in system.memory]
+        self.places, self.n = [memory.index(name) for name in commands], n
+        sticking = {f"{block.name}.direction" for block in system.scenario.machine.all_blocks if block.info.sticks}
+        self.m = np.array([FREE if info.name in sticking else info.start for info in system.memory], float)
+        self.p = np.array([number.value for number in system.parameters], float)
+        rows = [system.expressions.outputs[system.signal_names.index(name)] for name in outputs]
+        column = ca.vertcat(system.expressions.rhs[:n], *rows)
+        t, x, d, m, p = system.symbols
+        by = ca.vertcat(x[:n], *(m[k] for k in self.places))
+        self.function = system.function(column, "values")
+        self.jacobian = system.function(ca.jacobian(column, by), "slopes")
+
+    def _call(self, function: ca.Function, x: np.ndarray, u: np.ndarray) -> np.ndarray:
+        m = self.m.copy()
+        m[self.places] = u
+        return np.array(function(0.0, x, np.zeros(0), m, self.p), float)
+
+    def values(self, x: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rates and outputs."""
+        found = self._call(self.function, x, u).ravel()
+        return found[: self.n], found[self.n :]
+
+    def slopes(self, x: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """A, B, C, D."""
+        rows = np.split(self._call(self.jacobian, x, u), [self.n])
+        (A, B), (C, D) = (np.split(part, [self.n], axis=1) for part in rows)
+        return A, B, C, D
+
+    def hold(self, x: np.ndarray) -> np.ndarray:
+        """Commands with which the states change least, by Gauss-Newton."""
+        u = np.zeros(len(self.places))
+        for _ in range(ROUNDS):
+            B = self.slopes(x, u)[1]
+            u = u - np.linalg.lstsq(B, self.values(x, u)[0], rcond=None)[0]
+        return u

@@ -1,0 +1,1 @@
+"""State feedback: sampled plants, gains of regulators and observers, and the law that they make."""

@@ -1,0 +1,216 @@
+"""Do regressors equal the machine's own dynamics, and do intervals hold the truth as often as they say?"""
+
+import json
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from robodyn.analysis.identification.base_parameters import find_base_parameters
+from robodyn.analysis.identification.consistent_bodies import coordinates_of, make_consistent
+from robodyn.analysis.identification.identify import identify, plan_identification
+from robodyn.analysis.identification.least_squares import Estimate
+from robodyn.analysis.identification.parameters import body_numbers
+from robodyn.analysis.identification.regressor import make_regressor
+from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
+from robodyn.catalog import scara_ptp, two_link_mechanism
+from robodyn.cli.application import app
+from robodyn.errors import ModelError
+from robodyn.files import read_scenario, write_scenario
+from robodyn.model import Block, LinearCombination, Machine, Scenario
+from robodyn.model.body import tensor_of
+from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, to_csv
+
+AXES, RATE = ("shoulder", "motor"), 500.0
+FRICTION = {"shoulder": (6.0, 4.0), "motor": (3.0, 2.0)}
+LEVELS = np.array([0.5, 0.3])
+
+
+@cache
+def coupled_arm():
+    """Two links in a vertical plane; the second motor rotates with both joints and has a rotor."""
+    drives = [Block(f"{a}.push", "torque_source", a, {"command": "still.value"}) for a in AXES]
+    still = Block("still", "constant_reference", parameters={"constant": 0.0})
+    friction = [
+        Block(
+            f"{a}.friction", "coulomb_friction", a,
+            parameters={"coulomb": c, "viscous": b, "smoothing_velocity": 1e-3},
+        )
+        for a, (c, b) in FRICTION.items()
+    ]  # fmt: skip
+    spring = Block("elbow.spring", "spring", "elbow", parameters={"stiffness": 20.0, "rest": 0.3})
+    motor = LinearCombination("motor", {"shoulder": 1.0, "elbow": 2.0}, 0.05)
+    blocks = (*drives, *friction, spring, still)
+    return Scenario("coupled", Machine("coupled", two_link_mechanism(), blocks, (motor,)), 1.0)
+
+
+def series(t):
+    """Positions, velocities and accelerations of the joints: Fourier series of 0.3 Hz."""
+    rng = np.random.default_rng(4)
+    q, v, a = np.zeros((3, t.size, 2))
+    for k in range(1, 6):
+        w = 2 * np.pi * 0.3 * k
+        # Real and imaginary parts of c exp(i w t).
+        c = (rng.normal(0, 0.5, 2) + 1j * rng.normal(0, 0.5, 2)) / k
+        turning = np.outer(np.exp(1j * w * t), c)
+        q, v, a = q + turning.real, v + (1j * w * turning).real, a - w * w * turning.real
+    return q, v, a
+
+
+@cache
+def truth():
+    """Motion and efforts of the coupled arm by inverse dynamics of its own, friction and spring by their formulas."""
+    scenario = coupled_arm()
+    t = np.arange(int(10 * RATE)) / RATE
+    q, v, a = series(t)
+    dynamics = MachineDynamics(scenario.machine)
+    tau = np.array([dynamics.inverse_dynamics(*state) for state in zip(q, v, a, strict=True)])
+    tau[:, 1] += 20.0 * (q[:, 1] - 0.3)
+    rates = np.column_stack([v[:, 0], v[:, 0] + 2 * v[:, 1]])
+    (c, b), (d, e) = FRICTION.values()
+    loss = np.tanh(rates / 1e-3) * [c, d] + rates * [b, e]
+    # tau = A^T f with s' = A v: the elbow's torque is twice the motor's.
+    second = tau[:, 1] / 2
+    return t, q, np.column_stack([tau[:, 0] - second, second]) + loss
+
+
+def _count(position, quantum, rng):
+    return np.round(position / quantum + rng.random()) * quantum
+
+
+def record(seed=0, noise=LEVELS, quantum=1e-5, **changed):
+    rng = np.random.default_rng(seed)
+    t, q, efforts = truth()
+    columns = {
+        **{f"{joint}.position": _count(q[:, k], quantum, rng) for k, joint in enumerate(("shoulder", "elbow"))},
+        **{f"{axis}.push.torque": efforts[:, k] + noise[k] * rng.normal(size=t.size) for k, axis in enumerate(AXES)},
+    } | changed
+    infos = tuple(SignalInfo(name, "rad" if "position" in name else "N m") for name in columns)
+    values = np.column_stack(list(columns.values()))
+    return Run(t, values, infos, Outcome(OutcomeKind.FINISHED, "", t[-1]), Provenance("measured", {"file": "log"}))
+
+
+@pytest.mark.parametrize("make", [coupled_arm, scara_ptp])
+def test_forces_are_linear_in_the_parameters_as_the_machine_has_them(make):
+    scenario = make()
+    regressor, dynamics = make_regressor(scenario), MachineDynamics(scenario.machine)
+    q, v, a = np.random.default_rng(1).normal(0, 1, (3, 4, len(regressor.joints)))
+    Y, fixed = regressor(q, 0 * v, a)
+    found = Y @ regressor.given + fixed
+    expected = np.array([dynamics.inverse_dynamics(*state) for state in zip(q, 0 * v, a, strict=True)])
+    if make is coupled_arm:
+        expected[:, 1] += 20.0 * (q[:, 1] - 0.3)
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+def test_base_parameters_of_a_planar_arm_are_the_known_ones():
+    base = find_base_parameters(make_regressor(coupled_arm()))
+    # What of the mass matrix does not change with the position has three entries: links, two rotors and the motor show
+    # in these alone. First moments show in gravity, two of each link.
+    inertial = [name for name in base.names if "friction" not in name and "spring" not in name]
+    assert sum("L" in name or "armature" in name or "inertia" in name for name in inertial) == 3
+    assert sum(name.split()[0].endswith(("hx", "hz")) for name in inertial) == 4
+    assert any("0.5 forearm.mass" in name for name in inertial)
+    assert base.gap > 1e6
+
+
+@cache
+def found_once():
+    return identify(coupled_arm(), record())
+
+
+def test_numbers_are_found_and_rows_that_were_held_out_are_predicted():
+    found = found_once()
+    for estimate in found.base:
+        assert abs(estimate.value - estimate.given) < 4.5 * estimate.deviation, estimate
+    held = {p.joint: p for p in found.predictions if p.held_out}
+    # Low-passed noise is less than that of single samples, and the prediction leaves no more than it.
+    assert held["shoulder"].rms < LEVELS.sum()
+    assert held["elbow"].percent < 5
+    friction = found.numbers["motor.friction.coulomb"]
+    assert friction == pytest.approx(3.0, rel=0.02)
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    plan = plan_identification(coupled_arm(), record())
+    right = plan.base.G @ plan.regressor.given
+    errors = []
+    for seed in range(8):
+        found = plan.estimate([plan.rows(record(seed + 10), found_once().cutoff)])
+        errors.append((found.beta - right) / np.sqrt(np.diag(found.covariance)))
+    # Of 8 times 14 numbers, some of them correlated: three deviations of as many independent ones.
+    spread = 3 * np.sqrt(0.95 * 0.05 / np.size(errors))
+    assert np.mean(np.abs(errors) < 1.96) > 0.95 - spread
+    # Intervals that are too wide would hold it as well: errors by their deviation have the size 1.
+    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(1.0, abs=0.25)
+
+
+def test_a_robust_fit_takes_no_notice_of_spikes():
+    spikes = np.where(np.random.default_rng(0).random(truth()[0].size) < 0.002, 300.0, 0.0)
+    data = record(**{"shoulder.push.torque": truth()[2][:, 0] + spikes})
+    plan = plan_identification(coupled_arm(), data)
+    rows = [plan.rows(data, 15.0)]
+    k = plan.base.names.index("shoulder.friction.coulomb")
+    plain, robust = (abs(plan.estimate(rows, flag).beta[k] - 6.0) for flag in (False, True))
+    assert robust < 0.5 * plain
+
+
+def test_bodies_that_are_found_could_exist():
+    regressor = make_regressor(coupled_arm())
+    base = find_base_parameters(regressor)
+    beta = base.G @ regressor.given
+    k = next(i for i, name in enumerate(base.names) if "forearm.Lyy" in name)
+    beta[k] = -0.2
+    n = len(beta)
+    asked = Estimate(beta, np.eye(n), np.ones(2), 100 * np.eye(n), np.eye(n), ())
+    found = make_consistent(regressor.parameters, base.G, asked)
+    assert found.lost > 1
+    places = [i for i, p in enumerate(regressor.parameters) if p.body == "forearm"]
+    numbers = body_numbers("forearm", found.theta[places])
+    tensor = tensor_of([numbers[f"forearm.inertia.{key}"] for key in ("xx", "yy", "zz", "xy", "xz", "yz")])
+    moments = np.linalg.eigvalsh(tensor)
+    assert numbers["forearm.mass"] > 0
+    assert moments[0] > 0
+    assert moments[0] + moments[1] >= moments[2] * (1 - 1e-9)
+    coupled_arm().with_numbers(numbers)
+    assert np.isfinite(coordinates_of(found.theta[places])).all()
+
+
+def test_what_cannot_be_identified_is_refused_by_name():
+    clipped = np.clip(truth()[2][:, 0], -20, 20)
+    with pytest.raises(ModelError, match=r"shoulder.push.torque: is saturated at .*rows \d+ to \d+"):
+        identify(coupled_arm(), record(**{"shoulder.push.torque": clipped}))
+    data = record()
+    with pytest.raises(ModelError, match=r"elbow.position: is not in the data"):
+        identify(coupled_arm(), replace(data, values=data.values[:, [0, 2, 3]], infos=(data.infos[0], *data.infos[2:])))
+    with pytest.raises(ModelError, match="no force of a drive"):
+        identify(coupled_arm(), replace(data, values=data.values[:, :2], infos=data.infos[:2]))
+
+
+def test_currents_are_taken_by_the_drives_own_law():
+    from robodyn.analysis.identification.efforts import find_efforts
+
+    scenario = scara_ptp()
+    names = ["shoulder.motor.current", "elbow.effort"]
+    infos = (SignalInfo(names[0], "A"), SignalInfo(names[1], "N m"))
+    data = Run(np.arange(3.0), np.ones((3, 2)), infos, Outcome(OutcomeKind.FINISHED, "", 2.0), Provenance("measured"))
+    efforts = {effort.on: effort for effort in find_efforts(scenario, data)}
+    numbers = scenario.numbers()
+    factor = np.prod([numbers[f"shoulder.motor.{key}"].value for key in ("torque_constant", "gear", "torque_factor")])
+    np.testing.assert_allclose(efforts["shoulder"].of(data), factor)
+    np.testing.assert_allclose(efforts["elbow"].of(data), 1.0)
+    assert "lift" not in efforts
+
+
+def test_the_command_writes_a_scenario_with_the_new_numbers(tmp_path):
+    path, log, out = tmp_path / "arm.toml", tmp_path / "log.csv", tmp_path / "new.toml"
+    write_scenario(coupled_arm(), path)
+    to_csv(record(), log)
+    told = CliRunner().invoke(app, ["identify", str(path), str(log), "--json", "--out", str(out)])
+    assert told.exit_code == 0, told.output
+    numbers = json.loads(told.stdout)["numbers"]
+    again = {name: number.value for name, number in read_scenario(out).numbers().items()}
+    for name, value in numbers.items():
+        assert again[name] == pytest.approx(value, rel=1e-12, abs=1e-15)
