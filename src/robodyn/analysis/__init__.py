@@ -18,6 +18,7 @@ _HOMES = {
     "measurement.driven": "drive_by_data",
     "measurement.filtering": "LowPass differentiate resample",
     "measurement.measured": "match_measured read_measured",
+    "measurement.responses": "MeasuredResponse estimate_response respond_between",
     "measurement.synchronisation": "ClockOffset synchronise",
     "plant_model": "PlantModel make_plant_model",
     "coupling.growth": "MacroSteps",
