@@ -125,7 +125,7 @@ class InterfaceFmu(FmuUnit):
         return (mobility + mobility.T) / 2, found[:, k]
 
     def attach_model(self, interface: str, model: ReducedModel, motion: InterfaceMotion | None) -> None:
-        """Go on with the model of another unit behind the stiffness of an interface, or rigidly with one's own motion."""
+        """Go on with the model of another unit behind an interface's stiffness, or rigidly with one's own motion."""
         part = self.interfaces[interface]
         rows = np.tril_indices(len(part.rows))
         if part.rigid:
