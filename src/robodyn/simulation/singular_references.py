@@ -32,6 +32,8 @@ LINEAR = ("computed_torque", "operational_space_control")
 MOVING = ("target", "target_velocity", "target_acceleration")
 TURNING = ("target_orientation", "target_angular_velocity", "target_angular_acceleration")
 STEPS, HALVINGS, NEWTON_STEPS, CLOSE = 100, 20, 20, 1e-8
+RATE_ERROR = 1e-6
+"""Of given rates of a target, over the largest."""
 Motions = Sequence[tuple[np.ndarray, np.ndarray]]
 """Times and values of each of several signals."""
 LEAST = 0.01
@@ -58,15 +60,38 @@ def _is_determined(info: ModelInfo) -> bool:
 
 
 def _known_inputs(system: System, block: Block, values: Mapping[str, float]) -> dict[str, Motions]:
-    """What is wanted, by argument; nothing where any of it depends on more than time."""
+    """What is wanted, by argument; nothing where any of it depends on more than time, or its rates are not given."""
     signals = {name: given if isinstance(given, tuple) else (given,) for name, given in block.inputs.items()}
     if not signals.keys() <= {*MOVING, *TURNING}:
         return {}
     times, motions = find_motions(system, [signal for several in signals.values() for signal in several], values)
-    if not all("position" in motion for motion in motions):
+    if not all("velocity" in motion for motion in motions):
         return {}
-    rows = iter([(times, np.broadcast_to(motion["position"], times.shape)) for motion in motions])
-    return {name: [next(rows) for _ in several] for name, several in signals.items()}
+    shaped = [{rate: np.broadcast_to(row, times.shape) for rate, row in motion.items()} for motion in motions]
+    rows = iter(shaped)
+    found = {name: [next(rows) for _ in several] for name, several in signals.items()}
+    if not _knows_rates(found):
+        return {}
+    return {name: [(times, motion["position"]) for motion in several] for name, several in found.items()}
+
+
+def _knows_rates(found: Mapping[str, list[dict[str, np.ndarray]]]) -> bool:
+    """Whether the law is given the velocities and accelerations that its targets have: else the machine lags behind."""
+
+    def values(name: str, rate: str) -> np.ndarray:
+        return np.array([motion[rate] for motion in found.get(name, ())])
+
+    def agree(true: np.ndarray, given: np.ndarray) -> bool:
+        left = true - given if len(given) else true
+        return bool(np.max(np.abs(left), initial=0.0) <= RATE_ERROR * (1 + np.max(np.abs(true), initial=0.0)))
+
+    pairs = (MOVING[:2], MOVING[1:], TURNING[1:])
+    turning = np.linalg.norm(values(TURNING[0], "velocity"), axis=0)
+    return all(agree(values(name, "velocity"), values(rate, "position")) for name, rate in pairs) and agree(
+        # |q'| = |omega| / 2
+        turning,
+        0.5 * np.linalg.norm(values(TURNING[1], "position"), axis=0) if TURNING[1] in found else np.zeros(0),
+    )
 
 
 @dataclass(frozen=True)
