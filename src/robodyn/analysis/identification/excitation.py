@@ -6,7 +6,7 @@ Symbols: Y regressor of the base parameters by the noise of the efforts, F = sum
 
 over Fourier series q_i(t) = c_i + sum_k a_ik sin(k w t) + b_ik cos(k w t) that begin at rest (Swevers et al. 1997).
 Slopes are exact: with G = dJ/dY, the gradient by a motion is that of the number <G, Y(q, v, a)>, one reverse sweep of
-the traced graph. Limits are penalties in the search; what is found is drawn together about its middle until it keeps all.
+the traced graph. Limits are penalties in the search; what is found is drawn together until it keeps all of them.
 """
 
 from __future__ import annotations
