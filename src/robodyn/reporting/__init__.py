@@ -17,7 +17,7 @@ from .figures import (
     write_figure,
 )
 from .fitted import draw_fit, draw_identification, plot_fit, plot_identification
-from .frequency import draw_frequency, plot_frequency
+from .frequency import draw_frequency, draw_measured, plot_frequency, plot_measured
 from .loops import draw_loops, draw_nyquist, plot_loops, plot_nyquist
 from .modes import draw_modes, draw_poles, plot_modes, plot_poles
 from .panels import with_unit
@@ -42,6 +42,7 @@ __all__ = [
     "draw_fit",
     "draw_identification",
     "draw_frequency",
+    "draw_measured",
     "draw_loops",
     "draw_histogram",
     "draw_yield",
@@ -67,6 +68,7 @@ __all__ = [
     "plot_fit",
     "plot_identification",
     "plot_frequency",
+    "plot_measured",
     "plot_loops",
     "plot_modes",
     "plot_nyquist",
