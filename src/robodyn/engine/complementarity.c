@@ -250,14 +250,16 @@ static int has_cones(const Problem *p) {
   return 0;
 }
 
-/* Forces that relaxation finds are put on their cones and pivoted to be exact. What may be shared in many ways has no other
-   between its cones: modes are then those of these forces. Where none are found, the pyramids have to do. */
+static int relax_to_cones(Problem *p) { return find_by_relaxation(p) && (project_cones(p), 1); }
+
+/* Forces that relaxation finds are put on their cones and pivoted to be exact. What may be shared in many ways may have no
+   others between its cones: modes are then those of these forces if nothing but cones contradicts them. Else the pyramids
+   have to do. */
 static int relax(Problem *p) {
-  int found = find_by_relaxation(p), cones = has_cones(p);
-  project_cones(p);
+  int found = relax_to_cones(p), pushes = found && is_settled(p);
   if (pivot_gently(p) && find_cones(p)) return 1;
-  if (!cones) return 0;
-  return found ? find_by_relaxation(p), project_cones(p), 1 : find_solution(p);
+  if (!has_cones(p)) return 0;
+  return (!pushes && find_solution(p)) || (found && relax_to_cones(p));
 }
 
 /* Modes of a problem; returns how many rows found none. Those that only push are marked as UNSETTLED, which is Painleve's
