@@ -270,6 +270,7 @@ def test_five_poses_of_a_cube_have_the_accuracy_that_springs_and_pushes_leave():
     assert values["RPc", "P1"].causes[0].name == "wrist.push.value"
     distance = 0.4 * np.sqrt(3)
     assert values["AD", ""].value == pytest.approx(-0.1 * distance, rel=1e-6)
+    assert sheet.clouds[0].mean(axis=0) == pytest.approx(middle - 0.1 * away[0], rel=1e-6)
     assert "from P2 to P4" in values["AD", ""].name
     # Both ends of the distance are pushed alike.
     assert values["RD", ""].value < 1e-9

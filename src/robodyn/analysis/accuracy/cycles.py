@@ -80,6 +80,10 @@ class Cycles:
             found.append(Rest(poses[k], name, first, last, place, self._direction(last, place)))
         return tuple(found)
 
+    def offsets(self, rest: Rest) -> Floats:
+        """Attained positions from the commanded one (n, 3): in world axes where the place is known, else the path's."""
+        return self.deviation[:, rest.last] if rest.place is None else self.tool[:, rest.last] - rest.place
+
     def _direction(self, row: int, place: Floats | None) -> Floats | None:
         before = self.followed.place(float(self.way[row]) - NEARBY * float(self.way[-1]))
         if place is None or before is None:
