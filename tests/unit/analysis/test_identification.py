@@ -120,7 +120,7 @@ def test_base_parameters_of_a_planar_arm_are_the_known_ones():
 
 @cache
 def found_once():
-    return identify(coupled_arm(), record(), cutoff=20.0)
+    return identify(coupled_arm(), record(), cutoff=40.0)
 
 
 def test_numbers_are_found_and_rows_that_were_held_out_are_predicted():
