@@ -1,7 +1,7 @@
 """Regression of a six-axis arm: 100,000 samples through the regressor, against Pinocchio's in Python.
 
-Both sum up Y^T Y and Y^T tau of all samples; ours computes the columns of the base parameters alone, which are those that
-a regression can use.
+Both sum up Y^T Y of all samples; ours computes the columns of the base parameters alone, which are those that a
+regression can use.
 
     python -m benchmarks.regression [SAMPLES]
 """
