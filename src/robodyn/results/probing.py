@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.signals import SignalInfo
 
 from .between import LEAST_ROWS, MOST_ROWS, cubics, find_windows, polynomials
 from .signal import Floats
@@ -39,7 +43,17 @@ class Probes:
     errors: Floats
 
 
-def interpolation_errors(run: Run, share: float = 1.0) -> dict[str, float]:
+class Rows(NamedTuple):
+    """What of a run says how good reading it between its rows is."""
+
+    time: Floats
+    values: Floats
+    infos: Sequence[SignalInfo]
+    knots: NDArray[np.bool_] | None
+    probes: Probes | None
+
+
+def interpolation_errors(run: Run | Rows, share: float = 1.0) -> dict[str, float]:
     """Largest error of each signal between rows, at the probes of the run, relative to the signal's size.
 
         error = |interpolated - probe| - 4 * error of the step,  not below 0
@@ -67,7 +81,7 @@ def interpolation_errors(run: Run, share: float = 1.0) -> dict[str, float]:
     return {run.infos[k].name: float(value) for k, value in zip(kept, worst, strict=True)}
 
 
-def _read(run: Run, kept: list[int], times: Floats) -> Floats:
+def _read(run: Run | Rows, kept: list[int], times: Floats) -> Floats:
     """Signals of some columns at some times; of a long record only the rows about these are looked at."""
     row = np.searchsorted(run.time, times, side="right") - 1
     first, count = find_windows(run.time, run.knots, np.minimum(row, run.time.size - 2))
@@ -86,7 +100,7 @@ def _read(run: Run, kept: list[int], times: Floats) -> Floats:
     return result
 
 
-def _sizes(run: Run) -> Floats:
+def _sizes(run: Run | Rows) -> Floats:
     own = np.fmax(np.fmax.reduce(run.values, axis=0, initial=0.0), -np.fmin.reduce(run.values, axis=0, initial=0.0))
     units = {"": 1.0}
     for info, size in zip(run.infos, own, strict=True):
@@ -95,7 +109,7 @@ def _sizes(run: Run) -> Floats:
     return _roundings(run) + own + UNIT_PART * np.array([units.get(info.unit, 0.0) for info in run.infos])
 
 
-def _roundings(run: Run) -> Floats:
+def _roundings(run: Run | Rows) -> Floats:
     """1e-9 of each signal, 1e-9/T of a rate and 1e-9/T^2 of a rate's rate, T the duration between 1 ms and 1 s."""
     brief = min(max(float(run.time[-1] - run.time[0]), 1e-3), 1.0)
     rates = {info.rate for info in run.infos}
