@@ -25,6 +25,8 @@ JUMP_PART = 1e-6
 ROUNDING = 1e-9
 """Size in any unit of what is nothing but rounding; this project's own choice. Of a rate it is what changes its signal
 by no more than that in the whole run: the acceleration of a locked joint is rounding of the forces that lock it."""
+LONG = 256
+"""Rows of a record of which only those about the probes are looked at."""
 SOLVER_PART = 4.0
 """Interpolation need not be better than this times the error of a step."""
 
@@ -66,7 +68,7 @@ def interpolation_errors(run: Run | Rows, share: float = 1.0) -> dict[str, float
         return {}
     # A run that failed may end before its last probe; rows that close in on a jump leave nothing between them.
     there = (run.probes.time >= run.time[0]) & (run.probes.time < run.time[-1])
-    row = np.searchsorted(run.time, run.probes.time[there], side="right")
+    row = run.time.searchsorted(run.probes.time[there], side="right")
     there[there] = run.time[row] - run.time[row - 1] > JUMP_PART * (run.time[-1] - run.time[0])
     times, kept = run.probes.time[there], [k for k, info in enumerate(run.infos) if info.kind != "held"]
     apart = np.abs(_read(run, kept, times) - run.probes.values[there][:, kept])
@@ -83,20 +85,22 @@ def interpolation_errors(run: Run | Rows, share: float = 1.0) -> dict[str, float
 
 def _read(run: Run | Rows, kept: list[int], times: Floats) -> Floats:
     """Signals of some columns at some times; of a long record only the rows about these are looked at."""
-    row = np.searchsorted(run.time, times, side="right") - 1
+    row = run.time.searchsorted(times, side="right") - 1
     first, count = find_windows(run.time, run.knots, np.minimum(row, run.time.size - 2))
-    rows = np.unique(np.concatenate([first + k for k in range(MOST_ROWS)] + [row, row + 1]))
-    rows = rows[rows < run.time.size]
-    time, values = run.time[rows], run.values[rows]
-    result = polynomials(time, values[:, kept], np.searchsorted(rows, first), count, times)
+    time, values = run.time, run.values
+    if time.size > LONG:
+        rows = np.unique(np.concatenate([first + k for k in range(MOST_ROWS)] + [row, row + 1]))
+        rows = rows[rows < run.time.size]
+        time, values = time[rows], values[rows]
+        first, row = rows.searchsorted(first), rows.searchsorted(row)
+    result = polynomials(time, values[:, kept], first, count, times)
     place = {info.name: k for k, info in enumerate(run.infos)}
     rated = [k for k, column in enumerate(kept) if run.infos[column].rate is not None]
-    few = np.flatnonzero(count < LEAST_ROWS)
+    few = (count < LEAST_ROWS).nonzero()[0]
     if rated and few.size:
         own = [kept[k] for k in rated]
         rates = values[:, [place[str(run.infos[column].rate)] for column in own]]
-        at = np.searchsorted(rows, row[few])
-        result[np.ix_(few, np.array(rated))] = cubics(time, values[:, own], rates, at, times[few])
+        result[np.ix_(few, np.array(rated))] = cubics(time, values[:, own], rates, row[few], times[few])
     return result
 
 
