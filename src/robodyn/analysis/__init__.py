@@ -27,6 +27,7 @@ _HOMES = {
     "fitting.report": "describe_fit write_fit",
     "fitting.result": "Fit",
     "identification.base_parameters": "BaseParameters find_base_parameters",
+    "identification.excitation": "Excitation design_excitation",
     "identification.identify": "identify plan_identification",
     "identification.regressor": "Regressor make_regressor",
     "identification.result": "Identification describe_identification",

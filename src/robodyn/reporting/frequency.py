@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.analysis.linear.frequency import FrequencyResponse, choose_frequencies, respond
@@ -71,12 +72,13 @@ def plot_measured(response: MeasuredResponse, path: str | Path, exact: Frequency
 
 
 def draw_measured(response: MeasuredResponse, exact: FrequencyResponse | None = None) -> "Figure":
-    """A figure of magnitude with its 95 % interval, phase and coherence, beside the exact response of a model."""
+    """A figure of magnitude with its 95 % interval and phase where the data tell them, coherence; a model beside."""
     figure, axes = panel_figure(3)
-    f, look = response.frequency, run_style(0)
-    axes[0].loglog(f, response.magnitude, gid="measured", **look)
-    axes[0].fill_between(f, *response.interval, color=look["color"], alpha=0.2, linewidth=0)
-    axes[1].semilogx(f, response.phase, gid="measured", **look)
+    f, look, told = response.frequency, run_style(0), response.told
+    lower, upper = response.interval
+    axes[0].loglog(f[told], response.magnitude[told], gid="measured", **look)
+    axes[0].fill_between(f[told], lower[told], upper[told], color=look["color"], alpha=0.2, linewidth=0)
+    axes[1].semilogx(f[told], np.degrees(np.unwrap(np.angle(response.values[told]))), gid="measured", **look)
     axes[2].semilogx(f, response.coherence, gid="coherence", **look)
     if exact is not None:
         axes[0].loglog(exact.frequency, exact.magnitude, gid="model", **run_style(1))
