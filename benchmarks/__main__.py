@@ -39,10 +39,11 @@ BENCHMARKS = (
     "rx90_perturbed",
     "rx90_sweep",
     "many",
+    "lanes",
     "environments",
 )
 # Those that can do more than there is patience for every day.
-LONGER = ("rx90_sweep", "many")
+LONGER = ("rx90_sweep", "many", "lanes")
 DEFAULT_FILE = Path("out/benchmarks.json")
 PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "scipy", "pin", "mujoco", "exudyn")
 DISAGREED, MISSING = 1, 2

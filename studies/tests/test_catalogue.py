@@ -11,8 +11,9 @@ from robodyn.studio.machine import read_machine
 from robodyn_studies.catalog import SCENARIOS
 
 # The one that imitates a spreadsheet takes explicit Euler steps of 0.4 ms, which lose and gain energy; the one that
-# stands still moves by microradians, and its friction's work on them is found to some percent by steps of 0.25 ms.
-ALLOWED = {"scara-avoid-sampled": 0.05, "rx90-hold": 0.2}
+# stands still moves by microradians, and its friction's work on them is found to some percent by steps of 0.25 ms; the
+# arm without its payload has little energy, at the solver's tolerance of 1e-5.
+ALLOWED = {"scara-avoid-sampled": 0.05, "rx90-hold": 0.2, "space-case-arm-rigid": 2e-5}
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

@@ -1,15 +1,21 @@
 """Does the co-simulation study measure what it says: a cut that fits, errors against the monolithic run, limits?"""
 
+import dataclasses
+from pathlib import Path
+
 import numpy as np
 import pytest
 from computed_figures import flawed_figures
 
 from robodyn.analysis.coupling.limits import Limit
+from robodyn.catalog import find_scenario
+from robodyn.cosimulation import macro_steps, read_cosimulation
 from robodyn.errors import ModelError
+from robodyn.model import Interface
 from robodyn_studies import STUDIES
 from robodyn_studies.catalog import space_case_sides
 from robodyn_studies.catalog.space_case import AWAY, CORNER, HEIGHT, TIP, WALL, solve_plane, wrist_height
-from robodyn_studies.cosimulation_case import ACCURATE, RIGID_MODELS, couple, whole
+from robodyn_studies.cosimulation_case import ACCURATE, RIGID_MODELS, Way, couple, whole
 from robodyn_studies.cosimulation_limits import Row, write_row
 from robodyn_studies.cosimulation_parts import beam_figures
 from robodyn_studies.cosimulation_singular import (
@@ -27,6 +33,7 @@ def coupled():
     return couple(RIGID_MODELS, 0.05, 2.0)
 
 
+PREFIX = "space-case-"
 ROLLING = "Reduced interface models, a shoulder that rolls"
 """A long part, most of which a test below tries."""
 
@@ -68,6 +75,45 @@ def test_a_unit_can_be_used_again_and_gives_the_same(coupled):
     again = couple.__wrapped__(RIGID_MODELS, 0.05, 2.0)
 
     assert again.error == coupled.error
+
+
+def test_macro_steps_in_the_engine_are_those_of_python_in_six_rows(coupled, monkeypatch):
+    monkeypatch.setattr(macro_steps, "runs_natively", lambda exchange: False)
+    python = couple.__wrapped__(RIGID_MODELS, 0.05, 2.0).run
+
+    for name in ("arm", "payload"):
+        ours, theirs = coupled.run[name], python[name]
+        scale = np.maximum(np.abs(theirs.values).max(axis=0), 1e-6)
+        # Other eliminations of the same equations; where nothing moves, out of the plane, rounding.
+        assert np.max(np.abs(ours.values - theirs.values) / scale) < 1e-8
+
+
+def test_sides_that_keep_their_own_motion_drift_apart_with_the_macro_step():
+    errors = [couple(Way("model-model", False, join="none"), step, 4.0).error for step in (0.02, 0.01)]
+    joined = couple(RIGID_MODELS, 0.01, 4.0).error
+
+    # Held models are of first order, and nothing corrects what they miss.
+    assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.1)
+    assert errors[1] > 5 * joined
+
+
+def test_the_case_runs_from_its_file(coupled):
+    file = read_cosimulation(Path(__file__).parents[1] / "space_case.toml")
+    arm, payload = file.subsystems
+    rigid = dataclasses.replace(arm, scenario=dataclasses.replace(find_scenario(f"{PREFIX}arm-rigid"), duration=2.0))
+    rigid = dataclasses.replace(rigid, scenario=with_port(rigid.scenario, "centre"))
+    held = tuple(dataclasses.replace(connection, order=0) for connection in file.connections)
+    run = dataclasses.replace(file, subsystems=(rigid, payload), connections=held).simulate()
+
+    assert arm.scenario.name == f"{PREFIX}arm-flexible"
+    assert run.outcome.time == 2.0
+    assert run["payload"]["touch.gap"].final == coupled.run["payload"]["touch.gap"].final
+    assert "40 macro steps of 0.05 s" in run.summary()
+
+
+def with_port(scenario, point):
+    port = Interface("port", "model", point=point, rotates=True)
+    return dataclasses.replace(scenario, machine=dataclasses.replace(scenario.machine, interfaces=(port,)))
 
 
 def test_a_row_of_the_table_says_what_was_and_was_not_reached():

@@ -13,6 +13,7 @@ import robodyn as rd
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COVERED = {
     "cart_pole", "dh_arm", "fit_oscillator", "parameter_sweep", "pendulum_period", "quadratic_drag", "sampled_loop",
+    "swing_up_mpc",
 }  # fmt: skip
 
 
@@ -97,6 +98,15 @@ def test_sampled_loop_follows_its_difference_equation():
     # A step ends at every sample, its error is far below rtol = atol = 1e-9, and the loop damps it.
     np.testing.assert_allclose(found["speeds"], exact, rtol=0, atol=1e-9)
     assert found["overshoot"] == pytest.approx(exact.max() / example.SPEED - 1, abs=1e-9)
+
+
+def test_predictive_control_swings_the_pole_up_within_force_and_rail():
+    pytest.importorskip("do_mpc")
+    example, run = load("swing_up_mpc")
+    assert abs(run["hinge.position"].final) < 0.02
+    # Between samples the rail's bound is not seen; the force is that of the optimiser, to its tolerance.
+    assert np.max(np.abs(run["rail.position"].values)) < 1.01 * example.RAIL
+    assert np.max(np.abs(run["mpc.force"].values)) < (1 + 1e-6) * example.FORCE
 
 
 def test_sweep_finds_the_period_of_every_oscillator():

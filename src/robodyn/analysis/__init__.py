@@ -15,8 +15,10 @@ _HOMES = {
     "budget.result": "Budget Part as_run",
     "budget.split": "split_deviation",
     "measurement.data_sheet": "DataSheet describe_data_sheet make_data_sheet",
+    "measurement.driven": "drive_by_data",
     "measurement.filtering": "LowPass differentiate resample",
     "measurement.measured": "match_measured read_measured",
+    "measurement.responses": "MeasuredResponse estimate_response respond_between",
     "measurement.synchronisation": "ClockOffset synchronise",
     "plant_model": "PlantModel make_plant_model",
     "coupling.growth": "MacroSteps",
@@ -25,6 +27,7 @@ _HOMES = {
     "fitting.report": "describe_fit write_fit",
     "fitting.result": "Fit",
     "identification.base_parameters": "BaseParameters find_base_parameters",
+    "identification.excitation": "Excitation design_excitation",
     "identification.identify": "identify plan_identification",
     "identification.regressor": "Regressor make_regressor",
     "identification.result": "Identification describe_identification",
@@ -81,6 +84,7 @@ _HOMES = {
     ".feedback.gains": "Observer Regulator design_kalman_filter design_observer design_regulator",
     ".feedback.sampled_plant": "SampledPlant sample_plant",
     ".feedback.state_law": "state_controller state_observer",
+    "validation": "Validation describe_validation validate",
     "step_response": "Peak StepResponse measure_step",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -135,8 +135,7 @@ def _trace_reactions(motion: Motion, reactions: Reactions, known: Contribution, 
     forces, deciding = (reactions.split(column) for column in (reactions.forces, reactions.deciding_forces))
     events = Contribution()
     if reactions.rigid:
-        rates = reactions.split(reactions.accelerations)[2]
-        events += trace_rigid_events(motion, reactions.rigid, forces[1:], deciding[1:], rates, bindings)
+        events += trace_rigid_events(motion, reactions.rigid, forces[1:], deciding[1:], bindings)
     if reactions.sticking:
         events += trace_stick_events(reactions.sticking, (forces[0], deciding[0]), known, bindings)
     return events + trace_modes(motion, reactions, known + events, bindings)

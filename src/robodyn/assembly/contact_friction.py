@@ -27,9 +27,12 @@ from robodyn.assembly.end_stops import RigidPoint, StopPoint
 from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, build_mobility, mean_compliance
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.stick_friction import HELD_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
-from robodyn.symbolic import logical_and, logical_not, maximum, sqrt, where
+from robodyn.symbolic import logical_and, logical_not, logical_or, maximum, sqrt, where
 
-STOP_MARGIN = 1.01
+STOP_MARGIN, STOP_TIME = 1.01, 1e-3
+"""Part of the rest speed up to which a slip may be stopped, and time [s] in which friction must be able to do so."""
+TURNED = 0.97
+"""Cosine of the angle, 14 degrees, from its direction in memory at which a slow slip has turned."""
 IDLE = 1e-9
 """Gradient [m or m/rad] of a slip that no joint makes."""
 
@@ -73,10 +76,21 @@ class DryPoint:
         return sqrt(ca.sumsqr(self.slips) + TINY)
 
     @property
-    def slowest(self) -> ca.SX:
-        """Speed from which on it moves. What slid in a plane is at rest only where its zero was located; in space the
-        slip need not pass zero, and is stopped a little before."""
-        return where(self.slides, REST_SPEED, HELD_SPEED) if len(self.tangents) == 1 else STOP_MARGIN * self.rest_speed
+    def moves(self) -> ca.SX:
+        """Whether it slides for certain.
+
+        What slid in a plane is at rest only where its zero was located. In space the slip need not pass zero: it slides
+        while it is fast, or goes on as it does.
+        """
+        if len(self.tangents) == 1:
+            return self.speed > where(self.slides, REST_SPEED, HELD_SPEED)
+        goes_on = logical_and(self.slides, logical_and(self.speed > REST_SPEED, self.onward > 0))
+        return logical_or(self.speed > STOP_MARGIN * self.rest_speed, goes_on)
+
+    @property
+    def onward(self) -> ca.SX:
+        """How fast it slides on in the direction of memory, less than zero where it has turned; in space only."""
+        return ca.dot(self.memory, self.slips) - TURNED * self.speed + REST_SPEED
 
     @property
     def slip_direction(self) -> ca.SX:
@@ -89,6 +103,11 @@ class DryPoint:
             return self.memory
         moved = self.slips + maximum(self.rest_speed - self.speed, 0.0) * self.memory
         return moved / sqrt(ca.sumsqr(moved) + TINY)
+
+    @property
+    def slide_direction(self) -> ca.SX:
+        """The same where it slides already, else that of the slip, (m,)."""
+        return where(self.slides, self.slip_direction, self.slips / self.speed)
 
     @property
     def direction(self) -> tuple[ca.SX, ca.SX]:
@@ -153,12 +172,22 @@ class DryFriction:
         turns = ca.SX.eye(self.mobility.S.shape[0])
         for point in self.points:
             if len(point.tangents) > 1:
-                moves = point.speed > point.slowest
-                e = where(moves, point.slips / point.speed, ca.SX([1.0, 0.0]))
+                e = where(point.moves, point.slide_direction, ca.SX([1.0, 0.0]))
                 turns[point.rows, point.rows] = ca.vertcat(ca.horzcat(e[0], e[1]), ca.horzcat(-e[1], e[0]))
         m = self.mobility
         turned = Mobility(turns @ m.rows, m.columns @ turns.T, turns @ m.S @ turns.T, m.compliance)
-        return Aligned(self, turned, turns @ motions, turns @ self.slips, turns)
+        return Aligned(self, turned, turns @ (motions + self._to_rest), turns @ self.slips, turns)
+
+    @property
+    def _to_rest(self) -> ca.SX:
+        """Slips in space that are slow, by the time in which friction has to stop them: w / tau + w' is what it holds.
+
+        So a point stops where a force within its cone can do that beside all others, else it slides on: close to a
+        singular position a slow slip may be a fast joint.
+        """
+        slow = [logical_and(p.speed > HELD_SPEED, logical_not(p.moves)) for p in self.points]
+        slips = [where(s, p.slips / STOP_TIME, 0.0) for p, s in zip(self.points, slow, strict=True)]
+        return ca.vertcat(*(w if w.numel() > 1 else ca.SX(0) for w in slips))
 
 
 @dataclass(frozen=True)
@@ -173,7 +202,7 @@ class Aligned:
 
     @cached_property
     def moving(self) -> list[ca.SX]:
-        return [point.speed > point.slowest for point in self.friction.points]
+        return [point.moves for point in self.friction.points]
 
     def bounds(self, forces: list[ca.SX], normals: Bounds, first: int) -> Bounds:
         """What rests sticks at first, but for what is beyond its limit in a plane; what moves slides.
@@ -205,7 +234,12 @@ class Aligned:
         for point, moves in zip(self.friction.points, self.moving, strict=True):
             begun = self.turns[point.rows, point.rows].T @ ca.vertcat(*modes[point.rows])
             begun = begun / maximum(sqrt(ca.sumsqr(begun)), 0.5)
-            found.append(where(moves, point.slips / point.speed, begun))
+            ahead = point.slips / point.speed
+            if len(point.tangents) > 1:
+                # What friction cannot stop slides on as it does.
+                begun = where(logical_and(ca.sumsqr(begun) > 0.25, point.speed > HELD_SPEED), ahead, begun)
+                ahead = where(logical_and(point.slides, point.speed < point.rest_speed), point.memory, ahead)
+            found.append(where(moves, ahead, begun))
         return found
 
     def take_over(self, modes: list[ca.SX], rests: list[ca.SX]) -> dict[str, Deferred]:

@@ -17,8 +17,8 @@ from robodyn.assembly.model_dynamics import ModelDynamics
 from robodyn.assembly.model_friction import friction_laws, friction_numbers
 from robodyn.assembly.model_functions import PROBE, trace_functions
 from robodyn.assembly.model_info import ModelInfo
-from robodyn.assembly.model_machine import all_joints, bare_machine, own_numbers
-from robodyn.assembly.model_scales import find_scales
+from robodyn.assembly.model_machine import all_joints, bare_machine, own_numbers, with_held
+from robodyn.assembly.model_scales import find_scales, point_places
 from robodyn.assembly.model_state import Known, StateFinder
 from robodyn.assembly.model_task import express_task
 from robodyn.assembly.system import System
@@ -75,6 +75,9 @@ def _build(seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynam
         names = {number.name for number in bare.numbers()} | set(friction_numbers(frictions))
         check_numbers(names, described, flaws)
     system = None if bare is None else _assemble(seen.context.scenario, bare, flaws)
+    if system is not None and described.held:
+        stands = {name: point_places(system)[name] for name in described.held}
+        system = _assemble(seen.context.scenario, with_held(system.scenario.machine, stands), flaws)
     if system is None or not check_task(system, described, flaws):
         return None, Contribution()
     functions = trace_functions(system, axes, express_task(system, described.rows))
@@ -84,11 +87,10 @@ def _build(seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynam
         return None, Contribution(warnings=warnings)
     laws = friction_laws(seen.context.values, frictions, own)
     finder = StateFinder(functions, _look(seen, system, described), not (own or described.rigid))
-    scales = find_scales(system, axes, described.rows)
+    scales = find_scales(system, axes, described.rows, functions)
     starts = [(info.name, info.start) for info in system.states]
     q, v = dict(starts[: system.n_q]), dict(starts[system.n_q : system.n_q + system.n_v])
-    free = system.n_v - len(system.motion.constraint_forces) + system.motion.spare
-    info = ModelInfo(block.name, axes, described.rows, functions, scales, q, v, free == len(axes))
+    info = ModelInfo(block.name, axes, described.rows, functions, scales, q, v, functions.free == len(axes))
     dynamics = ModelDynamics(axes, described.rows, finder, laws, described.friction, scales)
     return dynamics, Contribution(warnings=warnings, models=(info,))
 

@@ -20,13 +20,16 @@ from robodyn.assembly.complementarity import friction_bounds, pose_problem, push
 from robodyn.assembly.contribution import Contribution, merge
 from robodyn.assembly.mobility import Mobility, build_mobility, mean_compliance, slack_of, stack
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.rigid_contact import CLOSED, Rigid
+from robodyn.assembly.rigid_contact import CLOSED, FREE, LOCKED, Rigid
 from robodyn.symbolic import clip, logical_and, maximum, minimum, sqrt, where
 
 TINY_SLIP = 1e-7
 """Slip [m/s], and part of the speed before the impact, that has no direction but that of rounding: no friction then."""
 NO_MOBILITY = 1e-9
 """Part of the normal compliance that stands in for that along a slip without direction."""
+LOCKING = 2 * FREE * LOCKED
+"""Part of its friction that a contact point has more where that all but locks it: so it stops at once, by an impulse
+without a collision, which is the way out of Painleve's paradox."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,11 @@ def _find_slips(motion: Motion, rigid: Rigid, smooth: ca.SX) -> FrictionalImpact
         coefficients.append(ca.SX(motion.context.values[name]) if rough else ca.SX(0))
     G, least = ca.vertcat(*rows), NO_MOBILITY * rigid.normal.compliance
     slip = build_mobility(rigid.accelerate, G, lambda own: mean_compliance(own) + least)
-    return FrictionalImpact(slip, G @ motion.v, ca.vertcat(*coefficients))
+    # mu H M^-1 G^T >= H M^-1 H^T: the more it pushes, the more its friction pulls it in, until it has stopped.
+    locks = [mu * (rigid.H[i, :] @ slip.columns[:, i]) for i, mu in enumerate(coefficients)]
+    locked = [lock > (1 - FREE * LOCKED) * rigid.normal.S[i, i] for i, lock in enumerate(locks)]
+    factors = ca.vertcat(*(where(lock, 1 + LOCKING, 1.0) for lock in locked))
+    return FrictionalImpact(slip, G @ motion.v, factors * ca.vertcat(*coefficients))
 
 
 def _lose_energy(v: ca.SX, plastic: Impulse, elastic: Impulse, sinks: ca.SX) -> Impulse:

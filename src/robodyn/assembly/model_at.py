@@ -45,6 +45,10 @@ class ModelAt:
     @cached_property
     def inertia(self) -> ca.SX:
         """L."""
+        functions = self.finder.functions
+        if functions.is_overactuated:
+            what = f"{len(self.axes)} axes, but {functions.free} motions are free: these do not determine the forces"
+            raise ValueError(f"{what}; control a task by operational_space_control, without posture")
         return self["mass_matrix"] if self.is_open else invert(self["mobility"])
 
     @cached_property
@@ -99,8 +103,19 @@ class TaskAt:
 
     @cached_property
     def mobility(self) -> ca.SX:
-        """J B J^T = J B_y^T."""
-        return self.jacobian @ self.reach.T
+        """J B J^T = J B_y^T; or B_y B_y^T."""
+        return self.gain @ self.reach.T
+
+    @cached_property
+    def gain(self) -> ca.SX:
+        """J: or, of more axes than motions, B_y itself, so that forces are as small as they can be."""
+        return self.reach if self.at.finder.functions.is_overactuated else self.jacobian
+
+    @cached_property
+    def bias(self) -> ca.SX:
+        """Forces to which those of the task are added."""
+        functions = self.at.finder.functions
+        return ca.SX.zeros(self.reach.shape[1]) if functions.is_overactuated else self.at.bias
 
     @cached_property
     def drift(self) -> ca.SX:

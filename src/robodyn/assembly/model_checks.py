@@ -14,6 +14,8 @@ from robodyn.model.control_model import ControlModel
 
 SINGULAR = 1e-9
 """Part of a common mobility below which a direction counts as immobile."""
+DEPENDENT = 1e-7
+"""Part of the largest mobility below which it is that of constraints, which give way by 1e-7 of their own."""
 SHOWN = 1e-3
 """Least part of a direction that is reported."""
 
@@ -59,28 +61,32 @@ def check_axes(
         given: whether the machine starts as given; a start that is still to be found is looked at elsewhere.
     """
     axes, task = names
-    free = system.n_v - len(system.motion.constraint_forces) + system.motion.spare
-    if len(axes) > free:
-        flaws.add("model.axes", f"names {len(axes)} axes, but {free} motions are free", f"name {free} of them")
+    free = functions.free
+    if len(axes) > free and not task:
+        remedy = f"name {free} of them, or a task that all of them control"
+        flaws.add("model.axes", f"names {len(axes)} axes, but {free} motions are free", remedy)
         return ()
-    if len(task) > len(axes):
-        what = f"has {len(task)} positions, which {len(axes)} axes cannot control one by one"
+    if len(task) > min(len(axes), free):
+        what = f"has {len(task)} positions, which {min(len(axes), free)} axes cannot control one by one"
         flaws.add("model.task", what, "name fewer positions, or more axes")
         return ()
     start = np.array([info.start for info in system.states[: system.n_q]])
     # Near the start, off every symmetry.
     elsewhere = start + 0.3 * np.sin(1.0 + np.arange(start.size))
     q, n = start if given else elsewhere, len(axes)
-    mobility, scale = functions.at_rest("mobility", q), _free_mobilities(functions, elsewhere)
-    _check_mobile(flaws, "model.axes", mobility, scale[:n], axes)
+    mobility, scale = functions.at_rest("mobility", q), free_mobilities(functions, elsewhere)
+    if not functions.is_overactuated:
+        _check_mobile(flaws, "model.axes", mobility, scale[:n], axes)
     if task and not flaws.found:
         reach = functions.at_rest("task_mobility", q)
-        _check_mobile(flaws, "model.task", reach @ np.linalg.solve(mobility, reach.T), scale[n:], task)
+        strained = functions.is_overactuated
+        inertia = np.linalg.pinv(mobility, DEPENDENT, hermitian=True) if strained else np.linalg.inv(mobility)
+        _check_mobile(flaws, "model.task", reach @ inertia @ reach.T, scale[n:], task)
     what = f"{free - n} of {free} motions have no axis: they move as they must, the model does not hold them"
     return (f"blocks.{block.name}: {what}",) if n < free else ()
 
 
-def _free_mobilities(functions: ModelFunctions, q: np.ndarray) -> np.ndarray:
+def free_mobilities(functions: ModelFunctions, q: np.ndarray) -> np.ndarray:
     """What a common mobility is: that of each axis and position of the task without constraints."""
     M, S = (functions.at_rest(name, q) for name in ("free_mass_matrix", "slopes"))
     return np.einsum("ij,ij->i", S, np.linalg.solve(M, S.T).T)

@@ -102,11 +102,12 @@ class ModelDynamics:
         """Forces on the axes under which the task's error accelerates so, e'' (Khatib 1987).
 
         f = b - J^T (J B J^T)^-1 (e'' + d_y + B_y b), of more axes than the task needs with the least energy
+
+        Of more axes than free motions, the smallest forces: f = -B_y^T (B_y B_y^T)^-1 (e'' + d_y).
         """
-        at = self._moving(position, velocity)
-        task = self._task(at, target)
-        left = task.drift + task.reach @ at.bias
-        return _split(at.bias - task.jacobian.T @ solve(task.mobility, left + ca.vertcat(*acceleration)))
+        task = self._task(self._moving(position, velocity), target)
+        left = task.drift + task.reach @ task.bias
+        return _split(task.bias - task.gain.T @ solve(task.mobility, left + ca.vertcat(*acceleration)))
 
     def task_push(self, position: Values, force: Values, target: ca.SX | None = None) -> tuple[Any, ...]:
         """Forces on the axes that do what a force on the task does: `J^T F`."""
@@ -115,7 +116,7 @@ class ModelDynamics:
     def null_space(self, position: Values, forces: Values, target: ca.SX | None = None) -> tuple[Any, ...]:
         """The part of forces on the axes that does not accelerate the task: `f - J^T (J B J^T)^-1 B_y f`."""
         task, f = self._task(self._resting(position), target), ca.vertcat(*forces)
-        return _split(f - task.jacobian.T @ solve(task.mobility, task.reach @ f))
+        return _split(f - task.gain.T @ solve(task.mobility, task.reach @ f))
 
     def independence(self, position: Values) -> Any:
         """How far the task is from a singular position, where it is 0: `1 / sqrt(trace((J J^T)^-1))`.
@@ -123,7 +124,7 @@ class ModelDynamics:
         At most the smallest singular value of J, at least that over the root of its number of rows; lengths over the
         machine's size.
         """
-        J = self._scales.apply(self._task(self._resting(position), None).jacobian)
+        J = self._scales.apply(self._task(self._resting(position), None).gain)
         return 1 / ca.sqrt(ca.trace(invert(J @ J.T)))
 
     def _moving(self, position: Values, velocity: Values) -> ModelAt:

@@ -39,6 +39,16 @@ class ModelFunctions:
     n_v: int
     numbers: np.ndarray
 
+    @property
+    def free(self) -> int:
+        """Motions that constraints leave."""
+        return self.n_v + self.spare - (self.named["positions"].size1_out(0) - self.named["drift"].size1_out(0))
+
+    @property
+    def is_overactuated(self) -> bool:
+        """Whether there are more axes than motions: forces on some only strain the machine."""
+        return bool(self.named["drift"].size1_out(0) > self.free)
+
     def at_rest(self, name: str, q: np.ndarray) -> np.ndarray:
         """A function's value in a position that is wanted, with the numbers as described."""
         given: list[Any] = [0.0, q, np.zeros(self.n_v), self.numbers]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from robodyn.assembly.model_functions import PROBE
 from robodyn.errors import FlawList, ModelError, nearest
-from robodyn.model import Block, LinearConstraint, Machine, PrescribedMotion
+from robodyn.model import GROUND, Block, LinearConstraint, LoopJoint, Machine, Point, PrescribedMotion
 from robodyn.model.control_model import ControlModel
 
+HELD = "held_model"
+"""Constraints that hold points where they start, and those places: `held_model.foot`, `held_model.foot.place`."""
 RIGID = "rigid_model"
 """Constraints that hold joints at 0: `rigid_model.twist`."""
 NAME_AXES = "name the axes that have motors, with acts or model.axes; the rest then moves as it must"
@@ -69,6 +72,16 @@ def bare_machine(
         loads=tuple(load for load in changed.loads if load.times is None),
         constraints=(*changed.constraints, *rigid),
     )
+
+
+def with_held(machine: Machine, places: Mapping[str, Any]) -> Machine:
+    """A machine whose points are held at places: at the level of accelerations, wherever they are by then."""
+    mechanism = machine.mechanism
+    assert mechanism is not None
+    grounds = [Point(f"{HELD}.{name}.place", GROUND, tuple(place)) for name, place in places.items()]
+    joints = [LoopJoint(f"{HELD}.{name}", name, f"{HELD}.{name}.place") for name in places]
+    stood = mechanism.replaced(points=(*mechanism.points, *grounds))
+    return machine.replaced(mechanism=stood, constraints=(*machine.constraints, *joints))
 
 
 def _belongs(block: Block) -> bool:

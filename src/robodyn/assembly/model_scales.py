@@ -9,9 +9,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from robodyn.assembly.model_checks import free_mobilities
+from robodyn.assembly.model_functions import ModelFunctions
 from robodyn.assembly.system import System
 from robodyn.dynamics import link_poses
+from robodyn.model.numbers import XYZ
 from robodyn.model.task import TaskRows
+from robodyn.symbolic.tables import spell_out
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +30,12 @@ class Scales:
         return J * (self.axes[None, :] / self.rows[:, None])
 
 
-def find_scales(system: System, axes: Sequence[str], rows: TaskRows) -> Scales:
-    """Of a machine at its start."""
+def find_scales(system: System, axes: Sequence[str], rows: TaskRows, functions: ModelFunctions) -> Scales:
+    """Of a machine at its start; of more axes than motions those of forces, by what moves without constraints."""
+    if functions.is_overactuated:
+        start = np.array([info.start for info in system.states[: system.n_q]])
+        root = np.sqrt(free_mobilities(functions, start))
+        return Scales(root[len(axes) :], 1 / root[: len(axes)])
     size = machine_size(system)
     units = {info.name: size if info.unit == "m" else 1.0 for info in system.signals}
     return Scales(
@@ -38,13 +46,24 @@ def find_scales(system: System, axes: Sequence[str], rows: TaskRows) -> Scales:
 
 def machine_size(system: System) -> float:
     """Diagonal of the box around all joints and points at the start [m]."""
-    mechanism, mechanics = system.scenario.machine.mechanism, system.motion.mechanics
+    assert system.motion.mechanics is not None
+    poses = link_poses(system.motion.mechanics.tree, ca.vertsplit(system.q))
+    joints = _at_start(system, ca.vertcat(*(ca.SX(pose.p) for pose in poses)))
+    places = np.vstack([joints, *point_places(system).values()])
+    return float(np.linalg.norm(np.ptp(places, axis=0))) or 1.0
+
+
+def point_places(system: System) -> dict[str, np.ndarray]:
+    """Where all points are at the start [m]."""
+    mechanism = system.scenario.machine.mechanism
     assert mechanism is not None
-    assert mechanics is not None
     outputs = dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
-    points = [outputs[f"{point.name}.position.{axis}"] for point in mechanism.points for axis in "xyz"]
-    column = ca.vertcat(*(ca.SX(pose.p) for pose in link_poses(mechanics.tree, ca.vertsplit(system.q))), *points)
-    x = [info.start for info in system.states]
+    names = [point.name for point in mechanism.points]
+    column = ca.vertcat(ca.SX(0, 1), *(outputs[f"{name}.position.{axis}"] for name in names for axis in XYZ))
+    return dict(zip(names, _at_start(system, column), strict=True))
+
+
+def _at_start(system: System, column: ca.SX) -> np.ndarray:
+    x, memory = [info.start for info in system.states], [info.start for info in system.memory]
     numbers = [number.value for number in system.parameters]
-    places = np.array(system.function(column)(0.0, x, [], [info.start for info in system.memory], numbers))
-    return float(np.linalg.norm(np.ptp(places.reshape(-1, 3), axis=0))) or 1.0
+    return np.array(spell_out(system.function(column))(0.0, x, [], memory, numbers)).reshape(-1, 3)

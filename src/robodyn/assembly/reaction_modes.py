@@ -89,11 +89,6 @@ class Reactions:
         located slip is one there too."""
         return self._find(self.motions)
 
-    @property
-    def accelerations(self) -> ca.SX:
-        """Of the rows under these forces."""
-        return self.mobility.motions(self.motions, self.deciding_forces)
-
     def _find(self, b: ca.SX) -> ca.SX:
         if self.sticking is None:
             return self._hold(b)

@@ -118,6 +118,14 @@ class Rigid:
         # H_i M^-1 D_i^T by H_i M^-1 H_i^T: below zero, friction pulls the gap shut (Painleve).
         return self.mobility.S[i, i] / self.normal.S[i, i]
 
+    def _effect_when_sliding(self, i: int) -> ca.SX:
+        """The same where modes are found anew: what has come down and moves will slide."""
+        for point in self.dry.points if self.dry else ():
+            if point.number == i:
+                along = self.H[i, :] @ (self.dry.mobility.columns[:, point.rows] @ point.slide_direction)  # type: ignore[union-attr]
+                return where(point.moves, 1 - point.coefficient * along / self.normal.S[i, i], self.effect(i))
+        return self.effect(i)
+
     def motions(self, a: ca.SX) -> ca.SX:
         """Accelerations of the gaps without contact forces, and beside them what rests returns to its surface, (k,).
 
@@ -151,7 +159,8 @@ class Rigid:
             # this decision would round another way.
             pushes = logical_and(self.held[i], forces[i] > 0)
             at_rest = logical_and(at_rest, logical_or(pushes, settling > 0.5))
-            allowed.append(logical_and(at_rest, self.effect(i) > FREE * LOCKED) if self.has_friction else at_rest)
+            free = self._effect_when_sliding(i) > FREE * LOCKED if self.has_friction else True
+            allowed.append(logical_and(at_rest, free))
         return pushing_bounds(self.sorting, b, allowed, slack_of(b, allowed))
 
     def note_jams(self, wrong: list[ca.SX]) -> dict[str, Deferred]:

@@ -12,20 +12,19 @@ from dataclasses import replace
 import casadi as ca
 
 from robodyn.assembly.contact import ContactForce, define_contact_signals
-from robodyn.assembly.contact_friction import DryFriction, DryPoint
+from robodyn.assembly.contact_friction import DryFriction
 from robodyn.assembly.contact_geometry import ContactPoint
 from robodyn.assembly.contribution import Contribution, Deferred, declare_memory, merge, reference_to, watch
 from robodyn.assembly.declarations import Ending, Guard, MemoryInfo
 from robodyn.assembly.end_stops import EndStop, RigidPoint, StopPoint, define_stop_forces
 from robodyn.assembly.impact_law import Impulse, find_impulse
 from robodyn.assembly.invariants import Invariant
-from robodyn.assembly.mobility import Mobility
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.reaction_modes import ACTION, PROBLEM
 from robodyn.assembly.rigid_contact import CLOSED, JAMS, LOCKED, SETTLING, SUNK, Rigid
-from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
+from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, LIMIT_MARGIN, TINY
 from robodyn.assembly.tracing import Bindings
-from robodyn.symbolic import absolute, logical_and, maximum, minimum, sqrt, where
+from robodyn.symbolic import absolute, logical_and, maximum, minimum, where
 
 IMPACT = "action:impact"
 SETTLE = "contacts.settle"
@@ -33,18 +32,15 @@ DEEP = 1e-4
 """Overlap [m] of what has gone in, whichever way it moves."""
 CONE_MARGIN = 1e-7
 """Part of the limit of friction in space by which a located slip is beyond it."""
-SLOWS = 1e-3
-"""Time [s] by which an acceleration counts like a speed."""
 
 
 def trace_rigid_events(
-    motion: Motion, rigid: Rigid, forces: list[ca.SX], deciding: list[ca.SX], rates: ca.SX, bindings: Bindings
+    motion: Motion, rigid: Rigid, forces: list[ca.SX], deciding: list[ca.SX], bindings: Bindings
 ) -> Contribution:
     """Forces of the rigid contacts as signals, their invariants, impacts and guards.
 
     Args:
         forces: along the normals, and of dry friction; deciding: those by which contact points rest and stick.
-        rates: accelerations of the slips under these.
     """
     lam, across = forces
     pushed = [
@@ -71,7 +67,7 @@ def trace_rigid_events(
         parts.append(watch(Invariant.PUSHES, contact_point.name, "N", [pulls, absolute(lam[i])], bindings))
     impact = _trace_impact(motion, rigid, bindings)
     parts += [impact, _guard_contacts(rigid, deciding[0], memory, tuple(impact.problems), bindings)]
-    parts += [_guard_dry(rigid.dry, deciding, rates, bindings)] if rigid.dry else []
+    parts += [_guard_dry(rigid.dry, deciding, bindings)] if rigid.dry else []
     return merge(parts)
 
 
@@ -127,11 +123,11 @@ def _falls_with(flag: ca.SX) -> Deferred:
     return Deferred(where(flag > 0.5, -1.0, 1.0), {})
 
 
-def _guard_dry(friction: DryFriction, forces: list[ca.SX], rates: ca.SX, bindings: Bindings) -> Contribution:
+def _guard_dry(friction: DryFriction, forces: list[ca.SX], bindings: Bindings) -> Contribution:
     """Guards of slipping and stopping, negative while they have no meaning.
 
     Args:
-        forces: along the normals and across them, that decide what holds; rates: accelerations of the slips.
+        forces: along the normals and across them, that decide what holds.
     """
     parts = []
     for point in friction.points:
@@ -145,9 +141,8 @@ def _guard_dry(friction: DryFriction, forces: list[ca.SX], rates: ca.SX, binding
         power = ca.dot(held, point.slips) - where(point.slides, limit * ca.dot(point.slip_direction, point.slips), 0.0)
         stops = ca.dot(point.memory, point.slips) + LEAST_SPEED
         if len(point.tangents) > 1:
-            # In space a slip need not pass zero: it stops where it is slow and can be held, or turns back.
-            excess = SLOWS * _excess_to_hold(point, friction.mobility, limit, rates[point.rows])
-            stops = maximum(point.speed - point.rest_speed, minimum(excess, stops + REST_SPEED))
+            # In space a slip need not pass zero: it may stop where it is slow and turns.
+            stops = maximum(point.speed - point.rest_speed, point.onward)
             power = where(logical_and(point.slides, point.speed < point.rest_speed), minimum(power, 0.0), power)
         name = point.contact_point.name
         parts.append(watch(Invariant.PASSIVE, name, "W", [power, absolute(power) + limit], bindings))
@@ -158,17 +153,6 @@ def _guard_dry(friction: DryFriction, forces: list[ca.SX], rates: ca.SX, binding
         ]
         parts.append(Contribution(guards=tuple(guards)))
     return merge(parts)
-
-
-def _excess_to_hold(point: DryPoint, mobility: Mobility, limit: ca.SX, rates: ca.SX) -> ca.SX:
-    """By how much the force that would hold a point which slides is beyond its limit, as an acceleration.
-
-    T f = -w' takes off its acceleration; the normal force is taken as it is.
-    """
-    T = mobility.S[point.rows, point.rows] + ca.diag(mobility.compliance[point.rows])
-    determinant = T[0, 0] * T[1, 1] - T[0, 1] * T[1, 0]
-    change = ca.vertcat(T[1, 1] * rates[0] - T[0, 1] * rates[1], T[0, 0] * rates[1] - T[1, 0] * rates[0]) / determinant
-    return 0.5 * ca.trace(T) * (sqrt(ca.sumsqr(limit * point.slip_direction + change) + TINY) - limit)
 
 
 def _guard(contact_point: RigidPoint, event: str, action: str, problems: tuple[str, ...]) -> Guard:

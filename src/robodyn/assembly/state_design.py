@@ -175,16 +175,36 @@ def _sample(system: System, controller: StateController, commands: Sequence[str]
     u = point.hold(x)
     A, B, C, D = point.slopes(x, u)
     rates, y = point.values(x, u)
-    _check_point(flaws, known, rates, np.abs(point.values(x, 0 * u)[0]).max(initial=0.0))
     if D.any():
         flaws.add("measured", "follows commands at once", "measure positions or velocities")
+    weighed = np.isin(known, [*controller.states, *controller.noise]) | (C != 0).any(axis=0)
+    kept = _concerned(A != 0, (B != 0).any(axis=1), weighed)
+    A, B, C = A[np.ix_(kept, kept)], B[kept], C[:, kept]
+    size = np.abs(point.values(x, 0 * u)[0]).max(initial=0.0)
+    _check_point(flaws, [known[k] for k in kept], rates[kept], size)
     flaws.raise_if_any("state controller")
-    states = tuple(Variable(s.name, s.unit, float(value)) for s, value in zip(system.states[:n], x[:n], strict=True))
+    states = tuple(Variable(system.states[k].name, system.states[k].unit, float(x[k])) for k in kept)
     inputs = tuple(Variable(name, signals[name].unit, float(value)) for name, value in zip(commands, u, strict=True))
     outputs = tuple(
         Variable(name, signals[name].unit, float(value)) for name, value in zip(controller.measured, y, strict=True)
     )
     return hold_plant(A, B, C, controller.period, controller.delay, states, inputs, outputs)
+
+
+def _concerned(coupled: np.ndarray, driven: np.ndarray, weighed: np.ndarray) -> np.ndarray:
+    """Places of the states that a controller has to do with: what its inputs move, what is weighed or measured, and
+    all that acts on these. Another machine in the same room is none of it.
+
+    Args:
+        coupled: whether the rate of a state (row) depends on a state (column).
+    """
+    moved, found = driven.copy(), np.zeros_like(driven)
+    for _ in range(len(driven)):
+        moved = moved | coupled[:, moved].any(axis=1)
+    found = moved | weighed
+    for _ in range(len(driven)):
+        found = found | coupled[found].any(axis=0)
+    return np.flatnonzero(found)
 
 
 def _check_point(flaws: FlawList, names: Sequence[str], rates: np.ndarray, size: float) -> None:

@@ -63,7 +63,11 @@ def trace_law(
             warnings.filterwarnings("ignore", category=FutureWarning, message=r"\s*casadi")
             returned = function(**arguments)
     except Exception as error:  # noqa: BLE001  whatever a user's law raises is reported as a flaw of that law
-        flaws.add(path, f"law '{_name(function)}' cannot be traced{_place(error)}: {_first_line(error)}", REMEDY)
+        place = _place(error)
+        if isinstance(error, ValueError) and not place:  # what a law of this package has been given
+            flaws.add(path, str(error))
+        else:
+            flaws.add(path, f"law '{_name(function)}' cannot be traced{place}: {_first_line(error)}", REMEDY)
         return None
     results: dict[str, ca.SX] = {}
     for key, value in (returned if isinstance(returned, Mapping) else {single: returned}).items():

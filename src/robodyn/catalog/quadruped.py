@@ -63,7 +63,7 @@ def quadruped(
     Args:
         stride, lift: of a foot on the ground and over it [m]; with 0 and 0 it stands.
         rigid: whether feet and floor are rigid, else compliant.
-        powered: whether motors act; else it falls, on bumpers below its trunk, which are smooth where they are rigid.
+        powered: whether motors act; else it falls, on bumpers below its trunk.
         terrain: instead of a level floor, about the point "floor".
     """
     gait = GAIT | {"stride": stride, "lift": lift}
@@ -129,9 +129,7 @@ ACROSS = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
 
 
 def _contact(name: str, ball: Ball, floor: Plane | HeightField, rigid: bool) -> Contact | RigidContact:
-    """Rigid with dry friction that sticks, or compliant with bristles; rigid bumpers are smooth."""
-    if rigid and ball.radius == BUMPER:
-        return RigidContact(name, ball, floor)
+    """Rigid with dry friction that sticks, or compliant with bristles."""
     if rigid:
         return RigidContact(name, ball, floor, friction="dry_friction", friction_parameters=FRICTION)
     return Contact(name, ball, floor, "kelvin_voigt", SOFT, "bristle_friction", FRICTION | BRISTLES)

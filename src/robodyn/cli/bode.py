@@ -11,7 +11,7 @@ import typer
 from robodyn.cli.application import app, fail, output, print_json
 from robodyn.cli.drawing import drawing
 from robodyn.cli.loops import PLACES, draw_table, loop_as_json, print_loops, read_loops, tell_notes
-from robodyn.cli.targets import load_single, read_settings
+from robodyn.cli.targets import load_single, read_data, read_settings
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.frequency import FrequencyResponse
@@ -31,6 +31,11 @@ def bode(
     ] = None,
     input: Annotated[str | None, typer.Option(help="Number that is varied, for continuous machines.")] = None,
     output_signal: Annotated[str | None, typer.Option("--output", help="Signal that follows it.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Run or measurement: response of --output to --of, coherence and confidence.")
+    ] = None,
+    of: Annotated[str | None, typer.Option(help="With --data: signal that --output follows.")] = None,
+    reference: Annotated[str | None, typer.Option(help="With --data: signal that excites a loop.")] = None,
     at: Annotated[str, typer.Option(help="Where to linearise: start or equilibrium.")] = "start",
     friction: Annotated[str, typer.Option(help="none, stuck or sliding.")] = "none",
     setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number in all: name=value.")] = None,
@@ -41,6 +46,11 @@ def bode(
     """Open and closed loop over frequency, in dB and degrees, of sampled loops or from a number to a signal."""
     if at not in PLACES:
         raise fail(f"--at {at}: must be {' or '.join(PLACES)}")
+    if data is not None or of is not None or reference is not None:
+        if data is None or of is None or output_signal is None or len(scenarios) != 1:
+            raise fail("--data, --of and --output go together, with one scenario")
+        _show_measured(scenarios[0], setting or [], data, of, output_signal, input, reference, at, plot, as_json)
+        return
     if (input is None) != (output_signal is None):
         raise fail("--input and --output: give both or neither")
     systems = [_assemble(source, setting or []) for source in scenarios]
@@ -118,6 +128,46 @@ def _show_channel(
         k = int(size.argmax())
         numbers = f"{size[0]:>12.4g} {size[k]:>12.4g} {response.frequency[k]:>10.4g}"
         output.print(f"{name:<24} {numbers}", markup=False)
+
+
+def _show_measured(
+    source: str,
+    settings: list[str],
+    data: Path,
+    of: str,
+    signal: str,
+    input: str | None,
+    reference: str | None,
+    at: str,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """A measured response, beside the model's exact one where a number of the model moves both signals."""
+    from robodyn.analysis.linear.linearisation import linearise
+    from robodyn.analysis.measurement.responses import estimate_response, respond_between
+
+    found = estimate_response(read_data(data), of, signal, reference=reference)
+    exact = None
+    if input is not None:
+        model = linearise(_assemble(source, settings), at, [input], [of, signal])
+        exact = respond_between(model, input, of, signal, found.frequency)
+    if plot is not None:
+        from robodyn.reporting import plot_measured
+
+        with drawing(f"--plot {plot}"):
+            plot_measured(found, plot, exact)
+    if as_json:
+        measured = {"coherence": found.coherence.tolist(), "deviation": found.deviation.tolist()}
+        model_curve = None if exact is None else curve(exact)
+        print_json({"input": of, "output": signal, "measured": curve(found) | measured, "model": model_curve})
+        return
+    head = f"{'frequency [Hz]':>14} {'dB':>9} {'deg':>9} {'coherence':>10} {'+- %':>8}  model dB, deg"
+    output.print(head, markup=False)
+    for k in range(0, len(found.frequency), max(len(found.frequency) // 24, 1)):
+        numbers = f"{found.decibel[k]:>9.3f} {found.phase[k]:>9.2f} {found.coherence[k]:>10.4f}"
+        beside = "" if exact is None else f"{exact.decibel[k]:>9.3f} {exact.phase[k]:>9.2f}"
+        width = f"{100 * 1.96 * found.deviation[k]:>8.2f}"
+        output.print(f"{found.frequency[k]:>14.4g} {numbers} {width}  {beside}".rstrip(), markup=False)
 
 
 def curve(response: FrequencyResponse) -> dict[str, Any]:

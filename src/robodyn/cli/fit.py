@@ -24,6 +24,10 @@ def fit_scenario(
     data: Annotated[Path, typer.Argument(help="Measured signals: CSV, Parquet, MCAP, ROS bag, .npz or .mat.")],
     free: Annotated[str, typer.Option(help="Numbers to fit, with commas between them.")],
     mapping: Annotated[Path | None, typer.Option("--map", help="TOML: which column is which signal.")] = None,
+    entry: Annotated[
+        list[str] | None, typer.Option("--input", help="Measured signal that takes the place of the computed one.")
+    ] = None,
+    held_out: Annotated[float, typer.Option(help="Share of the data, at its end, for the proof.")] = 0.25,
     bounds: Annotated[list[str] | None, typer.Option(help="Where to look for one: name=lower:upper.")] = None,
     starts: Annotated[int, typer.Option(help="How many searches, from different places.")] = 1,
     noise: Annotated[list[str] | None, typer.Option(help="Known noise: signal=deviation; default: estimated.")] = None,
@@ -41,6 +45,7 @@ def fit_scenario(
         raise fail(f"--out {out}: must end in {' or '.join(ENDINGS)}")
     names = [name.strip() for name in free.split(",") if name.strip()]
     settings: dict[str, Any] = {"bounds": read_bounds(bounds or []), "noise": _read_noise(noise or [])}
+    settings |= {"inputs": entry or [], "held_out": held_out}
     found = _fit(
         scenario,
         read_data(data, mapping),

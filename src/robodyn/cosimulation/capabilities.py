@@ -90,6 +90,13 @@ class TakesModels(Protocol):
 
 
 @runtime_checkable
+class KeepsMotion(Protocol):
+    """Says whether the motion of its interfaces cannot be set: rigid models are then taken with `join = "none"`."""
+
+    keeps_motion: bool
+
+
+@runtime_checkable
 class LimitsOrder(Protocol):
     """Says up to which order it takes polynomials as inputs."""
 

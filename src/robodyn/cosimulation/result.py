@@ -42,7 +42,7 @@ class CosimulationRun:
 
     def summary(self) -> str:
         """Outcome, costs and the coupling as lines of text."""
-        counts = f"{self.statistics.steps} macro steps, {self.statistics.rejected} rejected"
+        counts = f"{self._describe_steps()}, {self.statistics.rejected} rejected"
         lines = [f"{self.name}: {self.outcome.sentence}", f"{counts}, {self.statistics.wall_time:.3g} s of computing"]
         final = self.coupling.final if self.coupling.time.size else {}
         for name in (n for n in final if n.endswith((".energy_error", ".gap", ".condition"))):
@@ -52,6 +52,17 @@ class CosimulationRun:
             micro = f"{run.statistics.steps} steps" if run.statistics.steps else "no record of its steps"
             lines.append(f"  {name:<20} {micro}, {run.time.size} rows of {len(run)} signals")
         return "\n".join([*lines, *(f"warning: {sentence}" for sentence in self.warnings)])
+
+    def _describe_steps(self) -> str:
+        """How many macro steps there were, and how long they really were: events cut them, and the end the last one."""
+        steps = self.coupling["macro_step"].values
+        taken = steps[steps > 0]
+        if not taken.size:
+            return f"{self.statistics.steps} macro steps"
+        shortest, longest = float(taken.min()), float(taken.max())
+        alike = longest - shortest <= 1e-9 * longest
+        lengths = f"{longest:.6g} s" if alike else f"{shortest:.6g} to {longest:.6g} s"
+        return f"{self.statistics.steps} macro steps of {lengths}"
 
 
 def save_cosimulation(run: CosimulationRun, folder: str | Path) -> dict[str, Path]:

@@ -9,7 +9,7 @@ import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from robodyn.cosimulation.capabilities import GivesModels, TakesModels, interfaces_of
+from robodyn.cosimulation.capabilities import GivesModels, KeepsMotion, TakesModels, interfaces_of
 from robodyn.cosimulation.connection import InterfacePair
 from robodyn.cosimulation.unit import Unit
 from robodyn.errors import FlawList
@@ -58,9 +58,19 @@ def _check_exchange(
         flaws.add(sender.name, "has no reduced_model", "couple it by signals")
     if not isinstance(receiver, TakesModels):
         flaws.add(receiver.name, "has no attach_model", "couple it by signals")
+    elif _sets_motion(interface_pair, pair[1]) and isinstance(receiver, KeepsMotion) and receiver.keeps_motion:
+        place, what = ".".join(_places(interface_pair)[pair[1]]), "takes a model rigidly, which would set its joints"
+        remedy = 'let both sides take a model, with join = "none"; or attach it through a stiffness'
+        flaws.add(place, what, remedy)
     elif interface_pair.order and "trend" not in inspect.signature(receiver.attach_model).parameters:
         place = ".".join(_places(interface_pair)[pair[1]])
         flaws.add(place, f"models of order {interface_pair.order} are more than it takes", "connect it with order 0")
+
+
+def _sets_motion(interface_pair: InterfacePair, receiver: int) -> bool:
+    """Whether a side goes on with another motion than its own after an exchange."""
+    apart = interface_pair.merged and interface_pair.join == "none"
+    return interface_pair.sides[receiver].interface.rigid and not apart
 
 
 def _places(interface_pair: InterfacePair) -> list[Place]:

@@ -18,10 +18,10 @@
 #include "complementarity.h"
 
 /* Most corrections for the compliance, and the part of the tolerance that need not be corrected; times more than the
-   tolerance that a contradiction must be to count in the end, and that is left to what is held; passes without fewer
+   tolerance that a contradiction must be to count in the end; passes without fewer
    contradictions after which only the first is changed, and most passes for each row; most modes that are tried one by
    one. */
-enum { MOST_REFINEMENTS = 20, MARGIN = 10, LEFT = 1000, PATIENCE = 10, MOST_PASSES = 20, MOST_TRIED = 20000 };
+enum { MOST_REFINEMENTS = 20, MARGIN = 10, PATIENCE = 10, MOST_PASSES = 20, MOST_TRIED = 20000 };
 #define ROUNDING 1e-3
 static void lay_out(Problem *p, int64_t k, int64_t n, const double *data, double *work, double *modes) {
   const double *K = data + N_VECTORS * k, *W = K + k * n;
@@ -41,6 +41,8 @@ static void lay_out(Problem *p, int64_t k, int64_t n, const double *data, double
   p->pivots = p->held + k;
   p->mode = modes;
   for (int64_t i = 0; i < k; i++) p->b[i] = p->given[MOTION][i], p->bound[i] = UNBOUND;
+  for (int64_t i = 0; i < k; i++)
+    if (is_pair(p, i)) p->axes[i] = 1.0, p->axes[i + 1] = 0.0, i++;
   for (int64_t i = 0; i < k; i++)
     for (int64_t j = 0; j < k; j++) {
       double total = 0.0;
@@ -230,7 +232,7 @@ static int try_all(Problem *p) {
 }
 
 static void begin(Problem *p) {
-  for (int64_t i = 0; i < p->k; i++) p->mode[i] = p->given[INITIAL][i];
+  for (int64_t i = 0; i < p->k; i++) p->mode[i] = p->given[INITIAL][i], p->bound[i] = UNBOUND;
 }
 
 static int find_solution(Problem *p) {
@@ -242,20 +244,35 @@ static int find_solution(Problem *p) {
   return (find_by_lemke(p) && pivot_gently(p)) || try_all(p);
 }
 
+static int has_cones(const Problem *p) {
+  for (int64_t i = 0; i < p->k; i++)
+    if (is_pair(p, i)) return 1;
+  return 0;
+}
+
+/* Forces that relaxation finds are put on their cones and pivoted to be exact. What may be shared in many ways has no other
+   between its cones: modes are then those of these forces. Where none are found, the pyramids have to do. */
+static int relax(Problem *p) {
+  int found = find_by_relaxation(p), cones = has_cones(p);
+  project_cones(p);
+  if (pivot_gently(p) && find_cones(p)) return 1;
+  if (!cones) return 0;
+  return found ? find_by_relaxation(p), project_cones(p), 1 : find_solution(p);
+}
+
 /* Modes of a problem; returns how many rows found none. Those that only push are marked as UNSETTLED, which is Painleve's
    paradox. `work` has complementarity_work(k) numbers. */
 int64_t solve_complementarity(int64_t k, int64_t n, const double *data, double *work, double *modes) {
   Problem problem, *p = &problem;
   int64_t unsettled = 0;
   lay_out(p, k, n, data, work, modes);
-  if (find_solution(p)) {
-    find_cones(p);
-  } else {
+  if (!(find_solution(p) && find_cones(p)) && !relax(p)) {
     /* The modes of the first way, so that what is left is told of them. */
     begin(p);
     pivot_gently(p);
     unsettled = count_unsettled(p, 1);
   }
+  write_directions(p);
   for (int64_t i = 0; i < k; i++)
     if (p->given[ALLOWED][i] == FOLLOWS) p->mode[i] = p->w[i] < 0.0 ? BACKWARD : FORWARD;
   return unsettled;

@@ -11,6 +11,9 @@ enum { HELD = 0, FORWARD = 1, BACKWARD = -1, UNSETTLED = 2 };
 /* Whether a row keeps its mode, may change it, or has no force and moves as it is moved. */
 enum { FIXED, MAY_CHANGE, FOLLOWS };
 
+/* Tolerances of motion that are left to what is held. */
+enum { LEFT = 1000 };
+
 /* A bound from which on there is none. */
 #define NO_BOUND 1e200
 
@@ -38,13 +41,29 @@ static inline double own_mobility(const Problem *p, int64_t i) {
   return fabs(p->A[i * p->k + i] + p->given[COMPLIANCE][i]);
 }
 
+/* Whether rows i and i + 1 are the tangents of a contact point in space. */
+static inline int is_pair(const Problem *p, int64_t i) {
+  return i + 1 < p->k && partner_of(p, i) >= 0 && partner_of(p, i) == partner_of(p, i + 1);
+}
+
+/* Of two tangents together. */
+static inline double largest_mobility(const Problem *p, int64_t i) {
+  double a = p->A[i * (p->k + 1)], d = p->A[(i + 1) * (p->k + 1)], b = p->A[i * p->k + i + 1];
+  return 0.5 * (a + d + hypot(a - d, 2.0 * b)) + p->given[COMPLIANCE][i];
+}
+
 /* complementarity.c: pivoting from the present modes, 1 where no contradiction is left. */
 int pivot_gently(Problem *p);
 
-/* cones.c: from the modes of pyramids to those of cones. */
-void find_cones(Problem *p);
+/* cones.c: from the modes of pyramids to those of cones, 1 where nothing turns any more; modes of tangents as directions. */
+int find_cones(Problem *p);
+int project_cones(Problem *p);
+void write_directions(Problem *p);
 
 /* lemke.c: modes of a solution, up to rounding; 0 where it finds none. */
 int find_by_lemke(Problem *p);
+
+/* relaxation.c: forces, motions and modes of a solution, the last ones and 0 where it does not get there. */
+int find_by_relaxation(Problem *p);
 
 #endif

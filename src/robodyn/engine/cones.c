@@ -12,13 +12,9 @@
 
 #include "complementarity.h"
 
-enum { MOST_TURNS = 300 };
+enum { MOST_TURNS = 30 };
 #define ALIGNED 1e-9
 #define ON_CONE (1.0 + 1e-9)
-
-static int is_pair(const Problem *p, int64_t i) {
-  return i + 1 < p->k && partner_of(p, i) >= 0 && partner_of(p, i) == partner_of(p, i + 1);
-}
 
 static int is_open(const Problem *p, int64_t i) {
   return p->given[ALLOWED][i] == MAY_CHANGE && p->mode[partner_of(p, i)] == HELD;
@@ -41,11 +37,6 @@ static void turn_pair(Problem *p, int64_t i, double c, double s) {
   p->axes[i + 1] = c * y + s * x;
 }
 
-static double largest_mobility(const Problem *p, int64_t i) {
-  double a = p->A[i * (p->k + 1)], d = p->A[(i + 1) * (p->k + 1)], b = p->A[i * p->k + i + 1];
-  return 0.5 * (a + d + hypot(a - d, 2.0 * b)) + p->given[COMPLIANCE][i];
-}
-
 /* Put a pair where its projection on the cone says; 0 where it is there already. */
 static int project_pair(Problem *p, int64_t i) {
   double limit = p->given[COEFFICIENT][i] * p->f[partner_of(p, i)], s = largest_mobility(p, i);
@@ -59,7 +50,7 @@ static int project_pair(Problem *p, int64_t i) {
   return !same;
 }
 
-static int project_all(Problem *p) {
+int project_cones(Problem *p) {
   int moved = 0;
   for (int64_t i = 0; i < p->k; i++) {
     if (!is_pair(p, i)) continue;
@@ -69,7 +60,7 @@ static int project_all(Problem *p) {
   return moved;
 }
 
-static void write_directions(Problem *p) {
+void write_directions(Problem *p) {
   for (int64_t i = 0; i < p->k; i++) {
     if (!is_pair(p, i)) continue;
     double first = p->mode[i], second = p->bound[i + 1] == LOOSE ? 0.0 : p->mode[i + 1];
@@ -79,15 +70,14 @@ static void write_directions(Problem *p) {
   }
 }
 
-/* From the modes of the pyramids to those of the cones. Where pivoting fails on the way, the last modes are kept. */
-void find_cones(Problem *p) {
-  for (int64_t i = 0; i < p->k; i++)
-    if (is_pair(p, i)) p->axes[i] = 1.0, p->axes[i + 1] = 0.0, i++;
-  for (int64_t pass = 0; pass < MOST_TURNS && project_all(p); pass++) {
+/* Where pivoting fails on the way, the last modes are kept. */
+int find_cones(Problem *p) {
+  for (int64_t pass = 0; pass < MOST_TURNS; pass++) {
+    if (!project_cones(p)) return 1;
     for (int64_t i = 0; i < p->k; i++) p->kept[i] = p->mode[i];
     if (pivot_gently(p)) continue;
     for (int64_t i = 0; i < p->k; i++) p->mode[i] = p->kept[i];
-    break;
+    return 0;
   }
-  write_directions(p);
+  return 0;
 }

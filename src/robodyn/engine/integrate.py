@@ -43,6 +43,7 @@ STIFFNESS = (
     "stiff_since", "stiff_step", "limited_steps", "replaced_at", "replaced_step", "stiff_phases", "stiff_steps",
     "stiff_time", "trials",
 )  # fmt: skip
+NOTHING = np.zeros(0)
 MISSED = ("n_looks", "n_missed", "missed", "missed_at")
 """Fields of the engine's run, and the time it took, in the order of `Counters`, `Stiffness` and `Trajectory.missed`."""
 
@@ -163,6 +164,7 @@ class Integration:
         self.address, self.run = self.engine.address, self.engine.fields
         run = self.run
         self.x, self.m, self.d = view(run.x, problem.n_x), view(run.m, problem.n_m), view(run.d, problem.n_d)
+        self.extremes = view(run.extremes, EXTREMES * problem.n_watched).reshape(EXTREMES, -1).T
         self.whole = np.frombuffer(run, np.int64)
         self.real = self.whole.view(float)
         run.p = address_of(self.p)
@@ -308,7 +310,7 @@ class Integration:
         told = self.tell()
         n_rows, width = told["n_rows"], problem.n_y + 2
         rows, y = _copied(view(run.rows, n_rows * width).reshape(-1, width))
-        log = view(run.log, 2 * told["n_log"]).reshape(-1, 2).tolist()
+        log = view(run.log, 2 * told["n_log"]).reshape(-1, 2).tolist() if told["n_log"] else ()
         # The engine owns its arrays: what leaves it is copied.
         unknowns = run.inputs + 8 * (2 * problem.n_x + problem.n_kept + 3) if problem.n_unknowns else 0
         return Trajectory(
@@ -324,9 +326,9 @@ class Integration:
             offender=told["offender"],
             counters=Counters(*[told[name] for name in COUNTERS]),
             stiffness=Stiffness(*[told[name] for name in STIFFNESS]),
-            extremes=view(run.extremes, EXTREMES * problem.n_watched).reshape(EXTREMES, -1).T.copy(),
+            extremes=self.extremes.copy(),
             missed=(told["n_looks"], told["n_missed"], told["missed"], told["missed_at"]),
-            unknowns=view(unknowns, problem.n_unknowns).copy(),
+            unknowns=view(unknowns, problem.n_unknowns).copy() if unknowns else NOTHING,
         )
 
 

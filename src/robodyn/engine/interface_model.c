@@ -39,12 +39,14 @@ static Terms terms_of(const Port *port) {
 
 /* C = A B, (r, n) and (n, s). */
 static void multiply(const double *A, const double *B, int64_t r, int64_t n, int64_t s, double *C) {
-  for (int64_t j = 0; j < s; j++)
-    for (int64_t i = 0; i < r; i++) {
-      double sum = 0.0;
-      for (int64_t l = 0; l < n; l++) sum += A[l * r + i] * B[j * n + l];
-      C[j * r + i] = sum;
+  for (int64_t j = 0; j < s; j++) {
+    double *column = C + j * r;
+    for (int64_t i = 0; i < r; i++) column[i] = 0.0;
+    for (int64_t l = 0; l < n; l++) {
+      double factor = B[j * n + l];
+      for (int64_t i = 0; i < r; i++) column[i] += A[l * r + i] * factor;
     }
+  }
 }
 
 /* B = A^T of (r, n). */
@@ -248,23 +250,21 @@ void interface_prepare(const Port *port, const double *inertia) {
   double *M = port->work, *W = columns_of(port), *G = W + n * (k + port->n_constraints);
   double *room = G + n * (k + port->n_constraints);
   multiply(inertia, at.A_i, k, k, n, room);
-  for (int64_t j = 0; j < n; j++)
-    for (int64_t i = 0; i < n; i++) {
-      double sum = at.M[j * n + i];
-      for (int64_t l = 0; l < k; l++) sum += at.A_i[i * k + l] * room[j * k + l];
-      M[j * n + i] = sum;
-    }
-  factorise(M, pivots, n);
   transpose(at.A_i, k, n, W);
+  memcpy(M, at.M, sizeof *M * (size_t)(n * n));
+  for (int64_t j = 0; j < n; j++)
+    for (int64_t l = 0; l < k; l++)
+      for (int64_t i = 0; i < n; i++) M[j * n + i] += W[l * n + i] * room[j * k + l];
+  factorise(M, pivots, n);
   int64_t g = k + held_constraints(port, &at, W + n * k, 0);
   memcpy(G, W, sizeof *G * (size_t)(n * g));
   for (int64_t j = 0; j < g; j++) solve_factorised(M, pivots, n, W + n * j);
   double *S = room, *inverse = S + g * g;
   for (int64_t j = 0; j < g; j++)
-    for (int64_t i = 0; i < g; i++) {
+    for (int64_t i = 0; i <= j; i++) {
       double sum = 0.0;
       for (int64_t l = 0; l < n; l++) sum += G[i * n + l] * W[j * n + l];
-      S[j * g + i] = sum;
+      S[j * g + i] = S[i * g + j] = sum;
     }
   invert_symmetric(S, g, inverse, inverse + g * g);
   /* W (G W)^-1 of the interface's rows alone: the constraints' are to stay at rest. */

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.cosimulation import InterfaceMotion, ReducedModel, UnitRefusal, model_from_mobility
+from robodyn.cosimulation import InterfaceMotion, ReducedModel, model_from_mobility
 from robodyn.cosimulation.port_signals import MEAN
 from robodyn.errors import FlawList, nearest
 from robodyn.fmi.unit import FmuUnit
@@ -39,6 +39,8 @@ class InterfaceFmu(FmuUnit):
         length: in units of which rotations are compared with displacements, for condition numbers [m].
         settings: those of `FmuUnit`.
     """
+
+    keeps_motion = True
 
     def __init__(
         self,
@@ -123,19 +125,10 @@ class InterfaceFmu(FmuUnit):
         return (mobility + mobility.T) / 2, found[:, k]
 
     def attach_model(self, interface: str, model: ReducedModel, motion: InterfaceMotion | None) -> None:
-        """Go on with the model of another unit: behind the stiffness of an interface, or rigidly with one's own motion.
-
-        Raises:
-            UnitRefusal: where a model attached rigidly is to give the interface another motion.
-        """
+        """Go on with the model of another unit behind an interface's stiffness, or rigidly with one's own motion."""
         part = self.interfaces[interface]
         rows = np.tril_indices(len(part.rows))
         if part.rigid:
-            if motion is not None:
-                raise UnitRefusal(
-                    f"unit '{self.name}' cannot set positions and velocities of its joints: connect '{interface}' with "
-                    'join = "none", or through a stiffness'
-                )
             values = dict(zip(part.names("far_inertia"), model.inertia[rows].tolist(), strict=True))
             self.change(values | dict(zip(part.names("far_force"), model.force.tolist(), strict=True)))
             return

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from robodyn.errors import Flaw, ModelError
+from robodyn.errors import FlawList
 from robodyn.gym.environment import action_space, observation_space
 from robodyn.gym.episode import Episode, StepResult
 from robodyn.gym.gymnasium_names import AutoresetMode, VectorEnv, batch_space
 from robodyn.gym.task import Task
 from robodyn.results.signal import Floats
+from robodyn.simulation.python_calls import calls_python
 
 Stepped = tuple[Floats, Floats, np.ndarray, np.ndarray, dict[str, Any]]
 
@@ -30,9 +31,14 @@ class ScenarioVectorEnv(VectorEnv):
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(self, task: Task, num_envs: int, threads: int = 1) -> None:
+        flaws = FlawList()
         for name, count in (("num_envs", num_envs), ("threads", threads)):
             if count < 1:
-                raise ModelError([Flaw(name, f"must be at least 1, is {count}")], "vector environment")
+                flaws.add(name, f"must be at least 1, is {count}")
+        if threads > 1 and (calls_python(task.compiled.system) or task.formula is None):
+            what = "laws or a reward in plain Python may keep something between calls and run in one thread"
+            flaws.add("threads", what, "leave it out, or let them be native")
+        flaws.raise_if_any("vector environment")
         self.task, self.num_envs = task, num_envs
         self.episodes = [Episode(task) for _ in range(num_envs)]
         self.single_action_space = action_space(self.episodes[0])

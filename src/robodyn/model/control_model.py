@@ -45,6 +45,13 @@ class ControlModel(Description):
         doc="joints and coordinates that the model holds at 0: elastic ones, twists of gears",
         absent="none",
     )
+    held: tuple[str, ...] = references(
+        "point",
+        empty=True,
+        default=(),
+        doc="points that the model holds where they are: feet that stand, in the place of their contacts",
+        absent="none",
+    )
     friction: bool = flag(default=False, doc="whether friction belongs to its motion, at the velocity that it is given")
     scale: Mapping[str, float] = weights(
         "number", empty=True, default=EMPTY, doc='factors of its numbers, by pattern: `{"*.mass" = 0.9}`', absent="none"
@@ -58,7 +65,7 @@ class ControlModel(Description):
     )
 
     def check(self, flaws: FlawList) -> None:
-        for key, names in (("axes", self.axes), ("task", self.rows.names), ("rigid", self.rigid)):
+        for key, names in (("axes", self.axes), ("task", self.rows.names), ("rigid", self.rigid), ("held", self.held)):
             for name in dict.fromkeys(name for name in names if names.count(name) > 1):
                 flaws.add(key, f"names '{name}' twice", "name it once")
 

@@ -17,7 +17,7 @@ from .figures import (
     write_figure,
 )
 from .fitted import draw_fit, draw_identification, plot_fit, plot_identification
-from .frequency import draw_frequency, plot_frequency
+from .frequency import draw_frequency, draw_measured, plot_frequency, plot_measured
 from .loops import draw_loops, draw_nyquist, plot_loops, plot_nyquist
 from .modes import draw_modes, draw_poles, plot_modes, plot_poles
 from .panels import with_unit
@@ -30,6 +30,7 @@ from .timeseries import draw_signals, plot_signals
 from .toolpath import draw_path, plot_path
 from .tornado import draw_tornado, plot_tornado
 from .workspace_map import draw_workspace, plot_workspace
+from .yields import draw_yield
 
 __all__ = [
     "COLOURS",
@@ -41,8 +42,10 @@ __all__ = [
     "draw_fit",
     "draw_identification",
     "draw_frequency",
+    "draw_measured",
     "draw_loops",
     "draw_histogram",
+    "draw_yield",
     "draw_influence",
     "draw_measure",
     "draw_modes",
@@ -65,6 +68,7 @@ __all__ = [
     "plot_fit",
     "plot_identification",
     "plot_frequency",
+    "plot_measured",
     "plot_loops",
     "plot_modes",
     "plot_nyquist",

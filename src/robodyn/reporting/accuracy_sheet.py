@@ -133,9 +133,9 @@ def draw_sheet(sheet: Sheet) -> Figure:
 
 def _draw_cloud(ax: Axes, sheet: Sheet) -> None:
     """Poses about the commanded ones, seen along the two axes in which they differ most."""
-    clouds = {rest.name: 1e6 * sheet.deviation[:, rest.last] for rest in sheet.rests}
+    clouds = {rest.name: 1e6 * cloud for rest, cloud in zip(sheet.rests, sheet.clouds, strict=True)}
     a, b = np.sort(np.argsort(-np.mean([cloud.std(axis=0) for cloud in clouds.values()], axis=0), kind="stable")[:2])
-    names = ("along", "horizontal", "vertical")
+    names = ("along", "horizontal", "vertical") if sheet.rests[0].place is None else ("x", "y", "z")
     radii = {figure.pose: 1e6 * figure.value for figure in sheet.figures if figure.symbol == "RP"}
     turn = np.linspace(0, 2 * np.pi, 181)
     for number, (name, poses) in enumerate(clouds.items()):

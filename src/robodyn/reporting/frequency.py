@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.analysis.linear.frequency import FrequencyResponse, choose_frequencies, respond
 from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.measurement.responses import MeasuredResponse
 
 from .figures import finish_axes, label_bottom, legend_above, panel_figure, write_figure
 from .modes import model_labels
@@ -61,6 +63,31 @@ def draw_frequency(
         legend_above(figure, run_lines(labels), _title(responses[0]))
     else:
         figure.suptitle(_title(responses[0]), fontsize="medium")
+    return figure
+
+
+def plot_measured(response: MeasuredResponse, path: str | Path, exact: FrequencyResponse | None = None) -> None:
+    """Draw a measured response into a picture file, PNG, SVG or PDF by its ending; see `draw_measured`."""
+    write_figure(draw_measured(response, exact), path)
+
+
+def draw_measured(response: MeasuredResponse, exact: FrequencyResponse | None = None) -> "Figure":
+    """A figure of magnitude with its 95 % interval and phase where the data tell them, coherence; a model beside."""
+    figure, axes = panel_figure(3)
+    f, look, told = response.frequency, run_style(0), response.told
+    lower, upper = response.interval
+    axes[0].loglog(f[told], response.magnitude[told], gid="measured", **look)
+    axes[0].fill_between(f[told], lower[told], upper[told], color=look["color"], alpha=0.2, linewidth=0)
+    axes[1].semilogx(f[told], np.degrees(np.unwrap(np.angle(response.values[told]))), gid="measured", **look)
+    axes[2].semilogx(f, response.coherence, gid="coherence", **look)
+    if exact is not None:
+        axes[0].loglog(exact.frequency, exact.magnitude, gid="model", **run_style(1))
+        axes[1].semilogx(exact.frequency, exact.phase, gid="model", **run_style(1))
+    _finish(figure, axes, response)
+    finish_axes(axes[2], "coherence")
+    label_bottom(axes, "frequency [Hz]")
+    figure.set_figheight(8.0)
+    legend_above(figure, run_lines(["measured", "model"] if exact else ["measured"]), _title(response))
     return figure
 
 

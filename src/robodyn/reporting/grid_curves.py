@@ -1,5 +1,6 @@
 """Curves of a grid: how does a whole signal change with what was varied? A line a run, coloured by the first axis."""
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
     from robodyn.analysis.sweeps.table import SweepTable
 
+LETTERS = 32
+"""Of a label that fits beside one panel."""
 MOST_LINES = 200
 """Beyond that lines cover each other: runs in equal distances are drawn."""
 
@@ -37,5 +40,6 @@ def draw_grid_curves(table: "SweepTable") -> "Figure":
             ax.plot(curves.places, values[run], style, color=colour, linewidth=LINE_WIDTH, gid=f"{signal} run {run}")
         finish_axes(ax, with_unit(signal, curves.units[signal]))
     label_bottom(panels, with_unit(curves.along, curves.unit))
-    figure.colorbar(ScalarMappable(scale, "viridis"), ax=panels, label=with_unit(axis.label, axis.unit))
+    label = "\n".join(textwrap.wrap(with_unit(axis.label, axis.unit), LETTERS))
+    figure.colorbar(ScalarMappable(scale, "viridis"), ax=panels, label=label)
     return figure

@@ -16,8 +16,13 @@ _SIZE, _FOOT = 7.0, 0.02
 
 
 def _groups(table: "RunTable") -> Iterator[tuple[str, str, np.ndarray]]:
-    """Name, marker and runs of those that failed and of those that are suspect, where there are any."""
-    for name, marker, runs in (("failed", "x", ~table.done & ~table.suspect), ("suspect", "o", table.suspect)):
+    """Name, marker and runs of those that failed, were unstable or are suspect, where there are any."""
+    failed = ~(table.done | table.unstable | table.suspect)
+    for name, marker, runs in (
+        ("failed", "x", failed),
+        ("unstable", "^", table.unstable),
+        ("suspect", "o", table.suspect),
+    ):
         if runs.any():
             yield name, marker, runs
 
@@ -28,7 +33,8 @@ def count_outcomes(table: "RunTable") -> list[str]:
 
 
 def mark_outcomes(ax: "Axes", table: "RunTable", x: np.ndarray, y: np.ndarray) -> None:
-    """A cross for each run that failed, at the foot of the picture where it has no value, a ring for each suspect."""
+    """A cross for each run that failed, a triangle for an unstable one, at the foot of the picture where it has no
+    value, a ring for each suspect."""
     for name, marker, runs in _groups(table):
         nowhere = runs & ~np.isfinite(y)
         look: dict[str, Any] = {"linestyle": "none", "marker": marker, "markersize": _SIZE, "color": COLOURS[1]}

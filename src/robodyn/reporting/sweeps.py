@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robodyn.analysis.sweeps.yields import find_yield
+
 from .bands import draw_bands
 from .figures import COLOURS, LINE_WIDTH, empty_figure, finish_axes, write_figure
 from .grid_curves import draw_grid_curves
 from .outcome_marks import count_outcomes, mark_outcomes
 from .panels import with_unit
+from .yields import draw_yield
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +32,7 @@ def plot_sweep(table: "SweepTable", folder: str | Path, limits: Mapping[str, flo
     """Draw every picture a table gives into a folder as PNG; the paths of what was drawn.
 
     Args:
-        limits: of measures, drawn into their histograms.
+        limits: of measures, whose yield is drawn.
     """
     pictures = {}
     for measure in table.measures:
@@ -39,9 +42,11 @@ def plot_sweep(table: "SweepTable", folder: str | Path, limits: Mapping[str, flo
         if _wide(table):
             pictures[stem] = draw_measure(table, measure)
         if table.drawn:
-            pictures[f"{stem}-histogram"] = draw_histogram(table, measure, (limits or {}).get(measure))
+            pictures[f"{stem}-histogram"] = draw_histogram(table, measure)
         if len(_changing(table)) > 1:
             pictures[f"{stem}-influence"] = draw_influence(table, measure)
+    for measure, limit in (limits or {}).items():
+        pictures[f"{measure.replace(':', '-')}-yield"] = draw_yield(table, find_yield(table, measure, limit))
     paths = [Path(folder) / f"{stem}.png" for stem in pictures]
     for path, figure in zip(paths, pictures.values(), strict=True):
         write_figure(figure, path)
@@ -135,9 +140,8 @@ def _draw_clouds(table: "SweepTable", measure: str, axes: Sequence["Varied"]) ->
     return figure
 
 
-def draw_histogram(table: "SweepTable", measure: str, limit: float | None = None) -> "Figure":
-    """How often a measure falls where, over all runs that were carried through; lines at 5, 50 and 95 %, and a limit
-    with the share of the runs that keep it."""
+def draw_histogram(table: "SweepTable", measure: str) -> "Figure":
+    """How often a measure falls where, over all runs that were carried through; lines at 5, 50 and 95 %."""
     values = _finite(table[measure])
     if not values.size:
         raise ValueError(f"{measure}: no run was carried through")
@@ -147,23 +151,19 @@ def draw_histogram(table: "SweepTable", measure: str, limit: float | None = None
     ax.hist(values, bins="fd" if spread else 1, color=COLOURS[0], edgecolor="white", linewidth=0.4)
     for value, style in zip(np.percentile(values, (5, 50, 95)), ("--", "-", "--"), strict=True):
         ax.axvline(float(value), color=COLOURS[1], linestyle=style, linewidth=LINE_WIDTH)
-    if limit is not None:
-        share = float(np.mean(table.done & (np.nan_to_num(table[measure], nan=np.inf) <= limit)))
-        look: dict[str, Any] = {"color": "black", "linewidth": 2 * LINE_WIDTH, "gid": "limit"}
-        ax.axvline(limit, label=f"limit, kept by {100 * share:.4g} %", **look)
-    _tell_outcomes(ax, table, limit is not None)
+    _report_outcomes(ax, table)
     ax.set_xlabel(with_unit(measure, table.units[measure]))
     finish_axes(ax, "runs")
     ax.set_axisbelow(True)
     return figure
 
 
-def _tell_outcomes(ax: Any, table: "SweepTable", labelled: bool) -> None:
+def _report_outcomes(ax: Any, table: "SweepTable") -> None:
     """How many runs the bars leave out or should not be believed, as a legend."""
-    for label in count_outcomes(table):
+    labels = count_outcomes(table)
+    for label in labels:
         ax.plot([], [], linestyle="none", label=label)
-        labelled = True
-    if labelled:
+    if labels:
         ax.legend(loc="best", frameon=False)
 
 

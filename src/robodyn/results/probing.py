@@ -58,7 +58,7 @@ def interpolation_errors(run: Run, share: float = 1.0) -> dict[str, float]:
     apart = np.abs(_read(run, kept, times) - run.probes.values[there][:, kept])
     excess = apart - SOLVER_PART * run.probes.errors[there][:, kept]
     # What is not a number has no size: such probes say nothing.
-    excess = np.maximum(np.nan_to_num(excess, nan=0.0), 0.0)
+    excess = np.where(excess > 0.0, excess, 0.0)
     if not len(excess):
         excess = np.zeros((1, len(kept)))
     # The quantile "lower", which is one of the values.

@@ -1,5 +1,6 @@
 """Run: what happened? All recorded signals with events, outcome, statistics and provenance."""
 
+import copy
 import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -73,6 +74,13 @@ class Run:
             object.__setattr__(self, part, tuple(getattr(self, part)))
         check_time(self.time)
         self._check_columns()
+
+    def judged(self, outcome: Outcome, certificate: Certificate, passed_limits: tuple[PassedLimit, ...]) -> "Run":
+        """The same run, whose columns have been checked, with what was found of it afterwards."""
+        other = copy.copy(self)
+        for name, value in (("outcome", outcome), ("certificate", certificate), ("passed_limits", passed_limits)):
+            object.__setattr__(other, name, value)
+        return other
 
     def __getitem__(self, name: str) -> Signal:
         """The signal of that name, or a KeyError with the nearest names."""

@@ -107,9 +107,9 @@ def check_time(time: Floats) -> None:
     """Refuse times that are not a rising sequence of finite numbers."""
     if time.ndim != 1:
         raise ValueError(f"time must have one dimension, has {time.ndim}")
-    if not np.all(np.isfinite(time)):
+    if not np.isfinite(time).all():
         raise ValueError(f"time must be finite, row {int(np.argmin(np.isfinite(time)))} is not")
-    falling = np.flatnonzero(np.diff(time) < 0)
-    if falling.size:
-        row = int(falling[0]) + 1
+    falls = time[1:] < time[:-1]
+    if falls.any():
+        row = int(np.argmax(falls)) + 1
         raise ValueError(f"time must never decrease, row {row} has {time[row]!r} after {time[row - 1]!r}")

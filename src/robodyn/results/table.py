@@ -16,6 +16,8 @@ from robodyn.results.signal import Floats
 DONE = ("finished", "stopped")
 """Outcomes of runs that are what was asked for."""
 SUSPECT = "suspect"
+UNSTABLE = ("not_a_number", "overflow", "diverged")
+"""Outcomes of runs whose values grew beyond all bounds."""
 PERCENTILES = (5.0, 25.0, 50.0, 75.0, 95.0)
 
 
@@ -88,6 +90,11 @@ class RunTable:
     def suspect(self) -> np.ndarray:
         """Which runs were carried through, but violate a check of their own, (n_runs,)."""
         return np.array(self.outcomes) == SUSPECT
+
+    @property
+    def unstable(self) -> np.ndarray:
+        """Which runs ended since their values grew beyond all bounds, (n_runs,); limited oscillations are not seen."""
+        return np.isin(np.array(self.outcomes), UNSTABLE)
 
     @property
     def failures(self) -> Counter[str]:

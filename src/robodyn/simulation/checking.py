@@ -89,15 +89,25 @@ class Checks:
 
 def check_block(block: Block, changes: Mapping[str, Any]) -> None:
     """The rules a block's law states for its parameters; making the block anew would take longer than a short run."""
-    values = {}
-    for key, value in block.parameters.items():
-        path = f"{block.name}.{key}"
-        if isinstance(value, tuple):
-            values[key] = np.array([changes.get(f"{path}.{k}", entry) for k, entry in enumerate(value)])
-        else:
-            values[key] = np.atleast_1d(np.asarray(changes.get(path, value), float))
+    changed = {name[len(block.name) + 1 :].partition(".")[0] for name in changes}
+    # Rules of numbers that change, and of those that are compared with them.
+    rules = {
+        key: rule
+        for key, rule in block.info.checks.items()
+        if key in block.parameters and (key in changed or not changed.isdisjoint(rule.replace(",", "").split()))
+    }
+    if "period" in changed:
+        rules = {key: rule for key, rule in block.info.checks.items() if key in block.parameters}
+    named = {*rules, *(word for rule in rules.values() for word in rule.replace(",", "").split()), "period"}
+    values = {key: _value(block, key, changes) for key in block.parameters if key in named}
     flaws = FlawList()
-    for key, rule in block.info.checks.items():
-        if key in values:
-            check_rule(flaws, f"parameters.{key}", rule, values[key], values)
+    for key, rule in rules.items():
+        check_rule(flaws, f"parameters.{key}", rule, values[key], values)
     flaws.raise_if_any(f"block '{block.name}'")
+
+
+def _value(block: Block, key: str, changes: Mapping[str, Any]) -> np.ndarray:
+    path, value = f"{block.name}.{key}", block.parameters[key]
+    if isinstance(value, tuple):
+        return np.array([changes.get(f"{path}.{k}", entry) for k, entry in enumerate(value)])
+    return np.atleast_1d(np.asarray(changes.get(path, value), float))

@@ -158,18 +158,21 @@ class CompiledSystem:
 
     def number_values(self, parameters: np.ndarray) -> dict[str, float]:
         """Every named number of the scenario, the tunable ones with these values."""
-        names = (number.name for number in self.system.parameters)
-        return {**self.described_numbers, **dict(zip(names, parameters.tolist(), strict=True))}
+        return {**self.described_numbers, **dict(zip(self.tunable, parameters.tolist(), strict=True))}
+
+    @cached_property
+    def tunable(self) -> dict[str, float]:
+        """The tunable parameters as described."""
+        return {number.name: number.value for number in self.system.parameters}
 
     def parameter_values(self, changes: dict[str, float]) -> np.ndarray:
         """Values of the tunable parameters, with some changed."""
-        names = {number.name for number in self.system.parameters}
-        flaws = FlawList()
-        for name in changes:
-            if name not in names:
-                flaws.add(name, "is not tunable in this system", nearest(name, names))
-        flaws.raise_if_any("parameters")
-        return np.array([changes.get(number.name, number.value) for number in self.system.parameters], float)
+        if unknown := changes.keys() - self.tunable.keys():
+            flaws = FlawList()
+            for name in sorted(unknown):
+                flaws.add(name, "is not tunable in this system", nearest(name, self.tunable))
+            flaws.raise_if_any("parameters")
+        return np.array([*{**self.tunable, **changes}.values()], float)
 
 
 @told_if_slow("compiling")

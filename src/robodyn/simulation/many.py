@@ -135,7 +135,7 @@ class _Batch:
         self.taken = np.full((columns.count, len(measures)), np.nan)
         self.ended: list[tuple[str, str, float] | None] = [None] * columns.count
         self.violated: Counter[str] = Counter()
-        self.lock, self.next = threading.Lock(), 0
+        self.lock, self.next, self.n_ended = threading.Lock(), 0, 0
         self.curves = self._make_curves(record) if record else None
 
     def _check_compiled(self, patterns: Sequence[str]) -> None:
@@ -173,7 +173,7 @@ class _Batch:
             try:
                 workers = {pool.submit(self._work, threads, None) for _ in range(threads)}
                 while wait(workers, LOOK, FIRST_EXCEPTION).not_done and not _errors(workers):
-                    progress(sum(one is not None for one in self.ended), self.columns.count)
+                    progress(self.n_ended, self.columns.count)
             finally:
                 self.stopped.set()
         for error in _errors(workers):
@@ -191,8 +191,10 @@ class _Batch:
             choice.note(pool, (time.perf_counter() - begun) / len(some))
             for k, ended in zip(some, every, strict=True):
                 self._keep(k, ended)
+            with self.lock:
+                self.n_ended += len(some)
             if report:
-                report(some.stop)
+                report(self.n_ended)
 
     def _take(self, count: int) -> range:
         """Numbers of the next runs, that no other thread has."""

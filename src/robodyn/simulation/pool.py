@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.engine import BrokenRun, Integration, Setup, Status, Trajectory
+from robodyn.engine import BrokenRun, Integration, Status, Trajectory
 from robodyn.engine.pack import Pack, has_ended, lanes_are_there
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.prepared import PreparedRuns
@@ -49,7 +49,6 @@ class RunPool:
     def __init__(self, runs: PreparedRuns, probes: bool) -> None:
         self.runs, self.probes = runs, probes
         self.pack: Pack | None = None
-        self.made: list[Integration] = []
 
     def carry_out(self, inputs: Sequence[Inputs], is_stopped: Callable[[], bool] | None = None) -> list[Completed]:
         """Runs from their beginning to their end.
@@ -60,24 +59,20 @@ class RunPool:
         Raises:
             KeyboardInterrupt: where that is so, or where Ctrl-C ends them.
         """
-        begun = [self._begin(k, each) for k, each in enumerate(inputs)]
+        begun = [self._begin(each) for each in inputs]
         look = stop_when(is_stopped) if is_stopped else None
         if self.pack is None or len(begun) == 1:
-            return [self._complete(run, calls, look) for run, calls in begun]
-        return self._complete_in_lanes(self.pack, [run for run, _ in begun], look)
+            completed = [self._complete(run, calls, look) for run, calls in begun]
+        else:
+            completed = self._complete_in_lanes(self.pack, [run for run, _ in begun], look)
+        for run, _ in begun:
+            self.runs.give_back(run)
+        return completed
 
-    def _begin(self, k: int, inputs: Inputs) -> tuple[Integration, PythonCalls]:
-        """Run k of a slice, in the memory of an earlier one where that fits."""
+    def _begin(self, inputs: Inputs) -> tuple[Integration, PythonCalls]:
         compiled, start = self.runs.compiled, inputs.start
         p = compiled.module.prepare(inputs.values)
-        setup = self.runs.set_up(p, inputs.numbers, start)
-        if k < len(self.made) and _fits(self.made[k], setup):
-            run = self.made[k]
-            run.restart(start.x, start.m, p)
-        else:
-            run = self.runs.begin(setup, p, start)
-            self.made[k : k + 1] = [run]
-        return run, PythonCalls(compiled, p)
+        return self.runs.begin(self.runs.set_up(p, inputs.numbers, start), p, start), PythonCalls(compiled, p)
 
     def _complete_in_lanes(
         self, pack: Pack, runs: list[Integration], look: Callable[..., None] | None
@@ -87,7 +82,7 @@ class RunPool:
             reasons = pack.advance(runs, look)
         except BaseException:
             # Runs that were left in the middle of a call cannot go on.
-            self.pack, self.made = None, []
+            self.pack = None
             raise
         for run, reason in zip(runs, reasons, strict=True):
             run.call_back(None, None, look)
@@ -116,11 +111,6 @@ def make_pack(compiled: CompiledSystem) -> Pack | None:
     pack = Pack(vectors.lanes, addresses, module.n_parameters + module.n_prelude, module.data, longest)
     pack.keeps = module, vectors
     return pack
-
-
-def _fits(made: Integration, setup: Setup) -> bool:
-    """Whether a run can begin again in the memory of another; one that was given derivatives keeps them."""
-    return made.setup is setup and made.derivatives is None
 
 
 def stop_when(is_stopped: Callable[[], bool]) -> Look:

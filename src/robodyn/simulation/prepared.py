@@ -17,6 +17,9 @@ from robodyn.simulation.problem import build_problem, deciding_numbers, paramete
 from robodyn.simulation.settings import engine_recording
 from robodyn.simulation.starting import Start
 
+LARGE, MOST_IDLE = 2**20, 64
+"""Numbers in the record of a run whose memory is not kept for another, and how many such runs there may be; own
+choices."""
 MOST_KEPT = 8
 """Solvers, recordings and durations for which one compiled system keeps what it made ready; own choice."""
 
@@ -43,6 +46,7 @@ class PreparedRuns:
         # A delayed signal without a given past has that of the start, which any number may decide.
         self.free = any(delay.before is None for delay in compiled.system.delays)
         self.ready: tuple[Any, Setup] | None = None
+        self.idle: list[Integration] = []
 
     def set_up(self, p: np.ndarray, numbers: Mapping[str, Any], start: Start) -> Setup:
         """What the engine needs to know of a run with these parameters."""
@@ -58,8 +62,22 @@ class PreparedRuns:
         return setup
 
     def begin(self, setup: Setup, p: np.ndarray, start: Start) -> Integration:
-        """A run, ready to be carried out."""
+        """A run, ready to be carried out; in the memory of an earlier one where that fits."""
+        while self.idle:
+            # Popping is atomic: what one thread has, no other has.
+            try:
+                run = self.idle.pop()
+            except IndexError:
+                break
+            if run.setup is setup and run.derivatives is None:
+                run.restart(start.x, start.m, p)
+                return run
         return Integration(setup, *self.span, start.x, start.m, p)
+
+    def give_back(self, run: Integration) -> None:
+        """A run that nobody looks at any more, to be begun again; one of a large record is let go."""
+        if run.run.row_capacity * (run.problem.n_y + 2) < LARGE and len(self.idle) < MOST_IDLE:
+            self.idle.append(run)
 
 
 def prepare_runs(

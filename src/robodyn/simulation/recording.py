@@ -63,7 +63,7 @@ def make_run(
     )
     certificate = check_rows(run, rows_chosen)
     limits = find_passed_limits(system, trajectory, run, rows_chosen)
-    return dataclasses.replace(run, certificate=certificate, outcome=judge(outcome, certificate), passed_limits=limits)
+    return run.judged(judge(outcome, certificate), certificate, limits)
 
 
 def _end(system: System, trajectory: Trajectory) -> dict[str, float]:

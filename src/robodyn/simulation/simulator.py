@@ -176,4 +176,6 @@ def _integrate(
     with WaitingLine(f"simulating {scenario.name}", quiet=progress is not None, watched=False) as message:
         run = runs.begin(runs.set_up(calls.p, numbers, start), calls.p, start)
         run.call_back(calls.run_task, calls.run_action, progress or message.follow(duration, start.time))
-        return run.complete()
+        trajectory = run.complete()
+    runs.give_back(run)
+    return trajectory

@@ -10,7 +10,7 @@ import numpy as np
 from robodyn.cosimulation import Connection, CosimSettings, CosimulationRun, ScenarioUnit, cosimulate
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn_studies.catalog.space_case import COUPLINGS, PORT, space_case, space_case_sides
+from robodyn_studies.catalog.space_case import COUPLINGS, HEIGHT, PORT, space_case, space_case_sides
 
 DISTANCE, FORCE = "touch.gap", "touch.force.normal"
 """Of point A to the wall [m], and of the wall on it [N]."""
@@ -37,6 +37,7 @@ class Way:
         coupling: one of `catalog.space_case.COUPLINGS`; order: of what goes on between exchanges.
         scheme: of the co-simulation; first: the unit that goes first.
         join: of models in both directions; roll: of the shoulder while the payload turns [rad].
+        height: of point A [m].
     """
 
     coupling: str
@@ -46,6 +47,7 @@ class Way:
     first: str = "arm"
     join: str | None = None
     roll: float = 0.0
+    height: float = HEIGHT
 
     @property
     def latched(self) -> bool:
@@ -58,7 +60,7 @@ class Way:
 
     def units(self) -> list[ScenarioUnit]:
         """Arm and payload at their start, in the order in which they go."""
-        pair = [unit.renew() for unit in _units(self.coupling, self.flexible, self.roll)]
+        pair = [unit.renew() for unit in _units(self.coupling, self.flexible, self.roll, self.height)]
         return pair if self.first == "arm" else pair[::-1]
 
 
@@ -94,14 +96,14 @@ class Case:
 
 
 @cache
-def whole(flexible: bool, roll: float = 0.0, latched: bool = False) -> Run:
+def whole(flexible: bool, roll: float = 0.0, latched: bool = False, height: float = HEIGHT) -> Run:
     """The monolithic reference."""
-    return simulate(space_case(flexible, roll=roll, latched=latched))
+    return simulate(space_case(flexible, roll=roll, latched=latched, height=height))
 
 
 @cache
-def _units(coupling: str, flexible: bool, roll: float) -> tuple[ScenarioUnit, ScenarioUnit]:
-    arm, payload = space_case_sides(coupling, flexible, roll=roll)
+def _units(coupling: str, flexible: bool, roll: float, height: float) -> tuple[ScenarioUnit, ScenarioUnit]:
+    arm, payload = space_case_sides(coupling, flexible, roll=roll, height=height)
     return ScenarioUnit(arm, name="arm", length=LENGTH), ScenarioUnit(payload, name="payload", length=LENGTH)
 
 
@@ -117,7 +119,7 @@ def couple(way: Way, step: float, duration: float | None = None, watched: bool =
     settings = CosimSettings(step, way.scheme, largest_value=LARGEST, condition_limit=limit)
     name = f"space-case-{way.coupling}"
     run = cosimulate(way.units(), [way.connection], settings=settings, duration=duration, name=name)
-    reference = whole(way.flexible, way.roll, way.latched)
+    reference = whole(way.flexible, way.roll, way.latched, way.height)
     return Case(run, _error(run["payload"], reference), _condition(run.coupling, way.connection.name))
 
 

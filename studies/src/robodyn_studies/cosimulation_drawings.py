@@ -23,6 +23,7 @@ from robodyn_studies.cosimulation_case import (
     whole,
 )
 from robodyn_studies.cosimulation_limits import SPAN, quick_stability_limit
+from robodyn_studies.cosimulation_manoeuvre import draw_manoeuvre
 from robodyn_studies.cosimulation_pages import shapes_picture
 from robodyn_studies.cosimulation_parts import benchmark_errors, benchmark_map
 from robodyn_studies.cosimulation_singular import (
@@ -34,6 +35,7 @@ from robodyn_studies.cosimulation_singular import (
     singular_step,
     singular_time,
 )
+from robodyn_studies.cosimulation_untuned import draw_untuned
 from robodyn_studies.oscillator_drawings import plot_coupling_errors, plot_stability
 
 HIGHEST = 4.5
@@ -53,7 +55,7 @@ def draw_distance(path: Path) -> None:
     beyond = 1.06 * quick_stability_limit(linear).fails
     shown = {
         f"models, flexible arm, {MILLI * COMPARED:g} ms": (couple(MODELS, COMPARED), whole(True)),
-        f"models, rigid arm, {MILLI * singular:.4g} ms": (couple(RIGID_MODELS, singular), whole(False)),
+        f"models, rigid arm, {MILLI * singular:.7g} ms": (couple(RIGID_MODELS, singular), whole(False)),
         f"signals of order 1, {MILLI * beyond:.2g} ms": (couple(linear, beyond, SPAN), whole(True, latched=True)),
     }
     figure = empty_figure(8.0, 6.4)
@@ -145,6 +147,12 @@ def pictures() -> tuple[Picture, ...]:
     """The study's figure 1b redrawn, and what goes beyond it."""
     return (
         Picture(
+            "manoeuvre",
+            "The manoeuvre from the side (figure 1a): at the start, after the move to the right, where the rigid arm "
+            "is singular, and at the touch; dotted: the line of the shoulder's roll axis",
+            draw_manoeuvre,
+        ),
+        Picture(
             "distance",
             "Distance of point A to the wall (figure 1b), and how far each co-simulation is from the monolithic run of "
             "the same arm; grey: the payload turns; cross: the run ended early; signals are shown for their first "
@@ -157,6 +165,13 @@ def pictures() -> tuple[Picture, ...]:
             "monolithic run with a latch; grey: 1 mm; cross: the run diverged, with its error up to there; dotted: up "
             "to here no disturbance grows",
             draw_errors,
+        ),
+        Picture(
+            "untuned",
+            "Rigid and flexible arm at untuned macro steps, coupled as the study describes it (own motion kept) and "
+            "joined by inertia; below, the rigid arm's condition numbers, passing the singular position or held there; "
+            "grey: the limit beyond which the co-simulation would stop",
+            draw_untuned,
         ),
         Picture(
             "singular",

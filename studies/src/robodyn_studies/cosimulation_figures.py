@@ -138,7 +138,7 @@ def rigid_figures() -> Iterator[PublishedValue]:
     outcome = couple(RIGID_MODELS, step).run.outcome
     message = (
         f"{outcome.kind.name.lower().replace('_', ' ')} at this time, models in both directions, macro step "
-        f"{MILLI * step:.4g} ms, with a communication point where the arm is singular: the condition number is beyond "
+        f"{MILLI * step:.7g} ms, with a communication point where the arm is singular: the condition number is beyond "
         f"{CosimSettings.condition_limit:.0e}, the co-simulation's limit"
     )
     holds = outcome.kind is OutcomeKind.ILL_CONDITIONED
@@ -160,7 +160,7 @@ def rigid_figures() -> Iterator[PublishedValue]:
 
 def rolling_figures() -> Iterator[PublishedValue]:
     """The variant in which the shoulder rolls: what it lacks is asked of the rigid arm, or not."""
-    shift = f"error of point A in space, the shoulder rolls by {ROLL:g} rad, macro step about {MILLI * NEAR:g} ms"
+    shift = f"error of point A in space, the shoulder rolls by {ROLL:g} rad"
     for name, flexible, join, phases, relation, limit, message in (
         ("rim_rigid_halfway_error_mm", False, "mean", HIT, above, 30.0, "sides meet halfway, where it is singular"),
         ("rim_rigid_missed_error_mm", False, "mean", MISSED, below, 10.0, "the same, 0.1 % shorter: half a step away"),
@@ -176,7 +176,8 @@ def rolling_figures() -> Iterator[PublishedValue]:
         ),
     ):
         error = MILLI * rolling_error(flexible, join, phases)
-        yield relation(name, error, limit, "mm", f"{shift}; {message}", OWN)
+        steps = ", ".join(f"{MILLI * singular_step(flexible, ROLL, NEAR, phase):.6g}" for phase in phases)
+        yield relation(name, error, limit, "mm", f"{shift}; {message}; macro step {steps} ms", OWN)
 
 
 def exchange_figures() -> Iterator[PublishedValue]:

@@ -26,6 +26,9 @@ DEEPEST = 3
 OF_WANTED_MOTION = ("reversal_feed_forward",)
 """Laws that push with the sign of a wanted motion: fed by a joint at rest they would push with the sign of rounding."""
 
+OF_LISTS = ("orientation_reference", "multisine_reference")
+"""Laws of unit quaternions, and of as many numbers as one likes: random ones do not fit."""
+
 
 def pulse(time, *, height, begin, width):
     """A force for a short time."""
@@ -90,7 +93,7 @@ def _outputs(function: Callable[..., Any]) -> list[str]:
 def all_laws() -> tuple[Law, ...]:
     """All but those made from a model of the machine, see `test_control_models.py` of `identities` and `unit`."""
     plain = {name: law for name, law in known_laws().items() if "model" not in {a.name for a in arguments_of(law)}}
-    return tuple(Law(name, function) for name, function in plain.items())
+    return tuple(Law(name, function) for name, function in plain.items() if name not in OF_LISTS)
 
 
 class Wiring:

@@ -5,15 +5,24 @@ from functools import cache
 import numpy as np
 import pytest
 
-from robodyn.catalog import oscillator_sides
+from robodyn.catalog import Oscillator, oscillator_sides
 from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, cosimulate, macro_steps
+from robodyn.model import Solver
 
 NAMES = ("first", "second")
 
 
+STIFF, FEW_STEPS = "stiff", "few steps"
+
+
 @cache
 def sides(coupling):
-    return [ScenarioUnit(side, name=name) for name, side in zip(NAMES, oscillator_sides(coupling), strict=True)]
+    """Units; stiff ones ask for their Jacobian on the way, and ones of few steps use them up."""
+    made, solver = oscillator_sides(coupling if "-" in coupling else "model-model"), None
+    if coupling in (STIFF, FEW_STEPS):
+        made = oscillator_sides("model-model", Oscillator(damping=(3e4, 0.01, 3e4)))
+        solver = Solver(rtol=1e-6, atol=1e-8, **({} if coupling == STIFF else {"max_steps": 150}))
+    return [ScenarioUnit(side, name=name, solver=solver) for name, side in zip(NAMES, made, strict=True)]
 
 
 def couple(coupling, order, settings, natively, monkeypatch):
@@ -42,6 +51,15 @@ def test_macro_steps_in_the_engine_are_those_of_python(coupling, order, monkeypa
         scale = np.abs(theirs.values).max(axis=0)
         assert ours.time.tolist() == theirs.time.tolist()
         assert np.all(np.abs(ours.values - theirs.values) <= tolerance * scale + 1e-15)
+
+
+@pytest.mark.parametrize(("coupling", "outcome"), [(STIFF, "FINISHED"), (FEW_STEPS, "STEP_LIMIT")])
+def test_units_that_need_python_on_the_way_get_it(coupling, outcome, monkeypatch):
+    native, python = (couple(coupling, 0, CosimSettings(0.05), natively, monkeypatch) for natively in (True, False))
+    assert native.outcome == python.outcome
+    assert native.outcome.kind.name == outcome
+    assert "rodas4p" in native["first"].statistics.extra["method"]
+    assert native.coupling.values.tolist() == python.coupling.values.tolist()
 
 
 def test_a_run_that_diverges_in_the_engine_is_told_of_as_in_python(monkeypatch):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import lsq_linear
+from scipy.optimize import lsq_linear, nnls
 from support.complementarity import KINDS, NO_BOUND, Problem, make_problem
 
 CLOSE = 1e-6
@@ -94,64 +94,69 @@ def test_a_row_that_only_follows_takes_the_direction_of_its_motion():
 
 def cone_problem(generator: np.random.Generator, contacts: int, joints: int) -> Problem:
     """Contact points in space: a normal and two tangents each."""
-    problem = make_problem(generator, "independent", 0, 3 * contacts, joints)
-    slack, k = problem.tolerance[0], 3 * contacts
+    problem, k = make_problem(generator, "independent", 0, 3 * contacts, joints), 3 * contacts
+    root, K = generator.normal(size=(joints, joints)), generator.normal(size=(k, joints))
+    W = (root @ root.T + 0.05 * np.eye(joints)) @ K.T
+    b = K @ generator.normal(size=joints) * generator.choice([0.1, 1.0, 10.0])
+    own, slack = np.sum(K * W.T, axis=1), 1e-9 * max(1.0, float(np.max(np.abs(b))))
     normals, zero = np.arange(k) < contacts, np.zeros(k)
     mu = np.repeat(generator.uniform(0.1, 1.2, contacts), 2)
     return replace(
         problem,
-        compliance=np.full(k, 1e-7 * np.mean(np.diag(problem.K @ problem.W))),
-        lower=np.where(normals, problem.lower, 0.0),
+        K=K,
+        W=W,
+        b=b,
+        compliance=np.full(k, 1e-7 * np.mean(own)),
+        tolerance=np.full(k, slack),
+        lower=np.where(normals, slack / own, 0.0),
         upper=np.where(normals, problem.upper, 0.0),
         coefficient=np.concatenate([zero[:contacts], mu]),
         partner=np.concatenate([zero[:contacts] - 1, np.repeat(np.arange(contacts), 2)]),
-        initial=np.where(normals, np.where(problem.b < -slack, 0.0, 1.0), 0.0),
+        initial=np.where(normals, np.where(b < -slack, 0.0, 1.0), 0.0),
     )
 
 
 def cone_error(problem: Problem, contacts: int, modes: np.ndarray) -> float:
-    """By how much forces and motions of given modes are no solution: modes of tangents are directions of slip."""
-    A, k = problem.K @ problem.W, len(problem.b)
-    pushes, directions = modes[:contacts] == 0, modes[contacts:].reshape(-1, 2)
-    slides = pushes & (np.linalg.norm(directions, axis=1) > 0.5)
-    mu = problem.coefficient[contacts::2]
-    # f = E of the forces that hold; a point that slides has its friction beside its normal force.
-    E = np.eye(k)
-    for i in np.flatnonzero(slides):
-        E[contacts + 2 * i : contacts + 2 * i + 2, i] = -mu[i] * directions[i]
-    held = np.concatenate([pushes, np.repeat(pushes & ~slides, 2)])
-    f = np.zeros(k)
-    if held.any():
-        E = E[:, held]
-        f = E @ np.linalg.lstsq(A[held] @ E, -problem.b[held], rcond=None)[0]
-    w, errors = problem.b + A @ f, []
-    for i in range(contacts):
-        tangents = slice(contacts + 2 * i, contacts + 2 * i + 2)
+    """How far the best forces of given modes are from a solution, however shared: non-negative least squares.
+
+    A contact that sticks has any sum of forces on the edge of its cone, one that slides the one against its slip.
+    """
+    A, pushes, directions = problem.K @ problem.W, modes[:contacts] == 0, modes[contacts:].reshape(-1, 2)
+    circle = np.linspace(0, 2 * np.pi, 192, endpoint=False)
+    edge, held, columns = np.stack([np.cos(circle), np.sin(circle)], axis=1), [], []
+    for i in np.flatnonzero(pushes):
+        slides, tangents = np.linalg.norm(directions[i]) > 0.5, [contacts + 2 * i, contacts + 2 * i + 1]
+        held += [i] if slides else [i, *tangents]
+        for direction in -directions[i : i + 1] if slides else edge:
+            column = np.zeros(3 * contacts)
+            column[[i, *tangents]] = 1.0, *(problem.coefficient[tangents] * direction)
+            columns.append(column)
+    f, errors = np.zeros(3 * contacts), [0.0]
+    if held:
+        shares, left = nnls(A[held] @ np.array(columns).T, -problem.b[held], maxiter=5000)
+        f, errors = np.array(columns).T @ shares, [left]
+    w = problem.b + A @ f
+    for i, direction in enumerate(directions):
         if not pushes[i]:
             errors.append(-w[i])
-            continue
-        errors += [-f[i] * A[i, i], abs(w[i])]
-        if slides[i]:
+        elif np.linalg.norm(direction) > 0.5:
             # Along its direction only, and forward.
-            along = directions[i] @ w[tangents]
-            errors += [-along, np.linalg.norm(w[tangents] - along * directions[i])]
-        else:
-            errors.append((np.linalg.norm(f[tangents]) - mu[i] * f[i]) * A[i, i])
+            tangents = w[contacts + 2 * i : contacts + 2 * i + 2]
+            errors += [-direction @ tangents, np.linalg.norm(tangents - direction @ tangents * direction)]
     return max(errors) / problem.scale
 
 
-def test_contact_points_in_space_slip_along_their_cones():
+@pytest.mark.parametrize(("dependent", "most"), [(False, 0), (True, 8)])
+def test_contact_points_in_space_slip_along_their_cones(dependent, most):
     generator = np.random.default_rng(4)
-    slid = failed = count = 0
-    while count < 250:
-        contacts = int(generator.integers(1, 4))
-        problem = cone_problem(generator, contacts, 3 * contacts + int(generator.integers(0, 4)))
-        if np.linalg.cond(problem.K @ problem.W) > 1e6:
-            continue
-        count += 1
+    slid = failed = 0
+    for _ in range(200):
+        contacts = int(generator.integers(2, 6))
+        joints = int(generator.integers(2, 3 * contacts)) if dependent else 3 * contacts + int(generator.integers(0, 4))
+        problem = cone_problem(generator, contacts, joints)
         unsettled, modes = problem.solve()
-        slid += not unsettled and np.any((modes[:contacts] == 0) & (np.hypot(*modes[contacts:].reshape(-1, 2).T) > 0.5))
-        failed += bool(unsettled) or cone_error(problem, contacts, modes) > 1e-5
+        slid += np.any((modes[:contacts] == 0) & (np.hypot(*modes[contacts:].reshape(-1, 2).T) > 0.5))
+        failed += bool(unsettled) or cone_error(problem, contacts, modes) > 1e-3
     assert slid > 100
-    # Cones with much friction may turn each other round without end: their directions are then those of the last turn.
-    assert failed <= 0.02 * count
+    # Of dependent rows with much friction a few are left: they slip along the pyramids around their cones.
+    assert failed <= most

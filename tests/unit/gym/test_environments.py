@@ -116,6 +116,8 @@ def test_every_problem_of_a_task_is_reported_at_once(task):
     for words in ("'push.constant'", "lowest and a highest", "'pole.position'", "step: must be", "no such state"):
         assert words in str(refused.value)
     assert "random.push.constant: has no effect" in str(refused.value)
+    with pytest.raises(rd.ModelError, match=r"(?s)num_envs: must be at least 1.*threads: laws or a reward in plain"):
+        ScenarioVectorEnv(replace(task, reward=lambda seen: 0.0), 0, threads=2)
     env = ScenarioEnv(task)
     env.reset()
     for action in ([11.0], [np.nan], [0.0, 0.0]):

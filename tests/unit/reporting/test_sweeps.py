@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from robodyn.analysis.sweeps.table import SweepTable, Varied
+from robodyn.analysis.sweeps.yields import find_yield
 from robodyn.reporting.bands import draw_bands
 from robodyn.reporting.grid_curves import draw_grid_curves
 from robodyn.reporting.sweeps import draw_histogram, draw_influence, draw_measure, plot_sweep, rank_influences
+from robodyn.reporting.yields import draw_yield
 from robodyn.results.table import Curves
 
 pytest.importorskip("matplotlib")
@@ -111,19 +113,31 @@ def test_a_sweep_leaves_a_picture_of_everything_it_has(tmp_path):
     assert all((tmp_path / name).stat().st_size > 0 for name in names)
 
 
-def test_failed_and_suspect_runs_are_marked():
+def test_unstable_and_suspect_runs_are_marked():
     table = make_table({"a": [1, 2, 3]}, lambda a: np.where(a == 3, np.nan, a))
     table = replace(table, outcomes=("finished", "suspect", "overflow"))
     marks = {line.get_gid(): line.get_xydata().tolist() for line in draw_measure(table, "max:y").axes[0].get_lines()}
     assert marks["suspect"] == [[2, 2]]
     # A run without a value is marked at the foot of the picture.
-    assert marks["failed"] == [[3, pytest.approx(0.02)]]
+    assert marks["unstable"] == [[3, pytest.approx(0.02)]]
 
 
-def test_a_limit_is_drawn_with_the_share_that_keeps_it():
-    table = make_table({}, lambda a: a, drawn=[("a", np.arange(1.0, 11.0))])
-    ax = draw_histogram(table, "max:y", 8.5).axes[0]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["limit, kept by 80 %"]
+def test_a_yield_shows_who_keeps_the_limit_and_the_number_that_breaks_it(tmp_path):
+    random = np.random.default_rng(1)
+    a, b = random.uniform(1, 2, 300), random.uniform(1, 2, 300)
+    table = make_table({}, lambda a, b: a, drawn=[("a", a), ("b", b)])
+    table = replace(table, outcomes=("suspect", *table.outcomes[1:]))
+    figure = draw_yield(table, find_yield(table, "max:y", 1.8))
+    top, below = figure.axes
+    count = int(np.sum(a[1:] <= 1.8))
+    legend = [text.get_text() for text in top.get_legend().get_texts()]
+    assert set(legend) == {"limit", f"{count} keep it", f"{300 - count} do not", "1 suspect"}
+    assert "of 300 runs keep max:y within 1.8 m" in top.get_title(loc="left").replace("\n", " ")
+    # Bars end where the values that keep it do: at 1.8, but for the suspect run.
+    kept = [bar for bar in below.containers[0] if bar.get_height() > 0]
+    assert max(bar.get_x() for bar in kept) <= 1.8 < min(bar.get_x() for bar in below.containers[1][-4:])
+    assert below.get_xlabel() == "a [kg]"
+    assert plot_sweep(table, tmp_path, {"max:y": 1.8})[-1].name == "max-y-yield.png"
 
 
 def test_curves_of_a_grid_are_a_line_a_run():

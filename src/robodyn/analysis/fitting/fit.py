@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,9 @@ from robodyn.analysis.fitting.scaling import Bounds, Scale, make_scales
 from robodyn.analysis.fitting.search_space import SearchSpace, make_search_space
 from robodyn.analysis.fitting.state import fingerprint, load_starts, save_starts
 from robodyn.analysis.fitting.summary import summarise_fit
-from robodyn.analysis.measurement.measured import match_measured
+from robodyn.analysis.measurement.driven import drive_by_data
+from robodyn.analysis.measurement.measured import match_measured, without
+from robodyn.analysis.measurement.prediction import compare_signals
 from robodyn.analysis.sensitivity.parameters import check_quaternions
 from robodyn.analysis.sensitivity.variation import prepare_variation
 from robodyn.assembly import assemble
@@ -62,6 +64,8 @@ def fit_parameters(
     bounds: Mapping[str, Bounds] | None = None,
     starts: int = 1,
     noise: Mapping[str, float] | float | None = None,
+    inputs: Sequence[str] = (),
+    held_out: float = 0.0,
     seed: int = 0,
     solver: Solver | None = None,
     state: str | Path | None = None,
@@ -76,6 +80,8 @@ def fit_parameters(
         bounds: name -> (lower, upper). Positive numbers stay positive without any.
         starts: how many searches; those after the first begin at quasi-random places within the bounds.
         noise: standard deviation of each signal's noise, for all or by name; None estimates it from the residuals.
+        inputs: measured signals that take the place of computed ones, see `drive_by_data`; they are not fitted to.
+        held_out: share of the data, at its end, that takes no part in the fit and is predicted.
         state: file that keeps finished starts; the same call goes on where it was interrupted.
 
     Raises:
@@ -83,6 +89,9 @@ def fit_parameters(
         reported
             apart, or a simulation that fails at every start.
     """
+    if inputs:
+        scenario, data = drive_by_data(scenario, data, inputs), without(data, inputs)
+    everything, data = data, _first_part(data, held_out)
     scenario = _matching(scenario, data, free, noise, starts)
     variation = prepare_variation(scenario, free, data.names, solver)
     scales = make_scales(variation.numbers, dict(bounds or {}))
@@ -107,7 +116,18 @@ def fit_parameters(
     flaws = find_unidentifiable(residuals.slopes(z), [scale.number.name for scale in scales])
     if flaws:
         raise ModelError(flaws, "fit: at the best fit found")
-    return summarise_fit(residuals, space, z, tuple(found[:starts]), best, noise is not None)
+    fit = summarise_fit(residuals, space, z, tuple(found[:starts]), best, noise is not None)
+    proof = replace(everything, values=np.where(np.isfinite(data.values), np.nan, everything.values))
+    return replace(fit, measured=everything, held_out=compare_signals(fit.run, proof) if held_out else ())
+
+
+def _first_part(data: Run, held_out: float) -> Run:
+    """The data with its last samples missing."""
+    if not 0 <= held_out < 1:
+        raise ModelError([Flaw("held_out", f"must be at least 0 and below 1, is {held_out:g}")], "fit")
+    edge = int(round((1 - held_out) * len(data.time)))
+    late = np.arange(len(data.time))[:, None] >= edge
+    return replace(data, values=np.where(late, np.nan, data.values)) if held_out else data
 
 
 def _matching(

@@ -24,6 +24,9 @@ def describe_fit(fit: Fit) -> str:
     for s in fit.signals:
         numbers = f"{s.rms:>12.5g} {s.noise:>12.5g} {s.r_squared:>12.8f} {s.samples:>8}"
         lines.append(f"{s.name:<36} {numbers}  {s.unit}".rstrip())
+    if fit.held_out:
+        lines += ["", f"{'held-out samples of':<36} {'rms':>12} {'%':>8} {'samples':>8}  unit"]
+        lines += [f"{e.name:<36} {e.rms:>12.5g} {e.percent:>8.2f} {e.rows:>8}  {e.unit}".rstrip() for e in fit.held_out]
     lines += ["", _starts_line(fit), f"slopes: {fit.jacobian}"]
     lines += [f"warning: {warning}" for warning in fit.warnings]
     return "\n".join(lines)

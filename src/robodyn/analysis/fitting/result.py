@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from robodyn.analysis.measurement.prediction import SignalError
 from robodyn.results import Run
 from robodyn.results.signal import Floats
 
@@ -60,6 +61,7 @@ class Fit:
         correlation: of the estimates, (n, n); jacobian: "exact", or why it was taken by differences.
         residuals: measured minus simulated, (n_samples, n_signals), NaN where a sample is missing.
         run: simulated with the estimates at the measured times.
+        held_out: errors of the simulation at samples that took no part in the fit.
     """
 
     parameters: tuple[FittedParameter, ...]
@@ -74,6 +76,7 @@ class Fit:
     residuals: Floats
     run: Run
     measured: Run
+    held_out: tuple[SignalError, ...] = ()
 
     @property
     def values(self) -> dict[str, float]:
@@ -86,6 +89,7 @@ class Fit:
             "parameters": [asdict(parameter) for parameter in self.parameters],
             "correlation": self.correlation.tolist(),
             "signals": [asdict(signal) for signal in self.signals],
+            "held_out": [asdict(error) for error in self.held_out],
             "starts": [asdict(start) for start in self.starts],
             "cost": self.cost,
             "best_start": self.best,

@@ -182,7 +182,7 @@ def _summarise(
     consistent = make_consistent(regressor.parameters, base.G, found)
     beta = base.G @ consistent.theta
     parts = [(rows, False) for rows in fitted] + [(rows, True) for rows in held]
-    predictions = [*_predict(regressor, fitted, beta, False), *_predict(regressor, held, beta, True)]
+    predictions = [*predict_joints(regressor, fitted, beta, False), *predict_joints(regressor, held, beta, True)]
     estimates = _base_estimates(regressor, base, found)
     deviations = np.sqrt(np.maximum(np.diag(found.covariance), 1e-300))
     measured = np.concatenate([np.where(r.used, r.tau, np.nan) for r, _ in parts])
@@ -229,7 +229,7 @@ def _base_estimates(regressor: Regressor, base: BaseParameters, found: Estimate)
     )
 
 
-def _predict(regressor: Regressor, rows: Sequence[Rows], beta: Floats, held_out: bool) -> list[JointPrediction]:
+def predict_joints(regressor: Regressor, rows: Sequence[Rows], beta: Floats, held_out: bool) -> list[JointPrediction]:
     found = []
     for k, (joint, unit) in enumerate(zip(regressor.joints, regressor.forces, strict=True)):
         tau = np.concatenate([r.tau[r.used[:, k], k] for r in rows]) if rows else np.zeros(0)

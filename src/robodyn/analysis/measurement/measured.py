@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,6 +41,13 @@ def as_run(data: Samples, path: Path) -> Run:
         statistics=Statistics(simulated_time=float(np.ptp(data.time))),
         warnings=data.notes,
     )
+
+
+def without(data: Run, names: Collection[str]) -> Run:
+    """The same data without some signals, and without what they say of rates."""
+    kept = [k for k, name in enumerate(data.names) if name not in names]
+    infos = tuple(replace(data.infos[k], rate=None) for k in kept)
+    return Run(data.time, data.values[:, kept], infos, data.outcome, data.provenance, warnings=data.warnings)
 
 
 def match_measured(data: Run, signals: dict[str, str], duration: float | None = None) -> None:

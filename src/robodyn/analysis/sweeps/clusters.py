@@ -20,7 +20,7 @@ import cloudpickle
 from distributed import Client, KilledWorker
 
 from robodyn.analysis.sweeps.identity import hash_equations
-from robodyn.analysis.sweeps.jobs import Job
+from robodyn.analysis.sweeps.jobs import Job, take
 from robodyn.analysis.sweeps.parts import Finished
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.analysis.sweeps.progress import ClusterLost
@@ -168,7 +168,7 @@ def run_on_cluster(
             size = max(1, min(LARGEST_TASK, int(TASK_SECONDS * count / spent))) if spent else 1
             for _ in range(cluster.free):
                 if waiting:
-                    cluster.submit(_take(waiting, size))
+                    cluster.submit(_take_some(waiting, size))
             finished, again = cluster.receive(LOOK)
             if again:
                 waiting.append(again[::-1])
@@ -180,9 +180,9 @@ def run_on_cluster(
     report(cluster)
 
 
-def _take(waiting: list[list[int]], size: int) -> list[int]:
+def _take_some(waiting: list[list[int]], size: int) -> list[int]:
     """The next runs, of one group: they share native code."""
-    runs = [waiting[-1].pop() for _ in range(min(size, len(waiting[-1])))]
+    runs = take(waiting[-1], size)
     if not waiting[-1]:
         waiting.pop()
     return runs
@@ -192,7 +192,10 @@ def run_task(content: bytes, equations: str, runs: Sequence[int]) -> list[Finish
     """What a worker does."""
     with quietly(), _making:
         job = _make_job(content, equations)
-    return [job(run) for run in runs]
+    left, done = list(reversed(runs)), list[Finished]()
+    while left:
+        done += job(take(left, job.choose(job.plan.n_runs, 1)))
+    return done
 
 
 _making = threading.Lock()
@@ -200,7 +203,11 @@ _making = threading.Lock()
 
 @lru_cache(maxsize=1)
 def _make_job(content: bytes, equations: str) -> Job:
-    plan, prepare = cloudpickle.loads(content)
+    try:
+        plan, prepare = cloudpickle.loads(content)
+    except ImportError as error:
+        flaw = Flaw(f"{error.name}", "is not installed there", "install what your laws need where the workers are")
+        raise ModelError([flaw], "a worker") from error
     if hash_equations(plan) != equations:
         what = "the equations of the scenario are others there: a law has been edited in one of both places"
         raise ModelError([Flaw(sys.executable, what, "install the same modules of yours there")], "a worker")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from typing import Any
@@ -26,19 +26,29 @@ class Job:
     """Simulates runs of a plan and says what is kept of each.
 
     Attributes:
-        threaded: whether several threads may do so at once; a user's function may keep something between its calls.
+        many: the same where several runs may be under way at once, in threads and lanes; a user's function may keep
+            something between its calls.
     """
 
     def __init__(self, plan: SweepPlan, prepare: Prepare) -> None:
         self.plan, self.simulate = plan, prepare(plan)
-        self.threaded = isinstance(self.simulate, Nonlinear) and not plan.in_python
-        self.turn = nullcontext() if self.threaded else threading.Lock()
+        self.many = self.simulate if isinstance(self.simulate, Nonlinear) and not plan.in_python else None
+        self.turn = nullcontext() if self.many else threading.Lock()
+        if isinstance(self.simulate, Nonlinear):
+            self.simulate.columns = {name: plan.inputs[:, k] for k, name in enumerate(plan.names)}
 
-    def __call__(self, number: int) -> Finished:
+    def __call__(self, numbers: Sequence[int]) -> list[Finished]:
         with self.turn:
             begun = time.perf_counter()
-            track = self.simulate(self.plan.changes(number))
-            return finish_run(self.plan, number, track, time.perf_counter() - begun)
+            changes = [self.plan.changes(number) for number in numbers]
+            tracks = self.many.run(changes) if self.many else [self.simulate(one) for one in changes]
+            elapsed = (time.perf_counter() - begun) / len(tracks)
+        pairs = zip(numbers, tracks, strict=True)
+        return [finish_run(self.plan, number, track, elapsed) for number, track in pairs]
+
+    def choose(self, left: int, threads: int) -> int:
+        """How many of the runs that are left a thread had best be given at once."""
+        return self.many.choose(left, threads) if self.many else 1
 
     def stop_with(self, stopped: threading.Event) -> None:
         """End runs under way where something else has ended; those of a user's function go on to their end."""
@@ -50,17 +60,19 @@ def run_in_threads(
     job: Job, numbers: Sequence[int], count: int, keep: Callable[[Finished], None], report: Callable[[], None]
 ) -> None:
     """Every run once; `keep` is called with each by one thread at a time, `report` now and then by this one."""
-    if count == 1 or not job.threaded:
-        for number in numbers:
-            keep(job(number))
+    if count == 1 or job.many is None:
+        left = list(reversed(numbers))
+        while left:
+            for done in job(take(left, job.choose(len(left), 1))):
+                keep(done)
             report()
         return
     stopped = threading.Event()
     job.stop_with(stopped)
-    left, lock = iter(numbers), threading.Lock()
+    left, lock = list(reversed(numbers)), threading.Lock()
     with ThreadPoolExecutor(count) as pool:
         try:
-            threads = [pool.submit(_work, job, left, lock, stopped, keep) for _ in range(count)]
+            threads = [pool.submit(_work, job, left, count, lock, stopped, keep) for _ in range(count)]
             while wait(threads, LOOK, FIRST_EXCEPTION).not_done and not any(map(_has_failed, threads)):
                 report()
         finally:
@@ -74,17 +86,30 @@ def _has_failed(thread: Any) -> bool:
     return bool(thread.done() and thread.exception())
 
 
+def take(left: list[int], count: int) -> list[int]:
+    """The next runs; the last ones come first in the list."""
+    return [left.pop() for _ in range(min(count, len(left)))]
+
+
 def _work(
-    job: Job, left: Iterator[int], lock: threading.Lock, stopped: threading.Event, keep: Callable[[Finished], None]
+    job: Job,
+    left: list[int],
+    threads: int,
+    lock: threading.Lock,
+    stopped: threading.Event,
+    keep: Callable[[Finished], None],
 ) -> None:
     while not stopped.is_set():
+        # Compiling for lanes, where that pays, is not to keep the other threads from keeping what they have.
+        count = job.choose(len(left), threads)
         with lock:
-            number = next(left, None)
-        if number is None:
+            some = take(left, count)
+        if not some:
             return
-        done = job(number)
+        found = job(some)
         with lock:
-            keep(done)
+            for done in found:
+                keep(done)
 
 
 def finish_run(plan: SweepPlan, number: int, track: Track, wall_time: float) -> Finished:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,8 +18,11 @@ from robodyn.assembly import assemble
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario
 from robodyn.results import OutcomeKind
+from robodyn.results.signal import Floats
 from robodyn.simulation import CompiledSystem, compile_system
-from robodyn.simulation.lean import Ended, LeanRuns, refuse
+from robodyn.simulation.lane_choice import LaneChoice
+from robodyn.simulation.lean import Changed, Ended, LeanRuns, refuse
+from robodyn.simulation.pool import RunPool
 
 if TYPE_CHECKING:
     from robodyn.analysis.sweeps.plan import SweepPlan
@@ -32,7 +38,7 @@ class LeanSystem:
         self.inputs = {number.name for number in self.compiled.system.parameters}
         self.columns = [info.name for info in self.compiled.recorded]
         self.lean: tuple[CompiledSystem, float, LeanRuns] | None = None
-        self.lock = threading.Lock()
+        self.lock, self.own = threading.Lock(), threading.local()
 
     def compile(self, scenario: Scenario, signals: tuple[str, ...]) -> CompiledSystem:
         """Native code of the scenario."""
@@ -42,23 +48,65 @@ class LeanSystem:
         """Native code for a run with some inputs changed; that of the full equations serves all."""
         return self.compiled
 
-    def run(self, changes: Mapping[str, float], is_stopped: Callable[[], bool] | None = None) -> Track:
-        """A run with some inputs, start values and the duration changed; a refused number is the run's outcome."""
+    def run(
+        self,
+        every: Sequence[Mapping[str, float]],
+        columns: Mapping[str, Floats] | None = None,
+        is_stopped: Callable[[], bool] | None = None,
+    ) -> list[Track]:
+        """Runs with some inputs, start values and the duration changed; a refused number is a run's outcome.
+
+        Args:
+            columns: values of the inputs in all runs to come, which are then checked at once as far as that can be.
+        """
+        prepared = [self._prepare(changes, columns) for changes in every]
+        found: list[Track] = []
+        for lean, same in groupby(prepared, key=lambda one: one[0]):
+            changed = [one[1] for one in same]
+            if isinstance(lean, Track):
+                found += [lean] * len(changed)
+                continue
+            begun, (pool, choice) = time.perf_counter(), self._pool(lean)
+            found += [self._track(ended) for ended in lean.run_slice(pool, changed, is_stopped)]
+            choice.note(pool, (time.perf_counter() - begun) / len(changed))
+        return found
+
+    def choose(self, left: int, threads: int) -> int:
+        """How many runs this thread had best be given at once, and whether they are carried out in lanes."""
+        lean = self.lean[2] if self.lean else None
+        if lean is None:
+            return 1
+        pool, choice = self._pool(lean)
+        return choice.choose(pool, left, threads)
+
+    def _pool(self, lean: LeanRuns) -> tuple[RunPool, LaneChoice]:
+        """What carries out runs in this thread, and how."""
+        own = self.own
+        if getattr(own, "lean", None) is not lean:
+            own.lean, own.pool = lean, lean.make_pool()
+            own.choice = LaneChoice(lean.compiled, self.solver, None)
+        return own.pool, own.choice
+
+    def _prepare(
+        self, changes: Mapping[str, float], columns: Mapping[str, Floats] | None
+    ) -> tuple[LeanRuns | Track, Changed]:
+        """What carries out a run, or why none does; its inputs and start values."""
         inputs = {name: value for name, value in changes.items() if name in self.inputs}
         starts = {name.removeprefix(INITIAL): value for name, value in changes.items() if name.startswith(INITIAL)}
         try:
             duration = self._check_duration(changes)
             with self.lock:
-                lean = self._prepare(self.adapt(inputs), duration)
+                return self._share(self.adapt(inputs), duration, columns), (inputs, starts)
         except ModelError as error:
-            return self._track(refuse(error))
-        return self._track(lean.run(inputs, starts, is_stopped))
+            return self._track(refuse(error)), (inputs, starts)
 
-    def _prepare(self, compiled: CompiledSystem, duration: float) -> LeanRuns:
+    def _share(self, compiled: CompiledSystem, duration: float, columns: Mapping[str, Floats] | None) -> LeanRuns:
         """What runs of this duration share, as long as they follow each other."""
         kept = self.lean
         if kept is None or kept[0] is not compiled or kept[1] != duration:
             kept = self.lean = compiled, duration, LeanRuns(compiled, self.solver, self.recording, duration)
+            if columns is not None:
+                kept[2].screen({name: values for name, values in columns.items() if name in self.inputs})
         return kept[2]
 
     def _track(self, ended: Ended) -> Track:
@@ -82,10 +130,12 @@ class Nonlinear:
     """Simulates the runs of a plan, in several threads at once; native code is kept for one set of structural numbers.
 
     Attributes:
+        columns: values of the varied numbers in all runs, where they are to be checked at once.
         is_stopped: asked during runs, which end as interrupted where it says so.
     """
 
     kind = LeanSystem
+    columns: Mapping[str, Floats] | None = None
     is_stopped: Callable[[], bool] | None = None
 
     def __init__(self, plan: SweepPlan) -> None:
@@ -97,11 +147,24 @@ class Nonlinear:
             self._system({})
 
     def __call__(self, changes: Mapping[str, float]) -> Track:
-        system = self._system({name: changes[name] for name in self.plan.structural if name in changes})
+        return self.run([changes])[0]
+
+    def run(self, every: Sequence[Mapping[str, float]]) -> list[Track]:
+        """Runs that share their structural numbers."""
+        system = self._system({name: every[0][name] for name in self.plan.structural if name in every[0]})
         if isinstance(system, Track):
-            return system
-        changes = {name: value for name, value in changes.items() if name not in self.plan.structural}
-        return system.run(changes, self.is_stopped)
+            return [system] * len(every)
+        free = [{name: one[name] for name in one if name not in self.plan.structural} for one in every]
+        return system.run(free, self.columns, self.is_stopped)
+
+    def choose(self, left: int, threads: int) -> int:
+        """How many of the runs that are left a thread had best be given at once."""
+        return self._ready.choose(left, threads) if isinstance(self._ready, LeanSystem) and self._is_uniform else 1
+
+    @cached_property
+    def _is_uniform(self) -> bool:
+        """Whether all runs share native code and duration."""
+        return not self.plan.structural and "duration" not in self.plan.names
 
     def _system(self, structural: Mapping[str, float]) -> LeanSystem | Track:
         """Native code for these numbers, or the track that says why there is none."""

@@ -25,7 +25,7 @@ def describe_sweep(table: SweepTable) -> str:
 
 
 def _describe_runs(table: SweepTable) -> str:
-    message = f"{len(table)} runs, {int(table.done.sum())} of them carried through"
+    message = f"{len(table)} runs, {int((table.done | table.suspect).sum())} of them carried through"
     if np.isfinite(table.rate):
         message += f"\n{table.simulated:.5g} s simulated in {table.elapsed:.3g} s: "
         message += f"{table.rate:.4g} robots x seconds per second"
@@ -36,5 +36,6 @@ def _describe_runs(table: SweepTable) -> str:
 
 
 def _describe_place(table: SweepTable, run: int) -> str:
-    """Where on the grid a run is."""
-    return ", ".join(f"{axis.label} = {axis.places[axis.index[run]]:.5g} {axis.unit}".rstrip() for axis in table.axes)
+    """Where on the grid a run is, and that it is suspect."""
+    place = ", ".join(f"{axis.label} = {axis.places[axis.index[run]]:.5g} {axis.unit}".rstrip() for axis in table.axes)
+    return f"{place} (suspect)" if table.suspect[run] else place

@@ -48,6 +48,8 @@ GRIP = tuple(c - t for c, t in zip(BODIES[-1].com, TIP, strict=True))
 
 WALL, HEIGHT, AWAY, PRESS = 15.0, 0.7, 4.0, 0.05
 """Place of the wall and height of point A, its distance at first, and how far it would go into the wall [m]."""
+SINGULAR_HEIGHT = CORNER[2]
+"""Of point A where the wrist, with the payload turned to the wall, is on the line of the shoulder's roll [m]."""
 WAYS = ((0.0, 12.0), (8.0, 32.0))
 """Begin and end of the move to the wall and of the quarter turn [s]; the last part of the way is made while turning."""
 ROLL_WAY = (22.0, 32.0)
@@ -101,17 +103,18 @@ def _ease(time: np.ndarray, begin: float, end: float) -> np.ndarray:
     return s**3 * (10 - 15 * s + 6 * s**2)
 
 
-def plan_joints(roll: float = 0.0) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def plan_joints(roll: float = 0.0, height: float = HEIGHT) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Times of the knots, and the angles of the moving joints at them, by closed form [s, rad].
 
     Args:
         roll: of the shoulder, about the direction to the wall [rad]; the distances to the wall stay as they are.
+        height: of point A [m].
     """
     (begin, end), (turn_begin, turn_end) = WAYS
     time = np.linspace(begin, turn_end, KNOTS)
     far = AWAY - (AWAY - APPROACH) * _ease(time, begin, end) - (APPROACH + PRESS) * _ease(time, turn_begin, turn_end)
     elevation = -math.pi / 2 * (1 - _ease(time, turn_begin, turn_end))
-    angles = solve_plane(WALL - far, np.full(KNOTS, HEIGHT), elevation)
+    angles = solve_plane(WALL - far, np.full(KNOTS, height), elevation)
     return time, angles | {"shoulder_roll": roll * _ease(time, *ROLL_WAY)}
 
 
@@ -143,9 +146,9 @@ def _arm(flexible: bool) -> Mechanism:
     return dataclasses.replace(arm, joints=joints)
 
 
-def _servos(roll: float) -> tuple[Block, ...]:
+def _servos(roll: float, height: float) -> tuple[Block, ...]:
     """A reference and a controller for each joint that moves."""
-    time, angles = plan_joints(roll)
+    time, angles = plan_joints(roll, height)
     blocks = []
     for name, (proportional, derivative) in GAINS.items():
         numbers = {"times": tuple(time.tolist()), "points": tuple(angles[name].tolist())}
@@ -158,12 +161,12 @@ def _servos(roll: float) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _start(arm: bool, payload: bool) -> dict[str, float]:
-    _, angles = plan_joints()
+def _start(arm: bool, payload: bool, height: float) -> dict[str, float]:
+    _, angles = plan_joints(height=height)
     start = {f"{name}.position": float(values[0]) for name, values in angles.items()} if arm else {}
     if payload:
         # The effector points down: the payload's frame is rotated by 90 degrees about y.
-        x, z = WALL - AWAY - CORNER[2], HEIGHT + CORNER[0]
+        x, z = WALL - AWAY - CORNER[2], height + CORNER[0]
         y = sum(origin[1] for _, _, origin in JOINTS)
         start |= {"payload.x.position": x, "payload.y.position": y, "payload.z.position": z}
         start |= {"payload.turn_y.position": math.pi / 2}
@@ -181,12 +184,18 @@ def _less(point: tuple[float, ...], shift: tuple[float, ...]) -> tuple[float, ..
 
 
 def space_case(
-    flexible: bool = True, duration: float = DURATION, *, roll: float = 0.0, latched: bool = False
+    flexible: bool = True,
+    duration: float = DURATION,
+    *,
+    roll: float = 0.0,
+    height: float = HEIGHT,
+    latched: bool = False,
 ) -> Scenario:
     """Arm, payload and wall in one: the monolithic reference.
 
     Args:
         roll: of the shoulder while the payload turns [rad].
+        height: of point A [m]; at `SINGULAR_HEIGHT` the arm holds the payload at the wall where it is singular.
         latched: whether the payload hangs on the latch through which signals act, instead of being fixed.
     """
     arm = _arm(flexible)
@@ -196,8 +205,8 @@ def space_case(
         whole, latch, (points, contacts) = arm.with_payload(PAYLOAD, "effector", TIP), (), _touching()
     mechanism = dataclasses.replace(whole, points=(*whole.points, *points))
     kind = "flexible" if flexible else "rigid"
-    machine = Machine(f"space-case-{kind}", mechanism, (*_servos(roll), *latch), contacts=contacts)
-    return _scenario(machine, duration, _start(True, False), f"A {kind} space arm brings a payload to a wall")
+    machine = Machine(f"space-case-{kind}", mechanism, (*_servos(roll, height), *latch), contacts=contacts)
+    return _scenario(machine, duration, _start(True, False, height), f"A {kind} space arm brings a payload to a wall")
 
 
 def _latch(arm: Mechanism) -> Mechanism:
@@ -223,21 +232,29 @@ def space_case_arm(
     *,
     elastic: bool = False,
     roll: float = 0.0,
+    height: float = HEIGHT,
 ) -> Scenario:
     """The arm without its payload.
 
     Args:
         takes: what its interface `port` takes, None leaves it out; elastic: whether that has the latch's stiffness.
-        roll: of the shoulder while the payload turns [rad].
+        roll: of the shoulder while the payload turns [rad]; height: of point A [m].
     """
     kind = "flexible" if flexible else "rigid"
     machine = Machine(
-        f"space-case-arm-{kind}", _arm(flexible), _servos(roll), interfaces=_interfaces(takes, "centre", elastic)
+        f"space-case-arm-{kind}",
+        _arm(flexible),
+        _servos(roll, height),
+        interfaces=_interfaces(takes, "centre", elastic),
     )
-    return _scenario(machine, duration, _start(True, False), f"The {kind} arm of the case, cut from its payload")
+    return _scenario(
+        machine, duration, _start(True, False, height), f"The {kind} arm of the case, cut from its payload"
+    )
 
 
-def space_case_payload(takes: str | None = None, elastic: bool = False, duration: float = DURATION) -> Scenario:
+def space_case_payload(
+    takes: str | None = None, elastic: bool = False, duration: float = DURATION, *, height: float = HEIGHT
+) -> Scenario:
     """The payload and the wall; elastic: whether its interface has the latch's stiffness."""
     bodies, joints = hang_freely(PAYLOAD, "yzx")
     points, contacts = _touching()
@@ -246,7 +263,7 @@ def space_case_payload(takes: str | None = None, elastic: bool = False, duration
     )
     interfaces = _interfaces(takes, "grip", elastic)
     machine = Machine("space-case-payload", mechanism, contacts=contacts, interfaces=interfaces)
-    return _scenario(machine, duration, _start(False, True), "The payload of the case, cut from the arm")
+    return _scenario(machine, duration, _start(False, True, height), "The payload of the case, cut from the arm")
 
 
 def _interfaces(takes: str | None, point: str, elastic: bool) -> tuple[Interface, ...]:
@@ -257,7 +274,7 @@ def _interfaces(takes: str | None, point: str, elastic: bool) -> tuple[Interface
 
 
 def space_case_sides(
-    coupling: str, flexible: bool = True, duration: float = DURATION, *, roll: float = 0.0
+    coupling: str, flexible: bool = True, duration: float = DURATION, *, roll: float = 0.0, height: float = HEIGHT
 ) -> tuple[Scenario, Scenario]:
     """Arm and payload, ready to be coupled in one of the ways of `COUPLINGS`; motions act through the latch."""
     if coupling not in COUPLINGS:
@@ -266,8 +283,8 @@ def space_case_sides(
         flaws.raise_if_any("space case")
     arm, payload = COUPLINGS[coupling]
     return (
-        space_case_arm(arm, flexible, duration, elastic=arm == "motion", roll=roll),
-        space_case_payload(payload, payload == "motion", duration),
+        space_case_arm(arm, flexible, duration, elastic=arm == "motion", roll=roll, height=height),
+        space_case_payload(payload, payload == "motion", duration, height=height),
     )
 
 

@@ -1,0 +1,127 @@
+"""Validation: how well does a scenario predict data it has not seen? Errors by signal, in units and per cent.
+
+By simulation: the scenario runs as long as the data, driven by measured inputs where asked, and its signals are
+compared with the measured ones. By inverse dynamics: the measured motion says which efforts the model would need, and
+these are compared with the measured ones; that asks nothing of start values and controllers and does not drift.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from robodyn.analysis.identification.identify import plan_identification, predict_joints
+from robodyn.analysis.identification.result import JointPrediction
+from robodyn.analysis.measurement.data_sheet import assess_clock
+from robodyn.analysis.measurement.driven import drive_by_data
+from robodyn.analysis.measurement.measured import match_measured, without
+from robodyn.analysis.measurement.prediction import SignalError, compare_signals
+from robodyn.assembly import assemble
+from robodyn.errors import Flaw, ModelError
+from robodyn.model import Recording, Scenario
+from robodyn.results import Run
+from robodyn.simulation import simulate
+
+SAME_RATE = 1e-3
+"""Difference of two sample rates, by their ratio's next whole number, that is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """Errors of simulated signals, and of efforts by inverse dynamics; what was not done, and why, is in the notes."""
+
+    signals: tuple[SignalError, ...]
+    efforts: tuple[JointPrediction, ...]
+    notes: tuple[str, ...]
+    run: Run | None
+
+    def as_plain(self) -> dict[str, Any]:
+        signals, efforts = ([asdict(error) for error in errors] for errors in (self.signals, self.efforts))
+        return {"signals": signals, "efforts": efforts, "notes": list(self.notes)}
+
+
+def validate(
+    scenario: Scenario, data: Run, inputs: Sequence[str] = (), *, method: str = "both", cutoff: float | None = None
+) -> Validation:
+    """Compare a scenario with data.
+
+    Args:
+        inputs: measured signals that take the place of computed ones: see `drive_by_data`.
+        method: "simulation", "inverse" for inverse dynamics, or "both": whichever can be done.
+        cutoff: of the low-pass of inverse dynamics [Hz].
+    """
+    if method not in ("simulation", "inverse", "both"):
+        raise ModelError([Flaw("method", f"must be 'simulation', 'inverse' or 'both', is {method!r}")], "validation")
+    signals: tuple[SignalError, ...] = ()
+    efforts: tuple[JointPrediction, ...] = ()
+    run, notes, done = None, [], 0
+    if method != "inverse":
+        try:
+            run = _simulate(scenario, data, inputs)
+            signals, done = compare_signals(run, without(data, inputs)), done + 1
+            notes += _rate_notes(scenario, data)
+            if not run.outcome.ok:
+                notes.append(f"the simulation: {run.outcome.sentence}")
+        except ModelError as error:
+            if method == "simulation" or inputs:
+                raise
+            notes.append(f"not simulated: {'; '.join(map(str, error.flaws))}")
+    if method != "simulation":
+        try:
+            efforts, done = _predict(scenario, data, cutoff), done + 1
+        except ModelError as error:
+            if method == "inverse" or not done:
+                raise
+            notes.append(f"no inverse dynamics: {'; '.join(map(str, error.flaws))}")
+    return Validation(signals, efforts, tuple(notes), run)
+
+
+def _simulate(scenario: Scenario, data: Run, inputs: Sequence[str]) -> Run:
+    driven = drive_by_data(scenario, data, inputs) if inputs else scenario
+    units = {info.name: info.unit for info in assemble(driven).signals}
+    compared = without(data, [name for name in data.names if name in inputs or name not in units])
+    if not compared.names:
+        raise ModelError([Flaw("signals", "none of the data is a signal of the model")], "validation")
+    match_measured(compared, units)
+    if not data.time[-1] > 0:
+        raise ModelError([Flaw("time", "has nothing after the start")], "measured data")
+    recording = Recording(times=tuple(data.time.tolist()), signals=compared.names)
+    lasting = replace(driven, duration=float(data.time[-1]), recording=replace(driven.recording, times=None, rate=None))
+    return simulate(lasting, recording=recording)
+
+
+def _rate_notes(scenario: Scenario, data: Run) -> list[str]:
+    """A model whose samples do not fall on those of the data."""
+    rate = assess_clock(data.time).rate
+    periods = sorted({float(b.period) for b in scenario.machine.all_blocks if b.sampled and b.period is not None})
+    off = [period for period in periods if not _is_whole(rate * period) and not _is_whole(1 / (rate * period))]
+    what = f"the data have {rate:.6g} Hz: held signals are compared between samples"
+    return [f"the model samples at {1 / period:g} Hz, {what}" for period in off]
+
+
+def _is_whole(ratio: float) -> bool:
+    return abs(ratio - max(round(ratio), 1)) < SAME_RATE
+
+
+def _predict(scenario: Scenario, data: Run, cutoff: float | None) -> tuple[JointPrediction, ...]:
+    plan = plan_identification(scenario, data, offsets=False)
+    rows = plan.rows(data, cutoff)
+    return tuple(predict_joints(plan.regressor, [rows], plan.base.G @ plan.regressor.given, held_out=True))
+
+
+def describe_validation(found: Validation) -> str:
+    """Both tables as text."""
+    lines = []
+    if found.signals:
+        lines.append(f"{'simulated signal':<36} {'rms':>11} {'%':>8} {'bias':>11} {'largest':>11} {'at':>9}  unit")
+        for s in found.signals:
+            numbers = f"{s.rms:>11.4g} {s.percent:>8.2f} {s.bias:>11.3g} {s.largest:>11.4g} {s.at_time:>9.4g}"
+            lines.append(f"{s.name:<36} {numbers}  {s.unit}".rstrip())
+    if found.efforts:
+        lines += [
+            *([""] if lines else []),
+            f"{'effort by inverse dynamics':<36} {'rms':>11} {'%':>8} {'rows':>11}  unit",
+        ]
+        lines += [f"{e.joint:<36} {e.rms:>11.4g} {e.percent:>8.2f} {e.rows:>11}  {e.unit}" for e in found.efforts]
+    return "\n".join([*lines, *(f"note: {note}" for note in found.notes)])

@@ -1,0 +1,83 @@
+"""Are prediction errors those that were put in, by simulation, by measured inputs and by inverse dynamics?"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robodyn import Recording, simulate
+from robodyn.analysis.fitting.fit import fit_parameters
+from robodyn.analysis.validation import describe_validation, validate
+from robodyn.errors import ModelError
+from robodyn.model import Block, Body, Joint, Machine, Mechanism, Scenario
+from robodyn.results import Run
+
+
+@pytest.fixture(scope="module")
+def slide():
+    """A slide under a chirped force and viscous friction."""
+    rail = Joint("rail", "prismatic", "ground", "mass", axis=(1.0, 0.0, 0.0))
+    mechanism = Mechanism("slide", (Body("mass", 2.0),), (rail,))
+    chirp = {"amplitude": 5.0, "start_frequency": 0.5, "end_frequency": 3.0, "duration": 4.0}
+    blocks = (
+        Block("rail.wave", "chirp_reference", parameters=chirp),
+        Block("rail.drive", "torque_source", "rail", {"command": "rail.wave.value"}),
+        Block("rail.friction", "viscous_friction", "rail", parameters={"viscous": 1.5}),
+    )
+    return Scenario("slide", Machine("slide", mechanism, blocks), 4.0)
+
+
+@pytest.fixture(scope="module")
+def data(slide):
+    signals = ("rail.position", "rail.velocity", "rail.drive.torque")
+    run = simulate(slide, recording=Recording(rate=500.0, signals=signals))
+    infos = tuple(replace(info, rate=None) for info in run.infos)
+    return Run(run.time, run.values, infos, run.outcome, run.provenance)
+
+
+def test_errors_of_the_right_model_are_those_of_the_data(slide, data):
+    offset = data.values + np.where(np.array(data.names) == "rail.position", 0.01, 0.0)
+    found = validate(slide, replace(data, values=offset), method="simulation")
+    position = next(error for error in found.signals if error.name == "rail.position")
+    assert (position.rms, position.bias) == (pytest.approx(0.01, rel=1e-4), pytest.approx(-0.01, rel=1e-4))
+    assert position.percent == pytest.approx(100 * 0.01 / np.std(data["rail.position"].values), rel=1e-4)
+    assert "rail.position" in describe_validation(found)
+
+
+def test_measured_forces_drive_the_model_in_place_of_its_own(slide, data):
+    other = slide.with_numbers({"rail.wave.amplitude": 1.0})
+    own, driven = (validate(other, data, inputs, method="simulation") for inputs in ((), ["rail.drive.torque"]))
+    errors = [next(e.percent for e in found.signals if e.name == "rail.position") for found in (own, driven)]
+    assert errors[0] > 50
+    # Straight lines between samples of 2 ms of a force of 3 Hz: (w h)^2 / 12 of it.
+    assert errors[1] < 0.1
+    assert "rail.drive.torque" not in [error.name for error in driven.signals]
+
+
+def test_inverse_dynamics_tells_a_wrong_mass(slide, data):
+    scenarios = (slide, slide.with_numbers({"mass.mass": 2.5}))
+    right, heavy = (validate(scenario, data, method="inverse").efforts[0] for scenario in scenarios)
+    assert right.percent < 1
+    # 25 % of the inertial part of the force.
+    assert 10 < heavy.percent < 30
+
+
+def test_a_fit_with_a_measured_input_is_proved_on_what_it_has_not_seen(slide, data):
+    guess = slide.with_numbers({"mass.mass": 3.0, "rail.friction.viscous": 0.5, "rail.wave.amplitude": 0.0})
+    noisy = replace(data, values=data.values + np.random.default_rng(0).normal(0, [1e-4, 1e-3, 0.0], data.values.shape))
+    free = ["mass.mass", "rail.friction.viscous"]
+    fit = fit_parameters(guess, noisy, free, inputs=["rail.drive.torque"], held_out=0.25)
+    assert fit.values["mass.mass"] == pytest.approx(2.0, rel=1e-3)
+    assert sum(np.isfinite(fit.residuals[:, 0])) == 1501
+    proof = {error.name: error for error in fit.held_out}
+    assert proof["rail.position"].rows == 500
+    assert proof["rail.position"].rms == pytest.approx(1e-4, rel=0.2)
+
+
+def test_what_cannot_drive_or_be_compared_is_refused(slide, data):
+    with pytest.raises(ModelError, match=r"rail.position: is not computed by a block"):
+        validate(slide, data, ["rail.position"])
+    gap = data.values.copy()
+    gap[7] = np.nan
+    with pytest.raises(ModelError, match=r"rail.drive.torque: is missing at row 8"):
+        validate(slide, replace(data, values=gap), ["rail.drive.torque"])
