@@ -159,9 +159,9 @@ def pictures() -> tuple[Picture, ...]:
             "distance",
             "Distance of point A to the wall (figure 1b), and how far each co-simulation is from the monolithic run of "
             "the same arm; grey: the payload turns; cross: the run ended early; signals are shown for their first "
-            f"{SPAN:g} s. The rigid arm's macro step is chosen so that a communication point meets the instant at which it "
-            "is singular, and what ends that run is the co-simulation's limit on the condition number; coupled as the "
-            "study describes it, each side keeping its own motion, and without that limit, it goes on",
+            f"{SPAN:g} s. The rigid arm's macro step is chosen so that a communication point meets the instant at "
+            "which it is singular, and what ends that run is the co-simulation's limit on the condition number; "
+            "coupled as the study describes it, each side keeping its own motion, and without that limit, it goes on",
             draw_distance,
         ),
         Picture(
