@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 MOST_TOLD, LONGEST_TEXT, LONGEST_NAME = 100, 500, 100
 """Flaws that are reported, letters of each, and of a name for which the nearest known one is looked for."""
@@ -42,6 +43,9 @@ class ModelError(ValueError):
         self.flaws = tuple(flaws)
         self.source = source
         super().__init__(self._text())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.flaws, self.source)
 
     def _text(self) -> str:
         count = len(self.flaws)

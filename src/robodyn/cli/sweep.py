@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from robodyn.model import Number, Scenario
 
 
+BETWEEN_LINES = 60.0
+"""Seconds between two lines of progress where there is no terminal."""
+
+
 @app.command("sweep")
 def sweep(
     scenario: Annotated[str, typer.Argument(help="Name in the catalogue, or a TOML file.")],
@@ -286,16 +290,18 @@ def _as_plain(table: SweepTable, folder: Path, pictures: list[Path]) -> dict[str
 
 
 class SweepBar:
-    """A bar with rate and time left on a terminal, silence elsewhere."""
+    """A bar with rate and time left on a terminal, a line a minute elsewhere."""
 
     def __init__(self) -> None:
         from rich.progress import BarColumn, Progress, TextColumn
 
         columns = (BarColumn(), TextColumn("{task.fields[said]}"))
         console = messages.console
-        self.bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self.seen = console.is_terminal
+        self.bar = Progress(*columns, console=console, transient=True, disable=not self.seen)
         self.task = self.bar.add_task("sweeping", total=None, said="")
         self.done = self.refused = 0
+        self.said = 0.0
 
     def __enter__(self) -> SweepBar:
         return self
@@ -307,6 +313,9 @@ class SweepBar:
         self.bar.start()
         self.done = at.done
         self.bar.update(self.task, completed=at.done, total=at.total, said=at.sentence)
+        if not self.seen and at.elapsed - self.said >= BETWEEN_LINES:
+            self.said = at.elapsed
+            messages.print(f"robodyn: {at.sentence}", markup=False)
         for worker, why in at.refused[self.refused :]:
             messages.print(f"robodyn: the worker {worker} takes no part: {why}", markup=False)
         self.refused = len(at.refused)

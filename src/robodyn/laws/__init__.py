@@ -25,6 +25,7 @@ from robodyn.laws import (
     sensors,
     servo,
     speed_profile,
+    task_control,
     tyres,
     walking,
 )
@@ -44,6 +45,7 @@ MODULES = (
         filters,
         compensation,
         model_based,
+        task_control,
         servo,
         references,
         speed_profile,

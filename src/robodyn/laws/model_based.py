@@ -16,7 +16,6 @@ AXES = {
     "torque": "{F}",
 }
 RATES = {"stiffness": "1/s^2", "damping": "1/s"}
-SINGULAR = {"margin": "keep the task away from singular positions, or control fewer positions"}
 
 
 def spread(value, count):
@@ -24,7 +23,7 @@ def spread(value, count):
     return tuple(value) if isinstance(value, (tuple, list)) else (value,) * count
 
 
-def _each(target, names):
+def each(target, names):
     """Values of a target, one for each name."""
     values = tuple(target) if isinstance(target, (tuple, list)) else (target,)
     if len(values) != len(names):
@@ -32,17 +31,17 @@ def _each(target, names):
     return values
 
 
-def _differences(target, found):
+def differences(target, found):
     return tuple(one - other for one, other in zip(spread(target, len(found)), found, strict=True))
 
 
-def _follow(errors, error_rates, stiffness, damping):
+def follow(errors, error_rates, stiffness, damping):
     """`kp e + kd e'`."""
     gains = zip(spread(stiffness, len(errors)), spread(damping, len(errors)), strict=True)
     return tuple(kp * e + kd * rate for (kp, kd), e, rate in zip(gains, errors, error_rates, strict=True))
 
 
-def _sum(*parts):
+def add(*parts):
     return tuple(sum(entries) for entries in zip(*parts, strict=True))
 
 
@@ -55,7 +54,7 @@ def gravity_compensation(model, position):
 @law(units=AXES)
 def inverse_dynamics_feed_forward(model, target, target_velocity, target_acceleration):
     """Forces that the wanted motion needs: `f = L(s_ref) s_ref'' + b(s_ref, s_ref')`."""
-    wanted = (_each(signals, model.axes) for signals in (target, target_velocity, target_acceleration))
+    wanted = (each(signals, model.axes) for signals in (target, target_velocity, target_acceleration))
     return {"torque": model.inverse_dynamics(*wanted)}
 
 
@@ -68,151 +67,9 @@ def computed_torque(
     Args:
         stiffness, damping: kp and kd, one for all axes or one each; kd = 2 sqrt(kp) is aperiodic.
     """
-    errors = _differences(_each(target, model.axes), position), _differences(target_velocity, velocity)
-    wanted = _sum(spread(target_acceleration, len(model.axes)), _follow(*errors, stiffness, damping))
+    errors = differences(each(target, model.axes), position), differences(target_velocity, velocity)
+    wanted = add(spread(target_acceleration, len(model.axes)), follow(*errors, stiffness, damping))
     return {"torque": model.inverse_dynamics(position, velocity, wanted)}
-
-
-TASK = dict.fromkeys(("target", "target_velocity", "target_acceleration", "target_orientation"), "") | {
-    "target_angular_velocity": "rad/s",
-    "target_angular_acceleration": "rad/s^2",
-    "posture": "{x}",
-}
-
-
-def _task_gains(name, value, rows):
-    """A gain for each row of a task: one for all, or one each; none where there are no rows."""
-    given = spread(value, len(rows))
-    if len(given) != len(rows):
-        raise ValueError(f"{name} has {len(given)} values, needs {len(rows)}: {', '.join(rows) or 'none'}")
-    return given
-
-
-def _is_empty(value):
-    return isinstance(value, (tuple, list)) and not value
-
-
-def _hold_posture(model, position, velocity, posture, null_stiffness, null_damping):
-    """What spare axes are pulled with to a posture, `k (posture - s) - d s'`; None where nothing is."""
-    given = [not _is_empty(value) for value in (posture, null_stiffness, null_damping)]
-    if not any(given):
-        return None
-    if len(model.axes) <= len(model.task):
-        raise ValueError(f"null_stiffness and null_damping have no effect: the task needs all {len(model.axes)} axes")
-    if given[0] != given[1]:
-        raise ValueError("posture and null_stiffness have no effect without each other")
-    stiffness, damping = (0.0 if _is_empty(gain) else gain for gain in (null_stiffness, null_damping))
-    errors = _differences(_each(posture, model.axes), position) if given[0] else (0.0,) * len(position)
-    return _follow(errors, tuple(-v for v in velocity), stiffness, damping)
-
-
-@law(
-    units=AXES | RATES | TASK | {"null_stiffness": "1/s^2", "null_damping": "1/s"},
-    checks={"least_independence": "positive"},
-    positive=SINGULAR,
-)
-def operational_space_control(
-    model,
-    position,
-    velocity,
-    target=(),
-    target_velocity=(),
-    target_acceleration=(),
-    target_orientation=(),
-    target_angular_velocity=(),
-    target_angular_acceleration=(),
-    posture=(),
-    *,
-    stiffness,
-    damping,
-    null_stiffness=(),
-    null_damping=(),
-    least_independence=0.01,
-):
-    """Feedback linearisation of the task, positions and orientations: `e'' + kd e' + kp e = 0` (Khatib 1987).
-
-    Orientation errors are rotation vectors, at most half a turn. Where there are more axes than the task needs, the
-    rest follows `s'' = k (posture - s) - d s'` as far as that has no effect on the task.
-
-    Args:
-        target: of the task's positions; target_orientation: quaternion w, x, y, z of each point that rotates;
-            target_angular_velocity, target_angular_acceleration: in the axes of the wanted orientation.
-        stiffness, damping: kp and kd, one for all directions of the task or one each.
-        null_stiffness, null_damping: k and d, one for all axes or one each.
-        least_independence: of the task's directions, 1 where they are, 0 at a singular position: a run ends there, at a
-            `margin` of 0.
-    """
-    linear, angular = (
-        (target, target_velocity, target_acceleration),
-        (target_orientation, target_angular_velocity, target_angular_acceleration),
-    )
-    aim = model.task_target(*linear, *angular)
-    errors = model.task_error(position, aim), model.task_error_rate(position, velocity, aim)
-    gains = (_task_gains(name, value, model.task) for name, value in (("stiffness", stiffness), ("damping", damping)))
-    wanted = tuple(-pull for pull in _follow(*errors, *gains))
-    forces = model.task_dynamics(position, velocity, wanted, aim)
-    rest = _hold_posture(model, position, velocity, posture, null_stiffness, null_damping)
-    if rest is not None:
-        pulls = tuple(sum(m * a for m, a in zip(row, rest, strict=True)) for row in model.mass_matrix(position))
-        forces = _sum(forces, model.null_space(position, pulls, aim))
-    return {"torque": forces, "margin": model.independence(position) - least_independence}
-
-
-@law(
-    units=AXES | TASK | {"null_stiffness": "{F}/{x}", "null_damping": "{F} s/{x}"},
-    stiffness="N/m",
-    damping="N s/m",
-    rotational_stiffness="N m/rad",
-    rotational_damping="N m s/rad",
-)
-def impedance_control(
-    model,
-    position,
-    velocity,
-    target=(),
-    target_velocity=(),
-    target_orientation=(),
-    target_angular_velocity=(),
-    posture=(),
-    *,
-    stiffness=(),
-    damping=(),
-    rotational_stiffness=(),
-    rotational_damping=(),
-    null_stiffness=(),
-    null_damping=(),
-):
-    """The task held as by springs and dampers, without its weight: `f = b + J^T (K e + D e')` (Hogan 1985).
-
-    Its masses stay as they are; at rest it gives way to a force F by K^-1 F, to a moment about a principal axis by
-    that angle. Orientation errors are rotation vectors: the springs have the energy e^T K e / 2.
-
-    Args:
-        target: of the task's positions; target_orientation: quaternion w, x, y, z of each point that rotates;
-            target_angular_velocity: in the axes of the wanted orientation.
-        stiffness, damping: K and D of the task's positions, one for all or one each; rotational_stiffness,
-            rotational_damping: of its rotations.
-        null_stiffness, null_damping: pull axes that the task does not need to a posture.
-    """
-    aim = model.task_target(target, target_velocity, (), target_orientation, target_angular_velocity)
-    errors = model.task_error(position, aim), model.task_error_rate(position, velocity, aim)
-    springs = _springs(model.rows, "stiffness", stiffness, rotational_stiffness)
-    dampers = _springs(model.rows, "damping", damping, rotational_damping)
-    push = model.task_push(position, _follow(*errors, springs, dampers), aim)
-    still = (0.0,) * len(model.axes)
-    forces = _sum(model.inverse_dynamics(position, velocity, still), push)
-    rest = _hold_posture(model, position, velocity, posture, null_stiffness, null_damping)
-    return {"torque": forces if rest is None else _sum(forces, model.null_space(position, rest, aim))}
-
-
-def _springs(rows, name, moving, turning):
-    """A number for each row of a task, from those of positions and those of rotations."""
-    kinds = {False: (name, moving), True: (f"rotational_{name}", turning)}
-    given = {
-        rotates: iter(_task_gains(key, value, [row.name for row in rows.all if row.rotates is rotates]))
-        for rotates, (key, value) in kinds.items()
-    }
-    return tuple(next(given[row.rotates]) for row in rows.all)
 
 
 @law(units=AXES, share="")
@@ -224,7 +81,7 @@ def friction_compensation(model, position, target_velocity, *, share=1.0):
     Args:
         share: of friction that is compensated; above 1 an axis at rest would be driven on.
     """
-    velocities = _each(target_velocity, model.axes)
+    velocities = each(target_velocity, model.axes)
     return {"torque": tuple(-share * force for force in model.friction(position, velocities))}
 
 

@@ -2,6 +2,9 @@
 
 import pytest
 
+from robodyn.analysis import SweepProgress
+from robodyn.cli.sweep import SweepBar
+
 pytest.importorskip("pyarrow")
 
 
@@ -66,3 +69,14 @@ def test_a_changed_sweep_is_refused_unless_fresh(invoke, quick):
     assert "another sweep" in refused.stderr
     assert "--fresh" in refused.stderr
     assert invoke("sweep", quick, "--vary", "bob.mass=1:3:4", *common, "--fresh").exit_code == 0
+
+
+def test_without_a_terminal_rate_and_time_left_are_a_line_a_minute(capsys):
+    with SweepBar() as bar:
+        for elapsed in (0.0, 50.0, 100.0, 130.0, 170.0):
+            bar(SweepProgress(int(elapsed) + 20, 520, 20, 2 * elapsed, elapsed, 3))
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        "robodyn: 120 of 520 runs, 3 workers, 1 runs/s, 2 robots x seconds per second, 0:06:40 left",
+        "robodyn: 190 of 520 runs, 3 workers, 1 runs/s, 2 robots x seconds per second, 0:05:30 left",
+    ]

@@ -203,7 +203,11 @@ _making = threading.Lock()
 
 @lru_cache(maxsize=1)
 def _make_job(content: bytes, equations: str) -> Job:
-    plan, prepare = cloudpickle.loads(content)
+    try:
+        plan, prepare = cloudpickle.loads(content)
+    except ImportError as error:
+        flaw = Flaw(f"{error.name}", "is not installed there", "install what your laws need where the workers are")
+        raise ModelError([flaw], "a worker") from error
     if hash_equations(plan) != equations:
         what = "the equations of the scenario are others there: a law has been edited in one of both places"
         raise ModelError([Flaw(sys.executable, what, "install the same modules of yours there")], "a worker")
