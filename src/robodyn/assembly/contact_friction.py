@@ -76,19 +76,16 @@ class DryPoint:
         return sqrt(ca.sumsqr(self.slips) + TINY)
 
     @property
-    def slowest(self) -> ca.SX:
-        """Speed from which on it moves. What slid in a plane is at rest only where its zero was located; in space the
-        slip need not pass zero, and is stopped a little before."""
-        return where(self.slides, REST_SPEED, HELD_SPEED) if len(self.tangents) == 1 else STOP_MARGIN * self.rest_speed
-
-    @property
     def moves(self) -> ca.SX:
-        """Whether it slides for certain: it is fast, or slides already and has not turned."""
+        """Whether it slides for certain.
+
+        What slid in a plane is at rest only where its zero was located. In space the slip need not pass zero: it slides
+        while it is fast, or goes on as it does.
+        """
         if len(self.tangents) == 1:
-            return self.speed > self.slowest
-        return logical_or(
-            self.speed > self.slowest, logical_and(self.slides, logical_and(self.speed > REST_SPEED, self.onward > 0))
-        )
+            return self.speed > where(self.slides, REST_SPEED, HELD_SPEED)
+        goes_on = logical_and(self.slides, logical_and(self.speed > REST_SPEED, self.onward > 0))
+        return logical_or(self.speed > STOP_MARGIN * self.rest_speed, goes_on)
 
     @property
     def onward(self) -> ca.SX:

@@ -25,7 +25,7 @@ Solve = Callable[[ca.SX], ca.SX]
 COMPLIANCE = 1e-7
 """Part of their mean mobility by which rows give way, so that a singular position does not stop the motion."""
 LEAST_COMPLIANCE = 1e-30
-"""So that there is some where nothing but rounding is mobile [1/kg or 1/(kg m^2)]."""
+"""Of a row [1/kg or 1/(kg m^2)]."""
 REFINEMENTS = 2
 """How often forces are corrected for that, so that nothing of it is left at other positions."""
 NEARLY_FREE = 0.1
@@ -151,13 +151,15 @@ def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh, directions: ca.SX | 
     along = rows if directions is None else directions
     columns = ca.horzcat(*(solve(along[i, :].T) for i in range(along.shape[0])))
     S = rows @ columns
-    return Mobility(rows, columns, S, weigh(ca.diag(S)), directions is None)
+    # Where a prescribed motion moves all, nothing but rounding is mobile: there is some compliance nevertheless.
+    given = ca.vertsplit(weigh(ca.diag(S)))
+    compliance = ca.vertcat(*(c if c.is_zero() else sqrt(c**2 + LEAST_COMPLIANCE**2) for c in given))
+    return Mobility(rows, columns, S, compliance, directions is None)
 
 
 def mean_compliance(own: ca.SX) -> ca.SX:
-    """Alike for all rows, so that four corners share a load; what a prescribed motion moves gives way to nothing."""
-    mean = COMPLIANCE * ca.sum1(own) / own.numel()
-    return ca.repmat(sqrt(mean**2 + LEAST_COMPLIANCE**2), own.numel(), 1)
+    """Alike for all rows, so that four corners share a load."""
+    return ca.repmat(COMPLIANCE * ca.sum1(own) / own.numel(), own.numel(), 1)
 
 
 def stack(*parts: Mobility) -> Mobility:

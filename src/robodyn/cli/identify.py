@@ -28,6 +28,7 @@ def identify_machine(
     setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the new numbers here (.toml), over the scenario's.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw measured and predicted forces into this file.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page with all of it here (.html).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Identify base parameters with intervals, and bodies that could exist, by inverse dynamics."""
@@ -36,6 +37,8 @@ def identify_machine(
 
     if out is not None and out.suffix != ".toml":
         raise fail(f"--out {out}: must end in .toml")
+    if report is not None and report.suffix != ".html":
+        raise fail(f"--report {report}: must end in .html")
     what = load_single(scenario)
     what = what.with_numbers(read_settings(setting or [], what, scenario))
     runs = [read_data(path, mapping) for path in data]
@@ -46,6 +49,11 @@ def identify_machine(
         output.print(describe_identification(found), markup=False)
     if out is not None:
         _write(what, scenario, found, out)
+    if report is not None:
+        from robodyn.reporting import write_identification
+
+        with drawing(f"--report {report}"):
+            write_identification(found, report)
     if plot is not None:
         from robodyn.reporting import plot_identification
 

@@ -16,7 +16,7 @@ from robodyn.codegen.search import Search, trace_search
 from robodyn.errors import FlawList
 from robodyn.model import Solver
 from robodyn.native import Program, Sweep, improve_program, read_program
-from robodyn.native.bends import find_bends
+from robodyn.native.bends import BENT, find_bends
 from robodyn.native.drives import find_drives
 from robodyn.native.prelude import separate_prelude
 from robodyn.simulation.compiled import INEXACT, KernelSet, driven_functions, gather_functions
@@ -114,7 +114,8 @@ def build_model(
     driven = [programs[name] for name in driven_functions(programs) if solver.adaptive]
     if driven:
         drives = find_drives(driven, INPUTS.index("t"), INPUTS.index("p"))
-        programs = {**programs, "drives": drives, "bends": find_bends(driven[0], INPUTS.index("x"))}
+        bends = find_bends([programs[name] for name in BENT if name in programs], INPUTS.index("x"))
+        programs = {**programs, "drives": drives, "bends": bends}
     breaks, break_start, fixed = trace_breaks(system)
     past, at_start = trace_past(system)
     _check_free(system, numbers, fixed, at_start)

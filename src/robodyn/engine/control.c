@@ -171,11 +171,11 @@ static int any_bent(const Run *run, const double *values) {
 }
 
 /* Part of the step just tried up to its first bend, 1 where it has none that matters. The error estimate of an explicit
-   method sees a bend badly, and not at all where it lies at some place in the step (at 0.42 of it for dopri5): such a
-   step is taken again, to the bend. */
+   method sees a bend badly, and not at all where it lies at some place in the step (at 0.42 of it for dopri5); none sees
+   that of a signal which is delayed: such a step is taken again, to the bend. */
 static double find_bend(Run *run) {
   double low = 0.0, high = 1.0;
-  if (run->model->n_bends == 0 || run->method->family != EXPLICIT) return 1.0;
+  if (run->model->n_bends == 0 || (run->method->family != EXPLICIT && run->model->n_d == 0)) return 1.0;
   bends_at(run, 0.0, 0);
   if (!any_bent(run, bends_at(run, 1.0, 1))) return 1.0;
   need_dense(run);
@@ -192,7 +192,7 @@ static double find_bend(Run *run) {
 /* Make one accepted step from START to END, t to t_new; 0 when the run cannot go on (status, offender), -1 when another
    method is to try it. */
 int take_step(Run *run) {
-  run->dense_known = run->end_known = 0;
+  run->dense_known = run->end_known = run->bent = 0;
   run->theta_end = 1.0;
   if (!run->method->adaptive) {
     run->h_tried = choose_fixed(run);
@@ -202,7 +202,8 @@ int take_step(Run *run) {
   int64_t cuts = 0;
   while (run->steps + run->rejected < run->solver->max_steps) {
     double h = bend < 1.0 ? bend * run->h_tried : choose_adaptive(run);
-    if (bend < 1.0) {
+    run->bent = bend < 1.0;
+    if (run->bent) {
       run->t_new = run->t + h;
       run->was_cut = 1;
     }

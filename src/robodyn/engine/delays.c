@@ -126,6 +126,8 @@ void keep_step(Run *run) {
   step[0] = run->t;
   step[1] = run->t_new;
   for (int64_t j = 0; j < n; j++) fit(run->nodes, n, j, step + 2 + 5 * j);
+  /* A kink is a jump that has been integrated once. */
+  if (run->bent && run->theta_end >= 1.0) push_jump(run, run->t_new, 1);
 }
 
 /* Earliest time at which a delayed signal jumps or has a kink [s]. */
@@ -147,16 +149,16 @@ int64_t pass_arrivals(Run *run, int64_t level) {
   return level;
 }
 
-/* What happened now will arrive after each delay. */
-void push_jump(Run *run, int64_t level) {
-  if (run->n_jumps > 0 && run->jumps[2 * (run->n_jumps - 1)] == run->t) {
+/* What happened at a time will arrive after each delay. */
+void push_jump(Run *run, double t, int64_t level) {
+  if (run->n_jumps > 0 && run->jumps[2 * (run->n_jumps - 1)] == t) {
     double *known = &run->jumps[2 * run->n_jumps - 1];
     *known = least(*known, (double)level);
     return;
   }
   double *jump = append_row(run, &run->jumps, &run->n_jumps, &run->jump_capacity, 2, run->next_jump);
   if (jump == NULL) return;
-  jump[0] = run->t;
+  jump[0] = t;
   jump[1] = (double)level;
 }
 

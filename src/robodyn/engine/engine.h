@@ -236,6 +236,7 @@ typedef struct Run {
   int64_t was_rejected;
   int64_t n_too_long;     /* steps in a row that guards found too long */
   int64_t was_cut;        /* the proposal was cut short by the end of the segment */
+  int64_t bent;           /* the step ends where something bends */
   int64_t tick;
   int64_t last_tick;
   int64_t tick_due;

@@ -133,7 +133,7 @@ void settle_instant(Run *run) {
   if (model->n_d > 0) {
     /* Jumps integrated often enough are smooth. */
     int64_t level = jump_level(run) + 1;
-    if (level <= at_least(run->method->order, model->delay_depth)) push_jump(run, level);
+    if (level <= at_least(run->method->order, model->delay_depth)) push_jump(run, run->t, level);
   }
 }
 

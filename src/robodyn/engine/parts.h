@@ -105,7 +105,7 @@ void read_rates(Run *run, double time);
 void keep_step(Run *run);
 double next_arrival(const Run *run);
 int64_t pass_arrivals(Run *run, int64_t level);
-void push_jump(Run *run, int64_t level);
+void push_jump(Run *run, double t, int64_t level);
 
 /* guards.c, roots.c, crossings.c */
 /* Units in the last place of time by which roots are known. */

@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.native import kept
 from robodyn.native.arrays import KNOWN, introduce, is_readable
-from robodyn.native.bends import find_bends
+from robodyn.native.bends import BENT, find_bends
 from robodyn.native.drives import find_drives
 from robodyn.native.elementary import inline_elementary
 from robodyn.native.emit import emit_lanes, emit_module, reads_rows
@@ -182,7 +182,7 @@ def compile_kernels(
         plain: whether every operation is rounded by itself, as in the C of `c_code`: no fused multiply-adds, and
             nothing inexact.
         driven: names of functions, of time and states first, whose drives become a kernel `drives`, and the bends of
-            the first a kernel `bends`: see `robodyn.native.drives`, `robodyn.native.bends`.
+            some a kernel `bends`: see `robodyn.native.drives`, `robodyn.native.bends`.
         rare: names of functions that are seldom called: what they alone need is compiled fast.
         on_compile: called with a sentence before a compilation that no cache could spare.
         data: numbers of the run's table, where the functions read one.
@@ -284,7 +284,7 @@ def _make_programs(
     if prelude and settings.driven and settings.parameter_input is not None:
         driven = [programs[name] for name in settings.driven]
         programs[DRIVES] = find_drives(driven, TIME_INPUT, settings.parameter_input)
-        programs[BENDS] = find_bends(driven[0], STATE_INPUT)
+        programs[BENDS] = find_bends([programs[name] for name in settings.driven if name in BENT], STATE_INPUT)
     n_prelude = prelude.out_sizes[0] if prelude else 0
     if prelude and n_prelude:
         programs[""] = prelude

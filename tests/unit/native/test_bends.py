@@ -11,7 +11,7 @@ t, x, m = ca.SX.sym("t"), ca.SX.sym("x", 2), ca.SX.sym("m", 1)
 
 
 def bends_of(expression):
-    return find_bends(read_program(ca.Function("f", [t, x, m], [expression])), 1)
+    return find_bends([read_program(ca.Function("f", [t, x, m], [expression]))], 1)
 
 
 @pytest.mark.parametrize(("place", "reached"), [(-1 / 3, 1), (2 / 3, 1), (0.1, 0)])

@@ -245,9 +245,12 @@ def _warnings(
     estimates: Sequence[BaseEstimate], predictions: Sequence[JointPrediction], rows: Sequence[Rows], lost: float
 ) -> tuple[str, ...]:
     found = [f"{e.name} is not told by these data: it stays as given" for e in estimates if not e.told]
-    for e in estimates:
-        if e.told and e.value and NORMAL * e.deviation > WIDE * abs(e.value):
-            found.append(f"{e.name} is hardly known from these data: its interval is wider than the value")
+    hardly = [
+        e.name for e in estimates
+        if e.told and not e.name.endswith(".effort_offset") and NORMAL * e.deviation > WIDE * abs(e.value)
+    ]  # fmt: skip
+    if hardly:
+        found.append(f"hardly known from these data, intervals are wider than values: {', '.join(hardly)}")
     for p in predictions:
         if p.percent > POOR:
             part = "held-out" if p.held_out else "fitted"
