@@ -36,7 +36,7 @@ _HOMES = {
     "linear.constrained": "reduce_constraints",
     "linear.frequency": "FrequencyResponse choose_frequencies respond",
     "linear.gains": "find_gains",
-    "linear.lead": "Lead design_lead",
+    "linear.lead": "Lead close_with_lead design_lead",
     "linear.linear_model": "DelayedSignal LinearModel Variable",
     "linear.linearisation": "linearise",
     "linear.loop_check": "LoopFinding check_loops",

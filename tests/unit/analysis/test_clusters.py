@@ -184,6 +184,8 @@ def test_a_cluster_that_cannot_be_reached_is_reported_with_what_to_start(plan):
         connect("tcp://127.0.0.1:9", timeout=0.2)
     with pytest.raises(ModelError, match="workers: has no effect"):
         run_sweep(plan, workers=2, client=object())
+    with pytest.raises(ModelError, match="client: must be a distributed.Client"):
+        run_sweep(plan, client="tcp://127.0.0.1:9")
 
 
 def test_a_worker_refuses_other_laws_and_missing_modules_in_words_that_travel(plan, monkeypatch):

@@ -64,6 +64,7 @@ class Cluster:
 
     def __init__(self, client: Any, content: bytes, equations: str) -> None:
         self.client, self.content, self.equations = client, content, equations
+        self.task = _make_task()
         self.versions = find_versions()
         self.done: queue.Queue[Any] = queue.Queue()
         self.pending: dict[str, tuple[Any, frozenset[str], list[int]]] = {}
@@ -110,9 +111,8 @@ class Cluster:
 
     def submit(self, runs: list[int]) -> None:
         workers = frozenset(self.accepted)
-        future = self.client.submit(
-            run_task, self.content, self.equations, runs, workers=[*workers], allow_other_workers=False, pure=False
-        )
+        where: dict[str, Any] = {"workers": [*workers], "allow_other_workers": False, "pure": False}
+        future = self.client.submit(self.task, self.content, self.equations, runs, **where)
         self.pending[future.key] = future, workers, runs
         future.add_done_callback(self.done.put)
 
@@ -156,6 +156,9 @@ def run_on_cluster(
     report: Callable[[Cluster], None],
 ) -> None:
     """Every run once on the workers of a client; `keep` is called with each, `report` now and then."""
+    if not isinstance(client, Client) or client.asynchronous:
+        what = f"must be a distributed.Client that waits for its answers, is {client!r}"
+        raise ModelError([Flaw("client", what, "give Client(ADDRESS), without asynchronous")], "sweep")
     plan = plan.without_inputs()
     cluster = Cluster(client, cloudpickle.dumps((plan, prepare)), hash_equations(plan))
     waiting = [list(reversed(group)) for group in groups][::-1]
@@ -188,8 +191,19 @@ def _take_some(waiting: list[list[int]], size: int) -> list[int]:
     return runs
 
 
+def _make_task() -> Callable[..., list[Finished]]:
+    """What a worker does, as a function that is pickled by value: the scheduler reads it without having robodyn."""
+
+    def run(content: bytes, equations: str, runs: Sequence[int]) -> list[Finished]:
+        from robodyn.analysis.sweeps.clusters import run_task
+
+        return run_task(content, equations, runs)
+
+    return run
+
+
 def run_task(content: bytes, equations: str, runs: Sequence[int]) -> list[Finished]:
-    """What a worker does."""
+    """Carry out some runs of a pickled plan in this process."""
     with quietly(), _making:
         job = _make_job(content, equations)
     left, done = list(reversed(runs)), list[Finished]()
