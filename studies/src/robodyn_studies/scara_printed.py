@@ -101,6 +101,6 @@ def limiting_figures() -> Iterator[PublishedValue]:
     )
     reason = (
         "error at 2 ms of limiting where it is used over that where it is integrated. The paper's EXCEL goes more "
-        "astray than its MATLAB; ours of the way that EXCEL is printed to take goes less: a cause that suffices, unproved"
+        "astray than its MATLAB; ours of the way that EXCEL is printed to take less: a cause that suffices, unproved"
     )
     yield PublishedValue("b_two_limits_worse_way_0.002", None, used / integrated, "", None, reason, where, Kind.RESULT)
