@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -80,10 +81,15 @@ class IdentificationPlan:
     jacobians: Floats
     usable: np.ndarray
 
+    @cached_property
+    def reduced(self) -> Regressor:
+        """The regressor of the base parameters."""
+        return self.regressor.choose(self.base.kept)
+
     def rows(self, run: Run, cutoff: float | None = None) -> Rows:
         """Filtered rows of a recording."""
         data = _matched(self.system, run, self.efforts)
-        rows = make_rows(self.regressor, self.base.kept, self.efforts, self.jacobians, data, cutoff)
+        rows = make_rows(self.reduced, self.efforts, self.jacobians, data, cutoff)
         return replace(rows, used=rows.used & self.usable)
 
     def estimate(self, rows: Sequence[Rows], robust: bool = False) -> Estimate:
