@@ -10,17 +10,19 @@ from robodyn.analysis import design_lead, find_modes, linearise
 from robodyn.native import read_program
 from robodyn.simulation import find_equilibrium
 from robodyn_studies.catalog import Cable, CableControl, cable_hang, cable_probe, cable_sway
+from robodyn_studies.catalog.cable import STANDARD
 from robodyn_studies.catalog.cable_control import CONTROL, steady_sway
 
 SMALL = Cable(links=24, length=12.0, drop=2.0)
+ALIKE = Cable(links=100)
 COMMAND, SWAY = "command.constant", "sensor.displacement"
 GRAVITY = 9.81
 
 
 @pytest.fixture(scope="module")
 def standard():
-    """The standard cable of 100 links, from the car's command to its sway and the forces at the wall."""
-    return linearise(assemble(cable_probe()), inputs=[COMMAND], outputs=[SWAY, "wall_x.force", "wall_z.force"])
+    """100 links alike, from the car's command to its sway and the forces at the wall."""
+    return linearise(assemble(cable_probe(ALIKE)), inputs=[COMMAND], outputs=[SWAY, "wall_x.force", "wall_z.force"])
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +36,8 @@ def hang_statically(cable: Cable) -> tuple[np.ndarray, np.ndarray]:
 
     (F - (mass beyond the link and half its own) g) across the link + moments of both springs = 0
     """
-    pitch, mass = cable.pitch, cable.density * cable.pitch
-    spring = cable.stiffness / pitch
+    (pitch,) = set(cable.pitches.tolist())
+    mass, spring = cable.density * pitch, cable.stiffness / pitch
     carried = mass * GRAVITY * (cable.links - np.arange(cable.links) - 0.5)
     # The wall bears its own leg, up to the lowest point.
     borne = cable.density * GRAVITY * (cable.length - cable.drop) / 2
@@ -65,14 +67,14 @@ def test_the_cable_at_rest_balances_the_moments_on_every_link():
 
 
 def test_the_standard_cable_hangs_as_computed_independently(standard):
-    angles, forces = hang_statically(Cable())
+    angles, forces = hang_statically(ALIKE)
     values = {variable.name: variable.value for variable in standard.outputs}
     assert values["wall_x.force"] == pytest.approx(forces[0], rel=1e-6)
     assert values["wall_z.force"] == pytest.approx(forces[1], rel=1e-9)
     # Figures of an earlier program of this project, rounded.
     assert abs(forces[0]) == pytest.approx(0.125, abs=5e-4)
     assert forces[1] == pytest.approx(268.84, abs=5e-3)
-    assert np.max(np.cumsum(np.cos(angles))) * Cable().pitch == pytest.approx(34.80, abs=5e-3)
+    assert np.max(np.cumsum(np.cos(angles))) * ALIKE.pitches[0] == pytest.approx(34.80, abs=5e-3)
 
 
 def test_the_lowest_modes_of_the_standard_cable_are_those_computed_independently(standard):
@@ -83,13 +85,17 @@ def test_the_lowest_modes_of_the_standard_cable_are_those_computed_independently
     assert swinging[0].damping == pytest.approx(0.014, abs=5e-4)
 
 
-def test_the_compensator_of_the_catalogue_follows_from_the_model(standard):
-    lead = design_lead(standard, COMMAND, SWAY, frequency=0.108, damping=0.07)
-    # The catalogue has four digits of both.
-    assert lead.gain == pytest.approx(CONTROL.gain, rel=5e-4)
-    assert lead.pole == pytest.approx(CONTROL.pole, rel=5e-4)
-    assert lead.stable
-    assert lead.damped > 4 * lead.damping
+def test_links_of_two_lengths_make_up_the_cable_fine_at_its_lowest_point():
+    pitches = STANDARD.pitches
+    assert len(pitches) == STANDARD.links
+    assert pitches.sum() == pytest.approx(STANDARD.length)
+    middles = np.cumsum(pitches) - pitches / 2
+    fine = pitches < 0.3
+    assert fine.sum() == STANDARD.bend
+    assert np.abs(middles[fine] - STANDARD.lowest).max() < STANDARD.reach
+    assert abs(middles[STANDARD.link_at(0.5) - 1] - 30.0) < 1.0
+    with pytest.raises(ModelError, match="bend: must be 0 or a whole number up to 8"):
+        Cable(links=10, bend=9)
 
 
 def test_each_constraint_adds_two_poles_at_that_of_baumgartes_method(small):

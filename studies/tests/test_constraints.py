@@ -10,7 +10,7 @@ from robodyn.reporting import draw_workspace
 from robodyn_studies import STUDIES
 from robodyn_studies.catalog.delta_parameters import FITTED
 from robodyn_studies.constraints_appendix import generated_arms, off_by, typed_arm
-from robodyn_studies.constraints_cable import CABLE, CONTROL
+from robodyn_studies.constraints_cable import CONTROL
 from robodyn_studies.constraints_control import settling_time
 from robodyn_studies.constraints_delta import workspace
 from robodyn_studies.constraints_linear import UNROUNDED
@@ -141,7 +141,7 @@ def test_reference_motions_lie_on_their_circles():
 
 
 def test_the_control_of_the_cable_is_engaged_as_the_study_tells():
-    assert (CONTROL.begin, CONTROL.end - CONTROL.begin, CABLE.links) == (50.0, 300.0, 100)
+    assert (CONTROL.begin, CONTROL.end - CONTROL.begin) == (50.0, 300.0)
 
 
 def test_a_workspace_is_drawn_with_what_is_out_of_reach_left_blank():

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from robodyn.cli import app
-from robodyn.studies import Picture, PublishedValue, write_page
+from robodyn.studies import Kind, Picture, PublishedValue, write_overview, write_page
 from robodyn_studies import STUDIES
 
 
@@ -40,6 +40,19 @@ def test_the_page_of_a_study_shows_its_figures_and_pictures(tmp_path):
     for picture in study.pictures():
         assert f"scara/{picture.name}.png" in text
         assert (tmp_path / "scara" / f"{picture.name}.png").stat().st_size > 10_000
+
+
+def test_an_overview_counts_what_all_pages_in_a_folder_prove(tmp_path):
+    fitted = PublishedValue("poles", 5.2, 5.2, "rad/s", 0.05, "digits", "page 3", Kind.INPUT, fitted="the masses")
+    gap = PublishedValue("sway", 75.0, 35.0, "%", None, "its span is not printed", "page 4", Kind.RESULT)
+    found = {"scara": [fitted, gap], "epaas": [PublishedValue("sum", 1.0, 1.0, tolerance=0.1, reason="rounding")]}
+    for name, figures in found.items():
+        write_page(dataclasses.replace(STUDIES[name], pictures=tuple), figures, tmp_path)
+    text = write_overview(tmp_path).read_text(encoding="utf-8")
+    assert "| [SCARA benchmark ARGESIM C11](scara.md) | published result | 1 | 1 not reproducible |" in text
+    assert "| [EPAAS, a hydraulic assembly robot](epaas.md) | own check | 1 | 1 holds |" in text
+    assert "- `sway`: printed 75, ours 35 %; its span is not printed" in text
+    assert "- the masses, to `poles`" in text
 
 
 def test_pages_of_a_study_are_written_and_linked(tmp_path):

@@ -11,7 +11,7 @@ pytest.importorskip("importlinter")
 
 ROOT = Path(__file__).parents[2]
 _DESCRIPTION = {"symbolic", "spatial", "laws", "model"}
-_BELOW_ASSEMBLY = _DESCRIPTION | {"paths", "structures", "robots", "files", "catalog", "dynamics"}
+_BELOW_ASSEMBLY = _DESCRIPTION | {"paths", "structures", "robots", "feedback", "files", "catalog", "dynamics"}
 _BELOW_SIMULATION = _BELOW_ASSEMBLY | {"assembly", "native", "engine", "results"}
 _ABOVE_SIMULATION = _BELOW_SIMULATION | {"simulation", "perturbation", "cosimulation", "workbook", "codegen", "gym"}
 # What each package may import, the modules beside the packages aside, which all may.
@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "paths": _DESCRIPTION,
     "structures": _DESCRIPTION,
     "robots": _DESCRIPTION,
+    "feedback": _DESCRIPTION,
     "files": _DESCRIPTION | {"paths", "structures", "robots"},
     "catalog": _DESCRIPTION | {"paths", "structures", "robots", "files"},
     "dynamics": {"symbolic", "spatial"},

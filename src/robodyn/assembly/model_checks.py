@@ -14,6 +14,8 @@ from robodyn.model.control_model import ControlModel
 
 SINGULAR = 1e-9
 """Part of a common mobility below which a direction counts as immobile."""
+IMMOBILE = 1e-18
+"""Part of the largest mobility that is rounding of a direction in which nothing moves."""
 DEPENDENT = 1e-7
 """Part of the largest mobility below which it is that of constraints, which give way by 1e-7 of their own."""
 SHOWN = 1e-3
@@ -74,16 +76,37 @@ def check_axes(
     # Near the start, off every symmetry.
     elsewhere = start + 0.3 * np.sin(1.0 + np.arange(start.size))
     q, n = start if given else elsewhere, len(axes)
-    mobility, scale = functions.at_rest("mobility", q), free_mobilities(functions, elsewhere)
+    scale = free_mobilities(functions, elsewhere)
     if not functions.is_overactuated:
-        _check_mobile(flaws, "model.axes", mobility, scale[:n], axes)
-    if task and not flaws.found:
-        reach = functions.at_rest("task_mobility", q)
-        strained = functions.is_overactuated
-        inertia = np.linalg.pinv(mobility, DEPENDENT, hermitian=True) if strained else np.linalg.inv(mobility)
-        _check_mobile(flaws, "model.task", reach @ inertia @ reach.T, scale[n:], task)
+        _check_mobile(flaws, "model.axes", functions.at_rest("mobility", q), scale[:n], axes)
+    if task and not flaws.found and _can_move(flaws, scale[n:], task):
+        _check_mobile(flaws, "model.task", _task_mobility(functions, q), scale[n:], task)
+        if flaws.found and functions.free == functions.n_v:
+            _say_nowhere(flaws, _task_mobility(functions, elsewhere), scale[n:])
     what = f"{free - n} of {free} motions have no axis: they move as they must, the model does not hold them"
     return (f"blocks.{block.name}: {what}",) if n < free else ()
+
+
+def _task_mobility(functions: ModelFunctions, q: np.ndarray) -> np.ndarray:
+    """J B J^T = B_y B^-1 B_y^T."""
+    mobility, reach = functions.at_rest("mobility", q), functions.at_rest("task_mobility", q)
+    strained = functions.is_overactuated
+    inertia = np.linalg.pinv(mobility, DEPENDENT, hermitian=True) if strained else np.linalg.inv(mobility)
+    return reach @ inertia @ reach.T
+
+
+def _can_move(flaws: FlawList, scale: np.ndarray, task: Sequence[str]) -> bool:
+    """A direction in which nothing moves cannot be controlled."""
+    for name in (name for name, mobility in zip(task, scale, strict=True) if mobility <= IMMOBILE * np.max(scale)):
+        flaws.add("model.task", f"'{name}' cannot be controlled: no joint moves it", "leave it out")
+    return not flaws.found
+
+
+def _say_nowhere(flaws: FlawList, mobility: np.ndarray, scale: np.ndarray) -> None:
+    """What is singular elsewhere too is so not because of the start."""
+    root = np.sqrt(scale)
+    if np.linalg.eigvalsh((mobility + mobility.T) / 2 / np.outer(root, root))[0] <= SINGULAR:
+        flaws.add("model.task", "its directions depend on each other elsewhere too", "leave one of them out")
 
 
 def free_mobilities(functions: ModelFunctions, q: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What is known of a controller's model beside its law: which axes and task, and where does it start?"""
+"""Record of a controller's model: what is known of it beside its law, which axes and task, and where does it start?"""
 
 from __future__ import annotations
 

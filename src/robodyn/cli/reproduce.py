@@ -58,10 +58,11 @@ def _choose_parts(study: Study, words: list[str]) -> list[str]:
 
 
 def _write_page(study: Study, figures: list[PublishedValue], folder: Path) -> None:
-    from robodyn.studies import write_page
+    from robodyn.studies import write_overview, write_page
 
     try:
         path = write_page(study, figures, folder)
+        write_overview(folder)
     except OSError as error:
         raise fail(f"--page {folder}: cannot write: {error.strerror}") from error
     messages.print(f"page: {path}", markup=False)

@@ -10,6 +10,7 @@
 enum { MOST_SIGNALS = 9 };
 
 /* interface_model.c, coupled_motion.c */
+int prepare_reduced(const Port *port);
 const double *port_motion(const Port *port);
 double motion_gap(const Port *port, const double *first, const double *second);
 void move_interface(const Port *port, CoupledRun *unit, const double *inertia, const double *motion);

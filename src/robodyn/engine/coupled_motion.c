@@ -125,7 +125,7 @@ void move_interface(const Port *port, CoupledRun *unit, const double *inertia, c
   int64_t n = places(port), k = port->rows, n_v = port->n_v, n_q = port->n_q;
   const double *own = port_motion(port), *N = own - n_q * n_v;
   double between[6], *x = unit->run->x, *change = port->change, most = 0.0;
-  interface_prepare(port, inertia);
+  if (!prepare_reduced(port)) interface_prepare(port, inertia);
   apart(port, own, motion, between);
   for (int64_t i = 0; i < k; i++) most = largest(most, fabs(between[i]));
   if (most > CLOSED) {

@@ -13,6 +13,8 @@
 #define RANK 1e-10
 /* Pivots of a Cholesky factor above this part of the largest entry: no eigenvalue of a small matrix is near RANK. */
 #define FULL_RANK 1e-4
+/* Condition number up to which M_eff is as good as what is solved for. */
+#define WELL_CONDITIONED 1e6
 /* Sweeps after which Jacobi's method has long converged. */
 enum { SWEEPS = 30 };
 
@@ -269,6 +271,16 @@ void interface_prepare(const Port *port, const double *inertia) {
   invert_symmetric(S, g, inverse, inverse + g * g);
   /* W (G W)^-1 of the interface's rows alone: the constraints' are to stay at rest. */
   multiply(W, inverse, n, g, k, G);
+}
+
+/* The same after interface_reduce, where there are no constraints: w being given, so is the energy of what is attached, and
+   W (G W)^-1 = M^-1 A_i^T M_eff. Rounding is that of M_eff: not for what is near a singular position. */
+int prepare_reduced(const Port *port) {
+  int64_t n = port->n_v, k = port->rows;
+  double *X = columns_of(port);
+  if (port->n_constraints > 0 || !port->gives || !(port->model[MODEL_SIZE(k) - 1] < WELL_CONDITIONED)) return 0;
+  multiply(X, port->model, n, k, k, X + n * k);
+  return 1;
 }
 
 void interface_direct(const Port *port, const double *wanted, double *change) {

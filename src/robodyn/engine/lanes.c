@@ -97,6 +97,17 @@ static int is_shadowed(void) {
   return shadow != 0;
 }
 
+/* Let the next lane go on that may, else the caller of them all. */
+static void leave(struct Lane *lane) {
+  struct Lane *end = lane->pack->lane + lane->pack->n_lanes;
+  for (struct Lane *next = lane + 1; next < end; next++)
+    if (next->status == READY) {
+      engine_switch(&lane->place, next->place);
+      return;
+    }
+  engine_switch(&lane->place, lane->pack->place);
+}
+
 /* The model's function, computed with those of other lanes. */
 static void wait_for(Run *run, Kernel kernel, double t, const double *x, const double *p, double *out) {
   struct Lane *lane = run->lane;
@@ -107,7 +118,7 @@ static void wait_for(Run *run, Kernel kernel, double t, const double *x, const d
   lane->out = out;
   lane->status = WAITING;
   lane->waited = 0;
-  engine_switch(&lane->place, lane->pack->place);
+  leave(lane);
 }
 
 /* What a lane does for ever: one run of the queue after the other. */
@@ -220,18 +231,18 @@ static void compute(Pack *pack) {
   }
 }
 
-/* Let every lane go on until it waits or has no run left; how many wait. */
+/* Let every lane go on until it waits or has no run left; how many wait. One that waits lets the next go on itself. */
 static int64_t go_on(Pack *pack) {
   int64_t waiting = 0;
-  for (int64_t l = 0; l < pack->n_lanes; l++) {
+  for (int64_t l = 0; l < pack->n_lanes;) {
     struct Lane *lane = &pack->lane[l];
     if (lane->status == IDLE) take_next(pack, l);
-    while (lane->status == READY) {
+    if (lane->status == READY)
       engine_switch(&pack->place, lane->place);
-      if (lane->status == IDLE) take_next(pack, l);
-    }
-    waiting += lane->status == WAITING;
+    else
+      l++;
   }
+  for (int64_t l = 0; l < pack->n_lanes; l++) waiting += pack->lane[l].status == WAITING;
   return waiting;
 }
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import textwrap
 from html import escape
 from pathlib import Path
@@ -15,7 +13,7 @@ from robodyn.analysis.accuracy.figure import Figure as SheetFigure
 from robodyn.analysis.accuracy.sheet import Sheet
 from robodyn.results.atomic import replacing
 
-from .figures import COLOURS, empty_figure, finish_axes
+from .figures import COLOURS, embed_figure, empty_figure, finish_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,9 +52,7 @@ def write_sheet(sheet: Sheet, path: str | Path) -> Path:
 
 def sheet_page(sheet: Sheet) -> str:
     """One HTML page."""
-    picture = io.BytesIO()
-    draw_sheet(sheet).savefig(picture, format="png", dpi=150)
-    image = base64.b64encode(picture.getvalue()).decode("ascii")
+    image = embed_figure(draw_sheet(sheet))
     rows = "\n".join(_row(figure) for figure in sheet.figures if not figure.pose)
     drawn = "".join(f"<li><code>{escape(k)}</code> {escape(v)}</li>" for k, v in sheet.uncertain.items())
     notes = "".join(f"<li>{escape(note)}</li>" for note in sheet.notes)
@@ -75,7 +71,7 @@ def sheet_page(sheet: Sheet) -> str:
 <p><small>p attained, c commanded, d across the path, l distance from the barycentre G, a, b, c rotations about x, y, z,
 D distance of two poses, S standard deviation with n - 1; j counts cycles, i places. Causes of an accuracy
 add up to it; those of a repeatability are shares of the cloud's variance by what was drawn.</small></p>
-<img alt="Pose cloud, path deviation, speed and causes" src="data:image/png;base64,{image}">
+<img alt="Pose cloud, path deviation, speed and causes" src="{image}">
 <h2>Drawn in every cycle</h2><ul>{drawn}</ul><h2>Notes</h2><ul>{notes}</ul></html>
 """
 
@@ -133,9 +129,9 @@ def draw_sheet(sheet: Sheet) -> Figure:
 
 def _draw_cloud(ax: Axes, sheet: Sheet) -> None:
     """Poses about the commanded ones, seen along the two axes in which they differ most."""
-    clouds = {rest.name: 1e6 * sheet.deviation[:, rest.last] for rest in sheet.rests}
+    clouds = {rest.name: 1e6 * cloud for rest, cloud in zip(sheet.rests, sheet.clouds, strict=True)}
     a, b = np.sort(np.argsort(-np.mean([cloud.std(axis=0) for cloud in clouds.values()], axis=0), kind="stable")[:2])
-    names = ("along", "horizontal", "vertical")
+    names = ("along", "horizontal", "vertical") if sheet.rests[0].place is None else ("x", "y", "z")
     radii = {figure.pose: 1e6 * figure.value for figure in sheet.figures if figure.symbol == "RP"}
     turn = np.linspace(0, 2 * np.pi, 181)
     for number, (name, poses) in enumerate(clouds.items()):

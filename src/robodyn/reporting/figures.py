@@ -1,5 +1,7 @@
 """Figure layout: what do all figures have in common? Their sizes, colours, legends and files."""
 
+import base64
+import io
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -55,6 +57,13 @@ def panel_figure(n_panels: int) -> tuple["Figure", list["Axes"]]:
     for unused in axes[n_panels:]:
         unused.remove()
     return figure, axes[:n_panels]
+
+
+def embed_figure(figure: "Figure") -> str:
+    """A picture as the source of an image in a page that needs nothing from elsewhere."""
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=_DPI)
+    return f"data:image/png;base64,{base64.b64encode(picture.getvalue()).decode('ascii')}"
 
 
 def write_figure(figure: "Figure", path: str | Path) -> None:

@@ -63,9 +63,7 @@ def draw_identification(found: "Identification") -> "Figure":
         _draw_residuals(below, rows, measured - predicted, found.noise[joint])
         finish_axes(below, with_unit("residual", units[joint]))
         for ax in (above, below):
-            ax.fill_between(
-                rows, 0, 1, where=found.fitted == 0, transform=ax.get_xaxis_transform(), color="0.95"
-            )
+            ax.fill_between(rows, 0, 1, where=found.fitted == 0, transform=ax.get_xaxis_transform(), color="0.95")
     label_bottom(axes, "time of the rows [s]")
     figure.align_ylabels(axes)
     legend_above(figure, _entries("predicted"))

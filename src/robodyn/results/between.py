@@ -22,13 +22,13 @@ def find_windows(time: Floats, knots: NDArray[np.bool_] | None, row: Rows) -> tu
     ends = knots.copy()
     ends[[0, -1]] = True
     # Rows at the same time are the two sides of a jump, whatever else is known of them.
-    same = np.flatnonzero(np.diff(time) == 0)
+    same = (time[1:] == time[:-1]).nonzero()[0]
     ends[same] = ends[same + 1] = True
-    places = np.flatnonzero(ends)
-    piece = np.searchsorted(places, row, side="right") - 1
+    places = ends.nonzero()[0]
+    piece = places.searchsorted(row, side="right") - 1
     left, right = places[piece], places[piece + 1]
     count = np.minimum(right - left + 1, MOST_ROWS)
-    return np.clip(row + 1 - MOST_ROWS // 2, left, right + 1 - count), count
+    return np.minimum(np.maximum(row + 1 - MOST_ROWS // 2, left), right + 1 - count), count
 
 
 def interpolate(
@@ -56,8 +56,8 @@ def polynomials(time: Floats, columns: Floats, first: Rows, count: Rows, t: Floa
     p_ij(t) = p_i(j-1)(t) + (t - t_i) / (t_j - t_i) (p_(i+1)j(t) - p_i(j-1)(t))
     """
     result = np.empty((t.size, columns.shape[1]))
-    for n in np.unique(count):
-        chosen = np.flatnonzero(count == n)
+    for n in sorted(set(count.tolist())):
+        chosen = (count == n).nonzero()[0]
         rows = first[chosen, None] + np.arange(n)
         nodes, p, at = time[rows][..., None], columns[rows], t[chosen, None, None]
         for span in range(1, n):

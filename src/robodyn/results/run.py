@@ -1,6 +1,5 @@
 """Run: what happened? All recorded signals with events, outcome, statistics and provenance."""
 
-import copy
 import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -77,9 +76,9 @@ class Run:
 
     def judged(self, outcome: Outcome, certificate: Certificate, passed_limits: tuple[PassedLimit, ...]) -> "Run":
         """The same run, whose columns have been checked, with what was found of it afterwards."""
-        other = copy.copy(self)
-        for name, value in (("outcome", outcome), ("certificate", certificate), ("passed_limits", passed_limits)):
-            object.__setattr__(other, name, value)
+        found = {"outcome": outcome, "certificate": certificate, "passed_limits": passed_limits}
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__ | found)
         return other
 
     def __getitem__(self, name: str) -> Signal:

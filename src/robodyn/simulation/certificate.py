@@ -11,7 +11,8 @@ from robodyn.assembly import System
 from robodyn.assembly.invariants import Invariant, Watched
 from robodyn.engine import Trajectory
 from robodyn.model import PrescribedMotion, Solver
-from robodyn.results import Certificate, Check, Outcome, OutcomeKind, Probes, Provenance, Run, interpolation_errors
+from robodyn.results import Certificate, Check, Outcome, OutcomeKind, Probes, Run, interpolation_errors
+from robodyn.results.probing import Rows
 from robodyn.simulation.compiled import CompiledSystem
 
 ENERGY, RESIDUALS = "energy balance", ("constraints, positions", "constraints, velocities")
@@ -155,10 +156,11 @@ def constraint_errors(system: System, trajectory: Trajectory) -> dict[str, float
     return {f"constraint_{level}_error": max(float(one[k, LARGEST]) for one in watched) for k, level in levels}
 
 
-def check_between(compiled: CompiledSystem, trajectory: Trajectory, outcome: Outcome) -> list[Check]:
+def check_between(compiled: CompiledSystem, trajectory: Trajectory) -> list[Check]:
     """The same of a trajectory whose rows were chosen, without the words that a run has."""
-    rows = trajectory.time, trajectory.y, tuple(compiled.recorded), outcome, Provenance(compiled.system.scenario.name)
-    errors = interpolation_errors(Run(*rows, knots=trajectory.knots, probes=Probes(*trajectory.probes)), BETWEEN_SHARE)
+    probes = Probes(*trajectory.probes)
+    rows = Rows(trajectory.time, trajectory.y, compiled.recorded, trajectory.knots, probes)
+    errors = interpolation_errors(rows, BETWEEN_SHARE)
     return [_check_worst(errors)] if errors else []
 
 

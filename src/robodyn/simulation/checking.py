@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -15,6 +14,9 @@ from robodyn.model.rules import check_rule
 
 Check = Callable[[Mapping[str, Any]], Any]
 """Raises a ModelError where a description does not accept its numbers with these changed."""
+
+PERIOD = "period"
+"""Of sampled blocks, which rules of frequencies read without naming it."""
 
 
 @runtime_checkable
@@ -39,7 +41,7 @@ class Checks:
         # Joints that follow others are checked together with these, by the whole scenario.
         parts += mechanism.joints if mechanism and not any(joint.mimic for joint in mechanism.joints) else ()
         checks: list[tuple[Any, Check]] = [(part, part.with_numbers) for part in parts]
-        checks += [(block, partial(check_block, block)) for block in machine.blocks]
+        checks += [(block, BlockCheck(block)) for block in machine.blocks]
         self.scalars = {
             f"{block.name}.{key}"
             for block in machine.blocks
@@ -87,23 +89,35 @@ class Checks:
         return not flaws.found
 
 
-def check_block(block: Block, changes: Mapping[str, Any]) -> None:
+class BlockCheck:
     """The rules a block's law states for its parameters; making the block anew would take longer than a short run."""
-    changed = {name[len(block.name) + 1 :].partition(".")[0] for name in changes}
-    # Rules of numbers that change, and of those that are compared with them.
-    rules = {
-        key: rule
-        for key, rule in block.info.checks.items()
-        if key in block.parameters and (key in changed or not changed.isdisjoint(rule.replace(",", "").split()))
-    }
-    if "period" in changed:
-        rules = {key: rule for key, rule in block.info.checks.items() if key in block.parameters}
-    named = {*rules, *(word for rule in rules.values() for word in rule.replace(",", "").split()), "period"}
-    values = {key: _value(block, key, changes) for key in block.parameters if key in named}
-    flaws = FlawList()
-    for key, rule in rules.items():
-        check_rule(flaws, f"parameters.{key}", rule, values[key], values)
-    flaws.raise_if_any(f"block '{block.name}'")
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.chosen: dict[tuple[str, ...], tuple[dict[str, str], list[str]]] = {}
+
+    def __call__(self, changes: Mapping[str, Any]) -> None:
+        names = tuple(changes)
+        if names not in self.chosen:
+            self.chosen[names] = self._choose(names)
+        rules, needed = self.chosen[names]
+        values = {key: _value(self.block, key, changes) for key in needed}
+        flaws = FlawList()
+        for key, rule in rules.items():
+            check_rule(flaws, f"parameters.{key}", rule, values[key], values)
+        flaws.raise_if_any(f"block '{self.block.name}'")
+
+    def _choose(self, names: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
+        """The rules of numbers that change and of those that are compared with them, and what these rules read."""
+        block = self.block
+        changed = {name[len(block.name) + 1 :].partition(".")[0] for name in names}
+        rules, read = {}, {PERIOD}
+        for key, rule in block.info.checks.items():
+            compared = {key, *rule.replace(",", "").split()}
+            if key in block.parameters and (PERIOD in changed or not changed.isdisjoint(compared)):
+                rules[key] = rule
+                read |= compared
+        return rules, [key for key in block.parameters if key in read]
 
 
 def _value(block: Block, key: str, changes: Mapping[str, Any]) -> np.ndarray:

@@ -17,7 +17,7 @@ from robodyn.assembly.functions import INPUTS
 from robodyn.assembly.reactions import REACTION
 from robodyn.engine.problem import Derivatives
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.model import Solver, describe
+from robodyn.model import Recording, Solver, describe
 from robodyn.native import (
     KernelModule,
     LaneModule,
@@ -159,6 +159,11 @@ class CompiledSystem:
     def number_values(self, parameters: np.ndarray) -> dict[str, float]:
         """Every named number of the scenario, the tunable ones with these values."""
         return {**self.described_numbers, **dict(zip(self.tunable, parameters.tolist(), strict=True))}
+
+    @cached_property
+    def recording(self) -> Recording:
+        """What runs keep unless they are told: as the scenario says, of the signals compiled for."""
+        return replace(self.system.scenario.recording, signals=self.patterns)
 
     @cached_property
     def tunable(self) -> dict[str, float]:

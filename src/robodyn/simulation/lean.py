@@ -138,7 +138,7 @@ def _judge(
     compiled: CompiledSystem, solver: Solver, trajectory: Trajectory, start: Start, outcome: Outcome, rows_chosen: bool
 ) -> Ended:
     system, passed = compiled.system, trajectory.at_time - start.time
-    between = check_between(compiled, trajectory, outcome) if rows_chosen else []
+    between = check_between(compiled, trajectory) if rows_chosen else []
     unbalanced = describe_action(system, trajectory) if trajectory.events else ""
     if len(trajectory.time):
         found = find_values(system, solver, trajectory, passed, unbalanced)

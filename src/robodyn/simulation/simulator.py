@@ -150,11 +150,10 @@ def _prepare(
     on_compile: Callable[[str], None] | None,
 ) -> tuple[CompiledSystem, Recording]:
     """Native code for the run and what it keeps; a system compiled before records what it was compiled for."""
-    own = system.scenario.recording
     if not isinstance(what, CompiledSystem):
-        recording = recording or own
+        recording = recording or system.scenario.recording
         return compile_system(system, solver, signals=recording.signals, on_compile=on_compile), recording
-    recording = recording or dataclasses.replace(own, signals=what.patterns)
+    recording = recording or what.recording
     if recording.signals != what.patterns:
         asked, there = ", ".join(recording.signals), ", ".join(what.patterns)
         raise ModelError([Flaw("recording.signals", f"asks for {asked}, compiled for {there}", "compile it for these")])

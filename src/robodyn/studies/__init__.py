@@ -8,6 +8,7 @@ from __future__ import annotations
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.extensions import Extension, collect
 from robodyn.studies.figure import Kind, PublishedValue, above, below, count_verdicts, describe_counts
+from robodyn.studies.overview import write_overview
 from robodyn.studies.page import write_page
 from robodyn.studies.study import Picture, Study
 
@@ -42,5 +43,6 @@ __all__ = [
     "describe_counts",
     "find_study",
     "list_studies",
+    "write_overview",
     "write_page",
 ]

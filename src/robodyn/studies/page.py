@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from robodyn.studies.study import Study
 
 
 def write_page(study: Study, figures: Sequence[PublishedValue], folder: str | Path) -> Path:
-    """Write `<study>.md` and its pictures and pages in `<study>/`; returns the page's path."""
+    """Write `<study>.md`, and its pictures, pages and figures in `<study>/`; returns the page's path."""
     folder = Path(folder)
     images = folder / study.name
     images.mkdir(parents=True, exist_ok=True)
@@ -22,6 +23,8 @@ def write_page(study: Study, figures: Sequence[PublishedValue], folder: str | Pa
     path = folder / f"{study.name}.md"
     lines = [*_introduction(study), *_counts(figures), *_pictures(study), *_pages(study), *_table(figures)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = {"title": study.title, "source": study.source, "figures": [figure.as_plain() for figure in figures]}
+    (images / FIGURES).write_text(json.dumps(found, indent=1), encoding="utf-8")
     return path
 
 
@@ -35,6 +38,8 @@ def _introduction(study: Study) -> list[str]:
     return [*lines, "", f"This page is written by `robodyn reproduce {study.name} --page FOLDER`.", ""]
 
 
+FIGURES = "figures.json"
+"""File of a study's figures beside its pictures, of which `write_overview` makes a page of all studies."""
 KINDS = {
     Kind.RESULT: "stands in the study and follows here from the physics: it could fail",
     Kind.INPUT: "was given to the model, or parameters were fitted to it: read back, it proves nothing",
@@ -42,10 +47,15 @@ KINDS = {
 }
 
 
+def describe_kinds() -> str:
+    """What each kind of figure proves."""
+    return " ".join(f"*{str(kind).capitalize()}*: {what}." for kind, what in KINDS.items())
+
+
 def _counts(figures: Sequence[PublishedValue]) -> list[str]:
     """How many figures of each kind, and what was fitted to which of them."""
     lines = ["## What is shown", "", *(f"- {line}" for line in describe_counts(figures)), ""]
-    lines += [" ".join(f"*{str(kind).capitalize()}*: {what}." for kind, what in KINDS.items()), ""]
+    lines += [describe_kinds(), ""]
     fitted = [figure for figure in figures if figure.fitted]
     if fitted:
         lines += ["Parameters that were fitted to an answer, which is no proof of anything then:", ""]

@@ -75,22 +75,15 @@ def pole_path() -> PolePath:
 def pole_figures() -> Iterator[PublishedValue]:
     """The six poles of the robot, those of the fit to more digits, and the crossing."""
     poles = reduced_model().poles()
-    real = np.sort(poles[np.abs(poles.imag) < 1e-6].real)
-    pair = poles[np.argmax(poles.imag)]
-    found = {
-        "unstable": (5.2, real[-1], 5.1759),
-        "fast": (-6.5, real[0], -6.4734),
-        "pair_real": (-2.0, pair.real, -1.9903),
-        "pair_imag": (1.0, pair.imag, 1.1362),
-    }
-    for name, (published, value, own) in found.items():
-        slack = 0.15 if name == "pair_imag" else 0.05
-        yield PublishedValue(
-            *(f"delta_pole_{name}", published, float(value), "rad/s", slack, ROUNDED, PLOT, Kind.INPUT), fitted=FREE
-        )
-        yield PublishedValue(
-            f"delta_pole_{name}_of_fit", own, float(value), "rad/s", 6e-5, "printed to four digits", SETTLED
-        )
+    rounded, exact = _named_poles(poles), _named_poles(unrounded_poles())
+    printed = {"unstable": 5.2, "fast": -6.5, "pair_real": -2.0, "pair_imag": 1.0}
+    own = {"unstable": 5.1759, "fast": -6.4734, "pair_real": -1.9903, "pair_imag": 1.1362}
+    digits = "half a unit of its digit; the fit with five digits of its parameters"
+    for name, value in printed.items():
+        figure = (f"delta_pole_{name}", value, exact[name], "rad/s", 0.05, digits, PLOT, Kind.INPUT)
+        yield PublishedValue(*figure, fitted=FREE)
+        reason = "known to four digits: the catalogue's robot, whose parameters are rounded to three"
+        yield PublishedValue(f"delta_pole_{name}_rounded", own[name], rounded[name], "rad/s", 6e-5, reason, SETTLED)
     count = int(np.sum(np.abs(poles.imag) > 1e-6))
     reason = "counted: two equal pairs, as the robot's symmetry has it"
     yield PublishedValue("delta_pole_pairs", 4, count, "", 0, reason, PLOT, Kind.RESULT)
@@ -103,8 +96,22 @@ def pole_figures() -> Iterator[PublishedValue]:
     yield from _other_figures(limit.value)
 
 
+@cache
+def unrounded_poles() -> np.ndarray:
+    """Poles of the fit before its parameters were rounded, those of the method among them."""
+    return linearise(assemble(delta_hold(UNROUNDED))).poles()
+
+
+def _named_poles(poles: np.ndarray) -> dict[str, float]:
+    """The robot's own: the unstable one, the fastest, and the pair."""
+    own = poles[np.abs(poles + POLE) > 1e-2]
+    real = np.sort(own[np.abs(own.imag) < 1e-6].real)
+    pair = own[np.argmax(own.imag)]
+    return {"unstable": real[-1], "fast": real[0], "pair_real": float(pair.real), "pair_imag": float(pair.imag)}
+
+
 def _other_figures(crossing: float) -> Iterator[PublishedValue]:
-    poles = linearise(assemble(delta_hold(UNROUNDED))).poles()
+    poles = unrounded_poles()
     off = max(np.abs(poles - pole).min() for pole in (5.2, -6.5, -2 + 1j))
     reason = (
         "the fit before its parameters were rounded: each of the study's poles is one of its, to five digits of them"

@@ -270,9 +270,13 @@ def test_five_poses_of_a_cube_have_the_accuracy_that_springs_and_pushes_leave():
     assert values["RPc", "P1"].causes[0].name == "wrist.push.value"
     distance = 0.4 * np.sqrt(3)
     assert values["AD", ""].value == pytest.approx(-0.1 * distance, rel=1e-6)
+    assert sheet.clouds[0].mean(axis=0) == pytest.approx(middle - 0.1 * away[0], rel=1e-6)
     assert "from P2 to P4" in values["AD", ""].name
     # Both ends of the distance are pushed alike.
     assert values["RD", ""].value < 1e-9
+    # Across a leg along y and z, whatever the axes of deviations do at the corners.
+    apart = np.abs(force[:10] - force[:10].mean()) / 4e4
+    assert values["RT", ""].value == pytest.approx(apart.mean() + 3 * apart.std(ddof=1), rel=1e-6)
     assert values["RTc", ""].value == pytest.approx(3 * torque[:10].std(ddof=1) / 4e4, rel=1e-6)
     lines = sheet_lines(sheet)
     begin = lines.index("APc  orientation accuracy about z: mean c_j - c_c, 30 cycles")

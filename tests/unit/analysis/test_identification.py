@@ -10,10 +10,12 @@ from typer.testing import CliRunner
 
 from robodyn.analysis.identification.base_parameters import find_base_parameters
 from robodyn.analysis.identification.consistent_bodies import coordinates_of, make_consistent
+from robodyn.analysis.identification.contest import compare_friction_laws
 from robodyn.analysis.identification.identify import identify, plan_identification
 from robodyn.analysis.identification.least_squares import Estimate
 from robodyn.analysis.identification.parameters import body_numbers
 from robodyn.analysis.identification.regressor import make_regressor
+from robodyn.analysis.identification.residual_tests import check_residuals
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
 from robodyn.catalog import scara_ptp, two_link_mechanism
 from robodyn.cli.application import app
@@ -21,6 +23,7 @@ from robodyn.errors import ModelError
 from robodyn.files import read_scenario, write_scenario
 from robodyn.model import Block, LinearCombination, Machine, Scenario
 from robodyn.model.body import tensor_of
+from robodyn.reporting.identification_page import identification_page
 from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, to_csv
 
 AXES, RATE = ("shoulder", "motor"), 500.0
@@ -118,7 +121,7 @@ def test_base_parameters_of_a_planar_arm_are_the_known_ones():
 
 @cache
 def found_once():
-    return identify(coupled_arm(), record())
+    return identify(coupled_arm(), record(), cutoff=40.0)
 
 
 def test_numbers_are_found_and_rows_that_were_held_out_are_predicted():
@@ -214,3 +217,32 @@ def test_the_command_writes_a_scenario_with_the_new_numbers(tmp_path):
     again = {name: number.value for name, number in read_scenario(out).numbers().items()}
     for name, value in numbers.items():
         assert again[name] == pytest.approx(value, rel=1e-12, abs=1e-15)
+
+
+def test_what_is_left_is_white_and_the_page_says_all():
+    found = found_once()
+    tests = check_residuals(found)
+    assert [test.joint for test in tests] == ["shoulder", "elbow"]
+    # Of 25 and 51 lags 95 % are expected within the band; the low-pass leaves neighbours a little alike.
+    assert all(test.white > 0.75 and test.independent > 0.8 for test in tests)
+    spoiled = replace(found, measured=found.measured + 0.3 * np.sin(found.time)[:, None])
+    assert all(test.white < 0.5 for test in check_residuals(spoiled))
+    page = identification_page(found)
+    assert all(estimate.name in page for estimate in found.base)
+    assert page.count("data:image/png;base64,") == 2
+
+
+def test_the_law_that_made_the_data_wins_the_contest():
+    found = compare_friction_laws(coupled_arm(), record(), ("viscous_friction", "coulomb_friction"), cutoff=15.0)
+    assert [contender.law for contender in found] == ["coulomb_friction", "viscous_friction"]
+    assert found[0].held_out < 0.5 * found[1].held_out
+    assert found[1].bic - found[0].bic > 100
+    with pytest.raises(ModelError, match="cannot be compared"):
+        compare_friction_laws(coupled_arm(), record(), ["lugre_friction"])
+
+
+def test_a_wrong_sign_is_told_by_what_comes_out_negative():
+    data = record()
+    turned = identify(coupled_arm(), replace(data, values=data.values * [1.0, 1.0, -1.0, -1.0]), cutoff=15.0)
+    assert any(w.startswith("shoulder.friction.coulomb comes out negative") for w in turned.warnings)
+    assert not any("negative" in w for w in found_once().warnings)

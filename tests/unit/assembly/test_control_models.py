@@ -180,6 +180,8 @@ def flawed(scenario):
         ({"task": ("tool.position.y",)}, "'tool.position.y' is no position that moves"),
         ({"task": ("tol.position.x",)}, "there is no position 'tol.position.x' (did you mean 'tool.position.x'?)"),
         ({"task": ("tool.position.x", "tool.position.z", "elbow.position")}, "has 3 positions, which 2 axes cannot"),
+        ({"task": ("tool.rotation.x",)}, "'tool.rotation.x' cannot be controlled: no joint moves it"),
+        ({"task": ("tool.rotation.z", "tol.rotation.y")}, "there is no point 'tol' (did you mean 'tool'?)"),
         ({"task": ("shoulder.position", "tool.position.x")}, "the start is singular: no force accelerates"),
     ],
 )

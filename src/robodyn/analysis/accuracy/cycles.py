@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from robodyn.analysis.accuracy import iso9283
-from robodyn.analysis.accuracy.path_geometry import Followed
+from robodyn.analysis.accuracy.path_geometry import PARTS, Followed
 from robodyn.analysis.accuracy.turned import measure_turns
 from robodyn.errors import Flaw, ModelError
 from robodyn.results.signal import Floats
@@ -44,8 +44,8 @@ class Cycles:
     def __init__(self, curves: Curves, followed: Followed) -> None:
         self.time = curves.places
         self.followed = followed
-        self.deviation = np.stack([curves.values[name] for name in followed.deviation], axis=-1)
         self.tool = np.stack([curves.values[name] for name in followed.tool], axis=-1)
+        self.deviation = _deviate(curves, followed)
         self.turns = measure_turns(curves, followed.turned) if followed.turned else None
         self.way = curves.values[followed.way][0]
         self.commanded = np.gradient(self.way, self.time)
@@ -80,11 +80,23 @@ class Cycles:
             found.append(Rest(poses[k], name, first, last, place, self._direction(last, place)))
         return tuple(found)
 
+    def offsets(self, rest: Rest) -> Floats:
+        """Attained positions from the commanded one (n, 3): in world axes where the place is known, else the path's."""
+        return self.deviation[:, rest.last] if rest.place is None else self.tool[:, rest.last] - rest.place
+
     def _direction(self, row: int, place: Floats | None) -> Floats | None:
         before = self.followed.place(float(self.way[row]) - NEARBY * float(self.way[-1]))
         if place is None or before is None:
             return None
         return np.asarray((place - before) / np.linalg.norm(place - before))
+
+
+def _deviate(curves: Curves, followed: Followed) -> Floats:
+    """Along, horizontal and vertical (n, m, 3): of places, which are smooth, where their axes turn at corners."""
+    if followed.path is None:
+        return np.stack([curves.values[name] for name in followed.deviation], axis=-1)
+    found = followed.path(*(curves.values[name] for name in (*followed.tool, followed.way)))
+    return np.stack([np.broadcast_to(found[part], curves.values[followed.way].shape) for part in PARTS], axis=-1)
 
 
 def _still(moving: Floats) -> list[tuple[int, int]]:

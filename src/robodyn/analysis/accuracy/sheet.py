@@ -40,7 +40,8 @@ class Sheet:
     Attributes:
         uncertain: what was drawn in every cycle, by name; seed: of the draws.
         time: of the curves [s], (m,); deviation: (n, m, 3), along, horizontal, vertical [m]; speed: (n, m) [m/s].
-        commanded: speed [m/s], (m,); rests: where the tool rests, with its rows of the curves.
+        commanded: speed [m/s], (m,); rests: where the tool rests, with its rows of the curves; clouds: attained
+            positions from the commanded one at each, (n, 3) [m], in the world's axes where their places are known.
         notes: what is not on the sheet, and why.
     """
 
@@ -54,6 +55,7 @@ class Sheet:
     speed: Floats
     commanded: Floats
     rests: tuple[Rest, ...]
+    clouds: tuple[Floats, ...]
     notes: tuple[str, ...]
 
     def as_plain(self) -> dict[str, Any]:
@@ -107,7 +109,7 @@ def make_sheet(
     drawn = {key: f"{d.kind}:{':'.join(f'{a:g}' for a in d.arguments)}" for key, d in random.items()}
     return Sheet(
         scenario.name, scenario.title, tuple(figures), drawn, seed, cycles.time, cycles.deviation, cycles.speed,
-        cycles.commanded, cycles.rests, tuple(notes),
+        cycles.commanded, cycles.rests, tuple(cycles.offsets(rest) for rest in cycles.rests), tuple(notes),
     )  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def design_lead(model: LinearModel, input: str, output: str, *, frequency: float
     # C(j w) = K j w / (j w + p) has the phase atan(p / w) and the size K cos(phase).
     pole = float(omega * np.tan(lead))
     gain = float(sign * (damping / mode.damping - 1) / (abs(G) * np.cos(lead)))
-    closed = _close(model.choose([input], [output]), gain, pole)
+    closed = close_with_lead(model.choose([input], [output]), gain, pole)
     after = find_modes(closed).nearest(mode.frequency)
     stable = bool(np.all(closed.poles().real < 0))
     return Lead(gain, pole, mode.frequency, mode.damping, after.damping, stable)
@@ -81,10 +81,10 @@ def _check_wish(present: float, wanted: float) -> None:
     flaws.raise_if_any("lead compensator")
 
 
-def _close(channel: LinearModel, gain: float, pole: float) -> LinearModel:
-    """The loop u = -C y closed: states of the model, then that of the compensator, w' = y - p w.
+def close_with_lead(channel: LinearModel, gain: float, pole: float) -> LinearModel:
+    """A model of one input and one output with the loop u = -C y closed, without inputs and outputs.
 
-    u = -K (y - p w),  y = C x
+    States of the model, then that of the compensator, w' = y - p w:  u = -K (y - p w),  y = C x
     """
     if channel.delays or channel.D[0, 0]:
         what = "has delays or a direct path from input to output"

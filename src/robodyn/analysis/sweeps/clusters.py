@@ -9,25 +9,22 @@ said that its versions are those of this process: the same numbers to the last b
 from __future__ import annotations
 
 import queue
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import cloudpickle
 from distributed import Client, KilledWorker
 
+from robodyn.analysis.sweeps.cluster_task import make_task
 from robodyn.analysis.sweeps.identity import hash_equations
-from robodyn.analysis.sweeps.jobs import Job, take
+from robodyn.analysis.sweeps.jobs import take
 from robodyn.analysis.sweeps.parts import Finished
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.analysis.sweeps.progress import ClusterLost
 from robodyn.analysis.sweeps.track import Prepare
 from robodyn.analysis.sweeps.versions import find_versions
 from robodyn.errors import Flaw, ModelError
-from robodyn.waiting import quietly
 
 TASK_SECONDS = 0.5
 """Work handed to a worker at once."""
@@ -64,6 +61,7 @@ class Cluster:
 
     def __init__(self, client: Any, content: bytes, equations: str) -> None:
         self.client, self.content, self.equations = client, content, equations
+        self.task = make_task()
         self.versions = find_versions()
         self.done: queue.Queue[Any] = queue.Queue()
         self.pending: dict[str, tuple[Any, frozenset[str], list[int]]] = {}
@@ -110,9 +108,8 @@ class Cluster:
 
     def submit(self, runs: list[int]) -> None:
         workers = frozenset(self.accepted)
-        future = self.client.submit(
-            run_task, self.content, self.equations, runs, workers=[*workers], allow_other_workers=False, pure=False
-        )
+        where: dict[str, Any] = {"workers": [*workers], "allow_other_workers": False, "pure": False}
+        future = self.client.submit(self.task, self.content, self.equations, runs, **where)
         self.pending[future.key] = future, workers, runs
         future.add_done_callback(self.done.put)
 
@@ -156,6 +153,9 @@ def run_on_cluster(
     report: Callable[[Cluster], None],
 ) -> None:
     """Every run once on the workers of a client; `keep` is called with each, `report` now and then."""
+    if not isinstance(client, Client) or client.asynchronous:
+        what = f"must be a distributed.Client that waits for its answers, is {client!r}"
+        raise ModelError([Flaw("client", what, "give Client(ADDRESS), without asynchronous")], "sweep")
     plan = plan.without_inputs()
     cluster = Cluster(client, cloudpickle.dumps((plan, prepare)), hash_equations(plan))
     waiting = [list(reversed(group)) for group in groups][::-1]
@@ -186,29 +186,3 @@ def _take_some(waiting: list[list[int]], size: int) -> list[int]:
     if not waiting[-1]:
         waiting.pop()
     return runs
-
-
-def run_task(content: bytes, equations: str, runs: Sequence[int]) -> list[Finished]:
-    """What a worker does."""
-    with quietly(), _making:
-        job = _make_job(content, equations)
-    left, done = list(reversed(runs)), list[Finished]()
-    while left:
-        done += job(take(left, job.choose(job.plan.n_runs, 1)))
-    return done
-
-
-_making = threading.Lock()
-
-
-@lru_cache(maxsize=1)
-def _make_job(content: bytes, equations: str) -> Job:
-    try:
-        plan, prepare = cloudpickle.loads(content)
-    except ImportError as error:
-        flaw = Flaw(f"{error.name}", "is not installed there", "install what your laws need where the workers are")
-        raise ModelError([flaw], "a worker") from error
-    if hash_equations(plan) != equations:
-        what = "the equations of the scenario are others there: a law has been edited in one of both places"
-        raise ModelError([Flaw(sys.executable, what, "install the same modules of yours there")], "a worker")
-    return Job(plan, prepare)

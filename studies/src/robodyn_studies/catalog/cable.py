@@ -46,7 +46,9 @@ class Cable:
     """A cable between car and wall.
 
     Attributes:
-        links: how many it is divided into.
+        links: how many it is divided into; bend: how many of them are in the bend, the others in the legs, alike each;
+            all are alike where it is 0.
+        reach: of the links of the bend to both sides of the lowest point, along the cable [m].
         length: [m]; density: [kg/m]; stiffness: of bending, EI [N m^2].
         relaxation: damping of bending as a time, damper / spring [s].
         drag: of the air [N s/m per m].
@@ -54,6 +56,8 @@ class Cable:
     """
 
     links: int = 100
+    bend: int = 0
+    reach: float = 2.0
     length: float = 60.0
     density: float = 1.1
     stiffness: float = 0.10
@@ -66,9 +70,11 @@ class Cable:
         flaws = FlawList()
         if not isinstance(self.links, int) or self.links < 2:
             flaws.add("links", f"must be a whole number of at least 2, is {self.links!r}")
-        for field in ("length", "density", "stiffness", "across", "relaxation", "drag", "drop"):
+        elif not isinstance(self.bend, int) or not (self.bend == 0 or 1 <= self.bend <= self.links - 2):
+            flaws.add("bend", f"must be 0 or a whole number up to {self.links - 2}, is {self.bend!r}")
+        for field in ("reach", "length", "density", "stiffness", "across", "relaxation", "drag", "drop"):
             value = getattr(self, field)
-            least = "positive" if field in ("length", "density", "stiffness", "across") else "at least 0"
+            least = "positive" if field in ("reach", "length", "density", "stiffness", "across") else "at least 0"
             if check_finite(flaws, field, value) and (value < 0 or (value == 0 and least == "positive")):
                 flaws.add(field, f"must be {least}, is {value:g}")
         if not flaws.found and not self.length > np.hypot(self.across, self.drop) + np.pi * self.across / 2:
@@ -76,9 +82,25 @@ class Cable:
         flaws.raise_if_any("cable")
 
     @property
-    def pitch(self) -> float:
-        """Length of a link [m]."""
-        return self.length / self.links
+    def lowest(self) -> float:
+        """Where the lowest point is, along the cable from the car [m]."""
+        return (self.length + self.drop) / 2
+
+    @property
+    def pitches(self) -> np.ndarray:
+        """Lengths of the links from the car to the wall [m], (links,)."""
+        if not self.bend:
+            return np.full(self.links, self.length / self.links)
+        legs = np.array([self.lowest - self.reach, self.length - self.lowest - self.reach])
+        first = int(np.clip(round((self.links - self.bend) * legs[0] / legs.sum()), 1, self.links - self.bend - 1))
+        counts = (first, self.bend, self.links - self.bend - first)
+        spans = (legs[0], 2 * self.reach, legs[1])
+        return np.concatenate([np.full(n, span / n) for n, span in zip(counts, spans, strict=True)])
+
+    def link_at(self, share: float) -> int:
+        """Number, from 1 on, of the link whose middle is nearest to a part of the length from the car."""
+        middles = np.cumsum(self.pitches) - self.pitches / 2
+        return 1 + int(np.argmin(np.abs(middles - share * self.length)))
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -90,23 +112,25 @@ class Cable:
 
         tan(slope / 2) = exp(pi s / across), s along the cable from the lowest point: such a loop is `across` wide.
         """
-        along = (np.arange(self.links) + 0.5) * self.pitch - (self.length + self.drop) / 2
+        along = np.cumsum(self.pitches) - self.pitches / 2 - self.lowest
         slope = 2 * np.arctan(np.exp(np.clip(np.pi * along / self.across, -700, 700)))
         turns = np.diff(slope, prepend=0.0).tolist()
         return {f"{joint}.position": turn for joint, turn in zip(self.joints, turns, strict=True)}
 
 
-STANDARD = Cable()
+STANDARD = Cable(links=50, bend=12, reach=1.5)
+"""Links of 0.25 m where it bends, whose loop is 0.54 m wide, and of 1.5 m in the legs; see the study's mesh study."""
 
 
-def bend(angles, rates, *, stiffness, damping):
-    """Springs and dampers in a row of joints: `tau_k = -k q_k - d v_k`."""
-    return {"torque": tuple(-stiffness * q - damping * v for q, v in zip(angles, rates, strict=True))}
+def bend(angles, rates, *, stiffness, relaxation):
+    """Springs and dampers in a row of joints: `tau_k = -k_k (q_k + T v_k)`."""
+    rows = zip(angles, rates, stiffness, strict=True)
+    return {"torque": tuple(-k * (q + relaxation * v) for q, v, k in rows)}
 
 
 def resist(speeds, *, coefficient):
-    """Resistance of the air to many points: `f_k = -c u_k`."""
-    return {"force": tuple(-coefficient * speed for speed in speeds)}
+    """Resistance of the air to many points: `f_k = -c_k u_k`."""
+    return {"force": tuple(-c * speed for speed, c in zip(speeds, coefficient, strict=True))}
 
 
 def cable_mechanism(cable: Cable = STANDARD) -> Mechanism:
@@ -114,26 +138,28 @@ def cable_mechanism(cable: Cable = STANDARD) -> Mechanism:
 
     The car's end of the cable is at the origin, z up; links hang along -z where all angles are 0.
     """
-    pitch, mass = cable.pitch, cable.density * cable.pitch
-    moment = mass * pitch**2 / 12
     bodies = [Body("hoistway"), Body("car")]
     joints = [
         Joint("sway", "prismatic", GROUND, "hoistway", axis=FORWARD),
         Joint("lift", "prismatic", "hoistway", "car", axis=UP),
     ]
     points = [Point("car_end", "car"), Point("wall_end", "hoistway", (cable.across, 0.0, -cable.drop))]
-    for k, joint in enumerate(cable.joints, start=1):
+    pitches = cable.pitches.tolist()
+    for k, (joint, pitch) in enumerate(zip(cable.joints, pitches, strict=True), start=1):
+        mass = cable.density * pitch
+        moment = mass * pitch**2 / 12
         bodies.append(Body(f"link{k}", mass, (0.0, 0.0, -pitch / 2), (moment, moment, 0.0)))
-        place = (0.0, 0.0, -pitch if k > 1 else 0.0)
+        place = (0.0, 0.0, -pitches[k - 2] if k > 1 else 0.0)
         joints.append(Joint(joint, "revolute", "car" if k == 1 else f"link{k - 1}", f"link{k}", place, axis=HINGE))
         points.append(Point(f"middle{k}", f"link{k}", (0.0, 0.0, -pitch / 2)))
-    points.append(Point("end", f"link{cable.links}", (0.0, 0.0, -pitch)))
+    points.append(Point("end", f"link{cable.links}", (0.0, 0.0, -pitches[-1])))
     return Mechanism("travelling-cable", tuple(bodies), tuple(joints), tuple(points))
 
 
 def cable_blocks(cable: Cable) -> tuple[Block, Block]:
     """Bending in all joints but that at the car, and the drag of the air on every link's middle."""
-    bent, spring = cable.joints[1:], cable.stiffness / cable.pitch
+    bent, pitches = cable.joints[1:], cable.pitches
+    springs = 2 * cable.stiffness / (pitches[1:] + pitches[:-1])
     moving = [coordinate.name for coordinate in cable_coordinates(cable)[:-2]]
     return (
         Block(
@@ -143,14 +169,14 @@ def cable_blocks(cable: Cable) -> tuple[Block, Block]:
                 "angles": tuple(f"{joint}.position" for joint in bent),
                 "rates": tuple(f"{joint}.velocity" for joint in bent),
             },
-            parameters={"stiffness": spring, "damping": cable.relaxation * spring},
+            parameters={"stiffness": tuple(springs.tolist()), "relaxation": cable.relaxation},
             acts={f"torque.{k}": joint for k, joint in enumerate(bent)},
         ),
         Block(
             "air",
             resist,
             inputs={"speeds": tuple(f"{name}.velocity" for name in moving)},
-            parameters={"coefficient": cable.drag * cable.pitch},
+            parameters={"coefficient": tuple(np.repeat(cable.drag * pitches, 2).tolist())},
             acts={f"force.{k}": name for k, name in enumerate(moving)},
         ),
     )
