@@ -27,5 +27,7 @@ def test_a_part_of_each_study_comes_out(name):
     assert done.exit_code == 0, done.output
     figures = json.loads(done.stdout)
     assert {figure["part"] for figure in figures} == {PARTS[name]}
-    # The others are those that nobody can reproduce.
-    assert sum(figure["ok"] is True for figure in figures) > len(figures) / 2
+    # Inputs have no verdict; the others are those that nobody can reproduce.
+    verdicts = [figure["ok"] for figure in figures if figure["ok"] is not None]
+    assert verdicts
+    assert sum(verdicts) > len(verdicts) / 2
