@@ -27,6 +27,7 @@ _HOMES = {
     "fitting.report": "describe_fit write_fit",
     "fitting.result": "Fit",
     "identification.base_parameters": "BaseParameters find_base_parameters",
+    "identification.contest": "Contender compare_friction_laws describe_contest",
     "identification.excitation": "Excitation design_excitation",
     "identification.identify": "identify plan_identification",
     "identification.regressor": "Regressor make_regressor",

@@ -14,6 +14,7 @@ from robodyn.cli.targets import load_single, read_data, read_settings, seen_from
 if TYPE_CHECKING:
     from robodyn.analysis.identification.result import Identification
     from robodyn.model import Scenario
+    from robodyn.results import Run
 
 
 @app.command("identify")
@@ -28,6 +29,7 @@ def identify_machine(
     setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the new numbers here (.toml), over the scenario's.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw measured and predicted forces into this file.")] = None,
+    contest: Annotated[bool, typer.Option(help="Compare laws of friction on the same rows instead.")] = False,
     report: Annotated[Path | None, typer.Option(help="Write a page with all of it here (.html).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -42,6 +44,11 @@ def identify_machine(
     what = load_single(scenario)
     what = what.with_numbers(read_settings(setting or [], what, scenario))
     runs = [read_data(path, mapping) for path in data]
+    if contest:
+        if out or plot or report:
+            raise fail("--contest: has no effect on --out, --plot and --report; identify with the law that won")
+        _compare(what, runs, cutoff, as_json)
+        return
     found = identify(what, runs, cutoff=cutoff, held_out=held_out, robust=robust, offsets=offsets)
     if as_json:
         print_json(found.as_plain())
@@ -59,6 +66,16 @@ def identify_machine(
 
         with drawing(f"--plot {plot}"):
             plot_identification(found, plot)
+
+
+def _compare(what: Scenario, runs: list[Run], cutoff: float | None, as_json: bool) -> None:
+    from robodyn.analysis.identification.contest import compare_friction_laws, contest_as_plain, describe_contest
+
+    found = compare_friction_laws(what, runs, cutoff=cutoff)
+    if as_json:
+        print_json(contest_as_plain(found))
+    else:
+        output.print(describe_contest(found), markup=False)
 
 
 def _write(what: Scenario, source: str, found: Identification, out: Path) -> None:

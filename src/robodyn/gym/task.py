@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.assembly import assemble
+from robodyn.assembly import System, assemble
 from robodyn.errors import FlawList, nearest
 from robodyn.model import FormulaSignal, Scenario, Solver
 from robodyn.results.signal import Floats
@@ -49,28 +49,12 @@ class Task:
         Raises:
             ModelError: with every problem of the task.
         """
-        flaws = FlawList()
         scenario = self._with_reward()
         system = assemble(scenario)
-        if not self.step > 0 or self.step > scenario.duration:
-            flaws.add("step", f"must be positive and at most the duration of {scenario.duration:g} s, is {self.step:g}")
-        for path, names in (("actions", self.actions), ("observations", self.observations)):
-            if not names:
-                flaws.add(path, "is empty", "name at least one")
-        for name in self.observations:
-            if name not in system.signal_names:
-                flaws.add(f"observations.{name}", "there is no such signal", nearest(name, system.signal_names))
-        for name in self.actions.keys() & self.random.keys():
-            flaws.add(f"random.{name}", "has no effect: it is an action, set at each step", "leave it out")
-        for name in self.actions:
-            if name.startswith(INITIAL):
-                flaws.add(f"actions.{name}", "is a start value, no number that acts during a run", "draw it: random")
-        for path, given in (("actions", self.actions), ("random", self.random)):
-            for name, limits in given.items():
-                if len(limits) != 2 or not np.all(np.isfinite(limits)) or limits[0] > limits[1]:
-                    flaws.add(f"{path}.{name}", f"must have a lowest and a highest value, has {limits}")
-        ranges = {**self.actions, **self.random}
+        flaws = FlawList()
+        self._check(flaws, system)
         # Both ends of every range, as two runs of a batch would have them.
+        ranges = {**self.actions, **self.random}
         parameters = {name: limits for name, limits in ranges.items() if not name.startswith(INITIAL)}
         initial = {name.removeprefix(INITIAL): limits for name, limits in ranges.items() if name.startswith(INITIAL)}
         if ranges:
@@ -81,6 +65,27 @@ class Task:
         for end in (0, 1):
             compiled.check_numbers({name: limits[end] for name, limits in parameters.items()})
         return compiled
+
+    def _check(self, flaws: FlawList, system: System) -> None:
+        """What names and ranges say by themselves."""
+        duration, known = system.scenario.duration, system.signal_names
+        if not 0 < self.step <= duration:
+            flaws.add("step", f"must be positive and at most the duration of {duration:g} s, is {self.step:g}")
+        for path, names in (("actions", self.actions), ("observations", self.observations)):
+            if not names:
+                flaws.add(path, "is empty", "name at least one")
+        for name in self.observations:
+            if name not in known:
+                flaws.add(f"observations.{name}", "there is no such signal", nearest(name, known))
+        for name in self.actions:
+            if name.startswith(INITIAL):
+                flaws.add(f"actions.{name}", "is a start value, no number that acts during a run", "draw it: random")
+            if name in self.random:
+                flaws.add(f"random.{name}", "has no effect: it is an action, set at each step", "leave it out")
+        for path, given in (("actions", self.actions), ("random", self.random)):
+            for name, limits in given.items():
+                if len(limits) != 2 or not np.all(np.isfinite(limits)) or limits[0] > limits[1]:
+                    flaws.add(f"{path}.{name}", f"must have a lowest and a highest value, has {limits}")
 
     @cached_property
     def formula(self) -> FormulaSignal | None:

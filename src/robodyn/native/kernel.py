@@ -65,6 +65,20 @@ class Kernel:
                 return results[0] if len(sizes) == 1 else results
         return self._call_copied(arrays)
 
+    def call_rows(self, *tables: np.ndarray) -> tuple[np.ndarray, ...]:
+        """One call a row of the tables, (n, size) each; a table an output. Machine code writes straight into them."""
+        if self.longer is not None:
+            raise ValueError(f"{self.name} has a run's table behind an input: call it row by row")
+        given = [np.ascontiguousarray(table, np.float64) for table in tables]
+        if tuple(table.shape[1:] for table in given) != tuple((size,) for size in self.in_sizes):
+            raise ValueError(f"{self.name} takes rows of {self.in_sizes} entries, not {[t.shape[1:] for t in given]}")
+        found = [np.empty((len(given[0]), size)) for size in self.out_sizes]
+        function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(given) + len(found)))(self.address)
+        steps = [range(t.ctypes.data, t.ctypes.data + t.nbytes, t.strides[0] or 8) for t in (*given, *found)]
+        for pointers in zip(*steps, strict=False):
+            function(*pointers)
+        return tuple(found)
+
     def _call_copied(self, arrays: tuple[Any, ...]) -> Any:
         """The same for inputs of any kind, through memory of our own."""
         if self.longer is not None:

@@ -189,17 +189,17 @@ def test_a_cluster_that_cannot_be_reached_is_reported_with_what_to_start(plan):
 
 
 def test_a_worker_refuses_other_laws_and_missing_modules_in_words_that_travel(plan, monkeypatch):
-    from robodyn.analysis.sweeps import clusters
+    from robodyn.analysis.sweeps import cluster_task
 
     absent = types.ModuleType("absent")
     absent.prepare = types.FunctionType((lambda plan: None).__code__, vars(absent), "prepare")
     absent.prepare.__module__, absent.prepare.__qualname__ = "absent", "prepare"
     with monkeypatch.context() as there:
         there.setitem(sys.modules, "absent", absent)
-        missing = clusters.cloudpickle.dumps((plan.without_inputs(), absent.prepare))
-    same = clusters.cloudpickle.dumps((plan.without_inputs(), clusters.run_task))
+        missing = cluster_task.cloudpickle.dumps((plan.without_inputs(), absent.prepare))
+    same = cluster_task.cloudpickle.dumps((plan.without_inputs(), cluster_task.run_task))
     for content, words in ((missing, "absent: is not installed there"), (same, "a law has been edited")):
         with pytest.raises(ModelError, match=words) as refused:
-            clusters.run_task(content, "other equations", [0])
+            cluster_task.run_task(content, "other equations", [0])
         travelled = pickle.loads(pickle.dumps(refused.value))
         assert (str(travelled), travelled.flaws) == (str(refused.value), refused.value.flaws)

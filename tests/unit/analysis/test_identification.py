@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from robodyn.analysis.identification.base_parameters import find_base_parameters
 from robodyn.analysis.identification.consistent_bodies import coordinates_of, make_consistent
+from robodyn.analysis.identification.contest import compare_friction_laws
 from robodyn.analysis.identification.identify import identify, plan_identification
 from robodyn.analysis.identification.least_squares import Estimate
 from robodyn.analysis.identification.parameters import body_numbers
@@ -120,7 +121,7 @@ def test_base_parameters_of_a_planar_arm_are_the_known_ones():
 
 @cache
 def found_once():
-    return identify(coupled_arm(), record(), cutoff=20.0)
+    return identify(coupled_arm(), record(), cutoff=40.0)
 
 
 def test_numbers_are_found_and_rows_that_were_held_out_are_predicted():
@@ -229,3 +230,19 @@ def test_what_is_left_is_white_and_the_page_says_all():
     page = identification_page(found)
     assert all(estimate.name in page for estimate in found.base)
     assert page.count("data:image/png;base64,") == 2
+
+
+def test_the_law_that_made_the_data_wins_the_contest():
+    found = compare_friction_laws(coupled_arm(), record(), ("viscous_friction", "coulomb_friction"), cutoff=15.0)
+    assert [contender.law for contender in found] == ["coulomb_friction", "viscous_friction"]
+    assert found[0].held_out < 0.5 * found[1].held_out
+    assert found[1].bic - found[0].bic > 100
+    with pytest.raises(ModelError, match="cannot be compared"):
+        compare_friction_laws(coupled_arm(), record(), ["lugre_friction"])
+
+
+def test_a_wrong_sign_is_told_by_what_comes_out_negative():
+    data = record()
+    turned = identify(coupled_arm(), replace(data, values=data.values * [1.0, 1.0, -1.0, -1.0]), cutoff=15.0)
+    assert any(w.startswith("shoulder.friction.coulomb comes out negative") for w in turned.warnings)
+    assert not any("negative" in w for w in found_once().warnings)

@@ -98,7 +98,6 @@ def choose_cutoff(data: Run, joints: Sequence[str]) -> float:
 
 def make_rows(
     regressor: Regressor,
-    kept: Sequence[int],
     efforts: Sequence[Effort],
     jacobians: Floats,
     data: Run,
@@ -107,7 +106,7 @@ def make_rows(
     """Filtered rows of one recording.
 
     Args:
-        kept: columns of the regressor.
+        regressor: of the base parameters.
         jacobians: how each effort acts on the joints, (n_efforts, n_joints).
         cutoff: of the low-pass [Hz], None to find one.
     """
@@ -126,10 +125,10 @@ def make_rows(
         tau = LowPass(ANTI_ALIAS * slow)(tau, rate)
     q, v, a, tau, time = (part[::every] for part in (q, v, a, tau, even.time))
     present = np.isfinite(np.hstack([q, v, a, tau])).all(axis=1)
-    Y = np.full((len(q), len(regressor.joints), len(kept)), np.nan)
+    Y = np.full((len(q), len(regressor.joints), len(regressor.parameters)), np.nan)
     forces = np.full(q.shape, np.nan)
-    whole, fixed = regressor(q[present], v[present], a[present])
-    Y[present], forces[present] = whole[:, :, kept], tau[present] - fixed
+    Y[present], fixed = regressor(q[present], v[present], a[present])
+    forces[present] = tau[present] - fixed
     smooth = LowPass(chosen)
     Y, forces = smooth(Y.reshape(len(q), -1), slow).reshape(Y.shape), smooth(forces, slow)
     used = (

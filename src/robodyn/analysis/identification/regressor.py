@@ -64,17 +64,21 @@ class Regressor:
     def __call__(self, q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats]:
         """Y (n_times, n, n_theta) and tau_0 (n_times, n) along a motion, each (n_times, n)."""
         n, count = len(self.joints), len(self.parameters)
-        rows, columns = self._places
-        entries, fixed = np.empty((len(q), len(rows))), np.empty((len(q), n))
-        kernel = self._kernel
-        for k, state in enumerate(np.ascontiguousarray(np.hstack([q, v, a]))):
-            entries[k], fixed[k] = kernel(state)
-        flat = np.zeros((len(q), n * count))
-        flat[:, rows * count + columns] = entries
+        flat, fixed = self._kernel.call_rows(np.hstack([q, v, a]))
         Y = flat.reshape(len(q), n, count)
         if len(self.offsets):
             Y[:, :, -len(self.offsets) :] = self.offsets.T
         return Y, fixed
+
+    def choose(self, places: Sequence[int]) -> Regressor:
+        """The same with some of its parameters, in their order; code for the others is not even compiled."""
+        own = len(self.parameters) - len(self.offsets)
+        inner, outer = [k for k in places if k < own], [k - own for k in places if k >= own]
+        motion = [ca.SX.sym(name, len(self.joints)) for name in ("q", "v", "a")]
+        Y, fixed = self.function(*motion)
+        function = ca.Function("regressor", motion, [Y[:, inner], fixed])
+        parameters = tuple(self.parameters[k] for k in places)
+        return replace(self, parameters=parameters, function=function, offsets=self.offsets[outer])
 
     def with_offsets(self, names: Sequence[str], units: Sequence[str], jacobians: Floats) -> Regressor:
         """The same with an unknown constant in each measured effort, which acts on the joints by a row of jacobians."""
@@ -82,19 +86,13 @@ class Regressor:
         return replace(self, parameters=(*self.parameters, *own), offsets=jacobians)
 
     @cached_property
-    def _places(self) -> tuple[np.ndarray, np.ndarray]:
-        rows, columns = self.function.sparsity_out(0).get_triplet()
-        return np.array(rows, int), np.array(columns, int)
-
-    @cached_property
     def _kernel(self) -> Any:
-        """Native code that gives the entries of Y that are not always 0, and tau_0."""
+        """Native code that gives Y, row after row, and tau_0; columns of offsets are empty."""
         n = len(self.joints)
         state = ca.SX.sym("state", 3 * n)
         Y, fixed = self.function(state[:n], state[n : 2 * n], state[2 * n :])
-        rows, columns = (places.tolist() for places in self._places)
-        entries = ca.vertcat(ca.SX(0, 1), *(Y[i, j] for i, j in zip(rows, columns, strict=True)))
-        flat = ca.Function("regressor", [state], [entries, ca.densify(fixed)])
+        whole = ca.horzcat(Y, ca.SX(n, len(self.offsets)))
+        flat = ca.Function("regressor", [state], [ca.densify(ca.vec(whole.T)), ca.densify(fixed)])
         return compile_kernels({"regressor": flat}, None).kernels["regressor"]
 
 

@@ -9,25 +9,22 @@ said that its versions are those of this process: the same numbers to the last b
 from __future__ import annotations
 
 import queue
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import cloudpickle
 from distributed import Client, KilledWorker
 
+from robodyn.analysis.sweeps.cluster_task import make_task
 from robodyn.analysis.sweeps.identity import hash_equations
-from robodyn.analysis.sweeps.jobs import Job, take
+from robodyn.analysis.sweeps.jobs import take
 from robodyn.analysis.sweeps.parts import Finished
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.analysis.sweeps.progress import ClusterLost
 from robodyn.analysis.sweeps.track import Prepare
 from robodyn.analysis.sweeps.versions import find_versions
 from robodyn.errors import Flaw, ModelError
-from robodyn.waiting import quietly
 
 TASK_SECONDS = 0.5
 """Work handed to a worker at once."""
@@ -64,7 +61,7 @@ class Cluster:
 
     def __init__(self, client: Any, content: bytes, equations: str) -> None:
         self.client, self.content, self.equations = client, content, equations
-        self.task = _make_task()
+        self.task = make_task()
         self.versions = find_versions()
         self.done: queue.Queue[Any] = queue.Queue()
         self.pending: dict[str, tuple[Any, frozenset[str], list[int]]] = {}
@@ -189,40 +186,3 @@ def _take_some(waiting: list[list[int]], size: int) -> list[int]:
     if not waiting[-1]:
         waiting.pop()
     return runs
-
-
-def _make_task() -> Callable[..., list[Finished]]:
-    """What a worker does, as a function that is pickled by value: the scheduler reads it without having robodyn."""
-
-    def run(content: bytes, equations: str, runs: Sequence[int]) -> list[Finished]:
-        from robodyn.analysis.sweeps.clusters import run_task
-
-        return run_task(content, equations, runs)
-
-    return run
-
-
-def run_task(content: bytes, equations: str, runs: Sequence[int]) -> list[Finished]:
-    """Carry out some runs of a pickled plan in this process."""
-    with quietly(), _making:
-        job = _make_job(content, equations)
-    left, done = list(reversed(runs)), list[Finished]()
-    while left:
-        done += job(take(left, job.choose(job.plan.n_runs, 1)))
-    return done
-
-
-_making = threading.Lock()
-
-
-@lru_cache(maxsize=1)
-def _make_job(content: bytes, equations: str) -> Job:
-    try:
-        plan, prepare = cloudpickle.loads(content)
-    except ImportError as error:
-        flaw = Flaw(f"{error.name}", "is not installed there", "install what your laws need where the workers are")
-        raise ModelError([flaw], "a worker") from error
-    if hash_equations(plan) != equations:
-        what = "the equations of the scenario are others there: a law has been edited in one of both places"
-        raise ModelError([Flaw(sys.executable, what, "install the same modules of yours there")], "a worker")
-    return Job(plan, prepare)
