@@ -25,6 +25,7 @@ from robodyn_studies.cosimulation_singular import (
     singular_time,
     wrist_above_roll_axis,
 )
+from robodyn_studies.cosimulation_untuned import Trial
 
 
 @pytest.fixture(scope="module")
@@ -35,12 +36,23 @@ def coupled():
 
 PREFIX = "space-case-"
 ROLLING = "Reduced interface models, a shoulder that rolls"
-"""A long part, most of which a test below tries."""
+UNTUNED = "Reduced interface models, rigid arm at untuned steps"
+"""Long parts, most of which tests below try."""
 
 
 def test_every_figure_comes_out():
-    assert flawed_figures("cosimulation", (ROLLING,)) == []
-    assert ROLLING in STUDIES["cosimulation"].parts()
+    assert flawed_figures("cosimulation", (ROLLING, UNTUNED)) == []
+    assert {ROLLING, UNTUNED} <= set(STUDIES["cosimulation"].parts())
+
+
+def test_the_rigid_model_is_ill_conditioned_at_an_untuned_step_and_no_worse_than_the_flexible_one():
+    trial = Trial(HEIGHT, "none", 0.05)
+
+    assert trial.case.finished
+    assert trial.case.condition > 1e9
+    assert trial.flexible.condition < 1e4
+    assert 0.5 < trial.case.error / trial.flexible.error < 1.5
+    assert not trial.failed
 
 
 def test_the_joint_angles_bring_point_a_where_it_should_be():

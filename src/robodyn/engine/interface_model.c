@@ -185,9 +185,9 @@ static void invert_regular(double *A, int64_t k, double *inverse, int64_t *pivot
   for (int64_t j = 0; regular && j < k; j++) solve_factorised(A, pivots, k, inverse + j * k);
 }
 
-/* What the constraints leave of accelerations: A_i X less its part along the constraints, (k). */
-static void allow(const double *A_i, const double *B, const double *C, const double *x, const double *sizes, double *out) {
-  int64_t n = (int64_t)sizes[0], k = (int64_t)sizes[1], m = (int64_t)sizes[2];
+/* What m constraints leave of accelerations x: A_i x less its part along them, (k). B: see interface_reduce; C: A_c^T. */
+static void allow(const Port *port, const double *A_i, const double *B, const double *C, int64_t m, const double *x, double *out) {
+  int64_t n = port->n_v, k = port->rows;
   multiply(A_i, x, k, n, 1, out);
   for (int64_t l = 0; l < m; l++) {
     double along = 0.0;
@@ -225,13 +225,13 @@ void interface_reduce(const Port *port) {
     multiply(reach, inverse, k, m, m, B);
   }
   double *inertia = port->model, *mobility = inertia + k * k, *effective = mobility + k * k, *inertial = effective + k;
-  double *acceleration = inertial + k, *condition = acceleration + k, sizes[3] = {(double)n, (double)k, (double)m};
+  double *acceleration = inertial + k, *condition = acceleration + k;
   double *forced = room, *free = forced + k, *copy = free + k;
-  for (int64_t j = 0; j < k; j++) allow(at.A_i, B, C, X + n * j, sizes, copy + j * k);
+  for (int64_t j = 0; j < k; j++) allow(port, at.A_i, B, C, m, X + n * j, copy + j * k);
   for (int64_t j = 0; j < k; j++)
     for (int64_t i = 0; i < k; i++) mobility[j * k + i] = (copy[j * k + i] + copy[i * k + j]) / 2.0;
-  allow(at.A_i, B, C, X + n * k, sizes, forced);
-  allow(at.A_i, B, C, X + n * (k + 1), sizes, free);
+  allow(port, at.A_i, B, C, m, X + n * k, forced);
+  allow(port, at.A_i, B, C, m, X + n * (k + 1), free);
   for (int64_t i = 0; i < k; i++) {
     free[i] -= at.drift_i[i];
     for (int64_t l = 0; l < m; l++) free[i] += B[l * k + i] * drift[l];

@@ -50,12 +50,14 @@ STUDY = Study(
         "nothing there, since the fastest pole is real. Conditions in one model and three phases in sequence give "
         "one motion.\n\n"
         "**What differs and why.** The paper's EXCEL and MATLAB part at 2 ms, and it suspects rounding. Rounding "
-        "is not it: a spreadsheet with our equations gives our numbers at 2 ms too. Its two programs do not solve "
-        "the same equations: MATLAB limits the currents where they are integrated, the printed spreadsheet where "
-        "they are used, which is the same to the eye at 1 ms and far apart beyond the critical step. Its printed "
-        "formulas of Heun's method have four slips that make them worse than Euler's, as the paper observes. As "
-        "printed, the spreadsheet's targets of task c follow the arm while it avoids the obstacle, and the old "
-        "ones never return; here they are frozen and return, as the text says."
+        "is not it: a spreadsheet with our equations gives our numbers to 1e-5 rad at 2 ms too. Its two programs "
+        "do not solve the same equations: MATLAB limits the currents where they are integrated, the printed "
+        "spreadsheet where they are used, which is the same to the eye at 1 ms and far apart beyond the critical "
+        "step. That suffices to part them; but here the state that is limited goes more astray, and the paper "
+        "says so of EXCEL, so that it is no proof that this parted theirs. Its printed formulas of Heun's method "
+        "have four slips that make them worse than Euler's, as the paper observes. As printed, the spreadsheet's "
+        "targets of task c follow the arm while it avoids the obstacle, and the old ones never return; here they "
+        "are frozen and return, as the text says."
     ),
     source="Rekova and others, SNE 29(3), 2019, 149-158",
     scenarios=("scara-ptp", "scara-avoid", "scara-avoid-sampled", "scara-phases"),

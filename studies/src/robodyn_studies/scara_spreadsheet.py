@@ -96,7 +96,7 @@ def spreadsheet_figures() -> Iterator[PublishedValue]:
         else:
             reason = (
                 "the paper's EXCEL and MATLAB differ significantly at 2 ms, and it suspects rounding. The same "
-                "equations give the same numbers in a spreadsheet and here at 2 ms too: it is its equations that differ"
+                "equations agree to 1e-5 in a spreadsheet and here at 2 ms too: it is its equations that differ"
             )
             where = f"{PAPER}, figures 4 and 6"
             yield PublishedValue(name, None, apart, "rad", None, reason, where, Kind.RESULT)

@@ -239,3 +239,10 @@ def test_the_law_that_made_the_data_wins_the_contest():
     assert found[1].bic - found[0].bic > 100
     with pytest.raises(ModelError, match="cannot be compared"):
         compare_friction_laws(coupled_arm(), record(), ["lugre_friction"])
+
+
+def test_a_wrong_sign_is_told_by_what_comes_out_negative():
+    data = record()
+    turned = identify(coupled_arm(), replace(data, values=data.values * [1.0, 1.0, -1.0, -1.0]), cutoff=15.0)
+    assert any(w.startswith("shoulder.friction.coulomb comes out negative") for w in turned.warnings)
+    assert not any("negative" in w for w in found_once().warnings)

@@ -6,7 +6,7 @@ first part of them, possible bodies with these base parameters, prediction of th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -205,7 +205,10 @@ def _summarise(
         lost=consistent.lost,
         gap=base.gap,
         silent=base.silent,
-        warnings=_warnings(estimates, predictions, fitted, consistent.lost),
+        warnings=(
+            *_describe_negative(regressor, base, estimates),
+            *_warnings(estimates, predictions, fitted, consistent.lost),
+        ),
         time=np.concatenate([r.time for r, _ in parts]),
         measured=measured,
         predicted=np.concatenate([r.Y @ beta for r, _ in parts]),
@@ -245,6 +248,13 @@ def predict_joints(regressor: Regressor, rows: Sequence[Rows], beta: Floats, hel
         rms = float(np.sqrt(np.mean(e**2)))
         found.append(JointPrediction(joint, unit, tau.size, rms, 100 * rms / max(float(np.std(tau)), 1e-300), held_out))
     return found
+
+
+def _describe_negative(regressor: Regressor, base: BaseParameters, estimates: Sequence[BaseEstimate]) -> Iterator[str]:
+    """Friction and rotors that come out negative beyond doubt: a sign is wrong."""
+    for k, e in zip(base.kept, estimates, strict=True):
+        if regressor.parameters[k].non_negative and e.told and e.upper < 0:
+            yield f"{e.name} comes out negative: the sign of a position or of an effort there is wrong, or a delay is"
 
 
 def _warnings(

@@ -17,7 +17,7 @@ from robodyn.results.signal import Floats
 ORDER = 4
 """Of the differences m."""
 SPIKE = 10.0
-"""Differences, by their usual size, beyond which a sample is a spike."""
+"""Distance from both neighbours, by the noise or the step of the values, beyond which a sample is a spike."""
 LEAST_HELD = 5
 """Samples in a row at the greatest value that are a saturation; a peak of a smooth signal has fewer."""
 MOST_LEVELS = 1 << 16
@@ -83,12 +83,12 @@ def estimate_noise(y: Floats) -> tuple[float, np.ndarray]:
     differences = np.diff(y, ORDER)
     size = math.sqrt(math.comb(2 * ORDER, ORDER))
     noise = 1.4826 * float(np.median(np.abs(differences))) / size
-    # A spike of height h shows as h binomial(m, m/2) in the middle of m + 1 differences.
-    single = np.abs(np.diff(y, 2)) / 2
-    usual = max(1.4826 * float(np.median(single)), find_quantum(y))
-    found = np.flatnonzero(single > SPIKE * usual) + 1 if usual > 0 else none
-    peaks = [k for k in found if single[k - 1] >= single[max(k - 2, 0) : k + 1].max()]
-    return noise, np.array(peaks, int)
+    # A spike is one sample beyond both of its neighbours, on the same side: steps and gaps are none.
+    before, after = y[1:-1] - y[:-2], y[1:-1] - y[2:]
+    height = np.where(before * after > 0, np.minimum(np.abs(before), np.abs(after)), 0.0)
+    # The turning points of a smooth signal are beyond their neighbours by its curvature.
+    usual = max(noise, find_quantum(y), float(np.median(np.abs(np.diff(y, 2)))))
+    return noise, np.flatnonzero(height > SPIKE * usual) + 1 if usual > 0 else none
 
 
 def find_quantum(y: Floats) -> float:
