@@ -38,7 +38,7 @@ class Pack:
     """
 
     def __init__(self, lanes: int, vectors: Mapping[int, int], n_p: int, table: np.ndarray, longest: int) -> None:
-        self.free = functions().pack_free
+        self.free, self.address = functions().pack_free, 0
         self.kernels, self.vectors = (np.array(list(each), np.int64) for each in (vectors, vectors.values()))
         table = np.array(table, float)
         self.address = functions().pack_new(
@@ -57,7 +57,7 @@ class Pack:
         self.keeps: Any = None
 
     def __del__(self) -> None:
-        if getattr(self, "address", None):
+        if self.address:
             self.free(self.address)
 
     def advance(self, runs: Sequence[Integration], look: Callable[[], None] | None = None) -> list[int]:

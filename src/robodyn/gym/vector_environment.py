@@ -46,6 +46,7 @@ class ScenarioVectorEnv(VectorEnv):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.ended = np.zeros(num_envs, bool)
+        self.generators: list[Generator] = []
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self.shares = [range(k, num_envs, threads) for k in range(threads)]
 
@@ -55,9 +56,8 @@ class ScenarioVectorEnv(VectorEnv):
         """Begin anew; with a seed, robot k has that of a single environment with `seed + k`."""
         if options:
             raise ValueError(f"options: there are none, given are {options}")
-        if seed is not None or not hasattr(self, "generators"):
-            seeds = self._spread(seed)
-            self.generators: list[Generator] = [np.random.Generator(np.random.PCG64(one)) for one in seeds]
+        if seed is not None or not self.generators:
+            self.generators = [np.random.Generator(np.random.PCG64(one)) for one in self._spread(seed)]
         self.ended[:] = False
         pairs = zip(self.episodes, self.generators, strict=True)
         return np.array([episode.reset(random) for episode, random in pairs]), {}

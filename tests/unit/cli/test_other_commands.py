@@ -194,7 +194,7 @@ def test_without_a_command_the_help_is_shown(invoke):
 
 def test_a_part_of_a_study_is_computed_alone(invoke, read_json):
     figures = read_json(invoke("reproduce", "scara", "--part", "FORMS", "--json").stdout)
-    assert [figure["name"] for figure in figures] == ["model_forms_disagreement"]
+    assert [figure["name"] for figure in figures] == ["a_forms_disagreement"]
 
 
 @pytest.mark.parametrize(

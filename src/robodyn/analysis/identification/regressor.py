@@ -24,7 +24,7 @@ from robodyn.assembly import System, assemble
 from robodyn.assembly.model_friction import friction_laws
 from robodyn.assembly.values import collect_values
 from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import Block, Scenario
+from robodyn.model import Block, LinearCombination, Scenario
 from robodyn.model.body import TENSOR
 from robodyn.model.joint_block import JointBlock
 from robodyn.native import compile_kernels
@@ -177,7 +177,7 @@ def _bare_system(scenario: Scenario) -> System:
 def _is_rotor(scenario: Scenario, name: str) -> bool:
     machine = scenario.machine
     joints = [f"{j.name}.armature" for j in (machine.mechanism.joints if machine.mechanism else ()) if j.armature > 0]
-    coordinates = [f"{c.name}.inertia" for c in machine.coordinates if getattr(c, "inertia", 0.0)]
+    coordinates = [f"{c.name}.inertia" for c in machine.coordinates if isinstance(c, LinearCombination) and c.inertia]
     return name in joints or name in coordinates
 
 

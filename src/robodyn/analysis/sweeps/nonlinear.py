@@ -28,6 +28,14 @@ if TYPE_CHECKING:
     from robodyn.analysis.sweeps.plan import SweepPlan
 
 
+class _Own(threading.local):
+    """What one thread carries out runs with."""
+
+    lean: LeanRuns | None = None
+    pool: RunPool
+    choice: LaneChoice
+
+
 class LeanSystem:
     """A scenario in native code, for runs with other inputs, start values and durations, in several threads at once."""
 
@@ -38,7 +46,7 @@ class LeanSystem:
         self.inputs = {number.name for number in self.compiled.system.parameters}
         self.columns = [info.name for info in self.compiled.recorded]
         self.lean: tuple[CompiledSystem, float, LeanRuns] | None = None
-        self.lock, self.own = threading.Lock(), threading.local()
+        self.lock, self.own = threading.Lock(), _Own()
 
     def compile(self, scenario: Scenario, signals: tuple[str, ...]) -> CompiledSystem:
         """Native code of the scenario."""
@@ -82,7 +90,7 @@ class LeanSystem:
     def _pool(self, lean: LeanRuns) -> tuple[RunPool, LaneChoice]:
         """What carries out runs in this thread, and how."""
         own = self.own
-        if getattr(own, "lean", None) is not lean:
+        if own.lean is not lean:
             own.lean, own.pool = lean, lean.make_pool()
             own.choice = LaneChoice(lean.compiled, self.solver, None)
         return own.pool, own.choice

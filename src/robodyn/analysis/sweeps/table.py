@@ -147,7 +147,7 @@ def _write(path: Path, columns: Mapping[str, tuple[Any, str]], about: Mapping[st
 
     def piece(begin: int) -> list[Any]:
         cut = [values[begin : begin + PIECE] for values, _ in columns.values()]
-        return [pyarrow.array(list(values) if getattr(values, "ndim", 1) == 2 else values) for values in cut]
+        return [pyarrow.array(list(values) if np.ndim(values) == 2 else values) for values in cut]
 
     fields = [
         pyarrow.field(name, array.type, metadata={"unit": unit})
