@@ -201,11 +201,7 @@ def compile_kernels(
         on_compile: called with a sentence before a compilation that no cache could spare.
         data: numbers of the run's table, where the functions read one.
     """
-    traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
-    swept = tuple(name for name, function in functions.items() if isinstance(function, Sweep))
-    chosen = tuple(name for name in traced if name in inexact)
-    seldom = tuple(name for name in traced if name in rare)
-    settings = _Settings(swept, chosen, plain, tuple(driven), seldom, parameter_input, optimisation(quick))
+    traced, settings = _settle(functions, parameter_input, optimisation(quick), inexact, plain, driven, rare)
     key = kept.make_key(traced, [settings]) if cache else ""
     code = kept.load(key) if cache else None
     if code is None:
@@ -233,12 +229,8 @@ def compile_lanes(
 ) -> LaneModule:
     """Machine code of several functions that computes several robots a call, to the same bits: see
     `robodyn.native.lanes`. Arguments as of `compile_kernels`; what is rarely called, and sweeps, are left out."""
-    traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
-    swept = tuple(name for name, function in functions.items() if isinstance(function, Sweep))
-    chosen = tuple(name for name in traced if name in inexact)
-    seldom = tuple(name for name in traced if name in rare)
-    settings = _Settings(swept, chosen, plain, tuple(driven), seldom, parameter_input, optimisation(quick=False))
-    kept_names = [name for name in traced if name not in {*swept, *seldom}]
+    traced, settings = _settle(functions, parameter_input, optimisation(quick=False), inexact, plain, driven, rare)
+    kept_names = [name for name in traced if name not in {*settings.swept, *settings.rare}]
     key = kept.make_key(traced, [settings, lanes])
     code = kept.load(key)
     if code is None:
@@ -261,6 +253,22 @@ class _Settings:
     rare: tuple[str, ...]
     parameter_input: int | None
     level: int
+
+
+def _settle(
+    functions: Mapping[str, ca.Function | Sweep],
+    parameter_input: int | None,
+    level: int,
+    inexact: Collection[str],
+    plain: bool,
+    driven: Collection[str],
+    rare: Collection[str],
+) -> tuple[dict[str, ca.Function], _Settings]:
+    """The traced functions, and the options that concern them."""
+    traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
+    swept = tuple(name for name, function in functions.items() if isinstance(function, Sweep))
+    chosen, seldom = (tuple(name for name in traced if name in names) for names in (inexact, rare))
+    return traced, _Settings(swept, chosen, plain, tuple(driven), seldom, parameter_input, level)
 
 
 def _make_code(
