@@ -108,5 +108,5 @@ def test_the_pictures_of_a_study_are_drawn_into_a_folder(invoke, tmp_path):
     result = invoke("plot", "scara", "--out", tmp_path / "scara")
     assert result.exit_code == 0
     drawn = sorted(path.name for path in (tmp_path / "scara").iterdir())
-    assert {"b-path.png", "b-joints.png", "c-path.png", "c-distance.png"} <= set(drawn)
+    assert {"b-path.png", "b-joints.png", "c-path.png", "c-distance-1ms.png"} <= set(drawn)
     assert all(str(tmp_path / "scara" / name) in result.stdout for name in drawn)

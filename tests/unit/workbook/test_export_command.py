@@ -48,7 +48,7 @@ def test_numbers_and_the_duration_can_be_set(export, tmp_path):
 def test_mechanism_numbers_can_be_kept_as_cells(export, tmp_path):
     arguments = ("--solver", "euler", "--step", "0.001", "--rows", "5", "--tunable", "*.mass")
     assert export("scara-ptp", "--to", "xlsx", *arguments).exit_code == 0
-    assert value_of(openpyxl.load_workbook(tmp_path / "scara-ptp.xlsx"), "link2_mass") == 10.0
+    assert value_of(openpyxl.load_workbook(tmp_path / "scara-ptp.xlsx"), "link2_mass") == 6.0
 
 
 @pytest.mark.parametrize(
