@@ -29,11 +29,6 @@ def to_arm(k: int, w: Triple) -> Triple:
     return c * w[0] + s * w[1], c * w[1] - s * w[0], w[2]
 
 
-def to_world(k: int, p: Triple) -> Triple:
-    c, s = math.cos(AZIMUTHS[k]), math.sin(AZIMUTHS[k])
-    return c * p[0] - s * p[1], c * p[1] + s * p[0], p[2]
-
-
 def point(angles: Triple, a: float, b: float, offset: float) -> Triple:
     """p(a, b) of an arm's angles (phi, theta, alpha), in its frame [m]."""
     phi, theta, alpha = angles
