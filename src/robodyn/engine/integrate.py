@@ -19,7 +19,7 @@ from robodyn.engine.binding import EngineRun, address_of, copied, fill, function
 from robodyn.engine.layout import structures
 from robodyn.engine.problem import Derivatives, Problem, check_delays, check_problem
 from robodyn.engine.requests import check_method, check_span, check_start, engine_settings, require_shape
-from robodyn.engine.solver import RECORDING_KINDS, Recording
+from robodyn.engine.solver import RECORDING_KINDS, Recording, method_number
 from robodyn.engine.trajectory import EXTREMES, NO_PROBES, BrokenRun, Counters, Probes, Status, Stiffness, Trajectory
 
 if TYPE_CHECKING:
@@ -122,7 +122,9 @@ def set_up(problem: Problem, solver: "Solver", recording: Recording) -> Setup:
     problem = check_problem(problem)
     check_method(problem, solver)
     times = np.zeros(0) if recording.times is None else np.array(recording.times, float)
-    model = fill("Model", problem, task=problem.task_address, n_tasks=len(problem.task_address))
+    traced = problem.rosenbrock_step if problem.rosenbrock_method == method_number(solver.method) else 0
+    tasks = {"task": problem.task_address, "n_tasks": len(problem.task_address)}
+    model = fill("Model", problem, **tasks, rosenbrock_step=traced)
     method, _ = method_structure(solver.method, solver.pair[1] if solver.pair else None)
     rows = {"kind": RECORDING_KINDS.index(recording.kind), "n_times": len(times), "times": times}
     rows["most_rows"] = LARGEST_RECORD // (8 * (problem.n_y + 2))
