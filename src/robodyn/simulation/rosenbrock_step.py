@@ -1,7 +1,7 @@
 """Rosenbrock step, traced: how does a small stiff system take a whole step in one function?
 
-The engine composes a step from calls of the rates and of their derivatives, with dense linear algebra between them. Of a
-few states that costs more than the rates. In one function all of it stands in registers, zeros of the Jacobian cost
+The engine composes a step from calls of the rates and of their derivatives, with dense linear algebra between them. Of
+a few states that costs more than the rates. In one function all of it stands in registers, zeros of the Jacobian cost
 nothing, and several robots are computed at once:
 
     W u_i = f(t + c_i h, x0 + sum_j a_ij u_j) + sum_j C_ij u_j / h + time_weight_i h f_t,   W = 1 / (gamma h) - J
