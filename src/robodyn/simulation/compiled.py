@@ -171,6 +171,11 @@ class CompiledSystem:
         """The tunable parameters as described."""
         return {number.name: number.value for number in self.system.parameters}
 
+    @cached_property
+    def described_values(self) -> np.ndarray:
+        """Values of the tunable parameters as described."""
+        return self.parameter_values({})
+
     def parameter_values(self, changes: dict[str, float]) -> np.ndarray:
         """Values of the tunable parameters, with some changed."""
         if unknown := changes.keys() - self.tunable.keys():
