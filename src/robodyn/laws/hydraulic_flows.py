@@ -75,10 +75,13 @@ def four_way_valve(
         leakage: laminar flow past each edge; stroke: greatest opening to both sides.
     """
     x = sym.clip(opening, -stroke, stroke)
-    drops = (supply_pressure - pressure_1, pressure_1 - tank_pressure)
-    drops += (supply_pressure - pressure_2, pressure_2 - tank_pressure)
-    ways = (x - overlap_s1, -x - overlap_1t, -x - overlap_s2, x - overlap_2t)
-    edges = [_edge(way, drop, flow_coefficient, leakage) for way, drop in zip(ways, drops, strict=True)]
+    openings_and_drops = (
+        (x - overlap_s1, supply_pressure - pressure_1),
+        (-x - overlap_1t, pressure_1 - tank_pressure),
+        (-x - overlap_s2, supply_pressure - pressure_2),
+        (x - overlap_2t, pressure_2 - tank_pressure),
+    )
+    edges = [_edge(way, drop, flow_coefficient, leakage) for way, drop in openings_and_drops]
     (s1, _), (t1, _), (s2, _), (t2, _) = edges
     return {
         "flow_1": s1 - t1,
