@@ -97,7 +97,8 @@ def servo(**numbers):
     blocks = (
         Block("wave", "multisine_reference", parameters=wave, unit="m"),
         Block(
-            "encoder", "sampled_encoder", inputs={"value": "rail.position"}, parameters={"resolution": 2e-5}, period=0.002
+            "encoder", "sampled_encoder", inputs={"value": "rail.position"},
+            parameters={"resolution": 2e-5}, period=0.002
         ),
         Block(
             "control", "sampled_pid", unit="N", period=0.002, delay=0.002,
