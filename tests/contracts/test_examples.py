@@ -6,9 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.integrate import simpson
 from scipy.special import ellipk
 
 import robodyn as rd
+from robodyn.laws.hydraulic_oil import effective_bulk_modulus, specific_volume
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COVERED = {
@@ -48,6 +50,7 @@ def test_every_example_has_a_test():
         "flexible_arm",
         "gantry",
         "gantry_feed_forward",
+        "hydraulic_axis",
         "limited_arm",
         "quadrotor",
         "rover",
@@ -186,3 +189,45 @@ def test_limited_arm_tells_that_its_elbow_is_sent_into_its_stop():
     carried = run["elbow.torque"].final - run["elbow.friction.torque"].final - run["elbow.effort"].final
     assert carried == pytest.approx(-stiffness * bent, rel=1e-9)
     assert abs(run["elbow.friction.torque"].final) <= friction
+
+
+def test_the_hydraulic_axis_keeps_its_oil_and_its_power():
+    """What the pump gives is lost in edges and lines, stored in gas and oil, or pushes the slide; and oil is kept."""
+    run = rd.simulate(rd.read_scenario(EXAMPLES / "hydraulic_axis.toml"))
+    assert run.outcome.ok
+    t = np.linspace(0.0, 3.0, 30001)
+    y = {name: run[name](t) for name in run}
+
+    def total(power):
+        return float(simpson(power, x=t))
+
+    oil = {"bulk_modulus": 1.4e9, "air": 0.01}
+    given = total(y["gallery.pressure"] * y["pump.flow_out"])
+    parts = ("relief", "accumulator", "line", "valve", "gap")
+    lost = sum(total(y[f"{part}.lost_power"]) for part in parts) + total(2e5 * y["valve.tank_flow"])
+    gas = total(y["accumulator.gas_pressure"] * y["accumulator.oil_dot"])
+    moving = 870 * 3 / (math.pi / 4 * 0.012**2) / 2 * (y["line.flow"][-1] ** 2 - y["line.flow"][0] ** 2)
+    pushed = total((y["head.force"] + y["rod.force"]) * y["slide.velocity"])
+    rooms = {"gallery": 0.5e-3, "block": 0.2e-3}
+    rooms |= {"head": 0.3e-3 + 1.2566e-3 * y["slide.position"], "rod": 0.5e-3 - 6.409e-4 * y["slide.position"]}
+    squeezed = 0.0
+    for name, room in rooms.items():
+        p = y[f"{name}.pressure"]
+        squeezed += total(p * room / effective_bulk_modulus(p, **oil) * y[f"{name}.pressure_dot"])
+        # Oil by its volume without pressure: what came in is what there is more of.
+        flows = {"gallery": ("pump.flow_out", "relief.flow_in", "accumulator.flow", "line.flow_in")}
+        flows |= {"block": ("line.flow_out", "valve.supply_flow")}
+        flows |= {"head": ("valve.flow_1", "gap.flow_in"), "rod": ("valve.flow_2", "gap.flow_out")}
+        there = room / specific_volume(p, **oil)
+        came = total(sum(y[flow] for flow in flows[name]) / specific_volume(p, **oil))
+        # 1e-6 of the volumes is the solver's tolerance over some hundred steps.
+        assert there[-1] - there[0] == pytest.approx(came, abs=1e-5 * 0.5e-3), name
+    work = total(-y["friction.torque"] * y["slide.velocity"]) + y["energy.kinetic"][-1]
+    assert pushed == pytest.approx(work, rel=1e-4)
+    assert given == pytest.approx(lost + gas + moving + pushed + squeezed, rel=1e-4)
+    # The stroke takes more oil than the pump gives: the accumulator gives the rest, and the relief valve opens later.
+    assert 1.2566e-3 * y["slide.velocity"].max() > 1.5 * y["pump.flow_out"].max()
+    assert y["accumulator.oil"].min() < 0.7 * y["accumulator.oil"][0]
+    assert y["relief.opening"].max() > 0
+    # It comes to rest within the overlap, 4 mA by 3 A/m, and what feeds the leakage.
+    assert abs(y["slide.position"][-1]) < 1.1 * 0.004 / 3
