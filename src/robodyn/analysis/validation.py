@@ -33,6 +33,7 @@ class Validation:
     run: Run | None
 
     def as_plain(self) -> dict[str, Any]:
+        """As plain dictionaries, lists and numbers, for JSON."""
         signals, efforts = ([asdict(error) for error in errors] for errors in (self.signals, self.efforts))
         return {"signals": signals, "efforts": efforts, "notes": list(self.notes)}
 
