@@ -131,7 +131,7 @@ def test_numbers_of_loops_and_followers_are_identified(make):
     found = identify(
         scenario.with_numbers({p.number: 0.5 * p.given for p in plan.regressor.parameters if p.number}),
         run,
-        cutoff=25.0,
+        cutoff=50.0,
     )
     truth = dict(zip(plan.base.names, plan.base.G @ plan.regressor.given, strict=True))
     errors = [
@@ -139,8 +139,8 @@ def test_numbers_of_loops_and_followers_are_identified(make):
     ]
     # No noise but that of the filter: within three deviations or a thousandth nearly always.
     assert np.mean(np.array(errors) < 1) > 0.9
-    # The start from rest is sharper than the filter.
-    assert all(p.percent < (0.2 if p.held_out else 1.0) for p in found.predictions)
+    # What reverses within the memory of the filter is left, more of it at the sharp start.
+    assert all(p.percent < (0.5 if p.held_out else 2.0) for p in found.predictions)
 
 
 def test_base_parameters_of_a_follower_are_sums_with_its_gear():
