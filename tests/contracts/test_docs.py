@@ -30,7 +30,8 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 LIBRARY = ROOT / "src" / "robodyn"
 PACKAGES = sorted(found.parent.name for found in LIBRARY.glob("*/__init__.py"))
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+GUIDE = LIBRARY / "cli" / "guide.md"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", GUIDE, *sorted(DOCS.glob("*.md"))]
 # All that speaks of the code: pages, and docstrings and comments of the library and of the studies.
 TEXTS = [
     *PAGES,
