@@ -81,7 +81,10 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         # One that is misspelt is compared with all.
         self._load(*([cmd_name] if cmd_name in COMMANDS else COMMANDS))
-        return super().get_command(ctx, cmd_name)
+        found = super().get_command(ctx, cmd_name)
+        if found is not None and not found.epilog:
+            found.epilog = _show_examples(cmd_name)
+        return found
 
     def _load(self, *names: str) -> None:
         missing = [name for name in names if name not in self.commands]
@@ -90,8 +93,6 @@ class Commands(TyperGroup):
         if missing:
             made: Any = typer.main.get_command(app)
             self.commands.update(made.commands)
-        for name in missing:
-            self.commands[name].epilog = _show_examples(name)
 
     def invoke(self, ctx: Any) -> Any:
         as_json = "--json" in ctx.args

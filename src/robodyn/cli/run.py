@@ -64,7 +64,7 @@ def run_scenario(
     given = {key: value for key, value in settings.items() if value is not None}
     done = _simulate(what, given, rate, signal, certify)
     # Two files may describe one machine: each has a run of its own.
-    name = Path(scenario).stem if scenario.endswith(".toml") else what.name
+    name = Path(scenario).stem if Path(scenario).is_file() else what.name
     keep_run(done, folder / f"{name}.run", as_json, signals, unstable)
 
 
