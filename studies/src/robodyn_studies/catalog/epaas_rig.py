@@ -7,7 +7,7 @@ final one.
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Mapping
 
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario, Solver
@@ -56,7 +56,9 @@ def epaas_rig(
     name = "epaas-rig-extend" if amplitude >= 0 else "epaas-rig-retract"
     blocks, delays = make_circuit(RIG_CIRCUIT, step_target(RIG_CIRCUIT, amplitude, STEP_AT))
     if cylinder == "physical":
-        blocks = tuple(_physical(block) if block.law == "hydraulic_actuator" else block for block in blocks)
+        actuator = next(block for block in blocks if block.law == "hydraulic_actuator")
+        parts = make_cylinder("piston", actuator.inputs["opening"], PHYSICAL_CYLINDER, RIG_CIRCUIT.centre)
+        blocks = (*(block for block in blocks if block is not actuator), *parts)
     machine = Machine("epaas-rig", rig_mechanism(mass), blocks, delays=delays, tunable=("load.mass",))
     verb = "extending" if amplitude >= 0 else "retracting"
     return Scenario(
@@ -69,10 +71,35 @@ def epaas_rig(
     )
 
 
-def _physical(actuator: Block) -> Block:
-    return dataclasses.replace(
-        actuator, law="hydraulic_cylinder", parameters=PHYSICAL_CYLINDER | {"middle": RIG_CIRCUIT.centre}
+def make_cylinder(on: str, opening: str, size: Mapping[str, float], middle: float = 0.0) -> tuple[Block, ...]:
+    """Valve, two chambers and the gap between them, from the numbers that `linearise_cylinder` takes."""
+    shared = {"bulk_modulus": size["bulk_modulus"], "middle": middle}
+    areas = {1: size["area"], 2: -size["area_ratio"] * size["area"]}
+    pressures = {f"pressure_{k}": f"{on}.chamber_{k}.pressure" for k in areas}
+    chambers = [
+        Block(
+            f"{on}.chamber_{k}",
+            "piston_chamber",
+            on=on,
+            inputs={"flow_1": f"{on}.edges.flow_{k}", "flow_2": f"{on}.gap.{side}"},
+            parameters=shared | {"area": area, "volume": size[f"volume_{k}"]},
+        )
+        for (k, area), side in zip(areas.items(), ("flow_in", "flow_out"), strict=True)
+    ]
+    edges = Block(
+        f"{on}.edges",
+        "four_way_valve",
+        inputs={"opening": opening, "supply_pressure": size["supply_pressure"]} | pressures,
+        parameters={"flow_coefficient": size["flow_coefficient"]},
+        unit="A",
     )
+    gap = Block(
+        f"{on}.gap",
+        "laminar_gap",
+        inputs={"pressure_in": pressures["pressure_1"], "pressure_out": pressures["pressure_2"]},
+        parameters={"leakage": size["internal_leakage"]},
+    )
+    return (edges, *chambers, gap)
 
 
 def epaas_rig_extend() -> Scenario:
