@@ -41,7 +41,7 @@ INTERVAL = {"name": "text", "unit": "text", "value": "number", "deviation": "num
 }  # fmt: skip
 ERROR = {
     "name": "text", "unit": "text", "rows": "count", "rms": "number", "percent": "number: of the signal's spread",
-    "bias": "number", "largest": "number", "at_time": "number: of the largest [s]",
+    "bias": "number", "largest": "number", "at_time": "number: of the largest [s]", "recording?": "text",
 }  # fmt: skip
 EFFORT = {"joint": "text", "unit": "text", "rows": "count", "rms": "number", "percent": "number", "held_out": "flag"}
 
