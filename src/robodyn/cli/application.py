@@ -27,7 +27,7 @@ BAD_INPUT, SIMULATION_FAILED, INTERRUPTED = 2, 3, 130
 COMMANDS = (
     "bode", "budget", "check", "circle", "compare", "cosim", "data", "design", "dress", "excite", "export", "fit",
     "identify", "import", "info", "list", "loops", "modes", "move", "new", "perturb", "plot", "report", "reproduce",
-    "run", "schema", "sensitivity", "sheet", "show", "step", "sweep", "tune", "validate", "view",
+    "run", "schema", "sensitivity", "sheet", "show", "step", "studio", "sweep", "tune", "validate", "view",
 )  # fmt: skip
 """Each is a module of this package, which registers it."""
 
