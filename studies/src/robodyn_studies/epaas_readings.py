@@ -9,7 +9,7 @@ what the study printed it to.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from robodyn.analysis import measure_step
 from robodyn.assembly import assemble
-from robodyn.model import Recording
+from robodyn.model import Recording, Scenario
 from robodyn.results import Signal
 from robodyn.simulation import simulate_many
 from robodyn.studies import PublishedValue, below
@@ -51,7 +51,7 @@ class Reading:
         return f"{'with' if self.weight else 'without'} weight, level {self.level}"
 
 
-def _steps(scenario, rows: list[Numbers], signal: str) -> list[Signal]:
+def _steps(scenario: Scenario, rows: Sequence[Numbers], signal: str) -> list[Signal]:
     """A signal of each run."""
     system = assemble(scenario)
     start = {number.name: number.value for number in system.parameters}
