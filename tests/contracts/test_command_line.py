@@ -12,7 +12,7 @@ from robodyn.cli.commands import COMMANDS, GROUPS, examples_of
 from robodyn.cli.outputs import FAILURE, OUTPUTS, _expand, output_schema
 
 # They print a text, a schema or serve a page.
-WITHOUT_JSON = {"guide", "schema"}
+WITHOUT_JSON = {"guide", "schema", "studio"}
 WIDTH = 80
 
 

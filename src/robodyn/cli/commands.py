@@ -31,6 +31,7 @@ GROUPS = {
         "plot": "pictures of runs: over time, against each other, in space",
         "report": "one self-contained page: plots, 3-D replay, events, numbers",
         "view": "a machine with a slider for every joint, or a report, in the browser",
+        "studio": "change numbers, see the machine answer: a page on this computer",
         "compare": "largest differences between two runs",
     },
     "Analyse": {
