@@ -6,22 +6,29 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.integrate import simpson
 from scipy.special import ellipk
 
 import robodyn as rd
+from robodyn.laws.hydraulic_oil import effective_bulk_modulus, specific_volume
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COVERED = {
-    "cart_pole", "dh_arm", "fit_oscillator", "parameter_sweep", "pendulum_period", "quadratic_drag", "sampled_loop",
-    "swing_up_mpc",
+    "cart_pole", "dh_arm", "fit_oscillator", "input_shaping", "parameter_sweep", "pendulum_period", "quadratic_drag",
+    "sampled_loop", "swing_up_mpc",
 }  # fmt: skip
+
+
+def load_file(path):
+    spec = importlib.util.spec_from_file_location(f"loaded_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def load(name):
     """An example as a module, and what its main() returns."""
-    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_file(EXAMPLES / f"{name}.py")
     return module, module.main()
 
 
@@ -43,6 +50,7 @@ def test_every_example_has_a_test():
         "flexible_arm",
         "gantry",
         "gantry_feed_forward",
+        "hydraulic_axis",
         "limited_arm",
         "quadrotor",
         "rover",
@@ -53,6 +61,23 @@ def test_every_example_has_a_test():
 def test_examples_are_short(name):
     lines = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 60
+
+
+def test_every_example_is_in_the_gallery_with_a_question_and_a_picture():
+    pages = load_file(EXAMPLES.parent / "docs/extensions/gallery_pages.py")
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in EXAMPLES.glob("*.py")}
+    listed = [name for names in pages.GROUPS.values() for name in names]
+    assert sorted(listed) == sorted(COVERED)
+    assert not [name for name in listed if not pages.read_head(name)[0].endswith("?")]
+    assert not [name for name, source in sources.items() if "\ndef draw(path" not in source]
+
+
+def test_a_shaped_command_leaves_no_swing_where_a_step_overshoots_by_its_damping():
+    example, found = load("input_shaping")
+    damping = example.DAMPING
+    # The largest of readings dt apart misses the peak by (pi f dt)^2 / 2 at most, 4e-7 of 1.9 steps; rtol is 1e-9.
+    assert found["step"] == pytest.approx(math.exp(-math.pi * damping / math.sqrt(1 - damping**2)), abs=2e-6)
+    assert abs(found["shaped"]) < 1e-6
 
 
 def test_a_policy_of_four_gains_balances_the_pole_that_falls_without():
@@ -164,3 +189,45 @@ def test_limited_arm_tells_that_its_elbow_is_sent_into_its_stop():
     carried = run["elbow.torque"].final - run["elbow.friction.torque"].final - run["elbow.effort"].final
     assert carried == pytest.approx(-stiffness * bent, rel=1e-9)
     assert abs(run["elbow.friction.torque"].final) <= friction
+
+
+def test_the_hydraulic_axis_keeps_its_oil_and_its_power():
+    """What the pump gives is lost in edges and lines, stored in gas and oil, or pushes the slide; and oil is kept."""
+    run = rd.simulate(rd.read_scenario(EXAMPLES / "hydraulic_axis.toml"))
+    assert run.outcome.ok
+    t = np.linspace(0.0, 3.0, 30001)
+    y = {name: run[name](t) for name in run}
+
+    def total(power):
+        return float(simpson(power, x=t))
+
+    oil = {"bulk_modulus": 1.4e9, "air": 0.01}
+    given = total(y["gallery.pressure"] * y["pump.flow_out"])
+    parts = ("relief", "accumulator", "line", "valve", "gap")
+    lost = sum(total(y[f"{part}.lost_power"]) for part in parts) + total(2e5 * y["valve.tank_flow"])
+    gas = total(y["accumulator.gas_pressure"] * y["accumulator.oil_dot"])
+    moving = 870 * 3 / (math.pi / 4 * 0.012**2) / 2 * (y["line.flow"][-1] ** 2 - y["line.flow"][0] ** 2)
+    pushed = total((y["head.force"] + y["rod.force"]) * y["slide.velocity"])
+    rooms = {"gallery": 0.5e-3, "block": 0.2e-3}
+    rooms |= {"head": 0.3e-3 + 1.2566e-3 * y["slide.position"], "rod": 0.5e-3 - 6.409e-4 * y["slide.position"]}
+    squeezed = 0.0
+    for name, room in rooms.items():
+        p = y[f"{name}.pressure"]
+        squeezed += total(p * room / effective_bulk_modulus(p, **oil) * y[f"{name}.pressure_dot"])
+        # Oil by its volume without pressure: what came in is what there is more of.
+        flows = {"gallery": ("pump.flow_out", "relief.flow_in", "accumulator.flow", "line.flow_in")}
+        flows |= {"block": ("line.flow_out", "valve.supply_flow")}
+        flows |= {"head": ("valve.flow_1", "gap.flow_in"), "rod": ("valve.flow_2", "gap.flow_out")}
+        there = room / specific_volume(p, **oil)
+        came = total(sum(y[flow] for flow in flows[name]) / specific_volume(p, **oil))
+        # 1e-6 of the volumes is the solver's tolerance over some hundred steps.
+        assert there[-1] - there[0] == pytest.approx(came, abs=1e-5 * 0.5e-3), name
+    work = total(-y["friction.torque"] * y["slide.velocity"]) + y["energy.kinetic"][-1]
+    assert pushed == pytest.approx(work, rel=1e-4)
+    assert given == pytest.approx(lost + gas + moving + pushed + squeezed, rel=1e-4)
+    # The stroke takes more oil than the pump gives: the accumulator gives the rest, and the relief valve opens later.
+    assert 1.2566e-3 * y["slide.velocity"].max() > 1.5 * y["pump.flow_out"].max()
+    assert y["accumulator.oil"].min() < 0.7 * y["accumulator.oil"][0]
+    assert y["relief.opening"].max() > 0
+    # It comes to rest within the overlap, 4 mA by 3 A/m, and what feeds the leakage.
+    assert abs(y["slide.position"][-1]) < 1.1 * 0.004 / 3

@@ -72,6 +72,7 @@ class Excitation:
         return basis[0] @ columns, basis[1] @ columns, basis[2] @ columns
 
     def as_plain(self) -> dict[str, Any]:
+        """As plain dictionaries, lists and numbers, for JSON."""
         return asdict(self)
 
 

@@ -54,6 +54,7 @@ class Regressor:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Of the parameters, in the order of the columns."""
         return tuple(parameter.name for parameter in self.parameters)
 
     @property
