@@ -119,6 +119,26 @@ def test_a_broken_file_is_told_as_check_tells_it_and_runs_again_when_mended(page
     page.wait("document.querySelector('#flaws').textContent.includes('TOML')")
 
 
+def test_a_file_that_another_program_writes_is_followed_and_edits_here_are_kept_from_it(page, cart):
+    page.click("#tab-file")
+    try:
+        run = page.run("return document.documentElement.dataset.run")
+        cart.write_text(CART.replace("stiffness = 500", "stiffness = 321"))
+        page.wait(f"document.documentElement.dataset.run !== '{run}'")
+        expected = simulate(read_scenario(cart))["rail.position"](0.5)
+        assert final(page) == pytest.approx(expected, rel=SHOWN)
+        assert "321" in page.run("return document.querySelector('#text').value")
+        write(page, CART.replace("stiffness = 500", "stiffness = 222"))
+        page.wait("document.querySelector('#file-state').textContent === 'edited, not saved'")
+        cart.write_text(CART.replace("stiffness = 500", "stiffness = 333"))
+        page.wait("document.querySelector('#file-state').textContent.includes('changed on disk')")
+        assert "222" in page.run("return document.querySelector('#text').value")
+    finally:
+        cart.write_text(CART)
+    page.run("[...document.querySelectorAll('#file-head button')].find((b) => b.textContent === 'Discard edits').click()")
+    page.wait("document.querySelector('#file-state').textContent === 'as in the file'")
+
+
 def test_the_editor_completes_tables_keys_and_words_by_the_schema(page):
     page.click("#tab-file")
     script = """const [text, area] = [arguments[0], document.querySelector('#text')];
