@@ -5,18 +5,22 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: setup system-packages demo test test-studies sanitize soak lint bench docs clean
+PIP := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt
+
+.PHONY: setup system-packages demo test test-library test-studies sanitize soak lint bench docs clean
 
 setup: $(STAMP)
 
 # The engine is compiled with the installation, and by itself when its C sources have changed.
-$(STAMP): pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
+$(STAMP): $(BIN)/pip pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
+	$(PIP) --editable '.[dev]' --editable ./studies
+	@touch $@ $(VENV)/.demo
+
+$(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "robodyn needs Python 3.11 or newer: make PYTHON=/path/to/python3"; exit 1; }
-	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) \
+	@$(PYTHON) -m venv --clear $(VENV) \
 	  || { echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]' --editable ./studies
-	@touch $@
 
 # Programs of the system that some tests call: LibreOffice recalculates exported workbooks, Chromium opens reports.
 SYSTEM_PACKAGES := libreoffice-calc-nogui chromium chromium-driver
@@ -43,7 +47,11 @@ demo: setup
 # same bits, and most machines move for a second only.
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 ROBODYN_OPTIMISATION=$${ROBODYN_OPTIMISATION-0} $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-test: setup system-packages lint
+# What is checked without running it is checked at the same time.
+test: setup system-packages
+	@$(MAKE) --no-print-directory -j2 lint test-library
+
+test-library: setup
 	$(PYTEST)
 
 # Every figure of every published study, and the machines they are of.
@@ -82,13 +90,14 @@ lint: setup
 	$(BIN)/lint-imports
 
 bench: setup
+	$(PIP) --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
 # Pages of the studies are written once; `make clean` removes them. What the site needs is not installed for anything else.
 STUDY_PAGES := $(patsubst %,docs/studies/%.md,scara epaas constraints rx90 cosimulation)
 
 docs: setup $(STUDY_PAGES)
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[docs]'
+	$(PIP) --editable '.[docs]'
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs site
 	@echo "The site is site/index.html"
 
