@@ -35,13 +35,20 @@ system-packages:
 	  echo "*** $$program is missing: the tests that need it will be SKIPPED."; \
 	  echo "*** On Debian and Ubuntu: apt-get install $(SYSTEM_PACKAGES)"; echo; }; done
 
-# Outcome, checks and events; the table of all signals stays in the file.
-demo: setup
+# The demo installs what a user needs: no tests, no rivals.
+$(VENV)/.demo: $(BIN)/pip pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
+	@echo "Installing robodyn into $(VENV), about a minute ..."
+	@$(PIP) --editable '.[plot]' --editable ./studies
+	@touch $@
+
+DEMO := rx90-weld --with budget,loops --signal 'deviation.*' --signal 'joint[23].velocity' --note docs/demo.md
+
+demo: $(VENV)/.demo
 	@mkdir -p out
-	$(BIN)/robodyn run scara-ptp --out out > out/scara-ptp.txt
-	@sed '/^$$/d; /est step: /d; /^signal /,$$d' out/scara-ptp.txt
-	$(BIN)/robodyn plot out/scara-ptp.run --out out/scara-ptp.png > /dev/null
-	@echo "The run is out/scara-ptp.run, its signals are listed in out/scara-ptp.txt, its picture is out/scara-ptp.png"
+	@$(BIN)/robodyn run rx90-weld --out out 2> /dev/null | sed -n '1p; /times real time/p; /^energy balance/p'
+	@$(BIN)/robodyn report $(DEMO) --out out/rx90-weld.html > /dev/null
+	@echo "Open out/rx90-weld.html: replay of the weld, path error by cause, margins of all loops."
+	@echo "Then try: $(BIN)/robodyn studio rx90-weld"
 
 # Compiled modules are kept, whatever the shell says: tests start hundreds of processes. Native code is made quickly: the
 # same bits, and most machines move for a second only.
