@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from robodyn.cli.application import app, fail, output, print_json
+from robodyn.cli.application import app, output, print_json
 from robodyn.cli.loops import find_loop_warnings, warn
 from robodyn.cli.targets import load_scenario, phases_of
 from robodyn.errors import FlawList, ModelError
@@ -24,12 +23,7 @@ def check_file(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Read and assemble a scenario without simulating it, and report every problem."""
-    try:
-        checked = _prepare(file)
-    except ModelError as error:
-        if as_json:
-            print_json({"ok": False, "problems": [asdict(flaw) for flaw in error.flaws]})
-        raise fail(error) from error
+    checked = _prepare(file)
     if as_json:
         print_json(
             {"ok": True, **_describe(*checked[0])}

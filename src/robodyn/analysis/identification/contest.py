@@ -118,7 +118,7 @@ def _fastest(scenario: Scenario, blocks: Sequence[Block], runs: Sequence[Run]) -
     for run in runs:
         positions = np.column_stack([run[f"{joint}.position"].values for joint in plan.regressor.joints])
         steps = np.maximum(np.diff(run.time), 1e-12)[:, None]
-        speeds = np.abs(np.diff(positions, axis=0) / steps) @ np.abs(plan.regressor.rubbing.T)
+        speeds = np.abs(plan.regressor.speeds(positions[:-1], np.diff(positions, axis=0) / steps))
         found = np.maximum(found, np.nanpercentile(speeds, 99, axis=0))
     return dict(zip(places, np.maximum(found, 1e-9).tolist(), strict=True))
 
