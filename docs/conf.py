@@ -27,6 +27,7 @@ nb_execution_raise_on_error = True
 html_theme = "furo"
 html_title = "robodyn"
 html_static_path = ["_static"]
+html_extra_path = ["llms.txt"]
 html_css_files = ["site.css"]
 html_show_sourcelink = html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}

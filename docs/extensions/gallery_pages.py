@@ -15,9 +15,17 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 EXAMPLES, FOLDER = ROOT / "examples", ROOT / "docs" / "gallery"
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Motion": ("pendulum_period", "quadratic_drag", "dh_arm"),
-    "Drives and control": ("sampled_loop", "input_shaping", "cart_pole", "swing_up_mpc"),
-    "Many runs and data": ("parameter_sweep", "fit_oscillator"),
+    "Mechanisms in motion": (
+        *("pendulum_period", "tumbling_body", "atwood_machine", "slider_crank"),
+        *("cantilever_beam", "quadratic_drag", "dh_arm", "urdf_arm"),
+    ),
+    "Contact, friction, breaking": ("bouncing_ball", "sliding_box", "stick_slip", "breaking_rope"),
+    "Drives and control": (
+        *("dc_motor_start", "sampled_loop", "loop_margins", "delayed_loop"),
+        *("input_shaping", "computed_torque", "cart_pole", "swing_up_mpc"),
+    ),
+    "Many runs, data, modes": ("many_pendulums", "parameter_sweep", "fit_oscillator", "pendulum_modes"),
+    "Together with other programs": ("coupled_oscillators", "pendulum_fmu"),
 }
 HEAD = """# Gallery
 

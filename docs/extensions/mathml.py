@@ -1,5 +1,6 @@
-"""How are formulas typeset? As MathML, which browsers draw themselves: no script, no font, no network."""
+"""How are formulas typeset? As MathML, which browsers draw themselves, in a font that the site brings: no script."""
 
+from importlib.resources import files
 from typing import Any
 
 from docutils import nodes
@@ -20,4 +21,6 @@ def _visit_display(self: Any, node: nodes.math_block) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_html_math_renderer("mathml", (_visit_math, None), (_visit_display, None))
     app.config.html_math_renderer = "mathml"
+    # STIX Two Math, which ziamath has with it.
+    app.config.html_static_path.append(str(files("ziamath") / "fonts"))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -14,7 +14,7 @@ from robodyn.catalog import find_scenario
 from robodyn.studio import write_report
 
 ROOT = Path(__file__).parents[2]
-FRAME = '<iframe class="replay" style="height: {height}px" src="{source}" title="{title}" loading="lazy"></iframe>\n'
+FRAME = '<iframe class="replay" style="height: {height}px" src="{source}#replay" title="{title}"></iframe>\n'
 LINK = '<p class="replay-link"><a href="{source}">Open this report on a page of its own</a></p>'
 
 

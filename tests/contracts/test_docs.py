@@ -8,6 +8,7 @@ line ("..." stands for any lines, numbers are compared to 4 digits). The blocks 
 
 import importlib
 import importlib.util
+import json
 import math
 import re
 import runpy
@@ -15,10 +16,12 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+import jsonschema
 import pytest
 from support.programs import run_robodyn
 
 from robodyn import ModelError, Solver, assemble, read_scenario
+from robodyn.cli.outputs import OUTPUTS, output_schema
 from robodyn.cosimulation import read_cosimulation
 from robodyn.files import make_schema
 from robodyn.files.samples import read_mapping
@@ -30,7 +33,9 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 LIBRARY = ROOT / "src" / "robodyn"
 PACKAGES = sorted(found.parent.name for found in LIBRARY.glob("*/__init__.py"))
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("how-to/*.md"))]
+GUIDE = LIBRARY / "cli" / "guide.md"
+SITE = [*sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("how-to/*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", GUIDE, *SITE]
 # All that speaks of the code: pages, and docstrings and comments of the library and of the studies.
 TEXTS = [
     *PAGES,
@@ -51,6 +56,7 @@ NAMED = re.compile(r"`(robodyn(?:_studies)?(?:\.\w+)+)(?:\([^`\n]*\))?`")
 # The same without `robodyn.`, as `reporting.plot_modes`, of packages that no signal and no value is called after.
 NAMED_BY_PACKAGE = re.compile(r"`((?:analysis|fmi|reporting|results|studio|symbolic)(?:\.\w+)+)(?:\(.*?\))?`")
 ENTRY_POINTS = ("robodyn.scenarios", "robodyn.studies")
+SCHEMA_OF = {name: jsonschema.Draft202012Validator(output_schema(name)["anyOf"][0]) for name in OUTPUTS}
 # Shown numbers have 6 digits; the last of them may differ between processors.
 SHOWN_TOLERANCE = 1e-4
 
@@ -109,8 +115,18 @@ def run_commands(block, folder):
         assert program == "robodyn", f"{block.place}: only robodyn commands are tested, not {program}"
         code, printed = run_robodyn(arguments, folder, COLUMNS="80", ROBODYN_QUIET="1")
         compare_output(f"{block.place}: $ {command}", expected.splitlines(), printed.splitlines())
+        if "--json" in arguments:
+            check_json(f"{block.place}: $ {command}", arguments[0], printed)
         # A message of failure would pass for "..." alone; 3 is a run that is kept, but suspect.
         assert code in (0, 3) or expected.replace("...", "").strip(), f"{block.place}: $ {command}\n{printed}"
+
+
+def check_json(place, command, printed):
+    """What is printed as JSON, among messages on the other stream, is what `robodyn schema COMMAND` promises."""
+    begin = re.search(r"^[\[{]", printed, re.MULTILINE)
+    value, _ = json.JSONDecoder().raw_decode(printed[begin.start() :])
+    wrong = [f"{error.json_path}: {error.message}" for error in SCHEMA_OF[command].iter_errors(value)]
+    assert not wrong, f"{place}\n" + "\n".join(wrong)
 
 
 def compare_output(place, expected, printed):

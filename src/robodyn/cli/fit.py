@@ -40,6 +40,9 @@ def fit_scenario(
         typer.Option("--set", help="Change a number: name=value; of one recording: FILE:name=value."),
     ] = None,
     workers: Annotated[int, typer.Option(help="Threads; default: all processors.")] = 0,
+    contest: Annotated[
+        str | None, typer.Option(help="Compare laws of friction and gears instead: names with commas, or all.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the fitted numbers here (.toml or .json).")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw measured and simulated signals into this file.")] = None,
     state: Annotated[Path | None, typer.Option(help="Keep finished searches here, to go on after a break.")] = None,
@@ -54,6 +57,11 @@ def fit_scenario(
     settings |= {"inputs": entry or [], "held_out": held_out, "each": _read_names(each), "starts": starts, "seed": seed}
     settings |= {"state": state, "workers": workers or os.cpu_count() or 1}
     what, experiments = _experiments(scenario, data, mapping, setting or [])
+    if contest is not None:
+        if out or plot or state or each:
+            raise fail("--contest: has no effect on --out, --plot, --state and --each; fit the law that won")
+        _compare(what, experiments, contest, _read_names(free), settings, as_json)
+        return
     found = _fit(what, experiments, _read_names(free), settings)
     if as_json:
         print_json(found.as_plain())
@@ -100,6 +108,21 @@ def _fit(what: Scenario, experiments: list[Experiment], names: list[str], settin
         except KeyboardInterrupt as error:
             messages.print(f"robodyn: interrupted; {_how_to_go_on(settings['state'])}", markup=False)
             raise typer.Exit(INTERRUPTED) from error
+
+
+def _compare(
+    what: Scenario, experiments: list[Experiment], laws: str, free: list[str], settings: dict[str, Any], as_json: bool
+) -> None:
+    from robodyn.analysis.fitting.contest import compare_laws
+    from robodyn.analysis.fitting.law_candidates import LAWS
+    from robodyn.analysis.identification.contest import contest_as_plain, describe_contest
+
+    chosen = LAWS if laws == "all" else _read_names(laws)
+    found = compare_laws(what, experiments, chosen, free=free, **settings)
+    if as_json:
+        print_json(contest_as_plain(found))
+    else:
+        output.print(describe_contest(found), markup=False)
 
 
 def _how_to_go_on(state: Path | None) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from robodyn.cli.application import app, fail, output
+from robodyn.cli.application import app, fail, report_files
 from robodyn.cli.targets import load_run
 
 EXAGGERATE = "How many times too large deformations are drawn at first."
@@ -20,6 +20,7 @@ def report_runs(
     out: Annotated[Path, typer.Option(help="Page to write.")] = Path("report.html"),
     exaggerate: Annotated[float, typer.Option(help=EXAGGERATE)] = 1.0,
     mesh_budget: Annotated[float, typer.Option(help=MESH_BUDGET)] = 2.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write one self-contained HTML page: summary, plots, 3-D replay, events, parameters, provenance."""
     from robodyn.studio import write_report
@@ -35,7 +36,7 @@ def report_runs(
         raise fail(error) from error
     except OSError as error:
         raise fail(f"--out {out}: cannot write: {error.strerror}") from error
-    output.print(f"{out}", markup=False)
+    report_files([out], as_json)
 
 
 def name_runs(paths: list[str]) -> list[str]:

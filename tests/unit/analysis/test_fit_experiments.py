@@ -9,9 +9,11 @@ from support.machines import cart
 from support.measured import measure
 
 from robodyn import Solver, simulate
+from robodyn.analysis.fitting.contest import compare_laws
 from robodyn.analysis.fitting.experiments import Experiment
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.report import describe_fit
+from robodyn.analysis.identification.contest import describe_contest
 from robodyn.errors import ModelError
 from robodyn.model import Block, Recording
 from robodyn.results import Provenance
@@ -131,3 +133,34 @@ def test_saturated_efforts_are_refused_with_their_rows():
     data = replace(run, values=clipped, infos=infos, provenance=Provenance("measured", free))
     with pytest.raises(ModelError, match=r"slide.csv.*\n.*drive.torque: is saturated at -?15: rows \d+ to \d+"):
         fit_parameters(servo(), data, ["cart.mass"], inputs=["drive.torque"])
+
+
+def stirred(scenario, seed=0):
+    """A log of the loop at 250 Hz with noise of 3 um and 0.2 N."""
+    run = simulate(scenario, recording=Recording(rate=250.0, signals=("encoder.measured", "control.command")))
+    noise = np.random.default_rng(seed).normal(0, [3e-6, 0.2], run.values.shape)
+    return replace(run, values=run.values + noise, infos=tuple(replace(info, rate=None) for info in run.infos))
+
+
+def test_static_friction_acts_in_steps_between_samples_and_is_found_all_the_same():
+    fit = fit_parameters(servo(**{"friction.static": 9.5}), stirred(servo()), ["friction.static", "friction.coulomb"])
+    assert "friction.static acts in steps" in fit.jacobian
+    # A sample of the loop raises its force by some parts of a newton: 8 N is known to about as much.
+    assert fit.values["friction.static"] == pytest.approx(8.0, abs=0.4)
+    assert fit.values["friction.coulomb"] == pytest.approx(6.0, rel=0.01)
+
+
+def test_the_law_that_made_the_data_wins_by_simulation_and_what_cannot_be_told_is_named():
+    laws = ("coulomb_friction", "stick_friction", "elastic_gear")
+    found = {c.law: c for c in compare_laws(servo(**{"friction.coulomb": 5.0}), stirred(servo()), laws)}
+    assert list(found)[0] == "stick_friction"
+    assert found["stick_friction"].fitted == pytest.approx(1.0, abs=0.01)
+    # On held-out samples a slip one sample off the true one, by static friction known to parts of a newton, is more.
+    assert found["stick_friction"].held_out < 1.5
+    assert found["coulomb_friction"].held_out > 2.0
+    assert "rail.armature: no rotor is there" in found["elastic_gear"].tried
+    text = describe_contest(tuple(found.values()))
+    assert "best: stick_friction" in text
+    assert "not judged" in text
+    with pytest.raises(ModelError, match=r"glue: is no law of the contest"):
+        compare_laws(servo(), stirred(servo()), ["glue"])

@@ -30,6 +30,13 @@ EXAMPLES = {
         **{"stiffness": 1e4, "damping": 10.0, "viscous": 0.4, "exponent": 2.5},
     },
     "gear_loss": {"load_loss": 0.1, "smoothing_velocity": 0.1},
+    "warm_friction": {
+        "coulomb": 2.0,
+        "viscous": 0.4,
+        "smoothing_velocity": 0.1,
+        "softening": 3.0,
+        "time_constant": 1.0,
+    },
     "servo_motor": {"resistance": 2.0, "inductance": 1e-3, "torque_constant": 0.1},
     "current_lag": {"torque_constant": 0.1, "time_constant": 1e-3},
     "backlash_gear": {"stiffness": 1e3, "gap": 1.0, "damping": 10.0},

@@ -29,7 +29,7 @@ from robodyn.analysis.fitting.experiments import (
     split_experiments,
     spread_noise,
 )
-from robodyn.analysis.fitting.identifiability import find_unidentifiable
+from robodyn.analysis.fitting.identifiability import find_idle, find_unidentifiable
 from robodyn.analysis.fitting.residuals import Residuals
 from robodyn.analysis.fitting.result import Fit, FitStart
 from robodyn.analysis.fitting.scaling import Bounds, Scale
@@ -182,6 +182,7 @@ def _check_effects(residuals: Residuals) -> None:
     first = np.array([scale.scaled(scale.number.value) for scale in scales])
     if not residuals.carried_through(first):
         raise ModelError([Flaw("", f"with the given values: {residuals.failure}")], "fit")
+    residuals.stepwise = _find_stepwise(residuals, first)
     flaws = find_unidentifiable(residuals.slopes(first), names)
     limits = np.array([scale.limits for scale in scales])
     way = np.where(first + NUDGE <= limits[:, 1], NUDGE, -NUDGE) * np.linspace(1.0, 0.5, len(scales))
@@ -189,6 +190,12 @@ def _check_effects(residuals: Residuals) -> None:
     special = flaws and residuals.carried_through(near) and not find_unidentifiable(residuals.slopes(near), names)
     if flaws and not special:
         raise ModelError(flaws, "fit")
+
+
+def _find_stepwise(residuals: Residuals, z: Floats) -> tuple[int, ...]:
+    """Parameters whose small changes do nothing and whose finite ones do: they act where a sample exceeds something."""
+    idle = find_idle(residuals.slopes(z))
+    return tuple(k for k in idle if not find_idle(residuals.difference(z, k)[:, None]))
 
 
 def _reporter(

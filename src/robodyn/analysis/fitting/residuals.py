@@ -25,6 +25,8 @@ from robodyn.results.signal import Floats
 
 DIFFERENCE, ACROSS_JUMPS = 1e-4, 1e-2
 """Change of a scaled parameter for central differences, and where blocks jump: many small jumps are one slope."""
+STEPWISE = 0.05
+"""Change of a scaled parameter that acts at samples alone, such as what holds until a sampled force exceeds it."""
 MOST_STEPS = 50
 """A simulation that takes this many times the steps of the first one counts as failed: its parameters are far off."""
 FEWEST_STEPS = 20_000
@@ -138,6 +140,7 @@ class Residuals:
         lowest: least cost met, for progress; on_run: called after the simulations of a point.
         pool: where recordings are simulated side by side, None for one after the other.
         is_stopped: whether another thread has ended the fit.
+        stepwise: parameters without effect but in steps; their slopes are differences over `STEPWISE`.
     """
 
     parts: tuple[RecordingResiduals, ...]
@@ -147,6 +150,7 @@ class Residuals:
     on_run: Callable[[], None] | None = None
     pool: Executor | None = None
     is_stopped: Callable[[], bool] = bool
+    stepwise: tuple[int, ...] = ()
 
     def __call__(self, z: Floats) -> Floats:
         if self.is_stopped():
@@ -162,7 +166,19 @@ class Residuals:
         rows = [np.zeros((len(J), len(z))) for J in found]
         for row, J, places in zip(rows, found, self.places, strict=True):
             row[:, places] = J
-        return np.vstack(rows)
+        whole = np.vstack(rows)
+        for k in self.stepwise:
+            whole[:, k] = self.difference(z, k)
+        return whole
+
+    def difference(self, z: Floats, k: int) -> Floats:
+        """Change of the residuals with one parameter over a wide step, by that step; the runs kept are those before."""
+        kept = [part._kept for part in self.parts]
+        step = STEPWISE * np.eye(len(z))[k]
+        ends = [np.concatenate(list(self._map(RecordingResiduals.weighed, at))) for at in (z + step, z - step)]
+        for part, run in zip(self.parts, kept, strict=True):
+            part._kept = run
+        return np.nan_to_num((ends[0] - ends[1]) / (2 * STEPWISE), posinf=0.0, neginf=0.0)
 
     def carried_through(self, z: Floats) -> bool:
         """Whether all simulations are, at z."""
@@ -179,7 +195,7 @@ class Residuals:
     def copy(self, is_stopped: Callable[[], bool]) -> Residuals:
         """The same for another search, with runs and counts of its own."""
         parts = tuple(dataclasses.replace(part, evaluations=0, failure="", _kept=None) for part in self.parts)
-        return Residuals(parts, self.places, self.scales, is_stopped=is_stopped)
+        return Residuals(parts, self.places, self.scales, is_stopped=is_stopped, stepwise=self.stepwise)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from robodyn.analysis.fitting.identifiability import Uncertainty, describe_correlations, find_uncertainty
 from robodyn.analysis.fitting.possible_bodies import FreeInertia
-from robodyn.analysis.fitting.residuals import RecordingResiduals, Residuals
+from robodyn.analysis.fitting.residuals import STEPWISE, RecordingResiduals, Residuals
 from robodyn.analysis.fitting.result import Fit, FitStart, FittedParameter, FittedRecording, FittedSignal
 from robodyn.analysis.fitting.scaling import Scale
 from robodyn.analysis.fitting.search_space import SearchSpace
@@ -66,7 +66,7 @@ def summarise_fit(
         cost=0.5 * float(r @ r),
         best=best,
         agreeing=len(agreeing),
-        jacobian="; ".join(dict.fromkeys(_describe_slopes(part.variation) for part in residuals.parts)),
+        jacobian="; ".join(_describe_all_slopes(residuals)),
         warnings=(
             *_describe_misfit(signals),
             *_describe_limits(limited),
@@ -84,6 +84,12 @@ def _recording(part: RecordingResiduals, z: Floats, whole: Run) -> FittedRecordi
     proof = replace(whole, values=np.where(fitted, np.nan, whole.values))
     held_out = compare_signals(run, proof) if (np.isfinite(whole.values) & ~fitted).any() else ()
     return FittedRecording(part.label, whole, run, part.apart(z), held_out)
+
+
+def _describe_all_slopes(residuals: Residuals) -> list[str]:
+    found = list(dict.fromkeys(_describe_slopes(part.variation) for part in residuals.parts))
+    steps = ", ".join(residuals.scales[k].number.name for k in residuals.stepwise)
+    return [*found, f"{steps} acts in steps, at samples: differences of {100 * STEPWISE:.0f} %"] if steps else found
 
 
 def _describe_slopes(variation: Variation) -> str:

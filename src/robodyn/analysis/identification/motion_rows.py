@@ -129,7 +129,7 @@ def make_rows(
     used = (
         np.isfinite(forces)
         & _away_from(np.logical_not(present), slow, chosen)[:, None]
-        & _sliding(regressor, v, slow, chosen)
+        & _sliding(regressor, q, v, slow, chosen)
     )
     thin = slice(None, None, max(int(slow / (PER_CUTOFF * chosen)), 1))
     return Rows(
@@ -137,9 +137,9 @@ def make_rows(
     )
 
 
-def _sliding(regressor: Regressor, v: Floats, rate: float, cutoff: float) -> np.ndarray:
+def _sliding(regressor: Regressor, q: Floats, v: Floats, rate: float, cutoff: float) -> np.ndarray:
     """Rows of each joint in which all friction on it has a direction, (n, joints)."""
-    speeds = v @ regressor.rubbing.T
+    speeds = regressor.speeds(q, v)
     used = np.ones(v.shape, bool)
     for speed, gradient in zip(speeds.T, regressor.rubbing, strict=True):
         known = speed[np.isfinite(speed)]
