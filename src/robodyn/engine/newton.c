@@ -46,11 +46,13 @@ static void subtract_slopes(Problem *p, int64_t i, double part, int64_t j) {
   for (int64_t c = 0; c < p->k; c++) p->matrix[c * p->k + i] -= part * slope(p, j, c);
 }
 
-/* The normal force by which friction is limited: none of what does not push for certain. */
-static double pressure(const Problem *p, int64_t n) {
-  int parted = p->given[ALLOWED][n] != MAY_CHANGE && p->given[INITIAL][n] != HELD;
-  return parted ? 0.0 : largest(p->x[n], 0.0);
+/* Whether a row pushes nothing for certain, and has no friction. */
+static int is_parted(const Problem *p, int64_t n) {
+  return p->given[ALLOWED][n] != MAY_CHANGE && p->given[INITIAL][n] != HELD;
 }
+
+/* The normal force by which friction is limited. */
+static double pressure(const Problem *p, int64_t n) { return is_parted(p, n) ? 0.0 : largest(p->x[n], 0.0); }
 
 /* f_i - level, or f_i - factor N of what slides beside row n. */
 static void put_level(Problem *p, int64_t i, double level) { p->left[i] = p->f[i] - level; }
@@ -81,6 +83,7 @@ static void put_row(Problem *p, int64_t i) {
   int64_t n = partner_of(p, i);
   int moves = p->given[ALLOWED][i] != MAY_CHANGE;
   double mode = p->given[INITIAL][i], mu = p->given[COEFFICIENT][i], below, above;
+  if (n >= 0 && is_parted(p, n)) return put_level(p, i, 0.0);
   if (moves && mode == HELD) return put_held(p, i);
   if (moves) return n >= 0 ? put_share(p, i, -mode * mu, n) : put_level(p, i, p->given[mode > 0.0 ? BELOW : ABOVE][i]);
   find_levels(p, i, &below, &above);
