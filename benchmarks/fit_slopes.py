@@ -1,7 +1,7 @@
 """Fit in closed loop: the same search by exact slopes and by finite differences, in CPU time.
 
-A slide with friction in a sampled loop with a delay; mass, friction, stiffness and start values are free. The encoder has
-no counts: differences over small steps would see nothing but these.
+A slide with friction in a sampled loop with a delay; mass, friction, stiffness and start values are free. The encoder
+has no counts: differences over small steps would see nothing but these.
 
     python -m benchmarks.fit_slopes
 """
@@ -56,10 +56,10 @@ def measure(rounds: int = 2) -> Findings:
     spent: dict[bool, list[float]] = {True: [], False: []}
     values = {}
     for _ in range(rounds):
-        for exact in spent:
+        for exact, times in spent.items():
             begun = time.process_time()
             found = fit_parameters(guess, data, list(TRUE), exact=exact)
-            spent[exact].append(time.process_time() - begun)
+            times.append(time.process_time() - begun)
             values[exact] = found.values
     apart = [abs(values[True][n] / values[False][n] - 1) for n, value in TRUE.items() if value]
     agreed = require_agreement("fitted numbers", max(apart), AGREEMENT)

@@ -74,8 +74,8 @@ class Kernel:
         if tuple(table.shape[1:] for table in given) != tuple((size,) for size in self.in_sizes):
             raise ValueError(f"{self.name} takes rows of {self.in_sizes} entries, not {[t.shape[1:] for t in given]}")
         found = [np.empty((len(given[0]), size)) for size in self.out_sizes]
-        tables = [*given, *found]
-        row_loop(len(tables))(self.address, len(given[0]), *(n for t in tables for n in (t.ctypes.data, t.strides[0])))
+        both = [*given, *found]
+        row_loop(len(both))(self.address, len(given[0]), *(n for t in both for n in (t.ctypes.data, t.strides[0])))
         return tuple(found)
 
     def _call_copied(self, arrays: tuple[Any, ...]) -> Any:
