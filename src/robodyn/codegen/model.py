@@ -18,6 +18,7 @@ from robodyn.model import Solver
 from robodyn.native import Program, Sweep, improve_program, read_program
 from robodyn.native.bends import BENT, find_bends
 from robodyn.native.drives import find_drives
+from robodyn.native.portable import make_portable
 from robodyn.native.prelude import separate_prelude
 from robodyn.simulation.compiled import INEXACT, KernelSet, driven_functions, gather_functions
 from robodyn.simulation.starting import Start
@@ -108,7 +109,9 @@ def build_model(
     functions = {**kernels.functions, **chosen, **search.functions}
     swept = frozenset(name for name, function in functions.items() if isinstance(function, Sweep))
     read = {name: read_program(f.function if isinstance(f, Sweep) else f) for name, f in functions.items()}
-    if not plain:
+    if plain:
+        read = {name: make_portable(program) for name, program in read.items()}
+    else:
         read = {name: improve_program(program, name in INEXACT) for name, program in read.items()}
     programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))
     driven = [programs[name] for name in driven_functions(programs) if solver.adaptive]

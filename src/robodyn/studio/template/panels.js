@@ -17,7 +17,7 @@ function makePanels(store, place) {
   };
   store.listen((changes) => {
     if ("selected" in changes || "shown" in changes) return rebuild();
-    const redrawn = "range" in changes || "heights" in changes || "theme" in changes;
+    const redrawn = "rerun" in changes || "range" in changes || "heights" in changes || "theme" in changes;
     for (const panel of panels.values()) redrawn ? panel.redraw() : panel.mark();
   });
   rebuild();

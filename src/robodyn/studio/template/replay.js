@@ -27,6 +27,8 @@ function makeReplay(store) {
   };
   store.listen((changes) => {
     if ("hover" in changes && Object.keys(changes).length === 1) return;
+    // Another motion of the same machine: its paths are drawn anew.
+    if ("rerun" in changes) for (const [run, scene] of scenes) scene.factor = run.live ? NaN : scene.factor;
     draw();
     tell();
   });

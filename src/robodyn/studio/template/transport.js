@@ -4,16 +4,17 @@ const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5];
 const STEPS = 1000;
 
 function makeTransport(store, place) {
-  const [start, end] = store.span;
   const play = makeButton("▶", "Play", () => togglePlay(store));
   play.id = "play";
   const slider = make("input", { type: "range", id: "scrub", min: 0, max: STEPS, step: "any", value: 0, "aria-label": "Time" });
-  slider.addEventListener("input", () => moveTo(store, start + ((end - start) * Number(slider.value)) / STEPS));
+  slider.addEventListener("input", () => moveTo(store, store.span[0] + ((store.span[1] - store.span[0]) * Number(slider.value)) / STEPS));
   const clock = make("output", { id: "clock", for: "scrub" });
   const speeds = SPEEDS.map((speed) => [speed, `${speed}×`]);
   const speed = makeChoice("Speed", speeds, store.speed, (value) => store.set({ speed: Number(value) }));
-  place.append(play, make("div", { class: "scrubber" }, makeEventTicks(store), slider), clock, speed);
+  const ticks = make("div", { class: "ticks", "aria-hidden": "true" });
+  place.append(play, make("div", { class: "scrubber" }, ticks, slider), clock, speed);
   const show = () => {
+    const [start, end] = store.span;
     slider.value = ((store.time - start) / (end - start)) * STEPS;
     slider.setAttribute("aria-valuetext", showTime(store.time));
     clock.textContent = showTime(store.time);
@@ -21,19 +22,20 @@ function makeTransport(store, place) {
     play.setAttribute("aria-label", store.playing ? "Pause" : "Play");
   };
   store.listen((changes) => ("time" in changes || "playing" in changes) && show());
+  store.listen((changes) => "rerun" in changes && markEvents(store, ticks));
+  markEvents(store, ticks);
   show();
   watchTransportKeys(store);
 }
 
-function makeEventTicks(store) {
+function markEvents(store, ticks) {
   const [start, end] = store.span;
-  const ticks = make("div", { class: "ticks", "aria-hidden": "true" });
+  ticks.replaceChildren();
   for (const event of store.runs.flatMap((run) => run.events).slice(0, 300)) {
     const tick = make("i", { title: event.name });
     tick.style.left = `${(100 * (event.time - start)) / (end - start)}%`;
     ticks.append(tick);
   }
-  return ticks;
 }
 
 function togglePlay(store) {
@@ -54,13 +56,12 @@ function togglePlay(store) {
 }
 
 function watchTransportKeys(store) {
-  const [start, end] = store.span;
-  const part = (end - start) / 200;
+  const part = () => (store.span[1] - store.span[0]) / 200;
   const moves = {
-    ArrowLeft: (factor) => store.time - factor * part,
-    ArrowRight: (factor) => store.time + factor * part,
-    Home: () => start,
-    End: () => end,
+    ArrowLeft: (factor) => store.time - factor * part(),
+    ArrowRight: (factor) => store.time + factor * part(),
+    Home: () => store.span[0],
+    End: () => store.span[1],
   };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || usesKey(event.target, event.key)) return;
