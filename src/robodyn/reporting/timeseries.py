@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.results import Run
+from robodyn.results import Run, Signal
 
 from .events import mark_events, name_events
 from .figures import finish_axes, label_bottom, legend_above, legend_beside, panel_figure, write_figure
-from .panels import Panel, arrange, line_styles
+from .panels import Panel, arrange, line_styles, with_unit
 from .runs import Span, Window, as_runs, run_labels, run_lines, shown_span
 from .traces import trace
 
@@ -53,6 +53,20 @@ def draw_signals(
     for panel, ax in zip(panels, axes, strict=True):
         _draw_panel(ax, panel, panels, runs, span)
     finish_time_axes(figure, axes, runs, labels, span)
+    return figure
+
+
+def draw_run(run: Run, *names: str, **options: Any) -> "Figure":
+    """`run.plot("*.velocity")`: `draw_signals` of one run."""
+    return draw_signals(run, names or None, **options)
+
+
+def draw_signal(signal: Signal) -> "Figure":
+    """`signal.plot()`: one signal over its time."""
+    figure, (ax,) = panel_figure(1)
+    draw_line(ax, *trace(signal, (float(signal.time[0]), float(signal.time[-1]))), {})
+    finish_axes(ax, with_unit(signal.name, signal.unit))
+    label_bottom([ax], "time [s]")
     return figure
 
 

@@ -19,7 +19,7 @@ from robodyn.results import Run
 from robodyn.results.atomic import replacing
 from robodyn.waiting import told_if_slow
 
-from .contents import choose_signals, describe_run, make_finite
+from .contents import choose_signals, describe_run, make_finite, match_signals
 from .live import Live, describe_live
 from .mesh_store import BUDGET, MeshStore, check_budget
 
@@ -47,6 +47,7 @@ SCRIPTS = (
     "replay.js",
     "transport.js",
     "tables.js",
+    "sections.js",
     "main.js",
 )
 MOST_RUNS = 6
@@ -63,9 +64,19 @@ def write_report(
     exaggerate: float = 1.0,
     mesh_budget: float = BUDGET,
     live: Live | None = None,
+    signals: Sequence[str] = (),
+    sections: Sequence[dict[str, Any]] = (),
 ) -> Path:
     """Write the report page of one or more runs to a file, all or nothing; see `make_page`."""
-    page = make_page(runs, labels=labels, exaggerate=exaggerate, mesh_budget=mesh_budget, live=live)
+    page = make_page(
+        runs,
+        labels=labels,
+        exaggerate=exaggerate,
+        mesh_budget=mesh_budget,
+        live=live,
+        signals=signals,
+        sections=sections,
+    )
     return write_page(page, path)
 
 
@@ -83,6 +94,8 @@ def make_page(
     exaggerate: float = 1.0,
     mesh_budget: float = BUDGET,
     live: Live | None = None,
+    signals: Sequence[str] = (),
+    sections: Sequence[dict[str, Any]] = (),
 ) -> str:
     """The report page as text.
 
@@ -91,6 +104,8 @@ def make_page(
         exaggerate: how many times too large deformations are drawn at first; the page has a slider for it.
         mesh_budget: megabytes that meshes may take; they are decimated until they fit.
         live: what the page needs to simulate its only run again with other numbers, by `robodyn.codegen.make_live`.
+        signals: patterns of what is plotted at first; positions and velocities by default.
+        sections: notes and analyses, by `robodyn.studio.read_note` and `robodyn.reporting.to_section`.
     """
     runs = (runs,) if isinstance(runs, Run) else tuple(runs)
     if not 1 <= len(runs) <= MOST_RUNS:
@@ -101,7 +116,8 @@ def make_page(
     labels, meshes = _labels(runs, labels), MeshStore()
     message = [describe_run(run, label, meshes) for run, label in zip(runs, labels, strict=True)]
     _check_exaggeration(exaggerate, message)
-    data = {"runs": message, "selected": choose_signals(runs), "exaggeration": exaggerate}
+    selected = match_signals(runs, signals) if signals else choose_signals(runs)
+    data = {"runs": message, "selected": selected, "exaggeration": exaggerate, "sections": list(sections)}
     if live is not None:
         data["live"] = describe_live(live, runs[-1])
     scripts = SCRIPTS if live is None else (*SCRIPTS[:-1], "live.js", "main.js")

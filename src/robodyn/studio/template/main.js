@@ -17,6 +17,7 @@ function start() {
   makePlotTools(store, byId("plot-tools"));
   makePicker(store, byId("picker"));
   makePanels(store, byId("panels"));
+  fillSections(data.sections);
   fillEvents(store);
   fillParameters(store);
   fillEquations(store);
