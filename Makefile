@@ -84,15 +84,17 @@ lint: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 
-# Pages of the studies are written once; `make clean` removes them.
+# Pages of the studies are written once; `make clean` removes them. What the site needs is not installed for anything else.
 STUDY_PAGES := $(patsubst %,docs/studies/%.md,scara epaas constraints rx90 cosimulation)
 
 docs: setup $(STUDY_PAGES)
-	$(BIN)/mkdocs build --strict
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs site
+	@echo "The site is site/index.html"
 
 docs/studies/%.md: | setup
 	$(BIN)/robodyn reproduce $* --page docs/studies > /dev/null
 
 clean:
-	rm -rf $(VENV) src/robodyn/engine/_engine* out site docs/studies dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) src/robodyn/engine/_engine* out site docs/studies docs/api docs/gallery docs/jupyter_execute dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,6 +1,6 @@
 """Coverage of identified intervals: how often do they hold the truth of a hidden six-axis arm?
 
-    python benchmarks/coverage.py [REPETITIONS]
+python benchmarks/coverage.py [REPETITIONS]
 """
 
 from __future__ import annotations

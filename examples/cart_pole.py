@@ -7,9 +7,9 @@ import numpy as np
 
 import robodyn as rd
 from robodyn.gym import ScenarioEnv, Task
+from robodyn.reporting import plot_signals
 
-CART, POLE, HALF_LENGTH, LEAN, STEP = 1.0, 0.1, 0.5, 0.2, 0.02
-GAINS = np.array([1.0, 1.6, 24.0, 5.3])
+CART, POLE, HALF_LENGTH, LEAN, STEP, GAINS = 1.0, 0.1, 0.5, 0.2, 0.02, np.array([1.0, 1.6, 24.0, 5.3])
 SIGNALS = ("cart.position", "cart.velocity", "pole.position", "pole.velocity")
 
 
@@ -20,12 +20,11 @@ def describe_cart_pole() -> rd.Scenario:
         rd.Joint("cart", "prismatic", rd.GROUND, "cart", axis=(1.0, 0.0, 0.0)),
         rd.Joint("pole", "revolute", "cart", "pole", axis=(0.0, 1.0, 0.0)),
     )
-    blocks = (
-        rd.Block("push", "constant_reference", parameters={"constant": 0.0}),
-        rd.Block("drive", "torque_source", on="cart", inputs={"command": "push.value"}),
-    )
+    push = rd.Block("push", "constant_reference", parameters={"constant": 0.0})
+    drive = rd.Block("drive", "torque_source", on="cart", inputs={"command": "push.value"})
     lean = rd.Event("falls", lambda angle: angle * angle - LEAN**2, {"angle": "pole.position"}, terminal=True)
-    machine = rd.Machine("cart-pole", rd.Mechanism("cart-pole", (rd.Body("cart", mass=CART), pole), joints), blocks)
+    mechanism = rd.Mechanism("cart-pole", (rd.Body("cart", mass=CART), pole), joints)
+    machine = rd.Machine("cart-pole", mechanism, (push, drive))
     return rd.Scenario("cart-pole", machine, duration=10.0, events=(lean,), solver=rd.Solver(rtol=1e-6, atol=1e-8))
 
 
@@ -49,6 +48,11 @@ def main() -> dict[str, float]:
             total, ended, steps = total + reward, fallen or over, steps + 1
         found |= {f"{name}: return": total, f"{name}: steps": steps}
     return found
+
+
+def draw(path: str) -> None:
+    """The pole left alone, until it leans too far."""
+    plot_signals(rd.simulate(describe_cart_pole().with_numbers({"initial.pole.position": 0.05})), SIGNALS, path)
 
 
 if __name__ == "__main__":

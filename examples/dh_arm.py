@@ -8,6 +8,7 @@ At rest the drives carry the weights alone (x forward, angles from the horizonta
 import math
 
 import robodyn as rd
+from robodyn.reporting import plot_signals
 
 LENGTHS, MASSES, GRAVITY = (0.5, 0.4), (4.0, 2.5), 9.81
 TARGETS = {"shoulder": math.radians(40), "elbow": math.radians(-25)}
@@ -35,12 +36,21 @@ def hold(joint: str) -> tuple[rd.Block, ...]:
     )
 
 
+def describe_scenario() -> rd.Scenario:
+    """The arm is let go, and its controllers catch it."""
+    blocks = tuple(block for joint in TARGETS for block in hold(joint))
+    return rd.Scenario("dh-arm", rd.Machine("dh-arm", describe_arm(), blocks), duration=20.0)
+
+
 def main() -> dict[str, float]:
     """Torques that hold the arm once it has come to rest [N m]."""
-    blocks = tuple(block for joint in TARGETS for block in hold(joint))
-    scenario = rd.Scenario("dh-arm", rd.Machine("dh-arm", describe_arm(), blocks), duration=20.0)
-    run = rd.simulate(scenario)
+    run = rd.simulate(describe_scenario())
     return {f"{joint}_torque": run.final[f"{joint}.torque"] for joint in TARGETS}
+
+
+def draw(path: str) -> None:
+    """Angles and torques until the arm is at rest."""
+    plot_signals(rd.simulate(describe_scenario()), ["*.position", "*.torque"], path)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import numpy as np
 import robodyn as rd
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.result import Fit
+from robodyn.reporting import plot_fit
 
 TRUE = {"spring.stiffness": 100.0, "drag.viscous": 3.0}
 GUESS = {"spring.stiffness": 60.0, "drag.viscous": 8.0}
@@ -39,6 +40,11 @@ def main() -> Fit:
     """The fit, from three starts."""
     scenario = describe_oscillator()
     return fit_parameters(scenario.with_numbers(GUESS), measure(scenario), tuple(TRUE), starts=3)
+
+
+def draw(path: str) -> None:
+    """What was measured, and the fit."""
+    plot_fit(main(), path)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import itertools
 import numpy as np
 
 import robodyn as rd
+from robodyn.reporting import plot_signals
 
 STIFFNESSES, MASSES, DAMPING = (50.0, 100.0, 200.0, 400.0), (0.5, 1.0, 2.0), 0.4
 
@@ -42,6 +43,12 @@ def main() -> dict[tuple[float, float], float]:
         changed = {"spring.stiffness": stiffness, "carriage.mass": mass}
         periods[stiffness, mass] = find_period(rd.simulate(compiled, parameters=changed))
     return periods
+
+
+def draw(path: str) -> None:
+    """The softest and the stiffest spring."""
+    runs = [rd.simulate(describe_oscillator().with_numbers({"spring.stiffness": k})) for k in (50.0, 400.0)]
+    plot_signals(runs, ["slide.position"], path, labels=["50 N/m", "400 N/m"])
 
 
 if __name__ == "__main__":

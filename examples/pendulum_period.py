@@ -6,6 +6,7 @@ T = 4 sqrt(l / g) K(sin(angle / 2)^2)
 import math
 
 import robodyn as rd
+from robodyn.reporting import plot_signals
 
 LENGTH, ANGLE, GRAVITY = 1.0, 2.0, 9.81
 
@@ -36,6 +37,11 @@ def main() -> dict[str, float]:
         "small_angle_period": 2 * math.pi * math.sqrt(LENGTH / GRAVITY),
         "energy_error": run.statistics.energy_error,
     }
+
+
+def draw(path: str) -> None:
+    """Angle and speed over ten seconds."""
+    plot_signals(rd.simulate(describe_pendulum()), ["hinge.position", "hinge.velocity"], path)
 
 
 if __name__ == "__main__":

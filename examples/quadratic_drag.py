@@ -7,6 +7,7 @@ import math
 
 import robodyn as rd
 from robodyn import symbolic as sym
+from robodyn.reporting import plot_signals
 
 MASS, DRAG, GRAVITY, DURATION = 80.0, 0.25, 9.81, 10.0
 
@@ -40,6 +41,11 @@ def main() -> dict[str, float]:
         "speed_at_end": -velocity(DURATION),
         "terminal_speed": math.sqrt(MASS * GRAVITY / DRAG),
     }
+
+
+def draw(path: str) -> None:
+    """The speed nears its limit."""
+    plot_signals(rd.simulate(describe_fall()), ["height.velocity", "drag.force"], path)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ The motor is an inertia J with viscous friction B, its torque held over each sam
 import numpy as np
 
 import robodyn as rd
+from robodyn.reporting import plot_signals
 
 INERTIA, VISCOUS, SPEED = 0.02, 0.05, 10.0
 PERIOD, PROPORTIONAL, INTEGRAL = 0.01, 0.4, 4.0
@@ -42,6 +43,11 @@ def main() -> dict[str, np.ndarray | float]:
     run = rd.simulate(describe_motor())
     speeds = run["shaft.velocity"](np.linspace(0.0, N_SAMPLES * PERIOD, N_SAMPLES + 1))
     return {"speeds": speeds, "overshoot": speeds.max() / SPEED - 1, "final_speed": float(speeds[-1])}
+
+
+def draw(path: str) -> None:
+    """Speed, and the torque that is held between samples."""
+    plot_signals(rd.simulate(describe_motor()), ["shaft.velocity", "loop.torque_command"], path)
 
 
 if __name__ == "__main__":

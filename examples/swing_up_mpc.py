@@ -1,4 +1,4 @@
-"""Model-predictive control by do-mpc: a hanging pole swings up on a cart, with little force on a short rail.
+"""How does model-predictive control swing a pole up? By do-mpc, with little force on a short rail.
 
 do-mpc optimises over the machine's own equations, as CasADi functions; the machine is simulated as always, the
 controller is a sampled block of it in Python. Needs `pip install do-mpc`.
@@ -10,6 +10,7 @@ import numpy as np
 
 import robodyn as rd
 from robodyn.analysis import make_plant_model
+from robodyn.reporting import plot_signals
 
 PERIOD, HORIZON, FORCE, RAIL, DURATION = 0.05, 30, 20.0, 0.6, 3.0
 STATES = ("rail.position", "hinge.position", "rail.velocity", "hinge.velocity")
@@ -17,11 +18,9 @@ STATES = ("rail.position", "hinge.position", "rail.velocity", "hinge.velocity")
 
 def describe_cart(block: rd.Block) -> rd.Scenario:
     bodies = (rd.Body("cart", 2.0), rd.Body("pole", 0.5, (0, 0, 0.4), (0.02, 0.02, 0.001)))
-    joints = (
-        rd.Joint("rail", "prismatic", rd.GROUND, "cart", axis=(1, 0, 0)),
-        rd.Joint("hinge", "revolute", "cart", "pole", axis=(0, 1, 0)),
-    )
-    machine = rd.Machine("cart", rd.Mechanism("cart", bodies, joints), (block,))
+    rail = rd.Joint("rail", "prismatic", rd.GROUND, "cart", axis=(1, 0, 0))
+    hinge = rd.Joint("hinge", "revolute", "cart", "pole", axis=(0, 1, 0))
+    machine = rd.Machine("cart", rd.Mechanism("cart", bodies, (rail, hinge)), (block,))
     return rd.Scenario("swing-up", machine, DURATION, initial={"hinge.position": np.pi})
 
 
@@ -36,8 +35,7 @@ def make_controller() -> do_mpc.controller.MPC:
     mpc.settings.n_horizon, mpc.settings.t_step, mpc.settings.store_full_solution = HORIZON, PERIOD, False
     mpc.settings.supress_ipopt_output()
     cost = 10 * (1 - ca.cos(x[1])) + x[0] ** 2 + 0.02 * x[3] ** 2
-    mpc.set_objective(mterm=5 * cost, lterm=cost)
-    mpc.set_rterm(u=1e-3)
+    mpc.set_objective(mterm=5 * cost, lterm=cost), mpc.set_rterm(u=1e-3)
     widest = np.array([[RAIL], [np.inf], [np.inf], [np.inf]])
     for side, sign in (("lower", -1), ("upper", 1)):
         mpc.bounds[side, "_u", "u"], mpc.bounds[side, "_x", "x"] = sign * FORCE, sign * widest
@@ -55,3 +53,8 @@ def main() -> rd.Run:
 
     held = {"period": PERIOD, "hold": {"force": 0.0}, "native": False}
     return rd.simulate(describe_cart(rd.Block("mpc", control, "rail", inputs={"state": STATES}, **held)))
+
+
+def draw(path: str) -> None:
+    """Cart, pole and force."""
+    plot_signals(main(), ["rail.position", "hinge.position", "mpc.force"], path)

@@ -1,8 +1,9 @@
 """Does the hydraulic robot behave as the published modelling study of the EPAAS robot says?
 
 Study: tables 7.1.2 (rig) and 7.2.3 (robot), simulated columns. It printed its results every 0.5 ms (rig) and 1 ms
-(robot), not its amplitudes nor which final level its overshoots refer to: the differences allowed here are those we
-measured, rounded up. Overshoots refer to the level 60 ms after the step (rig), or to the wanted one (robot).
+(robot), not its heights nor which final level its overshoots refer to. One reading suits all tables: no weight acts on
+the valves, the rig's step is 0.4 V against the level at rest, the robot's 0.53 V against the wanted one. Differences
+allowed here are those we measured, rounded up.
 """
 
 import numpy as np
@@ -17,10 +18,10 @@ from robodyn_studies.catalog.epaas_arm import CENTRES, angles_at, epaas_cylinder
 
 # First peak [ms], oscillation time [ms], overshoot [%].
 RIG = {
-    (2.7, 0.3): (12.5, 11.5, 18),
-    (5.1, 0.3): (14.5, 16.0, 40),
-    (2.7, -0.3): (13.0, 12.0, 6),
-    (5.1, -0.3): (15.0, 15.5, 18),
+    (2.7, 0.4): (12.5, 11.5, 18),
+    (5.1, 0.4): (14.5, 16.0, 40),
+    (2.7, -0.4): (13.0, 12.0, 6),
+    (5.1, -0.4): (15.0, 15.5, 18),
 }
 ROBOT = {"l3": (26, 32, 51), "l4": (21, 26, 32), "l1": (11, 23, 65), "l2": (10, 14, 71)}
 VANE = {25: 37, 50: 62, 75: 88, 100: 100}
@@ -40,21 +41,26 @@ def figures(response):
 
 @pytest.mark.parametrize(("mass", "volts"), RIG)
 def test_the_rig_answers_a_step_as_the_study_s(mass, volts):
-    run = simulate(epaas_rig(volts, mass))
+    run = simulate(epaas_rig(volts, mass, duration=0.36, weight=False))
     peak, oscillation, overshoot = figures(measure_step(run["piston.measured.output"], STEP_AT))
     wanted = RIG[mass, volts]
-    assert (peak, oscillation) == pytest.approx(wanted[:2], abs=0.55)
-    # Extending within 2 %; retracting, ours overshoots less at any amplitude.
-    assert overshoot == pytest.approx(wanted[2], abs=2 if volts > 0 else 11)
+    assert peak == pytest.approx(wanted[0], abs=0.5)
+    assert oscillation == pytest.approx(wanted[1], abs=0.9)
+    # Retracting 2.7 kg, ours overshoots less at any height.
+    assert overshoot == pytest.approx(wanted[2], abs=8 if (mass, volts) == (2.7, -0.4) else 2)
 
 
 @pytest.mark.parametrize("axis", ROBOT)
 def test_an_axis_answers_a_step_as_the_study_s(axis):
-    peak, oscillation, overshoot = figures(step_of(axis))
+    peak, oscillation, overshoot = figures(step_of(axis, weight=False))
     wanted = ROBOT[axis]
-    assert peak == pytest.approx(wanted[0], abs=1.0)
-    assert oscillation == pytest.approx(wanted[1], abs=2.5)
-    assert overshoot == pytest.approx(wanted[2], abs=9)
+    assert peak == pytest.approx(wanted[0], abs=1.01)
+    assert oscillation == pytest.approx(wanted[1], abs=1.5)
+    assert overshoot == pytest.approx(wanted[2], abs=2.5)
+
+
+def test_with_its_weight_l4_answers_a_lower_step_as_the_study_s():
+    assert figures(step_of("l4", -0.22)) == pytest.approx(ROBOT["l4"], abs=1.0)
 
 
 def test_the_vane_motor_answers_a_step_as_the_study_s():
@@ -117,8 +123,9 @@ def test_without_dry_friction_the_upper_arm_s_loop_is_unstable():
     assert peaks[0].share < peaks[1].share < peaks[2].share
 
 
-@pytest.mark.parametrize(("axis", "allowed"), [("l3", (0.5, 0.5, 2)), ("l4", (0.5, 0.5, 2)), ("l2", (0.5, 0.5, 8))])
+@pytest.mark.parametrize(("axis", "allowed"), [("l3", (0.5, 0.5, 2.5)), ("l4", (0.5, 0.5, 2)), ("l2", (0.5, 0.5, 8))])
 def test_a_delay_in_the_place_of_each_valve_keeps_the_figures(axis, allowed):
+    """Half of what the study prints its times by; of the overshoots what we measured, rounded up."""
     full, reduced = (figures(step_of(axis, reduced=kind)) for kind in (False, True))
     for ours, theirs, tolerance in zip(reduced, full, allowed, strict=True):
         assert ours == pytest.approx(theirs, abs=tolerance)

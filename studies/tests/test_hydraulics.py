@@ -12,7 +12,7 @@ import pytest
 from robodyn import Block, Body, Joint, Machine, Mechanism, Scenario, Solver, simulate
 from robodyn.laws.hydraulic_linearisation import linearise_cylinder, linearise_vane_motor
 from robodyn.model import GROUND
-from robodyn_studies.catalog.epaas_rig import PHYSICAL_CYLINDER
+from robodyn_studies.catalog.epaas_rig import PHYSICAL_CYLINDER, make_cylinder
 
 SOLVER = Solver("dopri5", rtol=1e-9, atol=1e-11)
 MASS = 5.1
@@ -38,12 +38,13 @@ def opening_step(before, change):
     return Block("opening", "step_reference", parameters={"before": before, "after": before + change, "at": STEP_AT})
 
 
-def pushed(actuator, before, change, *more, kind="prismatic", **initial):
+def pushed(parts, before, change, kind="prismatic", speed=0.0, pressures=()):
     """A mass, or a wheel, pushed by an actuator whose valve opens a little more."""
     body = Body("load", MASS, inertia=(0.3, 0.3, 0.3))
     mechanism = Mechanism("pushed", (body,), (Joint("piston", kind, GROUND, "load"),), gravity=(0, 0, 0))
-    machine = Machine("pushed", mechanism, (opening_step(before, change), actuator, *more))
-    start = {"piston.velocity": initial.pop("speed", 0.0)} | {f"oil.{key}": value for key, value in initial.items()}
+    machine = Machine("pushed", mechanism, (opening_step(before, change), *parts))
+    start = {"piston.velocity": speed}
+    start |= {f"piston.chamber_{k}.pressure": value for k, value in enumerate(pressures, start=1)}
     return simulate(Scenario("pushed", machine, UNTIL, start), SOLVER)
 
 
@@ -62,10 +63,8 @@ def cylinder_run(opening, change, parameters):
     speed = linearise_cylinder(opening, **parameters).gain * opening
     pressures = walters_pressures(opening, parameters["area_ratio"], parameters["supply_pressure"])
     middle = speed * STEP_AT
-    actuator = Block(
-        "oil", "hydraulic_cylinder", "piston", {"opening": "opening.value"}, parameters | {"middle": middle}
-    )
-    return pushed(actuator, opening, change, speed=speed, pressure_1=pressures[0], pressure_2=pressures[1])
+    parts = make_cylinder("piston", "opening.value", parameters, middle)
+    return pushed(parts, opening, change, speed=speed, pressures=pressures)
 
 
 def linear_run(linear, change, kind="prismatic"):
@@ -77,7 +76,7 @@ def linear_run(linear, change, kind="prismatic"):
         "leakage": linear.leakage,
     }
     actuator = Block("oil", "hydraulic_actuator", "piston", {"opening": "opening.value"}, parameters)
-    return pushed(actuator, 0.0, change, kind=kind)
+    return pushed((actuator,), 0.0, change, kind=kind)
 
 
 def largest_difference(physical, linear, change, gain):
@@ -95,25 +94,25 @@ def test_steady_motion_without_load_has_walters_speed_and_pressures(opening):
     # The orifice's laminar transition takes 3e-7 of the flow.
     assert run["piston.velocity"].final == pytest.approx(expected, rel=1e-6)
     pressures = walters_pressures(opening, parameters["area_ratio"], parameters["supply_pressure"])
-    assert (run["oil.pressure_1"].final, run["oil.pressure_2"].final) == pytest.approx(pressures, rel=1e-6)
+    assert tuple(run[f"piston.chamber_{k}.pressure"].final for k in (1, 2)) == pytest.approx(pressures, rel=1e-6)
 
 
 @pytest.mark.parametrize("opening", [0.05, -0.05])
 @pytest.mark.parametrize("load", [500.0, -500.0])
 def test_steady_motion_under_load_has_walters_speed(opening, load):
     """A constant force on the piston: Q1 = k x sqrt((ps - pL)/(1 + a^3)), Q2 = k x sqrt((ps + pL/a)/(1 + a^-3))."""
-    actuator = Block("oil", "hydraulic_cylinder", "piston", {"opening": "opening.value"}, RIGID | {"middle": 0.0})
+    parts = make_cylinder("piston", "opening.value", RIGID)
     weight = Block("weight", "constant_force", "piston", parameters={"value": -load})
     damper = Block("damper", "damper", "piston", parameters={"damping": 2000.0})
     a, supply, area = RIGID["area_ratio"], RIGID["supply_pressure"], RIGID["area"]
-    pressure_1, pressure_2 = walters_pressures(opening, a, supply)
-    run = pushed(actuator, opening, 0.0, weight, damper, pressure_1=pressure_1, pressure_2=pressure_2)
-    pressure = run["oil.force"].final / area
+    run = pushed((*parts, weight, damper), opening, 0.0, pressures=walters_pressures(opening, a, supply))
+    force = sum(run[f"piston.chamber_{k}.force"].final for k in (1, 2))
+    pressure = force / area
     drop = (supply - pressure) / (1 + a**3) if opening > 0 else (supply + pressure / a) / (1 + a**-3)
     speed = RIGID["flow_coefficient"] * opening * math.sqrt(drop) / (area if opening > 0 else a * area)
     # What is left after 0.2 s of the slowest motion, the exchange of oil between the chambers (16 ms).
     assert run["piston.velocity"].final == pytest.approx(speed, rel=1e-4)
-    assert run["oil.force"].final == pytest.approx(load + 2000.0 * run["piston.velocity"].final, rel=1e-3)
+    assert force == pytest.approx(load + 2000.0 * run["piston.velocity"].final, rel=1e-3)
 
 
 @pytest.mark.parametrize("opening", [0.05, -0.05])
@@ -141,7 +140,7 @@ def test_the_linear_cylinder_is_near_the_physical_one(opening, agreement):
 @pytest.mark.parametrize("opening", [0.05, -0.05])
 def test_pressures_stay_above_the_tank(opening):
     run = cylinder_run(opening, opening, PHYSICAL_CYLINDER)
-    for chamber in ("oil.pressure_1", "oil.pressure_2"):
+    for chamber in ("piston.chamber_1.pressure", "piston.chamber_2.pressure"):
         assert 0 < run[chamber].min < run[chamber].max < PHYSICAL_CYLINDER["supply_pressure"]
 
 
@@ -151,7 +150,7 @@ def test_the_linear_vane_motor_is_the_limit_of_small_steps(opening):
     actuator = Block("oil", "vane_motor", "piston", {"opening": "opening.value"}, MOTOR)
     differences = []
     for change in (0.2 * opening, 0.1 * opening, 0.05 * opening):
-        physical = pushed(actuator, opening, change, kind="revolute", speed=linear.gain * opening)
+        physical = pushed((actuator,), opening, change, kind="revolute", speed=linear.gain * opening)
         differences.append(largest_difference(physical, linear_run(linear, change, "revolute"), change, linear.gain))
     rates = np.log2(np.array(differences[:-1]) / differences[1:])
     assert rates == pytest.approx([1.0, 1.0], abs=0.1)

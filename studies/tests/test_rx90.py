@@ -8,10 +8,11 @@ from computed_figures import figures_of, flawed_figures
 
 from robodyn.results import SignalInfo
 from robodyn_studies import STUDIES
-from robodyn_studies.catalog import rx90_hold
+from robodyn_studies.catalog import rx90_hold, rx90_weld_stiction
 from robodyn_studies.catalog.rx90_parameters import FRICTIONS, JOINTS
 from robodyn_studies.rx90_agreement import COUNTS, convergence
 from robodyn_studies.rx90_budget import GROUPS, weld_budget
+from robodyn_studies.rx90_measured import unseen
 from robodyn_studies.rx90_rest import SHARES, drift, holding_run, preload
 from robodyn_studies.rx90_runs import DEVIATIONS, apart, jump_at, perturbed_run, share_below, weld, weld_run
 from robodyn_studies.rx90_spread import FACTORS, plan_spread
@@ -117,6 +118,16 @@ def test_the_budget_splits_the_study_s_own_run():
     np.testing.assert_allclose(weld_budget().total[0], weld_run()[DEVIATIONS[0]].values, atol=1e-6)
 
 
+def test_encoders_that_round_nothing_see_the_tip_of_a_rigid_robot():
+    # Rounding of 1e-13 rad and of the kinematics; what elastic gears hide is 1e5 times more.
+    assert max(np.max(np.abs(part)) for part in unseen(weld_run(smooth=True)).values()) < 1e-9
+
+
+def test_bristles_of_tenths_of_a_microradian_are_unstable_at_the_step_of_the_loops():
+    assert weld_run(stiff=True).outcome.kind.name == "NOT_A_NUMBER"
+    assert rx90_weld_stiction().solver.step < weld().solver.step
+
+
 def test_rates_are_those_of_all_axes():
     assert (rate_of("position_loop"), rate_of("encoder")) == (1.0, 4.0)
     assert np.isnan(rate_of("unknown"))
@@ -152,7 +163,9 @@ def test_levels_of_friction_at_a_place_are_drawn_together():
         assert np.all((FACTORS.arguments[0] <= factors[0]) & (factors[0] <= FACTORS.arguments[1]))
 
 
-@pytest.mark.parametrize("name", ["task", "joint-speeds", "deviation", "current-3", "perturbation", "convergence"])
+@pytest.mark.parametrize(
+    "name", ["task", "joint-speeds", "deviation", "current-3", "perturbation", "convergence", "measured"]
+)
 def test_a_picture_is_drawn(tmp_path, name):
     picture = next(picture for picture in STUDIES["rx90"].pictures() if picture.name == name)
     picture.draw(tmp_path / "picture.png")

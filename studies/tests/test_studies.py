@@ -55,6 +55,34 @@ def test_an_overview_counts_what_all_pages_in_a_folder_prove(tmp_path):
     assert "- the masses, to `poles`" in text
 
 
+def test_a_page_begins_with_printed_results_and_has_pictures_beside_the_study_s_figures(tmp_path):
+    beside = Picture("b", "ours", lambda path: path.write_text(""), "Figure 3: joints over time")
+    other = Picture("o", "more", lambda path: path.write_text(""))
+    study = dataclasses.replace(STUDIES["scara"], pictures=lambda: (other, beside))
+    printed = PublishedValue("printed", 2.0, 2.1, "s", 0.2, "digits", "page 3", Kind.RESULT)
+    text = write_page(study, [PublishedValue("own", 1.0, 1.0, "s", 0.1, "why"), printed], tmp_path).read_text()
+    results, redrawn, beyond, everything = (
+        text.index(f"## {title}")
+        for title in (
+            "What the study printed, and what comes out",
+            "Its figures, redrawn",
+            "Beyond its figures",
+            "All figures",
+        )
+    )
+    assert results < text.index("| `printed` | 2 within 0.2 | 2.1 | s | reproduced | digits |") < redrawn
+    assert redrawn < text.index("### Figure 3\n\nThe study's: joints over time. Ours: ours.") < beyond
+    assert beyond < text.index("scara/o.png") < everything
+    assert text.index("`own`") > everything
+
+
+@pytest.mark.parametrize("name", ["scara", "constraints", "rx90", "cosimulation"])
+def test_a_study_says_from_what_and_what_differs_and_stands_beside_its_figures(name):
+    about = STUDIES[name].about
+    assert about.index("**From what.**") < about.index("**What ") < about.index("**What differs")
+    assert any(picture.beside.startswith("Figure ") and ": " in picture.beside for picture in STUDIES[name].pictures())
+
+
 def test_pages_of_a_study_are_written_and_linked(tmp_path):
     message = Picture("replay", "The robot in motion", lambda path: path.write_text("<html></html>"))
     study = dataclasses.replace(STUDIES["scara"], pictures=tuple, pages=lambda: (message,))

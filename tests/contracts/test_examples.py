@@ -6,22 +6,32 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.special import ellipk
+from scipy.integrate import simpson
+from scipy.special import ellipk, lambertw
 
 import robodyn as rd
+from robodyn.laws.hydraulic_oil import effective_bulk_modulus, specific_volume
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COVERED = {
-    "cart_pole", "dh_arm", "fit_oscillator", "parameter_sweep", "pendulum_period", "quadratic_drag", "sampled_loop",
-    "swing_up_mpc",
+    "atwood_machine", "bouncing_ball", "breaking_rope", "cantilever_beam", "cart_pole", "computed_torque",
+    "coupled_oscillators", "dc_motor_start", "delayed_loop", "dh_arm", "fit_oscillator", "input_shaping",
+    "loop_margins", "many_pendulums", "parameter_sweep", "pendulum_fmu", "pendulum_modes", "pendulum_period",
+    "quadratic_drag", "sampled_loop", "slider_crank", "sliding_box", "stick_slip", "swing_up_mpc", "tumbling_body",
+    "urdf_arm",
 }  # fmt: skip
+
+
+def load_file(path):
+    spec = importlib.util.spec_from_file_location(f"loaded_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def load(name):
     """An example as a module, and what its main() returns."""
-    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_file(EXAMPLES / f"{name}.py")
     return module, module.main()
 
 
@@ -43,6 +53,7 @@ def test_every_example_has_a_test():
         "flexible_arm",
         "gantry",
         "gantry_feed_forward",
+        "hydraulic_axis",
         "limited_arm",
         "quadrotor",
         "rover",
@@ -53,6 +64,166 @@ def test_every_example_has_a_test():
 def test_examples_are_short(name):
     lines = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 60
+
+
+def test_every_example_is_in_the_gallery_with_a_question_and_a_picture():
+    pages = load_file(EXAMPLES.parent / "docs/extensions/gallery_pages.py")
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in EXAMPLES.glob("*.py")}
+    listed = [name for names in pages.GROUPS.values() for name in names]
+    assert sorted(listed) == sorted(COVERED)
+    assert not [name for name in listed if not pages.read_head(name)[0].endswith("?")]
+    assert not [name for name, source in sources.items() if "\ndef draw(path" not in source]
+
+
+def test_a_shaped_command_leaves_no_swing_where_a_step_overshoots_by_its_damping():
+    example, found = load("input_shaping")
+    damping = example.DAMPING
+    # The largest of readings dt apart misses the peak by (pi f dt)^2 / 2 at most, 4e-7 of 1.9 steps; rtol is 1e-9.
+    assert found["step"] == pytest.approx(math.exp(-math.pi * damping / math.sqrt(1 - damping**2)), abs=2e-6)
+    assert abs(found["shaped"]) < 1e-6
+
+
+def test_impacts_of_a_ball_are_a_geometric_series_until_it_lies_still():
+    example, found = load("bouncing_ball")
+    # Flights are parabolas, which a method of order 5 solves to rounding; nineteen of them.
+    assert found["hits"] == pytest.approx(example.expected_times(), abs=1e-10)
+    assert found["force"] == pytest.approx(0.2 * example.GRAVITY, rel=1e-6)
+
+
+def test_a_dragged_slide_sticks_and_slips_with_the_period_of_its_formula():
+    example, found = load("stick_slip")
+    # rtol 1e-9 a step, some dozens of steps a cycle.
+    assert found["period"] == pytest.approx(example.expected_period(), rel=1e-8)
+    assert found["slips"] == 10
+
+
+def test_a_slider_is_where_the_crank_puts_it():
+    example, found = load("slider_crank")
+    # Baumgarte's drift is of the order of rtol 1e-9 times 0.4 m.
+    assert found["error"] < 1e-9
+    assert found["torque"] > 1.0
+
+
+def test_a_body_tumbles_with_the_period_of_elliptic_functions():
+    example, found = load("tumbling_body")
+    # The period hangs on the small spins by their logarithm: rtol 1e-11 over some hundred steps.
+    assert found["period"] == pytest.approx(example.expected_period(), rel=1e-8)
+    assert found["energy_error"] < 1e-10
+
+
+def test_a_rope_over_a_pulley_pulls_by_the_formula_of_atwood():
+    example, found = load("atwood_machine")
+    turned = example.INERTIA / example.RADIUS**2
+    exact = example.GRAVITY * (example.LEFT - example.RIGHT) / (example.LEFT + example.RIGHT + turned)
+    # Forces are constant; Baumgarte's terms are of the order of rtol 1e-6 times the motion's 0.7 m, damped.
+    assert found["acceleration"] == pytest.approx(exact, rel=1e-8)
+    assert found["left_tension"] == pytest.approx(example.LEFT * (example.GRAVITY - exact), rel=1e-8)
+    assert found["right_tension"] == pytest.approx(example.RIGHT * (example.GRAVITY + exact), rel=1e-8)
+
+
+def test_a_rope_tears_where_its_tension_says_and_the_weight_flies_on():
+    example, found = load("breaking_rope")
+    g, depth = example.GRAVITY, example.STRENGTH * example.LENGTH / (3 * example.MASS * example.GRAVITY)
+    # rtol 1e-10 a step; the rod's length drifts by that.
+    assert found["depth"] == pytest.approx(depth, rel=1e-8)
+    assert found["speed"] == pytest.approx(math.sqrt(2 * g * depth), rel=1e-8)
+    assert found["later"] == pytest.approx(-depth + 0.25 * found["rise"] - g * 0.25**2 / 2, rel=1e-8)
+
+
+def test_a_box_slides_only_beyond_the_angle_of_friction():
+    example, found = load("sliding_box")
+    for slope, distance in found.items():
+        angle = math.radians(slope)
+        pull = example.GRAVITY * max(math.sin(angle) - example.FRICTION * math.cos(angle), 0.0)
+        # A constant force; the box moves by less than a nanometre until it is found to stick.
+        assert distance == pytest.approx(pull / 2, rel=1e-6, abs=1e-9)
+
+
+def test_a_beam_sags_and_rings_as_euler_and_bernoulli_say():
+    example, found = load("cantilever_beam")
+    exact = example.expected()
+    # The static shape of a tip's load is one of the modes kept.
+    assert found["sag"] == pytest.approx(exact["sag"], rel=1e-6)
+    # Rotary inertia, which the formula leaves out, takes about 2.3 (WIDTH / LENGTH)^2 / 12 off.
+    assert found["frequency"] == pytest.approx(exact["frequency"], rel=1.5e-4)
+    # One mode alone overshoots by exp(-pi z / sqrt(1 - z^2)) = 0.939; it carries 97 % of the sag.
+    assert found["swing"] == pytest.approx(exact["sag"] * (1 + 0.971 * 0.939), rel=0.02)
+
+
+def test_a_dc_motor_starts_as_its_linear_system_does():
+    _, found = load("dc_motor_start")
+    # rtol 1e-9 a step.
+    assert found["current_error"] < 1e-8
+    assert found["speed_error"] < 1e-8
+    assert found["peak"] > 30.0
+
+
+def test_computed_torque_makes_joints_linear_and_a_wrong_mass_makes_it_sag():
+    example, found = load("computed_torque")
+    # rtol 1e-10 a step.
+    assert found["error"] < 1e-9
+    assert 0.005 < found["sag"] < 0.02
+
+
+def test_a_loop_with_dead_time_swings_by_the_values_of_lambert_w():
+    example, found = load("delayed_loop")
+    for share, (period, growth) in found.items():
+        pole = lambertw(-share * math.pi / 2) / example.DEAD_TIME
+        # The leading pair alone is left at the end; rtol 1e-9 a step, some hundred steps.
+        assert period == pytest.approx(2 * math.pi / abs(pole.imag), rel=1e-7)
+        assert growth == pytest.approx(math.exp(pole.real * period), rel=1e-6)
+
+
+def test_a_sampled_loop_turns_unstable_at_its_margin():
+    example, found = load("loop_margins")
+    exact = 2 * example.MASS / (example.GAIN * example.PERIOD)
+    # Margins are found to 1e-6.
+    assert found["margin"] == pytest.approx(exact, rel=1e-6)
+    # After 30 samples (1 - 2 share)^30 of the speed is left.
+    assert found["below"] == pytest.approx(0.9**30, rel=1e-4)
+    assert found["beyond"] == pytest.approx(1.1**30, rel=1e-4)
+
+
+def test_a_thousand_pendulums_pass_the_bottom_with_the_speed_of_their_energy():
+    example, speeds = load("many_pendulums")
+    exact = 2 * math.sqrt(example.GRAVITY / example.LENGTH) * np.sin(example.ANGLES / 2)
+    # rtol 1e-9 a step, atol 1e-11 of small swings.
+    np.testing.assert_allclose(speeds, exact, rtol=1e-7)
+
+
+def test_a_double_pendulum_has_the_frequencies_of_its_closed_form():
+    example, found = load("pendulum_modes")
+    for sign, name in ((-1, "slow"), (1, "fast")):
+        exact = math.sqrt((2 + sign * math.sqrt(2)) * example.GRAVITY / example.LENGTH) / (2 * math.pi)
+        assert found[name] == pytest.approx(exact, rel=1e-9)
+
+
+def test_halves_of_an_oscillator_come_nearer_to_the_whole_with_the_macro_step():
+    example, errors = load("coupled_oscillators")
+    coarse, middle, fine = errors.values()
+    assert 1e-8 < fine < 1e-6
+    # Connections of order 1 between models: at least third order.
+    assert coarse / middle > 8
+    assert middle / fine > 8
+
+
+def test_a_unit_runs_elsewhere_as_it_does_here():
+    pytest.importorskip("fmpy")
+    _, found = load("pendulum_fmu")
+    # The same method with the same steps: rounding of two compilers.
+    assert found["difference"] < 1e-12
+    assert abs(found["final"]) > 0.1
+
+
+def test_a_robot_file_gives_the_mass_matrix_and_the_weights_of_two_rods():
+    example, found = load("urdf_arm")
+    m, length, (q1, q2) = example.MASS, example.LENGTH, (0.4, 0.7)
+    m22 = m * length**2 / 3
+    m12 = m22 + m * length**2 / 2 * math.cos(q2)
+    m11 = 2 * m12 - m22 + m * length**2 * 4 / 3
+    np.testing.assert_allclose(found["mass_matrix"], [[m11, m12], [m12, m22]], rtol=1e-12)
+    fore = m * 9.81 * length / 2 * math.cos(q1 + q2)
+    np.testing.assert_allclose(found["weight"], [3 / 2 * m * 9.81 * length * math.cos(q1) + fore, fore], rtol=1e-12)
 
 
 def test_a_policy_of_four_gains_balances_the_pole_that_falls_without():
@@ -164,3 +335,45 @@ def test_limited_arm_tells_that_its_elbow_is_sent_into_its_stop():
     carried = run["elbow.torque"].final - run["elbow.friction.torque"].final - run["elbow.effort"].final
     assert carried == pytest.approx(-stiffness * bent, rel=1e-9)
     assert abs(run["elbow.friction.torque"].final) <= friction
+
+
+def test_the_hydraulic_axis_keeps_its_oil_and_its_power():
+    """What the pump gives is lost in edges and lines, stored in gas and oil, or pushes the slide; and oil is kept."""
+    run = rd.simulate(rd.read_scenario(EXAMPLES / "hydraulic_axis.toml"))
+    assert run.outcome.ok
+    t = np.linspace(0.0, 3.0, 30001)
+    y = {name: run[name](t) for name in run}
+
+    def total(power):
+        return float(simpson(power, x=t))
+
+    oil = {"bulk_modulus": 1.4e9, "air": 0.01}
+    given = total(y["gallery.pressure"] * y["pump.flow_out"])
+    parts = ("relief", "accumulator", "line", "valve", "gap")
+    lost = sum(total(y[f"{part}.lost_power"]) for part in parts) + total(2e5 * y["valve.tank_flow"])
+    gas = total(y["accumulator.gas_pressure"] * y["accumulator.oil_dot"])
+    moving = 870 * 3 / (math.pi / 4 * 0.012**2) / 2 * (y["line.flow"][-1] ** 2 - y["line.flow"][0] ** 2)
+    pushed = total((y["head.force"] + y["rod.force"]) * y["slide.velocity"])
+    rooms = {"gallery": 0.5e-3, "block": 0.2e-3}
+    rooms |= {"head": 0.3e-3 + 1.2566e-3 * y["slide.position"], "rod": 0.5e-3 - 6.409e-4 * y["slide.position"]}
+    squeezed = 0.0
+    for name, room in rooms.items():
+        p = y[f"{name}.pressure"]
+        squeezed += total(p * room / effective_bulk_modulus(p, **oil) * y[f"{name}.pressure_dot"])
+        # Oil by its volume without pressure: what came in is what there is more of.
+        flows = {"gallery": ("pump.flow_out", "relief.flow_in", "accumulator.flow", "line.flow_in")}
+        flows |= {"block": ("line.flow_out", "valve.supply_flow")}
+        flows |= {"head": ("valve.flow_1", "gap.flow_in"), "rod": ("valve.flow_2", "gap.flow_out")}
+        there = room / specific_volume(p, **oil)
+        came = total(sum(y[flow] for flow in flows[name]) / specific_volume(p, **oil))
+        # 1e-6 of the volumes is the solver's tolerance over some hundred steps.
+        assert there[-1] - there[0] == pytest.approx(came, abs=1e-5 * 0.5e-3), name
+    work = total(-y["friction.torque"] * y["slide.velocity"]) + y["energy.kinetic"][-1]
+    assert pushed == pytest.approx(work, rel=1e-4)
+    assert given == pytest.approx(lost + gas + moving + pushed + squeezed, rel=1e-4)
+    # The stroke takes more oil than the pump gives: the accumulator gives the rest, and the relief valve opens later.
+    assert 1.2566e-3 * y["slide.velocity"].max() > 1.5 * y["pump.flow_out"].max()
+    assert y["accumulator.oil"].min() < 0.7 * y["accumulator.oil"][0]
+    assert y["relief.opening"].max() > 0
+    # It comes to rest within the overlap, 4 mA by 3 A/m, and what feeds the leakage.
+    assert abs(y["slide.position"][-1]) < 1.1 * 0.004 / 3

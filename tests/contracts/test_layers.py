@@ -43,7 +43,8 @@ MAY_IMPORT = {
     "reporting": {"results", "analysis"},
     "studio": {"results", "analysis"},
     "studies": _ABOVE_SIMULATION | {"fmi", "analysis", "commissioning", "reporting", "studio"},
-    "cli": _ABOVE_SIMULATION | {"fmi", "analysis", "commissioning", "reporting", "studio", "studies"},
+    "workbench": _ABOVE_SIMULATION | {"fmi", "analysis", "commissioning", "reporting", "studio"},
+    "cli": _ABOVE_SIMULATION | {"fmi", "analysis", "commissioning", "reporting", "studio", "studies", "workbench"},
 }
 
 

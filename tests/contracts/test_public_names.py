@@ -1,6 +1,7 @@
 """What `robodyn` offers by name is there, documented, and loaded only when it is used."""
 
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 import subprocess
@@ -33,6 +34,7 @@ QUESTIONS = {
     "In",
     "By",
 }
+API_PAGES = Path(__file__).parents[2] / "docs" / "extensions" / "api_pages.py"
 HEAVY = ("casadi", "llvmlite", "numpy", "matplotlib", "typer", "rich")
 
 
@@ -107,3 +109,27 @@ def test_importing_the_package_loads_nothing_heavy():
     code = f"import robodyn, sys; print([name for name in {HEAVY!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def load_api_pages():
+    spec = importlib.util.spec_from_file_location("api_pages", API_PAGES)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_public_name_and_its_members_are_described_in_the_reference():
+    reference = load_api_pages()
+    described, undocumented = [], []
+    for package, names in reference.public_names().items():
+        found = {name: getattr(importlib.import_module(package), name) for name in names}
+        described += [(name, id(value)) for name, value in found.items()]
+        classes = {name: value for name, value in found.items() if inspect.isclass(value)}
+        documented = {**classes, **{name: value for name, value in found.items() if inspect.isroutine(value)}}
+        undocumented += [f"{package}.{name}" for name, value in documented.items() if not (value.__doc__ or "").strip()]
+        members = [(name, *member) for name, cls in classes.items() for member in reference.members_of(cls)]
+        undocumented += [f"{package}.{name}.{member}" for name, member, _, doc in members if not doc.strip()]
+    packages = [robodyn, *(importlib.import_module(f"robodyn.{package}") for package in PACKAGES)]
+    offered = {(name, id(getattr(module, name))) for module in packages for name in getattr(module, "__all__", ())}
+    assert set(described) == offered
+    assert not undocumented

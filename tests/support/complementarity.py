@@ -36,7 +36,7 @@ class Problem:
         k, n = self.K.shape
         vectors = [getattr(self, one.name) for one in fields(self)[:-2]]
         data = np.concatenate([*vectors, self.K.ravel(), self.W.T.ravel()]).astype(float)
-        work, modes = np.zeros(2 * k * k + 9 * k), np.zeros(k)
+        work, modes = np.zeros(2 * k * k + 12 * k), np.zeros(k)
         function = load_library().solve_complementarity
         function.restype, function.argtypes = ctypes.c_int64, [ctypes.c_int64] * 2 + [ctypes.c_void_p] * 3
         return function(k, n, data.ctypes.data, work.ctypes.data, modes.ctypes.data), modes

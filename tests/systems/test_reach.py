@@ -62,21 +62,23 @@ def test_an_equilibrium_out_of_reach_is_refused():
 def cylinder(start=0.0):
     piston = Mechanism("rig", [Body("rod", 5.0)], [Joint("slide", "prismatic", "ground", "rod", axis=(1, 0, 0))])
     parameters = {
-        "area": 2e-4, "area_ratio": 0.6, "volume_1": 4e-5, "volume_2": 3e-5, "middle": 0.0, "bulk_modulus": 7e8,
-        "internal_leakage": 1e-12, "flow_coefficient": 2e-7, "supply_pressure": 1.4e7,
+        "area": -1.2e-4, "volume": 3e-5, "bulk_modulus": 7e8,
     }  # fmt: skip
-    oil = Block("oil", "hydraulic_cylinder", on="slide", inputs={"opening": 0.3}, parameters=parameters, unit="A")
-    return Scenario("rig", Machine("rig", piston, blocks=[oil]), 5.0, {"slide.position": start})
+    drain = Block("drain", "valve_edge", inputs={"opening": 0.3, "pressure_in": "oil.pressure"},
+                  parameters={"flow_coefficient": 2e-7}, unit="A")  # fmt: skip
+    oil = Block("oil", "piston_chamber", on="slide", inputs={"flow_1": "drain.flow_in"}, parameters=parameters)
+    push = Block("push", "constant_force", on="slide", parameters={"value": 800.0})
+    return Scenario("rig", Machine("rig", piston, blocks=[oil, drain, push]), 5.0, {"slide.position": start})
 
 
 @pytest.mark.parametrize("method", ["dopri5", "rodas4", "auto"])
 def test_a_piston_at_the_end_of_its_stroke_ends_the_run(method):
-    """V2 = volume_2 - a A s is used up at s = 0.25 m."""
+    """V = V0 - A s is used up at s = 0.25 m."""
     run = simulate(cylinder(), Solver(method))
     assert run.outcome.kind is OutcomeKind.OUT_OF_REACH
-    assert "'oil.stroke_out' came to zero" in run.outcome.sentence
+    assert "'oil.spare_volume' came to zero" in run.outcome.sentence
     assert "end stop" in run.outcome.sentence
-    assert run["slide.position"].values[-1] == pytest.approx(0.999 * 3e-5 / (0.6 * 2e-4), abs=1e-9)
+    assert run["slide.position"].values[-1] == pytest.approx(0.999 * 3e-5 / 1.2e-4, abs=1e-9)
 
 
 def test_a_piston_beyond_its_stroke_is_suspect():

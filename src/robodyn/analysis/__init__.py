@@ -23,6 +23,8 @@ _HOMES = {
     "plant_model": "PlantModel make_plant_model",
     "coupling.growth": "MacroSteps",
     "coupling.limits": "Limit find_limit",
+    "fitting.contest": "compare_laws",
+    "fitting.experiments": "Experiment",
     "fitting.fit": "FitProgress fit_parameters",
     "fitting.report": "describe_fit write_fit",
     "fitting.result": "Fit",

@@ -13,18 +13,14 @@ from typing import Any
 
 from robodyn.analysis.identification.identify import plan_identification, predict_joints
 from robodyn.analysis.identification.result import JointPrediction
-from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.driven import drive_by_data
-from robodyn.analysis.measurement.measured import match_measured, without
+from robodyn.analysis.measurement.measured import describe_rates, match_measured, without
 from robodyn.analysis.measurement.prediction import SignalError, compare_signals
 from robodyn.assembly import assemble
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario
 from robodyn.results import Run
 from robodyn.simulation import simulate
-
-SAME_RATE = 1e-3
-"""Difference of two sample rates, by their ratio's next whole number, that is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +33,7 @@ class Validation:
     run: Run | None
 
     def as_plain(self) -> dict[str, Any]:
+        """As plain dictionaries, lists and numbers, for JSON."""
         signals, efforts = ([asdict(error) for error in errors] for errors in (self.signals, self.efforts))
         return {"signals": signals, "efforts": efforts, "notes": list(self.notes)}
 
@@ -60,7 +57,7 @@ def validate(
         try:
             run = _simulate(scenario, data, inputs)
             signals, done = compare_signals(run, without(data, inputs)), done + 1
-            notes += _rate_notes(scenario, data)
+            notes += describe_rates(scenario, data)
             if not run.outcome.ok:
                 notes.append(f"the simulation: {run.outcome.sentence}")
         except ModelError as error:
@@ -89,19 +86,6 @@ def _simulate(scenario: Scenario, data: Run, inputs: Sequence[str]) -> Run:
     recording = Recording(times=tuple(data.time.tolist()), signals=compared.names)
     lasting = replace(driven, duration=float(data.time[-1]), recording=replace(driven.recording, times=None, rate=None))
     return simulate(lasting, recording=recording)
-
-
-def _rate_notes(scenario: Scenario, data: Run) -> list[str]:
-    """A model whose samples do not fall on those of the data."""
-    rate = assess_clock(data.time).rate
-    periods = sorted({float(b.period) for b in scenario.machine.all_blocks if b.sampled and b.period is not None})
-    off = [period for period in periods if not _is_whole(rate * period) and not _is_whole(1 / (rate * period))]
-    what = f"the data have {rate:.6g} Hz: held signals are compared between samples"
-    return [f"the model samples at {1 / period:g} Hz, {what}" for period in off]
-
-
-def _is_whole(ratio: float) -> bool:
-    return abs(ratio - max(round(ratio), 1)) < SAME_RATE
 
 
 def _predict(scenario: Scenario, data: Run, cutoff: float | None) -> tuple[JointPrediction, ...]:

@@ -170,18 +170,22 @@ class System:
 
     @property
     def signal_names(self) -> tuple[str, ...]:
+        """Of all signals, in their order."""
         return tuple(info.name for info in self.signals)
 
     @property
     def n_q(self) -> int:
+        """Number of position coordinates; an orientation has four."""
         return self.motion.n_q
 
     @property
     def n_v(self) -> int:
+        """Number of velocity coordinates: degrees of freedom of the tree."""
         return self.motion.n_v
 
     @property
     def q(self) -> ca.SX:
+        """Position coordinates, as symbols."""
         return self.symbols.x[: self.n_q]
 
     @property

@@ -10,26 +10,25 @@ import json
 import math
 import sys
 import warnings
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from robodyn.errors import ModelError
+from robodyn.cli.commands import COMMANDS, GROUPS, examples_of
+from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 BAD_INPUT, SIMULATION_FAILED, INTERRUPTED = 2, 3, 130
 
-COMMANDS = (
-    "bode", "budget", "check", "circle", "compare", "cosim", "data", "design", "dress", "excite", "export", "fit",
-    "identify", "import", "info", "list", "loops", "modes", "move", "new", "perturb", "plot", "report", "reproduce",
-    "run", "schema", "sensitivity", "sheet", "show", "step", "sweep", "tune", "validate", "view",
-)  # fmt: skip
-"""Each is a module of this package, which registers it."""
+# Of click, which typer once required and now carries inside.
+UsageError: Any = typer.BadParameter.__base__
 
 
 class Printer:
@@ -55,17 +54,37 @@ class Printer:
 output, messages = Printer(), Printer(stderr=True)
 
 
+class BadInput(typer.Exit):
+    """The end of a command whose input is wrong: what is wrong, as flaws and in words."""
+
+    def __init__(self, message: str, flaws: Sequence[Flaw] = (), source: str = "") -> None:
+        super().__init__(BAD_INPUT)
+        self.message, self.flaws, self.source = message, tuple(flaws) or (Flaw("", message),), source
+
+    def to_plain(self) -> dict[str, Any]:
+        problems = [{"place": flaw.path, "what": flaw.what, "remedy": flaw.remedy} for flaw in self.flaws]
+        return {"kind": "bad_input", "exit_code": BAD_INPUT, "source": self.source, "problems": problems}
+
+
 class Commands(TyperGroup):
     """All commands; bad input ends with its message and exit code 2, an interrupt with 130."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        self._load(*COMMANDS)
         return list(COMMANDS)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The commands by group, each with a line of its own; none is loaded for that."""
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(group.items()))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         # One that is misspelt is compared with all.
         self._load(*([cmd_name] if cmd_name in COMMANDS else COMMANDS))
-        return super().get_command(ctx, cmd_name)
+        found = super().get_command(ctx, cmd_name)
+        if found is not None and not found.epilog:
+            found.epilog = _show_examples(cmd_name)
+        return found
 
     def _load(self, *names: str) -> None:
         missing = [name for name in names if name not in self.commands]
@@ -76,35 +95,78 @@ class Commands(TyperGroup):
             self.commands.update(made.commands)
 
     def invoke(self, ctx: Any) -> Any:
+        as_json = "--json" in ctx.args
         try:
             return super().invoke(ctx)
         except ModelError as error:
-            raise fail(error) from error
+            raise _report(BadInput(str(error), error.flaws, error.source), as_json) from error
+        except BadInput as error:
+            raise _report(error, as_json) from error
+        except UsageError as error:
+            if as_json:
+                print_json({"error": BadInput(error.format_message()).to_plain()})
+            raise
         except KeyboardInterrupt as error:
             messages.print("robodyn: interrupted", markup=False)
+            if as_json:
+                print_json({"error": {"kind": "interrupted", "exit_code": INTERRUPTED}})
             raise typer.Exit(INTERRUPTED) from error
+
+
+def _show_examples(command: str) -> str:
+    """Examples below a command's help, their lines left as they are."""
+    lines = examples_of(command)
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)]) if lines else ""
+
+
+def _report(error: BadInput, as_json: bool) -> BadInput:
+    """Say what is wrong on stderr and, where JSON was asked for, as JSON on stdout too."""
+    messages.print(f"robodyn: {error.message}", markup=False)
+    if as_json:
+        print_json({"error": error.to_plain()})
+    return error
 
 
 app = typer.Typer(
     name="robodyn",
     cls=Commands,
     help="Realistic dynamic simulation of robots.",
+    epilog="robodyn COMMAND --help shows options and examples; robodyn guide is a tour of all of them.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        from robodyn import __version__
+
+        output.print(f"robodyn {__version__}", markup=False)
+        raise typer.Exit
+
+
 @app.callback(help=app.info.help)
-def _start() -> None:
+def _start(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
     """Makes a group of commands even before any is loaded."""
 
 
-def fail(message: object) -> typer.Exit:
-    """Say what is wrong with the input on stderr; raise the returned exit."""
-    messages.print(f"robodyn: {message}", markup=False)
-    return typer.Exit(BAD_INPUT)
+def fail(message: object) -> BadInput:
+    """The end of a command with what is wrong with its input; raise it."""
+    return BadInput(str(message))
+
+
+def report_files(paths: Iterable[Path], as_json: bool, lines: Sequence[str] = ()) -> None:
+    """Say which files were written, and what is to be said of them; as lines or as JSON."""
+    written = [str(path) for path in paths]
+    if as_json:
+        print_json({"files": written, "notes": list(lines)})
+    else:
+        output.print("\n".join(lines or written), markup=False)
 
 
 def print_json(value: Any) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from robodyn.cli.application import app, fail, output, print_json
+from robodyn.cli.application import app, output, print_json
 from robodyn.cli.loops import find_loop_warnings, warn
 from robodyn.cli.targets import load_scenario, phases_of
 from robodyn.errors import FlawList, ModelError
@@ -16,8 +14,7 @@ from robodyn.results.summary import list_found
 
 if TYPE_CHECKING:
     from robodyn.assembly import System
-
-Found = Mapping[str, tuple[float, float]]
+    from robodyn.simulation.readiness import Found
 
 
 @app.command("check")
@@ -26,12 +23,7 @@ def check_file(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Read and assemble a scenario without simulating it, and report every problem."""
-    try:
-        checked = _prepare(file)
-    except ModelError as error:
-        if as_json:
-            print_json({"ok": False, "problems": [asdict(flaw) for flaw in error.flaws]})
-        raise fail(error) from error
+    checked = _prepare(file)
     if as_json:
         print_json(
             {"ok": True, **_describe(*checked[0])}
@@ -74,31 +66,14 @@ def _prepare(file: str) -> list[tuple[System, Found | None]]:
     """The assembled systems, each with the start values that were found, where the start is known."""
     phases = phases_of(load_scenario(file))
 
-    from robodyn.assembly import assemble
-    from robodyn.simulation import check_operations
+    from robodyn.simulation.readiness import make_ready
 
     flaws = FlawList()
     checked = []
     for k, scenario in enumerate(phases):
         try:
-            system = assemble(scenario)
-            check_operations(system)
-            # A later phase begins where the one before it ends.
-            checked.append((system, _find_start(system) if k == 0 else None))
+            checked.append(make_ready(scenario, begins=k == 0))
         except ModelError as error:
             flaws.extend(error.flaws)
     flaws.raise_if_any(file)
     return checked
-
-
-def _find_start(system: System) -> Found:
-    """Start values that a run would find, within the limits of all joints."""
-    import numpy as np
-
-    from robodyn.simulation.passed_limits import check_start_limits
-    from robodyn.simulation.starting import search_start
-
-    start = search_start(system, np.array([number.value for number in system.parameters], float))
-    states = dict(zip((state.name for state in system.states), start.x.tolist(), strict=True))
-    check_start_limits(system, states, {name: number.value for name, number in system.numbers.items()})
-    return start.found

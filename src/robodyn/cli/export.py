@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from robodyn.cli.application import app, fail, output
+from robodyn.cli.application import app, fail, report_files
 from robodyn.cli.export_code import export_code
 from robodyn.cli.export_unit import export_unit
 from robodyn.cli.targets import load_run, load_scenario, read_settings
@@ -55,6 +55,7 @@ def export(
             "--input", help="fmu, c, wasm: a block's output (fmu: or a tunable number) from outside: name[=start]."
         ),
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write a run as CSV, Parquet, netCDF or MCAP, or a scenario as TOML, a workbook of formulas, an FMU, or code."""
     if to not in SUFFIXES:
@@ -62,7 +63,7 @@ def export(
     given = {"solver": solver, "step": step, "rows": rows, "duration": duration, "set": setting, "tunable": tunable}
     _refuse_options(to, given | {"fmi": fmi, "kind": kind, "platform": platform, "input": entry})
     if to not in OPTIONS:
-        _export_run(what, to, out)
+        report_files([_export_run(what, to, out)], as_json)
         return
     if rows is not None and duration is not None:
         raise fail("--rows and --duration both say where the rows end: give one of them")
@@ -73,13 +74,15 @@ def export(
     if to == "toml":
         if path.exists() and Path(what).exists() and path.samefile(what):
             raise fail(f"{path}: is the file that is read; give another --out")
-        _export_file(scenario, path)
+        lines = _export_file(scenario, path)
     elif to == "xlsx":
-        _export_workbook(scenario, chosen, rows, path)
+        lines = _export_workbook(scenario, chosen, rows, path)
     elif to in ("c", "wasm"):
-        export_code(scenario, chosen, path, to, entry or [])
+        lines = export_code(scenario, chosen, path, to, entry or [])
     else:
-        export_unit(scenario, chosen, path, 2 if fmi is None else fmi, kind or "cs", entry or [], platform or [])
+        version = 2 if fmi is None else fmi
+        lines = export_unit(scenario, chosen, path, version, kind or "cs", entry or [], platform or [])
+    report_files([path], as_json, lines)
 
 
 def _refuse_options(to: str, given: dict[str, Any]) -> None:
@@ -89,7 +92,7 @@ def _refuse_options(to: str, given: dict[str, Any]) -> None:
         raise fail(f"{', '.join(f'--{name}' for name in used)}: no effect on --to {to}; only for --to {fitting}")
 
 
-def _export_run(run: str, to: str, out: Path | None) -> None:
+def _export_run(run: str, to: str, out: Path | None) -> Path:
     from robodyn.results import to_csv, to_mcap, to_netcdf, to_parquet
 
     found = load_run(run)
@@ -102,7 +105,7 @@ def _export_run(run: str, to: str, out: Path | None) -> None:
         raise fail(f"--to {to} needs {error.name}: pip install 'robodyn[{extra}]'") from error
     except OSError as error:
         raise fail(f"{path}: cannot write: {error.strerror}") from error
-    output.print(f"{path}", markup=False)
+    return path
 
 
 def _load(what: str, to: str) -> Scenario:
@@ -136,17 +139,17 @@ def _choose_solver(scenario: Scenario, method: str | None, step: float | None) -
     return Solver(**(settings | ({} if step is None else {"step": step})))
 
 
-def _export_file(scenario: Scenario, path: Path) -> None:
+def _export_file(scenario: Scenario, path: Path) -> list[str]:
     from robodyn.files import write_scenario
 
     try:
         write_scenario(scenario, path)
     except OSError as error:
         raise fail(f"{path}: cannot write: {error.strerror}") from error
-    output.print(f"{path}", markup=False)
+    return [str(path)]
 
 
-def _export_workbook(scenario: Scenario, solver: Any, rows: int | None, path: Path) -> None:
+def _export_workbook(scenario: Scenario, solver: Any, rows: int | None, path: Path) -> list[str]:
     try:
         from robodyn.workbook import write_workbook
     except ImportError as error:
@@ -156,4 +159,4 @@ def _export_workbook(scenario: Scenario, solver: Any, rows: int | None, path: Pa
     except OSError as error:
         raise fail(f"{path}: cannot write: {error.strerror}") from error
     n_columns = len(plan.columns.columns)
-    output.print(f"{path}: {plan.n_rows} rows of {n_columns} columns, step {plan.step:g} s", markup=False)
+    return [f"{path}: {plan.n_rows} rows of {n_columns} columns, step {plan.step:g} s"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robodyn.cli.application import fail, output
-from robodyn.cli.export_unit import read_inputs
+from robodyn.cli.application import fail
+from robodyn.cli.export_unit import describe_fixed, read_inputs
 
 if TYPE_CHECKING:
     from robodyn.codegen import Written
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 RUN_BY = {"c": "a C compiler", "wasm": "node"}
 
 
-def export_code(scenario: Scenario, solver: Solver, folder: Path, to: str, inputs: list[str]) -> None:
-    """Write the folder and say what is in it."""
+def export_code(scenario: Scenario, solver: Solver, folder: Path, to: str, inputs: list[str]) -> list[str]:
+    """Write the folder; lines that say what is in it."""
     from robodyn.codegen import write_c, write_wasm
 
     try:
@@ -24,10 +24,8 @@ def export_code(scenario: Scenario, solver: Solver, folder: Path, to: str, input
     except OSError as error:
         raise fail(f"{error.filename or folder}: cannot write: {error.strerror}") from error
     counts = f"{len(made.inputs)} inputs, {made.n_outputs} outputs, {made.n_parameters} parameters"
-    output.print(f"{folder}: {len(made.files)} files; {counts}", markup=False)
-    output.print(_describe_check(made, to), markup=False)
-    if made.fixed:
-        output.print(f"fixed, since references jump by them: {', '.join(made.fixed)}", markup=False)
+    lines = [f"{folder}: {len(made.files)} files; {counts}", _describe_check(made, to)]
+    return [*lines, *describe_fixed(made.fixed)]
 
 
 def _describe_check(made: Written, to: str) -> str:

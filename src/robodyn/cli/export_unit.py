@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robodyn.cli.application import fail, output
+from robodyn.cli.application import fail
 from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ USES = {"cs": "run", "me": "led along its run", "both": "run and led along its r
 
 def export_unit(
     scenario: Scenario, solver: Solver, path: Path, fmi: int, kind: str, inputs: list[str], platforms: list[str]
-) -> None:
-    """Write the FMU and say what it is."""
+) -> list[str]:
+    """Write the FMU; lines that say what it is."""
     from robodyn.fmi import write_fmu
     from robodyn.fmi.exchange_checking import TOLERANCE
 
@@ -31,12 +32,18 @@ def export_unit(
     except OSError as error:
         raise fail(f"{path}: cannot write: {error.strerror}") from error
     counts = f"{len(made.inputs)} inputs, {made.n_outputs} outputs, {made.n_parameters} parameters"
-    output.print(f"{path}: FMI {fmi}.0 for {', '.join(made.platforms)}; {counts}", markup=False)
-    output.print(f"{USES[kind]} by FMPy it differs from the simulation by {made.agreement.error:.2g}", markup=False)
+    lines = [
+        f"{path}: FMI {fmi}.0 for {', '.join(made.platforms)}; {counts}",
+        f"{USES[kind]} by FMPy it differs from the simulation by {made.agreement.error:.2g}",
+    ]
     if made.motion is not None:
-        output.print(f"moved by CVode, whose tolerance is {TOLERANCE:g}, by {made.motion.error:.2g}", markup=False)
-    if made.fixed:
-        output.print(f"fixed, since references jump by them: {', '.join(made.fixed)}", markup=False)
+        lines.append(f"moved by CVode, whose tolerance is {TOLERANCE:g}, by {made.motion.error:.2g}")
+    return [*lines, *describe_fixed(made.fixed)]
+
+
+def describe_fixed(names: Sequence[str]) -> list[str]:
+    """A line on numbers that cannot be changed in what was exported, if there are any."""
+    return [f"fixed, since references jump by them: {', '.join(names)}"] if names else []
 
 
 def read_inputs(texts: list[str]) -> dict[str, float | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,16 +14,18 @@ from robodyn.cli.targets import load_single, read_data, read_settings
 from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
+    from robodyn.analysis.fitting.experiments import Experiment
     from robodyn.analysis.fitting.fit import FitProgress
     from robodyn.analysis.fitting.result import Fit
-    from robodyn.results import Run
+    from robodyn.model import Scenario
 
 
 @app.command("fit")
 def fit_scenario(
     scenario: Annotated[str, typer.Argument(help="Name in the catalogue, or a TOML file.")],
-    data: Annotated[Path, typer.Argument(help="Measured signals: CSV, Parquet, MCAP, ROS bag, .npz or .mat.")],
-    free: Annotated[str, typer.Option(help="Numbers to fit, with commas between them.")],
+    data: Annotated[list[Path], typer.Argument(help="Recordings: CSV, Parquet, MCAP, ROS bag, .npz or .mat.")],
+    free: Annotated[str, typer.Option(help="Numbers to fit, with commas between them.")] = "",
+    each: Annotated[str, typer.Option(help="Numbers to fit that every recording has its own value of.")] = "",
     mapping: Annotated[Path | None, typer.Option("--map", help="TOML: which column is which signal.")] = None,
     entry: Annotated[
         list[str] | None, typer.Option("--input", help="Measured signal that takes the place of the computed one.")
@@ -32,7 +35,14 @@ def fit_scenario(
     starts: Annotated[int, typer.Option(help="How many searches, from different places.")] = 1,
     noise: Annotated[list[str] | None, typer.Option(help="Known noise: signal=deviation; default: estimated.")] = None,
     seed: Annotated[int, typer.Option(help="Of the places searches begin at.")] = 0,
-    setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Change a number: name=value; of one recording: FILE:name=value."),
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Threads; default: all processors.")] = 0,
+    contest: Annotated[
+        str | None, typer.Option(help="Compare laws of friction and gears instead: names with commas, or all.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the fitted numbers here (.toml or .json).")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw measured and simulated signals into this file.")] = None,
     state: Annotated[Path | None, typer.Option(help="Keep finished searches here, to go on after a break.")] = None,
@@ -43,16 +53,16 @@ def fit_scenario(
 
     if out is not None and out.suffix not in ENDINGS:
         raise fail(f"--out {out}: must end in {' or '.join(ENDINGS)}")
-    names = [name.strip() for name in free.split(",") if name.strip()]
     settings: dict[str, Any] = {"bounds": read_bounds(bounds or []), "noise": _read_noise(noise or [])}
-    settings |= {"inputs": entry or [], "held_out": held_out}
-    found = _fit(
-        scenario,
-        read_data(data, mapping),
-        names,
-        setting or [],
-        settings | {"starts": starts, "seed": seed, "state": state},
-    )
+    settings |= {"inputs": entry or [], "held_out": held_out, "each": _read_names(each), "starts": starts, "seed": seed}
+    settings |= {"state": state, "workers": workers or os.cpu_count() or 1}
+    what, experiments = _experiments(scenario, data, mapping, setting or [])
+    if contest is not None:
+        if out or plot or state or each:
+            raise fail("--contest: has no effect on --out, --plot, --state and --each; fit the law that won")
+        _compare(what, experiments, contest, _read_names(free), settings, as_json)
+        return
+    found = _fit(what, experiments, _read_names(free), settings)
     if as_json:
         print_json(found.as_plain())
     else:
@@ -66,17 +76,53 @@ def fit_scenario(
         raise fail(f"{error.filename or out}: cannot write: {error.strerror}") from error
 
 
-def _fit(scenario: str, data: Run, names: list[str], changes: list[str], settings: dict[str, Any]) -> Fit:
-    from robodyn.analysis.fitting.fit import fit_parameters
+def _read_names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _experiments(
+    scenario: str, files: list[Path], mapping: Path | None, changes: list[str]
+) -> tuple[Scenario, list[Experiment]]:
+    """The scenario with what is changed for all, and recordings with what is changed for one."""
+    from robodyn.analysis.fitting.experiments import Experiment
 
     what = load_single(scenario)
-    what = what.with_numbers(read_settings(changes, what, scenario))
+    own: dict[str, list[str]] = {path.name: [] for path in files}
+    common: list[str] = []
+    for change in changes:
+        label, colon, pair = change.partition(":")
+        one_of = colon and label in own
+        (own[label] if one_of else common).append(pair if one_of else change)
+    what = what.with_numbers(read_settings(common, what, scenario))
+    return what, [
+        Experiment(read_data(path, mapping), read_settings(own[path.name], what, scenario), path.name) for path in files
+    ]
+
+
+def _fit(what: Scenario, experiments: list[Experiment], names: list[str], settings: dict[str, Any]) -> Fit:
+    from robodyn.analysis.fitting.fit import fit_parameters
+
     with FitBar(settings["starts"]) as bar:
         try:
-            return fit_parameters(what, data, names, progress=bar, **settings)
+            return fit_parameters(what, experiments, names, progress=bar, **settings)
         except KeyboardInterrupt as error:
             messages.print(f"robodyn: interrupted; {_how_to_go_on(settings['state'])}", markup=False)
             raise typer.Exit(INTERRUPTED) from error
+
+
+def _compare(
+    what: Scenario, experiments: list[Experiment], laws: str, free: list[str], settings: dict[str, Any], as_json: bool
+) -> None:
+    from robodyn.analysis.fitting.contest import compare_laws
+    from robodyn.analysis.fitting.law_candidates import LAWS
+    from robodyn.analysis.identification.contest import contest_as_plain, describe_contest
+
+    chosen = LAWS if laws == "all" else _read_names(laws)
+    found = compare_laws(what, experiments, chosen, free=free, **settings)
+    if as_json:
+        print_json(contest_as_plain(found))
+    else:
+        output.print(describe_contest(found), markup=False)
 
 
 def _how_to_go_on(state: Path | None) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from robodyn.cli.application import app, fail, output
+from robodyn.cli.application import app, fail, output, print_json, report_files
 
 
 @app.command("new")
@@ -15,15 +15,19 @@ def write_new(
     name: Annotated[str | None, typer.Argument(help="Name of the scenario, and of its file NAME.toml.")] = None,
     kind: Annotated[str, typer.Option(help="What it begins as: arm, cart or drive.")] = "cart",
     list_kinds: Annotated[bool, typer.Option("--list", help="List the kinds.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write a small commented scenario that runs as it is; no file is overwritten."""
     from robodyn.files.starters import starter_titles, write_starter
 
     if list_kinds:
-        for known, title in starter_titles().items():
-            output.print(f"{known:<8} {title}", markup=False)
+        titles = starter_titles()
+        if as_json:
+            print_json(titles)
+        else:
+            output.print("\n".join(f"{known:<8} {title}" for known, title in titles.items()), markup=False)
         return
     if name is None:
         raise fail("new: name the scenario, robodyn new NAME; --list shows the kinds")
     path = write_starter(Path(name), kind)
-    output.print(f"wrote {path}; run it with: robodyn run {path}", markup=False)
+    report_files([path], as_json, [f"wrote {path}; run it with: robodyn run {path}"])

@@ -102,7 +102,7 @@ def _report(run: Run, path: Path, found: Comparison | None, course: Convergence 
     if as_json:
         print_json(_as_json(run, path, found, course))
         return
-    output.print(run.summary(), markup=False)
+    output.print(run.summary(signals=False), markup=False)
     output.print(f"saved as {path}", markup=False)
     for line in [*_comparison_lines(found), *_convergence_lines(course)]:
         output.print(line, markup=False)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from robodyn.cli.application import app, fail, output
+from robodyn.cli.application import app, fail, report_files
 from robodyn.cli.drawing import drawing
 from robodyn.cli.targets import load_run
 from robodyn.errors import nearest
@@ -26,24 +26,29 @@ def plot_runs(
     start: Annotated[float | None, typer.Option("--from", help="Draw from this time on [s].")] = None,
     end: Annotated[float | None, typer.Option("--to", help="Draw up to this time [s].")] = None,
     label: Annotated[list[str] | None, typer.Option(help="Name of each run in the picture, in their order.")] = None,
+    unit: Annotated[list[str] | None, typer.Option(help="Unit of the axes over time: um, mm, deg ...")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Draw signals over time or against each other, and the path of a point through space."""
     if against is not None and not signal:
         raise fail(f"--against {against}: give what to draw over it with --signal")
+    if unit and (against is not None or path is not None):
+        raise fail(f"--unit {unit[0]}: is for signals over time; --against and --path are drawn in SI")
     if len(runs) == 1 and not Path(runs[0]).exists():
-        _plot_study(runs[0], out)
+        _plot_study(runs[0], out, as_json)
         return
     found = [load_run(run) for run in runs]
     window = None if start is None and end is None else (start, end)
     options = {"labels": label or None, "window": window}
     with drawing():
-        pictures = _pictures(found, signal, against, path, options)
-        for file, write in zip(_files(pictures, Path(runs[0]), out), (write for _, write in pictures), strict=True):
+        pictures = _pictures(found, signal, against, path, options, unit or [])
+        files = _files(pictures, Path(runs[0]), out)
+        for file, (_, write) in zip(files, pictures, strict=True):
             write(file)
-            output.print(f"{file}", markup=False)
+    report_files(files, as_json)
 
 
-def _plot_study(name: str, out: Path | None) -> None:
+def _plot_study(name: str, out: Path | None, as_json: bool) -> None:
     """Draw the pictures and pages of a study into a folder."""
     from robodyn.studies import INSTALL, list_studies
 
@@ -56,13 +61,19 @@ def _plot_study(name: str, out: Path | None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         study = known[name].thing
         files = [(folder / f"{picture.name}.png", picture.draw) for picture in study.pictures()]
-        for file, draw in files + [(folder / f"{page.name}.html", page.draw) for page in study.pages()]:
+        pages = [(folder / f"{page.name}.html", page.draw) for page in study.pages()]
+        for file, draw in [*files, *pages]:
             draw(file)
-            output.print(f"{file}", markup=False)
+    report_files([file for file, _ in [*files, *pages]], as_json)
 
 
 def _pictures(
-    runs: list[Any], signals: list[str] | None, against: str | None, point: str | None, options: dict[str, Any]
+    runs: list[Any],
+    signals: list[str] | None,
+    against: str | None,
+    point: str | None,
+    options: dict[str, Any],
+    units: list[str],
 ) -> list[Picture]:
     """What the options ask for: a word for the file name, and the call that writes the picture."""
     from robodyn.reporting import plot_path, plot_phase, plot_signals
@@ -71,7 +82,7 @@ def _pictures(
     if against is not None:
         pictures.append(("against", lambda file: plot_phase(runs, against, signals or [], file, **options)))
     elif signals or point is None:
-        pictures.append(("", lambda file: plot_signals(runs, signals or None, file, **options)))
+        pictures.append(("", lambda file: plot_signals(runs, signals or None, file, units=units, **options)))
     if point is not None:
         pictures.append(("path", lambda file: plot_path(runs, point, file, **options)))
     return pictures

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from robodyn.cli.application import app, fail, output
+from robodyn.cli.application import app, fail, report_files
 from robodyn.cli.report_parts import analyse, read_note_file, read_parts
 from robodyn.cli.targets import load_run, load_scenario, load_single, read_settings
 from robodyn.errors import Flaw, ModelError
@@ -38,6 +38,7 @@ def report_runs(
     setting: Annotated[list[str] | None, typer.Option("--set", help="Change a scenario's number: name=value.")] = None,
     exaggerate: Annotated[float, typer.Option(help=EXAGGERATE)] = 1.0,
     mesh_budget: Annotated[float, typer.Option(help=MESH_BUDGET)] = 2.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write one self-contained HTML page: summary, plots, 3-D replay, events, parameters, provenance."""
     from robodyn.studio import write_report
@@ -61,7 +62,7 @@ def report_runs(
         raise fail(error) from error
     except OSError as error:
         raise fail(f"--out {out}: cannot write: {error.strerror}") from error
-    output.print(f"{out}", markup=False)
+    report_files([out], as_json)
 
 
 def _check_out(out: Path, runs: list[str]) -> None:

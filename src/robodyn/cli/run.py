@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from robodyn.results import Run
 
 REFUSED = "has no effect on an FMU, which has its own solver"
-REMEDY = "leave it out; --set, --duration, --step, --rtol, --signal, --out and --json have"
+REMEDY = "leave it out; --set, --duration, --step, --rtol, --signal, --signals, --out and --json have"
 
 
 @app.command("run")
@@ -40,6 +40,7 @@ def run_scenario(
     certify: Annotated[
         bool, typer.Option("--certify", help="Simulate it again, by another method and tighter: errors of all signals.")
     ] = False,
+    signals: Annotated[bool, typer.Option("--signals", help="List the ranges of all signals, too.")] = False,
     loop_check: Annotated[bool, typer.Option(help="Warn of unstable sampled loops before the run.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -49,7 +50,7 @@ def run_scenario(
         refused = {"solver": solver, "atol": atol, "max-steps": max_steps, "max-wall-time": max_wall_time, "rate": rate}
         refused |= {"no-loop-check": None if loop_check else True, "certify": certify or None}
         refuse_options(refused)
-        run_unit(Path(scenario), setting or [], duration, step, rtol, signal, out, as_json)
+        run_unit(Path(scenario), setting or [], duration, step, rtol, signal, out, signals, as_json)
         return
     what = load_scenario(scenario)
     what = what.with_numbers(read_settings(setting or [], what, scenario))
@@ -62,18 +63,19 @@ def run_scenario(
     warn([*_find_limit_warnings(phases_of(what)), *unstable])
     given = {key: value for key, value in settings.items() if value is not None}
     done = _simulate(what, given, rate, signal, certify)
-    keep_run(done, folder / f"{what.name}.run", as_json, unstable)
+    # Two files may describe one machine: each has a run of its own.
+    name = Path(scenario).stem if Path(scenario).is_file() else what.name
+    keep_run(done, folder / f"{name}.run", as_json, signals, unstable)
 
 
-def keep_run(done: Run, path: Path, as_json: bool, warnings: Sequence[str] = ()) -> None:
+def keep_run(done: Run, path: Path, as_json: bool, signals: bool = False, warnings: Sequence[str] = ()) -> None:
     """Save a run and report it; one that was not carried through ends the command."""
     save_run(done, path)
     if as_json:
         print_json(_as_json(done, path) | {"warnings": [*done.warnings, *warnings]})
     else:
-        output.print(done.summary(), markup=False)
-        picture = path.with_suffix(".png")
-        output.print(f"saved as {path}; look at it with: robodyn show {path} --png {picture}", markup=False)
+        output.print(done.summary(signals), markup=False)
+        output.print(f"saved as {path}; look at it with: robodyn report {path}", markup=False)
     if not done.outcome.ok:
         messages.print(f"robodyn: {done.outcome.sentence}", markup=False)
         interrupted = done.outcome.kind.name == "INTERRUPTED"
@@ -88,6 +90,7 @@ def run_unit(
     tolerance: float | None,
     signal: list[str] | None,
     out: Path,
+    signals: bool,
     as_json: bool,
 ) -> None:
     """Simulate one FMU by itself."""
@@ -108,7 +111,7 @@ def run_unit(
             )
     except ImportError as error:
         raise fail(f"{path}: an FMU needs {error.name}: pip install 'robodyn[fmi]'") from error
-    keep_run(done, folder / f"{path.stem}.run", as_json)
+    keep_run(done, folder / f"{path.stem}.run", as_json, signals)
 
 
 def refuse_options(given: Mapping[str, object]) -> None:

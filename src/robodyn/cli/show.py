@@ -19,6 +19,7 @@ def show_run(
     run: Annotated[str, typer.Argument(help="A run file.")],
     signal: Annotated[list[str] | None, typer.Option(help="Signals to plot; default: the main ones.")] = None,
     png: Annotated[Path | None, typer.Option(help="Write a picture of the signals here.")] = None,
+    signals: Annotated[bool, typer.Option("--signals", help="List the ranges of all signals, too.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print the summary of a run, and plot its signals to a PNG file."""
@@ -32,7 +33,7 @@ def show_run(
 
         print_json(to_record(found))
         return
-    output.print(found.summary(), markup=False)
+    output.print(found.summary(signals), markup=False)
     if png is not None:
         output.print(f"picture: {png}", markup=False)
 

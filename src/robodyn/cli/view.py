@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from robodyn.cli.application import app, fail, output
+from robodyn.cli.application import app, fail, output, report_files
 from robodyn.cli.report import EXAGGERATE, MESH_BUDGET, name_runs
 from robodyn.cli.targets import ROBOTS, load_run, load_scenario, phases_of
 from robodyn.errors import ModelError
@@ -30,9 +30,12 @@ def view(
     search: Annotated[
         list[Path] | None, typer.Option(help="Folder in which a robot file's packages and meshes are looked for.")
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="With --out: print JSON.")] = False,
 ) -> None:
     """Show a machine with a slider for every joint, or the report page of runs, on this computer only; Ctrl-C ends."""
     machine = not all(Path(name).suffix == ".run" for name in what)
+    if as_json and out is None:
+        raise fail("--json: a page that is served has none; --out FILE writes it")
     _check_options(what, machine, out, exaggerate, base, search)
     try:
         page = (
@@ -44,6 +47,7 @@ def view(
         raise fail(error) from error
     if out is not None:
         _write(page, out, browser)
+        report_files([out], as_json)
     else:
         _serve(page, browser)
 
@@ -112,7 +116,6 @@ def _write(page: str, out: Path, browser: bool) -> None:
         write_page(page, out)
     except OSError as error:
         raise fail(f"--out {out}: cannot write: {error.strerror}") from error
-    output.print(f"{out}", markup=False)
     if browser:
         webbrowser.open(out.resolve().as_uri())
 

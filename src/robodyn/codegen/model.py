@@ -39,6 +39,7 @@ class Model:
             function of p; at_start: parameters of it, which can be set before the start only.
         fixed: parameters that no user may change, because they decide where references jump in ways that cannot be
             traced.
+        plain: whether it has the same bits on every platform.
         search: how the start is found anew for other parameters and inputs.
         exchange: whether another integrator may carry the states, which then sees their rates and the events.
     """
@@ -60,6 +61,7 @@ class Model:
     at_start: frozenset[str]
     fixed: frozenset[str]
     search: Search
+    plain: bool
     exchange: bool = False
 
     @property
@@ -140,6 +142,7 @@ def build_model(
         at_start=at_start,
         fixed=fixed,
         search=search,
+        plain=plain,
         exchange=exchange,
     )
 

@@ -51,6 +51,7 @@ class Dressed:
 
     @property
     def machine(self) -> Machine:
+        """The dressed machine."""
         return self.scenario.machine
 
     def assumptions(self) -> list[tuple[str, str, float, str]]:

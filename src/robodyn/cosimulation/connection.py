@@ -51,6 +51,7 @@ class Connection(Description):
 
     @property
     def name(self) -> str:
+        """Both interfaces, `first-second`."""
         return f"{self.first}-{self.second}"
 
 

@@ -36,7 +36,9 @@ class Part(Protocol):
     """A subsystem that a file describes."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """By which connections refer to it."""
+        ...
 
     @property
     def duration(self) -> float | None:

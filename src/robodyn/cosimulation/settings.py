@@ -74,4 +74,5 @@ class CosimSettings(Description):
 
     @property
     def shortest(self) -> float:
+        """Smallest macro step [s]; 1e-4 of `step` where none is given."""
         return self.smallest_step or self.step * 1e-4

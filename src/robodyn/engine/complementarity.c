@@ -18,31 +18,24 @@
 #include "complementarity.h"
 
 /* Most corrections for the compliance, and the part of the tolerance that need not be corrected; times more than the
-   tolerance that a contradiction must be to count in the end; passes without fewer
-   contradictions after which only the first is changed, and most passes for each row; most modes that are tried one by
-   one. */
-enum { MOST_REFINEMENTS = 20, MARGIN = 10, PATIENCE = 10, MOST_PASSES = 20, MOST_TRIED = 20000 };
+   tolerance that a contradiction must be to count in the end; most modes that are tried one by one. */
+enum { MOST_REFINEMENTS = 20, MARGIN = 10, MOST_TRIED = 20000 };
 #define ROUNDING 1e-3
+
 static void lay_out(Problem *p, int64_t k, int64_t n, const double *data, double *work, double *modes) {
   const double *K = data + N_VECTORS * k, *W = K + k * n;
   p->k = k;
-  p->exact = 1;
+  p->cones = 0;
   for (int64_t v = 0; v < N_VECTORS; v++) p->given[v] = data + v * k;
+  p->b = p->given[MOTION];
+  double **room[] = {&p->f, &p->w, &p->change, &p->shift, &p->x, &p->mobility, &p->left, &p->kept, &p->good, &p->tried};
   p->A = work;
   p->matrix = p->A + k * k;
-  p->f = p->matrix + k * k;
-  p->w = p->f + k;
-  p->change = p->w + k;
-  p->b = p->change + k;
-  p->axes = p->b + k;
-  p->kept = p->axes + k;
-  p->bound = p->kept + k;
-  p->held = (int64_t *)(void *)(p->bound + k);
+  work += 2 * k * k;
+  for (size_t v = 0; v < sizeof room / sizeof *room; v++, work += k) *room[v] = work;
+  p->held = (int64_t *)(void *)work;
   p->pivots = p->held + k;
   p->mode = modes;
-  for (int64_t i = 0; i < k; i++) p->b[i] = p->given[MOTION][i], p->bound[i] = UNBOUND;
-  for (int64_t i = 0; i < k; i++)
-    if (is_pair(p, i)) p->axes[i] = 1.0, p->axes[i + 1] = 0.0, i++;
   for (int64_t i = 0; i < k; i++)
     for (int64_t j = 0; j < k; j++) {
       double total = 0.0;
@@ -53,11 +46,11 @@ static void lay_out(Problem *p, int64_t k, int64_t n, const double *data, double
 
 /* Friction of a contact that does not push has nothing to hold or slide with. */
 static int is_idle(const Problem *p, int64_t i) {
-  return p->bound[i] == LOOSE || (partner_of(p, i) >= 0 && p->mode[partner_of(p, i)] != HELD);
+  return partner_of(p, i) >= 0 && p->mode[partner_of(p, i)] != HELD;
 }
 
 static int may_change(const Problem *p, int64_t i) {
-  return p->given[ALLOWED][i] == MAY_CHANGE && p->bound[i] == UNBOUND && !is_idle(p, i);
+  return p->given[ALLOWED][i] == MAY_CHANGE && !is_idle(p, i);
 }
 
 /* Force of a row that moves: its own level, or that of its partner's force. */
@@ -67,10 +60,10 @@ static double sliding_force(const Problem *p, int64_t i) {
   return p->given[p->mode[i] > 0.0 ? BELOW : ABOVE][i];
 }
 
-/* w = b + A f, or with the compliance that rows have. */
+/* w = b + A f. */
 static void find_motions(Problem *p) {
   for (int64_t i = 0; i < p->k; i++) {
-    p->w[i] = p->b[i] + (p->exact ? 0.0 : p->given[COMPLIANCE][i] * p->f[i]);
+    p->w[i] = p->b[i];
     for (int64_t j = 0; j < p->k; j++) p->w[i] += p->A[i * p->k + j] * p->f[j];
   }
 }
@@ -93,7 +86,7 @@ static int find_forces(Problem *p) {
     for (int64_t r = 0; r < n; r++) p->matrix[c * n + r] = p->A[p->held[r] * k + p->held[c]];
     p->matrix[c * n + c] += p->given[COMPLIANCE][p->held[c]];
     for (int64_t t = 0; t < k; t++)
-      if (partner_of(p, t) == p->held[c] && p->mode[t] != HELD && p->bound[t] != LOOSE)
+      if (partner_of(p, t) == p->held[c] && p->mode[t] != HELD)
         for (int64_t r = 0; r < n; r++)
           p->matrix[c * n + r] -= p->mode[t] * p->given[COEFFICIENT][t] * p->A[p->held[r] * k + t];
   }
@@ -129,8 +122,7 @@ static double contradiction(const Problem *p, int64_t i, double margin, double *
 /* Friction may lift what slides so that no push is left: it sticks before it is let go. */
 static int64_t lifting_friction(const Problem *p, int64_t i) {
   for (int64_t t = 0; t < p->k; t++)
-    if (partner_of(p, t) == i && p->mode[t] != HELD && p->given[ALLOWED][t] == MAY_CHANGE && p->bound[t] == UNBOUND)
-      return t;
+    if (partner_of(p, t) == i && p->mode[t] != HELD && p->given[ALLOWED][t] == MAY_CHANGE) return t;
   return -1;
 }
 
@@ -139,32 +131,22 @@ static void switch_row(Problem *p, int64_t i, double next) {
   p->mode[friction >= 0 ? friction : i] = friction >= 0 ? HELD : next;
 }
 
-/* Change rows that contradict themselves; returns how many do. All those that would move the wrong way or pull, and without
-   any the one furthest beyond its limits; or boldly all of them; or only the first. All are looked at before any is
-   changed. */
-enum { GENTLY, BOLDLY, SINGLY };
-
-static int64_t switch_modes(Problem *p, int how) {
-  int64_t worst = -1, count = 0, changed = 0;
-  double excess = 0.0, next;
+/* Change rows that contradict themselves: all those that would move the wrong way or pull, and without any the one furthest
+   beyond its limits. All are looked at before any is changed. 0 where none does. */
+static int switch_modes(Problem *p) {
+  int64_t worst = -1, changed = 0;
+  double excess = 0.0, slip = 0.0, next;
   for (int64_t i = 0; i < p->k; i++) {
     double wrong = may_change(p, i) ? contradiction(p, i, 1.0, &next) : 0.0;
-    p->change[i] = wrong > 0.0 ? next : NAN;
-    if (!(wrong > 0.0)) continue;
-    count++;
     int slips = p->mode[i] == HELD && p->given[UPPER][i] < NO_BOUND;
-    if ((how == GENTLY && slips) || (how == SINGLY && count > 1)) p->change[i] = NAN;
-    if (!isnan(p->change[i])) changed = 1;
-    if (slips && wrong > excess) {
-      excess = wrong;
-      worst = i;
-      p->w[i] = next; /* not needed any more */
-    }
+    p->change[i] = wrong > 0.0 && !slips ? next : NAN;
+    changed |= wrong > 0.0 && !slips;
+    if (slips && wrong > excess) excess = wrong, worst = i, slip = next;
   }
   for (int64_t i = 0; i < p->k && changed; i++)
     if (!isnan(p->change[i])) switch_row(p, i, p->change[i]);
-  if (!changed && worst >= 0) p->mode[worst] = p->w[worst];
-  return count;
+  if (!changed && worst >= 0) p->mode[worst] = slip;
+  return changed || worst >= 0;
 }
 
 /* How many rows contradict themselves by more than rounding; those that only push are marked where that is asked for. */
@@ -186,95 +168,81 @@ static int is_settled(Problem *p) { return find_forces(p) && count_unsettled(p, 
 
 /* Principal pivoting from the present modes, one slip after the other: what holds more than it slides with may have several
    solutions, and this finds the one in which most holds. 1 where no contradiction is left. */
-int pivot_gently(Problem *p) {
+static int pivot(Problem *p) {
   for (int64_t pass = 0; pass < 2 * p->k + 4; pass++)
-    if (!find_forces(p) || switch_modes(p, GENTLY) == 0) break;
+    if (!find_forces(p) || !switch_modes(p)) break;
   return is_settled(p);
 }
 
-/* The same with all contradictions at once, which is fast but may go round in circles; the first alone does not (Murty,
-   1974), and is changed until there are fewer contradictions than ever (Judice and Pires, 1994). */
-static int pivot_boldly(Problem *p) {
-  int64_t fewest = p->k + 1, patience = PATIENCE;
-  p->exact = 0;
-  for (int64_t pass = 0; pass < MOST_PASSES * p->k && find_forces(p); pass++) {
-    int64_t count = switch_modes(p, patience > 0 ? BOLDLY : SINGLY);
-    if (count == 0) break;
-    patience = count < fewest ? PATIENCE : patience - 1;
-    if (count < fewest) fewest = count;
-  }
-  /* The compliance may have changed what hardly pushes or moves. */
-  p->exact = 1;
-  return pivot_gently(p);
+/* Whether rows i and i + 1 are tangents of a contact point in space that may begin to slip. */
+static int has_cone(const Problem *p, int64_t i) {
+  return is_pair(p, i) && p->given[ALLOWED][i] == MAY_CHANGE && p->given[ALLOWED][partner_of(p, i)] == MAY_CHANGE;
+}
+
+/* Pivoting knows a pyramid around each cone; Newton's method goes on from there. */
+static int find_cones(Problem *p) { return !p->cones || follow_by_newton(p); }
+
+/* How many modes a row may have of those that are tried: Newton's method finds those of tangents in space. */
+static int choices(const Problem *p, int64_t i) {
+  int in_space = is_pair(p, i) || (i > 0 && is_pair(p, i - 1));
+  return p->given[ALLOWED][i] != MAY_CHANGE || in_space ? 1 : p->given[UPPER][i] < NO_BOUND ? 3 : 2;
 }
 
 /* The next modes in a fixed order; 0 after the last. */
-static int next_modes(Problem *p) {
+static int next_modes(Problem *p, double *tried) {
   for (int64_t i = 0; i < p->k; i++) {
-    if (p->given[ALLOWED][i] != MAY_CHANGE) continue;
-    if (p->mode[i] == HELD) return p->mode[i] = FORWARD, 1;
-    if (p->mode[i] == FORWARD && p->given[UPPER][i] < NO_BOUND) return p->mode[i] = BACKWARD, 1;
-    p->mode[i] = HELD;
+    if (choices(p, i) == 1) continue;
+    tried[i] = tried[i] == HELD ? FORWARD : tried[i] == FORWARD && choices(p, i) == 3 ? BACKWARD : HELD;
+    if (tried[i] != HELD) return 1;
   }
   return 0;
+}
+
+static void begin(Problem *p, const double *modes) {
+  for (int64_t i = 0; i < p->k; i++) p->mode[i] = modes[i];
 }
 
 /* All modes one by one, where there are not too many. */
 static int try_all(Problem *p) {
-  double count = 1.0;
+  double count = 1.0, *tried = p->tried;
   for (int64_t i = 0; i < p->k; i++)
-    if (p->given[ALLOWED][i] == MAY_CHANGE) count *= p->given[UPPER][i] < NO_BOUND ? 3.0 : 2.0, p->mode[i] = HELD;
+    count *= choices(p, i), tried[i] = p->given[ALLOWED][i] == MAY_CHANGE ? HELD : p->given[INITIAL][i];
   if (count > MOST_TRIED) return 0;
   do {
-    if (is_settled(p)) return 1;
-  } while (next_modes(p));
+    begin(p, tried);
+    if (p->cones ? find_forces(p) && find_cones(p) : is_settled(p)) return 1;
+  } while (next_modes(p, tried));
   return 0;
 }
 
-static void begin(Problem *p) {
-  for (int64_t i = 0; i < p->k; i++) p->mode[i] = p->given[INITIAL][i], p->bound[i] = UNBOUND;
-}
-
+/* Four ways, until one leaves no contradiction. */
 static int find_solution(Problem *p) {
-  begin(p);
-  if (pivot_gently(p)) return 1;
-  begin(p);
-  if (pivot_boldly(p)) return 1;
-  begin(p);
-  return (find_by_lemke(p) && pivot_gently(p)) || try_all(p);
+  begin(p, p->given[INITIAL]);
+  if (pivot(p) && find_cones(p)) return 1;
+  if (p->cones && find_by_newton(p)) return 1;
+  begin(p, p->given[INITIAL]);
+  if (find_by_lemke(p) && pivot(p) && find_cones(p)) return 1;
+  return (!p->cones && find_by_newton(p) && pivot(p)) || try_all(p);
 }
 
-static int has_cones(const Problem *p) {
-  for (int64_t i = 0; i < p->k; i++)
-    if (is_pair(p, i)) return 1;
-  return 0;
-}
-
-static int relax_to_cones(Problem *p) { return find_by_relaxation(p) && (project_cones(p), 1); }
-
-/* Forces that relaxation finds are put on their cones and pivoted to be exact. What may be shared in many ways may have no
-   others between its cones: modes are then those of these forces if nothing but cones contradicts them. Else the pyramids
-   have to do. */
-static int relax(Problem *p) {
-  int found = relax_to_cones(p), pushes = found && is_settled(p);
-  if (pivot_gently(p) && find_cones(p)) return 1;
-  if (!has_cones(p)) return 0;
-  return (!pushes && find_solution(p)) || (found && relax_to_cones(p));
+/* Say of which rows no modes have been found, by those of the first way: of what only pushes and contradicts itself, and
+   without any of contact points in space, whose friction may have no direction. */
+static int64_t mark_unsettled(Problem *p) {
+  begin(p, p->given[INITIAL]);
+  pivot(p);
+  int64_t count = count_unsettled(p, 1);
+  for (int64_t i = 0, all = count == 0; i < p->k && all; i++)
+    if (has_cone(p, i)) p->mode[partner_of(p, i)] = UNSETTLED, count++;
+  return count;
 }
 
 /* Modes of a problem; returns how many rows found none. Those that only push are marked as UNSETTLED, which is Painleve's
    paradox. `work` has complementarity_work(k) numbers. */
 int64_t solve_complementarity(int64_t k, int64_t n, const double *data, double *work, double *modes) {
   Problem problem, *p = &problem;
-  int64_t unsettled = 0;
   lay_out(p, k, n, data, work, modes);
-  if (!(find_solution(p) && find_cones(p)) && !relax(p)) {
-    /* The modes of the first way, so that what is left is told of them. */
-    begin(p);
-    pivot_gently(p);
-    unsettled = count_unsettled(p, 1);
-  }
-  write_directions(p);
+  for (int64_t i = 0; i < k; i++) p->cones |= has_cone(p, i);
+  int64_t unsettled = find_solution(p) ? 0 : mark_unsettled(p);
   for (int64_t i = 0; i < k; i++)
     if (p->given[ALLOWED][i] == FOLLOWS) p->mode[i] = p->w[i] < 0.0 ? BACKWARD : FORWARD;
   return unsettled;

@@ -5,7 +5,6 @@
 
 #include "parts.h"
 
-enum { UNBOUND, BOUND, LOOSE };
 enum { HELD = 0, FORWARD = 1, BACKWARD = -1, UNSETTLED = 2 };
 
 /* Whether a row keeps its mode, may change it, or has no force and moves as it is moved. */
@@ -19,20 +18,27 @@ enum { LEFT = 1000 };
 
 typedef struct {
   int64_t k;
-  int64_t exact;   /* 0: with their compliance rows are independent, and pivoting finds the only solution; 1: without it */
+  int64_t cones;    /* whether a contact point in space may begin to slip */
   const double *given[N_VECTORS];
-  double *A;       /* K W, row by row */
-  double *matrix;  /* of the rows that are held, column by column */
+  const double *b;  /* motions without forces */
+  double *A;        /* K W, row by row */
+  double *matrix;   /* of the rows that are held, or of all, column by column */
   double *f;
   double *w;
   double *change;
-  double *b;       /* motions without forces, along tangents as they are turned */
-  double *axes;    /* of each pair of tangents the first one, in those that were given */
-  double *kept;    /* modes to go back to */
-  double *bound;   /* rows whose mode the cones decide, and those along which what slips has no force */
   double *mode;
-  int64_t *held;   /* numbers of these rows */
+  double *tried;    /* modes that are tried one by one */
+  int64_t *held;    /* numbers of these rows */
   int64_t *pivots;
+  /* newton.c */
+  double soft;      /* times the compliance */
+  const double *bias; /* how much softer rows without and with a partner are */
+  double *shift;    /* forces without compliance */
+  double *x;        /* forces that would stop each row */
+  double *mobility;
+  double *left;     /* of the equations */
+  double *kept;     /* forces to go back to */
+  double *good;     /* forces of the last stage */
 } Problem;
 
 static inline int64_t partner_of(const Problem *p, int64_t i) { return (int64_t)p->given[PARTNER][i]; }
@@ -49,21 +55,15 @@ static inline int is_pair(const Problem *p, int64_t i) {
 /* Of two tangents together. */
 static inline double largest_mobility(const Problem *p, int64_t i) {
   double a = p->A[i * (p->k + 1)], d = p->A[(i + 1) * (p->k + 1)], b = p->A[i * p->k + i + 1];
-  return 0.5 * (a + d + hypot(a - d, 2.0 * b)) + p->given[COMPLIANCE][i];
+  return 0.5 * (a + d + hypot(a - d, 2.0 * b));
 }
 
-/* complementarity.c: pivoting from the present modes, 1 where no contradiction is left. */
-int pivot_gently(Problem *p);
-
-/* cones.c: from the modes of pyramids to those of cones, 1 where nothing turns any more; modes of tangents as directions. */
-int find_cones(Problem *p);
-int project_cones(Problem *p);
-void write_directions(Problem *p);
+/* newton.c: forces, motions and modes of a solution, tangents of a contact point in space as the direction of its slip; from
+   the forces and modes at hand, or from none. 0 where it does not get there. */
+int follow_by_newton(Problem *p);
+int find_by_newton(Problem *p);
 
 /* lemke.c: modes of a solution, up to rounding; 0 where it finds none. */
 int find_by_lemke(Problem *p);
-
-/* relaxation.c: forces, motions and modes of a solution, the last ones and 0 where it does not get there. */
-int find_by_relaxation(Problem *p);
 
 #endif

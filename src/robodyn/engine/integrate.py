@@ -271,6 +271,7 @@ class Integration:
             self.run.p_jacobian = address_of(self.p_jacobian)
 
     def run_task(self) -> None:
+        """Call the Python task that is due, and keep its memory."""
         task = cast(PythonTask, self.callbacks[0])
         memory = np.array(task(self.run.task - 1, *self.arguments()), float)
         require_shape("python_task: the new m", memory, self.problem.n_m)
@@ -279,6 +280,7 @@ class Integration:
         self.m[:] = memory
 
     def run_action(self) -> None:
+        """Call the action of the event that has happened, and keep its states and memory."""
         action = cast(PythonAction, self.callbacks[1])
         x, memory = (np.array(values, float) for values in action(self.run.guard - 1, *self.arguments()))
         require_shape("python_action: the new x", x, self.problem.n_x)

@@ -140,7 +140,7 @@ void plan_segment(Run *run);
    says whether a row may leave its INITIAL mode. TOLERANCE: motion that counts as none. */
 enum { MOTION, COMPLIANCE, LOWER, UPPER, BELOW, ABOVE, COEFFICIENT, PARTNER, ALLOWED, TOLERANCE, INITIAL, N_VECTORS };
 static inline int64_t complementarity_data(int64_t k, int64_t n) { return (N_VECTORS + 2 * n) * k; }
-static inline int64_t complementarity_work(int64_t k) { return 2 * k * k + 9 * k; }
+static inline int64_t complementarity_work(int64_t k) { return 2 * k * k + 12 * k; }
 ENGINE_API int64_t solve_complementarity(int64_t k, int64_t n, const double *data, double *work, double *modes);
 
 /* record.c, pieces.c */

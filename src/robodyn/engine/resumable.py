@@ -63,6 +63,7 @@ class ResumableRun:
 
     @property
     def time(self) -> float:
+        """Reached so far [s]."""
         return self.integration.run.t
 
     @property

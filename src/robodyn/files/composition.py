@@ -57,13 +57,13 @@ class Composed:
         FlawList([self.place(flaw) for flaw in flaws.found]).raise_if_any(source)
 
 
-def load_composed(path: Path) -> Composed:
-    """The contents of a TOML file with its includes and templates put in.
+def load_composed(path: Path, text: str | None = None) -> Composed:
+    """The contents of a TOML file, or of a text in its place, with its includes and templates put in.
 
     Raises:
         ModelError: with every problem of including, each with its file and path.
     """
-    found = _Loader().load(path, ())
+    found = _Loader().load(path, (), text)
     _expand(found, str(path))
     return found
 
@@ -74,9 +74,9 @@ class _Loader:
     def __init__(self) -> None:
         self.n_files = 0
 
-    def load(self, path: Path, within: tuple[Path, ...]) -> Composed:
+    def load(self, path: Path, within: tuple[Path, ...], text: str | None = None) -> Composed:
         """A file with what it includes; templates are kept as they are."""
-        data = flatten_names(load_toml(path))
+        data = flatten_names(load_toml(path, text))
         includes = data.pop("include", [])
         files = [includes] if isinstance(includes, str) else includes
         flaws = FlawList()

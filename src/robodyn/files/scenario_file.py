@@ -23,14 +23,17 @@ from robodyn.model.start_values import spread_vectors, vector_units
 from robodyn.paths.deviation import DEVIATION, NOMINAL, SEEN
 
 
-def read_scenario(path: str | Path) -> Scenario:
+def read_scenario(path: str | Path, text: str | None = None) -> Scenario:
     """Read a scenario from a TOML file.
+
+    Args:
+        text: what an editor holds of the file, read in place of what is kept of it.
 
     Raises:
         ModelError: with every problem of the file, each with its path in the file.
     """
     path = Path(path)
-    composed = load_composed(path)
+    composed = load_composed(path, text)
     flaws, reader = FlawList(), Reader(path.parent)
     scenario = _read(Table(composed.data, "", flaws), path, reader)
     composed.raise_if_any(flaws, str(path))

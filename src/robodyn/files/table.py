@@ -20,10 +20,10 @@ REQUIRED: Any = object()
 FAILED: Any = None
 
 
-def load_toml(path: Path) -> dict[str, Any]:
-    """The contents of a TOML file; what cannot be read is a ModelError that names it."""
+def load_toml(path: Path, text: str | None = None) -> dict[str, Any]:
+    """The contents of a TOML file, or of a text in its place; what cannot be read is a ModelError that names it."""
     try:
-        data = parse_toml(read_text(path, MOST_BYTES))
+        data = parse_toml(read_text(path, MOST_BYTES) if text is None else text)
     except OSError as error:
         raise ModelError([Flaw("", f"cannot be read: {error.strerror or error}")], str(path)) from error
     except Unreadable as error:

@@ -112,6 +112,36 @@ def stribeck_friction(velocity, *, coulomb, static, stribeck_velocity, smoothing
     return {"torque": -level * sym.tanh(velocity / smoothing_velocity) - viscous * velocity}
 
 
+@law(
+    units=UNITS | {"softening": "W", "warmth": "W", "time_constant": "s"},
+    states={"warmth": 1.0},
+    checks={
+        "coulomb": "non-negative",
+        "viscous": "non-negative",
+        "smoothing_velocity": "positive",
+        "softening": "positive",
+        "time_constant": "positive",
+    },
+    disturbance=True,
+    passive=True,
+)
+def warm_friction(velocity, warmth, *, coulomb, viscous, smoothing_velocity, softening, time_constant):
+    """Friction whose lubricant gets thinner as its own losses warm it: warmth p is what was lost of late.
+
+        tau = -Tc tanh(w / w0) - B exp(-p / ps) w,   p_dot = (-tau w - p) / T
+
+    Temperature above the surroundings is p by the thermal conductance, which only scales ps; the exponential law of
+    viscosity is Reynolds' (1886).
+
+    Args:
+        softening: ps, loss at which the viscous part has fallen to 1/e in the end.
+        time_constant: T of the housing's warming and cooling.
+    """
+    thinned = viscous * sym.exp(-warmth / softening)
+    torque = -coulomb * sym.tanh(velocity / smoothing_velocity) - thinned * velocity
+    return {"torque": torque, "warmth_dot": (-torque * velocity - warmth) / time_constant}
+
+
 BRISTLE_UNITS = UNITS | {
     "stiffness": "{F}/{x}",
     "damping": "{F} s/{x}",

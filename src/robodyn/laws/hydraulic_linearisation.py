@@ -36,7 +36,7 @@ def linearise_cylinder(
     supply_pressure: float,
     load: float = 0.0,
 ) -> LinearActuator:
-    """The linear actuator that stands for a `hydraulic_cylinder` near a steady motion.
+    """The linear actuator that stands for a `four_way_valve` and two `piston_chamber`s near a steady motion.
 
         extending:   dp = (ps - pL) / (1 + a^3),      g = k sqrt(dp) / A,      Kc1 = k x / (2 sqrt(dp))
         retracting:  dp = (ps + pL/a) / (1 + a^-3),   g = k sqrt(dp) / (a A),  Kc1 = a k |x| / (2 sqrt(dp))

@@ -1,9 +1,9 @@
 """Hydraulics: which force does oil exert on a piston or shaft, how does a valve open, what does a circuit measure?
 
-A servovalve lets oil to an actuator. Two descriptions of the actuator stand beside each other: `hydraulic_actuator`
-needs what can be measured from outside (no-load speed, compliance, leakage) and serves cylinders and motors alike;
-`hydraulic_cylinder` and `vane_motor` are built from areas, volumes and pressures. `linearise_cylinder` and
-`linearise_vane_motor` of `robodyn.laws.hydraulic_linearisation` lead from the second to the first.
+A servovalve lets oil to an actuator. `hydraulic_actuator` needs what can be measured from outside (no-load speed,
+compliance, leakage) and serves cylinders and motors alike. From areas, volumes and pressures an actuator is built of
+`hydraulic_volumes` and `hydraulic_flows`; `vane_motor` is one with both sides alike. `linearise_cylinder` and
+`linearise_vane_motor` of `robodyn.laws.hydraulic_linearisation` lead from these to the first.
 
 Symbols: opening x of the valve, positive where it lets the piston out, in the unit of its command; pressures above
 the tank's.
@@ -15,14 +15,10 @@ import numpy as np
 
 from robodyn import symbolic as sym
 from robodyn.laws.definition import law
+from robodyn.laws.hydraulic_oil import orifice_flow
 
-# Below this drop an orifice's flow turns laminar: Q ~ dp instead of Q ~ sqrt(dp) [Pa].
-TRANSITION_PRESSURE = 1e3
-# Part of its volume that a chamber keeps: beyond, the pressure would grow without bounds.
-LEAST_CHAMBER = 1e-3
 # Part of its speeds within which a valve's dead band is passed by what opens it beforehand.
 CROSSING = 5e-5
-END_OF_STROKE = "the piston is at the end of its stroke: give its joint an end stop before that, or change the volumes"
 
 
 @law(position="{x}", voltage="V", gain="V/{x}", offset="{x}")
@@ -125,96 +121,6 @@ def actuator_feed_forward(force, velocity=0.0, *, openings, speeds, leakage=0.0)
     rising[flat] -= CROSSING * np.ptp(rising)
     rising[flat + 1] += CROSSING * np.ptp(rising)
     return {"opening": sym.table(velocity + leakage * force, rising, openings)}
-
-
-def orifice_flow(pressure_drop):
-    """Flow through a sharp edge for a unit coefficient: `sign(dp) sqrt(|dp|)`, smooth through zero.
-
-    dp / (dp^2 + p0^2)^(1/4), less than 3e-7 beside the root for drops above 1 MPa
-    """
-    return pressure_drop / sym.sqrt(sym.sqrt(pressure_drop**2 + TRANSITION_PRESSURE**2))
-
-
-@law(
-    opening="{u}",
-    position="m",
-    velocity="m/s",
-    pressure_1="Pa",
-    pressure_2="Pa",
-    force="N",
-    flow_1="m^3/s",
-    flow_2="m^3/s",
-    area="m^2",
-    area_ratio="",
-    volume_1="m^3",
-    volume_2="m^3",
-    middle="m",
-    bulk_modulus="Pa",
-    internal_leakage="m^3/(s Pa)",
-    flow_coefficient="m^3/(s {u} Pa^0.5)",
-    supply_pressure="Pa",
-    stroke_in="m",
-    stroke_out="m",
-    states={"pressure_1": 1e6, "pressure_2": 1e6},
-    positive={"stroke_in": END_OF_STROKE, "stroke_out": END_OF_STROKE},
-    checks={
-        "area": "positive",
-        "area_ratio": "positive",
-        "volume_1": "positive",
-        "volume_2": "positive",
-        "bulk_modulus": "positive",
-        "internal_leakage": "non-negative",
-        "flow_coefficient": "positive",
-        "supply_pressure": "positive",
-    },
-)
-def hydraulic_cylinder(
-    opening,
-    position,
-    velocity,
-    pressure_1,
-    pressure_2,
-    *,
-    area,
-    area_ratio,
-    volume_1,
-    volume_2,
-    middle,
-    bulk_modulus,
-    internal_leakage,
-    flow_coefficient,
-    supply_pressure,
-):
-    """Two chambers of a cylinder with unequal areas, each fed or drained through one edge of the valve.
-
-        V1/beta p1' = Q1 - A v - C (p1 - p2),   V2/beta p2' = a A v - Q2 + C (p1 - p2),   F = A (p1 - a p2)
-        x > 0:  Q1 = k x sqrt(ps - p1),  Q2 = k x sqrt(p2);   x < 0:  Q1 = k x sqrt(p1),  Q2 = k x sqrt(ps - p2)
-
-    With Q2 = a Q1 (a piston in steady motion, no leakage) these are Walters' relations for the load pressure
-    pL = p1 - a p2: Q1 = k x sqrt((ps - pL) / (1 + a^3)) and Q2 = k x sqrt((ps + pL/a) / (1 + a^-3)).
-    Walters (1967); Merritt (1967).
-
-    Args:
-        area: A of the piston's full side, chamber 1; area_ratio: a, the rod's side by the full side.
-        volume_1, volume_2: of chambers and lines with the piston at `middle`; they change as it moves. `stroke_in` and
-            `stroke_out` are what is left until one is used up: a run ends there.
-        flow_coefficient: k = Cd w sqrt(2 / rho): discharge coefficient, width of the edge, density of the oil.
-    """
-    opened = opening > 0
-    flow_1 = flow_coefficient * opening * orifice_flow(sym.where(opened, supply_pressure - pressure_1, pressure_1))
-    flow_2 = flow_coefficient * opening * orifice_flow(sym.where(opened, pressure_2, supply_pressure - pressure_2))
-    across = internal_leakage * (pressure_1 - pressure_2)
-    chamber_1 = volume_1 + area * (position - middle)
-    chamber_2 = volume_2 - area_ratio * area * (position - middle)
-    return {
-        "force": area * (pressure_1 - area_ratio * pressure_2),
-        "flow_1": flow_1,
-        "flow_2": flow_2,
-        "stroke_in": (chamber_1 - LEAST_CHAMBER * volume_1) / area,
-        "stroke_out": (chamber_2 - LEAST_CHAMBER * volume_2) / (area_ratio * area),
-        "pressure_1_dot": bulk_modulus / chamber_1 * (flow_1 - area * velocity - across),
-        "pressure_2_dot": bulk_modulus / chamber_2 * (area_ratio * area * velocity - flow_2 + across),
-    }
 
 
 @law(

@@ -113,24 +113,29 @@ class Block(Description):
 
     @property
     def function(self) -> Callable[..., Any]:
+        """The law itself."""
         function = find_law(self.law)
         assert function is not None  # checked when the block was made
         return function
 
     @property
     def info(self) -> LawInfo:
+        """What the law declares: units, states, memory, limits."""
         return info_of(self.function)
 
     @property
     def sampled(self) -> bool:
+        """Whether it runs at samples instead of all the time."""
         return self.period is not None
 
     @property
     def state_names(self) -> tuple[str, ...]:
+        """Of its continuous states."""
         return tuple(dict.fromkeys((*self.info.states, *self.states)))
 
     @property
     def memory_names(self) -> tuple[str, ...]:
+        """Of its discrete memory, with the modes of what sticks or switches."""
         modes = (*(("direction",) if self.info.sticks else ()), *self.info.located.values())
         return tuple(dict.fromkeys((*self.info.memory, *self.memory, *modes)))
 

@@ -115,6 +115,7 @@ class LoopJoint(Description):
 
     @property
     def equations(self) -> tuple[str, ...]:
+        """Names of its forces, one an equation."""
         return LOOP_JOINTS[self.kind]
 
 
@@ -134,6 +135,7 @@ class Rod(Description):
 
     @property
     def equations(self) -> tuple[str, ...]:
+        """Names of its forces, one an equation."""
         return ("tension",)
 
 
@@ -156,6 +158,7 @@ class Wheel(Description):
 
     @property
     def equations(self) -> tuple[str, ...]:
+        """Names of its forces, one an equation."""
         return ("force.along", "force.across", "force.normal")
 
 
@@ -171,6 +174,7 @@ class LinearConstraint(Description):
 
     @property
     def equations(self) -> tuple[str, ...]:
+        """Names of its forces, one an equation."""
         return ("force",)
 
 
@@ -203,6 +207,7 @@ class PrescribedMotion(Description):
 
     @property
     def equations(self) -> tuple[str, ...]:
+        """Names of its forces, one an equation."""
         return ("force",)
 
 
@@ -223,6 +228,7 @@ class ConstraintFunction(Description):
 
     @property
     def equations(self) -> tuple[str, ...]:
+        """Names of its forces, one an equation."""
         return ("force",) if self.count == 1 else tuple(f"force.{k}" for k in range(self.count))
 
 

@@ -44,6 +44,7 @@ def _field(make: type[Kind]) -> Callable[..., Any]:
         bounds = {word: words.pop(word) for word in limits & words.keys()}
         return declare(make, default, *arguments, **words, **({"bounds": Bounds(**bounds)} if bounds else {}))
 
+    field.__doc__ = make.__doc__
     return field
 
 

@@ -71,10 +71,12 @@ class SerialArm:
 
     @property
     def n(self) -> int:
+        """Number of joints."""
         return len(self.joints)
 
     @property
     def units(self) -> tuple[str, ...]:
+        """Of each joint's position: rad or m."""
         return tuple("rad" if turns else "m" for turns in self.r)
 
     @property

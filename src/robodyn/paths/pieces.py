@@ -32,9 +32,11 @@ class Line:
 
     @property
     def length(self) -> float:
+        """Of the piece [m]."""
         return float(np.linalg.norm(np.subtract(self.end, self.start)))
 
     def at(self, s: Any) -> Course:
+        """Positions, tangents and curvature vectors at path lengths s [m]."""
         way = np.asarray(s, float)[:, None]
         tangent = np.subtract(self.end, self.start) / self.length
         return self.start + way * tangent, np.broadcast_to(tangent, (len(way), 3)), np.zeros((len(way), 3))
@@ -51,13 +53,16 @@ class Arc:
 
     @property
     def radius(self) -> float:
+        """Of the circle [m]."""
         return float(np.linalg.norm(np.subtract(self.start, self.center)))
 
     @property
     def length(self) -> float:
+        """Of the piece [m]."""
         return self.radius * self.angle
 
     def at(self, s: Any) -> Course:
+        """Positions, tangents and curvature vectors at path lengths s [m]."""
         phi = np.asarray(s, float)[:, None] / self.radius
         outward = np.subtract(self.start, self.center) / self.radius
         forward = np.cross(self.normal, outward)
@@ -94,6 +99,7 @@ class Blend:
 
     @cached_property
     def length(self) -> float:
+        """Of the piece [m]."""
         return 2.0 * float(self._way(np.array([0.5]))[0])
 
     def _derivatives(self, u: np.ndarray) -> Course:
@@ -119,6 +125,7 @@ class Blend:
         return np.where(mirrored, 1.0 - u, u)
 
     def at(self, s: Any) -> Course:
+        """Positions, tangents and curvature vectors at path lengths s [m]."""
         p, p_u, p_uu = self._derivatives(self._parameter(np.asarray(s, float)))
         speed = np.linalg.norm(p_u, axis=1)[:, None]
         tangent = p_u / speed

@@ -89,6 +89,7 @@ class PathReference:
 
     @cached_property
     def law_info(self) -> LawInfo:
+        """Units and checks of the law that it is."""
         units = {"time": "s", "speed": "m/s", "acceleration": "m/s^2", "jerk": "m/s^3", "begin": "s", "s": "m"}
         for k, unit in enumerate(self.units or ["rad"] * len(self.joints), start=1):
             units |= {f"position{k}": unit, f"velocity{k}": f"{unit}/s", f"acceleration{k}": f"{unit}/s^2"}

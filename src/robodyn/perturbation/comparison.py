@@ -50,6 +50,7 @@ class Comparison:
 
     @property
     def largest(self) -> float:
+        """The largest difference of all."""
         return max(difference.largest for difference in self.differences)
 
 

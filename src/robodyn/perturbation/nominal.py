@@ -68,6 +68,7 @@ class Nominal:
 
     @property
     def duration(self) -> float:
+        """Of the nominal motion [s]."""
         return float(self.times[-1])
 
 

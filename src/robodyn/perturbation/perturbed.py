@@ -65,6 +65,7 @@ class Perturbed:
 
     @cached_property
     def layout(self) -> Layout:
+        """Where each quantity stands in a row of the table."""
         return lay_out_rows(self.equations)
 
     @property

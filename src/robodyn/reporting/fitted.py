@@ -1,5 +1,6 @@
 """Fit plot: how well does a fit meet the data? Measured and simulated signals, and their residuals."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from robodyn.analysis.fitting.result import Fit
+    from robodyn.analysis.fitting.result import Fit, FittedRecording, FittedSignal
     from robodyn.analysis.identification.result import Identification
 
 
@@ -24,21 +25,36 @@ def plot_fit(fit: "Fit", path: str | Path) -> None:
 def draw_fit(fit: "Fit") -> "Figure":
     """A figure over time: for each signal a panel of samples and simulation, and one of measured minus simulated.
 
+    Several recordings stand one behind the other.
     The band of the residuals is two standard deviations of the noise to each side.
     """
     figure, axes = panel_figure(2 * len(fit.signals))
-    time = fit.measured.time
+    begin = 0.0
+    for recording in fit.recordings:
+        time = recording.measured.time + begin
+        for k, signal in enumerate(fit.signals):
+            if signal.name in recording.measured:
+                _draw_signal(axes[2 * k : 2 * k + 2], time, recording, signal)
+        begin = float(time[-1])
+        for ax in axes if recording is not fit.recordings[-1] else ():
+            ax.axvline(begin, color="0.3", linewidth=0.8, linestyle=":")
     for k, signal in enumerate(fit.signals):
-        above, below = axes[2 * k : 2 * k + 2]
-        above.plot(time, fit.measured[signal.name].values, gid="measured", **_dots())
-        above.plot(time, fit.run[signal.name].values, color=COLOURS[1], linewidth=LINE_WIDTH, gid="simulated")
-        finish_axes(above, with_unit(signal.name, signal.unit))
-        _draw_residuals(below, time, fit.residuals[:, k], signal.noise)
-        finish_axes(below, with_unit("residual", signal.unit))
+        finish_axes(axes[2 * k], with_unit(signal.name, signal.unit))
+        finish_axes(axes[2 * k + 1], with_unit("residual", signal.unit))
     label_bottom(axes, "time [s]")
     figure.align_ylabels(axes)
     legend_above(figure, _entries())
     return figure
+
+
+def _draw_signal(
+    axes: "Sequence[Axes]", time: np.ndarray, recording: "FittedRecording", signal: "FittedSignal"
+) -> None:
+    above, below = axes
+    above.plot(time, recording.measured[signal.name].values, gid="measured", **_dots())
+    above.plot(time, recording.run[signal.name].values, color=COLOURS[1], linewidth=LINE_WIDTH, gid="simulated")
+    column = recording.measured.names.index(signal.name)
+    _draw_residuals(below, time, recording.residuals[:, column], signal.noise)
 
 
 def plot_identification(found: "Identification", path: str | Path) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from robodyn.results import Run, Signal
 
+from .axis_units import check_units, choose_unit
 from .events import mark_events, name_events
 from .figures import finish_axes, label_bottom, legend_above, legend_beside, panel_figure, write_figure
 from .panels import Panel, arrange, line_styles, with_unit
@@ -26,9 +27,10 @@ def plot_signals(
     *,
     labels: Sequence[str] | None = None,
     window: Window | None = None,
+    units: Sequence[str] = (),
 ) -> None:
     """Draw signals over time into a picture file, PNG, SVG or PDF by its ending; see `draw_signals`."""
-    write_figure(draw_signals(runs, names, labels=labels, window=window), path)
+    write_figure(draw_signals(runs, names, labels=labels, window=window, units=units), path)
 
 
 def draw_signals(
@@ -37,6 +39,7 @@ def draw_signals(
     *,
     labels: Sequence[str] | None = None,
     window: Window | None = None,
+    units: Sequence[str] = (),
 ) -> "Figure":
     """A figure over time: a panel a unit and a colour a signal, or a panel a signal and a colour a run.
 
@@ -44,14 +47,16 @@ def draw_signals(
         names: signal names or patterns such as '*.velocity'; without them positions, velocities, then others.
         labels: what to call each run; its scenario and how it differs if not given.
         window: from and to [s]; None in either place is the recorded end.
+        units: of the axes, such as 'um' and 'deg'; otherwise of SI, with a prefix where numbers are small.
     """
     runs = as_runs(runs)
     labels = run_labels(runs, labels)
     panels = arrange(runs, names)
+    check_units(units, [panel.unit for panel in panels])
     span = shown_span(runs, window)
     figure, axes = panel_figure(len(panels))
     for panel, ax in zip(panels, axes, strict=True):
-        _draw_panel(ax, panel, panels, runs, span)
+        _draw_panel(ax, panel, panels, runs, span, units)
     finish_time_axes(figure, axes, runs, labels, span)
     return figure
 
@@ -70,12 +75,21 @@ def draw_signal(signal: Signal) -> "Figure":
     return figure
 
 
-def _draw_panel(ax: "Axes", panel: Panel, panels: Sequence[Panel], runs: Sequence[Run], span: Span) -> None:
-    for run, name, look in line_styles(panel, panels, runs):
-        draw_line(ax, *trace(run[name], span), look)
-    finish_axes(ax, panel.label)
+def _draw_panel(
+    ax: "Axes", panel: Panel, panels: Sequence[Panel], runs: Sequence[Run], span: Span, units: Sequence[str]
+) -> None:
+    lines = [(*trace(run[name], span), look) for run, name, look in line_styles(panel, panels, runs)]
+    unit = choose_unit(panel.unit, max(_largest(values) for _, values, _ in lines), units)
+    for time, values, look in lines:
+        draw_line(ax, time, values if unit.size == 1 else values / unit.size, look)
+    finish_axes(ax, with_unit(panel.subject, unit.name))
     if len(panel.names) > 1:
         legend_beside(ax)
+
+
+def _largest(values: np.ndarray) -> float:
+    numbers = np.abs(values[np.isfinite(values)])
+    return float(numbers.max()) if numbers.size else 0.0
 
 
 def draw_line(ax: "Axes", time: np.ndarray, values: np.ndarray, look: dict[str, Any]) -> None:

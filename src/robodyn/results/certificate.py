@@ -67,10 +67,12 @@ class Certificate:
 
     @property
     def ok(self) -> bool:
+        """Whether every check is kept."""
         return all(check.ok for check in self.checks)
 
     @property
     def violated(self) -> tuple[Check, ...]:
+        """The checks that are not kept."""
         return tuple(check for check in self.checks if not check.ok)
 
     def lines(self) -> list[str]:

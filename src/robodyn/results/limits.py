@@ -27,6 +27,7 @@ class PassedLimit:
 
     @property
     def sentence(self) -> str:
+        """Joint, limit, when it was passed first, and the worst value."""
         name = self.limit.replace("_", " ")
         return (
             f"joint '{self.joint}' passes its {name} of {self.value:.6g} {self.unit} at {self.first:.6g} s, "

@@ -135,9 +135,9 @@ class Run:
             raise ValueError("the run recorded no samples")
         return dict(zip(self.names, self.values[-1].tolist(), strict=True))
 
-    def summary(self) -> str:
-        """Outcome, costs, events and ranges of all signals as a text table."""
-        return summarise(self)
+    def summary(self, signals: bool = True) -> str:
+        """Outcome, costs, checks, events and, if wished, the ranges of all signals, as lines of text."""
+        return summarise(self, signals)
 
     def _column(self, name: str) -> int:
         names = self.names

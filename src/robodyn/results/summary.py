@@ -14,10 +14,10 @@ _EVENTS_SHOWN = 10
 _STARTS_SHOWN = 20
 
 
-def summarise(run: Run) -> str:
+def summarise(run: Run, signals: bool = True) -> str:
     """A run as lines of text: outcome, costs, warnings, limits passed, checks, start values found, events, signals."""
     message = [_warnings(run), _limits(run), run.certificate.lines(), _errors(run), list_found(run.found)]
-    blocks = [_head(run), *message, _events(run), _signals(run)]
+    blocks = [_head(run), *message, _events(run), _signals(run) if signals else []]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 

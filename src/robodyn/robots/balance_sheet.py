@@ -52,6 +52,7 @@ class BalanceSheet:
         return {column: found[column] for column in COLUMNS}
 
     def of(self, column: str) -> tuple[Entry, ...]:
+        """Entries of one column."""
         return tuple(entry for entry in self.entries if entry.column == column)
 
     @property
@@ -66,6 +67,7 @@ class BalanceSheet:
         return tuple(f"{count} x {note}" for note, count in notes.items())
 
     def to_plain(self) -> dict[str, Any]:
+        """As plain dictionaries, lists and numbers, for JSON."""
         total = {"entries": len(self.entries), **self.counts}
         return {"source": self.source, "counts": total, "entries": [asdict(entry) for entry in self.entries]}
 

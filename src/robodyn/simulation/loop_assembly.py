@@ -51,10 +51,12 @@ class Assembled:
 
     @property
     def residual(self) -> float:
+        """Largest error of any constraint [m or rad]."""
         return max((abs(value) for value in self.residuals.values()), default=0.0)
 
     @property
     def closed(self) -> bool:
+        """Whether positions and velocities keep all constraints."""
         fastest = max((abs(value) for value in self.rates.values()), default=0.0)
         return self.residual <= CLOSED and fastest <= CLOSED * self.speed
 

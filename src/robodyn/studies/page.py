@@ -21,16 +21,17 @@ def write_page(study: Study, figures: Sequence[PublishedValue], folder: str | Pa
     for page in study.pages():
         page.draw(images / f"{page.name}.html")
     path = folder / f"{study.name}.md"
-    lines = [*_introduction(study), *_counts(figures), *_pictures(study), *_pages(study), *_table(figures)]
+    lines = [f"# {study.title}", "", f"Source: {study.source}.", "", study.about, ""]
+    lines += [*_counts(figures), *_results(figures), *_pictures(study), *_pages(study), *_commands(study)]
+    lines += _table(figures)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     found = {"title": study.title, "source": study.source, "figures": [figure.as_plain() for figure in figures]}
     (images / FIGURES).write_text(json.dumps(found, indent=1), encoding="utf-8")
     return path
 
 
-def _introduction(study: Study) -> list[str]:
-    lines = [f"# {study.title}", "", study.about, "", f"Source: {study.source}.", "", "## How to run it", ""]
-    lines += ["```console"]
+def _commands(study: Study) -> list[str]:
+    lines = ["## How to run it", "", "```console"]
     lines += [f"robodyn reproduce {study.name}", f"robodyn plot {study.name} --out out/{study.name}"]
     lines += [f"robodyn run {name}" for name in study.scenarios]
     lines += ["```", "", "| scenario | what it is |", "| --- | --- |"]
@@ -54,7 +55,7 @@ def describe_kinds() -> str:
 
 def _counts(figures: Sequence[PublishedValue]) -> list[str]:
     """How many figures of each kind, and what was fitted to which of them."""
-    lines = ["## What is shown", "", *(f"- {line}" for line in describe_counts(figures)), ""]
+    lines = ["## In numbers", "", *(f"- {line}" for line in describe_counts(figures)), ""]
     lines += [describe_kinds(), ""]
     fitted = [figure for figure in figures if figure.fitted]
     if fitted:
@@ -68,9 +69,27 @@ def _counts(figures: Sequence[PublishedValue]) -> list[str]:
     return lines
 
 
+def _results(figures: Sequence[PublishedValue]) -> list[str]:
+    """What the study printed as a result beside what comes out: what its reader looks for first."""
+    rows = [figure for figure in figures if figure.kind is Kind.RESULT]
+    if not rows:
+        return []
+    columns = ["figure", "expected", "ours", "unit", "verdict", "why so"]
+    lines = ["## What the study printed, and what comes out", "", _line(columns), _line(["---"] * len(columns))]
+    return [*lines, *(_line([COLUMNS[name](row) for name in columns]) for row in rows), ""]
+
+
 def _pictures(study: Study) -> list[str]:
-    lines = ["## Pictures", ""]
-    for picture in study.pictures():
+    """Those that stand beside the study's own figures, then the others."""
+    shown = study.pictures()
+    own, more = [p for p in shown if p.beside], [p for p in shown if not p.beside]
+    lines = ["## Its figures, redrawn", ""] if own else []
+    for picture in own:
+        figure, _, what = picture.beside.partition(": ")
+        lines += [f"### {figure}", "", f"The study's: {what}. Ours: {picture.caption}.", ""]
+        lines += [f"![{picture.caption}]({study.name}/{picture.name}.png)", ""]
+    lines += ["## Beyond its figures" if own else "## Pictures", ""] if more else []
+    for picture in more:
         lines += [f"![{picture.caption}]({study.name}/{picture.name}.png)", "", f"*{picture.caption}*", ""]
     return lines
 
@@ -83,7 +102,7 @@ def _pages(study: Study) -> list[str]:
 
 def _table(figures: Sequence[PublishedValue]) -> list[str]:
     """The figures part by part; what was measured has a column where anything was."""
-    lines = ["## Figures", ""]
+    lines = ["## All figures", ""]
     for part in dict.fromkeys(figure.part for figure in figures):
         rows = [figure for figure in figures if figure.part == part]
         columns = [name for name in COLUMNS if name != "measured" or any(row.measured is not None for row in rows)]

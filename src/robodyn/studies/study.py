@@ -11,11 +11,16 @@ from robodyn.studies.figure import PublishedValue
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture or HTML page of a study: a file name, what it shows, and the function that draws it to a path."""
+    """A picture or HTML page of a study: a file name, what it shows, and the function that draws it to a path.
+
+    Attributes:
+        beside: the study's own figure that it stands beside, and what that shows: "Figure 8: deviation, measured too".
+    """
 
     name: str
     caption: str
     draw: Callable[[Path], None]
+    beside: str = ""
 
 
 @dataclass(frozen=True)
@@ -23,7 +28,8 @@ class Study:
     """A published study and how it is reproduced.
 
     Attributes:
-        about: what it is, a paragraph for its page; source: where it was published.
+        about: for its page: what the study shows, from what it is repeated here, what comes out, what differs and why,
+            each but the first headed by bold words; source: where it was published.
         scenarios: names in the catalogue that belong to it.
         parts: heading -> what computes the figures under it, one by one (each may take a while), in the order of the
             study's argument.

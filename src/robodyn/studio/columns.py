@@ -71,10 +71,16 @@ def _encode(column: Floats) -> dict[str, Any]:
     spread = np.ptp(finite) if finite.size else 0.0
     if finite.size and finite.size == column.size and spread == 0:
         return {"type": "constant", "data": float(column[0])}
+    kind = choose_kind(column)
+    return {"type": kind, "data": _text(column, f"<{kind}")}
+
+
+def choose_kind(column: Floats) -> str:
+    """Single precision, "f4", where it is as good to the eye, else "f8"."""
+    finite = column[np.isfinite(column)]
     with np.errstate(over="ignore"):
         error = np.abs(finite.astype("<f4") - finite).max(initial=0.0)
-    kind = "f4" if error <= _BLUR * spread else "f8"
-    return {"type": kind, "data": _text(column, f"<{kind}")}
+    return "f4" if error <= _BLUR * (np.ptp(finite) if finite.size else 0.0) else "f8"
 
 
 def _text(values: Floats, kind: str) -> str:

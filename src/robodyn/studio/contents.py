@@ -25,22 +25,31 @@ def describe_run(run: Run, label: str, meshes: MeshStore | None = None) -> Plain
     """One run for the page, its meshes put into the store; texts are plain text, never markup."""
     machine, note = read_machine(run, meshes)
     equations = run.provenance.equations
+    brief = describe_briefly(run)
     return {
         "label": label,
         "title": str(run.provenance.description.get("title") or ""),
-        "outcome": _outcome(run.outcome),
-        "warnings": [*run.warnings, *find_undrawn(machine)],
-        "limits": [passed.sentence for passed in run.passed_limits],
-        **_certificate(run),
-        "statistics": _statistics(run),
-        "events": [{"name": e.name, "time": e.time, "terminal": e.terminal} for e in run.events[:MOST_EVENTS]],
-        "more_events": max(0, len(run.events) - MOST_EVENTS),
+        **brief,
+        "warnings": [*brief["warnings"], *find_undrawn(machine)],
         "machine": machine,
         "machine_note": note,
         "parameters": [[name, entry.get("value"), entry.get("unit", "")] for name, entry in _parameters(run)],
         "equations": [str(line) for line in equations] if equations else None,
         "provenance": _provenance(run),
         **encode_columns(run),
+    }
+
+
+def describe_briefly(run: Run) -> Plain:
+    """How a run went: outcome, warnings, certificate, statistics, events."""
+    return {
+        "outcome": _outcome(run.outcome),
+        "warnings": list(run.warnings),
+        "limits": [passed.sentence for passed in run.passed_limits],
+        **_certificate(run),
+        "statistics": _statistics(run),
+        "events": [{"name": e.name, "time": e.time, "terminal": e.terminal} for e in run.events[:MOST_EVENTS]],
+        "more_events": max(0, len(run.events) - MOST_EVENTS),
     }
 
 

@@ -131,8 +131,8 @@ def assemble_page(template: str, scripts: Sequence[str], title: str, data: dict[
     Args:
         loader: script that loads WebAssembly, which the page may run then.
     """
-    script = "(() => {\n'use strict';\n" + "\n".join([loader, *(_read(name) for name in scripts)]) + "\n})();\n"
-    style = _read("page.css")
+    script = "(() => {\n'use strict';\n" + "\n".join([loader, *(read_template(name) for name in scripts)]) + "\n})();\n"
+    style = read_template("page.css")
     parts = {
         "title": html.escape(title),
         "kind": _KINDS[template],
@@ -142,8 +142,8 @@ def assemble_page(template: str, scripts: Sequence[str], title: str, data: dict[
         "data": _script_text(data),
     }
     fill = partial(_PLACEHOLDER.sub, lambda found: parts[found[1]])
-    parts["head"] = fill(_read("head.html"))
-    return fill(_read(template))
+    parts["head"] = fill(read_template("head.html"))
+    return fill(read_template(template))
 
 
 def _labels(runs: Sequence[Run], labels: Sequence[str] | None) -> tuple[str, ...]:
@@ -172,12 +172,12 @@ def _script_text(data: dict[str, Any]) -> str:
 def _policy(script: str, style: str, more: str) -> str:
     """What the page's script may do. That WebAssembly may be compiled lets no other text run as script."""
     rules = ("default-src 'none'", "img-src data:", "base-uri 'none'", "form-action 'none'")
-    return "; ".join((*rules, f"script-src {_fingerprint(script)}{more}", f"style-src {_fingerprint(style)}"))
+    return "; ".join((*rules, f"script-src {fingerprint(script)}{more}", f"style-src {fingerprint(style)}"))
 
 
-def _fingerprint(text: str) -> str:
+def fingerprint(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _read(name: str) -> str:
+def read_template(name: str) -> str:
     return (files(__package__) / "template" / name).read_text(encoding="utf-8")

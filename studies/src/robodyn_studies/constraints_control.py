@@ -71,23 +71,6 @@ def control_figures() -> Iterator[PublishedValue]:
     found = float(errors["unknown"][-1])
     reason = "the stiffness of the loop carries the payload: statics of the sagged place; 1 % left of the motion"
     yield PublishedValue("tracking_sag", expected, found, "m", 0.01 * expected, reason, "closed form by statics")
-    yield from _sizing_figures()
-
-
-def _sizing_figures() -> Iterator[PublishedValue]:
-    """What the motors must give for the cycle of pick and place, load known; all of it this project's own."""
-    run = tracking_run("known")
-    torques = np.array([run[f"{arm}.motor.torque"].values for arm in ARMS])
-    speeds = np.array([run[f"{motor}.velocity"].values for motor in MOTORS])
-    cycle = f"a cycle of {run.time[-1]:g} s with {PAYLOAD:g} kg, the largest of three motors, joint side"
-    needed = {
-        "peak_torque": (float(np.abs(torques).max()), "N m"),
-        "rms_torque": (float(np.sqrt(np.trapezoid(torques**2, run.time, axis=1) / run.time[-1]).max()), "N m"),
-        "peak_speed": (float(np.abs(speeds).max()), "rad/s"),
-        "peak_power": (float((torques * speeds).max()), "W"),
-    }
-    for name, (value, unit) in needed.items():
-        yield PublishedValue(f"pick_and_place_{name}", None, value, unit, None, cycle, OWN)
 
 
 def _sag() -> float:

@@ -20,7 +20,9 @@ from robodyn_studies.catalog.delta_tasks import ASIDE
 from robodyn_studies.constraints_cable import CONTROL, SWAY, cable_run, cable_shape
 from robodyn_studies.constraints_control import LOADS, path_error, pid_run, tracking_run
 from robodyn_studies.constraints_delta import pair_run
+from robodyn_studies.constraints_pick import rod_forces, rods_run, stack_run
 from robodyn_studies.constraints_runs import AXES, breaking_run, drift_of, pendulum_run
+from robodyn_studies.constraints_wall import wall_force, wall_gap, walled_run
 
 TIME = "time [s]"
 
@@ -107,6 +109,50 @@ def draw_pair(path: Path) -> None:
     finish_axes(lower, "carries [N]")
     label_bottom([upper, lower], TIME)
     legend_above(figure, lower.get_lines())
+    write_figure(figure, path)
+
+
+def draw_stack(path: Path) -> None:
+    """Heights of the platform and of the block that it sets down, and the force between the blocks."""
+    run = stack_run()
+    figure, (upper, lower) = panel_figure(2)
+    for label, name in (("platform", "robot.platform.position.z"), ("top of the block", "block.top.position.z")):
+        upper.plot(run.time, 1e3 * run[name].values, linewidth=LINE_WIDTH, label=label)
+    finish_axes(upper, "height [mm]")
+    lower.plot(run.time, run["stack.force.normal"].values, color="black", linewidth=LINE_WIDTH)
+    finish_axes(lower, "between the blocks [N]")
+    label_bottom([upper, lower], TIME)
+    legend_above(figure, upper.get_lines())
+    write_figure(figure, path)
+
+
+def draw_rods(path: Path) -> None:
+    """Tension of all six rods."""
+    figure, (ax,) = panel_figure(1)
+    figure.set_figheight(4.0)
+    for k, (rod, values) in enumerate(rod_forces(rods_run()).items()):
+        style = "-" if rod.endswith("left") else "--"
+        label, colour = rod.replace(".", ", "), COLOURS[k // 2]
+        ax.plot(rods_run().time, values, color=colour, linestyle=style, linewidth=LINE_WIDTH, label=label)
+    finish_axes(ax, "tension [N]")
+    label_bottom([ax], TIME)
+    legend_above(figure, ax.get_lines())
+    write_figure(figure, path)
+
+
+def draw_wall(path: Path) -> None:
+    """Nearest distance of the cable to the wall and the force on it, without control and with it."""
+    figure, axes = panel_figure(4)
+    for k, (controlled, label) in enumerate(((False, "without control"), (True, "with control"))):
+        run, colour = walled_run(controlled), COLOURS[1 - k]
+        axes[2 * k].plot(run.time, wall_gap(run), color=colour, linewidth=0.8)
+        axes[2 * k].axhline(0.0, color="black", linewidth=0.8)
+        axes[2 * k].set_title(label, loc="left", fontsize="medium")
+        finish_axes(axes[2 * k], "gap [m]")
+        axes[2 * k + 1].plot(run.time, wall_force(run), color=colour, linewidth=0.8)
+        finish_axes(axes[2 * k + 1], "force [N]")
+    label_bottom(axes, TIME)
+    figure.align_ylabels(axes)
     write_figure(figure, path)
 
 

@@ -16,12 +16,34 @@ from robodyn_studies.constraints_linear import full_model, pole_path
 def pictures() -> tuple[Picture, ...]:
     """Pictures like the study's figures 4, 5, 9, 10, 12 and 13, and of what goes beyond it."""
     return (
-        Picture("drift", "Constraint of the pendulum at two tolerances, Baumgarte's method", drawings.draw_drift),
-        Picture("fracture", "A pendulum whose rod breaks: its path, and the multiplier", drawings.draw_fracture),
+        Picture(
+            "drift",
+            "at two tolerances: the drift is of their order",
+            drawings.draw_drift,
+            "Figure 4: the constraint h of the pendulum by Baumgarte's method, of the order of the tolerance 1e-4",
+        ),
+        Picture(
+            "stack",
+            "Delta robot setting a block on another: heights of both, and the force between the blocks",
+            drawings.draw_stack,
+        ),
+        Picture("rods", "What the six rods bear along the path of pick and place", drawings.draw_rods),
+        Picture(
+            "cable-wall",
+            "The cable's nearest distance to the wall of the hoistway, and the force with which it strikes it",
+            drawings.draw_wall,
+        ),
+        Picture(
+            "fracture",
+            "the same with a pendulum of our own",
+            drawings.draw_fracture,
+            "Figure 5: a pendulum whose rod breaks, its path and the multiplier",
+        ),
         Picture(
             "poles",
-            "Poles and zeros of the delta robot at horizontal proximal links: twelve pairs cancel at -5",
+            "of a robot whose parameters are fitted to these poles; the twelve pairs, and that they cancel, are not",
             lambda path: plot_pole_zeros(full_model(), path),
+            "Figure 10: poles and zeros of the delta robot, proximal links horizontal, twelve pairs at -5",
         ),
         Picture("pole-path", "Its poles while all motors turn from 0 to 40 deg; at 22 deg it is stable", _draw_path),
         Picture(
@@ -29,7 +51,12 @@ def pictures() -> tuple[Picture, ...]:
             "Reach of the platform in the plane of arm 1, and how well it moves there",
             lambda path: plot_workspace(workspace(), path),
         ),
-        Picture("pid", "A move under PID with gravity compensation at 1 kHz", drawings.draw_pid),
+        Picture(
+            "pid",
+            "a move of ours under it at 1 kHz",
+            drawings.draw_pid,
+            "Figure 9: block diagram of PID with gravity compensation, without a response",
+        ),
         Picture("tracking", "Pick and place under feedback linearisation, off its path", drawings.draw_tracking),
         Picture("pair", "Two delta robots lift a beam: its height, and what each carries", drawings.draw_pair),
         Picture(
@@ -37,13 +64,15 @@ def pictures() -> tuple[Picture, ...]:
         ),
         Picture(
             "cable-sway",
-            "Cable sway in an earthquake, the car standing still",
+            "an earthquake, a cable and a building of our own, the car standing still",
             lambda path: drawings.draw_sway(path, controlled=False),
+            "Figure 12: motion of the car and sway of the cable in an earthquake, without control",
         ),
         Picture(
             "cable-controlled",
-            "The same with a lead compensator that moves the car from 50 s to 350 s",
+            "the same earthquake, the compensator designed on the linear model as in the study",
             lambda path: drawings.draw_sway(path, controlled=True),
+            "Figure 13: the same with a lead compensator that moves the car for 300 s from 50 s on, sway less by 75 %",
         ),
     )
 

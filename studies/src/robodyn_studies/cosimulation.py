@@ -45,7 +45,7 @@ STUDY = Study(
     name="cosimulation",
     title="A flexible space arm, its payload and a wall, co-simulated",
     about=(
-        "**What the paper shows.** A seven-joint space arm whose second shoulder joint is locked moves a payload to "
+        "A seven-joint space arm whose second shoulder joint is locked moves a payload to "
         "the right, turns it by 90 degrees while its corner A reaches a wall, and holds it there (figure 1a). Arm "
         "and payload are two subsystems with their own solvers, cut at the effector's centre of mass in six "
         "directions; each integrates a reduced interface model (RIM) of the other between communication points. The "

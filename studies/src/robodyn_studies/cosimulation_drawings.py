@@ -151,18 +151,20 @@ def pictures() -> tuple[Picture, ...]:
     return (
         Picture(
             "manoeuvre",
-            "The manoeuvre from the side (figure 1a): at the start, after the move to the right, where the rigid arm "
+            "from the side: at the start, after the move to the right, where the rigid arm "
             "is singular, and at the touch; dotted: the line of the shoulder's roll axis",
             draw_manoeuvre,
+            "Figure 1a: the manoeuvre, payload to the right, turned by 90 degrees at the wall, held there",
         ),
         Picture(
             "distance",
-            "Distance of point A to the wall (figure 1b), and how far each co-simulation is from the monolithic run of "
+            "the distance, and how far each co-simulation is from the monolithic run of "
             "the same arm; grey: the payload turns; cross: the run ended early; signals are shown for their first "
             f"{SPAN:g} s. The rigid arm's macro step is chosen so that a communication point meets the instant at "
             "which it is singular, and what ends that run is the co-simulation's limit on the condition number; "
             "coupled as the study describes it, each side keeping its own motion, and without that limit, it goes on",
             draw_distance,
+            "Figure 1b: distance of point A to the wall; the rigid arm's model fails, the flexible one's is accurate",
         ),
         Picture(
             "errors",

@@ -11,6 +11,7 @@ def parts() -> Mapping[str, Callable[[], Iterator[PublishedValue]]]:
     """Heading -> figures, in the order of the study's argument."""
     from robodyn_studies import epaas_arm_figures as arm
     from robodyn_studies import epaas_estimation, epaas_forces, epaas_friction, epaas_model_control, epaas_modes
+    from robodyn_studies.epaas_readings import reading_figures
     from robodyn_studies.epaas_sensitivity import sensitivity_figures
     from robodyn_studies.epaas_steps import rig_figures, robot_figures
 
@@ -20,6 +21,7 @@ def parts() -> Mapping[str, Callable[[], Iterator[PublishedValue]]]:
         "Force components halfway along the study's path": epaas_forces.force_figures,
         "Splines through piston positions, and forces along them": epaas_forces.path_figures,
         "Effective masses along the workspace's boundary": arm.workspace_figures,
+        "One reading for all steps": reading_figures,
         "Steps of the test rig": rig_figures,
         "Steps of the robot": robot_figures,
         "Modes": epaas_modes.mode_figures,

@@ -12,13 +12,13 @@ from robodyn.results import Run
 from robodyn.simulation import simulate
 from robodyn.studies import PublishedValue, above, below
 from robodyn_studies.catalog import epaas_step
-from robodyn_studies.catalog.epaas import STEP_VOLTS, find_circuit
+from robodyn_studies.catalog.epaas import find_circuit
 from robodyn_studies.catalog.epaas_arm import CENTRES
 from robodyn_studies.catalog.epaas_drives import ROBOT_FLOW
 from robodyn_studies.epaas_runs import robot_response, robot_run
 
 FRICTIONS = ("smooth", "lugre", "stick")
-REST_FROM, REST_TO = 1.0, 5.0
+REST_FROM, REST_TO, REST_STEP = 1.0, 5.0, 0.3
 SOURCE = "own comparison"
 L3 = find_circuit("l3")
 DEAD = ROBOT_FLOW["openings"][2:4]
@@ -27,7 +27,7 @@ DEAD = ROBOT_FLOW["openings"][2:4]
 @cache
 def rest_run(friction: str) -> Run:
     """The step of L3 and a long rest after it."""
-    return simulate(epaas_step("l3", duration=REST_TO, friction=friction))
+    return simulate(epaas_step("l3", REST_STEP, duration=REST_TO, friction=friction))
 
 
 def creep(friction: str) -> float:
@@ -53,7 +53,7 @@ def friction_figures() -> Iterator[PublishedValue]:
 
 
 def _rest_figures() -> Iterator[PublishedValue]:
-    wanted = CENTRES["l3"] + STEP_VOLTS["l3"] / L3.measuring_gain
+    wanted = CENTRES["l3"] + REST_STEP / L3.measuring_gain
     dead_band = max(abs(DEAD[0]), abs(DEAD[1])) / L3.gain / L3.measuring_gain
     for friction in FRICTIONS:
         error = abs(float(rest_run(friction)["l3.position"](REST_TO)) - wanted)

@@ -37,9 +37,9 @@ ACTUATOR_INERTIA = (
 JOINT_COUPLING = (1, 21, 82, 171, 225)
 ACTUATOR_COUPLING = {"l4": 3, "l3": 10, "l1": 161, "l2": 107}
 
-# Table 8.2.2 1: least and greatest effective mass along the workspace's boundary [kg; vane kg m^2].
-MASSES = {
-    False: {"joint1": (0.18, 0.33), "l3": (19, 38), "l4": (14, 38), "l1": (1.3, 2.7)},
+# Table 8.2.2 1: least and greatest effective mass along the workspace's boundary [kg; vane kg m^2]; of L2 the least.
+MASSES: dict[bool, dict[str, tuple[float, ...]]] = {
+    False: {"joint1": (0.18, 0.33), "l3": (19, 38), "l4": (14, 38), "l1": (1.3, 2.7), "l2": (0.2,)},
     True: {"joint1": (0.19, 1.3), "l3": (48, 96), "l4": (64, 111), "l1": (33, 68)},
 }
 

@@ -16,12 +16,15 @@ from robodyn_studies.catalog import epaas_cylinders, epaas_mechanism, epaas_rig,
 from robodyn_studies.catalog.epaas import STEP_VOLTS
 from robodyn_studies.catalog.epaas_arm import CENTRES, JOINTS, angles_at
 from robodyn_studies.catalog.epaas_rig import STEP_AT
+from robodyn_studies.catalog.epaas_rig import STEP_VOLTS as RIG_STEP
 
 ACTUATORS = ("l1", "l2", "l3", "l4", "joint1")
 """The study's order; the vane motor turns the first joint."""
 LABELS = ("L1", "L2", "L3", "L4", "vane")
 LOAD = 4.0
-RIG_VOLTS = {"extend": 0.3, "retract": -0.3}
+RIG_VOLTS = {"extend": RIG_STEP, "retract": -RIG_STEP}
+REST = 0.35
+"""When a step of the rig has come to rest [s]."""
 PRINTED_STEP = "the study printed its results every {} ms"
 REPEATED = "the study prints 40 % and 42 % for one and the same run: 2 %"
 
@@ -49,19 +52,19 @@ def centred() -> np.ndarray:
 
 @cache
 def rig_run(direction: str, mass: float) -> Run:
-    """A step of the rig's set point, 60 ms after it recorded, as the study's plots are long."""
-    return simulate(epaas_rig(RIG_VOLTS[direction], mass))
+    """A step of the rig's set point, the weight balanced, until it is at rest."""
+    return simulate(epaas_rig(RIG_VOLTS[direction], mass, duration=STEP_AT + REST, weight=False))
 
 
 def rig_response(direction: str, mass: float) -> StepResponse:
-    """The measuring circuit's answer, against its level 60 ms after the step."""
+    """The measuring circuit's answer, against the level at which it comes to rest."""
     return measure_step(rig_run(direction, mass)["piston.measured.output"], STEP_AT)
 
 
 @cache
 def robot_run(axis: str, friction: str = "smooth", reduced: bool = False) -> Run:
-    """A step of one axis of the whole robot, the others holding."""
-    return simulate(epaas_step(axis, friction=friction, reduced=reduced))
+    """A step of one axis of the whole robot, its weight balanced, the others holding."""
+    return simulate(epaas_step(axis, friction=friction, reduced=reduced, weight=False))
 
 
 def robot_response(axis: str, friction: str = "smooth", reduced: bool = False) -> StepResponse:

@@ -22,6 +22,7 @@ from robodyn.reporting import (
 from robodyn.results import Run
 from robodyn_studies.catalog.rx90_parameters import AXES
 from robodyn_studies.rx90_agreement import COUNTS, convergence
+from robodyn_studies.rx90_measured import measured_deviations
 from robodyn_studies.rx90_rest import SHARES, holding_run
 from robodyn_studies.rx90_runs import MICRO, POINTS, SIDES, along_path, perturbed_run, weld_run
 
@@ -91,6 +92,36 @@ def draw_deviation(path: Path) -> None:
     )
     label_bottom(axes, WAY)
     figure.align_ylabels(axes)
+    write_figure(figure, path)
+
+
+def draw_measured(path: Path) -> None:
+    """Deviations of the robot with elastic gears: true, and by encoders and nominal kinematics."""
+    run = weld_run("elastic")
+    figure, axes = panel_figure(2)
+    for ax, side in zip(axes, SIDES, strict=True):
+        _draw_deviation(ax, run, side, {"color": COLOURS[1], "linewidth": LINE_WIDTH, "label": "true tip"})
+        seen = MICRO * measured_deviations(run)[side]
+        ax.plot(along_path(run), seen, color=COLOURS[0], linewidth=0.8, label="by encoders and nominal kinematics")
+    label_bottom(axes, WAY)
+    figure.align_ylabels(axes)
+    legend_above(figure, axes[0].get_lines())
+    write_figure(figure, path)
+
+
+def draw_seam_speed(path: Path) -> None:
+    """Speed of the true tip along the seam, less that of the path, by the robot's build."""
+    builds = ("rigid", "elastic", "flexible")
+    figure, axes = panel_figure(len(builds))
+    for ax, build, colour in zip(axes, builds, COLOURS, strict=False):
+        run = weld_run(build)
+        change = run["tool.velocity.y"].values - run["path.speed"].values
+        ax.plot(along_path(run), 1e3 * change, color=colour, linewidth=0.8)
+        ax.set_title({"rigid": "all rigid", "elastic": "elastic gears"}.get(build, "flexible links"), loc="left")
+        # The ends of the ramps go beyond.
+        ax.set_ylim(-0.5, 0.5)
+        finish_axes(ax, "[mm/s]")
+    label_bottom(axes, WAY)
     write_figure(figure, path)
 
 

@@ -104,13 +104,6 @@ def _torque_figures() -> Iterator[PublishedValue]:
     left = min(_left(holding_run(SHARES[-1], smooth=True)))
     reason = "the smallest of six with encoders that don't round: nothing moves, nothing is loosened"
     yield above("stick_torque_left_smooth_share", left, 0.85, "", reason, OWN)
-    static = FRICTIONS["joint3"].coulomb * FRICTIONS["joint3"].static
-    reason = (
-        "from one static level to the other at joint 3; the study's are tenths of urad, its bristle stiffness is "
-        "not printed: ours is softer, this project's choice"
-    )
-    value = 2e6 * static / FRICTIONS["joint3"].stiffness
-    yield PublishedValue("presliding_range_urad", None, value, "urad", None, reason, SECTION, Kind.RESULT)
 
 
 def _level(joint: str) -> float:

@@ -12,6 +12,7 @@ from robodyn.perturbation import Perturbed
 from robodyn.results import Run
 from robodyn.simulation import CompiledSystem, compile_system, simulate
 from robodyn_studies.catalog import rx90_weld
+from robodyn_studies.catalog.rx90 import stiff_bristles
 from robodyn_studies.catalog.rx90_parameters import AXES
 
 STUDY = "study of the RX90B"
@@ -29,9 +30,10 @@ MICRO = 1e6
 SIDES = ("horizontal", "vertical")
 DEVIATIONS = tuple(f"deviation.{side}" for side in SIDES)
 BUILDS = {"rigid": {}, "elastic": {"elastic": True}, "flexible": {"flexible": True}}
-"""The robot with nothing elastic, with gears that twist, and with rigid gears and links that bend."""
+"""The robot with nothing elastic, with gears that twist, with rigid gears and links that bend."""
 TIP = tuple(f"tool.position.{axis}" for axis in "xyz")
-SEEN = (*TIP, *DEVIATIONS, "path.s", "path.speed")
+READINGS = tuple(f"axis{k}.encoder.measured" for k in AXES)
+SEEN = (*TIP, *DEVIATIONS, "path.s", "path.speed", "tool.velocity.y", *READINGS)
 """What is recorded of robots that are not rigid: native code of few signals is compiled sooner."""
 
 
@@ -66,28 +68,42 @@ def near_weld(build: str, signals: tuple[str, ...], points: int = POINTS) -> Per
 
 
 @cache
-def weld_run(build: str = "rigid", smooth: bool = False, step: float = STEP) -> Run:
+def weld_run(build: str = "rigid", smooth: bool = False, step: float = STEP, stiff: bool = False) -> Run:
     """The weld by the non-linear equations.
 
     Args:
-        smooth: whether the encoders don't round.
+        smooth: whether the encoders don't round; stiff: whether bristles give way by tenths of a microradian.
     """
     signals = signals_of(build)
     solver, recording = Solver("rosw2", step=step), Recording(rate=1000.0, signals=signals)
-    return simulate(full_weld(build, signals), solver, parameters=PERFECT if smooth else {}, recording=recording)
+    return simulate(full_weld(build, signals), solver, parameters=changed(smooth, stiff), recording=recording)
 
 
 @cache
-def perturbed_run(build: str = "rigid", smooth: bool = False, points: int = POINTS) -> Run:
+def perturbed_run(
+    build: str = "rigid", smooth: bool = False, points: int = POINTS, step: float = STEP, stiff: bool = False
+) -> Run:
     """The weld by the perturbation method."""
     signals = signals_of(build)
-    near = near_weld(build, signals, points)
-    return near.simulate(parameters=PERFECT if smooth else {}, recording=Recording(rate=1000.0, signals=signals))
+    near, recording = near_weld(build, signals, points), Recording(rate=1000.0, signals=signals)
+    # The same code, whatever its step.
+    near.solver = Solver("rosw2", step=step)
+    return near.simulate(parameters=changed(smooth, stiff), recording=recording)
+
+
+def changed(smooth: bool, stiff: bool) -> dict[str, float]:
+    """Numbers of a robot whose encoders don't round, and of one with stiff bristles."""
+    return (PERFECT if smooth else {}) | (stiff_bristles() if stiff else {})
 
 
 def apart(run: Run, other: Run) -> np.ndarray:
     """Distance of the tips of two runs at the instants of the first [m], (n_times,)."""
     return np.linalg.norm([run[name].values - other[name](run.time) for name in TIP], axis=0)
+
+
+def largest_deviations(run: Run) -> list[float]:
+    """Largest size of the horizontal and of the vertical deviation [m]."""
+    return [float(np.max(np.abs(run[name].values))) for name in DEVIATIONS]
 
 
 def share_below(values: np.ndarray, bound: float) -> float:

@@ -45,14 +45,15 @@ def pictures() -> tuple[Picture, ...]:
     return (
         Picture(
             "b-path",
-            "Tool path of the point-to-point motion, Euler at 0.4 ms (figure 2)",
+            "the same method and step; targets of our own set of values",
             _draw(plot_path, lambda: motion("b", "euler", 4e-4), "tool"),
+            "Figure 2: the tool's path from point to point in space, Euler at 0.4 ms, with a bend towards the end",
         ),
         Picture("b-joints", "Joint positions over time", _draw(plot_signals, lambda: motion("b"), POSITIONS)),
         *(
             Picture(
                 f"b-methods-{1e3 * step:g}ms",
-                f"Euler, Heun and the converged motion, step {1e3 * step:g} ms (figures 3 and 4)",
+                f"Euler, Heun and the converged motion, step {1e3 * step:g} ms",
                 _draw(plot_signals, partial(_methods, step), POSITIONS, labels=labels),
             )
             for step in STEPS
@@ -65,10 +66,12 @@ def pictures() -> tuple[Picture, ...]:
         *(
             Picture(
                 f"b-limits-{1e3 * step:g}ms",
-                f"Two ways to limit the currents, Euler at {1e3 * step:g} ms (figures 3 and 4, MATLAB and EXCEL)",
+                "two ways to limit the currents: the state, as in MATLAB, or its use, as in the printed spreadsheet; "
+                f"Euler at {1e3 * step:g} ms",
                 _draw(plot_signals, partial(_limits, "b", "euler", step), POSITIONS, labels=LIMITS),
+                f"Figure {figure}: joints over time in task b, Euler at {1e3 * step:g} ms; EXCEL and MATLAB {apart}",
             )
-            for step in STEPS[1:]
+            for step, figure, apart in zip(STEPS[1:], (3, 4), ("coincide", "differ significantly"), strict=True)
         ),
         *(
             Picture(
@@ -86,8 +89,9 @@ def pictures() -> tuple[Picture, ...]:
         ),
         Picture(
             "c-path",
-            "Tool path of the collision avoidance, with the obstacle (figure 7)",
+            "the same, with an obstacle of our own",
             _draw(plot_path, lambda: motion("c"), "tool"),
+            "Figure 7: the tool's path in task c; it overshoots the critical distance and returns",
         ),
         Picture(
             "c-joints",
@@ -97,15 +101,16 @@ def pictures() -> tuple[Picture, ...]:
         *(
             Picture(
                 f"c-distance-{1e3 * step:g}ms",
-                f"Tip along x and height of the tool, Euler at {1e3 * step:g} ms against the converged one; "
-                "the obstacle is 0.2 m high (figures 5 and 6)",
+                "tip along x and height of the tool, against the converged motion; the obstacle is 0.2 m high",
                 _draw(
                     plot_signals,
                     partial(_avoiding, step),
                     NEAR,
                     labels=("Euler", "converged"),
                 ),
+                f"Figure {figure}: tip along x and distance to the obstacle in task c, Euler at {1e3 * step:g} ms; "
+                f"EXCEL and MATLAB {apart}",
             )
-            for step in STEPS[1:]
+            for step, figure, apart in zip(STEPS[1:], (5, 6), ("almost coincide", "differ"), strict=True)
         ),
     )

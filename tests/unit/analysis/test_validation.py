@@ -68,8 +68,8 @@ def test_a_fit_with_a_measured_input_is_proved_on_what_it_has_not_seen(slide, da
     free = ["mass.mass", "rail.friction.viscous"]
     fit = fit_parameters(guess, noisy, free, inputs=["rail.drive.torque"], held_out=0.25)
     assert fit.values["mass.mass"] == pytest.approx(2.0, rel=1e-3)
-    assert sum(np.isfinite(fit.residuals[:, 0])) == 1501
-    proof = {error.name: error for error in fit.held_out}
+    assert sum(np.isfinite(fit.recordings[0].residuals[:, 0])) == 1501
+    proof = {error.name: error for error in fit.recordings[0].held_out}
     assert proof["rail.position"].rows == 500
     assert proof["rail.position"].rms == pytest.approx(1e-4, rel=0.2)
 

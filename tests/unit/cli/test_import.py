@@ -22,7 +22,7 @@ def test_an_imported_file_runs(invoke, tmp_path):
     assert (tmp_path / "arm_meshes" / "tetrahedron.stl").is_file()
     done = invoke("run", "arm.toml", "--duration", "0.1")
     assert done.exit_code == 0, done.output
-    assert load(tmp_path / "out" / "test_arm.run").outcome.ok
+    assert load(tmp_path / "out" / "arm.run").outcome.ok
 
 
 def test_the_report_is_printed_and_written_as_json_and_page(invoke, tmp_path):
@@ -55,7 +55,7 @@ def test_numbers_of_a_robot_are_set(invoke, tmp_path):
         "run", "arm.urdf", "--set", "hand.mass=2 kg", "--set", "initial.lift.position=1", "--duration", "0.01"
     )
     assert done.exit_code == 0, done.output
-    assert load(tmp_path / "out" / "test_arm.run")["lift.position"].values[0] == 1.0
+    assert load(tmp_path / "out" / "arm.run")["lift.position"].values[0] == 1.0
 
 
 @pytest.mark.parametrize(

@@ -100,8 +100,8 @@ def test_check_tells_a_flawed_file_in_words_and_in_json(invoke, read_json, tmp_p
     (tmp_path / "bad.toml").write_text("duration = 1\n[blocks.b]\nlaw = 'low_pas'\n")
     result = invoke("check", "bad.toml", "--json")
     assert result.exit_code == 2
-    (problem,) = read_json(result.stdout)["problems"]
-    assert problem["path"] == "blocks.b.law"
+    (problem,) = read_json(result.stdout)["error"]["problems"]
+    assert problem["place"] == "blocks.b.law"
     assert problem["remedy"] == "did you mean 'low_pass'?"
     assert "blocks.b.law" in result.stderr
     assert invoke("check", "bad.toml").stdout == ""
@@ -117,7 +117,8 @@ def test_check_tells_flaws_of_signals_and_of_the_solver_together(invoke, quick):
 
 
 def test_show_sums_up_a_run(invoke, run_file, read_json):
-    assert "hinge.position" in invoke("show", run_file).stdout
+    assert "hinge.position" not in invoke("show", run_file).stdout
+    assert "hinge.position" in invoke("show", run_file, "--signals").stdout
     message = read_json(invoke("show", run_file, "--json").stdout)
     assert message["outcome"]["kind"] == "FINISHED"
 
@@ -139,7 +140,7 @@ def test_show_draws_a_picture(invoke, run_file, tmp_path):
 )
 def test_show_tells_what_it_cannot_do_before_it_prints(invoke, run_file, arguments, complaint):
     pytest.importorskip("matplotlib")
-    result = invoke("show", run_file, "--json", *arguments)
+    result = invoke("show", run_file, *arguments)
     assert result.exit_code == 2
     assert complaint in result.stderr
     assert result.stdout == ""

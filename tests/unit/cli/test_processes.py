@@ -70,7 +70,7 @@ def test_the_command_in_a_pipe_prints_only_its_result(start, quick, read_json):
 
 
 def test_bad_input_ends_the_process_with_code_2(start):
-    process = start("run", "scara-pt", "--json")
+    process = start("run", "scara-pt")
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, "")
     assert "did you mean 'scara-ptp'?" in err

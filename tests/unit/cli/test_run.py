@@ -63,12 +63,16 @@ def test_settings_on_the_command_line_count(invoke, quick, read_json):
         (("runn", "pendulum"), "runn"),
     ],
 )
-def test_bad_input_ends_with_code_2_and_nothing_on_stdout(invoke, arguments, complaint):
+def test_bad_input_ends_with_code_2_and_on_stdout_only_as_json(invoke, read_json, arguments, complaint):
     for more in ((), ("--json",)):
         result = invoke(*arguments, *more)
         assert result.exit_code == 2
         assert complaint in result.stderr
-        assert result.stdout == ""
+        if more:
+            (problem,) = read_json(result.stdout)["error"]["problems"]
+            assert complaint in f"{problem['place']} {problem['what']} {problem['remedy']}"
+        else:
+            assert result.stdout == ""
 
 
 def test_every_problem_of_a_file_is_told(invoke, tmp_path):

@@ -84,6 +84,16 @@ def test_a_contact_whose_friction_pulls_it_in_finds_no_force():
     assert modes[0] == 2
 
 
+def test_a_contact_point_in_space_without_forces_is_marked():
+    """The same beside a second one that has some: a solution is never made up."""
+    problem = cone_problem(np.random.default_rng(1), 2, 6)
+    W = problem.W.copy()
+    W[:, 0] *= -1.0
+    unsettled, modes = replace(problem, W=W, b=problem.K @ np.linalg.lstsq(problem.K[:2], [-1.0, -1.0])[0]).solve()
+    assert unsettled >= 1
+    assert modes[0] == 2
+
+
 def test_a_row_that_only_follows_takes_the_direction_of_its_motion():
     problem = make_problem(np.random.default_rng(2), "independent", 1, 0, 1)
     free = {"lower": np.zeros(1), "upper": np.zeros(1), "below": np.zeros(1), "above": np.zeros(1)}
@@ -122,7 +132,7 @@ def cone_error(problem: Problem, contacts: int, modes: np.ndarray) -> float:
     A contact that sticks has any sum of forces on the edge of its cone, one that slides the one against its slip.
     """
     A, pushes, directions = problem.K @ problem.W, modes[:contacts] == 0, modes[contacts:].reshape(-1, 2)
-    circle = np.linspace(0, 2 * np.pi, 192, endpoint=False)
+    circle = np.linspace(0, 2 * np.pi, 768, endpoint=False)
     edge, held, columns = np.stack([np.cos(circle), np.sin(circle)], axis=1), [], []
     for i in np.flatnonzero(pushes):
         slides, tangents = np.linalg.norm(directions[i]) > 0.5, [contacts + 2 * i, contacts + 2 * i + 1]
@@ -146,17 +156,16 @@ def cone_error(problem: Problem, contacts: int, modes: np.ndarray) -> float:
     return max(errors) / problem.scale
 
 
-@pytest.mark.parametrize(("dependent", "most"), [(False, 0), (True, 8)])
-def test_contact_points_in_space_slip_along_their_cones(dependent, most):
+@pytest.mark.parametrize("dependent", [False, True])
+def test_contact_points_in_space_slip_along_their_cones(dependent):
     generator = np.random.default_rng(4)
-    slid = failed = 0
+    slid = 0
     for _ in range(200):
         contacts = int(generator.integers(2, 6))
         joints = int(generator.integers(2, 3 * contacts)) if dependent else 3 * contacts + int(generator.integers(0, 4))
         problem = cone_problem(generator, contacts, joints)
         unsettled, modes = problem.solve()
         slid += np.any((modes[:contacts] == 0) & (np.hypot(*modes[contacts:].reshape(-1, 2).T) > 0.5))
-        failed += bool(unsettled) or cone_error(problem, contacts, modes) > 1e-3
+        assert unsettled == 0
+        assert cone_error(problem, contacts, modes) < CLOSE
     assert slid > 100
-    # Of dependent rows with much friction a few are left: they slip along the pyramids around their cones.
-    assert failed <= most

@@ -12,6 +12,7 @@ from robodyn.laws.friction import (
     stribeck_level,
     two_way_lugre_friction,
     viscous_friction,
+    warm_friction,
 )
 
 LEVEL = {"coulomb": 2.0, "static": 3.0, "stribeck_velocity": 0.05, "exponent": 2.0}
@@ -138,3 +139,19 @@ def test_the_rate_of_the_bristles_does_not_jump_where_the_direction_changes():
 def test_gear_loss_takes_its_share_of_the_load():
     assert gear_loss(1.0, -30.0, load_loss=0.1, smoothing_velocity=0.01)["torque"] == pytest.approx(-3.0)
     assert gear_loss(-1.0, -30.0, load_loss=0.1, smoothing_velocity=0.01)["torque"] == pytest.approx(3.0)
+
+
+def test_warm_friction_settles_where_its_losses_keep_it_warm():
+    """At a constant speed p = Tc |w| + B exp(-p / ps) w^2, whichever the way, after many time constants."""
+    numbers = {"coulomb": 2.0, "viscous": 5.0, "smoothing_velocity": 1e-3, "softening": 8.0, "time_constant": 0.5}
+    for speed in (-1.5, 1.5):
+
+        def warm(_, p, speed=speed):
+            return [warm_friction(speed, p[0], **numbers)["warmth_dot"]]
+
+        warming = solve_ivp(warm, (0, 15), [0.0], rtol=1e-9)
+        p = warming.y[0, -1]
+        # 30 time constants: exp(-30) is rounding, rtol is 1e-9.
+        assert p == pytest.approx(2.0 * 1.5 + 5.0 * np.exp(-p / 8.0) * 1.5**2, rel=1e-7)
+        assert warm_friction(speed, p, **numbers)["torque"] * speed == pytest.approx(-p, rel=1e-7)
+    assert warm_friction(0.0, 4.0, **numbers) == {"torque": 0.0, "warmth_dot": -8.0}

@@ -7,11 +7,10 @@ from tests.support.machines import signals_only
 
 from robodyn import Block, Delay, ModelError, Solver, simulate
 from robodyn.laws.hydraulic_linearisation import linearise_cylinder, linearise_vane_motor
+from robodyn.laws.hydraulic_oil import orifice_flow
 from robodyn.laws.hydraulics import (
     hydraulic_actuator,
-    hydraulic_cylinder,
     measuring_circuit,
-    orifice_flow,
     servovalve,
     valve_controller,
     vane_motor,
@@ -135,28 +134,6 @@ def test_an_orifice_is_odd_smooth_and_a_root_far_from_zero():
     slope = ca.Function("slope", [drop], [ca.jacobian(orifice_flow(drop), drop)])
     assert np.isfinite(float(slope(0.0)))
     assert np.isfinite(float(slope(-1e6)))
-
-
-@pytest.mark.parametrize("opening", [0.05, -0.05])
-def test_oil_and_force_of_a_cylinder_balance_in_power(opening):
-    """Hydraulic power in, less losses at the orifices and by leakage, is mechanical power plus the oil springs'.
-
-    p1 Q1 - p2 Q2 = F v + C (p1 - p2)^2 + (V1 p1 p1' + V2 p2 p2')/beta
-    """
-    generator = np.random.default_rng(4)
-    for speed, p1, p2 in generator.uniform((-0.5, 1e6, 1e6), (0.5, 8e6, 8e6), (20, 3)):
-        found = hydraulic_cylinder(opening, 0.0, speed, p1, p2, middle=0.0, **CYLINDER)
-        springs = 4e-5 * p1 * found["pressure_1_dot"] + 3e-5 * p2 * found["pressure_2_dot"]
-        out = found["force"] * speed + 1e-12 * (p1 - p2) ** 2 + springs / 7e8
-        assert p1 * found["flow_1"] - p2 * found["flow_2"] == pytest.approx(out, rel=1e-9, abs=1e-6)
-
-
-def test_volumes_of_a_cylinder_change_with_its_position():
-    """The spring of a chamber is bulk modulus by volume: a chamber emptied by half is twice as stiff."""
-    half = 2e-5 / 2e-4
-    here, there = (hydraulic_cylinder(0.0, s, 0.1, 5e6, 5e6, middle=0.0, **CYLINDER) for s in (0.0, -half))
-    assert there["pressure_1_dot"] == pytest.approx(2 * here["pressure_1_dot"])
-    assert there["pressure_2_dot"] == pytest.approx(here["pressure_2_dot"] * 3e-5 / (3e-5 + 0.6 * 2e-5))
 
 
 def test_a_closed_motor_holds_by_its_oil_and_leaks_by_its_gaps():

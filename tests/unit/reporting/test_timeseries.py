@@ -1,5 +1,6 @@
 """A picture over time shows the right signals in the right panels, as lines of their kind."""
 
+import math
 import re
 
 import numpy as np
@@ -105,8 +106,9 @@ def test_too_many_panels_are_refused(make_run):
         draw_signals([make_run(units), make_run(units)], ["*"])
 
 
-@pytest.mark.parametrize(("scale", "power"), [(1e-9, "-9"), (1e300, "300"), (1.0, "")])
+@pytest.mark.parametrize(("scale", "power"), [(1e-12, "-3"), (1e300, "300"), (1.0, "")])
 def test_tiny_and_huge_numbers_are_powers_of_ten(make_run, scale, power):
+    # The smallest prefix is nano, so 1e-12 is 1e-3 of its unit.
     ax = draw_signals(make_run(scale=scale), ["elbow.position", "wrist.position"]).axes[0]
     ax.figure.draw_without_rendering()
     shown = ax.yaxis.get_offset_text().get_text().replace("\N{MINUS SIGN}", "-")
@@ -117,3 +119,25 @@ def test_a_single_sample_is_a_dot(make_run):
     run = make_run(end=0.0)
     first = type(run)(run.time[:1], run.values[:1], run.infos, run.outcome, run.provenance)
     assert draw_signals(first, ["elbow.torque"]).axes[0].get_lines()[0].get_marker() == "o"
+
+
+@pytest.mark.parametrize(
+    ("scale", "units", "label", "size"),
+    [
+        (3e-5, (), "elbow position [urad]", 1e-6),
+        (3e-2, (), "elbow position [mrad]", 1e-3),
+        (3.0, (), "elbow position [rad]", 1.0),
+        (3.0, ("deg",), "elbow position [deg]", math.pi / 180),
+        (3e-5, ("um", "arcsec"), None, None),
+    ],
+)
+def test_axes_are_in_the_unit_that_is_asked_for_or_that_suits_the_size(make_run, scale, units, label, size):
+    run = make_run({"elbow.position": "rad"}, scale=scale)
+    if label is None:
+        with pytest.raises(ValueError, match="unit 'um': nothing that is drawn"):
+            draw_signals(run, units=units)
+        return
+    (ax,) = draw_signals(run, units=units).axes
+    assert ax.get_ylabel() == label
+    drawn = ax.lines[0].get_ydata()
+    assert max(abs(drawn)) == pytest.approx(max(abs(run["elbow.position"].values)) / size, rel=1e-2)

@@ -64,20 +64,21 @@ def fit():
     residuals = (measured["a"].values - run["a"].values)[:, None]
 
     class Measured(dict):
-        pass
+        names = ("a",)
 
     samples = Measured(measured)
     samples.time = time
-    return SimpleNamespace(signals=(signal,), measured=samples, run=run, residuals=residuals)
+    recording = SimpleNamespace(measured=samples, run=run, residuals=residuals)
+    return SimpleNamespace(signals=(signal,), recordings=(recording,))
 
 
 def test_a_fit_shows_samples_simulation_and_what_is_left(fit):
     above, below = draw_fit(fit).axes
     lines = {line.get_gid(): line for line in above.get_lines()}
-    np.testing.assert_array_equal(lines["measured"].get_ydata(), fit.measured["a"].values)
-    np.testing.assert_array_equal(lines["simulated"].get_ydata(), fit.run["a"].values)
+    np.testing.assert_array_equal(lines["measured"].get_ydata(), fit.recordings[0].measured["a"].values)
+    np.testing.assert_array_equal(lines["simulated"].get_ydata(), fit.recordings[0].run["a"].values)
     (left,) = [line for line in below.get_lines() if line.get_gid() == "residual"]
-    np.testing.assert_array_equal(left.get_ydata(), fit.residuals[:, 0])
+    np.testing.assert_array_equal(left.get_ydata(), fit.recordings[0].residuals[:, 0])
     assert [ax.get_ylabel() for ax in (above, below)] == ["a [m]", "residual [m]"]
 
 

@@ -35,13 +35,17 @@ class Uncertainty:
     correlation: Floats
 
 
+def find_idle(J: Floats) -> list[int]:
+    """Columns of parameters without effect."""
+    idle = np.linalg.norm(J, axis=0) <= NO_EFFECT * np.sqrt(max(J.shape[0], 1))
+    return [int(k) for k in np.flatnonzero(idle)]
+
+
 def find_unidentifiable(J: Floats, names: Sequence[str]) -> list[Flaw]:
     """A flaw for each parameter without effect and each combination along which nothing changes."""
-    count = max(J.shape[0], 1)
-    lengths = np.linalg.norm(J, axis=0)
-    idle = lengths <= NO_EFFECT * np.sqrt(count)
-    flaws = [Flaw(names[k], "has no effect on the data", "leave it out of free") for k in np.flatnonzero(idle).tolist()]
-    used = np.flatnonzero(~idle)
+    idle, lengths = find_idle(J), np.linalg.norm(J, axis=0)
+    flaws = [Flaw(names[k], "has no effect on the data", "leave it out of free") for k in idle]
+    used = np.setdiff1d(np.arange(J.shape[1]), idle)
     if used.size < 2:
         return flaws
     _, values, rows = np.linalg.svd(J[:, used] / lengths[used], full_matrices=False)

@@ -24,12 +24,20 @@ def describe_fit(fit: Fit) -> str:
     for s in fit.signals:
         numbers = f"{s.rms:>12.5g} {s.noise:>12.5g} {s.r_squared:>12.8f} {s.samples:>8}"
         lines.append(f"{s.name:<36} {numbers}  {s.unit}".rstrip())
-    if fit.held_out:
-        lines += ["", f"{'held-out samples of':<36} {'rms':>12} {'%':>8} {'samples':>8}  unit"]
-        lines += [f"{e.name:<36} {e.rms:>12.5g} {e.percent:>8.2f} {e.rows:>8}  {e.unit}".rstrip() for e in fit.held_out]
+    lines += _proof_lines(fit)
     lines += ["", _starts_line(fit), f"slopes: {fit.jacobian}"]
     lines += [f"warning: {warning}" for warning in fit.warnings]
     return "\n".join(lines)
+
+
+def _proof_lines(fit: Fit) -> list[str]:
+    """Errors at held-out samples, with the recording's name where there are several."""
+    several = len(fit.recordings) > 1
+    rows = [(f"{r.label}: {e.name}" if several else e.name, e) for r in fit.recordings for e in r.held_out]
+    if not rows:
+        return []
+    head = ["", f"{'held-out samples of':<36} {'rms':>12} {'%':>8} {'samples':>8}  unit"]
+    return head + [f"{name:<36} {e.rms:>12.5g} {e.percent:>8.2f} {e.rows:>8}  {e.unit}".rstrip() for name, e in rows]
 
 
 def _correlation_lines(fit: Fit) -> list[str]:
@@ -59,7 +67,7 @@ def write_fit(fit: Fit, path: str | Path) -> Path:
 
 
 def _as_toml(fit: Fit) -> str:
-    lines = [f"# fitted to {fit.measured.provenance.description.get('file', 'measured data')}", "[numbers]"]
+    lines = [f"# fitted to {', '.join(recording.label for recording in fit.recordings)}", "[numbers]"]
     for p in fit.parameters:
         interval = "at its bound" if p.at_bound else f"95 %: {p.lower:.6g} .. {p.upper:.6g}"
         lines.append(f'"{p.name}" = {p.value!r}  # {p.unit + ", " if p.unit else ""}{interval}')

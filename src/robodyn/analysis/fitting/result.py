@@ -53,16 +53,29 @@ class FitStart:
     message: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class FittedRecording:
+    """One recording: as measured, as simulated with the estimates at the measured times, and how well it is met.
+
+    Attributes:
+        residuals: measured minus simulated, (n_samples, n_signals), NaN where a sample takes no part.
+        held_out: errors of the simulation at samples that took no part in the fit.
+    """
+
+    label: str
+    measured: Run
+    run: Run
+    residuals: Floats
+    held_out: tuple[SignalError, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class Fit:
     """The best fit of all starts.
 
     Attributes:
         cost: half the sum of squared residuals by the noise; best: the start it came from; agreeing: how many found it.
         correlation: of the estimates, (n, n); jacobian: "exact", or why it was taken by differences.
-        residuals: measured minus simulated, (n_samples, n_signals), NaN where a sample is missing.
-        run: simulated with the estimates at the measured times.
-        held_out: errors of the simulation at samples that took no part in the fit.
     """
 
     parameters: tuple[FittedParameter, ...]
@@ -74,10 +87,7 @@ class Fit:
     agreeing: int
     jacobian: str
     warnings: tuple[str, ...]
-    residuals: Floats
-    run: Run
-    measured: Run
-    held_out: tuple[SignalError, ...] = ()
+    recordings: tuple[FittedRecording, ...]
 
     def __repr__(self) -> str:
         found = ", ".join(f"{p.name} = {p.value:.6g} ± {p.deviation:.2g}" for p in self.parameters)
@@ -87,7 +97,7 @@ class Fit:
 
     @property
     def values(self) -> dict[str, float]:
-        """Estimates by name, as `simulate(..., parameters=...)` and `Scenario.with_numbers` take them."""
+        """Estimates by name; without those of single recordings `Scenario.with_numbers` takes them."""
         return {parameter.name: parameter.value for parameter in self.parameters}
 
     def as_plain(self) -> dict[str, Any]:
@@ -96,7 +106,7 @@ class Fit:
             "parameters": [asdict(parameter) for parameter in self.parameters],
             "correlation": self.correlation.tolist(),
             "signals": [asdict(signal) for signal in self.signals],
-            "held_out": [asdict(error) for error in self.held_out],
+            "held_out": [asdict(e) | {"recording": r.label} for r in self.recordings for e in r.held_out],
             "starts": [asdict(start) for start in self.starts],
             "cost": self.cost,
             "best_start": self.best,

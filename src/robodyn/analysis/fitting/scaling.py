@@ -26,6 +26,9 @@ REACH = 1e3
 EITHER_SIGN = ("initial.*", "*.origin.*", "*.com.?", "*.inertia.x[yz]", "*.inertia.yz")
 """Names of numbers whose sign says nothing."""
 
+OF_RECORDING = ":"
+"""Between a recording's label and the name of a number that it has its own of."""
+
 LARGEST = 700.0
 """Logarithm of nearly the largest number there is."""
 
@@ -92,7 +95,8 @@ def make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> tupl
 
 
 def _scale(number: Number, bounds: Bounds | None) -> Scale:
-    positive = number.value > 0 and not any(fnmatchcase(number.name, pattern) for pattern in EITHER_SIGN)
+    name = number.name.rpartition(OF_RECORDING)[2]
+    positive = number.value > 0 and not any(fnmatchcase(name, pattern) for pattern in EITHER_SIGN)
     if positive and bounds is None:
         return Scale(number, number.value / REACH, number.value * REACH, 0.0, bounded=False)
     lower, upper = bounds or (-math.inf, math.inf)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from robodyn.analysis.fitting.identifiability import Uncertainty, describe_correlations, find_uncertainty
 from robodyn.analysis.fitting.possible_bodies import FreeInertia
-from robodyn.analysis.fitting.residuals import Residuals
-from robodyn.analysis.fitting.result import Fit, FitStart, FittedParameter, FittedSignal
+from robodyn.analysis.fitting.residuals import STEPWISE, RecordingResiduals, Residuals
+from robodyn.analysis.fitting.result import Fit, FitStart, FittedParameter, FittedRecording, FittedSignal
 from robodyn.analysis.fitting.scaling import Scale
 from robodyn.analysis.fitting.search_space import SearchSpace
+from robodyn.analysis.measurement.prediction import compare_signals
 from robodyn.analysis.sensitivity.variation import Variation
+from robodyn.results import Run
 from robodyn.results.signal import Floats
 
 LEVEL = 0.95
@@ -27,12 +30,19 @@ WIDE = 1.0
 
 
 def summarise_fit(
-    residuals: Residuals, space: SearchSpace, z: Floats, starts: tuple[FitStart, ...], best: int, noise_given: bool
+    residuals: Residuals,
+    space: SearchSpace,
+    z: Floats,
+    starts: tuple[FitStart, ...],
+    best: int,
+    noise_given: bool,
+    whole: Sequence[Run],
 ) -> Fit:
     """The result at the scaled parameters z.
 
     Args:
         noise_given: whether the noise is known, so that intervals do not follow the residuals.
+        whole: the recordings with the samples that were held out.
     """
     r, J = residuals(z), residuals.slopes(z)
     freedom = max(r.size - z.size, 1)
@@ -40,7 +50,7 @@ def summarise_fit(
     uncertainty = find_uncertainty(J, variance, space.tangent(z))
     limited = space.at_limit(z)
     names = [scale.number.name for scale in residuals.scales]
-    agreeing = _agreeing(starts, best, r.size * residuals.variation.solver.rtol**2)
+    agreeing = _agreeing(starts, best, r.size * residuals.parts[0].variation.solver.rtol ** 2)
     factor = _quantile(None if noise_given else freedom)
     bound = space.at_bounds(z)
     parameters = tuple(
@@ -48,8 +58,6 @@ def summarise_fit(
         for k, scale in enumerate(residuals.scales)
     )
     signals = _signals(residuals, z)
-    run = residuals.run(z)
-    assert run is not None
     return Fit(
         parameters=parameters,
         correlation=uncertainty.correlation,
@@ -58,17 +66,30 @@ def summarise_fit(
         cost=0.5 * float(r @ r),
         best=best,
         agreeing=len(agreeing),
-        jacobian=_describe_slopes(residuals.variation),
+        jacobian="; ".join(_describe_all_slopes(residuals)),
         warnings=(
             *_describe_misfit(signals),
             *_describe_limits(limited),
             *_describe_unfinished(residuals, space, z, parameters),
             *_warnings(parameters, uncertainty, names, starts, len(agreeing)),
         ),
-        residuals=residuals.apart(z),
-        run=run,
-        measured=residuals.data,
+        recordings=tuple(_recording(*one, data) for one, data in zip(residuals.each(z), whole, strict=True)),
     )
+
+
+def _recording(part: RecordingResiduals, z: Floats, whole: Run) -> FittedRecording:
+    run = part.run(z)
+    assert run is not None
+    fitted = np.isfinite(part.data.values)
+    proof = replace(whole, values=np.where(fitted, np.nan, whole.values))
+    held_out = compare_signals(run, proof) if (np.isfinite(whole.values) & ~fitted).any() else ()
+    return FittedRecording(part.label, whole, run, part.apart(z), held_out)
+
+
+def _describe_all_slopes(residuals: Residuals) -> list[str]:
+    found = list(dict.fromkeys(_describe_slopes(part.variation) for part in residuals.parts))
+    steps = ", ".join(residuals.scales[k].number.name for k in residuals.stepwise)
+    return [*found, f"{steps} acts in steps, at samples: differences of {100 * STEPWISE:.0f} %"] if steps else found
 
 
 def _describe_slopes(variation: Variation) -> str:
@@ -105,21 +126,21 @@ def _parameter(
 
 
 def _signals(residuals: Residuals, z: Floats) -> tuple[FittedSignal, ...]:
-    apart, data = residuals.apart(z), residuals.data
+    units = {info.name: info.unit for part in residuals.parts for info in part.variation.compiled.system.signals}
+    columns: dict[str, list[tuple[Floats, Floats]]] = {name: [] for name in residuals.names}
+    for part, own in residuals.each(z):
+        for name, errors in zip(part.data.names, part.apart(own).T, strict=True):
+            columns[name].append((errors, part.data[name].values))
     found = []
-    for k, info in enumerate(data.infos):
-        errors, values = apart[:, k], data.values[:, k]
-        variance = np.nanmean((values - np.nanmean(values)) ** 2)
-        square = float(np.nanmean(errors**2))
-        share = 1 - square / float(variance) if variance > 0 else float("nan")
-        count = int(np.isfinite(values).sum())
-        unit = residuals.variation.compiled.system.signals[_index(residuals, info.name)].unit
-        found.append(FittedSignal(info.name, unit, count, square**0.5, float(residuals.noise[k]), share))
+    for name, pairs in columns.items():
+        # A recording's own mean is no merit of the fit.
+        spread = [values - np.nanmean(values) for _, values in pairs]
+        variance = float(np.nanmean(np.concatenate(spread) ** 2))
+        square = float(np.nanmean(np.concatenate([errors for errors, _ in pairs]) ** 2))
+        share = 1 - square / variance if variance > 0 else float("nan")
+        count = int(sum(np.isfinite(values).sum() for _, values in pairs))
+        found.append(FittedSignal(name, units[name], count, square**0.5, residuals.noise[name], share))
     return tuple(found)
-
-
-def _index(residuals: Residuals, name: str) -> int:
-    return residuals.variation.compiled.system.signal_names.index(name)
 
 
 def _describe_misfit(signals: Sequence[FittedSignal]) -> list[str]:

@@ -48,7 +48,7 @@ def find_base_parameters(regressor: Regressor, seed: int = 0) -> BaseParameters:
     samples = 3 * count // n + 20
     # Slow rows too, where friction of laws differs most.
     speeds = 10.0 ** rng.uniform(-3, 0.5, (samples, 1))
-    q, a = rng.uniform(-3, 3, (samples, n)), rng.normal(0, 3, (samples, n))
+    q, a = regressor.draw_positions(rng, samples), rng.normal(0, 3, (samples, n))
     Y = regressor(q, speeds * rng.normal(0, 1, (samples, n)), a)[0].reshape(-1, count)
     sizes = np.linalg.norm(Y, axis=0)
     offsets = count - len(regressor.offsets)

@@ -4,21 +4,22 @@ Each law takes the place of the friction on every axis, is identified on the sam
 seen and by the Bayesian information criterion
 
     BIC = n log(mean square of the weighted residuals) + k log n,   n independent rows, k base parameters
+    AIC = n log(mean square of the weighted residuals) + 2 k
 
 Numbers by which a law is not linear, such as a Stribeck velocity, are tried one after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from robodyn.analysis.identification.identify import HELD_OUT, plan_identification, split_rows
 from robodyn.analysis.identification.motion_rows import Rows
-from robodyn.analysis.identification.regressor import passive_blocks
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Block, Scenario
 from robodyn.model.joint_block import JointBlock
@@ -39,7 +40,8 @@ class Contender:
     """One law with the numbers it was tried with.
 
     Attributes:
-        parameters: base parameters of the machine with it; bic: less is better.
+        tried: with which numbers, or why it could not be judged.
+        parameters: how many are found; bic, aic: less is better.
         fitted, held_out: root mean square of residuals by the noise that the best law leaves.
     """
 
@@ -47,6 +49,7 @@ class Contender:
     tried: str
     parameters: int
     bic: float
+    aic: float
     fitted: float
     held_out: float
 
@@ -61,16 +64,15 @@ def compare_friction_laws(
     """
     runs = [data] if isinstance(data, Run) else list(data)
     unknown = [law for law in laws if law not in LAWS]
-    blocks = [block for block in passive_blocks(scenario) if block.info.disturbance]
+    blocks = friction_blocks(scenario)
     flaws = [Flaw(law, "cannot be compared here", f"known: {', '.join(LAWS)}") for law in unknown]
-    flaws += [] if blocks else [Flaw("blocks", "there is no friction", "give each axis a law of friction first")]
     if flaws:
         raise ModelError(flaws, "contest of friction laws")
     speeds = _fastest(scenario, blocks, runs)
     tried, noise = [], None
     for law in laws:
         for words, parameters in _variants(law, speeds):
-            other = _with_law(scenario, blocks, law, parameters)
+            other = with_friction(scenario, blocks, [(law, parameters)])
             plan = plan_identification(other, runs[0])
             rows = [plan.rows(run, cutoff) for run in runs]
             cutoff = cutoff or rows[0].cutoff
@@ -87,8 +89,13 @@ def _judge(law: str, words: str, count: int, parts: Any, left: Any, noise: Float
     squares = [_mean_square(part, residuals, noise) for part, residuals in zip(parts, left, strict=True)]
     # Rows are closer than the low-pass makes them new: those two a period of its cutoff are independent.
     n = sum(int(r.used.sum()) * min(2 * r.cutoff / r.rate, 1.0) for r in parts[0])
-    bic = n * np.log(squares[0]) + count * np.log(n)
-    return Contender(law, words, count, float(bic), squares[0] ** 0.5, squares[1] ** 0.5)
+    return Contender(law, words, count, *criteria(n, squares[0], count), squares[0] ** 0.5, squares[1] ** 0.5)
+
+
+def criteria(n: float, mean_square: float, count: int) -> tuple[float, float]:
+    """BIC and AIC of n independent residuals and a count of parameters."""
+    loss = n * float(np.log(mean_square))
+    return loss + count * float(np.log(n)), loss + 2.0 * count
 
 
 def _mean_square(rows: Sequence[Rows], residuals: Sequence[Floats], noise: Floats) -> float:
@@ -111,7 +118,7 @@ def _fastest(scenario: Scenario, blocks: Sequence[Block], runs: Sequence[Run]) -
     for run in runs:
         positions = np.column_stack([run[f"{joint}.position"].values for joint in plan.regressor.joints])
         steps = np.maximum(np.diff(run.time), 1e-12)[:, None]
-        speeds = np.abs(np.diff(positions, axis=0) / steps) @ np.abs(plan.regressor.rubbing.T)
+        speeds = np.abs(plan.regressor.speeds(positions[:-1], np.diff(positions, axis=0) / steps))
         found = np.maximum(found, np.nanpercentile(speeds, 99, axis=0))
     return dict(zip(places, np.maximum(found, 1e-9).tolist(), strict=True))
 
@@ -132,22 +139,56 @@ def _variants(law: str, speeds: dict[str, float]) -> Iterator[tuple[str, dict[st
             yield f"Stribeck velocity {share:g} of the fastest", {p: level | smooth[p] | own[p] for p in speeds}
 
 
-def _with_law(
-    scenario: Scenario, blocks: Sequence[Block], law: str, parameters: dict[str, dict[str, float]]
+def friction_blocks(scenario: Scenario) -> list[Block]:
+    """What a contest replaces; a scenario without friction is a ModelError."""
+    blocks = [block for block in scenario.machine.all_blocks if block.on and block.info.disturbance]
+    if not blocks:
+        flaw = Flaw("blocks", "there is no friction", "give each axis a law of friction first")
+        raise ModelError([flaw], "contest of friction laws")
+    return blocks
+
+
+def with_friction(
+    scenario: Scenario,
+    blocks: Sequence[Block],
+    laws: Sequence[tuple[str, dict[str, dict[str, float]]]],
+    inputs: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> Scenario:
-    """The scenario with one law on every place that had friction."""
+    """The scenario with other laws on every place that had friction.
+
+    Args:
+        laws: names of laws, each with its numbers by place; inputs: what a law reads, by place.
+    """
     machine = scenario.machine
     names = {block.name for block in blocks}
-    kept = [block for block in machine.all_blocks if block.name not in names and not isinstance(block, JointBlock)]
-    own = [Block(f"{place}.friction_law", law, place, parameters=numbers) for place, numbers in parameters.items()]
+    kept = [_plain(block) for block in machine.all_blocks if block.name not in names]
+    own = [
+        Block(f"{place}.{law}", law, place, inputs.get(place, {}) if law in READING else {}, numbers)
+        for law, parameters in laws
+        for place, numbers in parameters.items()
+    ]
     return scenario.replaced(machine=machine.with_all_blocks([*kept, *own]))
+
+
+READING = ("gear_loss",)
+"""Laws that read more than their place."""
+
+
+def _plain(block: Block) -> Block:
+    """A joint's own property, such as an end stop, as a block of its own."""
+    if not isinstance(block, JointBlock):
+        return block
+    return Block(block.name, block.law, block.on, parameters=block.parameters)
 
 
 def describe_contest(found: Sequence[Contender]) -> str:
     """The table as text, and what it says."""
-    lines = [f"{'law':<26} {'parameters':>10} {'BIC':>12} {'fitted':>9} {'held out':>9}  tried with"]
+    lines = [f"{'law':<26} {'parameters':>10} {'BIC':>12} {'AIC':>12} {'fitted':>9} {'held out':>9}  remarks"]
     for c in found:
-        numbers = f"{c.parameters:>10} {c.bic:>12.1f} {c.fitted:>9.3f} {c.held_out:>9.3f}"
+        if not np.isfinite(c.bic):
+            lines.append(f"{c.law:<26} {c.parameters:>10} not judged: {c.tried}")
+            continue
+        numbers = f"{c.parameters:>10} {c.bic:>12.1f} {c.aic:>12.1f} {c.fitted:>9.3f} {c.held_out:>9.3f}"
         lines.append(f"{c.law:<26} {numbers}  {c.tried}".rstrip())
     close = [c.law for c in found[1:] if c.bic - found[0].bic < EVEN]
     lines.append(f"best: {found[0].law}" + (f"; as good: {', '.join(close)}" if close else ""))
@@ -155,4 +196,6 @@ def describe_contest(found: Sequence[Contender]) -> str:
 
 
 def contest_as_plain(found: Sequence[Contender]) -> list[dict[str, Any]]:
-    return [asdict(contender) for contender in found]
+    """Rows of the table; null where a law could not be judged."""
+    rows = [asdict(contender) for contender in found]
+    return [{k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in row.items()} for row in rows]

@@ -20,7 +20,7 @@ import numpy as np
 
 from robodyn.analysis.identification.base_parameters import BaseParameters, find_base_parameters
 from robodyn.analysis.identification.regressor import Regressor, make_regressor
-from robodyn.errors import FlawList
+from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Scenario
 from robodyn.native import compile_kernels
 from robodyn.results.signal import Floats
@@ -72,6 +72,7 @@ class Excitation:
         return basis[0] @ columns, basis[1] @ columns, basis[2] @ columns
 
     def as_plain(self) -> dict[str, Any]:
+        """As plain dictionaries, lists and numbers, for JSON."""
         return asdict(self)
 
 
@@ -104,6 +105,9 @@ def design_excitation(
             flaws.add(key, f"must be positive, is {value:g}")
     flaws.raise_if_any("excitation")
     regressor = make_regressor(scenario)
+    if regressor.closure:
+        what = "joints that follow others by constraints cannot be moved by series of their own"
+        raise ModelError([Flaw("constraints", what, "design the motion of the open chain")], "excitation")
     kept = _find_limits(scenario, regressor, limits or {})
     problem = _Problem(regressor, kept, frequency, harmonics, noise, criterion)
     return problem.solve(seed, iterations, rate)

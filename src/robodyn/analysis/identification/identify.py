@@ -102,7 +102,7 @@ def plan_identification(scenario: Scenario, example: Run, offsets: bool = True) 
     regressor = make_regressor(scenario)
     efforts = find_efforts(scenario, example)
     system = assemble(scenario)
-    jacobians, usable = _act_on_joints(system, efforts)
+    jacobians, usable = _act_on_joints(system, regressor, efforts)
     if offsets:
         units = [system.signals[system.signal_names.index(f"{e.on}.position")].unit for e in efforts]
         forces = ["N m" if unit == "rad" else "N" for unit in units]
@@ -143,23 +143,33 @@ def _is_effort(name: str, efforts: Sequence[Effort]) -> bool:
     return any(name in effort.signals for effort in efforts)
 
 
-def _act_on_joints(system: System, efforts: Sequence[Effort]) -> tuple[Floats, np.ndarray]:
+def _act_on_joints(system: System, regressor: Regressor, efforts: Sequence[Effort]) -> tuple[Floats, np.ndarray]:
     """How each effort acts on the joints, (n_efforts, n), and joints all of whose drives are measured."""
     rows, flaws = [], FlawList()
     for effort in efforts:
-        gradient = ca.jacobian(system.motion.coordinates[effort.on], system.q)
-        if not gradient.is_constant():
-            flaws.add(effort.on, "acts on the joints by a lever that changes", "give the efforts of the joints")
+        lever = _lever(system, regressor, effort.on)
+        if lever is None:
+            flaws.add(effort.on, "acts on the joints by a lever that changes", "give the efforts of independent joints")
             continue
-        rows.append(np.array(ca.DM(ca.densify(gradient))).ravel())
+        rows.append(lever)
     flaws.raise_if_any("identification")
     A = np.array(rows)
     measured = {effort.on for effort in efforts}
     usable = np.any(A != 0, axis=0)
     for on, _ in system.motion.forces:
         if on not in measured and on in system.motion.coordinates and _drives(system, on):
-            usable &= np.array(ca.DM(ca.densify(ca.jacobian(system.motion.coordinates[on], system.q)))).ravel() == 0
+            lever = _lever(system, regressor, on)
+            usable &= False if lever is None else lever == 0
     return A, usable
+
+
+def _lever(system: System, regressor: Regressor, on: str) -> Floats | None:
+    """How a force on a joint or coordinate acts on the joints of the regressor; None where that changes on the way."""
+    gradient = ca.jacobian(system.motion.coordinates[on], system.q)
+    if not gradient.is_constant():
+        return None
+    row = np.array(ca.DM(ca.densify(gradient))).ravel()
+    return regressor.closure.lever(row) if regressor.closure else row
 
 
 def _drives(system: System, on: str) -> bool:

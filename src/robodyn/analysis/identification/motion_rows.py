@@ -18,7 +18,7 @@ from robodyn.analysis.identification.efforts import Effort
 from robodyn.analysis.identification.regressor import Regressor
 from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.filtering import ANTI_ALIAS, LowPass, differentiate, resample
-from robodyn.analysis.measurement.signal_quality import assess_signal, estimate_noise
+from robodyn.analysis.measurement.signal_quality import assess_signal, describe_saturation, estimate_noise
 from robodyn.errors import FlawList, nearest
 from robodyn.results import Run
 from robodyn.results.signal import Floats
@@ -63,12 +63,7 @@ def check_data(regressor: Regressor, efforts: Sequence[Effort], data: Run) -> No
             flaws.add(f"{joint}.position", "is not in the data", f"{remedy}; a mapping names it")
     kept = data.provenance.description.get("saturation_kept", [])
     for name in (name for effort in efforts for name in effort.signals if name not in kept):
-        stretches = assess_signal(data[name].values).saturated
-        if stretches:
-            worst = max(stretches, key=lambda stretch: stretch.count)
-            what = f"is saturated at {worst.value:.5g}: rows {worst.start + 1} to {worst.end + 1}"
-            remedy = 'limit = ... in a mapping leaves such rows out, saturation = "keep" takes them as they are'
-            flaws.add(name, f"{what} and {sum(s.count for s in stretches) - worst.count} more", remedy)
+        describe_saturation(name, data[name].values, flaws)
     flaws.raise_if_any("measured data")
 
 
@@ -134,7 +129,7 @@ def make_rows(
     used = (
         np.isfinite(forces)
         & _away_from(np.logical_not(present), slow, chosen)[:, None]
-        & _sliding(regressor, v, slow, chosen)
+        & _sliding(regressor, q, v, slow, chosen)
     )
     thin = slice(None, None, max(int(slow / (PER_CUTOFF * chosen)), 1))
     return Rows(
@@ -142,9 +137,9 @@ def make_rows(
     )
 
 
-def _sliding(regressor: Regressor, v: Floats, rate: float, cutoff: float) -> np.ndarray:
+def _sliding(regressor: Regressor, q: Floats, v: Floats, rate: float, cutoff: float) -> np.ndarray:
     """Rows of each joint in which all friction on it has a direction, (n, joints)."""
-    speeds = v @ regressor.rubbing.T
+    speeds = regressor.speeds(q, v)
     used = np.ones(v.shape, bool)
     for speed, gradient in zip(speeds.T, regressor.rubbing, strict=True):
         known = speed[np.isfinite(speed)]

@@ -5,6 +5,8 @@ joints and coordinates s(q), theta the parameters of `parameters`.
 
     tau = M(q) a + c(q, v) - loads - sum (ds/dq)^T f(s, s') = Y(q, v, a) theta + tau_0
 
+The forces of constraints vanish from the rows of the independent joints: see `closure`.
+
 M and c are traced once with the bodies' numbers as symbols, Y is their derivative: at c = 0 and m = 1 that by mass,
 centre of mass and inertia is that by m, h and L.
 """
@@ -19,18 +21,21 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from robodyn.analysis.identification.closure import Closure, find_closure
 from robodyn.analysis.identification.parameters import Parameter, body_parameters, linear_numbers, massive_bodies
 from robodyn.assembly import System, assemble
 from robodyn.assembly.model_friction import friction_laws
 from robodyn.assembly.values import collect_values
 from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import Block, LinearCombination, Scenario
+from robodyn.model import Block, LinearCombination, PrescribedMotion, Scenario
 from robodyn.model.body import TENSOR
 from robodyn.model.joint_block import JointBlock
 from robodyn.native import compile_kernels
 from robodyn.results.signal import Floats
 
 COM = ("com.x", "com.y", "com.z")
+NEAR_START = (0.5, 0.2, 0.05, 0.01)
+"""How far from the start joints are moved at random where loops must close [rad or m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +43,11 @@ class Regressor:
     """tau = Y theta + tau_0 of a machine's joints.
 
     Attributes:
-        joints: names in the order of tau; forces: their units.
-        function: (q, v, a) -> Y (n, n_theta), tau_0 (n,), by CasADi.
+        joints: names in the order of tau, without those that constraints make follow others; forces: their units.
+        function: (q, v, a) -> Y (n, n_theta), tau_0 (n,), by CasADi; q of all joints.
         rubbing: gradients of the joints and coordinates on which friction is, (n_places, n): its direction is theirs.
+        closure: how the other joints follow, None without constraints.
+        rates: speeds of these places by q and v, where `rubbing` is that of the start alone.
         offsets: how constant offsets of measured efforts, the last parameters, act on the joints, (n_offsets, n).
     """
 
@@ -51,9 +58,12 @@ class Regressor:
     scenario: Scenario
     rubbing: Floats
     offsets: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    closure: Closure | None = None
+    rates: ca.Function | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Of the parameters, in the order of the columns."""
         return tuple(parameter.name for parameter in self.parameters)
 
     @property
@@ -64,17 +74,45 @@ class Regressor:
     def __call__(self, q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats]:
         """Y (n_times, n, n_theta) and tau_0 (n_times, n) along a motion, each (n_times, n)."""
         n, count = len(self.joints), len(self.parameters)
-        flat, fixed = self._kernel.call_rows(np.hstack([q, v, a]))
+        flat, fixed = self._kernel.call_rows(np.hstack([self.complete(q), v, a]))
         Y = flat.reshape(len(q), n, count)
         if len(self.offsets):
             Y[:, :, -len(self.offsets) :] = self.offsets.T
         return Y, fixed
 
+    def complete(self, q: Floats) -> Floats:
+        """Positions of all joints."""
+        return self.closure.complete(q) if self.closure else q
+
+    def speeds(self, q: Floats, v: Floats) -> Floats:
+        """Of the places with friction, (n_times, n_places); nan where a position or velocity is."""
+        if self.closure is None or self.rates is None:
+            return np.asarray(v @ self.rubbing.T)
+        found = np.full((len(v), len(self.rubbing)), np.nan)
+        there = np.isfinite(np.hstack([q, v])).all(axis=1)
+        if there.any() and found.size:
+            found[there] = np.array(self.rates.map(int(there.sum()))(self.complete(q[there]).T, v[there].T)).T
+        return found
+
+    def draw_positions(self, rng: np.random.Generator, count: int) -> Floats:
+        """Random positions of the joints, near the start where loops do not let them go everywhere."""
+        if self.closure is None:
+            return rng.uniform(-3, 3, (count, len(self.joints)))
+        middle = self.closure.start[list(self.closure.own)]
+        for reach in NEAR_START:
+            q = middle + rng.uniform(-reach, reach, (count, len(self.joints)))
+            try:
+                self.complete(q)
+            except ModelError:
+                continue
+            return q
+        raise ModelError([Flaw("constraints", "cannot be met near the start", "start elsewhere")], "identification")
+
     def choose(self, places: Sequence[int]) -> Regressor:
         """The same with some of its parameters, in their order; code for the others is not even compiled."""
         own = len(self.parameters) - len(self.offsets)
         inner, outer = [k for k in places if k < own], [k - own for k in places if k >= own]
-        motion = [ca.SX.sym(name, len(self.joints)) for name in ("q", "v", "a")]
+        motion = [ca.SX.sym(name, self.function.size1_in(k)) for k, name in enumerate(("q", "v", "a"))]
         Y, fixed = self.function(*motion)
         function = ca.Function("regressor", motion, [Y[:, inner], fixed])
         parameters = tuple(self.parameters[k] for k in places)
@@ -89,8 +127,9 @@ class Regressor:
     def _kernel(self) -> Any:
         """Native code that gives Y, row after row, and tau_0; columns of offsets are empty."""
         n = len(self.joints)
-        state = ca.SX.sym("state", 3 * n)
-        Y, fixed = self.function(state[:n], state[n : 2 * n], state[2 * n :])
+        places = np.cumsum([0, *(self.function.size1_in(k) for k in range(3))]).tolist()
+        state = ca.SX.sym("state", places[-1])
+        Y, fixed = self.function(*ca.vertsplit(state, places))
         whole = ca.horzcat(Y, ca.SX(n, len(self.offsets)))
         flat = ca.Function("regressor", [state], [ca.densify(ca.vec(whole.T)), ca.densify(fixed)])
         return compile_kernels({"regressor": flat}, None).kernels["regressor"]
@@ -100,7 +139,7 @@ def make_regressor(scenario: Scenario) -> Regressor:
     """The regressor of a scenario's machine: bodies, rotors, springs, dampers and friction on it.
 
     Raises:
-        ModelError: for machines that are no trees of joints with one position each.
+        ModelError: for joints with more than one position, wheels and prescribed motions.
     """
     _check(scenario)
     bodies = massive_bodies(scenario)
@@ -134,16 +173,39 @@ def _finish(
     others = ca.vertcat(symbols.p, symbols.m)
     numbers = ca.SX([n.value for n in system.parameters] + [info.start for info in system.memory])
     Y, fixed = ca.substitute([Y, fixed], [others], [numbers])
+    closure = find_closure(system, _driven(scenario), _start(scenario))
     motion = [system.q, system.v, a]
+    places = dict.fromkeys(str(block.on) for block in passive_blocks(scenario) if block.info.disturbance)
+    gradients = [ca.jacobian(system.motion.coordinates[place], system.q) for place in places]
+    rates = None
+    if closure:
+        (Y, fixed), motion = closure.project(a, [Y, fixed])
+        gradients = [closure.gradient_of(gradient) for gradient in gradients]
+        rows = ca.vertcat(ca.SX(0, len(closure.own)), *gradients)
+        rates = ca.Function("rates", motion[:2], [ca.densify(rows @ motion[1])])
+        gradients = [ca.substitute(gradient, system.q, ca.SX(closure.start)) for gradient in gradients]
     function = ca.Function("regressor", motion, [ca.sparsify(ca.cse(Y)), fixed])
     mechanism = scenario.machine.mechanism
     assert mechanism is not None
-    freedoms = mechanism.freedoms
+    freedoms = [mechanism.freedoms[k] for k in (closure.own if closure else range(system.n_v))]
     units = tuple("N m" if freedom.unit == "rad" else "N" for freedom in freedoms)
-    places = dict.fromkeys(str(block.on) for block in passive_blocks(scenario) if block.info.disturbance)
-    gradients = [ca.DM(ca.densify(ca.jacobian(system.motion.coordinates[place], system.q))) for place in places]
-    rubbing = np.array([np.array(gradient).ravel() for gradient in gradients]).reshape(-1, len(freedoms))
-    return Regressor(tuple(freedom.name for freedom in freedoms), units, parameters, function, scenario, rubbing)
+    rubbing = np.array([np.array(ca.DM(ca.densify(g))).ravel() for g in gradients]).reshape(-1, len(freedoms))
+    names = tuple(freedom.name for freedom in freedoms)
+    return Regressor(names, units, parameters, function, scenario, rubbing, closure=closure, rates=rates)
+
+
+def _driven(scenario: Scenario) -> set[str]:
+    """Joints that drives act on, by themselves or through coupled gears."""
+    passive = {block.name for block in passive_blocks(scenario)}
+    places = {str(block.on) for block in scenario.machine.all_blocks if block.on and block.name not in passive}
+    coupled = [c for c in scenario.machine.coordinates if isinstance(c, LinearCombination) and c.name in places]
+    return places | {joint for combination in coupled for joint in combination.of}
+
+
+def _start(scenario: Scenario) -> Floats:
+    """Positions at the start, as the scenario has them."""
+    system = assemble(scenario)
+    return np.array([info.start for info in system.states[: system.n_q]])
 
 
 def _check(scenario: Scenario) -> None:
@@ -156,7 +218,8 @@ def _check(scenario: Scenario) -> None:
         if not freedom.is_single:
             flaws.add(f"joints.{freedom.name}", "has more than one position", remedy)
     for constraint in machine.all_constraints:
-        flaws.add(f"constraints.{constraint.name}", "forces of constraints are not measured", remedy)
+        if isinstance(constraint, PrescribedMotion) or not constraint.active:
+            flaws.add(f"constraints.{constraint.name}", "does not hold the joints to each other at all times", remedy)
     if not massive_bodies(scenario):
         flaws.add("bodies", "none has a mass", "give a first guess of each mass that is to be found")
     flaws.raise_if_any("identification")

@@ -47,6 +47,7 @@ class LoopFinding:
 
     @property
     def sentence(self) -> str:
+        """What grows, how fast, and which gain to change by how much."""
         what = f"deviations of {', '.join(self.states)} grow x10 in {_describe_time(np.log(10) / self.growth)}"
         size = f"multiplier {self.radius:.4g} in {_describe_time(self.turn_time)}"
         if self.block is None:

@@ -79,6 +79,7 @@ class Mode:
 
     @property
     def oscillates(self) -> bool:
+        """Whether its pole is one of a complex pair."""
         return self.pole.imag != 0
 
     def dominant(self, count: int = 3, least: float = 0.05) -> tuple[str, ...]:

@@ -72,6 +72,7 @@ class SampledModel:
 
     @property
     def size(self) -> int:
+        """Number of states, with the held inputs."""
         return len(self.A) + self.B.shape[1]
 
     @cached_property

@@ -57,6 +57,7 @@ class DataSheet:
     notes: tuple[str, ...]
 
     def as_plain(self) -> dict[str, Any]:
+        """As plain dictionaries, lists and numbers, for JSON."""
         return asdict(self)
 
 

@@ -8,10 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
+from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.errors import FlawList, nearest
 from robodyn.files.samples import DataMapping, Samples, read_mapping, read_samples
+from robodyn.model import Scenario
 from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
 from robodyn.units import same_quantity
+
+SAME_RATE = 1e-3
+"""Difference of two sample rates, by their ratio's next whole number, that is none."""
 
 
 def read_measured(path: str | Path, mapping: DataMapping | str | Path | None = None) -> Run:
@@ -74,3 +79,17 @@ def match_measured(data: Run, signals: dict[str, str], duration: float | None = 
     if duration is not None and data.time.size and data.time[-1] > duration:
         flaws.add("time", f"ends at {data.time[-1]:g} s, after the simulation does at {duration:g} s")
     flaws.raise_if_any("measured data")
+
+
+def describe_rates(scenario: Scenario, data: Run) -> list[str]:
+    """Sentences on a model whose samples do not fall on those of the data."""
+    rate = assess_clock(data.time).rate
+    periods = sorted({float(b.period) for b in scenario.machine.all_blocks if b.sampled and b.period is not None})
+    off = [period for period in periods if not _is_whole(rate * period) and not _is_whole(1 / (rate * period))]
+    what = f"the data have {rate:.6g} Hz: held signals are compared between samples"
+    remedy = "set the model's period to that of the real controller, or record at a multiple of its rate"
+    return [f"the model samples at {1 / period:g} Hz, {what}; {remedy}" for period in off]
+
+
+def _is_whole(ratio: float) -> bool:
+    return abs(ratio - max(round(ratio), 1)) < SAME_RATE

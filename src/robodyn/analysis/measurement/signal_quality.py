@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robodyn.errors import FlawList
 from robodyn.results.signal import Floats
 
 ORDER = 4
@@ -122,3 +123,14 @@ def find_saturation(stretches: list[Stretch], y: Floats) -> tuple[Stretch, ...]:
         return ()
     ends = (float(y.min()), float(y.max()))
     return tuple(s for s in stretches if s.value in ends and s.count >= LEAST_HELD)
+
+
+def describe_saturation(name: str, values: Floats, flaws: FlawList) -> None:
+    """A flaw, with rows and remedy, where a measured effort stays at its limit."""
+    present = np.isfinite(values)
+    stretches = find_saturation(find_stretches(np.flatnonzero(present), values[present]), values[present])
+    if stretches:
+        worst = max(stretches, key=lambda stretch: stretch.count)
+        what = f"is saturated at {worst.value:.5g}: rows {worst.start + 1} to {worst.end + 1}"
+        remedy = 'limit = ... in a mapping leaves such rows out, saturation = "keep" takes them as they are'
+        flaws.add(name, f"{what} and {sum(s.count for s in stretches) - worst.count} more", remedy)

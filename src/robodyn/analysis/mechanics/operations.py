@@ -58,6 +58,7 @@ class OperationCount:
 
     @property
     def total(self) -> int:
+        """All operations together."""
         return self.multiplications + self.additions + self.divisions + self.trigonometric + self.others
 
 

@@ -55,6 +55,7 @@ class Posture:
 
     @property
     def solved(self) -> bool:
+        """Whether the loops close at the wanted place."""
         return self.residual <= SOLVED
 
     @property

@@ -36,6 +36,7 @@ class RunFunction:
 
     @property
     def start(self) -> Floats:
+        """Values of the parameters as the scenario has them."""
         return np.array([number.value for number in self.variation.numbers])
 
     def __call__(self, values: Any) -> Floats:

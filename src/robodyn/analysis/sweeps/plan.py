@@ -91,6 +91,7 @@ class SweepPlan:
 
     @property
     def n_runs(self) -> int:
+        """Points of the grid times random draws at each."""
         return int(np.prod([len(axis.places) for axis in self.axes], dtype=int)) * self.runs
 
     @cached_property

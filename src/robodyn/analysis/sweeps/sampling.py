@@ -72,6 +72,7 @@ class Distribution:
 
     @property
     def relative(self) -> bool:
+        """Whether its numbers are factors of the nominal value."""
         return KINDS[self.kind].relative
 
     def check(self, flaws: FlawList, path: str) -> bool:

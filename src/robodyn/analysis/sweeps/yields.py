@@ -59,6 +59,7 @@ class Yield:
 
     @property
     def share(self) -> float:
+        """Part of the runs that are good, 0 to 1."""
         return self.good / self.runs
 
     @property

@@ -9,18 +9,18 @@ const NOT_CHECKED = "energy, residuals and errors: this run was made in the brow
 function addLiveRun(runs) {
   const [base] = runs;
   base.dash = DASHES[1];
-  runs.push({ ...base, number: 1, label: "changed here", dash: DASHES[0], live: true });
+  runs.push({ ...base, number: 1, label: "changed here", dash: DASHES[0] });
 }
 
 async function makeLive(store, { module, sliders, digest }) {
-  const [base, changed] = store.runs;
+  const [base] = store.runs;
   const bytes = decodeBytes(module);
   const status = make("p", { id: "live-status", role: "status" }, "Loading the model …");
   const section = byId("live");
   section.hidden = false;
   document.body.classList.add("live");
   const numbers = new Map();
-  const live = { store, base, changed, numbers, sliders, bytes, status, digest, model: null, elapsed: 0, timer: null };
+  const live = { store, base, numbers, sliders, bytes, status, digest, model: null, elapsed: 0, timer: null };
   const rows = sliders.map((slider) => makeNumber(slider, (value) => change(live, slider, value)));
   section.append(makeLiveTools(live, rows), status, make("div", { id: "numbers" }, rows.map(({ row }) => row)));
   try {
@@ -84,7 +84,7 @@ function change(live, slider, value) {
 }
 
 function simulate(live) {
-  const { model, store, changed, numbers, status } = live;
+  const { model, store, base, numbers, status } = live;
   const begun = performance.now();
   let done;
   try {
@@ -97,9 +97,8 @@ function simulate(live) {
     return;
   }
   live.elapsed = performance.now() - begun;
-  Object.assign(changed, describeLiveRun(live, done));
   tellStatus(live, done);
-  showRerun(store);
+  showRun(store, [base, { ...store.runs[1], ...describeLiveRun(live, done) }]);
 }
 
 // A run as the rest of the page knows it; its columns are read when they are first looked at.
@@ -160,13 +159,14 @@ function digestRows(rows, n) {
   return sum >>> 0;
 }
 
-function showRerun(store) {
+function showRun(store, runs) {
   const whole = store.range[0] === store.span[0] && store.range[1] === store.span[1];
-  const span = commonSpan(store.runs);
+  const span = commonSpan(runs);
+  store.runs = runs;
   const time = Math.min(Math.max(store.time, span[0]), span[1]);
   for (const [id, fill] of [["summary", fillSummary], ["events", fillEvents], ["parameters", fillParameters]]) {
     byId(id).replaceChildren(...byId(id).querySelectorAll(":scope > h2"));
     fill(store);
   }
-  store.set({ rerun: true, span, time, range: whole ? span : store.range });
+  store.set({ runs, span, time, range: whole ? span : store.range });
 }

@@ -16,8 +16,8 @@ function makePanels(store, place) {
     }
   };
   store.listen((changes) => {
-    if ("selected" in changes || "shown" in changes) return rebuild();
-    const redrawn = "rerun" in changes || "range" in changes || "heights" in changes || "theme" in changes;
+    if ("selected" in changes || "shown" in changes || "runs" in changes) return rebuild();
+    const redrawn = "range" in changes || "heights" in changes || "theme" in changes;
     for (const panel of panels.values()) redrawn ? panel.redraw() : panel.mark();
   });
   rebuild();
@@ -70,7 +70,7 @@ function seriesColour(number) {
 
 function fillLegend(store, legend, names) {
   const values = [];
-  const runs = shownRuns(store);
+  const runs = shownRuns(store).filter((run) => !run.faint);
   const entries = names.map((name) => {
     const colour = seriesColour(store.colours.get(name));
     const parts = runs.filter((run) => run.signals.has(name)).flatMap((run) => {
@@ -95,14 +95,16 @@ function drawChart(panel, context, width, height) {
   const scales = makeScales(width, height, store.range, heights);
   panel.scales = scales;
   drawGrid(context, scales, store.range, heights, colours);
-  drawEvents(context, runs, scales, store.range, colours, panel.named);
+  drawEvents(context, runs.filter((run) => !run.faint), scales, store.range, colours, panel.named);
   context.save();
   context.beginPath();
   context.rect(scales.left, scales.top - 2, scales.right - scales.left, scales.bottom - scales.top + 4);
   context.clip();
   context.lineWidth = 1.6;
   context.lineJoin = "round";
-  for (const run of runs) {
+  // The first run is drawn last, above the others.
+  for (const run of [...runs].reverse()) {
+    context.globalAlpha = run.faint ?? 1;
     for (const name of names) {
       context.strokeStyle = colours.series[store.colours.get(name) % colours.series.length];
       context.setLineDash(run.dash);

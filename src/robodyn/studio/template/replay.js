@@ -1,34 +1,32 @@
 // How is the machine replayed, and which run's machine is it?
 
 function makeReplay(store) {
-  const drawable = store.runs.filter((run) => run.machine);
+  const drawable = () => store.runs.filter((run) => run.machine);
   const section = byId("replay");
-  if (drawable.length === 0) {
+  if (drawable().length === 0) {
     byId("workspace").classList.add("flat");
     const reasons = [...new Set(store.runs.map((run) => run.machine_note))];
     section.replaceChildren(make("p", { class: "note" }, reasons.join(" ")));
     section.classList.add("empty");
     return;
   }
-  const scenes = new Map();
+  const scenes = new WeakMap();
   const sceneOf = (run) => {
     const scene = scenes.get(run) ?? scenes.set(run, prepareScene(run, store.exaggeration)).get(run);
     retrace(scene, store.exaggeration);
     return scene;
   };
   const shown = () => sceneOf(store.runs[store.machine]);
-  const ghosts = () => drawable.filter((run) => run !== store.runs[store.machine] && store.ghosts && store.shown[run.number]);
+  const ghosts = () => drawable().filter((run) => run !== store.runs[store.machine] && !run.faint && store.ghosts && store.shown[run.number]);
   const caption = make("p", { class: "caption" });
-  if (drawable.length > 1) makeRunChoice(store, drawable);
-  const draw = makePicture(store, shown, () => ghosts().map(sceneOf), drawable);
+  if (drawable().length > 1) makeRunChoice(store, drawable());
+  const draw = makePicture(store, shown, () => ghosts().map(sceneOf), drawable());
   byId("stage").append(caption, ...(store.note ? [make("p", { class: "caption" }, store.note)] : []));
   const tell = () => {
     caption.textContent = describeScene(shown(), store);
   };
   store.listen((changes) => {
     if ("hover" in changes && Object.keys(changes).length === 1) return;
-    // Another motion of the same machine: its paths are drawn anew.
-    if ("rerun" in changes) for (const [run, scene] of scenes) scene.factor = run.live ? NaN : scene.factor;
     draw();
     tell();
   });

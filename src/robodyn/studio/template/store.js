@@ -4,7 +4,7 @@
 //   range         the part of time the plots show [s]
 //   heights       unit -> [low, high] where a plot was enlarged upwards, absent where it fits itself
 //   selected      names of the plotted signals; colours: name -> number of its colour
-//   shown         which runs are drawn
+//   shown         which runs are drawn; a run that is `faint` is a shadow of the past: lines of less strength, no machine
 //   exaggeration  how many times too large deformations are drawn
 //   looping       whether time starts again at its end
 //   note          what is to be said of the meshes
@@ -40,13 +40,26 @@ function makeStore(runs, selected, { exaggeration = 1, looping = false, note = "
     inertia: false,
     collisions: false,
     listen: (listener) => listeners.push(listener),
+    forget: (known) => listeners.splice(0, listeners.length, ...listeners.filter((listener) => !known.includes(listener))),
     set(changes) {
       Object.assign(store, changes);
-      for (const listener of listeners) listener(changes);
+      for (const listener of [...listeners]) listener(changes);
     },
   };
   for (const name of selected) selectSignal(store, name);
   return store;
+}
+
+// Other runs in place of those there are; whoever looks at a part of time goes on looking at it. The machine of the
+// first one is replayed.
+function replaceRuns(store, runs) {
+  runs.forEach((run, number) => (run.number = number));
+  const [before, span] = [store.span, commonSpan(runs.filter((run) => !run.faint))];
+  const whole = store.range[0] === before[0] && store.range[1] === before[1];
+  const inside = store.range[1] <= span[1] && store.range[0] >= span[0];
+  const range = whole || !inside ? span : store.range;
+  const time = Math.min(Math.max(store.time, span[0]), span[1]);
+  store.set({ runs, span, range, time, shown: runs.map(() => true), machine: 0 });
 }
 
 // The moment that read-outs tell: under the pointer, else where the page stands.

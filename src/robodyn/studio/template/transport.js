@@ -7,11 +7,14 @@ function makeTransport(store, place) {
   const play = makeButton("▶", "Play", () => togglePlay(store));
   play.id = "play";
   const slider = make("input", { type: "range", id: "scrub", min: 0, max: STEPS, step: "any", value: 0, "aria-label": "Time" });
-  slider.addEventListener("input", () => moveTo(store, store.span[0] + ((store.span[1] - store.span[0]) * Number(slider.value)) / STEPS));
+  slider.addEventListener("input", () => {
+    const [start, end] = store.span;
+    moveTo(store, start + ((end - start) * Number(slider.value)) / STEPS);
+  });
   const clock = make("output", { id: "clock", for: "scrub" });
   const speeds = SPEEDS.map((speed) => [speed, `${speed}×`]);
   const speed = makeChoice("Speed", speeds, store.speed, (value) => store.set({ speed: Number(value) }));
-  const ticks = make("div", { class: "ticks", "aria-hidden": "true" });
+  let ticks = makeEventTicks(store);
   place.append(play, make("div", { class: "scrubber" }, ticks, slider), clock, speed);
   const show = () => {
     const [start, end] = store.span;
@@ -21,21 +24,27 @@ function makeTransport(store, place) {
     play.textContent = store.playing ? "❚❚" : "▶";
     play.setAttribute("aria-label", store.playing ? "Pause" : "Play");
   };
-  store.listen((changes) => ("time" in changes || "playing" in changes) && show());
-  store.listen((changes) => "rerun" in changes && markEvents(store, ticks));
-  markEvents(store, ticks);
+  store.listen((changes) => {
+    if ("runs" in changes) {
+      const anew = makeEventTicks(store);
+      ticks.replaceWith(anew);
+      ticks = anew;
+    }
+    if ("time" in changes || "playing" in changes) show();
+  });
   show();
   watchTransportKeys(store);
 }
 
-function markEvents(store, ticks) {
+function makeEventTicks(store) {
   const [start, end] = store.span;
-  ticks.replaceChildren();
-  for (const event of store.runs.flatMap((run) => run.events).slice(0, 300)) {
+  const ticks = make("div", { class: "ticks", "aria-hidden": "true" });
+  for (const event of store.runs.filter((run) => !run.faint).flatMap((run) => run.events).slice(0, 300)) {
     const tick = make("i", { title: event.name });
     tick.style.left = `${(100 * (event.time - start)) / (end - start)}%`;
     ticks.append(tick);
   }
+  return ticks;
 }
 
 function togglePlay(store) {
@@ -76,6 +85,6 @@ function watchTransportKeys(store) {
 function usesKey(element, key) {
   const kind = element.tagName;
   if (element.id === "scrub") return false;
-  if (kind === "SELECT" || (kind === "INPUT" && element.type !== "checkbox")) return true;
+  if (kind === "SELECT" || kind === "TEXTAREA" || (kind === "INPUT" && element.type !== "checkbox")) return true;
   return key === " " && ["BUTTON", "INPUT", "SUMMARY", "A"].includes(kind);
 }

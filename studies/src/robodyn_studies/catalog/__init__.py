@@ -10,15 +10,17 @@ from robodyn.catalog import cartesian_pendulum, four_bars, oscillator, scara_avo
 from robodyn_studies.catalog.andrews import andrews, andrews_max_error
 from robodyn_studies.catalog.cable import Cable, cable_hang, cable_machine
 from robodyn_studies.catalog.cable_control import CableControl, cable_controlled, cable_probe, cable_sway
+from robodyn_studies.catalog.cable_wall import cable_controlled_wall
 from robodyn_studies.catalog.delta_pair import delta_pair, delta_pair_machine
 from robodyn_studies.catalog.delta_parameters import DeltaRobot
+from robodyn_studies.catalog.delta_pick import delta_rods_pick, delta_stack
 from robodyn_studies.catalog.delta_robot import delta_fall, delta_hold, delta_machine, delta_mechanism
 from robodyn_studies.catalog.delta_rods import delta_rods, delta_rods_machine
 from robodyn_studies.catalog.delta_tasks import delta_linearised, delta_pid, delta_stand, delta_tracking
 from robodyn_studies.catalog.epaas import epaas_hold, epaas_machine, epaas_step, epaas_trajectory
 from robodyn_studies.catalog.epaas_arm import epaas_cylinders, epaas_mechanism
 from robodyn_studies.catalog.epaas_rig import epaas_rig, epaas_rig_extend, epaas_rig_retract
-from robodyn_studies.catalog.rx90 import rx90_hold, rx90_machine, rx90_weld
+from robodyn_studies.catalog.rx90 import rx90_hold, rx90_machine, rx90_weld, rx90_weld_stiction
 from robodyn_studies.catalog.rx90_arm import rx90_mechanism
 from robodyn_studies.catalog.rx90_links import rx90_flexible_mechanism
 from robodyn_studies.catalog.space_arm import space_arm_machine, space_arm_mechanism, space_arm_swing
@@ -46,6 +48,7 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | ScenarioSequence]] = {
     "rx90-weld": rx90_weld,
     "rx90-weld-elastic": partial(rx90_weld, elastic=True),
     "rx90-weld-flexible": partial(rx90_weld, flexible=True),
+    "rx90-weld-stiction": rx90_weld_stiction,
     "rx90-hold": rx90_hold,
     "cable-hang": cable_hang,
     "cable-sway": cable_sway,
@@ -53,7 +56,9 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | ScenarioSequence]] = {
     "delta-fall": delta_fall,
     "delta-hold": delta_hold,
     "delta-rods": delta_rods,
+    "delta-rods-pick": delta_rods_pick,
     "delta-pair": delta_pair,
+    "delta-stack": delta_stack,
     "delta-pid": delta_pid,
     "delta-stand": delta_stand,
     "delta-linearised": delta_linearised,
@@ -68,6 +73,7 @@ __all__ = [
     "andrews",
     "andrews_max_error",
     "cable_controlled",
+    "cable_controlled_wall",
     "cable_hang",
     "cable_machine",
     "cable_probe",
@@ -82,6 +88,8 @@ __all__ = [
     "delta_pid",
     "delta_rods",
     "delta_rods_machine",
+    "delta_rods_pick",
+    "delta_stack",
     "delta_stand",
     "delta_tracking",
     "epaas_cylinders",
@@ -98,6 +106,7 @@ __all__ = [
     "rx90_machine",
     "rx90_mechanism",
     "rx90_weld",
+    "rx90_weld_stiction",
     "space_arm_machine",
     "space_arm_mechanism",
     "space_arm_swing",

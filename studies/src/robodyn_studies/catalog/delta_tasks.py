@@ -174,9 +174,15 @@ def delta_tracking(
     known_payload: float = 0.0,
     drives: str = "dc",
     period: float | None = SAMPLE,
+    pace: float = 1.0,
 ) -> Scenario:
-    """Pick and place along a path under feedback linearisation, with a load that the controller may not know of."""
+    """Pick and place along a path under feedback linearisation, with a load that the controller may not know of.
+
+    Args:
+        pace: how many times faster than PATH_TIMES the path is driven.
+    """
     control = linearising_block(robot, path_signals(), payload=known_payload, period=period)
-    blocks = (*path_blocks(PATH_TIMES, PATH), control, *_drive(LINEAR_COMMANDS, drives, period))
+    times = tuple(PATH_TIMES[0] + (time - PATH_TIMES[0]) / pace for time in PATH_TIMES)
+    blocks = (*path_blocks(times, PATH), control, *_drive(LINEAR_COMMANDS, drives, period))
     title = "Delta robot, pick and place with a load under feedback linearisation at 1 kHz"
     return _scenario("delta-tracking", robot, blocks, PATH[0], 1.2, payload, title)

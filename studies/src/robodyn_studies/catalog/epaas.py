@@ -36,12 +36,12 @@ CIRCUITS = (
     Circuit("vane", 0.319, 3.945, VANE, viscous=56.0, coulomb=15.0, measuring_delay=0.0, unit="rad", on="joint1"),
     *PISTONS,
 )
-# Amplitudes are not printed: with these the responses are nearest to the study's.
-STEP_VOLTS = {"vane": 0.3, "l3": 0.3, "l4": 0.3, "l1": -0.55, "l2": -0.54}
+# Heights are not printed: with these, and without the arm's weight, the responses are nearest to the study's.
+STEP_VOLTS = {"vane": 0.3, "l3": 0.53, "l4": 0.53, "l1": -0.53, "l2": -0.53}
 STEP_AT = 0.01
 SOLVER = Solver("rodas4p", rtol=1e-5, atol=1e-7)
-# Openings beside the valves' dead band [A], on the side of the load that a piston holds.
-HOLDING, LETTING = 0.009, 0.001
+# Openings beside the valves' dead band [A], on the side of the load that a piston holds, and within it.
+HOLDING, LETTING, SHUT = 0.009, 0.001, 0.005
 # A path that lifts, reaches out, turns and comes back: piston positions from their centres [m and rad].
 PATH_TIMES = (0.1, 0.5, 0.9, 1.3, 1.7)
 PATH = {
@@ -60,6 +60,7 @@ class Options(TypedDict, total=False):
     payload: float
     friction: str
     reduced: bool
+    weight: bool
     control: ModelControl | None
 
 
@@ -70,6 +71,7 @@ def epaas_machine(
     payload: float = 0.0,
     friction: str = "smooth",
     reduced: bool = False,
+    weight: bool = True,
     control: ModelControl | None = None,
 ) -> Machine:
     """The robot with its five circuits.
@@ -78,7 +80,7 @@ def epaas_machine(
         targets: circuit -> block of the wanted position; circuits not named hold their centre.
         gripper: "vertical" or "horizontal"; payload: [kg], up to 4.
         friction: "smooth", "stick", "lugre" or "none" (viscous alone).
-        reduced: order 15: a longer pure delay stands for each valve.
+        reduced: order 15: a longer pure delay stands for each valve; weight: whether the arm has any.
         control: made from the model, instead of the study's proportional controllers.
     """
     wanted = dict(targets or {})
@@ -90,7 +92,7 @@ def epaas_machine(
     shared = control.shared_blocks(CIRCUITS) if control else ()
     return Machine(
         "epaas",
-        epaas_mechanism(gripper, payload),
+        epaas_mechanism(gripper, payload, weight),
         (*shared, *(block for blocks, _ in parts for block in blocks)),
         epaas_cylinders(),
         tuple(delay for _, delays in parts for delay in delays),
@@ -113,6 +115,8 @@ def _guess_rest(options: Options, offsets: Mapping[str, float]) -> dict[str, flo
     """
     roll = HOLDING if options.get("gripper", "vertical") == "vertical" else LETTING
     openings = {piston.name: roll if piston.name == "l2" else HOLDING for piston in PISTONS}
+    if not options.get("weight", True):
+        openings = dict.fromkeys(openings, SHUT)
     lengths = {
         piston.name: piston.position_at(-openings[piston.name] / piston.gain) + offsets.get(piston.name, 0.0)
         for piston in PISTONS

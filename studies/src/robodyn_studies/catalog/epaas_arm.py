@@ -8,6 +8,7 @@ psi = theta5. Values: the published modelling study of the EPAAS robot.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from robodyn.errors import FlawList, nearest
 from robodyn.files import DHRow, mechanism_from_dh
@@ -58,12 +59,13 @@ def sides_of(squares: float, product: float) -> tuple[float, float]:
     return (total + difference) / 2, (total - difference) / 2
 
 
-def epaas_mechanism(gripper: str = "vertical", payload: float = 0.0) -> Mechanism:
+def epaas_mechanism(gripper: str = "vertical", payload: float = 0.0, weight: bool = True) -> Mechanism:
     """The arm with standard Denavit-Hartenberg frames, z up.
 
     Args:
         gripper: "vertical" or "horizontal".
         payload: mass of a small load in the gripper [kg].
+        weight: whether gravity acts; without it the arm is as if balanced.
     """
     _check_arm(gripper, payload)
     rows = [DHRow(joint, a=a, alpha=math.radians(alpha)) for joint, a, alpha in zip(JOINTS, LENGTH, ALPHA, strict=True)]
@@ -73,6 +75,7 @@ def epaas_mechanism(gripper: str = "vertical", payload: float = 0.0) -> Mechanis
     ]
     points = (Point("wrist", "link3"), Point("gripper", "link5", GRIP[gripper]), *HINGES)
     mechanism = mechanism_from_dh("epaas", rows, bodies, points=points)
+    mechanism = mechanism if weight else replace(mechanism, gravity=(0.0, 0.0, 0.0))
     return mechanism.with_payload(Body("payload", payload), "link5", GRIP[gripper]) if payload else mechanism
 
 

@@ -151,6 +151,23 @@ def rx90_weld(
     )
 
 
+def stiff_bristles() -> dict[str, float]:
+    """Numbers of bristles that give way by tenths of a microradian, as damped as the others: `c1 ~ sqrt(c0)`."""
+    stiffer = {f"{place}.friction.stiffness": rx.STIFF * found.stiffness for place, found in rx.FRICTIONS.items()}
+    damped = {f"{place}.friction.damping": rx.STIFF**0.5 * found.damping for place, found in rx.FRICTIONS.items()}
+    return stiffer | damped
+
+
+def rx90_weld_stiction() -> Scenario:
+    """The weld with bristles as stiff as the study's, and a step that suits them."""
+    return dataclasses.replace(
+        rx90_weld().with_numbers(stiff_bristles()),
+        name="rx90-weld-stiction",
+        solver=Solver("rosw2", step=rx.FAST / 4),
+        title="RX90B welding a straight line of 1.2 m, its friction stiff to tenths of a microradian",
+    )
+
+
 def rx90_hold(duration: float = 10.0, payload: float = 1.0) -> Scenario:
     """The robot standing in the middle of the weld, a payload hung on it: friction takes it up, nothing slides.
 

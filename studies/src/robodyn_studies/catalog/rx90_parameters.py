@@ -1,9 +1,10 @@
 """RX90B parameters: geometry, drives, friction, controller, each with its origin.
 
-Published: the arms' lengths, the controller's rates and structure, the seven places of friction, the coupling of axes 5
-and 6, the kind of path. The study prints no other number. All the others here are THIS PROJECT'S CHOICE: inertias and
-friction scaled from a published measurement-based set of the smaller TX40 (length x 2, mass x 3.2, friction x 2.5),
-gears, motors and spring of a plausible size, gains designed in docs/rx90.md.
+Printed by the study: the controller's rates and structure, the seven places of friction, the coupling of axes 5 and 6,
+the kind of path, and no other number. Published by the robot's maker: the arms' lengths, ranges and top speeds of the
+joints. All the others here are THIS PROJECT'S CHOICE: inertias and friction scaled from a published measurement-based
+set of the smaller TX40 (length x 2, mass x 3.2, friction x 2.5), gears, motors and spring of a plausible size, gains
+designed in docs/rx90.md.
 """
 
 from __future__ import annotations
@@ -78,7 +79,10 @@ FRICTIONS = {
 # Levels forth and back are this share above and below their mean.
 ASYMMETRY = 0.05
 
-# Joint ranges and top speeds [degrees, degrees/s]: published; joint 3 turns the other way here.
+# Bristles that give way by tenths of a microradian before they slide, as the study says of its robot, are stiffer by:
+STIFF = 100.0
+
+# Joint ranges and top speeds [degrees, degrees/s]: published by the maker; joint 3 turns the other way here.
 RANGES = ((-160, 160), (-47, 227), (-232.5, 52.5), (-270, 270), (-115, 105), (-270, 270))
 SPEEDS = (236, 200, 286, 401, 320, 580)
 

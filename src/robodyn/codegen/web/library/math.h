@@ -6,11 +6,15 @@
 #define NAN __builtin_nan("")
 #define isnan(x) __builtin_isnan(x)
 #define isfinite(x) __builtin_isfinite(x)
+#define isinf(x) __builtin_isinf(x)
+#define signbit(x) __builtin_signbit(x)
 
 #define sqrt(x) __builtin_sqrt(x)
 #define fabs(x) __builtin_fabs(x)
 #define floor(x) __builtin_floor(x)
 #define ceil(x) __builtin_ceil(x)
+#define trunc(x) __builtin_trunc(x)
+#define rint(x) __builtin_rint(x)
 #define copysign(x, y) __builtin_copysign(x, y)
 
 /* Of equal numbers the first, as machine code has it; what is no number does not count. */

@@ -1,0 +1,48 @@
+"""How is the site built? Sphinx with MyST; formulas are MathML, so that nothing is fetched from elsewhere."""
+
+import re
+import sys
+from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import Any
+
+from pygments.lexers.special import TextLexer
+
+sys.path.insert(0, str(Path(__file__).with_name("extensions")))
+
+project = "robodyn"
+release = version_of("robodyn")
+copyright = "the authors of robodyn, Apache-2.0"
+
+extensions = ["myst_nb", "sphinx_design", "mathml", "api_pages", "gallery_pages", "replays"]
+exclude_patterns = ["extensions", "studies/*/**"]
+suppress_warnings = ["ref.python"]  # Types of one name that several packages have.
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
+myst_heading_anchors = 4
+nb_execution_mode = "cache"
+nb_execution_timeout = 300
+nb_execution_raise_on_error = True
+
+html_theme = "furo"
+html_title = "robodyn"
+html_static_path = ["_static"]
+html_extra_path = ["llms.txt"]
+html_css_files = ["site.css"]
+html_show_sourcelink = html_copy_source = False
+html_theme_options = {"navigation_with_keys": True}
+pygments_style, pygments_dark_style = "friendly", "monokai"
+python_maximum_signature_line_length = 88
+python_use_unqualified_type_names = True
+toc_object_entries_show_parents = "hide"
+
+
+def leave_out_studies(app: Any, name: str, source: list[str]) -> None:
+    """Without the pages that `robodyn reproduce` writes, their list on the front page is left out."""
+    if name == "index" and not list(Path(app.srcdir, "studies").glob("*.md")):
+        source[0] = re.sub(r"```{toctree}\n:hidden:\n:caption: Published studies\n.*?```", "", source[0], flags=re.S)
+
+
+def setup(app: Any) -> None:
+    app.add_lexer("csv", TextLexer)
+    app.connect("source-read", leave_out_studies)

@@ -1,0 +1,79 @@
+"""The command line keeps its word: every command is listed, explained by an example, and speaks JSON."""
+
+import json
+
+import jsonschema
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from robodyn.cli import app
+from robodyn.cli.commands import COMMANDS, GROUPS, examples_of
+from robodyn.cli.outputs import FAILURE, OUTPUTS, _expand, output_schema
+
+# They print a text, a schema or serve a page.
+WITHOUT_JSON = {"guide", "schema", "studio"}
+WIDTH = 80
+
+
+def options_of(command):
+    group = get_command(app)
+    return [option for parameter in group.get_command(None, command).params for option in parameter.opts]
+
+
+def test_help_lists_every_command_with_its_group_on_lines_that_fit():
+    printed = CliRunner().invoke(app, ["--help"]).stdout
+    lines = printed.splitlines()
+    assert all(f"{title}:" in lines for title in GROUPS)
+    assert all(any(line.split()[:1] == [name] for line in lines) for name in COMMANDS)
+    assert max(map(len, lines)) <= WIDTH
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_an_example_and_json_with_a_schema(command):
+    assert examples_of(command)
+    if command not in WITHOUT_JSON:
+        assert "--json" in options_of(command)
+        assert command in OUTPUTS
+        jsonschema.Draft202012Validator.check_schema(output_schema(command))
+
+
+def test_help_of_a_command_shows_its_examples_as_they_are_typed():
+    printed = CliRunner().invoke(app, ["circle", "--help"]).stdout
+    (example,) = examples_of("circle")
+    assert example in [line.strip() for line in printed.splitlines()]
+
+
+def test_version_is_printed():
+    from importlib.metadata import version
+
+    assert CliRunner().invoke(app, ["--version"]).stdout == f"robodyn {version('robodyn')}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place", "what"),
+    [
+        (["check", "missing.toml"], "", "there is no file 'missing.toml'"),
+        (["run", "pendulum", "--set", "bob.mas=1"], "--set bob.mas=1", "there is no number 'bob.mas'"),
+        (["plot", "missing.run"], "", "there is neither a run file nor a study"),
+        (["show", "x.run", "--sgnal", "x"], "", "No such option: --sgnal"),
+    ],
+)
+def test_bad_input_is_json_where_json_is_asked_for(tmp_path, monkeypatch, arguments, place, what):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, [*arguments, "--json"])
+    assert result.exit_code == 2
+    printed = json.loads(result.stdout)
+    jsonschema.validate(printed, _expand(FAILURE))
+    (problem,) = printed["error"]["problems"]
+    assert problem["place"] == place
+    assert what in problem["what"]
+    assert what in result.stderr
+
+
+def test_shells_complete_commands():
+    result = CliRunner().invoke(
+        app, [], env={"_ROBODYN_COMPLETE": "complete_bash", "COMP_WORDS": "robodyn ide", "COMP_CWORD": "1"},
+        prog_name="robodyn",
+    )  # fmt: skip
+    assert result.stdout.split() == ["identify"]

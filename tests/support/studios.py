@@ -1,0 +1,72 @@
+"""Studios in tests: how is one served, and how do tests move what it shows?"""
+
+import threading
+from contextlib import contextmanager
+
+from robodyn.workbench import Source, StudioServer
+
+CART = """
+title = "A cart on a rail"
+duration = 0.5
+initial = { "rail.position" = 0.1 }
+
+[bodies.carriage]
+mass = 2
+
+[joints.rail]
+kind = "prismatic"
+parent = "ground"
+child = "carriage"
+axis = [1, 0, 0]
+
+[blocks.friction]
+law = "viscous_friction"
+on = "rail"
+parameters = { viscous = 4 }
+
+[blocks.spring]
+law = "spring"
+on = "rail"
+parameters = { stiffness = 500 }
+"""
+
+
+@contextmanager
+def serving(name, **options):
+    """A studio that is served by a thread."""
+    with StudioServer(Source(str(name)), **options) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server
+
+
+def move(page, name, value):
+    """Drag a number's slider to a value, wherever it is in the tree, and let it go; waits for the run."""
+    before = page.run("return document.documentElement.dataset.run")
+    drag(page, name, value)
+    page.wait(f"document.documentElement.dataset.run !== '{before}'")
+
+
+def drag(page, name, value):
+    page.run(
+        """const search = document.querySelector('#number-search');
+        search.value = arguments[0];
+        search.dispatchEvent(new Event('input'));
+        const slider = document.querySelector(`.number[data-number='${arguments[0]}'] input[type=range]`);
+        [slider.min, slider.max] = [Math.min(slider.min, arguments[1]), Math.max(slider.max, arguments[1])];
+        slider.value = arguments[1];
+        slider.dispatchEvent(new Event('input'));
+        slider.dispatchEvent(new Event('change'));""",
+        name,
+        value,
+    )
+
+
+def write(page, text):
+    """Put a text into the editor, as if it were typed."""
+    page.run(
+        """const area = document.querySelector('#text');
+        area.value = arguments[0];
+        area.dispatchEvent(new Event('input'));""",
+        text,
+    )

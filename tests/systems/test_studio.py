@@ -1,0 +1,316 @@
+"""Does the studio, in a real browser, answer a slider with the run that the library makes, and survive its troubles?"""
+
+import http.client
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.report_pages import number, scrub
+from support.studios import CART, drag, move, serving, write
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from robodyn import ModelError, read_scenario, simulate
+
+EVIL = """</script><img src=x onerror="window.broken=1">'"&"""
+PATIENCE = 60
+# Legends show six digits.
+SHOWN = 1e-5
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("studio")
+
+
+@pytest.fixture(scope="module")
+def cart(folder):
+    path = folder / "cart.toml"
+    path.write_text(CART)
+    return path
+
+
+@pytest.fixture(scope="module")
+def studio(cart):
+    with serving(cart) as server:
+        yield server
+
+
+@pytest.fixture
+def page(browser, studio):
+    """The browser with the cart's studio, which must not complain."""
+    browser.errors()
+    browser.open(studio.address)
+    yield browser
+    assert browser.errors() == []
+
+
+def final(page):
+    scrub(page, 1.0)
+    script = (
+        "return [...document.querySelectorAll('.legend li')].find((l) => l.textContent.startsWith('rail.position'))"
+    )
+    return number(page.run(script + ".querySelector('.value').textContent"))
+
+
+def test_a_slider_gives_the_run_that_the_library_gives_and_undo_takes_it_back(page, cart):
+    described, curve = final(page), page.picture("#panels canvas")
+    assert described == pytest.approx(simulate(read_scenario(cart))["rail.position"](0.5), rel=SHOWN)
+    move(page, "spring.stiffness", 800.0)
+    changed = simulate(read_scenario(cart).with_numbers({"spring.stiffness": 800.0}))["rail.position"](0.5)
+    assert abs(changed - described) > 0.01
+    assert final(page) == pytest.approx(changed, rel=SHOWN)
+    assert page.picture("#panels canvas") != curve
+    assert "finished" in page.text("#outcome")
+    # The run before is a shadow of the new one.
+    assert "before" in page.text("#overlay")
+    page.click("#undo")
+    page.wait("document.querySelector('#overlay').textContent.includes('as described')")
+    assert final(page) == pytest.approx(described, rel=SHOWN)
+    page.click("#redo")
+    page.wait("document.querySelector('#overlay').textContent.includes('800')")
+    assert final(page) == pytest.approx(changed, rel=SHOWN)
+
+
+def test_a_number_that_is_a_constant_of_the_code_compiles_anew_and_its_slider_goes_on_from_the_file(page, cart):
+    move(page, "duration", 0.25)
+    assert page.run("return document.querySelector('.number[data-number=duration]').className") == "number code changed"
+    assert scrub(page, 1.0) == 0.25
+    move(page, "duration", 0.5)
+    assert page.run("return document.querySelector('.number[data-number=duration]').className") == "number code"
+    assert scrub(page, 1.0) == 0.5
+
+
+def test_a_number_that_no_machine_can_have_is_refused_at_its_slider_and_the_run_stays(page):
+    shown = final(page)
+    drag(page, "carriage.mass", -1.0)
+    page.wait("document.querySelector('.number.refused')")
+    assert "mass" in page.text(".number.refused .why")
+    assert final(page) == pytest.approx(shown)
+    move(page, "carriage.mass", 3.0)
+    assert not page.run("return document.querySelector('.number.refused')")
+
+
+def test_a_broken_file_is_told_as_check_tells_it_and_runs_again_when_mended(page, cart, tmp_path):
+    page.click("#tab-file")
+    broken = CART.replace("viscous = 4", "viscose = 4").replace('kind = "prismatic"', 'kind = "prisma"')
+    copy = tmp_path / "cart.toml"
+    copy.write_text(broken)
+    with pytest.raises(ModelError) as told:
+        read_scenario(copy)
+    write(page, broken)
+    page.wait("document.querySelector('#flaws').children.length > 0")
+    shown = page.run("return [...document.querySelectorAll('.flaw')].map((flaw) => flaw.textContent)")
+    assert shown == [str(flaw) for flaw in told.value.flaws]
+    assert page.text("#outcome") == f"{len(shown)} problems"
+    # The lines that are meant are marked.
+    marked = page.run("return [...document.querySelectorAll('.gutter b')].map((line) => Number(line.textContent))")
+    assert broken.splitlines().index('kind = "prisma"') + 1 in marked
+    write(page, CART.replace("stiffness = 500", "stiffness = 900"))
+    page.wait("document.querySelector('#flaws').children.length === 0")
+    page.wait("document.querySelector('#outcome').textContent === 'finished'")
+    expected = simulate(read_scenario(cart).with_numbers({"spring.stiffness": 900.0}))["rail.position"](0.5)
+    assert final(page) == pytest.approx(expected, rel=SHOWN)
+    assert cart.read_text() == CART
+    write(page, CART + "\n[joints.rail")
+    page.wait("document.querySelector('#flaws').textContent.includes('TOML')")
+
+
+def test_the_editor_completes_tables_keys_and_words_by_the_schema(page):
+    page.click("#tab-file")
+    script = """const [text, area] = [arguments[0], document.querySelector('#text')];
+        area.value = text; area.focus(); area.setSelectionRange(text.length, text.length);
+        area.dispatchEvent(new Event('input'));
+        return [...document.querySelectorAll('.choices li span:first-child')].map((choice) => choice.textContent);"""
+    page.wait("document.querySelector('#file-state')")
+    page.run(script, CART)
+    page.wait(
+        "(() => { const a = document.querySelector('#text'); a.dispatchEvent(new Event('input')); return true; })()"
+    )
+    assert page.run(script, CART + "[blo")[0] == "blocks"
+    assert "stop_restitution" in page.run(script, CART + "[joints.other]\nstop_r")
+    assert page.run(script, CART + '[joints.other]\nkind = "pris') == ['"prismatic"']
+    assert '"carriage"' in page.run(script, CART + '[joints.other]\nparent = "')
+    # Keys that are there are not offered again.
+    assert "axis" not in page.run(script, CART.replace("axis = [1, 0, 0]", "axis = [1, 0, 0]\nax"))
+    page.press("Tab")
+    assert page.run("return document.querySelector('.choices').hidden")
+
+
+def test_runs_are_pinned_compared_and_saved_as_a_patch(page, cart, folder):
+    page.click("#pin")
+    move(page, "spring.stiffness", 700.0)
+    page.click("#tab-compare")
+    page.wait("document.querySelector('#pane-compare').textContent.includes('largest difference')")
+    one, other = (simulate(read_scenario(cart).with_numbers({"spring.stiffness": k})) for k in (500.0, 700.0))
+    apart = np.abs(one["rail.position"](one.time) - other["rail.position"](one.time)).max()
+    row = "[...document.querySelectorAll('#pane-compare tr')].find((r) => r.cells[0].textContent === 'rail.position')"
+    # Rows of the runs differ, and so the places where they are compared: the curves are smooth.
+    assert number(page.run(f"return {row}.cells[2].textContent")) == pytest.approx(apart, rel=2e-3)
+    page.click("#patch")
+    page.wait("document.querySelector('#dialog').open")
+    page.run("document.querySelector('#dialog-name').value = 'stiffer.toml'")
+    page.click("#dialog button.main")
+    page.wait("!document.querySelector('#dialog').open")
+    assert read_scenario(folder / "stiffer.toml").numbers()["spring.stiffness"].value == 700.0
+    page.click("#patch")
+    page.wait("document.querySelector('#dialog').open")
+    page.run("document.querySelector('#dialog-name').value = 'cart.toml'")
+    page.click("#dialog button.main")
+    page.wait("document.querySelector('#dialog-note').textContent.includes('holds something else')")
+    assert cart.read_text() == CART
+
+
+def test_a_run_that_cannot_go_on_is_shown_as_far_as_it_came_and_a_long_one_can_be_stopped(page):
+    page.click("#tab-file")
+    write(page, CART + "\n[solver]\nmax_steps = 20\n")
+    page.wait("document.querySelector('#outcome').textContent === 'step limit'")
+    assert 0 < scrub(page, 1.0) < 0.5
+    assert page.colours("#panels canvas") > 2
+    write(
+        page,
+        CART.replace("duration = 0.5", "duration = 1e6").replace("viscous = 4", "viscous = 0")
+        + "\n[recording]\nrate = 0.01\n",
+    )
+    page.wait("document.querySelector('#doing').textContent.startsWith('simulating')")
+    page.click("#stop")
+    page.wait("document.querySelector('#outcome').textContent === 'interrupted'")
+
+
+def test_two_browsers_at_once_do_not_disturb_each_other_and_the_machine_is_drawn(page, artist, studio):
+    artist.open(studio.address)
+    assert artist.colours("#machine") > 20
+    move(page, "spring.stiffness", 650.0)
+    move(artist, "friction.viscous", 1.0)
+    assert "spring.stiffness = 650" in page.text("#overlay")
+    assert "friction.viscous = 1" in artist.text("#overlay")
+    assert "650" not in artist.text("#overlay")
+    assert final(page) != final(artist)
+    artist.run("window.location = 'about:blank'")
+
+
+def test_a_sweep_tells_its_progress_and_its_numbers(page, cart):
+    page.click("#tab-jobs")
+    for field, value in {"number": "spring.stiffness", "from": "400", "to": "600", "count": "5"}.items():
+        page.run(f"document.querySelector('#sweep-{field}').value = arguments[0]", value)
+    page.run("document.querySelector('#sweep-measure').value = 'final:rail.position'")
+    page.click("#sweep-start")
+    page.wait("document.querySelector('[data-job=sweep] .job-head').textContent.length > 'Stop'.length")
+    page.wait("document.querySelector('[data-job=sweep] table')")
+    cells = (
+        "[...document.querySelectorAll('[data-job=sweep] tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
+    )
+    rows = page.run(f"return {cells}")
+    assert [number(row[0]) for row in rows] == [400, 450, 500, 550, 600]
+    expected = simulate(read_scenario(cart).with_numbers({"spring.stiffness": 400.0}))["rail.position"](0.5)
+    # Five digits are shown; the sweep's own rows end at the same time.
+    assert number(rows[0][1]) == pytest.approx(expected, rel=1e-4)
+
+
+def test_names_and_titles_that_look_like_script_are_text(browser, folder):
+    """In the file's name, its title, a key, a value: all are shown, none runs."""
+    path = folder / "<img src=x onerror='window.broken=1'>.toml"
+    quoted = EVIL.replace('"', '\\"')
+    path.write_text('name = "evil"' + CART.replace('"A cart on a rail"', f'"{quoted}"'))
+    browser.errors()
+    with serving(path) as server:
+        browser.open(server.address)
+        assert browser.text("#told") == EVIL
+        assert path.name in browser.text("#file-head")
+        browser.click("#tab-file")
+        write(browser, CART + f'\n[joints."{quoted}"]\nkind = "{quoted}"\n')
+        browser.wait("document.querySelector('#flaws').textContent.includes('onerror')")
+        browser.click("#tab-modes")
+        assert browser.run("return document.querySelectorAll('img').length") == 0
+        assert not browser.run("return window.broken")
+        # Even a script that found its way into the page would not run.
+        browser.run("document.body.insertAdjacentHTML('beforeend', arguments[0])", EVIL.removeprefix("</script>"))
+        assert not browser.run("return window.broken")
+    assert any("Content Security Policy" in message for message in browser.errors())
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("/?token={token}", {}, 200),
+        ("/", {}, 403),
+        ("/?token=wrong", {}, 403),
+        ("/?token={token}", {"Host": "evil.example"}, 403),
+        ("/?token={token}", {"Host": "evil.example:{port}"}, 403),
+        ("/other?token={token}", {}, 404),
+    ],
+)
+def test_only_who_knows_the_token_and_asks_this_computer_gets_the_page(studio, path, headers, status):
+    fill = {"token": studio.token, "port": studio.port}
+    link = http.client.HTTPConnection("127.0.0.1", studio.port, timeout=PATIENCE)
+    link.request("GET", path.format(**fill), headers={name: text.format(**fill) for name, text in headers.items()})
+    answer = link.getresponse()
+    assert answer.status == status
+    body = answer.read()
+    assert studio.token.encode() not in body
+    if status == 200:
+        policy = answer.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert b"cart" not in body
+
+
+def test_a_conversation_needs_the_token_and_the_studios_own_origin(studio):
+    own = f"http://127.0.0.1:{studio.port}"
+    address = f"ws://127.0.0.1:{studio.port}/studio?token="
+    for token, origin in (("wrong", own), (studio.token, "http://evil.example"), (studio.token, None)):
+        with pytest.raises(InvalidStatus) as refused:
+            connect(address + token, origin=origin)
+        assert refused.value.response.status_code == 403
+    with connect(address + studio.token, origin=own) as link:
+        for nonsense in ("{", "[]", '{"do": "nothing"}', '{"do": "run"}', '{"do": "run", "run": 1, "values": 3}'):
+            link.send(nonsense)
+            assert "cannot be understood" in link.recv(PATIENCE)
+
+
+def test_nobody_else_on_the_network_is_served(studio):
+    assert studio.socket.getsockname()[0] == "127.0.0.1"
+
+
+def launch(cart, cache, *options):
+    command = [
+        sys.executable,
+        "-c",
+        "from robodyn.cli import main; main()",
+        "studio",
+        str(cart),
+        "--no-browser",
+        *options,
+    ]
+    environment = os.environ | {"ROBODYN_CACHE": str(cache), "PYTHONUNBUFFERED": "1"}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def test_a_killed_server_is_told_and_a_restarted_one_goes_on_with_what_was_changed(browser, cart, tmp_path):
+    first = launch(cart, tmp_path)
+    address = first.stdout.readline().split()[0]
+    browser.open(address)
+    move(browser, "spring.stiffness", 750.0)
+    shown = final(browser)
+    first.kill()
+    first.wait(PATIENCE)
+    browser.wait("!document.querySelector('#banner').hidden")
+    second = launch(cart, tmp_path)
+    assert second.stdout.readline().split()[0] == address
+    browser.wait("document.querySelector('#banner').hidden")
+    run = browser.run("return document.documentElement.dataset.run")
+    browser.wait(f"document.documentElement.dataset.run !== '{run}'")
+    assert "spring.stiffness = 750" in browser.text("#overlay")
+    assert final(browser) == pytest.approx(shown)
+    port = address.split(":")[2].split("/")[0]
+    taken = launch(cart, tmp_path, "--port", port)
+    assert f"--port {port}: cannot be listened on" in taken.communicate(timeout=PATIENCE)[1]
+    assert taken.returncode == 2
+    # Ctrl-C ends it, also with a browser that is still there.
+    second.send_signal(signal.SIGINT)
+    out, told = second.communicate(timeout=PATIENCE)
+    assert (out, told, second.returncode) == ("ended\n", "", 0)
+    browser.errors()
