@@ -102,7 +102,7 @@ def build_model(
     check_parts(system, solver, exchange=exchange)
     states = () if whole_run else tuple(state.name for state in system.states)
     patterns = (*system.scenario.recording.signals, *states)
-    kernels = gather_functions(system, solver, patterns, watched=False, complete=True)
+    kernels = gather_functions(system, solver, patterns, watched=False, complete=True, traced=not plain)
     given = () if whole_run else (*inputs, *numbers)
     outputs = tuple(info for info in kernels.recorded if info.name not in given)
     guards = tuple(guard for guard in system.discrete.guards if whole_run or guard.action or guard.terminal)

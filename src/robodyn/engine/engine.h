@@ -76,6 +76,8 @@ typedef struct {
   Kernel step_jacobian;     /* dr/du, column by column */
   Kernel step_end;          /* [x1, x_dot1, next w] */
   Kernel fused_step;        /* x1 in one call from x = [x0, h, time at the end, d at the start], d at the end */
+  Kernel rosenbrock_step;   /* of a method of that family: its stages behind the slope at the start, then x1 (n_x each), and
+                               above 0 where a solution misses its equations; from x = [x0, h, latest time to be seen] */
   Kernel start_action;      /* [x, m] made consistent once at the start, after the tasks due there */
   Kernel projection;        /* [x, m]: x put back on the constraints at the end of each step; m is not used */
   const int64_t *limited;   /* which states have limits (n_limited) */

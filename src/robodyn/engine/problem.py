@@ -76,6 +76,9 @@ class Problem(NamedTuple):
             derivatives by u column by column, and [x1, x_dot1, next w].
         fused_step: a whole step, where the model takes it; its x is [x0 (n_x), h, time at its end, delayed signals
             at its start (n_d)], its t the start and its d at the end of the step. It writes x1 (n_x).
+        rosenbrock_step: all stages of a step of rosenbrock_method (its `method_number`), where the model takes it; its
+            x is [x0 (n_x), h, latest time that may be seen], its t the start. It writes the stages behind the slope at
+            the start and x1 (n_x each), then a number above 0 where a solution misses its equations.
         breaks: ascending times the integration must meet exactly [s].
         scale: nominal magnitude of each state; its absolute tolerance is atol * scale, (n_x,).
         unit: number of each output's unit, 0 for none, negative for outputs that hold, (n_y,).
@@ -97,6 +100,8 @@ class Problem(NamedTuple):
     step_jacobian: int = 0
     step_end: int = 0
     fused_step: int = 0
+    rosenbrock_step: int = 0
+    rosenbrock_method: int = -1
     n_drives: int = 0
     n_bends: int = 0
     n_watched: int = 0
