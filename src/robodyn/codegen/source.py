@@ -12,11 +12,12 @@ from robodyn.engine.solver import DEFAULT_FIXED_STEP, method_table
 from robodyn.engine.tableaus import Method
 from robodyn.native.c_code import PREAMBLE, emit_array, emit_program, emit_sweep, emit_tables, literal
 from robodyn.simulation.compiled import DERIVATIVES, count_work
+from robodyn.simulation.rosenbrock_step import STEP
 
 ENGINE_KERNELS = (
     *("rhs", "jacobian", "time_derivative", "position_rate", "guards", "guard_rates", "limits", "delayed", "drives"),
     "bends",
-    *("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step"),
+    *("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step", STEP),
 )
 START_KERNELS = ("rest", "rest_jacobian", "closing", "closing_gradients", "ranged")
 SLOPES = "slopes"
@@ -195,6 +196,7 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "autonomous": int(not system.depends_on_time),
         **{f"{name}_work": work for name, work in _count_work(model).items()},
         "delay_depth": system.delay_depth,
+        "portable": int(model.plain),
         "base_numerator": base.numerator if base else 0,
         "base_denominator": base.denominator if base else 1,
         "base_period": literal(float(base or 0)),

@@ -54,6 +54,7 @@ typedef struct {
   int64_t jacobian_work;    /* of jacobian and time_derivative together, */
   int64_t outputs_work;     /* and of outputs: what methods cost is compared by them */
   int64_t delay_depth;      /* longest chain of delays that feed one another directly: jumps stay jumps along it */
+  int64_t portable;         /* 1: the same bits on every platform: no step's length depends on the C library */
   int64_t base_numerator;   /* the base period as a fraction [s], 0: only known as base_period */
   int64_t base_denominator;
   double base_period;       /* time between ticks [s] */
@@ -75,6 +76,8 @@ typedef struct {
   Kernel step_jacobian;     /* dr/du, column by column */
   Kernel step_end;          /* [x1, x_dot1, next w] */
   Kernel fused_step;        /* x1 in one call from x = [x0, h, time at the end, d at the start], d at the end */
+  Kernel rosenbrock_step;   /* of a method of that family: its stages behind the slope at the start, then x1 (n_x each), and
+                               above 0 where a solution misses its equations; from x = [x0, h, latest time to be seen] */
   Kernel start_action;      /* [x, m] made consistent once at the start, after the tasks due there */
   Kernel projection;        /* [x, m]: x put back on the constraints at the end of each step; m is not used */
   const int64_t *limited;   /* which states have limits (n_limited) */

@@ -19,7 +19,7 @@ from robodyn.engine.binding import EngineRun, address_of, copied, fill, function
 from robodyn.engine.layout import structures
 from robodyn.engine.problem import Derivatives, Problem, check_delays, check_problem
 from robodyn.engine.requests import check_method, check_span, check_start, engine_settings, require_shape
-from robodyn.engine.solver import RECORDING_KINDS, Recording
+from robodyn.engine.solver import RECORDING_KINDS, Recording, method_number
 from robodyn.engine.trajectory import EXTREMES, NO_PROBES, BrokenRun, Counters, Probes, Status, Stiffness, Trajectory
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ STIFFNESS = (
     "stiff_time", "trials",
 )  # fmt: skip
 NOTHING = np.zeros(0)
-MISSED = ("n_looks", "n_missed", "missed", "missed_at")
+TOLD = (*COUNTERS, *STIFFNESS, "n_rows", "status", "offender", "t", "n_looks", "n_missed", "missed", "missed_at")
 """Fields of the engine's run, and the time it took, in the order of `Counters`, `Stiffness` and `Trajectory.missed`."""
+N_COUNTERS, N_STIFFNESS = len(COUNTERS), len(STIFFNESS)
 
 
 class Reason(IntEnum):
@@ -122,7 +123,9 @@ def set_up(problem: Problem, solver: "Solver", recording: Recording) -> Setup:
     problem = check_problem(problem)
     check_method(problem, solver)
     times = np.zeros(0) if recording.times is None else np.array(recording.times, float)
-    model = fill("Model", problem, task=problem.task_address, n_tasks=len(problem.task_address))
+    traced = problem.rosenbrock_step if problem.rosenbrock_method == method_number(solver.method) else 0
+    tasks = {"task": problem.task_address, "n_tasks": len(problem.task_address)}
+    model = fill("Model", problem, **tasks, rosenbrock_step=traced)
     method, _ = method_structure(solver.method, solver.pair[1] if solver.pair else None)
     rows = {"kind": RECORDING_KINDS.index(recording.kind), "n_times": len(times), "times": times}
     rows["most_rows"] = LARGEST_RECORD // (8 * (problem.n_y + 2))
@@ -156,6 +159,7 @@ class Integration:
         self._start(float(t0), float(t_end), x0, m0)
         self.callbacks: tuple[PythonTask | None, PythonAction | None, Progress | None] = (None, None, None)
         self.fixed_budget: int | None = None
+        self.seen: tuple[tuple[int, int], np.ndarray] = (0, 0), NOTHING
         self.derivatives: Derivatives | None = None
         self.begun = clock.perf_counter()
 
@@ -297,53 +301,62 @@ class Integration:
         probes = self.engine.view(self.run.probes, self.run.n_probes * (1 + 2 * n_y)).reshape(-1, 1 + 2 * n_y).copy()
         return Probes(probes[:, 0], probes[:, 1 : 1 + n_y], probes[:, 1 + n_y :])
 
-    def tell(self) -> dict[str, Any]:
-        """How the run went, by the names of the engine's fields; with all of them looked up at once."""
-        names, wholes, reals = _fields_told()
-        told: dict[str, Any] = dict(zip(names, self.whole[wholes].tolist() + self.real[reals].tolist(), strict=True))
-        told["wall_time"] = clock.perf_counter() - self.begun
-        if not told["steps"]:
-            told["smallest_step"] = 0.0
-        return told
+    def tell(self) -> list[Any]:
+        """How the run went, in the order of TOLD; all of it looked up at once."""
+        wholes, reals, order = _fields_told()
+        found = self.whole[wholes].tolist() + self.real[reals].tolist()
+        found.append(clock.perf_counter() - self.begun)
+        return [found[k] for k in order]
+
+    def _rows(self, count: int) -> np.ndarray:
+        """The first rows as they stand in the engine's memory, which moves where they become too many for it."""
+        run, width = self.run, self.problem.n_y + 2
+        place = run.rows, run.row_capacity
+        if place != self.seen[0]:
+            self.seen = place, self.engine.view(place[0], place[1] * width).reshape(-1, width)
+        return self.seen[1][:count]
 
     def trajectory(self, probes: bool = True) -> Trajectory:
         """What there is so far."""
-        run, problem, view = self.run, self.problem, self.engine.view
-        told = self.tell()
-        n_rows, width = told["n_rows"], problem.n_y + 2
-        rows, y = _copied(view(run.rows, n_rows * width).reshape(-1, width))
-        log = view(run.log, 2 * told["n_log"]).reshape(-1, 2).tolist() if told["n_log"] else ()
+        problem, view, told = self.problem, self.engine.view, self.tell()
+        n_rows, status, offender, at_time, *missed = told[N_COUNTERS + N_STIFFNESS :]
+        counters = Counters(*told[:N_COUNTERS])
+        if not counters.steps:
+            counters = counters._replace(smallest_step=0.0)
+        rows, y = _copied(self._rows(n_rows))
+        log = view(self.run.log, 2 * counters.events).reshape(-1, 2).tolist() if counters.events else ()
         # The engine owns its arrays: what leaves it is copied.
-        unknowns = run.inputs + 8 * (2 * problem.n_x + problem.n_kept + 3) if problem.n_unknowns else 0
+        unknowns = self.run.inputs + 8 * (2 * problem.n_x + problem.n_kept + 3) if problem.n_unknowns else 0
         return Trajectory(
             time=rows[:, 0].copy(),
             y=y,
             knots=rows[:, -1] > 0,
             probes=self.probes() if probes else NO_PROBES,
             events=[(t, int(j)) for t, j in log],
-            status=Status(told["status"]) if len(rows) == n_rows else Status.NO_MEMORY,
-            at_time=told["t"],
+            status=Status(status) if len(rows) == n_rows else Status.NO_MEMORY,
+            at_time=at_time,
             x=self.x.copy(),
             m=self.m.copy(),
-            offender=told["offender"],
-            counters=Counters(*[told[name] for name in COUNTERS]),
-            stiffness=Stiffness(*[told[name] for name in STIFFNESS]),
+            offender=offender,
+            counters=counters,
+            stiffness=Stiffness(*told[N_COUNTERS : N_COUNTERS + N_STIFFNESS]),
             extremes=self.extremes.copy(),
-            missed=(told["n_looks"], told["n_missed"], told["missed"], told["missed_at"]),
+            missed=tuple(missed),
             unknowns=view(unknowns, problem.n_unknowns).copy() if unknowns else NOTHING,
         )
 
 
 @cache
-def _fields_told() -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
-    """Names of the fields that tell how a run went, and where they stand: the whole numbers, then the others."""
+def _fields_told() -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Where the fields stand that tell how a run went: the whole numbers, then the others; and where each of TOLD is
+    among them, the time it took behind them."""
     fields: Any = structures()["Run"]._fields_
-    wanted = {*COUNTERS, *STIFFNESS, *MISSED, "status", "offender", "n_rows", "t"}
     whole, real = (
-        {name: k for k, (name, kind) in enumerate(fields) if name in wanted and (kind is ctypes.c_int64) is integer}
+        {name: k for k, (name, kind) in enumerate(fields) if name in TOLD and (kind is ctypes.c_int64) is integer}
         for integer in (True, False)
     )
-    return (*whole, *real), np.array([*whole.values()]), np.array([*real.values()])
+    names = [*whole, *real, "wall_time"]
+    return np.array([*whole.values()]), np.array([*real.values()]), [names.index(name) for name in TOLD]
 
 
 def _copied(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

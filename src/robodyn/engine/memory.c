@@ -57,7 +57,7 @@ static int64_t place_arrays(Run *run, double *block) {
   PLACE(columns, n_matrix * n_matrix);
   PLACE(factors, n_matrix * n_matrix);
   PLACE(inputs, count_inputs(model));
-  PLACE(finish, 2 * n + model->n_kept);
+  PLACE(finish, at_least(2 * n + model->n_kept, model->rosenbrock_step ? method->stages * n + 1 : 0));
   PLACE(correction, model->n_unknowns);
   PLACE(guard_values, N_GUARD_ROWS * n_all);
   PLACE(problem, count_problem(model));

@@ -61,6 +61,7 @@ class Problem(NamedTuple):
         base_period: time between ticks [s], 0 without tasks; where base_numerator is given, the exact period is
             base_numerator / base_denominator, and ticks are the floating-point numbers nearest to its multiples.
         delay_depth: longest chain of delays that feed one another directly, along which jumps stay jumps.
+        portable: 1 where the same bits are wanted on every platform: no step's length depends on the C library.
         guard_direction: +1 rising, -1 falling, 0 both. guard_terminal: 1 when the event ends the run.
         guard_side: 1 + the entry of m that notes on which side of zero a guard is, -1 or 1; 0 none (all, by default).
         guard_action: writes [new x (n_x), new m (n_m)]; 0 none, -1 a Python action.
@@ -75,6 +76,9 @@ class Problem(NamedTuple):
             derivatives by u column by column, and [x1, x_dot1, next w].
         fused_step: a whole step, where the model takes it; its x is [x0 (n_x), h, time at its end, delayed signals
             at its start (n_d)], its t the start and its d at the end of the step. It writes x1 (n_x).
+        rosenbrock_step: all stages of a step of rosenbrock_method (its `method_number`), where the model takes it; its
+            x is [x0 (n_x), h, latest time that may be seen], its t the start. It writes the stages behind the slope at
+            the start and x1 (n_x each), then a number above 0 where a solution misses its equations.
         breaks: ascending times the integration must meet exactly [s].
         scale: nominal magnitude of each state; its absolute tolerance is atol * scale, (n_x,).
         unit: number of each output's unit, 0 for none, negative for outputs that hold, (n_y,).
@@ -96,6 +100,8 @@ class Problem(NamedTuple):
     step_jacobian: int = 0
     step_end: int = 0
     fused_step: int = 0
+    rosenbrock_step: int = 0
+    rosenbrock_method: int = -1
     n_drives: int = 0
     n_bends: int = 0
     n_watched: int = 0
@@ -127,6 +133,7 @@ class Problem(NamedTuple):
     base_numerator: int = 0
     base_denominator: int = 1
     delay_depth: int = 1
+    portable: int = 0
     guard_direction: Integers = NO_INTEGERS
     guard_terminal: Integers = NO_INTEGERS
     guard_side: Integers = NO_INTEGERS

@@ -130,9 +130,12 @@ void take_probe(Run *run, double from, double length) {
 
 /* Whether any number is positive, or is none. */
 static int any_positive(const double *values, int64_t n) {
-  int64_t found = 0;
-  for (int64_t k = 0; k < n; k++) found |= !(values[k] <= 0.0);
-  return found != 0;
+  double sums[2] = {0.0, 0.0};
+  /* What is not positive adds nothing; of the others, one that is no number included, no sum is zero. */
+  for (int64_t i = 0; i + 1 < n; i += 2)
+    for (int64_t k = 0; k < 2; k++) sums[k] += values[i + k] <= 0.0 ? 0.0 : values[i + k];
+  if (n % 2) sums[0] += values[n - 1] <= 0.0 ? 0.0 : values[n - 1];
+  return !(sums[0] + sums[1] == 0.0);
 }
 
 /* Look at the last of what is watched within the step just made and at its end, where no rows are: only what is positive
@@ -142,9 +145,10 @@ static void watch_step(Run *run) {
   int64_t end_known = run->end_known, evaluations = run->evaluations;
   double *values = record_row(run, run->n_rows);
   for (int64_t k = run->method->adaptive ? 1 : PIECE; k <= PIECE; k++) {
-    double t = place_point(run, POINTS[k]);
+    int64_t at_end = k == PIECE && model->n_limited == 0 && model->n_d == 0;
+    double t = at_end ? least(run->t_new, run->t_left) : place_point(run, POINTS[k]);
     if (k == PIECE && run->t_new == run->event_at) continue;
-    call_kernel(run, model->within, t, state(run, POINT), values);
+    call_kernel(run, model->within, t, state(run, at_end ? END : POINT), values);
     if (any_positive(values, model->n_within)) watch(run, t, values, model->n_watched - model->n_within);
   }
   run->end_known = end_known;

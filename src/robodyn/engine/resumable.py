@@ -92,14 +92,23 @@ class ResumableRun:
 
     def go_on(self, t_end: float) -> Status:
         """Integrate to t_end; what is due there happens. The first portion, also one of no length, begins the run."""
+        self.open(t_end)
+        self.integration.loop()
+        return self.status
+
+    @property
+    def status(self) -> Status:
+        """How the portion ended."""
+        return Status(self.integration.run.status)
+
+    def open(self, t_end: float) -> None:
+        """Make ready to be carried to t_end: by `go_on`, or with other runs by a pack."""
         engine, address = functions(), self.integration.address
         engine.run_extend(address, t_end)
         if self.begun:
             engine.run_reopen(address, self.moved, False, True)
         self.begun = True
         self.moved = False
-        self.integration.loop()
-        return Status(self.integration.run.status)
 
     def save(self) -> Saved:
         """All that changes, to go back to."""

@@ -17,6 +17,11 @@ def method_table(method: str) -> Method:
     return METHODS[method]()
 
 
+def method_number(method: str) -> int:
+    """The place of a method among all."""
+    return list(METHODS).index(method)
+
+
 @dataclass(frozen=True)
 class Recording:
     """Which instants are kept.

@@ -1,6 +1,5 @@
 """Trajectory: how did a run end, and what did it leave?"""
 
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -80,8 +79,7 @@ class Stiffness(NamedTuple):
     trials: int
 
 
-@dataclass(frozen=True)
-class Trajectory:
+class Trajectory(NamedTuple):
     """What a run recorded and where it ended.
 
     Args:
@@ -99,8 +97,8 @@ class Trajectory:
     time: np.ndarray
     y: np.ndarray
     knots: np.ndarray
-    probes: Probes = field(repr=False)
-    events: list[tuple[float, int]] = field(repr=False)
+    probes: Probes
+    events: list[tuple[float, int]]
     status: Status
     at_time: float
     x: np.ndarray
@@ -108,9 +106,9 @@ class Trajectory:
     offender: int
     counters: Counters
     stiffness: Stiffness
-    extremes: np.ndarray = field(repr=False, default_factory=lambda: np.zeros((0, EXTREMES)))
-    missed: tuple[int, int, int, float] = (0, 0, -1, 0.0)
-    unknowns: np.ndarray = field(repr=False, default_factory=lambda: np.zeros(0))
+    extremes: np.ndarray
+    missed: tuple[int, int, int, float]
+    unknowns: np.ndarray
 
 
 class BrokenRun(RuntimeError):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robodyn.gym.task import Task
-from robodyn.results import OutcomeKind
+from robodyn.results import Outcome, OutcomeKind
 from robodyn.results.signal import Floats
 from robodyn.simulation.stepping import SteppedRun
 
@@ -50,9 +50,17 @@ class Episode:
         Raises:
             ValueError: where it is not within the action space.
         """
+        t_end, held = self.begin_step(action)
+        return self.end_step(self.run.advance(t_end, held))
+
+    def begin_step(self, action: Any) -> tuple[float, list[float]]:
+        """When the step ends, and the numbers held until then."""
         held = self._check(action)
         self.steps += 1
-        outcome = self.run.advance(min(self.steps * self.task.step, self.run.duration), held)
+        return min(self.steps * self.task.step, self.run.duration), held
+
+    def end_step(self, outcome: Outcome | None) -> StepResult:
+        """What there is at the end of the step."""
         signals = self.run.read()
         terminated = outcome is not None and outcome.kind is OutcomeKind.STOPPED
         truncated = not terminated and (outcome is not None or self.steps >= self.last)

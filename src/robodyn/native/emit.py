@@ -10,6 +10,7 @@ import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from robodyn.native.arrays import emit_array_entry, emit_known
+from robodyn.native.common_rows import CommonWriter, emit_dispatch, find_common
 from robodyn.native.instructions import CALLS, Writer, declare, literal
 from robodyn.native.lanes import LaneWriter, declare_vectors
 from robodyn.native.layout import order_operations
@@ -90,10 +91,21 @@ def emit_lanes(programs: Mapping[int, Program], lanes: int, row_input: int, chun
     make_writer, symbols = functools.partial(LaneWriter, lanes), {k: f"k{k}" for k in programs}
     long = {k: program for k, program in programs.items() if program.n_operations > chunk_size}
     short = {k: program for k, program in programs.items() if k not in long}
-    bodies = [_emit_whole(symbols[k], one, make_writer(one, {}, row_input)) for k, one in short.items()]
+    bodies = [_emit_short(symbols[k], one, lanes, row_input) for k, one in short.items()]
     settings = _piece_size(long, chunk_size), row_input
     shared = emit_together(long, symbols, settings, (), make_writer).often if long else ""
     return Text("\n".join([_emit_head(programs.values()), declare_vectors(lanes), shared, *bodies]), "")
+
+
+def _emit_short(symbol: str, program: Program, lanes: int, row_input: int) -> str:
+    """A function of lanes in one piece; one that reads rows, also for lanes at the same place."""
+    inputs, common = find_common(program, row_input)
+    apart = LaneWriter(lanes, program, {}, row_input)
+    if not inputs:
+        return _emit_whole(symbol, program, apart)
+    together = CommonWriter(lanes, program, row_input, common)
+    bodies = [_emit_whole(f"{symbol}.together", program, together), _emit_whole(f"{symbol}.apart", program, apart)]
+    return "".join([*bodies, emit_dispatch(symbol, program, lanes, inputs)])
 
 
 def _piece_size(long: Mapping[int, Program], chunk_size: int) -> int:

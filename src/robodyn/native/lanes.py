@@ -46,10 +46,10 @@ class LaneWriter(Writer):
         if i == self._row_input:
             self.load(name, f"%i{i}", k)
             return
-        self._gather(name, [(base, str(k)) for base in self._lane_bases(f"%i{i}")])
+        self._gather(name, [(base, str(k)) for base in self.lane_bases(f"%i{i}")])
 
     def store_output(self, value: str, i: int, k: int) -> None:
-        for lane, (part, base) in enumerate(zip(self._split(value), self._lane_bases(f"%o{i}"), strict=True)):
+        for lane, (part, base) in enumerate(zip(self._split(value), self.lane_bases(f"%o{i}"), strict=True)):
             place = f"%o{i}.{k}.{lane}"
             self.lines.append(f"  {place} = getelementptr double, ptr {base}, i64 {k}")
             self.lines.append(f"  store double {part}, ptr {place}")
@@ -74,7 +74,7 @@ class LaneWriter(Writer):
             self.lines.append(f"  {part} = frem double {one}, {other}")
         self._insert(name, "double", parts)
 
-    def _lane_bases(self, array: str) -> list[str]:
+    def lane_bases(self, array: str) -> list[str]:
         """Registers with the address of each lane's array, loaded when first used."""
         for lane in range(self.lanes):
             if (array, lane) not in self._bases:

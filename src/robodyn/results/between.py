@@ -59,11 +59,14 @@ def polynomials(time: Floats, columns: Floats, first: Rows, count: Rows, t: Floa
     for n in sorted(set(count.tolist())):
         chosen = (count == n).nonzero()[0]
         rows = first[chosen, None] + np.arange(n)
-        nodes, p, at = time[rows][..., None], columns[rows], t[chosen, None, None]
+        nodes, p = time[rows][..., None], columns[rows]
+        ahead = t[chosen, None, None] - nodes
         for span in range(1, n):
-            left, right = nodes[:, : n - span], nodes[:, span:]
+            share = ahead[:, : n - span] / (nodes[:, span:] - nodes[:, : n - span])
             # In this form what is constant stays so to the last digit.
-            p = p[:, :-1] + (at - left) / (right - left) * (p[:, 1:] - p[:, :-1])
+            share = share * (p[:, 1:] - p[:, :-1])
+            share += p[:, :-1]
+            p = share
         result[chosen] = p[:, 0]
     return result
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,8 +67,27 @@ KINDS = {
 }
 
 
+class Planned(NamedTuple):
+    """A check to be made of what was watched from one column to another; how it is reported, of most invariants."""
+
+    watched: Watched
+    begin: int
+    end: int
+    kind: Kind | None
+
+
 Finding = tuple[str, float, float, str, str, float | None, str]
 """The fields of a check, in their order."""
+
+
+def plan_checks(system: System) -> tuple[Planned, ...]:
+    """The checks of all runs of a system."""
+    ends = list(accumulate(watched.count for watched in system.watched))
+    return tuple(
+        Planned(watched, end - watched.count, end, KINDS.get(watched.invariant))
+        for watched, end in zip(system.watched, ends, strict=True)
+        if watched.invariant is not Invariant.WITHIN
+    )
 
 
 def certify(
@@ -79,33 +100,33 @@ def certify(
     """
     if not len(trajectory.time):
         return Certificate(unchecked=("the run has no rows",))
-    checks = [Check(*finding) for finding in find_values(system, solver, trajectory, duration, unbalanced)]
+    plan = plan_checks(system)
+    checks = [Check(*finding) for finding in find_values(system, plan, solver, trajectory, duration, unbalanced)]
     checks.sort(key=lambda check: check.name not in (ENERGY, *RESIDUALS))
     balanced = any(watched.invariant is Invariant.BALANCE for watched in system.watched)
     return Certificate(tuple(checks), (f"{ENERGY}: {unbalanced}",) if unbalanced and balanced else ())
 
 
 def find_values(
-    system: System, solver: Solver, trajectory: Trajectory, duration: float, unbalanced: str
+    system: System, plan: Iterable[Planned], solver: Solver, trajectory: Trajectory, duration: float, unbalanced: str
 ) -> list[Finding]:
-    """What the checks of a run with rows have found, in the order in which it was watched."""
+    """What the planned checks of a run with rows have found, in the order in which it was watched."""
     found: list[Finding] = []
     # Plain numbers: of a few of them, arrays would take longer than a short run.
-    balance, begin, kept = _extremes_of(Invariant.BALANCE, system, trajectory), 0, trajectory.extremes.tolist()
-    moved = energy_moved(solver, balance[0].tolist(), trajectory) if balance else 0.0
-    for watched in system.watched:
-        extremes = kept[begin : begin + watched.count]
-        begin += watched.count
-        if watched.invariant is Invariant.BALANCE:
-            found += [] if unbalanced else [_check_energy(solver, extremes[0], moved)]
-        elif watched.invariant is Invariant.CLOSED:
-            found += _check_residuals(system, watched, extremes)
-        elif watched.invariant is not Invariant.WITHIN:
+    kept = trajectory.extremes.tolist()
+    balance = next((kept[begin:end] for watched, begin, end, _ in plan if watched.invariant is Invariant.BALANCE), None)
+    moved = energy_moved(solver, balance, trajectory) if balance else 0.0
+    # Neither a force nor a speed of the size of the tolerance is seen.
+    still = max(STILL_POWER * moved / duration, solver.atol**2) if duration > 0 else 0.0
+    for watched, begin, end, kind in plan:
+        if kind is not None:
             passive = watched.invariant is Invariant.PASSIVE and duration > 0
-            # Neither a force nor a speed of the size of the tolerance is seen.
-            least = max(STILL_POWER * moved / duration, solver.atol**2) if passive else 0.0
             remedy = system.gives.get(watched.subject, "") if passive else ""
-            found.append(_check_invariant(watched, extremes, least, remedy))
+            found.append(_check_invariant(kind, watched, kept[begin:end], still if passive else 0.0, remedy))
+        elif watched.invariant is Invariant.CLOSED:
+            found += _check_residuals(system, watched, kept[begin:end])
+        elif not unbalanced:
+            found.append(_check_energy(solver, kept[begin], moved))
     found += _check_events(system, trajectory)
     return found if solver.adaptive else found + _check_steps(trajectory)
 
@@ -231,9 +252,8 @@ def _check_residuals(system: System, watched: Watched, extremes: list[list[float
     return checks
 
 
-def _check_invariant(watched: Watched, extremes: list[list[float]], least: float, remedy: str) -> Finding:
-    kind, unit = KINDS[watched.invariant], watched.unit
-    (broken, size), time = extremes, extremes[0][LARGEST_AT]
+def _check_invariant(kind: Kind, watched: Watched, extremes: list[list[float]], least: float, remedy: str) -> Finding:
+    unit, (broken, size), time = watched.unit, extremes, extremes[0][LARGEST_AT]
     value = max(0.0, broken[LARGEST]) if broken[LARGEST] == broken[LARGEST] else np.nan
     if kind.relative:
         size_there = max(size[LARGEST], least)

@@ -32,6 +32,7 @@ from robodyn.results.provenance import PlainDict, PlainList, plain
 from robodyn.simulation.checking import Checks
 from robodyn.simulation.equations import equations_of
 from robodyn.simulation.equilibrium import Balance, build_balance
+from robodyn.simulation.rosenbrock_step import STEP, trace_rosenbrock
 from robodyn.simulation.steps import build_fused_step, build_step, check_method
 from robodyn.simulation.ticks import Tick, plan_ticks
 from robodyn.waiting import told_if_slow
@@ -42,7 +43,7 @@ READABLE = ("equations", "description", "plain_numbers", "described_numbers", "c
 """What is made of a system whatever the numbers in its table."""
 LANES = 4
 """Robots that one call computes: as many as fit the vectors of most processors; twice as many are not faster."""
-INEXACT = ("fused_step",)
+INEXACT = ("fused_step", STEP)
 """Functions whose results nothing compares exactly: they are made faster at the price of their last digits."""
 
 
@@ -75,7 +76,7 @@ class CompiledSystem:
     @cached_property
     def lane_module(self) -> LaneModule | None:
         """The same functions for several robots at once, compiled when first asked for; None where they cannot be."""
-        functions = gather_functions(self.system, self.solver, self.patterns).functions
+        functions = gather_functions(self.system, self.solver, self.patterns, traced=not self.plain).functions
         try:
             return compile_lanes(functions, INPUTS.index("p"), LANES, **compilation(self.system, functions, self.plain))
         except UnsupportedOperation:
@@ -170,6 +171,11 @@ class CompiledSystem:
         """The tunable parameters as described."""
         return {number.name: number.value for number in self.system.parameters}
 
+    @cached_property
+    def described_values(self) -> np.ndarray:
+        """Values of the tunable parameters as described."""
+        return self.parameter_values({})
+
     def parameter_values(self, changes: dict[str, float]) -> np.ndarray:
         """Values of the tunable parameters, with some changed."""
         if unknown := changes.keys() - self.tunable.keys():
@@ -199,7 +205,7 @@ def compile_system(
     """
     solver = solver or system.scenario.solver
     patterns = system.scenario.recording.signals if signals is None else tuple(signals)
-    kernels = gather_functions(system, solver, patterns)
+    kernels = gather_functions(system, solver, patterns, traced=not plain)
     try:
         module = compile_kernels(
             kernels.functions,
@@ -263,13 +269,19 @@ def count_work(*functions: ca.Function | Sweep) -> int:
 
 
 def gather_functions(
-    system: System, solver: Solver, patterns: tuple[str, ...], watched: bool = True, complete: bool = False
+    system: System,
+    solver: Solver,
+    patterns: tuple[str, ...],
+    watched: bool = True,
+    complete: bool = False,
+    traced: bool = False,
 ) -> KernelSet:
     """Everything a run calls that records the signals of some patterns.
 
     Args:
         watched: whether the run watches itself, too.
         complete: whether what only the stiff method of a pair calls is among it.
+        traced: whether whole steps of small stiff systems are.
     """
     check_method(system, solver)
     chosen = _choose_signals(system, patterns)
@@ -282,6 +294,7 @@ def gather_functions(
     functions |= step.functions() if step else {}
     whole = build_fused_step(system, solver)
     functions |= whole.functions() if whole else {}
+    functions |= trace_rosenbrock(system, solver) if traced else {}
     outputs = system.expressions.outputs
     picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
     recording = functions["outputs"] = ca.Function("outputs", columns, [ca.densify(picked)])

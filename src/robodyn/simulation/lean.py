@@ -15,7 +15,15 @@ from robodyn.errors import ModelError
 from robodyn.model import Recording, Solver
 from robodyn.results import Certificate, Outcome, OutcomeKind
 from robodyn.results.signal import Floats
-from robodyn.simulation.certificate import certify, check_between, describe_action, find_values, judge
+from robodyn.simulation.certificate import (
+    Planned,
+    certify,
+    check_between,
+    describe_action,
+    find_values,
+    judge,
+    plan_checks,
+)
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.outcomes import describe_failure, describe_outcome
 from robodyn.simulation.passed_limits import check_start_limits
@@ -49,7 +57,7 @@ class LeanRuns:
         recording = recording or Recording(refine=1 if compiled.system.discrete.tasks else None)
         choice = recording.rate, recording.times, recording.refine
         self.rows_chosen = solver.adaptive and choice == (None, None, None)
-        self.compiled, self.solver = compiled, solver
+        self.compiled, self.solver, self.plan = compiled, solver, plan_checks(compiled.system)
         self.runs = prepare_runs(compiled, solver, recording, 0.0, duration)
         self.values = compiled.parameter_values({})
         self.place = {number.name: k for k, number in enumerate(compiled.system.parameters)}
@@ -102,9 +110,9 @@ class LeanRuns:
         compiled, solver, (trajectory, failed) = self.compiled, self.solver, completed
         if failed:
             outcome = describe_failure(trajectory, *failed)
-            return _judge(compiled, solver, trajectory, inputs.start, outcome, rows_chosen=False)
+            return _judge(compiled, solver, self.plan, trajectory, inputs.start, outcome, rows_chosen=False)
         outcome = describe_outcome(compiled, solver, trajectory)
-        return _judge(compiled, solver, trajectory, inputs.start, outcome, self.rows_chosen)
+        return _judge(compiled, solver, self.plan, trajectory, inputs.start, outcome, self.rows_chosen)
 
     def screen(self, columns: Mapping[str, Floats]) -> None:
         """Check the numbers of all runs at once as far as that can be, and leave the others to each run."""
@@ -135,13 +143,19 @@ def refuse(error: ModelError) -> Ended:
 
 
 def _judge(
-    compiled: CompiledSystem, solver: Solver, trajectory: Trajectory, start: Start, outcome: Outcome, rows_chosen: bool
+    compiled: CompiledSystem,
+    solver: Solver,
+    plan: Sequence[Planned],
+    trajectory: Trajectory,
+    start: Start,
+    outcome: Outcome,
+    rows_chosen: bool,
 ) -> Ended:
     system, passed = compiled.system, trajectory.at_time - start.time
     between = check_between(compiled, trajectory) if rows_chosen else []
     unbalanced = describe_action(system, trajectory) if trajectory.events else ""
     if len(trajectory.time):
-        found = find_values(system, solver, trajectory, passed, unbalanced)
+        found = find_values(system, plan, solver, trajectory, passed, unbalanced)
         if all(value <= limit for _, value, limit, *_ in found) and all(check.ok for check in between):
             return Ended(outcome, trajectory)
     certificate = certify(system, solver, trajectory, passed, unbalanced)

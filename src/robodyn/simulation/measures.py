@@ -32,12 +32,12 @@ def mean_over_time(time: Floats, y: Floats) -> float:
 
 
 KINDS: Mapping[str, Callable[[Floats, Floats], float]] = {
-    "max": lambda time, y: float(np.max(np.abs(y))),
+    "max": lambda time, y: float(np.abs(y).max()),
     "rms": root_mean_square,
     "mean": mean_over_time,
     "final": lambda time, y: float(y[-1]),
-    "largest": lambda time, y: float(np.max(y)),
-    "smallest": lambda time, y: float(np.min(y)),
+    "largest": lambda time, y: float(y.max()),
+    "smallest": lambda time, y: float(y.min()),
     "max_time": lambda time, y: float(time[np.argmax(np.abs(y))]),
 }
 """Name -> number of a signal's rows (time, values); max is that of the absolute value, max_time when it is reached."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from robodyn.assembly.declarations import Ending
@@ -81,10 +79,6 @@ def describe_failure(trajectory: Trajectory, name: str, error: Exception) -> Out
 
 def _first_broken(compiled: CompiledSystem, trajectory: Trajectory) -> str:
     """A sentence on the first recorded signal that is not finite; empty where all are."""
-    y = trajectory.y
-    # What is not a number is neither below nor above any: it is the largest and the smallest.
-    if not y.size or (math.isfinite(y.max()) and math.isfinite(y.min())):
-        return ""
     finite = np.isfinite(trajectory.y)
     if finite.all():
         return ""

@@ -12,7 +12,9 @@ from robodyn.assembly.declarations import BreakRule
 from robodyn.assembly.network import number_units
 from robodyn.assembly.system import System
 from robodyn.engine import Problem
+from robodyn.engine.solver import method_number
 from robodyn.simulation.compiled import CompiledSystem
+from robodyn.simulation.rosenbrock_step import STEP
 from robodyn.simulation.starting import Start
 
 PYTHON_ACTION = -1
@@ -21,7 +23,7 @@ PYTHON_ACTION = -1
 def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, Any], start: Start) -> Problem:
     """The engine's view of a system with the given parameters."""
     system, at = compiled.system, compiled.address
-    names: tuple[str, ...] = ("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step")
+    names: tuple[str, ...] = ("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step", STEP)
     names += ("rhs", "jacobian", "time_derivative", "position_rate", "outputs", "within")
     names += ("guards", "guard_rates", "limits", "delayed", "drives", "bends")
     others: dict[str, Any] = parameter_tables(compiled, p, values, start, system.scenario.duration)
@@ -39,6 +41,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, 
         n_guards=len(system.discrete.guards),
         n_limited=len(system.limited),
         n_quadratures=system.n_quadratures,
+        rosenbrock_method=method_number(compiled.solver.method),
         n_kept=compiled.n_kept,
         n_unknowns=compiled.n_unknowns,
         autonomous=int(not system.depends_on_time),
@@ -55,6 +58,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, 
         base_numerator=base.numerator,
         base_denominator=base.denominator,
         delay_depth=system.delay_depth,
+        portable=int(compiled.plain),
         guard_direction=np.array([guard.direction for guard in system.discrete.guards], np.int64),
         guard_problems=np.array([system.problem_set(guard.problems) for guard in system.discrete.guards], np.int64),
         n_problems=len(system.discrete.problems),

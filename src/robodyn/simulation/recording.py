@@ -106,9 +106,10 @@ def _stick_drift(compiled: CompiledSystem, trajectory: Trajectory) -> dict[str, 
 
 
 def _provenance(compiled: CompiledSystem, solver: Solver, values: np.ndarray) -> Provenance:
-    used = PlainDict(compiled.plain_numbers)
-    for number, value in zip(compiled.system.parameters, values.tolist(), strict=True):
-        used[number.name] = {"value": value, "unit": number.unit}
+    used, parameters = PlainDict(compiled.plain_numbers), compiled.system.parameters
+    # Mostly few are not as described, bit by bit.
+    for k in (values.view(np.int64) != compiled.described_values.view(np.int64)).nonzero()[0].tolist():
+        used[parameters[k].name] = {"value": float(values[k]), "unit": parameters[k].unit}
     return Provenance(
         scenario=compiled.system.scenario.name,
         description=compiled.description,

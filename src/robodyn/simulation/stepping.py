@@ -12,6 +12,7 @@ import numpy as np
 
 from robodyn.engine import Recording as EngineRecording
 from robodyn.engine import ResumableRun, Status
+from robodyn.engine.pack import Pack, has_ended
 from robodyn.errors import FlawList
 from robodyn.model import Recording, Solver
 from robodyn.results import Outcome
@@ -93,13 +94,32 @@ class SteppedRun:
 
     def advance(self, t_end: float, numbers: Sequence[float]) -> Outcome | None:
         """Go on with these numbers, in the order of `changing`; how the run ended, where it did before t_end."""
+        self.change(numbers)
+        try:
+            self.run.go_on(t_end)
+        except Exception as error:  # noqa: BLE001  a Python block or action may raise anything
+            return describe_failure(self.run.finish(Status.FAILED), self.calls.running, error)
+        return self.outcome()
+
+    def change(self, numbers: Sequence[float]) -> None:
+        """Set the numbers that change."""
         self.values[self.changing] = numbers
         self.calls.p = self.compiled.module.prepare(self.values)
         self.run.change(self.calls.p)
-        try:
-            status = self.run.go_on(t_end)
-        except Exception as error:  # noqa: BLE001  a Python block or action may raise anything
-            return describe_failure(self.run.finish(Status.FAILED), self.calls.running, error)
+
+    def outcome(self) -> Outcome | None:
+        """How the run ended, where it did before the time that it was to reach."""
+        status = self.run.status
         if status is Status.FINISHED:
             return None
         return describe_outcome(self.compiled, self.solver, self.run.finish(status))
+
+
+def advance_together(pack: Pack, runs: Sequence[SteppedRun], ends: Sequence[float]) -> None:
+    """Carry several runs of a system, whose numbers are set, to their times in lanes: see `robodyn.simulation.pool`."""
+    for run, t_end in zip(runs, ends, strict=True):
+        run.run.open(t_end)
+    integrations = [run.run.integration for run in runs]
+    for integration, reason in zip(integrations, pack.advance(integrations), strict=True):
+        if not has_ended(reason):
+            integration.loop()

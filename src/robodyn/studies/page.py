@@ -25,7 +25,8 @@ def write_page(study: Study, figures: Sequence[PublishedValue], folder: str | Pa
     lines += [*_counts(figures), *_results(figures), *_pictures(study), *_pages(study), *_commands(study)]
     lines += _table(figures)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    found = {"title": study.title, "source": study.source, "figures": [figure.as_plain() for figure in figures]}
+    plain = [figure.as_plain() for figure in figures]
+    found = {"title": study.title, "source": study.source, "about": study.about, "figures": plain}
     (images / FIGURES).write_text(json.dumps(found, indent=1), encoding="utf-8")
     return path
 

@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
 
 
 def eliminate_sparse(A: ca.SX, right: ca.SX) -> ca.SX:
-    """A^-1 on the columns of `right`, by elimination in the order of the rows and without pivots.
+    """A^-1 on the columns of `right`: see `factorise_sparse`."""
+    return factorise_sparse(A)(right)
+
+
+def factorise_sparse(A: ca.SX) -> Callable[[ca.SX], ca.SX]:
+    """A^-1 on columns, by elimination in the order of the rows and without pivots.
 
     For matrices close to a diagonal: a graph cannot choose its pivots while it runs, and zeros stay zeros.
     """
-    rows, sides, shape = _nonzeros(A), _nonzeros(right), right.shape
+    rows = _nonzeros(A)
     n = len(rows)
+    factors: dict[tuple[int, int], Any] = {}
     for k in range(n):
         for i in range(k + 1, n):
             if k in rows[i]:
-                factor = rows[i].pop(k) / rows[k][k]
-                _subtract(rows[i], rows[k], factor, k)
-                _subtract(sides[i], sides[k], factor, -1)
-    x = ca.SX(*shape)
-    for k in reversed(range(n)):
-        for j, entry in rows[k].items():
-            if j > k:
-                for c in range(shape[1]):
-                    if not x[j, c].is_zero():
-                        sides[k][c] = sides[k].get(c, 0.0) - entry * x[j, c]
-        inverse = 1.0 / rows[k][k]
-        for c, entry in sides[k].items():
-            x[k, c] = entry * inverse
-    return x
+                factors[i, k] = rows[i].pop(k) / rows[k][k]
+                _subtract(rows[i], rows[k], factors[i, k], k)
+    inverses = [1.0 / rows[k][k] for k in range(n)]
+
+    def solve(right: ca.SX) -> ca.SX:
+        sides, shape = _nonzeros(right), right.shape
+        for (i, k), factor in factors.items():
+            _subtract(sides[i], sides[k], factor, -1)
+        x = ca.SX(*shape)
+        for k in reversed(range(n)):
+            for j, entry in rows[k].items():
+                if j > k:
+                    for c in range(shape[1]):
+                        if not x[j, c].is_zero():
+                            sides[k][c] = sides[k].get(c, 0.0) - entry * x[j, c]
+            for c, entry in sides[k].items():
+                x[k, c] = entry * inverses[k]
+        return x
+
+    return solve
 
 
 def _nonzeros(A: ca.SX) -> list[dict[int, Any]]:

@@ -13,6 +13,7 @@ gymnasium = pytest.importorskip("gymnasium")
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
+from robodyn.engine.pack import lanes_are_there  # noqa: E402
 from robodyn.gym import ScenarioEnv, ScenarioVectorEnv, Task  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "cart_pole.py"
@@ -77,10 +78,10 @@ def test_a_policy_does_what_a_sampled_block_with_its_gains_does(example, task):
         assert seen == pytest.approx([run[name](example.STEP * (k + 1)) for name in example.SIGNALS], abs=ACCURACY)
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_robots_of_a_vector_are_those_of_single_environments_to_the_last_bit(task, threads):
+@pytest.mark.parametrize(("threads", "lanes"), [(3, False), (1, True), (2, True)])
+def test_robots_of_a_vector_are_those_of_single_environments_to_the_last_bit(task, threads, lanes):
     actions = np.random.default_rng(2).uniform(-3, 3, (80, 4, 1)).astype(np.float32)
-    many = ScenarioVectorEnv(task, 4, threads)
+    many = ScenarioVectorEnv(task, 4, threads, lanes)
     rows = play(many, actions, seed=5)
     for k in range(4):
         single, ended = ScenarioEnv(task), False
@@ -92,6 +93,7 @@ def test_robots_of_a_vector_are_those_of_single_environments_to_the_last_bit(tas
             ended = step[2] or step[3]
             assert (step[0].tolist(), *step[1:]) == (row[0][k].tolist(), *(part[k] for part in row[1:]))
     assert any(row[2].any() for row in rows[1:]), "poles fall"
+    assert [pack is not None and pack.filled > 1.5 for pack in many.packs] == [lanes and lanes_are_there()] * threads
     many.close()
 
 

@@ -53,13 +53,17 @@ def compiled(request, monkeypatch):
     return module, compile_lanes(functions, 2, LANES, inexact=inexact)
 
 
-def test_every_lane_has_the_bits_of_its_own_robot(compiled):
+@pytest.mark.parametrize("place", [None, 0.5, -0.0, np.nan], ids=["apart", "together", "before the table", "nowhere"])
+def test_every_lane_has_the_bits_of_its_own_robot(compiled, place):
+    """Lanes read rows of the table at places of their own, or all of them at one."""
     module, lanes = compiled
     vector = lanes.addresses["f"]
     random = np.random.default_rng(1)
     x = [random.uniform(-1.5, 1.5, 3) for _ in range(LANES)]
     x[2][:] = [0.0, -0.0, np.nan]
-    x[1] = np.abs(x[1])
+    for each in x if place is not None else ():
+        each[0] = place
+    x[1][1:] = np.abs(x[1][1:])
     m = [random.uniform(size=5) for _ in range(LANES)]
     prepared = [module.prepare(random.uniform(0.5, 2.0, 2)) for _ in range(LANES)]
     own = module.n_parameters + module.n_prelude
