@@ -81,8 +81,9 @@ STUDY = Study(
         "2.7 kg does not overshoot for 6 %, the vane motor's rise is straighter: no height explains these.\n\n"
         "**What it measured.** Two soft axes of the gripper, as its author suspected, explain why a load hardly moves "
         "the vane motor's mode and why no 140 Hz were found; that the mode *rises* with a load (25 to 33 Hz) they do "
-        "not explain. The steps measured on L4 ask for 0.6 of the gain and three times the compliance (or mass), more than "
-        "errors of either could be, and L3's for 0.7 and 2.2 without being met; those of the rig ask for the study's own."
+        "not explain. The steps measured on L4 ask for 0.6 of the gain and three times the compliance (or mass), more "
+        "than errors of either could be, and L3's for 0.7 and 2.2 without being met; those of the rig ask for the "
+        "study's own."
     ),
     source="the published modelling study of the EPAAS robot",
     scenarios=(
