@@ -10,7 +10,15 @@ from robodyn.studies import Picture, PublishedValue, Study
 def parts() -> Mapping[str, Callable[[], Iterator[PublishedValue]]]:
     """Heading -> figures, in the order of the study's argument."""
     from robodyn_studies import epaas_arm_figures as arm
-    from robodyn_studies import epaas_estimation, epaas_forces, epaas_friction, epaas_model_control, epaas_modes
+    from robodyn_studies import (
+        epaas_estimation,
+        epaas_flexible,
+        epaas_forces,
+        epaas_friction,
+        epaas_model_control,
+        epaas_modes,
+        epaas_noise,
+    )
     from robodyn_studies.epaas_readings import reading_figures
     from robodyn_studies.epaas_sensitivity import sensitivity_figures
     from robodyn_studies.epaas_steps import rig_figures, robot_figures
@@ -28,6 +36,8 @@ def parts() -> Mapping[str, Callable[[], Iterator[PublishedValue]]]:
         "Order 15 instead of 25": epaas_modes.reduction_figures,
         "Sensitivity of the rig's step": sensitivity_figures,
         "Parameters from measurements": epaas_estimation.estimation_figures,
+        "The same procedures on simulated noise": epaas_noise.noise_figures,
+        "Elastic gripper and upper arm": epaas_flexible.flexible_figures,
         "Parameters fitted to a time series": epaas_estimation.fit_figures,
         "Three descriptions of dry friction": epaas_friction.friction_figures,
         "Control made from the model": epaas_model_control.control_figures,
