@@ -83,7 +83,7 @@ function makeNumber(desk, number) {
   // What needs other code waits until the slider is let go.
   slider.addEventListener("input", () => {
     field.value = Number(Number(slider.value).toPrecision(7));
-    if (tunable) desk.change(name, Number(slider.value), false);
+    if (tunable || desk.opened.has(name)) desk.change(name, Number(slider.value), false);
   });
   slider.addEventListener("change", () => desk.change(name, Number(slider.value), true));
   field.addEventListener("change", () => {
