@@ -41,7 +41,7 @@ $(VENV)/.demo: $(BIN)/pip pyproject.toml constraints.txt hatch_build.py studies/
 	@$(PIP) --editable '.[plot]' --editable ./studies
 	@touch $@
 
-DEMO := rx90-weld --with budget,loops --signal 'deviation.*' --signal 'joint[23].velocity' --note docs/demo.md
+DEMO := rx90-weld --with budget,loops --signal 'deviation.*' --signal 'joint[23].velocity' --note examples/weld_demo.md
 
 demo: $(VENV)/.demo
 	@mkdir -p out
