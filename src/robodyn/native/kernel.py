@@ -22,6 +22,7 @@ from robodyn.native.portable import make_portable
 from robodyn.native.prelude import separate_prelude
 from robodyn.native.program import Program
 from robodyn.native.reciprocals import share_reciprocals
+from robodyn.native.row_loop import row_loop
 from robodyn.native.rows import check_rows
 from robodyn.native.sweeps import Sweep
 from robodyn.waiting import told_if_slow
@@ -74,10 +75,8 @@ class Kernel:
         if tuple(table.shape[1:] for table in given) != tuple((size,) for size in self.in_sizes):
             raise ValueError(f"{self.name} takes rows of {self.in_sizes} entries, not {[t.shape[1:] for t in given]}")
         found = [np.empty((len(given[0]), size)) for size in self.out_sizes]
-        function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(given) + len(found)))(self.address)
-        steps = [range(t.ctypes.data, t.ctypes.data + t.nbytes, t.strides[0] or 8) for t in (*given, *found)]
-        for pointers in zip(*steps, strict=False):
-            function(*pointers)
+        both = [*given, *found]
+        row_loop(len(both))(self.address, len(given[0]), *(n for t in both for n in (t.ctypes.data, t.strides[0])))
         return tuple(found)
 
     def _call_copied(self, arrays: tuple[Any, ...]) -> Any:
