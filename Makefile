@@ -5,18 +5,22 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: setup system-packages demo test test-studies sanitize soak lint bench docs clean
+PIP := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt
+
+.PHONY: setup system-packages demo test test-library test-studies sanitize soak lint bench docs clean
 
 setup: $(STAMP)
 
 # The engine is compiled with the installation, and by itself when its C sources have changed.
-$(STAMP): pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
+$(STAMP): $(BIN)/pip pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
+	$(PIP) --editable '.[dev]' --editable ./studies
+	@touch $@ $(VENV)/.demo
+
+$(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "robodyn needs Python 3.11 or newer: make PYTHON=/path/to/python3"; exit 1; }
-	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) \
+	@$(PYTHON) -m venv --clear $(VENV) \
 	  || { echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]' --editable ./studies
-	@touch $@
 
 # Programs of the system that some tests call: LibreOffice recalculates exported workbooks, Chromium opens reports.
 SYSTEM_PACKAGES := libreoffice-calc-nogui chromium chromium-driver
@@ -31,19 +35,30 @@ system-packages:
 	  echo "*** $$program is missing: the tests that need it will be SKIPPED."; \
 	  echo "*** On Debian and Ubuntu: apt-get install $(SYSTEM_PACKAGES)"; echo; }; done
 
-# Outcome, checks and events; the table of all signals stays in the file.
-demo: setup
+# The demo installs what a user needs: no tests, no rivals.
+$(VENV)/.demo: $(BIN)/pip pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
+	@echo "Installing robodyn into $(VENV), about a minute ..."
+	@$(PIP) --editable '.[plot]' --editable ./studies
+	@touch $@
+
+DEMO := rx90-weld --with budget,loops --signal 'deviation.*' --signal 'joint[23].velocity' --note examples/weld_demo.md
+
+demo: $(VENV)/.demo
 	@mkdir -p out
-	$(BIN)/robodyn run scara-ptp --out out > out/scara-ptp.txt
-	@sed '/^$$/d; /est step: /d; /^signal /,$$d' out/scara-ptp.txt
-	$(BIN)/robodyn plot out/scara-ptp.run --out out/scara-ptp.png > /dev/null
-	@echo "The run is out/scara-ptp.run, its signals are listed in out/scara-ptp.txt, its picture is out/scara-ptp.png"
+	@$(BIN)/robodyn run rx90-weld --out out 2> /dev/null | sed -n '1p; /times real time/p; /^energy balance/p'
+	@$(BIN)/robodyn report $(DEMO) --out out/rx90-weld.html > /dev/null
+	@echo "Open out/rx90-weld.html: replay of the weld, path error by cause, margins of all loops."
+	@echo "Then try: $(BIN)/robodyn studio rx90-weld"
 
 # Compiled modules are kept, whatever the shell says: tests start hundreds of processes. Native code is made quickly: the
 # same bits, and most machines move for a second only.
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 ROBODYN_OPTIMISATION=$${ROBODYN_OPTIMISATION-0} $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-test: setup system-packages lint
+# What is checked without running it is checked at the same time.
+test: setup system-packages
+	@$(MAKE) --no-print-directory -j2 lint test-library
+
+test-library: setup
 	$(PYTEST)
 
 # Every figure of every published study, and the machines they are of.
@@ -82,13 +97,14 @@ lint: setup
 	$(BIN)/lint-imports
 
 bench: setup
+	$(PIP) --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
 # Pages of the studies are written once; `make clean` removes them. What the site needs is not installed for anything else.
 STUDY_PAGES := $(patsubst %,docs/studies/%.md,scara epaas constraints rx90 cosimulation)
 
 docs: setup $(STUDY_PAGES)
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[docs]'
+	$(PIP) --editable '.[docs]'
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs site
 	@echo "The site is site/index.html"
 

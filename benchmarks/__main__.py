@@ -41,6 +41,8 @@ BENCHMARKS = (
     "many",
     "lanes",
     "environments",
+    "regression",
+    "fit_slopes",
 )
 # Those that can do more than there is patience for every day.
 LONGER = ("rx90_sweep", "many", "lanes")

@@ -21,6 +21,7 @@ suppress_warnings = ["ref.python"]  # Types of one name that several packages ha
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
 myst_heading_anchors = 4
 nb_execution_mode = "cache"
+nb_execution_cache_path = str(Path(__file__).parents[1] / "build" / "jupyter_cache")
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True
 
@@ -37,12 +38,17 @@ python_use_unqualified_type_names = True
 toc_object_entries_show_parents = "hide"
 
 
-def leave_out_studies(app: Any, name: str, source: list[str]) -> None:
-    """Without the pages that `robodyn reproduce` writes, their list on the front page is left out."""
-    if name == "index" and not list(Path(app.srcdir, "studies").glob("*.md")):
-        source[0] = re.sub(r"```{toctree}\n:hidden:\n:caption: Published studies\n.*?```", "", source[0], flags=re.S)
+def leave_out_empty_lists(app: Any, name: str, source: list[str]) -> None:
+    """Lists of pages by a pattern are left out where there are none: studies are written by `robodyn reproduce`."""
+    folder, own = Path(app.srcdir, name).parent, Path(app.srcdir, f"{name}.md")
+
+    def keep(found: re.Match[str]) -> str:
+        app.env.note_reread()  # There may be some at the next build.
+        return found[0] if set(folder.glob(f"{found[1]}.md")) - {own} else ""
+
+    source[0] = re.sub(r"```{toctree}\n(?::[^\n]*\n)*:glob:\n\n(\S+)\n```", keep, source[0])
 
 
 def setup(app: Any) -> None:
     app.add_lexer("csv", TextLexer)
-    app.connect("source-read", leave_out_studies)
+    app.connect("source-read", leave_out_empty_lists)

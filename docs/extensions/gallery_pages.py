@@ -71,7 +71,7 @@ def make_index(drawn: dict[str, bool]) -> str:
     parts = [HEAD]
     for group, names in GROUPS.items():
         cards = "\n".join(_card(name, drawn[name]) for name in names)
-        parts.append(f"## {group}\n\n::::{{grid}} 1 2 3 3\n:gutter: 3\n\n{cards}\n::::\n")
+        parts.append(f"## {group}\n\n::::{{grid}} 1 2 2 2\n:gutter: 3\n\n{cards}\n::::\n")
     listed = "\n".join(name for names in GROUPS.values() for name in names)
     return "\n".join([*parts, f"```{{toctree}}\n:hidden:\n\n{listed}\n```\n"])
 

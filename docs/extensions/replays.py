@@ -14,7 +14,11 @@ from robodyn.catalog import find_scenario
 from robodyn.studio import write_report
 
 ROOT = Path(__file__).parents[2]
-FRAME = '<iframe class="replay" style="height: {height}px" src="{source}#replay" title="{title}"></iframe>\n'
+# An origin of its own: the page inside can go to its replay without moving the page around it.
+FRAME = (
+    '<iframe class="replay" style="height: {height}px" src="{source}#replay" title="{title}" '
+    'sandbox="allow-scripts allow-downloads"></iframe>\n'
+)
 LINK = '<p class="replay-link"><a href="{source}">Open this report on a page of its own</a></p>'
 
 

@@ -8,6 +8,19 @@ from importlib import import_module
 from typing import Any
 
 
+def later(home: str) -> Callable[..., Any]:
+    """A method that a package above defines, `module:function`, loaded when it is called: so data flows one way, and
+    runs can be drawn."""
+    module, _, name = home.partition(":")
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        return getattr(import_module(module), name)(*arguments, **named)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"See `{module}.{name}`."
+    return call
+
+
 def load_when_used(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and `__dir__` of a package.
 

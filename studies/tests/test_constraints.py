@@ -169,4 +169,4 @@ def test_a_picture_is_drawn(tmp_path, name):
 
 def test_pictures_have_different_names():
     names = [picture.name for picture in STUDIES["constraints"].pictures()]
-    assert len(set(names)) == len(names) == 11
+    assert len(set(names)) == len(names)

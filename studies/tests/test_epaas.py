@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from computed_figures import figures_of, flawed_figures
 
+from robodyn import MachineDynamics, ModelError
+from robodyn.analysis import MeasuredResponse
+from robodyn.analysis.linear.linear_model import Variable
 from robodyn.analysis.mechanics.inertia import effective_inertia
 from robodyn.analysis.step_response import measure_step
 from robodyn.assembly import assemble
@@ -16,9 +19,14 @@ from robodyn.studies import Kind, PublishedValue, write_page
 from robodyn_studies import STUDIES
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog.epaas_arm import GRIPPERS, LENGTH, epaas_cylinders, epaas_mechanism
+from robodyn_studies.catalog.epaas_cartesian import WristPlace, joints_at, pistons_at
+from robodyn_studies.catalog.epaas_elastic import STIFFNESS
 from robodyn_studies.epaas_estimation import LAST_DIGITS, estimate_with_rounding
+from robodyn_studies.epaas_flexible import elastic_modes
 from robodyn_studies.epaas_forces import components_at, path_motion
+from robodyn_studies.epaas_noise import read_peak
 from robodyn_studies.epaas_runs import arm_system, centred, read_step, unexplained
+from robodyn_studies.hydraulic_estimation import estimate_resonator
 
 PROMISED = {
     *("J11", "J22", "J33", "J44", "J55", "J23"),
@@ -140,6 +148,22 @@ def test_a_step_is_read_in_milliseconds_and_percent():
     assert read == pytest.approx({"peak_time": 10, "oscillation_time": 20, "overshoot": 100 * np.exp(-0.4)}, rel=1e-3)
 
 
+def test_a_soft_gripper_leaves_no_mode_where_the_rigid_one_has_that_of_L1():
+    """Above 14.8 Hz the gripper's mass no longer takes part: the rigid model's 140 Hz were not measured either."""
+    assert not [mode for mode in elastic_modes(STIFFNESS).moving if 90 < mode.frequency < 300]
+
+
+def test_a_peak_is_read_from_a_response_as_a_resonator_has_it():
+    f, f0, damping = np.arange(4.0, 400.0, 4.0), 90.0, 0.25
+    s = 1j * f / f0
+    values = 3.0 / (s**2 + 2 * damping * s + 1)
+    sure = np.ones_like(f)
+    made = MeasuredResponse(Variable("u", "A"), Variable("v", "m/s"), f, values, sure, 0 * sure, 20.0)
+    found = estimate_resonator(*read_peak(made))
+    # A parabola over a fifth of the frequency to both sides.
+    assert (found.frequency, found.damping) == pytest.approx((f0, damping), rel=0.03)
+
+
 def test_a_gap_is_never_counted_as_reproduced():
     figure = unexplained("f", 2.0, 2.0, "s", "why", "where", 1.9)
     assert figure.ok is None
@@ -174,4 +198,17 @@ def test_a_picture_is_drawn(tmp_path, name):
 
 def test_pictures_have_different_names():
     names = [picture.name for picture in STUDIES["epaas"].pictures()]
-    assert len(set(names)) == len(names) == 19
+    assert len(set(names)) == len(names) == 26
+
+
+def test_a_place_of_the_wrist_is_where_the_mechanism_has_it():
+    place = WristPlace(0.36, 0.25, 0.3, 0.15, 0.1)
+    joints = joints_at(place)
+    arm = MachineDynamics(Machine("epaas", epaas_mechanism(), ()))
+    x, y, z = arm.position("wrist", np.array(list(joints.values())))
+    assert (np.hypot(x, y), z, np.arctan2(y, x)) == pytest.approx((place.r, place.z, place.phi), abs=1e-12)
+
+
+def test_a_place_out_of_reach_is_refused():
+    with pytest.raises(ModelError, match="r = 0.6 m, z = 0.3 m is out of reach"):
+        pistons_at(WristPlace(0.6, 0.3))

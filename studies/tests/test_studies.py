@@ -49,10 +49,13 @@ def test_an_overview_counts_what_all_pages_in_a_folder_prove(tmp_path):
     for name, figures in found.items():
         write_page(dataclasses.replace(STUDIES[name], pictures=tuple), figures, tmp_path)
     text = write_overview(tmp_path).read_text(encoding="utf-8")
-    assert "| [SCARA benchmark ARGESIM C11](scara.md) | published result | 1 | 1 not reproducible |" in text
-    assert "| [EPAAS, a hydraulic assembly robot](epaas.md) | own check | 1 | 1 holds |" in text
+    assert "| study | published results | inputs | own checks |" in text
+    assert "| [SCARA benchmark ARGESIM C11](scara.md) | 1 not reproducible | 1 given | - |" in text
+    assert "| [EPAAS, a hydraulic assembly robot](epaas.md) | - | - | 1 holds |" in text
+    assert "| all | 1 not reproducible | 1 given | 1 holds |" in text
     assert "- `sway`: printed 75, ours 35 %; its span is not printed" in text
     assert "- the masses, to `poles`" in text
+    assert "**What differs and why.** The paper's EXCEL and MATLAB part at 2 ms" in text
 
 
 def test_a_page_begins_with_printed_results_and_has_pictures_beside_the_study_s_figures(tmp_path):
@@ -74,12 +77,18 @@ def test_a_page_begins_with_printed_results_and_has_pictures_beside_the_study_s_
     assert redrawn < text.index("### Figure 3\n\nThe study's: joints over time. Ours: ours.") < beyond
     assert beyond < text.index("scara/o.png") < everything
     assert text.index("`own`") > everything
+    gap = PublishedValue("gap", 2.0, None, "s", None, "not public", "page 4", Kind.RESULT)
+    many = [dataclasses.replace(printed, name=f"printed{k}") for k in range(60)]
+    text = write_page(dataclasses.replace(study, pictures=tuple), [*many, gap], tmp_path).read_text()
+    assert "60 of 61 printed results are reproduced" in text
+    assert text.count("`gap`") == 2
+    assert text.count("`printed7`") == 1
 
 
 @pytest.mark.parametrize("name", ["scara", "constraints", "rx90", "cosimulation"])
 def test_a_study_says_from_what_and_what_differs_and_stands_beside_its_figures(name):
     about = STUDIES[name].about
-    assert about.index("**From what.**") < about.index("**What ") < about.index("**What differs")
+    assert about.index("**From what.**") < about.index("**What comes out.**") < about.index("**What differs and why.**")
     assert any(picture.beside.startswith("Figure ") and ": " in picture.beside for picture in STUDIES[name].pictures())
 
 

@@ -238,8 +238,10 @@ def listed_pages(page=DOCS / "index.md"):
     found = {page}
     for toctree in TOCTREE.findall(page.read_text(encoding="utf-8")):
         entries = [line for line in toctree.splitlines() if line and not line.startswith(":")]
-        for entry in (entry for entry in entries if entry.partition("/")[0] not in WRITTEN_BY_THE_BUILD):
-            found |= listed_pages(page.with_name(f"{entry}.md") if "/" not in entry else page.parent / f"{entry}.md")
+        own = [entry for entry in entries if entry.partition("/")[0] not in WRITTEN_BY_THE_BUILD]
+        places = {place for entry in own for place in page.parent.glob(f"{entry}.md")} - {page}
+        assert len(places) >= len([entry for entry in own if "*" not in entry]), f"{page.name} lists what is not there"
+        found |= {listed for place in places for listed in listed_pages(place)}
     return found
 
 

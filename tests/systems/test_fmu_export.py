@@ -1,6 +1,7 @@
 """Is a scenario written as a unit the same motion, with the same parameters, inputs, events and derivatives?"""
 
 import dataclasses
+import os
 import shutil
 import zipfile
 
@@ -252,6 +253,8 @@ def test_what_cannot_be_an_input_is_told_with_what_can(tmp_path):
 
 
 def test_a_unit_for_windows_is_made_elsewhere(tmp_path):
+    if not os.environ.get("ROBODYN_TEST_CROSS"):
+        pytest.skip("compiles the C library of Windows, 100 s of a processor: ROBODYN_TEST_CROSS=1 runs it")
     pytest.importorskip("ziglang")
     made = write_fmu(pushed_cart(), tmp_path / "unit.fmu", platforms=["win64"])
     with zipfile.ZipFile(made.path) as archive:

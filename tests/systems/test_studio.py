@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from support.report_pages import number, scrub
 from support.studios import CART, drag, move, serving, write
+from typer.testing import CliRunner
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from robodyn import ModelError, read_scenario, simulate
+from robodyn.cli import app
 
 EVIL = """</script><img src=x onerror="window.broken=1">'"&"""
 PATIENCE = 60
@@ -117,6 +119,28 @@ def test_a_broken_file_is_told_as_check_tells_it_and_runs_again_when_mended(page
     assert cart.read_text() == CART
     write(page, CART + "\n[joints.rail")
     page.wait("document.querySelector('#flaws').textContent.includes('TOML')")
+
+
+def test_a_file_that_another_program_writes_is_followed_and_edits_here_are_kept_from_it(page, cart):
+    page.click("#tab-file")
+    try:
+        run = page.run("return document.documentElement.dataset.run")
+        cart.write_text(CART.replace("stiffness = 500", "stiffness = 321"))
+        page.wait(f"document.documentElement.dataset.run !== '{run}'")
+        expected = simulate(read_scenario(cart))["rail.position"](0.5)
+        assert final(page) == pytest.approx(expected, rel=SHOWN)
+        assert "321" in page.run("return document.querySelector('#text').value")
+        write(page, CART.replace("stiffness = 500", "stiffness = 222"))
+        page.wait("document.querySelector('#file-state').textContent === 'edited, not saved'")
+        cart.write_text(CART.replace("stiffness = 500", "stiffness = 333"))
+        page.wait("document.querySelector('#file-state').textContent.includes('changed on disk')")
+        assert "222" in page.run("return document.querySelector('#text').value")
+    finally:
+        cart.write_text(CART)
+    page.run(
+        "[...document.querySelectorAll('#file-head button')].find((b) => b.textContent === 'Discard edits').click()"
+    )
+    page.wait("document.querySelector('#file-state').textContent === 'as in the file'")
 
 
 def test_the_editor_completes_tables_keys_and_words_by_the_schema(page):
@@ -294,21 +318,20 @@ def test_a_killed_server_is_told_and_a_restarted_one_goes_on_with_what_was_chang
     address = first.stdout.readline().split()[0]
     browser.open(address)
     move(browser, "spring.stiffness", 750.0)
-    shown = final(browser)
+    shown, run = final(browser), browser.run("return document.documentElement.dataset.run")
     first.kill()
     first.wait(PATIENCE)
     browser.wait("!document.querySelector('#banner').hidden")
     second = launch(cart, tmp_path)
     assert second.stdout.readline().split()[0] == address
     browser.wait("document.querySelector('#banner').hidden")
-    run = browser.run("return document.documentElement.dataset.run")
     browser.wait(f"document.documentElement.dataset.run !== '{run}'")
     assert "spring.stiffness = 750" in browser.text("#overlay")
     assert final(browser) == pytest.approx(shown)
     port = address.split(":")[2].split("/")[0]
-    taken = launch(cart, tmp_path, "--port", port)
-    assert f"--port {port}: cannot be listened on" in taken.communicate(timeout=PATIENCE)[1]
-    assert taken.returncode == 2
+    taken = CliRunner().invoke(app, ["studio", str(cart), "--port", port])
+    assert f"--port {port}: cannot be listened on" in taken.stderr
+    assert taken.exit_code == 2
     # Ctrl-C ends it, also with a browser that is still there.
     second.send_signal(signal.SIGINT)
     out, told = second.communicate(timeout=PATIENCE)

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from robodyn.cli.application import app, fail, report_files
-from robodyn.cli.targets import load_run
+from robodyn.cli.report_parts import analyse, read_note_file, read_parts
+from robodyn.cli.targets import load_run, load_scenario, load_single, read_settings
+from robodyn.errors import Flaw, ModelError
+
+if TYPE_CHECKING:
+    from robodyn.model import Scenario
+    from robodyn.results import Run
 
 EXAGGERATE = "How many times too large deformations are drawn at first."
 MESH_BUDGET = "Megabytes that meshes may take in the page; they are made coarser until they fit."
+WITH = "Analyses to put into the page, with commas: loops, modes, sweep, budget, sheet."
+RANDOM = "What is drawn for --with sweep and sheet: name=scale:0.9:1.1, as in sweep."
+LIVE = "Let the page simulate by itself, with sliders for numbers: one scenario, not a run."
+SLIDER = "Numbers that get sliders (patterns); by default all tunable ones."
 
 
 @app.command("report")
 def report_runs(
-    runs: Annotated[list[str], typer.Argument(help="Run files; several are compared.")],
+    runs: Annotated[list[str], typer.Argument(help="Run files, or scenarios to be simulated; several are compared.")],
     out: Annotated[Path, typer.Option(help="Page to write.")] = Path("report.html"),
+    parts: Annotated[str, typer.Option("--with", help=WITH)] = "",
+    vary: Annotated[list[str] | None, typer.Option(help="What --with sweep varies: name=first:last:count.")] = None,
+    random: Annotated[list[str] | None, typer.Option(help=RANDOM)] = None,
+    note: Annotated[list[Path] | None, typer.Option(help="Text to put into the page; a little Markdown.")] = None,
+    signal: Annotated[list[str] | None, typer.Option(help="Signals plotted at first (patterns).")] = None,
+    live: Annotated[bool, typer.Option("--live", help=LIVE)] = False,
+    slider: Annotated[list[str] | None, typer.Option(help=SLIDER)] = None,
+    setting: Annotated[list[str] | None, typer.Option("--set", help="Change a scenario's number: name=value.")] = None,
     exaggerate: Annotated[float, typer.Option(help=EXAGGERATE)] = 1.0,
     mesh_budget: Annotated[float, typer.Option(help=MESH_BUDGET)] = 2.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -25,18 +43,66 @@ def report_runs(
     """Write one self-contained HTML page: summary, plots, 3-D replay, events, parameters, provenance."""
     from robodyn.studio import write_report
 
-    if out.is_dir():
-        raise fail(f"--out {out}: is a folder, name a file in it")
-    if out.resolve() in [Path(run).resolve() for run in runs]:
-        raise fail(f"--out {out}: this is one of the runs, it would be overwritten")
-    found = [load_run(run) for run in runs]
+    _check_out(out, runs)
+    asked = read_parts(parts)
+    options: dict[str, Any] = {"exaggerate": exaggerate, "mesh_budget": mesh_budget, "signals": signal or []}
+    options["sections"] = [read_note_file(path) for path in note or []]
+    if live:
+        options["live"] = _make_live(runs, slider or [], setting or [])
+        found = [options["live"].run]
+    elif slider:
+        raise fail("--slider: only a page that simulates by itself has sliders; add --live")
+    else:
+        found = [_find_run(run, setting or []) for run in runs]
+    if asked or vary or random:
+        options["sections"] += analyse(_find_scenario(runs, setting or []), asked, vary or [], random or [])
     try:
-        write_report(found, out, labels=name_runs(runs), exaggerate=exaggerate, mesh_budget=mesh_budget)
+        write_report(found, out, labels=name_runs(runs), **options)
     except ValueError as error:
         raise fail(error) from error
     except OSError as error:
         raise fail(f"--out {out}: cannot write: {error.strerror}") from error
     report_files([out], as_json)
+
+
+def _check_out(out: Path, runs: list[str]) -> None:
+    if out.is_dir():
+        raise fail(f"--out {out}: is a folder, name a file in it")
+    if out.resolve() in [Path(run).resolve() for run in runs]:
+        raise fail(f"--out {out}: this is one of the runs, it would be overwritten")
+
+
+def _make_live(runs: list[str], sliders: list[str], setting: list[str]) -> Any:
+    """The only scenario as a model that the page simulates."""
+    from robodyn.codegen import make_live
+
+    if len(runs) > 1:
+        raise fail(f"--live: a page simulates one scenario, not {len(runs)}")
+    if runs[0].endswith(".run"):
+        raise fail(f"--live: {runs[0]} is a run, which holds no equations to compile; name its scenario")
+    return make_live(_find_scenario(runs, setting), sliders=sliders)
+
+
+def _find_scenario(runs: list[str], setting: list[str]) -> Scenario:
+    """The first scenario among what is reported."""
+    named = [run for run in runs if not run.endswith(".run")]
+    if not named:
+        raise fail("--with: runs hold no equations to analyse; name a scenario")
+    scenario = load_single(named[0])
+    return scenario.with_numbers(read_settings(setting, scenario, named[0]))
+
+
+def _find_run(what: str, setting: list[str]) -> Run:
+    """A run from its file, or of a scenario."""
+    if what.endswith(".run"):
+        if setting:
+            flaws = [Flaw(f"--set {pair}", f"{what} is a run, not a scenario", "name its scenario") for pair in setting]
+            raise ModelError(flaws)
+        return load_run(what)
+    from robodyn.simulation import simulate
+
+    scenario = load_scenario(what)
+    return simulate(scenario.with_numbers(read_settings(setting, scenario, what)))
 
 
 def name_runs(paths: list[str]) -> list[str]:

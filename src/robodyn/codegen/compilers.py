@@ -6,6 +6,7 @@ binaries for every platform on any of them.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import subprocess
@@ -23,9 +24,10 @@ from robodyn.errors import Flaw, FlawList, ModelError, nearest
 FLAGS = ("-std=c99", "-O1", "-g0", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-w")
 """Higher levels of optimisation take up to twice as long and make straight-line code no faster."""
 MODULE_FLAGS = (
-    *("-std=c99", "-Os", "-g0", "-s", "-ffp-contract=off", "-w"),
-    *("-mexec-model=reactor", "-Wl,-z,stack-size=1048576"),
+    *("-std=c99", "-Os", "-g0", "-ffp-contract=off", "-fno-math-errno", "-w"),
+    *("-mbulk-memory", "-mnontrapping-fptoint", "-isystem", "../library"),
 )
+MODULE_LINKING = ("--no-entry", "--allow-undefined", "--strip-all", "--stack-first", "-z", "stack-size=1048576")
 
 
 @dataclass(frozen=True)
@@ -122,12 +124,19 @@ def check_module_compiler() -> None:
 
 
 def compile_module(folder: Path, sources: Sequence[str], exports: Sequence[str], module: str) -> bytes:
-    """The WebAssembly module of C files in a folder, which asks nothing of whoever loads it."""
+    """The WebAssembly module of C files in a folder; its C library is in the folder `library`."""
     check_module_compiler()
-    compiler = [sys.executable, "-m", "ziglang", "cc", "-target", "wasm32-wasi", *MODULE_FLAGS]
-    exported = [f"-Wl,--export={name}" for name in exports]
-    _call([*compiler, "-I.", *sources, *exported, "-o", module], "wasm", folder)
-    return (folder / module).read_bytes()
+    zig = [sys.executable, "-m", "ziglang"]
+    place = folder / "wasm"
+    place.mkdir(exist_ok=True)
+    # The objects that are kept are known by all that they are made of: by these headers too.
+    headers = "".join(path.read_text(encoding="utf-8") for path in sorted((folder / "library").glob("*.h")))
+    stamp = f"-DLIBRARY={hashlib.sha256(headers.encode()).hexdigest()[:16]}"
+    compiler = [*zig, "cc", "-target", "wasm32-freestanding", *MODULE_FLAGS, "-I..", stamp]
+    objects = _compile_objects(compiler, "wasm", place, sources)
+    exported = [f"--export={name}" for name in exports]
+    _call([*zig, "wasm-ld", *MODULE_LINKING, *objects, *exported, "-o", module], "wasm", place)
+    return (place / module).read_bytes()
 
 
 def _compile_objects(compiler: Sequence[str], name: str, place: Path, sources: Sequence[str]) -> list[str]:

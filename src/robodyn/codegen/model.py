@@ -18,6 +18,7 @@ from robodyn.model import Solver
 from robodyn.native import Program, Sweep, improve_program, read_program
 from robodyn.native.bends import BENT, find_bends
 from robodyn.native.drives import find_drives
+from robodyn.native.portable import make_portable
 from robodyn.native.prelude import separate_prelude
 from robodyn.simulation.compiled import INEXACT, KernelSet, driven_functions, gather_functions
 from robodyn.simulation.starting import Start
@@ -38,6 +39,7 @@ class Model:
             function of p; at_start: parameters of it, which can be set before the start only.
         fixed: parameters that no user may change, because they decide where references jump in ways that cannot be
             traced.
+        plain: whether it has the same bits on every platform.
         search: how the start is found anew for other parameters and inputs.
         exchange: whether another integrator may carry the states, which then sees their rates and the events.
     """
@@ -59,6 +61,7 @@ class Model:
     at_start: frozenset[str]
     fixed: frozenset[str]
     search: Search
+    plain: bool
     exchange: bool = False
 
     @property
@@ -108,7 +111,9 @@ def build_model(
     functions = {**kernels.functions, **chosen, **search.functions}
     swept = frozenset(name for name, function in functions.items() if isinstance(function, Sweep))
     read = {name: read_program(f.function if isinstance(f, Sweep) else f) for name, f in functions.items()}
-    if not plain:
+    if plain:
+        read = {name: make_portable(program) for name, program in read.items()}
+    else:
         read = {name: improve_program(program, name in INEXACT) for name, program in read.items()}
     programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))
     driven = [programs[name] for name in driven_functions(programs) if solver.adaptive]
@@ -137,6 +142,7 @@ def build_model(
         at_start=at_start,
         fixed=fixed,
         search=search,
+        plain=plain,
         exchange=exchange,
     )
 

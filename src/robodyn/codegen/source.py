@@ -196,6 +196,7 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "autonomous": int(not system.depends_on_time),
         **{f"{name}_work": work for name, work in _count_work(model).items()},
         "delay_depth": system.delay_depth,
+        "portable": int(model.plain),
         "base_numerator": base.numerator if base else 0,
         "base_denominator": base.denominator if base else 1,
         "base_period": literal(float(base or 0)),

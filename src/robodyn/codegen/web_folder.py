@@ -34,6 +34,7 @@ from robodyn.simulation import simulate
 from robodyn.simulation.compiled import CompiledSystem, compile_system
 
 MODULE = "simulation.wasm"
+LIBRARY = ("library.c", "math.h", "stdlib.h", "string.h")
 LOADER = ("simulation.mjs", "index.html")
 
 
@@ -47,7 +48,7 @@ def write_wasm(
     """Write a scenario as a WebAssembly module with its loader; arguments and errors are those of `write_c`.
 
     Every operation is rounded by itself: WebAssembly has no fused multiply-add. The run of the module is compared in
-    node, where it is installed, with the native run of the same rounding.
+    node, where it is installed, with the native run of the same rounding, to whose last bit it is equal.
     """
     check_module_compiler()
     model, compiled = prepare_model(scenario, solver, inputs or {}, plain=True)
@@ -60,13 +61,18 @@ def write_wasm(
 
 def _web_files(model: Model) -> dict[str, str | bytes]:
     readme = Template(_read("README.md")).substitute(describe_model(model))
-    return {MODULE: _compile(model), **{name: _read(name) for name in LOADER}, "README.md": readme}
+    return {MODULE: compile_web(model), **{name: _read(name) for name in LOADER}, "README.md": readme}
 
 
-def _compile(model: Model) -> bytes:
+def read_loader() -> str:
+    """The JavaScript that loads a module."""
+    return _read(LOADER[0])
+
+
+def compile_web(model: Model) -> bytes:
     """The module: everything in the header is exported."""
-    texts = program_files(model)
-    sources = [name for name in texts if name.startswith("source/") and name.endswith(".c")]
+    texts = program_files(model) | {f"library/{name}": _read(f"library/{name}") for name in LIBRARY}
+    sources = [name for name in texts if name.startswith(("source/", "library/")) and name.endswith(".c")]
     declared = re.findall(r"^[a-zA-Z].*?\b(simulation_\w+)\(", texts["simulation.h"], re.MULTILINE)
     with tempfile.TemporaryDirectory() as place:
         put_files(Path(place), texts)

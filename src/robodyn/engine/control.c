@@ -59,6 +59,12 @@ double allowed_error(const Run *run, int64_t i, double size) {
   return run->solver->atol * run->model->scale[i] + run->solver->rtol * size;
 }
 
+/* x^y; of portable models to seven digits, since C libraries differ in the last of sixteen. */
+static double power(const Run *run, double x, double y) {
+  double value = pow(x, y);
+  return run->model->portable ? (double)(float)value : value;
+}
+
 /* Root mean square of error_i / (atol scale_i + rtol max(|x0_i|, |x1_i|)). */
 double measure_error(const Run *run) {
   const double *start = state(run, START), *end = state(run, END), *errors = state(run, ERROR);
@@ -86,7 +92,7 @@ static void accept(Run *run, double error, double h) {
   }
   /* Proportional-integral: the error before damps the answer to this one. After a rejection no step grows. */
   error = largest(error, 1e-10);
-  double factor = SAFETY * pow(error, -0.7 / k) * pow(run->error_before, 0.4 / k);
+  double factor = SAFETY * power(run, error, -0.7 / k) * power(run, run->error_before, 0.4 / k);
   factor = least(largest(factor, LEAST_FACTOR), run->was_rejected ? 1.0 : LARGEST_FACTOR);
   double proposal = h * factor;
   if (run->was_cut && factor >= 1.0) proposal = largest(proposal, run->h);
@@ -99,7 +105,7 @@ static void accept(Run *run, double error, double h) {
 static void reject(Run *run, double error, double h) {
   /* The classical rule, from the error alone: h_next = 0.9 h error^(-1/k). */
   double factor = 0.25;
-  if (error < INFINITY) factor = largest(LEAST_FACTOR, SAFETY * pow(error, -1.0 / (double)run->method->error_order));
+  if (error < INFINITY) factor = largest(LEAST_FACTOR, SAFETY * power(run, error, -1.0 / (double)run->method->error_order));
   run->h = h * least(factor, 0.9);
   run->was_rejected = 1;
   run->rejected++;
@@ -263,6 +269,6 @@ void choose_first(Run *run) {
   for (int64_t i = 0; i < run->model->n_x; i++) end[i] -= slope[i];
   double most = largest(speed, scaled_size(run, END) / h);
   /* and a step whose error would be a hundredth: h^k max(|x_dot|, |x_ddot|) = 0.01. */
-  double longer = most > 1e-15 ? pow(0.01 / most, 1.0 / (double)run->method->error_order) : largest(1e-6, 1e-3 * h);
+  double longer = most > 1e-15 ? power(run, 0.01 / most, 1.0 / (double)run->method->error_order) : largest(1e-6, 1e-3 * h);
   run->h = longer > 0.0 ? largest(least(least(100.0 * h, longer), span), run->min_step) : h;
 }

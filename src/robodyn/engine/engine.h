@@ -54,6 +54,7 @@ typedef struct {
   int64_t jacobian_work;    /* of jacobian and time_derivative together, */
   int64_t outputs_work;     /* and of outputs: what methods cost is compared by them */
   int64_t delay_depth;      /* longest chain of delays that feed one another directly: jumps stay jumps along it */
+  int64_t portable;         /* 1: the same bits on every platform: no step's length depends on the C library */
   int64_t base_numerator;   /* the base period as a fraction [s], 0: only known as base_period */
   int64_t base_denominator;
   double base_period;       /* time between ticks [s] */

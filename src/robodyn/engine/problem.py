@@ -61,6 +61,7 @@ class Problem(NamedTuple):
         base_period: time between ticks [s], 0 without tasks; where base_numerator is given, the exact period is
             base_numerator / base_denominator, and ticks are the floating-point numbers nearest to its multiples.
         delay_depth: longest chain of delays that feed one another directly, along which jumps stay jumps.
+        portable: 1 where the same bits are wanted on every platform: no step's length depends on the C library.
         guard_direction: +1 rising, -1 falling, 0 both. guard_terminal: 1 when the event ends the run.
         guard_side: 1 + the entry of m that notes on which side of zero a guard is, -1 or 1; 0 none (all, by default).
         guard_action: writes [new x (n_x), new m (n_m)]; 0 none, -1 a Python action.
@@ -132,6 +133,7 @@ class Problem(NamedTuple):
     base_numerator: int = 0
     base_denominator: int = 1
     delay_depth: int = 1
+    portable: int = 0
     guard_direction: Integers = NO_INTEGERS
     guard_terminal: Integers = NO_INTEGERS
     guard_side: Integers = NO_INTEGERS

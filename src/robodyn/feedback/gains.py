@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError, solve_discrete_are
-from scipy.signal import place_poles
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.feedback.sampled_plant import SampledPlant, Variable
@@ -96,6 +95,9 @@ def design_kalman_filter(plant: SampledPlant, states: Weights, outputs: Weights)
 
 def design_observer(plant: SampledPlant, poles: Sequence[complex]) -> Observer:
     """Luenberger observer whose errors decay with given poles [1/s], as many as there are states."""
+    # It takes as long to load as all else of the library.
+    from scipy.signal import place_poles
+
     if len(poles) != len(plant.F):
         what = f"are {len(poles)}, the plant has {len(plant.F)} states"
         raise ModelError([Flaw("poles", what, "give one for each state")], "observer")

@@ -196,11 +196,11 @@ class Block(Description):
         for argument in arguments:
             if self.source_of(argument) is None:
                 group = "parameters" if argument.keyword_only else "inputs"
-                flaws.add(f"{group}.{argument.name}", "is missing", f"the law '{self._law_name}' needs it")
+                flaws.add(f"{group}.{argument.name}", "is missing", f"the law '{self.law_name}' needs it")
         for group in ("inputs", "parameters", "states", "memory"):
             for key in getattr(self, group):
                 if key not in names:
-                    what = f"is not an argument of '{self._law_name}'"
+                    what = f"is not an argument of '{self.law_name}'"
                     flaws.add(f"{group}.{key}", what, nearest(key, names))
         self._check_sources(flaws)
 
@@ -217,7 +217,8 @@ class Block(Description):
                 flaws.add(f"{later}.{key}", f"has no effect beside {group}.{key}", "give it once")
 
     @property
-    def _law_name(self) -> str:
+    def law_name(self) -> str:
+        """What its law is called."""
         return self.law if isinstance(self.law, str) else getattr(self.law, "__name__", repr(self.law))
 
     def _check_connections(self, flaws: FlawList) -> None:
@@ -227,11 +228,11 @@ class Block(Description):
         self._check_targets(flaws)
         if self.info.sticks:
             if not self.on:
-                flaws.add("on", "is missing", f"'{self._law_name}' must know which joint or coordinate it holds")
+                flaws.add("on", "is missing", f"'{self.law_name}' must know which joint or coordinate it holds")
             if self.acts:
-                flaws.add("acts", f"has no effect on '{self._law_name}'", "its force acts on what it holds: on")
+                flaws.add("acts", f"has no effect on '{self.law_name}'", "its force acts on what it holds: on")
             if "velocity" in self.inputs:
-                what = f"has no meaning for '{self._law_name}'"
+                what = f"has no meaning for '{self.law_name}'"
                 flaws.add("inputs.velocity", what, "it is that of what it holds: on")
             if "direction" in self.memory:
                 flaws.add("memory.direction", "is found from the speed at the start", "leave it out")
@@ -245,7 +246,7 @@ class Block(Description):
             if not isinstance(on, str):
                 flaws.add(f"acts.{output}", f"must be a name, is {on!r}")
         if self.model and not self.takes_model:
-            flaws.add("model", f"has no effect: '{self._law_name}' takes no argument 'model'", "leave it out")
+            flaws.add("model", f"has no effect: '{self.law_name}' takes no argument 'model'", "leave it out")
         if self.takes_model and not self.native:
             flaws.add("native", "false leaves the law without its model", "leave it out: the model is compiled")
 
@@ -276,9 +277,9 @@ class Block(Description):
             what = f"{self.delay:g} s are {self.delay / period:.4g} periods, at most {MOST_WAITING} samples can wait"
             flaws.add("delay", what, "delay what the block reads or gives by a delay of its own")
         if self.info.sticks:
-            flaws.add("period", f"has no meaning for '{self._law_name}'", "a force that holds is continuous")
+            flaws.add("period", f"has no meaning for '{self.law_name}'", "a force that holds is continuous")
         if self.info.located:
-            flaws.add("period", f"has no meaning for '{self._law_name}'", "what it locates is continuous")
+            flaws.add("period", f"has no meaning for '{self.law_name}'", "what it locates is continuous")
         if self.state_names:
             what = f"the law integrates {', '.join(self.state_names)}"
             flaws.add("period", what, "a sampled law has memory instead")

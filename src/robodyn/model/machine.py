@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from robodyn.errors import FlawList, nearest
+from robodyn.lazy import later
 from robodyn.model.block import Block
 from robodyn.model.constraint import CONSTRAINTS, Constraint
 from robodyn.model.contact import CONTACTS, AnyContact, RigidContact
@@ -137,6 +138,12 @@ class Machine(Description):
 
     def _names(self, *fields: str) -> Iterator[str]:
         return (part.name for field in fields for part in getattr(self, field))
+
+    def __repr__(self) -> str:
+        joints = self.mechanism.joints if self.mechanism else ()
+        return f"<Machine {self.name}: {len(joints)} joints, {len(self.blocks)} blocks>"
+
+    _repr_html_ = later("robodyn.reporting.shown:machine_html")
 
     @property
     def actuated(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from robodyn.errors import FlawList, nearest
+from robodyn.lazy import later
 from robodyn.model.block import Block
 from robodyn.model.constraint import ConstraintMethod
 from robodyn.model.description import Description
@@ -175,6 +176,11 @@ class Scenario(Description):
         """Those given, and those of joints that follow others."""
         mechanism = self.machine.mechanism
         return (follow(self.initial, mechanism.joints) if mechanism else {}) | dict(self.initial)
+
+    def __repr__(self) -> str:
+        return f"<Scenario {self.name}: {self.machine!r}, {self.duration:g} s>"
+
+    _repr_html_ = later("robodyn.reporting.shown:scenario_html")
 
     def state_units(self) -> dict[str, str]:
         """Units of the states and the memory that may be given start values, where the description says them."""

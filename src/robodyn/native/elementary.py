@@ -36,7 +36,7 @@ NON_NEGATIVE = ("fabs", "sq", "sqrt", "exp")
 
 def inline_elementary(program: Program) -> Program:
     """The program with arithmetic in place of elementary functions."""
-    builder = _Arithmetic()
+    builder = Arithmetic()
     functions = {"exp": builder.exp, "log": builder.log, "sin": builder.sin, "cos": builder.cos}
     new: dict[int, int] = {}
     for number, node in enumerate(program.nodes):
@@ -56,22 +56,28 @@ def _has_log(program: Program, node: Node) -> bool:
     return base[0] in NON_NEGATIVE or (exponent[0] == "const" and not float(exponent[1]).is_integer())
 
 
-class _Arithmetic(Builder):
+class Arithmetic(Builder):
     """Elementary functions as nodes; equal parts of them are computed once."""
 
     def __init__(self) -> None:
         super().__init__()
         self._powers: dict[int, dict[float, int]] = {}
 
+    half_pi: tuple[float, ...] = HALF_PI
+
     def number(self, value: float) -> int:
         return self.add(("const", value))
+
+    def muladd(self, a: int, b: int, c: int) -> int:
+        """a b + c, rounded once."""
+        return self.add(("muladd", a, b, c))
 
     def polynomial(self, x: int, terms: Sequence[float]) -> int:
         """sum_k terms_k x^k, in pairs: as short a chain as possible."""
         level = [self.number(term) for term in terms]
         while len(level) > 1:
             pairs = [level[k : k + 2] for k in range(0, len(level), 2)]
-            level = [self.add(("muladd", pair[1], x, pair[0])) if len(pair) == 2 else pair[0] for pair in pairs]
+            level = [self.muladd(pair[1], x, pair[0]) if len(pair) == 2 else pair[0] for pair in pairs]
             x = self.add(("sq", x))
         return level[0]
 
@@ -82,7 +88,7 @@ class _Arithmetic(Builder):
         """x - n (sum of parts), the large part first."""
         minus = self.add(("neg", n))
         for part in parts:
-            x = self.add(("muladd", minus, self.number(part), x))
+            x = self.muladd(minus, self.number(part), x)
         return x
 
     def exp(self, x: int) -> int:
@@ -100,8 +106,8 @@ class _Arithmetic(Builder):
         # x = 2^e m; log m = 2 artanh((m - 1) / (m + 1)), whose series converges fast.
         s = self.add(("div", self.add(("sub", m, one)), self.add(("add", m, one))))
         series = self.polynomial(self.add(("sq", s)), ARTANH_TERMS)
-        low = self.add(("muladd", exponent, self.number(LN2_LOW), self.add(("mul", s, series))))
-        value = self.add(("muladd", exponent, self.number(LN2_HIGH), low))
+        low = self.muladd(exponent, self.number(LN2_LOW), self.add(("mul", s, series)))
+        value = self.muladd(exponent, self.number(LN2_HIGH), low)
         return self.add(("select", self.add(("eq", x, x)), value, x))
 
     def pow(self, x: int, y: int) -> int:
@@ -128,9 +134,9 @@ class _Arithmetic(Builder):
         """n modulo 4, and sin r and cos r."""
         # x = n pi / 2 + r in three parts of pi / 2; the quadrant n mod 4 chooses sine or cosine and the sign.
         n = self.round(self.add(("mul", x, self.number(2.0 / math.pi))))
-        r = self.reduce(x, n, HALF_PI)
+        r = self.reduce(x, n, self.half_pi)
         quarter = self.add(("floor", self.add(("mul", n, self.number(0.25)))))
-        place = self.add(("muladd", quarter, self.number(-4.0), n))
+        place = self.muladd(quarter, self.number(-4.0), n)
         square = self.add(("sq", r))
         sine = self.add(("mul", r, self.polynomial(square, SIN_TERMS)))
         return place, sine, self.polynomial(square, COS_TERMS)

@@ -18,9 +18,11 @@ from robodyn.native.families import gather_families
 from robodyn.native.fusion import fuse
 from robodyn.native.kept import Code, Sizes
 from robodyn.native.machine import Machine, compile_objects, optimisation
+from robodyn.native.portable import make_portable
 from robodyn.native.prelude import separate_prelude
 from robodyn.native.program import Program
 from robodyn.native.reciprocals import share_reciprocals
+from robodyn.native.row_loop import row_loop
 from robodyn.native.rows import check_rows
 from robodyn.native.sweeps import Sweep
 from robodyn.waiting import told_if_slow
@@ -73,10 +75,8 @@ class Kernel:
         if tuple(table.shape[1:] for table in given) != tuple((size,) for size in self.in_sizes):
             raise ValueError(f"{self.name} takes rows of {self.in_sizes} entries, not {[t.shape[1:] for t in given]}")
         found = [np.empty((len(given[0]), size)) for size in self.out_sizes]
-        function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(given) + len(found)))(self.address)
-        steps = [range(t.ctypes.data, t.ctypes.data + t.nbytes, t.strides[0] or 8) for t in (*given, *found)]
-        for pointers in zip(*steps, strict=False):
-            function(*pointers)
+        both = [*given, *found]
+        row_loop(len(both))(self.address, len(given[0]), *(n for t in both for n in (t.ctypes.data, t.strides[0])))
         return tuple(found)
 
     def _call_copied(self, arrays: tuple[Any, ...]) -> Any:
@@ -193,8 +193,8 @@ def compile_kernels(
         quick: whether to compile fast, for code that is called a few times only.
         inexact: names of functions made faster at the price of their last digits: by reciprocals, and elementary
             functions by arithmetic.
-        plain: whether every operation is rounded by itself, as in the C of `c_code`: no fused multiply-adds, and
-            nothing inexact.
+        plain: whether every operation is rounded by itself, and no function is the C library's: the same bits on
+            every platform.
         driven: names of functions, of time and states first, whose drives become a kernel `drives`, and the bends of
             some a kernel `bends`: see `robodyn.native.drives`, `robodyn.native.bends`.
         rare: names of functions that are seldom called: what they alone need is compiled fast.
@@ -294,7 +294,9 @@ def _make_programs(
     parameters and of what the prelude gives, and the width of the run's table."""
     families = gather_families(functions, settings.inexact, settings.parameter_input)
     wholes = {name: family.read() for name, family in families.items()}
-    if not settings.plain:
+    if settings.plain:
+        wholes = {name: make_portable(whole) for name, whole in wholes.items()}
+    else:
         wholes = {name: improve_program(whole, name in settings.inexact) for name, whole in wholes.items()}
     width, n_parameters, prelude = _common_width(wholes, settings.parameter_input), 0, None
     # What parameters alone decide is computed once a run, not once a call.

@@ -6,6 +6,7 @@ Figures, panels, colours and legends are public too, for pictures of one's own t
 from .bands import draw_bands, plot_bands
 from .budget import draw_budget, plot_budget
 from .differences import draw_difference, plot_difference
+from .displays import Display, to_html, to_section
 from .figures import (
     COLOURS,
     LINE_WIDTH,
@@ -35,6 +36,7 @@ from .yields import draw_yield
 
 __all__ = [
     "COLOURS",
+    "Display",
     "LINE_WIDTH",
     "draw_bands",
     "draw_budget",
@@ -85,6 +87,8 @@ __all__ = [
     "run_lines",
     "run_style",
     "with_unit",
+    "to_html",
+    "to_section",
     "write_figure",
     "write_identification",
 ]

@@ -37,9 +37,21 @@ def empty_figure(width: float, height: float) -> "Figure":
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
+    class ShownFigure(Figure):
+        """A figure that notebooks show: they know those of pyplot only."""
+
+        def _repr_png_(self) -> bytes:
+            return _to_png(self)
+
+    figure = ShownFigure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def _to_png(figure: "Figure") -> bytes:
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=_DPI)
+    return picture.getvalue()
 
 
 def panel_figure(n_panels: int) -> tuple["Figure", list["Axes"]]:
@@ -61,9 +73,7 @@ def panel_figure(n_panels: int) -> tuple["Figure", list["Axes"]]:
 
 def embed_figure(figure: "Figure") -> str:
     """A picture as the source of an image in a page that needs nothing from elsewhere."""
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=_DPI)
-    return f"data:image/png;base64,{base64.b64encode(picture.getvalue()).decode('ascii')}"
+    return f"data:image/png;base64,{base64.b64encode(_to_png(figure)).decode('ascii')}"
 
 
 def write_figure(figure: "Figure", path: str | Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.results import Run
+from robodyn.results import Run, Signal
 
 from .axis_units import check_units, choose_unit
 from .events import mark_events, name_events
@@ -58,6 +58,20 @@ def draw_signals(
     for panel, ax in zip(panels, axes, strict=True):
         _draw_panel(ax, panel, panels, runs, span, units)
     finish_time_axes(figure, axes, runs, labels, span)
+    return figure
+
+
+def draw_run(run: Run, *names: str, **options: Any) -> "Figure":
+    """`run.plot("*.velocity")`: `draw_signals` of one run."""
+    return draw_signals(run, names or None, **options)
+
+
+def draw_signal(signal: Signal) -> "Figure":
+    """`signal.plot()`: one signal over its time."""
+    figure, (ax,) = panel_figure(1)
+    draw_line(ax, *trace(signal, (float(signal.time[0]), float(signal.time[-1]))), {})
+    finish_axes(ax, with_unit(signal.name, signal.unit))
+    label_bottom([ax], "time [s]")
     return figure
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robodyn.lazy import later
+
 from .run import Run
 from .signal import Floats, Signal
 
@@ -44,6 +46,13 @@ class Comparison:
     only_in_first: tuple[str, ...]
     only_in_second: tuple[str, ...]
     span: tuple[float, float]
+
+    def __repr__(self) -> str:
+        worst = max(self.differences, key=lambda difference: difference.relative, default=None)
+        most = f", at most {worst.relative:.2g} of a signal ({worst.name})" if worst else ""
+        return f"<Comparison of {len(self)} signals{most}>"
+
+    _repr_html_ = later("robodyn.reporting.shown:comparison_html")
 
     def __iter__(self) -> Iterator[Difference]:
         return iter(self.differences)

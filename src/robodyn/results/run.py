@@ -3,7 +3,10 @@
 import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+from robodyn.lazy import later
 from robodyn.signals import SignalInfo as SignalInfo
 
 from .certificate import Certificate
@@ -15,6 +18,9 @@ from .provenance import Provenance
 from .signal import Booleans, Floats, Signal, check_time, frozen_array
 from .statistics import Statistics
 from .summary import summarise
+
+if TYPE_CHECKING:
+    import xarray
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,22 @@ class Run:
     def __repr__(self) -> str:
         counts = f"{self.time.size} rows of {len(self)} signals"
         return f"<Run of {self.provenance.scenario}: {counts}, {self.outcome.sentence}>"
+
+    _repr_html_ = later("robodyn.reporting.shown:run_html")
+    plot = later("robodyn.reporting.timeseries:draw_run")
+    show = later("robodyn.studio.inline:show_run")
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame over time, one column a signal."""
+        pandas = import_module("pandas")
+
+        return pandas.DataFrame(self.values, index=pandas.Index(self.time, name="time"), columns=list(self.names))
+
+    def to_xarray(self) -> "xarray.Dataset":
+        """A Dataset over time, one variable a signal, with units."""
+        from .exports import to_xarray
+
+        return to_xarray(self)
 
     def __contains__(self, name: object) -> bool:
         return name in self.names

@@ -6,6 +6,8 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.lazy import later
+
 from .between import interpolate
 
 Floats = NDArray[np.float64]
@@ -51,6 +53,13 @@ class Signal:
             given = getattr(self, part)
             if given is not None and given.shape != self.time.shape:
                 raise ValueError(f"{self.name}: {given.shape} {what} for {self.time.shape} times")
+
+    def __repr__(self) -> str:
+        span = f" from {self.min:.4g} to {self.max:.4g}" if self.time.size else ""
+        return f"<Signal {self.name} [{self.unit}]: {self.time.size} samples{span}>"
+
+    _repr_html_ = later("robodyn.reporting.shown:signal_html")
+    plot = later("robodyn.reporting.timeseries:draw_signal")
 
     @overload
     def __call__(self, t: float) -> float: ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ from robodyn.studies.figure import VERDICTS
 from robodyn.studies.page import FIGURES, describe_kinds
 
 TITLE = "What the studies prove"
+TOLD = ("**What comes out", "**What differs")
+"""Beginnings of the paragraphs about a study that stand here too."""
 
 
 def write_overview(folder: str | Path) -> Path:
@@ -28,23 +30,31 @@ def write_overview(folder: str | Path) -> Path:
 
 
 def _counts(found: Mapping[str, Any]) -> list[str]:
-    """A row for each study and kind."""
-    lines = ["| study | kind | figures | of them |", "| --- | --- | --- | --- |"]
-    for name, study in found.items():
-        for kind, words in VERDICTS.items():
-            counts = Counter(figure["verdict"] for figure in study["figures"] if figure["kind"] == kind)
-            verdicts = ", ".join(f"{counts[word]} {word}" for word in words.values() if counts[word])
-            if verdicts:
-                lines.append(f"| [{study['title']}]({name}.md) | {kind} | {counts.total()} | {verdicts} |")
-    return [*lines, ""]
+    """A row for each study and one for all, a column for each kind."""
+    lines = ["| study | " + " | ".join(f"{kind}s" for kind in VERDICTS) + " |", "| --- " * (1 + len(VERDICTS)) + "|"]
+    rows = {f"[{study['title']}]({name}.md)": study["figures"] for name, study in found.items()}
+    rows["all"] = [figure for figures in rows.values() for figure in figures]
+    return [*lines, *(f"| {name} | {_count_kinds(figures)} |" for name, figures in rows.items()), ""]
+
+
+def _count_kinds(figures: Sequence[Mapping[str, Any]]) -> str:
+    """`12 reproduced, 1 not reproducible | 3 given | 40 hold`."""
+    cells = []
+    for kind, words in VERDICTS.items():
+        counts = Counter(figure["verdict"] for figure in figures if figure["kind"] == kind)
+        cells.append(", ".join(f"{counts[word]} {word}" for word in words.values() if counts[word]) or "-")
+    return " | ".join(cells)
 
 
 def _study(name: str, study: Mapping[str, Any]) -> list[str]:
-    """What a study could not show, and what was fitted."""
+    """What comes out and what differs, in the study's own words, what it could not show, and what was fitted."""
     figures = study["figures"]
     open_ones = [f for f in figures if f["verdict"] in ("not reproducible", "NOT REPRODUCED")]
     fitted = {f["fitted"]: [g["name"] for g in figures if g["fitted"] == f["fitted"]] for f in figures if f["fitted"]}
-    lines = [f"## {study['title']}", "", f"Source: {study['source']}. [All figures]({name}.md).", ""]
+    lines = [f"## {study['title']}", "", f"Source: {study['source']}. [Its page]({name}.md).", ""]
+    # Pages that an older version wrote have no such text.
+    told = (p for p in study.get("about", "").split("\n\n") if p.startswith(TOLD))
+    lines += [line for paragraph in told for line in (paragraph, "")]
     if open_ones:
         lines += ["Published and not shown here:", ""]
         lines += [f"- `{f['name']}`: {_beside(f)}{f['reason']}" for f in open_ones] + [""]

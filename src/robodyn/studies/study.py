@@ -28,8 +28,8 @@ class Study:
     """A published study and how it is reproduced.
 
     Attributes:
-        about: for its page: what the study shows, from what it is repeated here, what comes out, what differs and why,
-            each but the first headed by bold words; source: where it was published.
+        about: paragraphs for its page: what the study shows; **From what.** it is repeated here; **What comes out.**;
+            **What differs and why.**; source: where it was published.
         scenarios: names in the catalogue that belong to it.
         parts: heading -> what computes the figures under it, one by one (each may take a while), in the order of the
             study's argument.

@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
+from robodyn.errors import nearest
 from robodyn.results import Outcome, Run
 
 from .columns import encode_columns
@@ -65,6 +67,15 @@ def choose_signals(runs: Sequence[Run]) -> list[str]:
         groups.setdefault(units[name], []).append(name)
     shown = list(groups.values())[:MOST_UNITS]
     return [name for group in shown for name in (group if motions else group[:MOST_OF_A_UNIT])]
+
+
+def match_signals(runs: Sequence[Run], patterns: Sequence[str]) -> list[str]:
+    """Signals that match patterns, in the order of recording; a pattern that none matches is refused."""
+    known = list(dict.fromkeys(name for run in runs for name in run.names))
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in known):
+            raise ValueError(f"no signal matches '{pattern}' ({nearest(pattern, known)})")
+    return [name for name in known if any(fnmatchcase(name, pattern) for pattern in patterns)]
 
 
 def _outcome(outcome: Outcome) -> Plain:

@@ -19,7 +19,8 @@ from robodyn.results import Run
 from robodyn.results.atomic import replacing
 from robodyn.waiting import told_if_slow
 
-from .contents import choose_signals, describe_run, make_finite
+from .contents import choose_signals, describe_run, make_finite, match_signals
+from .live import Live, describe_live
 from .mesh_store import BUDGET, MeshStore, check_budget
 
 # In the order of their reading: each uses only what stands before it.
@@ -46,6 +47,7 @@ SCRIPTS = (
     "replay.js",
     "transport.js",
     "tables.js",
+    "sections.js",
     "main.js",
 )
 MOST_RUNS = 6
@@ -61,9 +63,21 @@ def write_report(
     labels: Sequence[str] | None = None,
     exaggerate: float = 1.0,
     mesh_budget: float = BUDGET,
+    live: Live | None = None,
+    signals: Sequence[str] = (),
+    sections: Sequence[dict[str, Any]] = (),
 ) -> Path:
     """Write the report page of one or more runs to a file, all or nothing; see `make_page`."""
-    return write_page(make_page(runs, labels=labels, exaggerate=exaggerate, mesh_budget=mesh_budget), path)
+    page = make_page(
+        runs,
+        labels=labels,
+        exaggerate=exaggerate,
+        mesh_budget=mesh_budget,
+        live=live,
+        signals=signals,
+        sections=sections,
+    )
+    return write_page(page, path)
 
 
 def write_page(page: str, path: str | Path) -> Path:
@@ -79,6 +93,9 @@ def make_page(
     labels: Sequence[str] | None = None,
     exaggerate: float = 1.0,
     mesh_budget: float = BUDGET,
+    live: Live | None = None,
+    signals: Sequence[str] = (),
+    sections: Sequence[dict[str, Any]] = (),
 ) -> str:
     """The report page as text.
 
@@ -86,26 +103,40 @@ def make_page(
         labels: what to call each run, all different; the scenarios' names, numbered where equal, if not given.
         exaggerate: how many times too large deformations are drawn at first; the page has a slider for it.
         mesh_budget: megabytes that meshes may take; they are decimated until they fit.
+        live: what the page needs to simulate its only run again with other numbers, by `robodyn.codegen.make_live`.
+        signals: patterns of what is plotted at first; positions and velocities by default.
+        sections: notes and analyses, by `robodyn.studio.read_note` and `robodyn.reporting.to_section`.
     """
     runs = (runs,) if isinstance(runs, Run) else tuple(runs)
     if not 1 <= len(runs) <= MOST_RUNS:
         raise ValueError(f"from 1 to {MOST_RUNS} runs fit on one page, not {len(runs)}")
+    if live is not None and len(runs) != 1:
+        raise ValueError(f"a page simulates one run again, not {len(runs)}")
     check_budget(mesh_budget)
     labels, meshes = _labels(runs, labels), MeshStore()
     message = [describe_run(run, label, meshes) for run, label in zip(runs, labels, strict=True)]
     _check_exaggeration(exaggerate, message)
-    data = {"runs": message, "selected": choose_signals(runs), "exaggeration": exaggerate}
-    return assemble_page("page.html", SCRIPTS, ", ".join(labels), data | meshes.encode(mesh_budget))
+    selected = match_signals(runs, signals) if signals else choose_signals(runs)
+    data = {"runs": message, "selected": selected, "exaggeration": exaggerate, "sections": list(sections)}
+    if live is not None:
+        data["live"] = describe_live(live, runs[-1])
+    scripts = SCRIPTS if live is None else (*SCRIPTS[:-1], "live.js", "main.js")
+    loader = "" if live is None else live.loader.replace("export ", "")
+    return assemble_page("page.html", scripts, ", ".join(labels), data | meshes.encode(mesh_budget), loader)
 
 
-def assemble_page(template: str, scripts: Sequence[str], title: str, data: dict[str, Any]) -> str:
-    """A page of a template, the scripts that bring it to life, and the data they read."""
-    script = "(() => {\n'use strict';\n" + "\n".join(read_template(name) for name in scripts) + "\n})();\n"
+def assemble_page(template: str, scripts: Sequence[str], title: str, data: dict[str, Any], loader: str = "") -> str:
+    """A page of a template, the scripts that bring it to life, and the data they read.
+
+    Args:
+        loader: script that loads WebAssembly, which the page may run then.
+    """
+    script = "(() => {\n'use strict';\n" + "\n".join([loader, *(read_template(name) for name in scripts)]) + "\n})();\n"
     style = read_template("page.css")
     parts = {
         "title": html.escape(title),
         "kind": _KINDS[template],
-        "policy": _policy(script, style),
+        "policy": _policy(script, style, " 'wasm-unsafe-eval'" if loader else ""),
         "style": style,
         "script": script,
         "data": _script_text(data),
@@ -138,9 +169,10 @@ def _script_text(data: dict[str, Any]) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _policy(script: str, style: str) -> str:
+def _policy(script: str, style: str, more: str) -> str:
+    """What the page's script may do. That WebAssembly may be compiled lets no other text run as script."""
     rules = ("default-src 'none'", "img-src data:", "base-uri 'none'", "form-action 'none'")
-    return "; ".join((*rules, f"script-src {fingerprint(script)}", f"style-src {fingerprint(style)}"))
+    return "; ".join((*rules, f"script-src {fingerprint(script)}{more}", f"style-src {fingerprint(style)}"))
 
 
 def fingerprint(text: str) -> str:

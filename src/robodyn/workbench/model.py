@@ -1,16 +1,19 @@
 """Model of a session: which native code answers for a scenario, and which numbers need other code?
 
-Tunable numbers are changed run by run. Others are constants of the code, which is made anew for them, and kept.
+Tunable numbers are changed run by run. Others are constants of the code: it is made anew where one is changed for the
+first time, of the mechanism's with that number as an input from then on, of others for each value. Codes are kept.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from robodyn.analysis.sensitivity.parameters import INITIAL
+from robodyn.analysis.sensitivity.variation import make_tunable, with_starts
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.model import Scenario, ScenarioSequence
 from robodyn.results import Run
@@ -19,7 +22,7 @@ from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.readiness import make_ready
 from robodyn.studio.mesh_store import MeshStore
 
-from .source import Source
+from .source import Source, Stamp, stamp_files
 
 MOST_KEPT = 6
 Say = Callable[[str], None]
@@ -31,27 +34,43 @@ class Model:
 
     Attributes:
         warnings: what `check` says of it.
+        stamp: of the files that it was read from.
         meshes: of its looks, read once.
     """
 
     what: Scenario | ScenarioSequence
     compiled: CompiledSystem | None
     warnings: tuple[str, ...]
+    stamp: Stamp = ()
     meshes: MeshStore = field(default_factory=MeshStore)
 
     @property
     def tunable(self) -> frozenset[str]:
-        """Numbers that need no other code."""
-        return frozenset(self.compiled.tunable) if self.compiled else frozenset()
+        """Numbers that need no other code: inputs of it, and start values."""
+        return frozenset((*self.compiled.tunable, *start_numbers(self.what))) if self.compiled else frozenset()
 
     @property
-    def signals(self) -> list[tuple[str, str]]:
-        """Name and unit of all that runs record."""
-        return [(info.name, info.unit) for info in self.compiled.recorded] if self.compiled else []
+    def is_current(self) -> bool:
+        """Whether all files that it was read from are as they were."""
+        return stamp_files(file for file, *_ in self.stamp) == self.stamp
 
     def simulate(self, values: Mapping[str, float], progress: Any) -> Run:
         """A run with some tunable numbers changed."""
-        return simulate(self.compiled or self.what, parameters=dict(values), progress=progress)
+        starts = {name: value for name, value in values.items() if name.startswith(INITIAL)}
+        others = {name: value for name, value in values.items() if name not in starts}
+        if self.compiled is None:
+            return simulate(self.what, parameters=others, progress=progress)
+        begun = with_starts(self.compiled, starts) if starts else self.compiled
+        return simulate(begun, parameters=others, progress=progress)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a run needs: the scenario as described, the model with other constants in its code, and what is tuned."""
+
+    base: Model
+    model: Model
+    changes: dict[str, float]
 
 
 class ModelStore:
@@ -60,9 +79,11 @@ class ModelStore:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.kept: OrderedDict[Any, Model] = OrderedDict()
+        self.opened: dict[str | None, frozenset[str]] = {}
+        self.stuck: frozenset[str] = frozenset()
         self.lock, self.building = threading.Lock(), threading.Lock()
 
-    def find(self, text: str | None, values: Mapping[str, float], say: Say) -> tuple[Model, dict[str, float]]:
+    def find(self, text: str | None, values: Mapping[str, float], say: Say) -> Found:
         """The model that these numbers need, and those that it is run with.
 
         Raises:
@@ -73,20 +94,29 @@ class ModelStore:
         flaws = [Flaw(name, "there is no such number", nearest(name, known)) for name in values if name not in known]
         if flaws:
             raise ModelError(flaws)
-        fixed = {name: value for name, value in values.items() if name not in base.tunable}
-        model = self._get(text, fixed, say) if fixed else base
-        return model, {name: value for name, value in values.items() if name not in fixed}
+        constant = [name for name in values if name not in base.tunable]
+        wanted = self.opened.get(text, frozenset()) | find_inputs(base.what, constant)
+        opened = self.opened[text] = wanted - self.stuck
+        fixed = {name: values[name] for name in constant if name not in opened}
+        model = self._get(text, fixed, say, opened) if fixed or opened else base
+        if stuck := opened - model.tunable:
+            # What the mechanism's equations took as given all the same is a constant.
+            self.stuck |= stuck
+            return self.find(text, values, say)
+        return Found(base, model, {name: value for name, value in values.items() if name not in fixed})
 
-    def _get(self, text: str | None, fixed: dict[str, float], say: Say) -> Model:
-        key = text, frozenset(fixed.items())
+    def _get(self, text: str | None, fixed: dict[str, float], say: Say, opened: frozenset[str] = frozenset()) -> Model:
+        key = text, frozenset(fixed.items()), opened
         # Who needs the same model waits for it; who has one goes on.
         with self.lock:
-            if key in self.kept:
+            if key in self.kept and self.kept[key].is_current:
                 self.kept.move_to_end(key)
                 return self.kept[key]
         with self.building:
-            if key not in self.kept:
-                made = build_model(self.source.read(text), fixed, say)
+            if key not in self.kept or not self.kept[key].is_current:
+                read = self.source.read(text)
+                made = build_model(read, fixed, opened, say)
+                made.stamp = self.source.stamp(read, text)
                 with self.lock:
                     self.kept[key] = made
                     while len(self.kept) > MOST_KEPT:
@@ -94,15 +124,28 @@ class ModelStore:
             return self.kept[key]
 
 
-def build_model(what: Scenario | ScenarioSequence, fixed: Mapping[str, float], say: Say) -> Model:
-    """Read, check as `check` does, and compile."""
+def build_model(
+    what: Scenario | ScenarioSequence, fixed: Mapping[str, float], opened: Collection[str], say: Say
+) -> Model:
+    """Check as `check` does, and compile.
+
+    Args:
+        opened: numbers of the mechanism that become inputs of the code.
+    """
     changed = what.with_numbers(fixed) if fixed else what
     say("assembling")
     if isinstance(changed, ScenarioSequence):
         return Model(changed, None, ())
-    system, _ = make_ready(changed)
+    system, _ = make_ready(make_tunable(changed, sorted(opened)))
     say("compiling")
     return Model(changed, compile_system(system, on_compile=say), tuple(system.warnings))
+
+
+def find_inputs(what: Scenario | ScenarioSequence, names: Collection[str]) -> frozenset[str]:
+    """Those of some constants of the code that can be inputs of it."""
+    if isinstance(what, ScenarioSequence) or what.machine.all_constraints:
+        return frozenset()
+    return frozenset(make_tunable(what, sorted(names)).machine.tunable) & frozenset(names)
 
 
 def start_numbers(what: Scenario | ScenarioSequence) -> dict[str, tuple[float, str]]:
@@ -110,4 +153,4 @@ def start_numbers(what: Scenario | ScenarioSequence) -> dict[str, tuple[float, s
     if isinstance(what, ScenarioSequence):
         return {}
     starts = what.start_values
-    return {f"initial.{name}": (starts.get(name, 0.0), unit) for name, unit in what.state_units().items()}
+    return {f"{INITIAL}{name}": (starts.get(name, 0.0), unit) for name, unit in what.state_units().items()}

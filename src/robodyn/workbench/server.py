@@ -61,6 +61,8 @@ class StudioServer:
             process_request=self._answer,
             # Frames stay on this computer: packing them would only take time.
             compression=None,
+            # Work may hold the interpreter's lock for longer than a ping is waited for.
+            ping_interval=None,
             max_size=MOST_BYTES,
             server_header=None,
             logger=quiet,

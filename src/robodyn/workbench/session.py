@@ -16,21 +16,22 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from robodyn.errors import Flaw, ModelError
-from robodyn.results import Run, compare
+from robodyn.results import OutcomeKind, Run, compare
 from robodyn.studio.contents import describe_briefly, make_finite
 from robodyn.studio.machine import read_machine
 
 from .first_signals import choose_first
 from .frames import encode_frame
 from .jobs import Job
-from .model import Model, ModelStore
+from .model import Found, Model, ModelStore
 from .numbers import describe_numbers
 from .source import mark_text
 
 MOST_RUNS, MOST_PINNED = 8, 6
 PATIENCE = 0.5
 """Seconds for which a run goes on although a newer one is wished for."""
-BETWEEN = 0.1
+BETWEEN, BETWEEN_LOOKS = 0.1, 1.0
+"""Seconds between two words of progress, and between two looks at the file."""
 Plain = dict[str, Any]
 Send = Callable[[str | bytes], None]
 
@@ -53,7 +54,8 @@ class Session:
         self.runs: OrderedDict[int, Run] = OrderedDict()
         self.pinned: set[int] = set()
         self.jobs: dict[int, Job] = {}
-        self.shown: tuple[Model | None, Plain | None] = (None, None)
+        self.shown: tuple[Model | None, Model | None, Plain | None] = (None, None, None)
+        self.told: str | None = None
         self.wish: Wish | None = None
         self.stopped = self.closed = False
         self.ready = threading.Condition()
@@ -93,7 +95,7 @@ class Session:
         text, why = source.text()
         own = source.is_text and source.file is not None
         file = source.file.name if own and source.file else ""
-        mark = None if text is None else mark_text(text)
+        mark = self.told = None if text is None else mark_text(text)
         self.say("source", name=source.name, file=file, text=text, why=why, mark=mark)
 
     def run(self, request: Plain) -> None:
@@ -112,7 +114,9 @@ class Session:
                 job.stop()
             return
         with self.ready:
-            self.wish, self.stopped = None, True
+            waiting, self.wish, self.stopped = self.wish, None, True
+        if waiting:
+            self.say("busy", doing="")
 
     def fetch(self, request: Plain) -> None:
         """More signals of a run."""
@@ -173,10 +177,13 @@ class Session:
     def _work(self) -> None:
         while True:
             with self.ready:
-                self.ready.wait_for(lambda: self.wish is not None or self.closed)
-                if self.closed or self.wish is None:
+                self.ready.wait_for(lambda: self.wish is not None or self.closed, BETWEEN_LOOKS)
+                if self.closed:
                     return
                 wish, self.wish = self.wish, None
+            self._look()
+            if wish is None:
+                continue
             try:
                 self._simulate(wish)
             except ModelError as error:
@@ -186,16 +193,27 @@ class Session:
                 what = f"{type(error).__name__}: {error}"
                 self.say("flaws", about="run", run=wish.number, flaws=[asdict(Flaw("", what))])
 
+    def _look(self) -> None:
+        """Tell of a file that somebody else has changed."""
+        source = self.models.source
+        if self.told is None or not source.is_text:
+            return
+        text, _ = source.text()
+        if text is not None and mark_text(text) != self.told:
+            self.open({})
+
     def _simulate(self, wish: Wish) -> None:
-        model, changes = self.models.find(wish.text, wish.values, lambda doing: self.say("busy", doing=doing))
+        found = self.models.find(wish.text, wish.values, lambda doing: self.say("busy", doing=doing))
         if self.stopped:
             return self.say("busy", doing="")
         begun = time.perf_counter()
-        run = model.simulate(changes, self._follow(model.what.duration, begun))
+        run = found.model.simulate(found.changes, self._follow(found.model.what.duration, begun))
         took = time.perf_counter() - begun
+        if run.outcome.kind is OutcomeKind.INTERRUPTED and not self.stopped:
+            return  # for a newer one
         self.runs[wish.number] = run
         self._forget()
-        self._show(model, run, wish, took)
+        self._show(found, run, wish, took)
 
     def _follow(self, duration: float, begun: float) -> Callable[[float, float, int], None]:
         told = begun
@@ -212,20 +230,22 @@ class Session:
 
         return progress
 
-    def _show(self, model: Model, run: Run, wish: Wish, took: float) -> None:
-        """The run, with what the browser does not have yet of its model and its machine."""
+    def _show(self, found: Found, run: Run, wish: Wish, took: float) -> None:
+        """The run, with what the browser does not have yet of its scenario, its signals and its machine."""
+        base, model = found.base, found.model
         header: Plain = {"type": "run", "run": wish.number, "took": took, "values": dict(wish.values)}
-        header |= describe_briefly(run)
+        header |= describe_briefly(run) | {"opened": sorted(model.tunable - base.tunable)}
         header["warnings"] = [*header["warnings"], *model.warnings]
-        before, drawn = self.shown
+        described, before, drawn = self.shown
         machine, note = read_machine(run, model.meshes)
         if model is not before:
             names = [(info.name, info.unit) for info in run.infos]
-            header["model"] = describe_numbers(model) | {"signals": names, "selected": choose_first(run)}
-            header["model"] |= model.meshes.encode(2.0)
+            header["model"] = {"signals": names, "selected": choose_first(run)} | model.meshes.encode(2.0)
+        if base is not described:
+            header["numbers"] = describe_numbers(base)
         if model is not before or machine != drawn:
             header |= {"machine": machine, "machine_note": note}
-        self.shown = model, machine
+        self.shown = base, model, machine
         self._send(encode_frame(header, run, (*_positions(machine), *wish.signals, *self._first(header))))
 
     def _first(self, header: Plain) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,10 +11,15 @@ from robodyn.catalog import find_scenario
 from robodyn.errors import Flaw, ModelError
 from robodyn.files import read_scenario, scenario_text
 from robodyn.files.patching import patch_text
+from robodyn.files.scenario_file import ScenarioFile
+from robodyn.files.table import leaves_of
 from robodyn.model import Scenario, ScenarioSequence
 from robodyn.results.atomic import replacing
 
 ROBOTS = (".urdf", ".xacro", ".sdf", ".mjcf", ".xml")
+LONGEST_NAME = 200
+Stamp = tuple[tuple[Path, int, int], ...]
+"""Files with the times of their last change and their sizes."""
 NO_FILE = "only a file with the ending .toml can be written, in the folder of the scenario: give its name alone"
 
 
@@ -75,6 +80,18 @@ class Source:
         except (OSError, UnicodeDecodeError) as error:
             return None, f"{self.name}: cannot be read: {error}"
 
+    def stamp(self, what: Scenario | ScenarioSequence, text: str | None) -> Stamp:
+        """By which it is seen whether a file that a scenario was read from has changed since."""
+        written = what.written_in if isinstance(what, Scenario) else None
+        names: set[str] = set()
+        if isinstance(written, ScenarioFile):
+            names = {file for file, _ in written.composed.origins.values() if file}
+            texts = [value for _, value in leaves_of(written.composed.data) if isinstance(value, str)]
+            names |= {value.rpartition(":")[0] or value for value in texts}
+        files = {self.folder / name for name in names if len(name) < LONGEST_NAME}
+        files |= {self.file} if self.file and text is None else set()
+        return stamp_files(file for file in sorted(files) if file.is_file())
+
     def patch(self, values: Mapping[str, float]) -> str:
         """TOML that changes these numbers: of a file's scenario it includes the file, and is a scenario by itself."""
         what = self.read()
@@ -104,6 +121,18 @@ class Source:
         except OSError as error:
             raise ModelError([Flaw("", f"'{name}' cannot be written: {error.strerror}")]) from error
         return path
+
+
+def stamp_files(files: Iterable[Path]) -> Stamp:
+    """Of those that are there."""
+    found = []
+    for file in files:
+        try:
+            state = file.stat()
+        except OSError:
+            continue
+        found.append((file, state.st_mtime_ns, state.st_size))
+    return tuple(found)
 
 
 def mark_text(text: str) -> str:

@@ -67,7 +67,7 @@ STUDY = Study(
         "and to the angle of the crossing that the study prints for its laboratory robot, which are inputs here. "
         "What is left as published results are its counts (pairs that cancel, orders, iterations), its "
         "statements, its appendix and published motions of other mechanisms.\n\n"
-        "**What is shown.** The drift is of the order of the solver's tolerance and vanishes at rest; the added "
+        "**What comes out.** The drift is of the order of the solver's tolerance and vanishes at rest; the added "
         "modes cancel at the method's poles and truncation removes them; a rod breaks and the equations stay; the "
         "typed appendix is the generated arm, but for four misprints. Its baseline, a choice of states that "
         "changes on the way, is here too: a pendulum in x and z passes full turns, and the delta robot its "

@@ -23,17 +23,6 @@ def pictures() -> tuple[Picture, ...]:
             "Figure 4: the constraint h of the pendulum by Baumgarte's method, of the order of the tolerance 1e-4",
         ),
         Picture(
-            "stack",
-            "Delta robot setting a block on another: heights of both, and the force between the blocks",
-            drawings.draw_stack,
-        ),
-        Picture("rods", "What the six rods bear along the path of pick and place", drawings.draw_rods),
-        Picture(
-            "cable-wall",
-            "The cable's nearest distance to the wall of the hoistway, and the force with which it strikes it",
-            drawings.draw_wall,
-        ),
-        Picture(
             "fracture",
             "the same with a pendulum of our own",
             drawings.draw_fracture,
@@ -60,6 +49,12 @@ def pictures() -> tuple[Picture, ...]:
         Picture("tracking", "Pick and place under feedback linearisation, off its path", drawings.draw_tracking),
         Picture("pair", "Two delta robots lift a beam: its height, and what each carries", drawings.draw_pair),
         Picture(
+            "stack",
+            "Delta robot setting a block on another: heights of both, and the force between the blocks",
+            drawings.draw_stack,
+        ),
+        Picture("rods", "What the six rods bear along the path of pick and place", drawings.draw_rods),
+        Picture(
             "cable-shapes", "The cable in the earthquake without control, stretched sideways", drawings.draw_shapes
         ),
         Picture(
@@ -73,6 +68,11 @@ def pictures() -> tuple[Picture, ...]:
             "the same earthquake, the compensator designed on the linear model as in the study",
             lambda path: drawings.draw_sway(path, controlled=True),
             "Figure 13: the same with a lead compensator that moves the car for 300 s from 50 s on, sway less by 75 %",
+        ),
+        Picture(
+            "cable-wall",
+            "The cable's nearest distance to the wall of the hoistway, and the force with which it strikes it",
+            drawings.draw_wall,
         ),
     )
 

@@ -68,7 +68,7 @@ STUDY = Study(
         "does the rigid arm's model fail, and it is as accurate as the flexible one's at the same step. What ends "
         "some of them is a limit on the condition number, 1e12 here: a choice of the co-simulation, not of the "
         "mechanics.\n\n"
-        "**What differs, and why.** Coupled as the paper describes it, without any correction at a communication "
+        "**What differs and why.** Coupled as the paper describes it, without any correction at a communication "
         "point, the two sides drift apart, and the distance is off in proportion to the macro step (3.3 mm at 10 "
         "ms), alike for both arms: 1 mm then needs macro steps of 3 ms. This project's default joins the sides' "
         "motions at each exchange by their inertia, with a twentieth of that error. The rigid model does fail where "

@@ -46,7 +46,7 @@ STUDY = Study(
         "robot in the Modelica library of the textbook Praxis der Simulationstechnik; that they are the "
         "comparison's is an inference: with them both methods break at 1.03 ms in the second joint, which is what "
         "the paper finds. Regular voltage limits and the obstacle are this project's own.\n\n"
-        "**What is shown.** Both methods are reliable up to 1 ms and wrong at 2 ms, in q2 above all; Heun gains "
+        "**What comes out.** Both methods are reliable up to 1 ms and wrong at 2 ms, in q2 above all; Heun gains "
         "nothing there, since the fastest pole is real. Conditions in one model and three phases in sequence give "
         "one motion.\n\n"
         "**What differs and why.** The paper's EXCEL and MATLAB part at 2 ms, and it suspects rounding. Rounding "

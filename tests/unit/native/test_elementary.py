@@ -39,6 +39,54 @@ def test_elementary_functions_agree_with_the_library(name):
     assert np.all(np.abs(evaluate(expression, X, values) - expected) <= 16 * EPSILON * np.maximum(scale, 1e-300))
 
 
+PORTABLE = {
+    "sin far out": (ca.sin, np.sin, np.linspace(-8e8, 8e8, COUNT), 3),
+    "tan": (ca.tan, np.tan, np.linspace(-5, 5, COUNT), 4),
+    "exp": (ca.exp, np.exp, np.linspace(-599, 700, COUNT), 3),
+    "log": (ca.log, np.log, np.logspace(-320, 300, COUNT), 3),
+    "asin": (ca.asin, np.arcsin, np.linspace(-1, 1, COUNT), 3),
+    "acos": (ca.acos, np.arccos, np.linspace(-1, 1, COUNT), 3),
+    "atan": (ca.atan, np.arctan, np.linspace(-30, 30, COUNT), 3),
+    "sinh": (ca.sinh, np.sinh, np.linspace(-7, 7, COUNT), 5),
+    "cosh": (ca.cosh, np.cosh, np.linspace(-7, 7, COUNT), 4),
+    "tanh": (ca.tanh, np.tanh, np.linspace(-4, 4, COUNT), 5),
+    "asinh": (ca.asinh, np.arcsinh, np.linspace(-9, 9, COUNT), 5),
+    "acosh": (ca.acosh, np.arccosh, np.linspace(1, 9, COUNT), 5),
+    "atanh": (ca.atanh, np.arctanh, np.linspace(-0.99, 0.99, COUNT), 16),
+    "expm1": (ca.expm1, np.expm1, np.linspace(-2, 2, COUNT), 5),
+    "log1p": (ca.log1p, np.log1p, np.linspace(-0.9, 3, COUNT), 5),
+    "pow": (lambda x: x**-3.0, lambda x: x**-3.0, np.linspace(-3, 3, COUNT), 8),
+    "atan2": (lambda x: ca.atan2(x, -0.3), lambda x: np.arctan2(x, -0.3), np.linspace(-3, 3, COUNT), 3),
+    "hypot": (lambda x: ca.hypot(x, -0.3), lambda x: np.hypot(x, -0.3), np.linspace(-3, 3, COUNT), 3),
+}
+
+
+def test_portable_functions_agree_with_the_library_to_a_few_last_digits():
+    x = ca.SX.sym("x", len(PORTABLE))
+    outputs = ca.vertcat(*(function(x[k]) for k, (function, *_) in enumerate(PORTABLE.values())))
+    kernel = compile_kernels({"f": ca.Function("f", [x], [outputs])}, plain=True, quick=True).kernels["f"]
+    rows = np.column_stack([values for *_, values, _ in PORTABLE.values()])
+    found = np.array([kernel(row) for row in rows])
+    for (name, (_, library, values, digits)), computed in zip(PORTABLE.items(), found.T, strict=True):
+        expected = library(values)
+        assert np.all(np.abs(computed - expected) <= digits * np.spacing(np.abs(expected))), name
+
+
+def test_portable_functions_are_right_at_the_ends_of_the_numbers():
+    x = ca.SX.sym("x", 4)
+    functions = [ca.exp, ca.log, ca.atan, ca.tanh, ca.log1p, ca.expm1, ca.acos]
+    functions += [lambda x: ca.hypot(x, 0), lambda x: x**0.5]
+    module = compile_kernels({"f": ca.Function("f", [x], [f(x) for f in functions])}, plain=True, quick=True)
+    found = module.kernels["f"](np.array([np.inf, -np.inf, np.nan, 0.0]))
+    inf, nan, right = np.inf, np.nan, np.pi / 2
+    expected = [
+        *([inf, 0, nan, 1], [inf, nan, nan, -inf], [right, -right, nan, 0], [1, -1, nan, 0], [inf, nan, nan, 0]),
+        *([inf, -1, nan, 0], [nan, nan, nan, right], [inf, inf, nan, 0], [inf, nan, nan, 0]),
+    ]
+    for computed, wanted in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(computed, wanted)
+
+
 def test_what_is_no_number_stays_none():
     for expression in (ca.exp(X), ca.sin(X), ca.cos(X), X**2.5):
         assert np.isnan(evaluate(expression, X, [np.nan]))[0]

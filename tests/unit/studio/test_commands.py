@@ -197,3 +197,32 @@ def test_other_errors_of_the_server_are_told(capfd):
         server.shutdown()
         serving.join()
     assert "ZeroDivisionError: by the server" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("pendulum", "--with", "loops,mods"), "choose among loops, modes, sweep, budget, sheet"),
+        (("pendulum", "--with", "modes", "--vary", "bob.mass=1:2:3"), "--vary: has no effect without --with sweep"),
+        (("pendulum", "--with", "sweep"), "say what is varied"),
+        (("crane.run", "--with", "modes"), "runs hold no equations to analyse"),
+        (("crane.run", "--live"), "name its scenario"),
+        (("crane.run", "--set", "a=1"), "crane.run is a run, not a scenario"),
+        (("pendulum", "--slider", "bob.mass"), "add --live"),
+        (("pendulum", "--note", "nowhere.md"), "--note nowhere.md: cannot be read"),
+    ],
+)
+def test_report_refuses_what_would_have_no_effect(invoke, run_file, options, message):
+    result = invoke("report", *options)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+
+
+def test_report_of_a_scenario_has_its_analyses_and_notes(invoke, tmp_path):
+    (tmp_path / "note.md").write_text("# What I saw\n")
+    given = ("--with", "modes", "--note", "note.md", "--signal", "hinge.velocity")
+    assert invoke("report", "pendulum", *given).exit_code == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "What I saw" in page
+    assert ' modes","sentences"' in page
+    assert "data:image/png" in page

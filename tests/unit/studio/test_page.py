@@ -40,7 +40,7 @@ def test_names_that_look_like_markup_stay_text(make_measured):
 def test_every_template_is_in_the_page(make_crane):
     page = make_page(make_crane())
     shipped = {entry.name for entry in files("robodyn.studio").joinpath("template").iterdir()}
-    other = {"modes.js", "modes.html", "closing.js", "view.js", "view.html"}
+    other = {"modes.js", "modes.html", "closing.js", "view.js", "view.html", "live.js"}
     assert shipped == {*SCRIPTS, "page.css", "head.html", "page.html", *other}
     assert all(
         files("robodyn.studio").joinpath("template", name).read_text() in page for name in (*SCRIPTS, "page.css")

@@ -65,20 +65,62 @@ def test_what_another_has_written_meanwhile_is_not_written_over(cart):
 def test_tunable_numbers_share_a_model_and_others_have_their_own(cart):
     said = []
     models = ModelStore(Source(str(cart)))
-    base, changes = models.find(None, {"spring.stiffness": 700.0}, said.append)
-    assert changes == {"spring.stiffness": 700.0}
+    first = models.find(None, {"spring.stiffness": 700.0}, said.append)
+    assert first.changes == {"spring.stiffness": 700.0}
     assert said[:2] == ["assembling", "compiling"]
     said.clear()
-    assert models.find(None, {"spring.stiffness": 800.0}, said.append)[0] is base
+    assert models.find(None, {"spring.stiffness": 800.0}, said.append).model is first.model
     assert said == []
-    other, changes = models.find(None, {"duration": 0.2, "spring.stiffness": 800.0}, said.append)
-    assert other is not base
-    assert changes == {"spring.stiffness": 800.0}
-    run = other.simulate(changes, None)
+    other = models.find(None, {"duration": 0.2, "spring.stiffness": 800.0}, said.append)
+    assert other.base is first.model
+    assert other.model is not first.model
+    assert other.changes == {"spring.stiffness": 800.0}
+    run = other.model.simulate(other.changes, None)
     expected = simulate(read_scenario(cart).with_numbers({"duration": 0.2, "spring.stiffness": 800.0}))
     assert np.array_equal(run["rail.position"](0.2), expected["rail.position"](0.2))
+    # A mass is a constant of the code until it is moved.
+    assert "carriage.mass" not in first.model.tunable
+    heavy = models.find(None, {"carriage.mass": 3.0}, said.append)
+    said.clear()
+    assert models.find(None, {"carriage.mass": 4.0, "friction.viscous": 1.0}, said.append).model is heavy.model
+    assert said == []
+    end = heavy.model.simulate({"carriage.mass": 4.0}, None)["rail.position"](0.5)
+    expected = simulate(read_scenario(cart).with_numbers({"carriage.mass": 4.0}))["rail.position"](0.5)
+    # Other code rounds otherwise.
+    assert end == pytest.approx(expected, rel=1e-9)
+    begun = models.find(None, {"initial.rail.velocity": 0.4}, said.append)
+    assert begun.model.simulate(begun.changes, None)["rail.velocity"](0.0) == 0.4
+    assert said == []
     with pytest.raises(ModelError, match="there is no such number"):
         models.find(None, {"spring.stifness": 1.0}, said.append)
+
+
+def test_a_model_is_made_anew_where_any_file_it_was_read_from_has_changed(cart):
+    """The file itself, one that it includes, a Python file with a law."""
+    law = cart.with_name("laws.py")
+    law.write_text("import robodyn as rd\n\n@rd.law()\ndef pull(velocity):\n    return {'force': -velocity}\n")
+    cart.with_name("part.toml").write_text("[bodies.carriage]\nmass = 2\n")
+    text = 'include = "part.toml"\n' + CART.replace("[bodies.carriage]\nmass = 2", "")
+    cart.write_text(text + '\n[blocks.pull]\nlaw = "laws.py:pull"\non = "rail"\n')
+    models = ModelStore(Source(str(cart)))
+    kept = models.find(None, {}, lambda _: None).model
+    assert models.find(None, {}, lambda _: None).model is kept
+    for file, old, new in (
+        (cart.with_name("part.toml"), "2", "3.5"),
+        (law, "-velocity", "-9 * velocity"),
+        (cart, "500", "550"),
+    ):
+        file.write_text(file.read_text().replace(old, new))
+        again = models.find(None, {}, lambda _: None).model
+        assert again is not kept
+        kept = again
+    end = kept.simulate({}, None)["rail.position"](0.5)
+    # m = 3.5 kg, k = 550 N/m, d = 4 + 9 N s/m, let go at 0.1 m.
+    decay = 13 / 7
+    omega = np.sqrt(550 / 3.5 - decay**2)
+    assert end == pytest.approx(
+        0.1 * np.exp(-decay / 2) * (np.cos(omega / 2) + decay / omega * np.sin(omega / 2)), rel=1e-5
+    )
 
 
 def test_a_frame_holds_the_samples_that_a_page_reads(cart):

@@ -26,6 +26,7 @@ from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.assembly import assemble
 from robodyn.errors import Flaw, FlawList, ModelError
+from robodyn.lazy import later
 from robodyn.model import Scenario
 from robodyn.results.signal import Floats
 from robodyn.waiting import told_if_slow
@@ -57,6 +58,11 @@ class Sheet:
     rests: tuple[Rest, ...]
     clouds: tuple[Floats, ...]
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<Sheet of {self.scenario}: {len(self.figures)} figures>"
+
+    _repr_html_ = later("robodyn.reporting.shown:sheet_html")
 
     def as_plain(self) -> dict[str, Any]:
         """Figures and settings as dictionaries, lists, texts and numbers."""

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from robodyn.errors import FlawList, nearest
+from robodyn.lazy import later
 from robodyn.results import Run, SignalInfo
 
 TIME = "time"
@@ -65,6 +66,11 @@ class Budget:
     parts: tuple[Part, ...]
     values: np.ndarray
     perturbed: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"<Budget of {', '.join(self.signals)}: {len(self.parts)} parts, remainder {self.remainder_share:.2g}>"
+
+    _repr_html_ = later("robodyn.reporting.shown:budget_html")
 
     @property
     def total(self) -> np.ndarray:

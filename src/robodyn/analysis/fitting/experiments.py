@@ -134,9 +134,10 @@ def make_residuals(
     noise: Noise,
     inputs: Sequence[str],
     solver: Solver | None,
+    exact: bool,
 ) -> Residuals:
     """Residuals of all recordings; numbers of `each` are there once for every one of them."""
-    variations = _prepare(scenario, experiments, fitted, [*free, *each], inputs, solver)
+    variations = _prepare(scenario, experiments, fitted, [*free, *each], inputs, solver, exact)
     several = len(experiments) > 1
     numbers = list(variations[0].numbers[: len(free)])
     places = []
@@ -180,6 +181,7 @@ def _prepare(
     names: Sequence[str],
     inputs: Sequence[str],
     solver: Solver | None,
+    exact: bool,
 ) -> list[Variation]:
     """Native code for each recording: one for all that differ by numbers of the code, states and durations alone."""
     made: dict[tuple[str, ...], Variation] = {}
@@ -188,7 +190,7 @@ def _prepare(
         own = _matching(drive_by_data(scenario, one.data, inputs) if inputs else scenario, one, data)
         known = made.get(data.names)
         if known is None or inputs or set(_changed(one, known)) != set(one.numbers):
-            known = prepare_variation(own.with_numbers(one.numbers), names, data.names, solver)
+            known = prepare_variation(own.with_numbers(one.numbers), names, data.names, solver, exact=exact)
             if not inputs and not one.numbers:
                 made[data.names] = known
         found.append(_lasting(known, own.duration))

@@ -79,6 +79,7 @@ def fit_parameters(
     state: str | Path | None = None,
     progress: Callable[[FitProgress], None] | None = None,
     workers: int = 1,
+    exact: bool = True,
 ) -> Fit:
     """Fit numbers of a scenario to measured signals of one or several recordings.
 
@@ -94,6 +95,7 @@ def fit_parameters(
         held_out: share of each recording, at its end, that takes no part in the fit and is predicted.
         state: file that keeps finished starts; the same call goes on where it was interrupted.
         workers: threads; starts, or else recordings, are simulated side by side, to the same result.
+        exact: whether slopes are exact where they can be; else they are central differences.
 
     Raises:
         ModelError: unknown names, data that do not fit the scenario, saturated efforts, parameters without effect or
@@ -102,7 +104,9 @@ def fit_parameters(
     experiments = list_experiments(data)
     check_request(scenario, experiments, free, each, starts)
     fitted, whole = split_experiments(experiments, inputs, held_out)
-    residuals = make_residuals(scenario, experiments, fitted, free, each, dict(bounds or {}), noise, inputs, solver)
+    residuals = make_residuals(
+        scenario, experiments, fitted, free, each, dict(bounds or {}), noise, inputs, solver, exact
+    )
     with _threads(workers, residuals) as residuals.pool:
         space = make_search_space(scenario, residuals.scales)
         _check_effects(residuals)

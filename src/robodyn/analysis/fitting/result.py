@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from robodyn.analysis.measurement.prediction import SignalError
+from robodyn.lazy import later
 from robodyn.results import Run
 from robodyn.results.signal import Floats
 
@@ -87,6 +88,12 @@ class Fit:
     jacobian: str
     warnings: tuple[str, ...]
     recordings: tuple[FittedRecording, ...]
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{p.name} = {p.value:.6g} ± {p.deviation:.2g}" for p in self.parameters)
+        return f"<Fit: {found}; {self.agreeing} of {len(self.starts)} starts agree>"
+
+    _repr_html_ = later("robodyn.reporting.shown:fit_html")
 
     @property
     def values(self) -> dict[str, float]:

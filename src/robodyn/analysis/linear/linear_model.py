@@ -21,6 +21,7 @@ from scipy.linalg import block_diag
 from robodyn.analysis.linear.pade import StateSpace, approximate_delay
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.feedback.sampled_plant import Variable as Variable
+from robodyn.lazy import later
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.operating_point import OperatingPoint
@@ -106,6 +107,12 @@ class LinearModel:
         found["u"] = max([shapes[key][1] for key in "BDG" if 0 not in shapes[key]], default=found["u"])
         found["y"] = max([shapes[key][0] for key in "CDK" if 0 not in shapes[key]], default=found["y"])
         return found
+
+    def __repr__(self) -> str:
+        sizes = f"{self.order} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
+        return f"<LinearModel of {sizes}{f', {len(self.delays)} delays' if self.delays else ''}>"
+
+    _repr_html_ = later("robodyn.reporting.shown:linear_html")
 
     @property
     def order(self) -> int:

@@ -18,6 +18,7 @@ from robodyn.analysis.linear.sampled_model import SampledModel
 from robodyn.analysis.linear.sampling import linearise_sampled
 from robodyn.assembly import System, assemble
 from robodyn.errors import FlawList, nearest
+from robodyn.lazy import later
 from robodyn.model import Block, Scenario
 from robodyn.waiting import told_if_slow
 
@@ -63,6 +64,11 @@ class LoopTable:
 
     rows: tuple[LoopFigures, ...]
     model: SampledModel
+
+    def __repr__(self) -> str:
+        return f"<LoopTable of {', '.join(row.name for row in self.rows) or 'no loop'}>"
+
+    _repr_html_ = later("robodyn.reporting.shown:loops_html")
 
 
 @told_if_slow("cutting the loops of")

@@ -12,6 +12,7 @@ import numpy as np
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.poles import PADE_ORDER, Root, find_poles
 from robodyn.analysis.linear.tangent import positions_by
+from robodyn.lazy import later
 from robodyn.model.numbers import XYZ
 from robodyn.waiting import told_if_slow
 
@@ -98,6 +99,12 @@ class ModeSet:
     modes: tuple[Mode, ...]
     skeleton: Skeleton | None = None
     mean: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{mode.frequency:.4g} Hz" for mode in self.oscillating[:4])
+        return f"<ModeSet of {len(self)}{f', oscillating at {shown}' if shown else ''}>"
+
+    _repr_html_ = later("robodyn.reporting.shown:modes_html")
 
     def __iter__(self) -> Iterator[Mode]:
         return iter(self.modes)

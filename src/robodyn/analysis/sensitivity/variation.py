@@ -55,7 +55,7 @@ class Variation:
             return simulate(changed, self.solver, recording=dataclasses.replace(keep, signals=self.signals))
         starts = {name: value for name, value in changes.items() if name.startswith(INITIAL)}
         others = {name: value for name, value in changes.items() if name not in starts}
-        compiled = _with_starts(self.compiled, starts) if starts else self.compiled
+        compiled = with_starts(self.compiled, starts) if starts else self.compiled
         return simulate(compiled, self.solver, parameters=others, recording=keep)
 
 
@@ -131,7 +131,7 @@ def _number(system: System, name: str) -> Number:
     return known[name]
 
 
-def _with_starts(compiled: CompiledSystem, starts: Mapping[str, float]) -> CompiledSystem:
+def with_starts(compiled: CompiledSystem, starts: Mapping[str, float]) -> CompiledSystem:
     """The same native code from other start values."""
     system = compiled.system
     given = {name.removeprefix(INITIAL): value for name, value in starts.items()}

@@ -14,6 +14,7 @@ import numpy as np
 from robodyn.analysis.sweeps.parts import Finished
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.errors import Flaw, ModelError
+from robodyn.lazy import later
 from robodyn.results.atomic import replacing
 from robodyn.results.signal import Floats
 from robodyn.results.table import Curves, RunTable
@@ -48,6 +49,12 @@ class SweepTable(RunTable):
     wall_time: Floats
     simulated: float
     elapsed: float
+
+    def __repr__(self) -> str:
+        failed = sum(self.failures.values())
+        return f"<SweepTable of {len(self)} runs, {failed} not carried through, measures {', '.join(self.measures)}>"
+
+    _repr_html_ = later("robodyn.reporting.shown:sweep_html")
 
     @property
     def rate(self) -> float:

@@ -10,13 +10,15 @@
 const KINDS = ["parameters", "states", "inputs", "outputs", "events"];
 const OUTCOMES = ["goes on", "done", "failed"];
 const [STEPPED, RECORDED] = [0, 1];
+// All that a module may import.
+const { pow, hypot, atan2, sin, cos, exp } = Math;
+const MATHEMATICS = { pow, hypot, atan2, sin, cos, exp, fmod: (x, y) => x % y };
 
 // The module's functions, from a Response, an ArrayBuffer, a Buffer, or a promise of one.
 export async function load(source) {
   const given = await source;
   const bytes = given.arrayBuffer instanceof Function ? await given.arrayBuffer() : given;
-  const { instance } = await WebAssembly.instantiate(bytes, {});
-  instance.exports._initialize();
+  const { instance } = await WebAssembly.instantiate(bytes, { env: MATHEMATICS });
   return new Model(instance.exports);
 }
 
@@ -52,13 +54,14 @@ class Model {
   // The scenario's whole run, with its record.
   run(numbers = {}) {
     const simulation = new Simulation(this, RECORDED, numbers), { c, address } = simulation;
-    const width = 1 + this.outputs.length, n = c.simulation_n_rows(address);
+    // A row is [time, outputs, whether lines may bend there].
+    const width = 2 + this.outputs.length, n = c.simulation_n_rows(address);
     const rows = this.numbers(c.simulation_row(address, 0), n * width);
     const column = (k) => Float64Array.from({ length: n }, (_, row) => rows[row * width + k]);
     const events = [...Array(c.simulation_n_events(address)).keys()].map((k) => {
       return { time: c.simulation_event_time(address, k), name: this.events[c.simulation_event(address, k)].name };
     });
-    const done = { rows, events, outcome: simulation.outcome, sentence: simulation.sentence, time: column(0) };
+    const done = { rows, events, outcome: simulation.outcome, sentence: simulation.sentence, time: column(0), knots: column(width - 1) };
     simulation.free();
     return { ...done, signal: (name) => column(1 + this.find(name, [3])[1]) };
   }

@@ -9,12 +9,15 @@ function start() {
   const data = JSON.parse(byId("data").textContent);
   giveMeshes(data.runs, data.meshes);
   const options = { exaggeration: data.exaggeration, note: data.mesh_note };
-  const store = makeStore(data.runs.map(prepareRun), data.selected, options);
+  const runs = data.runs.map(prepareRun);
+  if (data.live) addLiveRun(runs);
+  const store = makeStore(runs, data.selected, data.live ? { ...options, machine: 1 } : options);
   fillNavigation();
   fillSummary(store);
   makePlotTools(store, byId("plot-tools"));
   makePicker(store, byId("picker"));
   makePanels(store, byId("panels"));
+  fillSections(data.sections);
   fillEvents(store);
   fillParameters(store);
   fillEquations(store);
@@ -22,7 +25,8 @@ function start() {
   makeTransport(store, byId("transport"));
   makeReplay(store);
   DARK.addEventListener("change", () => store.set({ theme: true }));
-  requestAnimationFrame(() => (document.documentElement.dataset.ready = "true"));
+  const ready = data.live ? makeLive(store, data.live) : Promise.resolve();
+  ready.then(() => requestAnimationFrame(() => (document.documentElement.dataset.ready = "true")));
 }
 
 start();

@@ -11,7 +11,7 @@
 //   playing, speed, machine (number of the run whose machine is replayed)
 //   ghosts, axes, names, solids, frames, masses, inertia, collisions: whether they are drawn
 
-function makeStore(runs, selected, { exaggeration = 1, looping = false, note = "" } = {}) {
+function makeStore(runs, selected, { exaggeration = 1, looping = false, note = "", machine = null } = {}) {
   const span = commonSpan(runs);
   const listeners = [];
   const store = {
@@ -27,7 +27,7 @@ function makeStore(runs, selected, { exaggeration = 1, looping = false, note = "
     shown: runs.map(() => true),
     playing: false,
     speed: 1,
-    machine: Math.max(0, runs.findIndex((run) => run.machine && !run.backdrop)),
+    machine: machine ?? Math.max(0, runs.findIndex((run) => run.machine && !run.backdrop)),
     exaggeration,
     looping,
     note,

@@ -7,7 +7,7 @@ function startStudio() {
   const desk = {
     store: Object.assign(makeStore([], []), { ghosts: false }),
     source: null, text: null, known: "", mark: null, schema: null,
-    numbers: new Map(), values: new Map(), history: makeHistory(), gesture: 0,
+    numbers: new Map(), opened: new Set(), values: new Map(), history: makeHistory(), gesture: 0,
     current: null, past: [], pinned: [], meshes: null, machine: null, machineNote: "",
     next: 1, asked: null, pending: false, flaws: [], rows: null, waiting: [],
     whenModel: (act) => desk.waiting.push(act),
@@ -136,12 +136,15 @@ function updateDesk(desk) {
 
 function receiveSource(desk, { name, file, text, why, mark }) {
   [desk.source, desk.file, desk.mark] = [name, file, mark];
-  const edited = desk.text !== null;
+  const [edited, other] = [desk.text !== null, desk.known !== "" && text !== desk.known];
   byId("told").title = name;
   showFileHead(desk, why);
   if (text === null) return;
   desk.known = text;
   if (!edited) desk.editor.put(text);
+  // Somebody else has written the file: what is edited here stays, what is not follows.
+  if (other && edited) byId("file-state").textContent = "edited here, and changed on disk since";
+  if (other && !edited) requestRun(desk);
   if (!desk.schema) desk.send({ do: "schema" });
 }
 
@@ -159,6 +162,8 @@ function editText(desk, text) {
 
 function receiveRun(desk, header, frame) {
   setBusy(desk, "");
+  desk.opened = new Set(header.opened);
+  if (header.numbers) receiveNumbers(desk, header.numbers);
   if (header.model) receiveModel(desk, header.model);
   if ("machine" in header) {
     if (header.machine) giveMeshes([{ machine: header.machine }], desk.meshes);
@@ -179,24 +184,21 @@ function receiveRun(desk, header, frame) {
   requestAnimationFrame(() => goOn(desk));
 }
 
-// Other code: numbers, signals and machine may be others.
-function receiveModel(desk, model) {
-  byId("heading").textContent = model.name;
-  byId("told").textContent = model.title;
-  document.title = `${model.name} · robodyn studio`;
+// Another scenario, or another text of it: its numbers as described.
+function receiveNumbers(desk, described) {
+  byId("heading").textContent = described.name;
+  byId("told").textContent = described.title;
+  document.title = `${described.name} · robodyn studio`;
   const endless = { inf: Infinity, "-inf": -Infinity, nan: NaN };
-  const described = new Map(model.numbers.map((number) => [number.name, { ...number, value: endless[number.value] ?? number.value }]));
-  // Of a model made for changed numbers, the described ones are those of the file.
-  for (const [name, number] of described) {
-    const before = desk.base === desk.text ? desk.numbers.get(name) : null;
-    if (before && desk.values.has(name)) Object.assign(number, { value: before.value, range: before.range, tunable: before.tunable });
-  }
-  for (const number of described.values()) if (desk.base === desk.text && desk.numbers.has(number.name)) number.tunable = desk.numbers.get(number.name).tunable;
-  [desk.numbers, desk.base] = [described, desk.text];
-  [desk.meshes, desk.meshNote] = [model.meshes, model.mesh_note];
-  for (const name of [...desk.values.keys()]) if (!desk.numbers.has(name)) desk.values.delete(name);
+  desk.numbers = new Map(described.numbers.map((number) => [number.name, { ...number, value: endless[number.value] ?? number.value }]));
+  for (const [name, value] of [...desk.values]) if (desk.numbers.get(name)?.value === value) desk.values.delete(name);
   desk.tree.show();
   desk.waiting.forEach((act) => act());
+}
+
+// Other code: signals and machine may be others.
+function receiveModel(desk, model) {
+  [desk.meshes, desk.meshNote] = [model.meshes, model.mesh_note];
   const { store } = desk;
   // What matters most comes first in the plots.
   const units = new Map(model.signals);
@@ -408,13 +410,13 @@ function showFileHead(desk, why) {
   [save.disabled, back.disabled] = [!edited, !edited];
   save.id = "save";
   const state = edited ? "edited, not saved" : "as in the file";
-  head.replaceChildren(make("b", {}, name), make("span", { class: "quiet", id: "file-state" }, state), save, back, make("span", { class: "quiet" }, "Ctrl-Space completes"));
+  head.replaceChildren(make("b", {}, name), make("span", { class: "quiet", id: "file-state" }, state), save, back);
 }
 
 function saveText(desk) {
   const text = desk.editor.area.value;
   if (desk.file) return desk.send({ do: "save", name: desk.file, text, replaces: desk.mark });
-  showDialog(desk, "Save the scenario as a file", text, `${desk.current?.model?.name ?? "scenario"}.toml`);
+  showDialog(desk, "Save the scenario as a file", text, `${byId("heading").textContent}.toml`);
 }
 
 function discardText(desk) {

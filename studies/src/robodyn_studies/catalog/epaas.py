@@ -108,7 +108,7 @@ def find_circuit(name: str) -> Circuit:
     return known[name]
 
 
-def _guess_rest(options: Options, offsets: Mapping[str, float]) -> dict[str, float]:
+def guess_rest(options: Options, offsets: Mapping[str, float]) -> dict[str, float]:
     """Where the pistons about stand: so far from their targets that the controllers hold the valves at the load's side.
 
     A load opens its valve a little beyond the dead band; the gripper's roll is loaded one way or the other.
@@ -136,7 +136,7 @@ def _scenario(
 ) -> Scenario:
     """A run from the rest with all pistons at their centres, or at offsets from them."""
     machine = epaas_machine(targets, **options)
-    rest = _guess_rest(options, offsets or {})
+    rest = guess_rest(options, offsets or {})
     return Scenario(name, machine, duration, rest, solver=SOLVER, initialisation="equilibrium", title=title)
 
 

@@ -93,7 +93,7 @@ def make_circuit(
     """Blocks and delays of one circuit.
 
     Args:
-        target: block of the wanted position, with an output `value` or `position`.
+        target: block of the wanted position: its output `position` of a spline, `value` of any other.
         friction: "smooth", "stick", "lugre" or "none" (viscous alone).
         reduced: whether a longer delay stands for the valve.
         control: blocks of another controller than the study's, by circuit, target and measured signal.
@@ -138,7 +138,7 @@ def _driving_blocks(
 ) -> tuple[Block, ...]:
     """Set point in volts, controller, valve (unless reduced) and actuator."""
     name = circuit.name
-    wanted = "value" if target.law == "step_reference" else "position"
+    wanted = "position" if target.law == "spline_reference" else "value"
     measured = f"{name}.measured.output" if circuit.measuring_delay else f"{name}.sensor.voltage"
     opening = f"{name}.late.output" if reduced else f"{name}.valve.opening"
     scale = {"gain": circuit.measuring_gain, "offset": circuit.centre}

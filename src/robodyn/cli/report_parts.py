@@ -1,0 +1,112 @@
+"""robodyn report --with: which analyses go into the page of a scenario?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from robodyn.cli.application import fail
+from robodyn.errors import Flaw, ModelError
+
+if TYPE_CHECKING:
+    from robodyn.model import Scenario
+    from robodyn.reporting.displays import Display
+
+PARTS = ("loops", "modes", "sweep", "budget", "sheet")
+
+
+def read_parts(text: str) -> list[str]:
+    """Names with commas between them; all wrong ones are reported."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    remedy = f"choose among {', '.join(PARTS)}"
+    flaws = [Flaw(f"--with {part}", "is unknown", remedy) for part in parts if part not in PARTS]
+    if flaws:
+        raise ModelError(flaws)
+    return parts
+
+
+def analyse(scenario: Scenario, parts: list[str], vary: list[str], random: list[str]) -> list[dict[str, Any]]:
+    """Each part as a section of the page.
+
+    Args:
+        vary, random: what a sweep varies, and what differs from cycle to cycle on a sheet.
+    """
+    from robodyn.reporting import to_section
+
+    for option, given, users in (("vary", vary, ("sweep",)), ("random", random, ("sweep", "sheet"))):
+        if given and not set(users) & set(parts):
+            raise fail(f"--{option}: has no effect without --with {' or '.join(users)}")
+    makers = {"loops": _loops, "modes": _modes, "budget": _budget}
+    drawn = {"sweep": _sweep, "sheet": _sheet}
+    found = [
+        drawn[part](scenario, *_read_varied(scenario, vary, random)) if part in drawn else makers[part](scenario)
+        for part in parts
+    ]
+    return [to_section(display) for display in found]
+
+
+def _read_varied(scenario: Scenario, vary: list[str], random: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    from robodyn.cli.sweep import read_varied
+    from robodyn.errors import FlawList
+
+    flaws = FlawList()
+    found = read_varied(flaws, scenario, scenario.name, vary, [], random)
+    flaws.raise_if_any(f"report of '{scenario.name}'")
+    return found
+
+
+def read_note_file(path: Path) -> dict[str, Any]:
+    """A text as a section of the page."""
+    from robodyn.studio import read_note
+
+    try:
+        return read_note(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise fail(f"--note {path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise fail(f"--note {path}: is no text in UTF-8") from error
+
+
+def _loops(scenario: Scenario) -> Display:
+    from robodyn.analysis.linear.loop_table import loop_table
+    from robodyn.reporting.shown import show_loops
+
+    return show_loops(loop_table(scenario))
+
+
+def _modes(scenario: Scenario) -> Display:
+    from robodyn.analysis.linear.modes import find_modes
+    from robodyn.assembly import assemble
+    from robodyn.reporting.shown import show_modes
+
+    system = assemble(scenario)
+    try:
+        return show_modes(find_modes(system, at="equilibrium"))
+    except ModelError:
+        found = show_modes(find_modes(system, at="start"))
+        return replace(found, sentences=("about the start, since no equilibrium was found", *found.sentences))
+
+
+def _budget(scenario: Scenario) -> Display:
+    from robodyn.analysis.budget.split import split_deviation
+    from robodyn.reporting.shown import show_budget
+
+    return show_budget(split_deviation(scenario))
+
+
+def _sheet(scenario: Scenario, vary: dict[str, Any], random: dict[str, Any]) -> Display:
+    from robodyn.analysis.accuracy.sheet import make_sheet
+    from robodyn.reporting.shown import show_sheet
+
+    return show_sheet(make_sheet(scenario, random))
+
+
+def _sweep(scenario: Scenario, vary: dict[str, Any], random: dict[str, Any]) -> Display:
+    from robodyn.analysis.sweeps.plan import plan_sweep
+    from robodyn.analysis.sweeps.runner import run_sweep
+    from robodyn.reporting.shown import show_sweep
+
+    if not vary and not random:
+        raise fail("--with sweep: say what is varied: --vary NAME=FIRST:LAST:COUNT or --random NAME=scale:0.9:1.1")
+    return show_sweep(run_sweep(plan_sweep(scenario, vary=vary, random=random)))

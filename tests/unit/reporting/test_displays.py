@@ -1,0 +1,110 @@
+"""Do objects show themselves in notebooks: short as text, with tables and pictures as HTML, names never as markup?"""
+
+import base64
+import hashlib
+import re
+
+import numpy as np
+import pytest
+
+from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.catalog import find_scenario
+from robodyn.reporting.balance_page import balance_page
+from robodyn.reporting.displays import Display, make_table, to_html, to_section
+from robodyn.reporting.shown import show_machine
+from robodyn.results import Run, Signal, compare
+from robodyn.simulation import simulate
+from robodyn.studio import make_page, read_note
+
+HOSTILE = "<img src=x onerror=alert(1)>\"'&"
+
+
+@pytest.fixture(scope="module")
+def run():
+    return simulate(find_scenario("pendulum"))
+
+
+def test_text_is_short_and_html_has_tables_and_pictures(run):
+    scenario = find_scenario("pendulum")
+    shown = [
+        scenario,
+        scenario.machine,
+        run,
+        run["hinge.position"],
+        compare(run, run),
+        LinearModel(np.diag([-1.0, -2.0])),
+    ]
+    for found in shown:
+        assert len(repr(found)) < 200
+        html = found._repr_html_()
+        assert "<table" in html
+        assert ("data:image/png" in html) == (found in shown[2:4] + shown[5:])
+
+
+def test_names_are_text_wherever_they_stand(run):
+    signal = Signal(HOSTILE, HOSTILE, np.arange(3.0), np.arange(3.0), note=HOSTILE)
+    html = signal._repr_html_()
+    assert "<img src=x" not in html
+    assert "&lt;img src=x" in html
+    assert "<img src=x" not in to_html(Display(HOSTILE, (HOSTILE,), (make_table([HOSTILE], [[HOSTILE]]),)))
+    page = make_page(run, labels=[HOSTILE], sections=[read_note(f"# {HOSTILE}\n\n{HOSTILE}")])
+    assert "<img src=x" not in page
+    frame = run.show(labels=[HOSTILE])._repr_html_()
+    assert frame.count("<") == 2  # the frame's own tags: all of the page is text of its attribute
+    assert "allow-same-origin" not in frame
+
+
+def test_figures_appear_without_pyplot(run):
+    for figure in (run.plot("*.velocity"), run["hinge.position"].plot()):
+        assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_runs_become_tables_of_other_libraries(run):
+    frame, dataset = run.to_pandas(), run.to_xarray()
+    assert list(frame.columns) == list(run.names)
+    np.testing.assert_array_equal(frame["hinge.position"].to_numpy(), run["hinge.position"].values)
+    np.testing.assert_array_equal(dataset["hinge.position"].values, run["hinge.position"].values)
+    assert dataset["hinge.position"].attrs["units"] == "rad"
+
+
+def test_a_table_says_how_much_it_leaves_out():
+    section = to_section(Display("many", (), (make_table(["k"], [[k] for k in range(50)], most=40),)))
+    assert (len(section["tables"][0]["rows"]), section["tables"][0]["more"]) == (40, 10)
+    assert "and 10 more" in to_html(Display("many", (), (make_table(["k"], [[k] for k in range(50)], most=40),)))
+
+
+def test_an_empty_run_is_shown_too(run):
+    empty = Run(np.zeros(0), np.zeros((0, len(run.infos))), run.infos, run.outcome, run.provenance)
+    assert "Run of pendulum" in empty._repr_html_()
+
+
+def test_a_note_is_headings_paragraphs_lists_and_code():
+    prose = read_note("# Head\n\nOne\ntwo.\n- a\n- b\n  c\n\n```\nx < 1\n```\n")["prose"]
+    assert [block["kind"] for block in prose] == ["heading", "paragraph", "list", "code"]
+    assert prose[1]["text"] == "One two."
+    assert prose[2]["items"] == ["a", "b c"]
+    assert prose[3]["text"] == "x < 1"
+
+
+def test_signals_that_are_not_there_are_refused(run):
+    assert '"selected":["hinge.velocity"]' in make_page(run, signals=["*.velocity"])
+    with pytest.raises(ValueError, match=r"no signal matches 'hinge.velocty' \(did you mean 'hinge.velocity'\?\)"):
+        make_page(run, signals=["hinge.velocty"])
+
+
+def test_a_machine_lists_joints_and_blocks():
+    joints, blocks = show_machine(find_scenario("scara-ptp").machine).tables
+    assert {"shoulder", "elbow", "lift"} <= {row[0] for row in joints.rows}
+    assert "shoulder.control" in [row[0] for row in blocks.rows]
+
+
+def test_a_page_may_run_its_own_script_and_no_other():
+    page = balance_page({"source": HOSTILE, "counts": {"entries": 0}, "entries": []} | {"choices": [], "refused": []})
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    for tag in ("style", "script"):
+        (text,) = re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert "<img src=x" not in page
