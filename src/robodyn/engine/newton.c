@@ -46,12 +46,20 @@ static void subtract_slopes(Problem *p, int64_t i, double part, int64_t j) {
   for (int64_t c = 0; c < p->k; c++) p->matrix[c * p->k + i] -= part * slope(p, j, c);
 }
 
-/* f_i - level, or f_i - factor max(x_n, 0) of what slides beside row n. */
+/* Whether a row pushes nothing for certain, and has no friction. */
+static int is_parted(const Problem *p, int64_t n) {
+  return p->given[ALLOWED][n] != MAY_CHANGE && p->given[INITIAL][n] != HELD;
+}
+
+/* The normal force by which friction is limited. */
+static double pressure(const Problem *p, int64_t n) { return is_parted(p, n) ? 0.0 : largest(p->x[n], 0.0); }
+
+/* f_i - level, or f_i - factor N of what slides beside row n. */
 static void put_level(Problem *p, int64_t i, double level) { p->left[i] = p->f[i] - level; }
 
 static void put_share(Problem *p, int64_t i, double factor, int64_t n) {
-  p->left[i] = p->f[i] - factor * largest(p->x[n], 0.0);
-  if (p->x[n] > 0.0) subtract_slopes(p, i, factor, n);
+  p->left[i] = p->f[i] - factor * pressure(p, n);
+  if (pressure(p, n) > 0.0) subtract_slopes(p, i, factor, n);
 }
 
 static void put_held(Problem *p, int64_t i) {
@@ -62,7 +70,7 @@ static void put_held(Problem *p, int64_t i) {
 /* The two tangents of a contact point in space: x within the disc, or f = mu N e with e = x / |x|. */
 static void put_pair(Problem *p, int64_t i) {
   int64_t n = partner_of(p, i);
-  double size = hypot(p->x[i], p->x[i + 1]), limit = p->given[COEFFICIENT][i] * largest(p->x[n], 0.0);
+  double size = hypot(p->x[i], p->x[i + 1]), limit = p->given[COEFFICIENT][i] * pressure(p, n);
   if (size <= limit) return put_held(p, i), put_held(p, i + 1);
   double e[2] = {p->x[i] / size, p->x[i + 1] / size};
   for (int a = 0; a < 2; a++) {
@@ -75,10 +83,11 @@ static void put_row(Problem *p, int64_t i) {
   int64_t n = partner_of(p, i);
   int moves = p->given[ALLOWED][i] != MAY_CHANGE;
   double mode = p->given[INITIAL][i], mu = p->given[COEFFICIENT][i], below, above;
+  if (n >= 0 && is_parted(p, n)) return put_level(p, i, 0.0);
   if (moves && mode == HELD) return put_held(p, i);
   if (moves) return n >= 0 ? put_share(p, i, -mode * mu, n) : put_level(p, i, p->given[mode > 0.0 ? BELOW : ABOVE][i]);
   find_levels(p, i, &below, &above);
-  if (n >= 0) above = mu * largest(p->x[n], 0.0), below = -above;
+  if (n >= 0) above = mu * pressure(p, n), below = -above;
   if (p->x[i] > below && p->x[i] < above) return put_held(p, i);
   double side = p->x[i] <= below ? -1.0 : 1.0;
   if (n >= 0) return put_share(p, i, side * mu, n);
@@ -177,10 +186,10 @@ static int read_modes(Problem *p) {
     double below, above;
     if (p->given[ALLOWED][i] != MAY_CHANGE) continue;
     find_levels(p, i, &below, &above);
-    if (n >= 0) above = p->given[COEFFICIENT][i] * largest(p->x[n], 0.0), below = -above;
+    if (n >= 0) above = p->given[COEFFICIENT][i] * pressure(p, n), below = -above;
     if (is_pair(p, i)) {
       double size = hypot(p->x[i], p->x[i + 1]);
-      int slides = size > ON_CONE * above && p->x[n] > 0.0;
+      int slides = size > ON_CONE * above && above > 0.0;
       for (int a = 0; a < 2; a++) p->mode[i + a] = slides ? -p->x[i + a] / size : HELD;
       i++;
       continue;
@@ -203,7 +212,8 @@ static int follow(Problem *p) {
 int follow_by_newton(Problem *p) {
   p->soft = 1.0;
   p->bias = ways[0];
-  for (int64_t i = 0; i < p->k; i++) p->shift[i] = p->f[i];
+  /* From no shift on, as the model has it: what dependent rows share is then the same here and there. */
+  for (int64_t i = 0; i < p->k; i++) p->shift[i] = 0.0;
   return follow(p);
 }
 

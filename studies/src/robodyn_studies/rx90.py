@@ -66,7 +66,7 @@ STUDY = Study(
         "by 28 um, and friction at rest holds any torque within its band. The measured robot is not public. Ours "
         "takes its place: excited by Fourier series, seen through encoders and currents with noise, it is identified, "
         "and the weld simulated with what was found is within 1.6 um of it.\n\n"
-        "**What differs and why.** The perturbation method is not ten times faster but up to twice: the study's "
+        "**What differs and why.** The perturbation method is not ten times faster but about twice: the study's "
         "non-linear mechanics are solved by iteration, ours are traced to native code and cost little more than "
         "linear ones. The study's path is that of the joints by nominal kinematics. That hides what twists and bends "
         "behind the encoders: with elastic gears they show 53 um where the tip is off by 196. Beyond the study: "

@@ -246,3 +246,17 @@ def test_a_wrong_sign_is_told_by_what_comes_out_negative():
     turned = identify(coupled_arm(), replace(data, values=data.values * [1.0, 1.0, -1.0, -1.0]), cutoff=15.0)
     assert any(w.startswith("shoulder.friction.coulomb comes out negative") for w in turned.warnings)
     assert not any("negative" in w for w in found_once().warnings)
+
+
+def test_losses_by_the_load_of_a_gear_are_refused_before_anything_is_computed():
+    arm = coupled_arm()
+    loss = Block(
+        "loss",
+        "gear_loss",
+        "shoulder",
+        {"load": "shoulder.push.torque"},
+        {"load_loss": 0.1, "smoothing_velocity": 0.01},
+    )
+    lossy = arm.replaced(machine=arm.machine.replaced(blocks=(*arm.machine.blocks, loss)))
+    with pytest.raises(ModelError, match=r"blocks.loss: depends on 'shoulder.push.torque', .*robodyn fit"):
+        make_regressor(lossy)

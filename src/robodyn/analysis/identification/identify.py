@@ -126,7 +126,7 @@ def _matched(system: System, run: Run, efforts: Sequence[Effort]) -> Run:
     units = {info.name: info.unit for info in system.signals}
     used = [name for name in run.names if name in units and (name.endswith(".position") or _is_effort(name, efforts))]
     columns = [run.names.index(name) for name in used]
-    infos = tuple(run.infos[k] for k in columns)
+    infos = tuple(replace(run.infos[k], rate=None) for k in columns)
     part = Run(run.time - run.time[0], run.values[:, columns], infos, run.outcome, run.provenance)
     missing = [name for effort in efforts for name in effort.signals if name not in run]
     if missing:

@@ -220,6 +220,11 @@ def _check(scenario: Scenario) -> None:
     for constraint in machine.all_constraints:
         if isinstance(constraint, PrescribedMotion) or not constraint.active:
             flaws.add(f"constraints.{constraint.name}", "does not hold the joints to each other at all times", remedy)
+    for block in passive_blocks(scenario):
+        read = [signal for name, signal in block.inputs.items() if name not in ("position", "velocity")]
+        if read:
+            what = f"depends on '{read[0]}', which the motion of the joints does not tell"
+            flaws.add(f"blocks.{block.name}", what, remedy)
     if not massive_bodies(scenario):
         flaws.add("bodies", "none has a mass", "give a first guess of each mass that is to be found")
     flaws.raise_if_any("identification")
