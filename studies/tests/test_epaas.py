@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from computed_figures import figures_of, flawed_figures
 
+from robodyn import MachineDynamics, ModelError
 from robodyn.analysis import MeasuredResponse
 from robodyn.analysis.linear.linear_model import Variable
 from robodyn.analysis.mechanics.inertia import effective_inertia
@@ -18,6 +19,7 @@ from robodyn.studies import Kind, PublishedValue, write_page
 from robodyn_studies import STUDIES
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog.epaas_arm import GRIPPERS, LENGTH, epaas_cylinders, epaas_mechanism
+from robodyn_studies.catalog.epaas_cartesian import WristPlace, joints_at, pistons_at
 from robodyn_studies.catalog.epaas_elastic import STIFFNESS
 from robodyn_studies.epaas_estimation import LAST_DIGITS, estimate_with_rounding
 from robodyn_studies.epaas_flexible import elastic_modes
@@ -196,4 +198,17 @@ def test_a_picture_is_drawn(tmp_path, name):
 
 def test_pictures_have_different_names():
     names = [picture.name for picture in STUDIES["epaas"].pictures()]
-    assert len(set(names)) == len(names) == 19
+    assert len(set(names)) == len(names) == 26
+
+
+def test_a_place_of_the_wrist_is_where_the_mechanism_has_it():
+    place = WristPlace(0.36, 0.25, 0.3, 0.15, 0.1)
+    joints = joints_at(place)
+    arm = MachineDynamics(Machine("epaas", epaas_mechanism(), ()))
+    x, y, z = arm.position("wrist", np.array(list(joints.values())))
+    assert (np.hypot(x, y), z, np.arctan2(y, x)) == pytest.approx((place.r, place.z, place.phi), abs=1e-12)
+
+
+def test_a_place_out_of_reach_is_refused():
+    with pytest.raises(ModelError, match="r = 0.6 m, z = 0.3 m is out of reach"):
+        pistons_at(WristPlace(0.6, 0.3))

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from robodyn.errors import Flaw, ModelError
-from robodyn.results import Run, compare
+from robodyn.results import OutcomeKind, Run, compare
 from robodyn.studio.contents import describe_briefly, make_finite
 from robodyn.studio.machine import read_machine
 
@@ -114,7 +114,9 @@ class Session:
                 job.stop()
             return
         with self.ready:
-            self.wish, self.stopped = None, True
+            waiting, self.wish, self.stopped = self.wish, None, True
+        if waiting:
+            self.say("busy", doing="")
 
     def fetch(self, request: Plain) -> None:
         """More signals of a run."""
@@ -207,6 +209,8 @@ class Session:
         begun = time.perf_counter()
         run = found.model.simulate(found.changes, self._follow(found.model.what.duration, begun))
         took = time.perf_counter() - begun
+        if run.outcome.kind is OutcomeKind.INTERRUPTED and not self.stopped:
+            return  # for a newer one
         self.runs[wish.number] = run
         self._forget()
         self._show(found, run, wish, took)

@@ -21,7 +21,7 @@ from robodyn.reporting import (
 )
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog.epaas_arm import CENTRES
-from robodyn_studies.epaas_arm_figures import boundary_masses
+from robodyn_studies.epaas_arm_figures import boundary_masses, wrist_masses
 from robodyn_studies.epaas_friction import FRICTIONS, rest_run
 from robodyn_studies.epaas_modes import linear_models
 from robodyn_studies.epaas_runs import ACTUATORS, LABELS, LOAD, rig_response, robot_response, robot_run
@@ -122,24 +122,29 @@ def draw_workspace(path: Path) -> None:
 
 
 def draw_masses(path: Path) -> None:
-    """Effective masses along the trajectories, one after the other; L1 along its own stroke."""
+    """Effective masses along the trajectories, one after the other; L1 over the range of its axis."""
     shown = ("joint1", "l3", "l4", "l1")
     figure, axes = panel_figure(len(shown))
     for ax, name in zip(axes, shown, strict=True):
         column = ACTUATORS.index(name)
         for payload, colour, label in ((0.0, OURS, "no load"), (LOAD, LOADED, "4 kg in the gripper")):
-            masses = boundary_masses(("l1", "l2") if name == "l1" else ("l3", "l4"), payload)[1]
-            along = np.concatenate([k + np.linspace(0.0, 1.0, masses.shape[1]) for k in range(4)])
-            ax.plot(along, masses[..., column].ravel(), color=colour, linewidth=LINE_WIDTH, label=label)
+            masses = _masses_drawn(name, payload)
+            ax.plot(np.linspace(0.0, 4.0, len(masses)), masses, color=colour, linewidth=LINE_WIDTH, label=label)
         ax.set_yscale("log")
         ax.set_yticks(MASS_TICKS[name], [f"{tick:g}" for tick in MASS_TICKS[name]])
         ax.minorticks_off()
         finish_axes(ax, f"{LABELS[column]} [{'kg m²' if name == 'joint1' else 'kg'}]")
         for corner in range(5):
             ax.axvline(corner, color="0.8", linewidth=0.6)
-    label_bottom(axes, "trajectory (L3, L4 run; in the last panel L1, L2)")
+    label_bottom(axes, "trajectory (L3 and L4 run; in the last panel L1, from -45 to 45 degrees)")
     legend_above(figure, axes[0].get_legend_handles_labels()[0])
     write_figure(figure, path)
+
+
+def _masses_drawn(name: str, payload: float) -> np.ndarray:
+    if name == "l1":
+        return wrist_masses(name, payload)
+    return boundary_masses(("l3", "l4"), payload)[1][..., ACTUATORS.index(name)].ravel()
 
 
 def draw_orders(path: Path) -> None:
@@ -175,7 +180,7 @@ def draw_friction(path: Path) -> None:
     figure = empty_figure(8.0, 6.0)
     axes = figure.subplots(2, 1)
     labels = {"smooth": "smoothed", "lugre": "LuGre", "stick": "sticks"}
-    spans = {"L3 [mm], step": (0.0, 0.2), "L3 [mm], rest": (0.2, 5.0)}
+    spans = {"L3 [mm], step": (0.0, 0.2), "L3 [mm], rest": (0.2, 3.0)}
     for ax, (text, span) in zip(axes, spans.items(), strict=True):
         time = np.linspace(*span, 900)
         for friction, colour in zip(FRICTIONS, COLOURS, strict=False):

@@ -18,7 +18,7 @@ from robodyn_studies.catalog.epaas_drives import ROBOT_FLOW
 from robodyn_studies.epaas_runs import robot_response, robot_run
 
 FRICTIONS = ("smooth", "lugre", "stick")
-REST_FROM, REST_TO, REST_STEP = 1.0, 5.0, 0.3
+REST_FROM, REST_TO, REST_STEP = 1.0, 3.0, 0.3
 SOURCE = "own comparison"
 L3 = find_circuit("l3")
 DEAD = ROBOT_FLOW["openings"][2:4]
@@ -31,7 +31,7 @@ def rest_run(friction: str) -> Run:
 
 
 def creep(friction: str) -> float:
-    """How far the piston of L3 still moves from 1 to 5 s after the start [m]."""
+    """How far the piston of L3 still moves from 1 to 3 s after the start [m]."""
     place = rest_run(friction)["l3.position"]
     return abs(float(place(REST_TO) - place(REST_FROM)))
 
@@ -57,13 +57,13 @@ def _rest_figures() -> Iterator[PublishedValue]:
     dead_band = max(abs(DEAD[0]), abs(DEAD[1])) / L3.gain / L3.measuring_gain
     for friction in FRICTIONS:
         error = abs(float(rest_run(friction)["l3.position"](REST_TO)) - wanted)
-        reason = f"5 s after the start; the valve's dead band lets L3 rest up to {1e3 * dead_band:.2f} mm away"
+        reason = f"3 s after the start; the valve's dead band lets L3 rest up to {1e3 * dead_band:.2f} mm away"
         yield below(f"friction_{friction}_rest_error", 1e3 * error, 1e3 * dead_band, "mm", reason, SOURCE)
-    reason = "from 1 to 5 s: smoothed friction has no rest, its force needs speed"
+    reason = "from 1 to 3 s: smoothed friction has no rest, its force needs speed"
     yield above("friction_smooth_creep", 1e6 * creep("smooth"), 1.0, "um", reason, SOURCE)
-    reason = "from 1 to 5 s: bristles settle, then hold"
+    reason = "from 1 to 3 s: bristles settle, then hold"
     yield below("friction_lugre_creep", 1e6 * creep("lugre"), 0.1, "um", reason, SOURCE)
-    yield below("friction_stick_creep", 1e6 * creep("stick"), 0.0, "um", "from 1 to 5 s: exactly none", SOURCE)
+    yield below("friction_stick_creep", 1e6 * creep("stick"), 0.0, "um", "from 1 to 3 s: exactly none", SOURCE)
 
 
 def read_step_peak(friction: str) -> tuple[float, float]:

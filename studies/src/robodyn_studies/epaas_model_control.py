@@ -26,7 +26,7 @@ CONTROLS = {
     "scheduled": ModelControl(),
     "moving": ModelControl(moving=True),
 }
-PLACES = (-0.02, 0.0, 0.02)
+PLACES = (-0.02, 0.02)
 """Of the piston L4, from its centre [m]."""
 STEP_VOLTS = 0.3
 

@@ -51,7 +51,7 @@ class Reading:
         return f"{'with' if self.weight else 'without'} weight, level {self.level}"
 
 
-def _steps(scenario: Scenario, rows: Sequence[Numbers], signal: str) -> list[Signal]:
+def run_steps(scenario: Scenario, rows: Sequence[Numbers], signal: str) -> list[Signal]:
     """A signal of each run."""
     system = assemble(scenario)
     start = {number.name: number.value for number in system.parameters}
@@ -93,7 +93,7 @@ def rig_misfits() -> dict[Reading, np.ndarray]:
     found = {}
     for weight in (True, False):
         scenario = epaas_rig(duration=STEP_AT + REST, weight=weight)
-        signals = _steps(scenario, [numbers for numbers, _, _ in rows], "piston.measured.output")
+        signals = run_steps(scenario, [numbers for numbers, _, _ in rows], "piston.measured.output")
         for level in LEVELS:
             off = [
                 100 * measure_step(signal, STEP_AT, final=_level(signal, volts, level)).overshoot - printed
@@ -111,7 +111,7 @@ def robot_misfits(weight: bool) -> dict[str, np.ndarray]:
     for axis, (simulated, _) in published.ROBOT_STEPS.items():
         circuit = find_circuit(axis)
         rows = [{f"{axis}.target.after": circuit.position_at(h), f"{axis}.target.at": STEP_AT} for h in heights]
-        signals = _steps(epaas_hold(0.11, weight=weight), rows, f"{axis}.measured.output")
+        signals = run_steps(epaas_hold(0.11, weight=weight), rows, f"{axis}.measured.output")
         found[axis] = np.array([_misfit(*pair, simulated) for pair in zip(signals, heights, strict=True)])
     return found
 

@@ -5,7 +5,7 @@ const PAUSE = 350;
 
 // changed(text): called when the writer rests; schema(): the JSON Schema, or null while it is not there.
 function makeEditor(changed, schema) {
-  const area = make("textarea", { id: "text", spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off", "aria-label": "TOML of the scenario" });
+  const area = make("textarea", { id: "text", spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off", title: "Ctrl-Space completes", "aria-label": "TOML of the scenario" });
   const colours = make("pre", { class: "colours", "aria-hidden": "true" });
   const gutter = make("pre", { class: "gutter", "aria-hidden": "true" });
   const lines = make("div", { class: "lines" }, colours, area);

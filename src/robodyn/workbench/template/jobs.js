@@ -10,16 +10,17 @@ function makeJob(desk, kind) {
   stop.className = "stop";
   stop.disabled = true;
   const place = make("div", { class: "results" });
-  const element = make("div", { class: "job", "data-job": kind }, make("div", { class: "job-head" }, stop, bar, state), place);
+  const head = make("div", { class: "job-head", hidden: true }, stop, bar, state);
+  const element = make("div", { class: "job", "data-job": kind }, head, place);
   const job = { element, kind, running: false, key: "" };
   const end = (text) => {
-    [job.running, stop.disabled, bar.hidden, state.textContent] = [false, true, true, text];
+    [job.running, stop.disabled, bar.hidden, state.textContent, head.hidden] = [false, true, true, text, !text];
   };
   job.start = (options = {}) => {
     [job.key, job.running] = [desk.key(), true];
     place.classList.remove("stale");
     place.replaceChildren();
-    [stop.disabled, bar.hidden, state.textContent] = [false, false, "starting"];
+    [stop.disabled, bar.hidden, state.textContent, head.hidden] = [false, false, "starting", false];
     bar.removeAttribute("value");
     desk.send({ do: "job", job: JOBS[kind], kind, text: desk.text, values: Object.fromEntries(desk.values), options });
   };
@@ -49,15 +50,17 @@ function showResult(desk, { tables, notes, values, picture }) {
     take.className = "main";
     parts.push(make("div", {}, take));
   }
-  if (picture && picture.curves.some(({ x }) => x.length > 1)) parts.push(makeCurves(picture));
-  for (const { heads, rows } of tables) if (rows.length > 0) parts.push(makeTable(heads, rows.map(showRow)));
-  return parts;
+  // Of many rows the picture tells more.
+  const found = tables.filter(({ rows }) => rows.length > 0).map(({ heads, rows }) => makeTable(heads, rows.map(showRow)));
+  const drawn = picture && picture.curves.some(({ x }) => x.length > 1) ? [makeCurves(picture)] : [];
+  const many = tables.some(({ rows }) => rows.length > 8);
+  return [...parts, ...(many ? [...drawn, ...found] : [...found, ...drawn])];
 }
 
 function showRow(cells) {
   return make("tr", {}, ...cells.map((cell) => {
     if (typeof cell === "boolean") return make("td", {}, cell ? "yes" : "no");
-    if (typeof cell === "string" && !["nan", "inf", "-inf"].includes(cell)) return make("td", {}, cell);
+    if (typeof cell === "string" && !["nan", "inf", "-inf"].includes(cell)) return make("td", {}, ...breakable(cell));
     return make("td", { class: "number" }, showNumber(cell, 5));
   }));
 }

@@ -10,10 +10,19 @@ function makeNumbers(desk) {
   byId("number-tools").replaceChildren(search, toggle);
   const rows = new Map();
   const rowOf = (number) => rows.get(number.name) ?? rows.set(number.name, makeNumber(desk, number)).get(number.name);
+  const mark = () => {
+    for (const summary of byId("tree").querySelectorAll("summary")) {
+      const under = [...desk.values.keys()].some((name) => name.startsWith(`${summary.dataset.path}.`));
+      summary.classList.toggle("changed", under);
+    }
+  };
   const show = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const all = [...desk.numbers.values()];
-    if (words.length === 0 && !changed) return byId("tree").replaceChildren(...makeGroups(all, 0, rowOf, "full"));
+    if (words.length === 0 && !changed) {
+      byId("tree").replaceChildren(...makeGroups(all, 0, rowOf));
+      return mark();
+    }
     const found = all.filter(({ name }) => (!changed || desk.values.has(name)) && words.every((word) => name.toLowerCase().includes(word)));
     const note = found.length > MOST_FOUND ? `The first ${MOST_FOUND} of ${found.length}: search for more words.` : `${found.length} of ${all.length}`;
     const shown = found.slice(0, MOST_FOUND).map((number) => rowOf(number).fully());
@@ -24,10 +33,7 @@ function makeNumbers(desk) {
     show: () => (rows.clear(), show()),
     update() {
       for (const row of rows.values()) row.update();
-      for (const summary of byId("tree").querySelectorAll("summary")) {
-        const under = [...desk.values.keys()].some((name) => name.startsWith(`${summary.dataset.path}.`));
-        summary.classList.toggle("changed", under);
-      }
+      mark();
       if (changed) show();
     },
     refuse(flaws) {

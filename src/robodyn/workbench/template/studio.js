@@ -410,7 +410,7 @@ function showFileHead(desk, why) {
   [save.disabled, back.disabled] = [!edited, !edited];
   save.id = "save";
   const state = edited ? "edited, not saved" : "as in the file";
-  head.replaceChildren(make("b", {}, name), make("span", { class: "quiet", id: "file-state" }, state), save, back, make("span", { class: "quiet" }, "Ctrl-Space completes"));
+  head.replaceChildren(make("b", {}, name), make("span", { class: "quiet", id: "file-state" }, state), save, back);
 }
 
 function saveText(desk) {

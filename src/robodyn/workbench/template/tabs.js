@@ -1,6 +1,6 @@
 // What else is there to see of a run? Tabs: how it went, events, loops, modes, comparison, the file, jobs.
 
-const TABS = [["run", "Run"], ["events", "Events"], ["loops", "Loops"], ["modes", "Modes"], ["compare", "Compare"], ["file", "File"], ["jobs", "Sweep · tune · fit"]];
+const TABS = [["run", "Run"], ["events", "Events"], ["loops", "Loops"], ["modes", "Modes"], ["compare", "Compare"], ["file", "File"], ["jobs", "Jobs"]];
 
 function makeTabs(opened) {
   const panes = new Map(TABS.map(([name]) => [name, make("section", { id: `pane-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}` })]));
