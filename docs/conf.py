@@ -21,6 +21,7 @@ suppress_warnings = ["ref.python"]  # Types of one name that several packages ha
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
 myst_heading_anchors = 4
 nb_execution_mode = "cache"
+nb_execution_cache_path = str(Path(__file__).parents[1] / "build" / "jupyter_cache")
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True
 
@@ -42,6 +43,7 @@ def leave_out_empty_lists(app: Any, name: str, source: list[str]) -> None:
     folder, own = Path(app.srcdir, name).parent, Path(app.srcdir, f"{name}.md")
 
     def keep(found: re.Match[str]) -> str:
+        app.env.note_reread()  # There may be some at the next build.
         return found[0] if set(folder.glob(f"{found[1]}.md")) - {own} else ""
 
     source[0] = re.sub(r"```{toctree}\n(?::[^\n]*\n)*:glob:\n\n(\S+)\n```", keep, source[0])

@@ -14,6 +14,7 @@ from robodyn.analysis.accuracy.sheet import Sheet
 from robodyn.results.atomic import replacing
 
 from .figures import COLOURS, embed_figure, empty_figure, finish_axes
+from .policy import policy_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +59,8 @@ def sheet_page(sheet: Sheet) -> str:
     notes = "".join(f"<li>{escape(note)}</li>" for note in sheet.notes)
     title = escape(sheet.title or sheet.scenario)
     return f"""<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>ISO 9283: {title}</title><style>{STYLE}</style>
+<html lang="en"><meta charset="utf-8">{policy_of(STYLE)}
+<title>ISO 9283: {title}</title><style>{STYLE}</style>
 <h1>{title}</h1>
 <p>Performance by ISO 9283, simulated: each cycle is a run with what is uncertain drawn anew (seed {sheet.seed}).</p>
 <h2>Poses</h2>

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from .policy import policy_of
+
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#222}
 table{border-collapse:collapse;width:100%}td,th{padding:.2rem .6rem;text-align:left;vertical-align:top;
 border-bottom:1px solid #ddd}th{position:sticky;top:0;background:#fff}.n{text-align:right}
@@ -24,7 +26,8 @@ def balance_page(sheet: Mapping[str, Any]) -> str:
     rows = "\n".join(_row(entry) for entry in sheet["entries"])
     source = escape(str(sheet["source"]))
     return f"""<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>Balance sheet of {source}</title><style>{STYLE}</style>
+<html lang="en"><meta charset="utf-8">{policy_of(STYLE, SCRIPT)}
+<title>Balance sheet of {source}</title><style>{STYLE}</style>
 <h1>Balance sheet</h1>
 <p>{source}: {sheet["counts"]["entries"]} elements and attributes, each in one column.</p>
 <p>{boxes}</p>

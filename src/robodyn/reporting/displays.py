@@ -50,7 +50,7 @@ def make_table(heads: Sequence[str], rows: Iterable[Sequence[Any]], most: int = 
 def show_value(value: Any) -> str:
     """A number with four digits, a dash for what is none; all else as text."""
     if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.4g}"
+        return "–" if math.isnan(value) else f"{value + 0.0:.4g}"
     return str(value)
 
 

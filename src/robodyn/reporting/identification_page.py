@@ -16,6 +16,7 @@ from robodyn.results.atomic import replacing
 from .accuracy_sheet import STYLE
 from .figures import COLOURS, embed_figure, finish_axes, label_bottom, panel_figure
 from .fitted import draw_identification
+from .policy import policy_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +39,8 @@ def identification_page(found: Identification) -> str:
     numbers = "".join(_cells(f"<code>{escape(name)}</code>", f"{value:.6g}") for name, value in found.numbers.items())
     notes = "".join(f"<li>{escape(warning)}</li>" for warning in found.warnings) or "<li>nothing</li>"
     return f"""<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>Identification</title><style>{STYLE}</style>
+<html lang="en"><meta charset="utf-8">{policy_of(STYLE)}
+<title>Identification</title><style>{STYLE}</style>
 <h1>Identification by inverse dynamics</h1>
 <p>Low-pass of {found.cutoff:.4g} Hz without phase, rows at {found.rate:.4g} Hz. Intervals are of 95 %, for noise of any
 colour. Possible bodies lose {found.lost:.3g} in the sum of squares by the noise.</p>

@@ -1,10 +1,15 @@
 """Do objects show themselves in notebooks: short as text, with tables and pictures as HTML, names never as markup?"""
 
+import base64
+import hashlib
+import re
+
 import numpy as np
 import pytest
 
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.catalog import find_scenario
+from robodyn.reporting.balance_page import balance_page
 from robodyn.reporting.displays import Display, make_table, to_html, to_section
 from robodyn.reporting.shown import show_machine
 from robodyn.results import Run, Signal, compare
@@ -91,3 +96,15 @@ def test_a_machine_lists_joints_and_blocks():
     joints, blocks = show_machine(find_scenario("scara-ptp").machine).tables
     assert {"shoulder", "elbow", "lift"} <= {row[0] for row in joints.rows}
     assert "shoulder.control" in [row[0] for row in blocks.rows]
+
+
+def test_a_page_may_run_its_own_script_and_no_other():
+    page = balance_page({"source": HOSTILE, "counts": {"entries": 0}, "entries": []} | {"choices": [], "refused": []})
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    for tag in ("style", "script"):
+        (text,) = re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert "<img src=x" not in page
