@@ -77,6 +77,12 @@ def test_a_page_begins_with_printed_results_and_has_pictures_beside_the_study_s_
     assert redrawn < text.index("### Figure 3\n\nThe study's: joints over time. Ours: ours.") < beyond
     assert beyond < text.index("scara/o.png") < everything
     assert text.index("`own`") > everything
+    gap = PublishedValue("gap", 2.0, None, "s", None, "not public", "page 4", Kind.RESULT)
+    many = [dataclasses.replace(printed, name=f"printed{k}") for k in range(60)]
+    text = write_page(dataclasses.replace(study, pictures=tuple), [*many, gap], tmp_path).read_text()
+    assert "60 of 61 printed results are reproduced" in text
+    assert text.count("`gap`") == 2
+    assert text.count("`printed7`") == 1
 
 
 @pytest.mark.parametrize("name", ["scara", "constraints", "rx90", "cosimulation"])

@@ -215,14 +215,13 @@ static int try_all(Problem *p) {
   return 0;
 }
 
-/* Four ways, until one leaves no contradiction. Cones may have several solutions: the one nearest to the present modes, in
-   which what begins to slip does so gently, is found from the forces of these. */
+/* Four ways, until one leaves no contradiction. Cones may have several solutions: one near the present modes, in which what
+   begins to slip does so gently, is found from the forces of these. */
 static int find_solution(Problem *p) {
   begin(p, p->given[INITIAL]);
-  if (p->cones && find_forces(p) && find_cones(p)) return 1;
-  begin(p, p->given[INITIAL]);
   if (pivot(p) && find_cones(p)) return 1;
-  if (p->cones && find_by_newton(p)) return 1;
+  begin(p, p->given[INITIAL]);
+  if (p->cones && ((find_forces(p) && find_cones(p)) || find_by_newton(p))) return 1;
   begin(p, p->given[INITIAL]);
   if (find_by_lemke(p) && pivot(p) && find_cones(p)) return 1;
   return (!p->cones && find_by_newton(p) && pivot(p)) || try_all(p);

@@ -161,6 +161,14 @@ static void take_next(Pack *pack, int64_t l) {
   for (int64_t k = 0; k < pack->n_p; k++) pack->p[k * pack->n_lanes + l] = lane->run->p[k];
 }
 
+/* Whether all lanes wait for the same function, as they mostly do. */
+static int all_wait_alike(const Pack *pack) {
+  int alike = 1;
+  for (int64_t l = 0; l < pack->n_lanes; l++)
+    alike &= pack->lane[l].status == WAITING && pack->lane[l].kernel == pack->lane[0].kernel;
+  return alike;
+}
+
 /* The function that most lanes wait for; one that has waited too long is not passed over again. */
 static Kernel choose_kernel(const Pack *pack) {
   Kernel best = NULL;
@@ -206,7 +214,7 @@ static void compute_vector(Pack *pack, LaneKernel vector, const int64_t *group, 
 
 /* Compute what most lanes wait for. */
 static void compute(Pack *pack) {
-  Kernel kernel = choose_kernel(pack);
+  Kernel kernel = all_wait_alike(pack) ? pack->lane[0].kernel : choose_kernel(pack);
   int64_t group[MOST_LANES], count = 0;
   int own = 1;
   for (int64_t l = 0; l < pack->n_lanes; l++) {

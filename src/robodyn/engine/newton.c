@@ -212,7 +212,8 @@ static int follow(Problem *p) {
 int follow_by_newton(Problem *p) {
   p->soft = 1.0;
   p->bias = ways[0];
-  for (int64_t i = 0; i < p->k; i++) p->shift[i] = p->f[i];
+  /* From no shift on, as the model has it: what dependent rows share is then the same here and there. */
+  for (int64_t i = 0; i < p->k; i++) p->shift[i] = 0.0;
   return follow(p);
 }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import platform
+import sys
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -117,6 +119,17 @@ def compute_many(
 def has_ended(reason: int) -> bool:
     """Whether a run is over; else it goes on by itself."""
     return reason == Reason.ENDED
+
+
+def describe_missing_lanes() -> str:
+    """Why this machine cannot carry out runs in lanes; empty where it can."""
+    if lanes_are_there():
+        return ""
+    if sys.platform == "win32":
+        return "runs cannot wait for one another on stacks of their own on Windows"
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return f"processors of the kind {platform.machine()} have none: only x86-64 has"
+    return "this processor guards return addresses by a shadow stack, or the engine was built to check its memory"
 
 
 def lanes_are_there() -> bool:

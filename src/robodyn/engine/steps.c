@@ -41,12 +41,12 @@ static int step_symplectic(Run *run) {
 /* x1 by one call of the model: everything that a step needs twice is computed once. */
 static int step_fused(Run *run) {
   const Model *model = run->model;
-  const double *start = state(run, START);
-  double *inputs = run->inputs, t_end = least(run->t + run->h_tried, run->t_left);
-  for (int64_t i = 0; i < model->n_x; i++) inputs[i] = start[i];
+  /* Its other arguments stand behind x0, where x1 will be: functions read everything before they write. */
+  double *inputs = model->n_d > 0 ? run->inputs : state(run, START), t_end = least(run->t + run->h_tried, run->t_left);
   inputs[model->n_x] = run->h_tried;
   inputs[model->n_x + 1] = t_end;
   if (model->n_d > 0) {
+    memcpy(inputs, state(run, START), (size_t)model->n_x * sizeof(double));
     read_inside(run, run->t);
     for (int64_t j = 0; j < model->n_d; j++) inputs[model->n_x + 2 + j] = run->d[j];
     read_inside(run, t_end);

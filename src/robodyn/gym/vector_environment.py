@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -16,7 +17,7 @@ from robodyn.gym.episode import Episode, StepResult
 from robodyn.gym.gymnasium_names import AutoresetMode, VectorEnv, batch_space
 from robodyn.gym.task import Task
 from robodyn.results.signal import Floats
-from robodyn.simulation.pool import make_pack
+from robodyn.simulation.pool import make_pack, why_no_lanes
 from robodyn.simulation.python_calls import calls_python
 from robodyn.simulation.stepping import advance_together
 
@@ -29,13 +30,13 @@ class ScenarioVectorEnv(VectorEnv):
     Args:
         threads: that share them. The engine needs no interpreter: worth it where a step takes it longer than the 30 us
             that Python does.
-        lanes: whether robots are computed several at once where they can be, see `simulate_many`; the results are the
-            same. The first time, their functions are compiled for it.
+        lanes: whether robots are computed several at once, see `simulate_many`; by default where they can be. States
+            are the same. The first time, their functions are compiled for it.
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
 
-    def __init__(self, task: Task, num_envs: int, threads: int = 1, lanes: bool = True) -> None:
+    def __init__(self, task: Task, num_envs: int, threads: int = 1, lanes: bool | None = None) -> None:
         flaws = FlawList()
         for name, count in (("num_envs", num_envs), ("threads", threads)):
             if count < 1:
@@ -54,7 +55,10 @@ class ScenarioVectorEnv(VectorEnv):
         self.generators: list[Generator] = []
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self.shares = [range(k, num_envs, threads) for k in range(threads)]
-        usable = lanes and num_envs >= 2 * threads and (task.solver or task.scenario.solver).max_wall_time is None
+        reason = why_no_lanes(task.compiled, task.compiled.solver)
+        if lanes and reason:
+            warnings.warn(f"no lanes: {reason}; robots take their steps one by one, to the same states", stacklevel=2)
+        usable = lanes is not False and num_envs >= 2 * threads and not reason
         self.packs = [make_pack(task.compiled) if usable else None for _ in self.shares]
 
     def reset(

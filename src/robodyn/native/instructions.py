@@ -82,14 +82,17 @@ class Writer:
         stay = [entry for entry in entries if self._nodes[entry[2]] == ("input", alike, entry[1])]
         # All are read before the first is written: an output may be one of the inputs.
         values = [(i, k, self.value(number)) for i, k, number in entries if (i, k, number) not in stay]
-        for i, k, value in values:
-            self.store_output(value, i, k)
+        self.store_values(values)
         if stay:
             # Nothing is copied onto itself.
             self.lines += [f"  %same = icmp eq ptr %o0, %i{alike}", "  br i1 %same, label %done, label %copy", "copy:"]
-            for i, k, number in stay:
-                self.store_output(self.value(number), i, k)
+            self.store_values([(i, k, self.value(number)) for i, k, number in stay])
             self.lines += ["  br label %done", "done:"]
+
+    def store_values(self, values: Sequence[tuple[int, int, str]]) -> None:
+        """Lines that write entry k of output i, for all (i, k, register)."""
+        for i, k, value in values:
+            self.store_output(value, i, k)
 
     def value(self, number: int) -> str:
         """A node as a double; loaded or converted at its first use in this function."""

@@ -18,6 +18,10 @@ AT_ONCE = frozenset(["sqrt", "fabs", "floor", "ceil", "copysign", "fmin", "fmax"
 """Functions that processors have for vectors; all others are called lane by lane."""
 
 
+SQUARE = 4
+"""Lanes, and entries, that are read and written together: four loads and eight shuffles transpose sixteen numbers."""
+
+
 class LaneWriter(Writer):
     """The lines of one function of several lanes.
 
@@ -32,6 +36,7 @@ class LaneWriter(Writer):
         self.true = "splat (i1 true)"
         self._parts: dict[str, list[str]] = {}
         self._bases: dict[tuple[str, int], str] = {}
+        self._squares: dict[tuple[int, int], list[str]] = {}
 
     def constant(self, value: float) -> str:
         return f"splat (double {literal(value)})"
@@ -46,6 +51,10 @@ class LaneWriter(Writer):
         if i == self._row_input:
             self.load(name, f"%i{i}", k)
             return
+        first = k - k % SQUARE
+        if self.lanes == SQUARE and first + SQUARE <= self._in_sizes[i]:
+            self.lines.append(f"  {name} = {self._column(self._read_square(i, first), k - first)}")
+            return
         self._gather(name, [(base, str(k)) for base in self.lane_bases(f"%i{i}")])
 
     def store_output(self, value: str, i: int, k: int) -> None:
@@ -53,6 +62,49 @@ class LaneWriter(Writer):
             place = f"%o{i}.{k}.{lane}"
             self.lines.append(f"  {place} = getelementptr double, ptr {base}, i64 {k}")
             self.lines.append(f"  store double {part}, ptr {place}")
+
+    def store_values(self, values: Sequence[tuple[int, int, str]]) -> None:
+        """Four entries in a row are written at once in each lane."""
+        place = {(i, k): value for i, k, value in values}
+        for i, k in [(i, k) for i, k in place if self.lanes == SQUARE and k % SQUARE == 0]:
+            rows = [place.get((i, k + n)) for n in range(SQUARE)]
+            if None in rows:
+                continue
+            pairs = self._pair(f"%q{i}.{k}", [str(row) for row in rows])
+            for lane, base in enumerate(self.lane_bases(f"%o{i}")):
+                at = f"%q{i}.{k}.at{lane}"
+                self.lines.append(f"  {at}.v = {self._column(pairs, lane)}")
+                self.lines.append(f"  {at} = getelementptr double, ptr {base}, i64 {k}")
+                self.lines.append(f"  store {self.real} {at}.v, ptr {at}, align 8")
+            for n in range(SQUARE):
+                del place[i, k + n]
+        super().store_values([(i, k, value) for (i, k), value in place.items()])
+
+    def _read_square(self, i: int, first: int) -> list[str]:
+        """Four entries of an input in all lanes, read at once in each: see `_pair`."""
+        if (i, first) not in self._squares:
+            name = f"%s{i}.{first}"
+            for lane, base in enumerate(self.lane_bases(f"%i{i}")):
+                self.lines.append(f"  {name}.p{lane} = getelementptr double, ptr {base}, i64 {first}")
+                self.lines.append(f"  {name}.r{lane} = load {self.real}, ptr {name}.p{lane}, align 8")
+            self._squares[i, first] = self._pair(name, [f"{name}.r{lane}" for lane in range(SQUARE)])
+        return self._squares[i, first]
+
+    def _pair(self, name: str, rows: list[str]) -> list[str]:
+        """The first half of the transpose of four vectors: even and odd entries of the first two, of the last two."""
+        halves = [f"{name}.{half}" for half in ("even01", "odd01", "even23", "odd23")]
+        for k, half in enumerate(halves):
+            a, b = rows[k - k % 2 : k - k % 2 + 2]
+            self.lines.append(f"  {half} = {self._shuffle(a, b, (0, 4, 2, 6) if k % 2 == 0 else (1, 5, 3, 7))}")
+        return halves
+
+    def _column(self, halves: list[str], k: int) -> str:
+        """The second half: column k of the four vectors."""
+        return self._shuffle(halves[k % 2], halves[2 + k % 2], (0, 1, 4, 5) if k < 2 else (2, 3, 6, 7))
+
+    def _shuffle(self, a: str, b: str, mask: Sequence[int]) -> str:
+        places = ", ".join(f"i32 {k}" for k in mask)
+        return f"shufflevector {self.real} {a}, {self.real} {b}, <{len(mask)} x i32> <{places}>"
 
     def call(self, name: str, op: str, arguments: list[str]) -> None:
         if op in AT_ONCE:

@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
@@ -27,6 +28,7 @@ from robodyn.simulation.compiled import CompiledSystem, compile_system
 from robodyn.simulation.lane_choice import LaneChoice
 from robodyn.simulation.lean import Changed, Ended, LeanRuns
 from robodyn.simulation.measures import Measure, find_measures
+from robodyn.simulation.pool import why_no_lanes
 from robodyn.simulation.python_calls import calls_python
 from robodyn.waiting import WaitingLine
 
@@ -63,7 +65,8 @@ def simulate_many(
         threads: one a core by default; laws that are plain Python run in one thread.
         lanes: whether each thread computes four robots a call; by default where so many runs are left that compiling
             for it pays, and where it turns out to be faster. Never with laws that are plain Python, with a limit of
-            wall time, on Windows, or on processors of another kind than x86-64.
+            wall time, on Windows, or on processors of another kind than x86-64; a warning says why they are not there
+            where they are asked for.
         progress: called now and then with (runs that have ended, runs).
 
     Returns:
@@ -71,8 +74,19 @@ def simulate_many(
 
     Raises:
         ModelError: with every problem of the arrays, measures and curves.
+        TypeError: where an argument is of another kind.
         KeyboardInterrupt: where Ctrl-C ends the batch, whatever the number of threads; nothing is kept of it.
     """
+    _check_types(
+        what=(what, System | CompiledSystem, "assemble(scenario) makes a System"),
+        parameters=(parameters, Mapping | None, "{'elbow.friction.coulomb': [2.0, 3.0]}"),
+        initial=(initial, Mapping | None, "{'elbow.position': [0.0, 0.1]}"),
+        measures=(measures, list | tuple, "['max:elbow.velocity']"),
+        record=(record, Recording | None, "Recording(rate=100.0)"),
+        solver=(solver, Solver | None, "Solver('rk4', step=1e-3)"),
+        threads=(threads, int | None, "4"),
+        lanes=(lanes, bool | None, "True"),
+    )
     system = what.system if isinstance(what, CompiledSystem) else what
     flaws = FlawList()
     columns = read_columns(flaws, system, parameters or {}, initial or {})
@@ -84,9 +98,22 @@ def simulate_many(
     compiled = what if isinstance(what, CompiledSystem) else _compile(what, solver, kept, record)
     batch = _Batch(compiled, solver or compiled.solver, columns, taken, record)
     batch.lanes = lanes
+    if lanes and (reason := why_no_lanes(compiled, solver or compiled.solver)):
+        warnings.warn(f"no lanes: {reason}; runs are carried out one by one, with the same results", stacklevel=2)
     with WaitingLine(f"simulating {system.scenario.name}", quiet=progress is not None, watched=False) as message:
         batch.run_all(_count_threads(threads, compiled, columns.count), progress or _tell(message))
     return batch.table()
+
+
+def _check_types(**given: tuple[Any, Any, str]) -> None:
+    """Refuse arguments of another kind than allowed, each with an example of what it may be."""
+    wrong = [
+        f"{name}: must not be a {type(value).__name__}, for example {example}"
+        for name, (value, allowed, example) in given.items()
+        if not isinstance(value, allowed)
+    ]
+    if wrong:
+        raise TypeError("; ".join(wrong))
 
 
 def count_cores() -> int:

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robodyn.engine import BrokenRun, Integration, Status, Trajectory
-from robodyn.engine.pack import Pack, has_ended, lanes_are_there
+from robodyn.engine.pack import Pack, describe_missing_lanes, has_ended, lanes_are_there
+from robodyn.model import Solver
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.prepared import PreparedRuns
 from robodyn.simulation.python_calls import PythonCalls, calls_python
@@ -101,10 +102,19 @@ class RunPool:
         return Completed(trajectory)
 
 
+def why_no_lanes(compiled: CompiledSystem, solver: Solver) -> str:
+    """What keeps the runs of a system from lanes; empty where nothing does."""
+    if calls_python(compiled.system):
+        return "laws or actions in plain Python are called one at a time"
+    if solver.max_wall_time is not None:
+        return "a limit of wall time (solver.max_wall_time) is that of single runs"
+    return describe_missing_lanes()
+
+
 def make_pack(compiled: CompiledSystem) -> Pack | None:
     """What carries out several runs of a system at once; None where that cannot be."""
     module = compiled.module
-    if (vectors := compiled.lane_module) is None or calls_python(compiled.system) or not lanes_are_there():
+    if calls_python(compiled.system) or not lanes_are_there() or (vectors := compiled.lane_module) is None:
         return None
     addresses = {module.kernels[name].address: address for name, address in vectors.addresses.items()}
     longest = max(size for kernel in module.kernels.values() for size in kernel.out_sizes)

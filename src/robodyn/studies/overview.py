@@ -52,7 +52,8 @@ def _study(name: str, study: Mapping[str, Any]) -> list[str]:
     open_ones = [f for f in figures if f["verdict"] in ("not reproducible", "NOT REPRODUCED")]
     fitted = {f["fitted"]: [g["name"] for g in figures if g["fitted"] == f["fitted"]] for f in figures if f["fitted"]}
     lines = [f"## {study['title']}", "", f"Source: {study['source']}. [Its page]({name}.md).", ""]
-    told = (p for p in study["about"].split("\n\n") if p.startswith(TOLD))
+    # Pages that an older version wrote have no such text.
+    told = (p for p in study.get("about", "").split("\n\n") if p.startswith(TOLD))
     lines += [line for paragraph in told for line in (paragraph, "")]
     if open_ones:
         lines += ["Published and not shown here:", ""]

@@ -40,6 +40,8 @@ def _commands(study: Study) -> list[str]:
     return [*lines, "", f"This page is written by `robodyn reproduce {study.name} --page FOLDER`.", ""]
 
 
+READ_AT_ONCE = 45
+"""Printed results that a reader looks through in a minute; of more, those that do not come out are shown first."""
 FIGURES = "figures.json"
 """File of a study's figures beside its pictures, of which `write_overview` makes a page of all studies."""
 KINDS = {
@@ -75,8 +77,13 @@ def _results(figures: Sequence[PublishedValue]) -> list[str]:
     rows = [figure for figure in figures if figure.kind is Kind.RESULT]
     if not rows:
         return []
+    lines = ["## What the study printed, and what comes out", ""]
+    if len(rows) > READ_AT_ONCE:
+        found = sum(bool(row.ok) for row in rows)
+        lines += [f"{found} of {len(rows)} printed results are reproduced, see all figures below. These are not:", ""]
+        rows = [row for row in rows if not row.ok]
     columns = ["figure", "expected", "ours", "unit", "verdict", "why so"]
-    lines = ["## What the study printed, and what comes out", "", _line(columns), _line(["---"] * len(columns))]
+    lines += [_line(columns), _line(["---"] * len(columns))]
     return [*lines, *(_line([COLUMNS[name](row) for name in columns]) for row in rows), ""]
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from robodyn import Recording, simulate
 from robodyn.analysis.fitting.fit import fit_parameters
+from robodyn.analysis.identification.identify import identify
 from robodyn.analysis.validation import describe_validation, validate
 from robodyn.errors import ModelError
 from robodyn.model import Block, Body, Joint, Machine, Mechanism, Scenario
@@ -81,3 +82,18 @@ def test_what_cannot_drive_or_be_compared_is_refused(slide, data):
     gap[7] = np.nan
     with pytest.raises(ModelError, match=r"rail.drive.torque: is missing at row 8"):
         validate(slide, replace(data, values=gap), ["rail.drive.torque"])
+
+
+def test_a_current_that_a_drive_gives_beside_its_force_is_its_effort(slide, data):
+    """A current source computes its current from a command: what is measured of it says the force, k i."""
+    blocks = list(slide.machine.blocks)
+    blocks[1] = Block("rail.drive", "current_source", "rail", {"current_command": "rail.wave.value"},
+                      {"torque_constant": 0.5, "gear": 4.0})  # fmt: skip
+    driven = slide.replaced(machine=slide.machine.replaced(blocks=tuple(blocks)))
+    columns = [data.names.index(name) for name in ("rail.position", "rail.drive.torque")]
+    infos = (data.infos[columns[0]], replace(data.infos[columns[1]], name="rail.drive.current", unit="A"))
+    amperes = replace(data, values=data.values[:, columns] / [1.0, 2.0], infos=infos)
+    found = identify(driven.with_numbers({"mass.mass": 3.0}), amperes)
+    assert found.numbers["mass.mass"] == pytest.approx(2.0, rel=1e-3)
+    with pytest.raises(ModelError, match=r"rail.drive.current: is read by no block: it would drive nothing"):
+        validate(driven, amperes, ["rail.drive.current"])

@@ -12,7 +12,7 @@ from robodyn.native.emit import emit_lanes
 from robodyn.native.rows import pack_rows
 from robodyn.symbolic.tables import gather, locate, row, seek
 
-LANES = 4
+LANES, SIZE = 4, 9
 DATA = pack_rows(np.array([[0.0, 3.0], [0.4, -2.0], [0.7, 5.0]]))
 
 
@@ -30,14 +30,15 @@ def call_lanes(address, inputs, p, outputs):
 
 def everything():
     """Of x and memory m: all kinds of operations, tables, and memory of which most stays."""
-    x, m, p = ca.SX.sym("x", 3), ca.SX.sym("m", 5), ca.SX.sym("p", 2)
+    x, m, p = ca.SX.sym("x", 3), ca.SX.sym("m", SIZE), ca.SX.sym("p", 2)
     place = seek(2, x[0])
     entries = [ca.sin(x[0]), ca.cos(x[0]), ca.exp(-x[1]), ca.sqrt(ca.fabs(x[2])), ca.atan2(x[0], x[1]), ca.sign(x[1])]
     entries += [ca.fmod(x[0], x[1]), ca.fmin(x[0], x[1]), ca.copysign(x[0], x[2]), ca.floor(x[2]), x[1] ** p[0]]
     entries += [ca.if_else(x[0] > x[1], x[2], -x[0]), ca.logic_not(x[0] > 0.1), p[1] * row(1, place) * p[0]]
     entries += [gather(np.array([1.0, 3.0, -1.0]), locate(np.array([0.0, 0.5, 2.0]), x[0]))]
     total = sum(entries, ca.SX(0.0))
-    return ca.Function("f", [x, m, p], [ca.vertcat(m[0], total, m[2], m[3], entries[0] * entries[8])])
+    changed = [entries[0] * entries[8], m[5] + m[6] * x[1], entries[2], ca.SX(0.5)]
+    return ca.Function("f", [x, m, p], [ca.vertcat(m[0], total, m[2], m[3], *changed, m[8])])
 
 
 @pytest.fixture(params=["whole", "inexact", "in pieces"])
@@ -64,12 +65,12 @@ def test_every_lane_has_the_bits_of_its_own_robot(compiled, place):
     for each in x if place is not None else ():
         each[0] = place
     x[1][1:] = np.abs(x[1][1:])
-    m = [random.uniform(size=5) for _ in range(LANES)]
+    m = [random.uniform(size=SIZE) for _ in range(LANES)]
     prepared = [module.prepare(random.uniform(0.5, 2.0, 2)) for _ in range(LANES)]
     own = module.n_parameters + module.n_prelude
     side_by_side = np.concatenate([np.array([p[:own] for p in prepared]).T.ravel(), DATA])
     alone = [module.kernels["f"](*each) for each in zip(x, m, prepared, strict=True)]
-    outputs = [np.zeros(5) for _ in range(LANES)]
+    outputs = [np.zeros(SIZE) for _ in range(LANES)]
     call_lanes(vector, [x, m], side_by_side, outputs)
     assert [one.tobytes() for one in outputs] == [one.tobytes() for one in alone]
     assert not np.array_equal(outputs[0], outputs[1])

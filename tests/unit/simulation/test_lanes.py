@@ -60,6 +60,23 @@ def test_runs_in_lanes_are_those_one_by_one(name):
     assert len({each["y"] for each in alone}) == len(inputs)
 
 
+def test_where_no_lanes_can_be_a_warning_says_why(monkeypatch):
+    arm = rd.assemble(replace(two_link_loop(), duration=1e-3))
+    values = {"shoulder.friction.coulomb": [5.0, 6.0]}
+    hurried = replace(arm.scenario.solver, max_wall_time=9.0)
+    with pytest.warns(
+        UserWarning, match=r"no lanes: a limit of wall time \(solver.max_wall_time\) is that of single runs"
+    ):
+        rd.simulate_many(arm, values, solver=hurried, lanes=True)
+    monkeypatch.setattr("robodyn.engine.pack.lanes_are_there", lambda: False)
+    monkeypatch.setattr("robodyn.simulation.pool.lanes_are_there", lambda: False)
+    for system, machine, words in (("linux", "aarch64", "of the kind aarch64"), ("win32", "AMD64", "on Windows")):
+        monkeypatch.setattr("sys.platform", system)
+        monkeypatch.setattr("platform.machine", lambda machine=machine: machine)
+        with pytest.warns(UserWarning, match=f"no lanes: .* {words}.*; runs are carried out one by one"):
+            rd.simulate_many(arm, values, lanes=True)
+
+
 def test_a_batch_is_the_same_with_and_without_lanes():
     arm = rd.compile_system(rd.assemble(replace(two_link_loop(), duration=0.02)))
     values = {"shoulder.friction.coulomb": [5.0, -1.0, *np.linspace(2.0, 9.0, 9)]}

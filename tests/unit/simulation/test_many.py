@@ -207,3 +207,17 @@ def test_an_interrupt_ends_the_batch_not_a_single_run(swing):
     with pytest.raises(KeyboardInterrupt):
         rd.simulate_many(system, {"motor.gain": [1.0, 2.0, 3.0]}, measures=[f"final:{ANGLE}"])
     assert set(pushed) == {1.0, 2.0}
+
+
+def test_arguments_of_the_wrong_kind_are_refused_with_an_example(arm):
+    with pytest.raises(TypeError) as refused:
+        rd.simulate_many(arm, [5.0, 6.0], measures="max:elbow.velocity", record=100.0, threads=1.5, lanes="yes")
+    for words in (
+        "parameters: must not be a list, for example {'",
+        "measures: must not be a str",
+        "record: must not be",
+    ):
+        assert words in str(refused.value)
+    assert "threads: must not be a float, for example 4; lanes: must not be a str" in str(refused.value)
+    with pytest.raises(TypeError, match=r"what: must not be a Scenario, for example assemble\(scenario\)"):
+        rd.simulate_many(two_link_loop(), {"elbow.friction.coulomb": [2.0]})

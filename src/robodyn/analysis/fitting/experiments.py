@@ -91,16 +91,18 @@ def check_request(
     if "duration" in [*free, *each]:
         flaws.add("duration", "is that of the data", "leave it out of free")
     flaws.raise_if_any("fit")
+    units = {info.name: info.unit for info in assemble(scenario).signals}
     for one in experiments:
-        refuse_saturated(one)
+        _refuse_saturated(one, units)
 
 
-def refuse_saturated(one: Experiment) -> None:
+def _refuse_saturated(one: Experiment, units: Mapping[str, str]) -> None:
     """Refuse measured currents, voltages and forces that stay at their limit, with rows and remedy."""
     flaws = FlawList()
     kept = one.data.provenance.description.get("saturation_kept", [])
     for info in one.data.infos:
-        if info.name not in kept and info.kind == "continuous" and info.unit in EFFORTS:
+        unit = info.unit or units.get(info.name, "")
+        if info.name not in kept and info.kind == "continuous" and unit in EFFORTS:
             describe_saturation(info.name, one.data[info.name].values, flaws)
     flaws.raise_if_any(one.label)
 

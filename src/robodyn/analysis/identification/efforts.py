@@ -1,12 +1,13 @@
 """Measured efforts: from which measured signals follow the forces that drives put on the joints?
 
 A drive's force is a signal of the scenario, `elbow.drive.torque`. It is taken from the data by that name, or as
-`elbow.effort`, or computed by the drive's own law where the data have all that it depends on, such as the current.
+`elbow.effort`, or computed by the drive's own law where the data have all that it depends on, such as a current that is
+a state, or another output of the drive, such as the current of a current source, of which it is a multiple.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,10 @@ from robodyn.model import Scenario
 from robodyn.results import Run
 from robodyn.results.signal import Floats
 from robodyn.symbolic.tables import spell_out
+
+PROBE, PROBES = 1e-2, 8
+"""Size and number of random states at which a force is compared with another output of its drive."""
+SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,34 @@ def _effort(system: System, place: str, signals: list[str], data: Run) -> Iterat
         names = _inputs_of(system, total)
         if names and all(name in data for name in names):
             yield Effort(place, tuple(names), _function(system, total, names))
+        elif len(signals) == 1:
+            yield from _by_output(system, place, signals[0], outputs, data)
+
+
+def _by_output(system: System, place: str, force: str, outputs: Mapping[str, ca.SX], data: Run) -> Iterator[Effort]:
+    """The force as a multiple of another measured output of its drive, such as the current."""
+    owner = force.rpartition(".")[0]
+    for name in (n for n in outputs if n.rpartition(".")[0] == owner and n != force and n in data):
+        factor = _factor(system, outputs[force], outputs[name])
+        if factor is not None:
+            given = ca.SX.sym("given")
+            yield Effort(place, (name,), ca.Function("effort", [given], [factor * given]))
+            return
+
+
+def _factor(system: System, force: ca.SX, other: ca.SX) -> float | None:
+    """How many times one expression another is, whatever the state; None where that is no constant."""
+    symbols = system.symbols
+    pair = ca.substitute([force, other], [symbols.p], [ca.SX([number.value for number in system.parameters])])
+    both = spell_out(ca.Function("pair", [symbols.t, symbols.x, symbols.d, symbols.m], pair))
+    rng = np.random.default_rng(0)
+    sizes = [column.numel() for column in (symbols.t, symbols.x, symbols.d, symbols.m)]
+    found = np.array([[float(v) for v in both(*(rng.normal(0, PROBE, n) for n in sizes))] for _ in range(PROBES)])
+    if not np.isfinite(found).all() or not np.any(found[:, 1]):
+        return None
+    factor = float(found[:, 0] @ found[:, 1] / (found[:, 1] @ found[:, 1]))
+    left = np.abs(found[:, 0] - factor * found[:, 1]).max()
+    return factor if factor and left <= SAME * np.abs(found[:, 0]).max() else None
 
 
 def _columns(system: System) -> dict[str, ca.SX]:

@@ -23,6 +23,7 @@ FORCES = ("torque", "force")
 def drive_by_data(scenario: Scenario, data: Run, signals: Sequence[str]) -> Scenario:
     """The scenario driven by these signals of the data, in straight lines between samples, held ones held."""
     _check(scenario, data, signals)
+    _refuse_unread(scenario, signals)
     blocks = list(scenario.machine.blocks)
     sources = {}
     for signal in signals:
@@ -51,6 +52,18 @@ def _check(scenario: Scenario, data: Run, signals: Sequence[str]) -> None:
             flaws.add(
                 signal, f"is missing at row {row + 1}", "an input is needed at all times: fill it in, or resample"
             )
+    flaws.raise_if_any("measured inputs")
+
+
+def _refuse_unread(scenario: Scenario, signals: Sequence[str]) -> None:
+    """A measured signal that nothing reads, and that is no force, would drive nothing."""
+    flaws = FlawList()
+    for signal in signals:
+        owner, _, output = signal.rpartition(".")
+        forces = [b.on for b in scenario.machine.blocks if b.name == owner and b.on and output in FORCES]
+        probe = {signal: ""}
+        if not forces and all(_rewired(block, probe) is block for block in scenario.machine.blocks):
+            flaws.add(signal, "is read by no block: it would drive nothing", "name the force, or what the drive reads")
     flaws.raise_if_any("measured inputs")
 
 
