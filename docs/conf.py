@@ -10,7 +10,6 @@ from typing import Any
 from pygments.lexers.special import TextLexer
 
 sys.path.insert(0, str(Path(__file__).with_name("extensions")))
-os.environ["ROBODYN_QUIET"] = "1"  # No word of compiling in what tutorials show.
 
 project = "robodyn"
 release = version_of("robodyn")
@@ -52,5 +51,6 @@ def leave_out_empty_lists(app: Any, name: str, source: list[str]) -> None:
 
 
 def setup(app: Any) -> None:
+    os.environ["ROBODYN_QUIET"] = "1"  # No word of compiling in what tutorials show.
     app.add_lexer("csv", TextLexer)
     app.connect("source-read", leave_out_empty_lists)
