@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .displays import Display, make_table, to_html
+from .figures import COLOURS
 
 if TYPE_CHECKING:
     from robodyn.analysis.accuracy.sheet import Sheet
@@ -138,8 +140,12 @@ def show_loops(found: LoopTable) -> Display:
         for r in found.rows
         for m in [r.margins]
     ]
-    figures = (lambda: draw_loops(found),) if found.rows else ()
-    return Display(f"{len(found.rows)} control loops", tuple(found.model.notes), (make_table(heads, rows),), figures)
+    # A figure has no more colours: those with the least phase to lose are drawn.
+    drawn = sorted(found.rows, key=lambda row: row.margins.phase)[: len(COLOURS)]
+    left_out = f"drawn are the {len(drawn)} loops with the smallest phase margins"
+    notes = [*found.model.notes, *([left_out] if len(drawn) < len(found.rows) else [])]
+    figures = (lambda: draw_loops(replace(found, rows=tuple(drawn))),) if drawn else ()
+    return Display(f"{len(found.rows)} control loops", tuple(notes), (make_table(heads, rows),), figures)
 
 
 def show_sweep(found: SweepTable) -> Display:

@@ -6,6 +6,7 @@ from support.sampled_loops import cascade
 
 from robodyn.analysis.linear.loop_table import LoopTable, loop_table
 from robodyn.reporting import draw_loops, draw_nyquist
+from robodyn.reporting.shown import show_loops
 
 pytest.importorskip("matplotlib")
 
@@ -46,3 +47,11 @@ def test_the_plane_shows_the_gains_and_the_point_they_must_not_go_round(table):
 def test_more_loops_than_colours_are_refused(table):
     with pytest.raises(ValueError, match="from 1 to 8 loops"):
         draw_loops(LoopTable(table.rows * 5, table.model))
+
+
+def test_of_more_loops_than_colours_a_page_draws_those_with_the_smallest_margins(table, texts):
+    worst = min(table.rows, key=lambda row: row.margins.phase)
+    display = show_loops(LoopTable((*table.rows, *[worst] * 8), table.model))
+    assert "drawn are the 8 loops with the smallest phase margins" in display.notes
+    (draw,) = display.figures
+    assert set(texts(draw().legends[0])) == {worst.name}
