@@ -1,5 +1,6 @@
 """How is the site built? Sphinx with MyST; formulas are MathML, so that nothing is fetched from elsewhere."""
 
+import os
 import re
 import sys
 from importlib.metadata import version as version_of
@@ -9,6 +10,7 @@ from typing import Any
 from pygments.lexers.special import TextLexer
 
 sys.path.insert(0, str(Path(__file__).with_name("extensions")))
+os.environ["ROBODYN_QUIET"] = "1"  # No word of compiling in what tutorials show.
 
 project = "robodyn"
 release = version_of("robodyn")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import webbrowser
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from robodyn.cli.application import app, fail, output
-from robodyn.cli.targets import load_scenario
+from robodyn.cli.application import app, fail
+from robodyn.cli.targets import load_scenario, require_file
+from robodyn.cli.view import serve_until_interrupted
 
 if TYPE_CHECKING:
     from robodyn.workbench import StudioServer
@@ -27,21 +27,9 @@ def studio(
     if not scenario.endswith(".toml"):
         load_scenario(scenario)
     else:
-        _require(scenario)
+        require_file(scenario)
     with _serve(scenario, port) as server:
-        output.print(f"{server.address} (Ctrl-C ends)", markup=False)
-        if browser and not webbrowser.open(server.address):
-            output.print("no browser could be opened: open the address yourself", markup=False)
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            output.print("ended", markup=False)
-
-
-def _require(file: str) -> None:
-    from robodyn.cli.targets import require_file
-
-    require_file(file)
+        serve_until_interrupted(server, browser)
 
 
 def _serve(scenario: str, port: int | None) -> StudioServer:

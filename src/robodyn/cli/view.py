@@ -15,6 +15,8 @@ from robodyn.errors import ModelError
 
 if TYPE_CHECKING:
     from robodyn.model import Scenario
+    from robodyn.studio import PageServer
+    from robodyn.workbench import StudioServer
 
 
 @app.command("view")
@@ -49,7 +51,10 @@ def view(
         _write(page, out, browser)
         report_files([out], as_json)
     else:
-        _serve(page, browser)
+        from robodyn.studio import PageServer
+
+        with PageServer(page) as server:
+            serve_until_interrupted(server, browser)
 
 
 def _check_options(
@@ -120,14 +125,12 @@ def _write(page: str, out: Path, browser: bool) -> None:
         webbrowser.open(out.resolve().as_uri())
 
 
-def _serve(page: str, browser: bool) -> None:
-    from robodyn.studio import PageServer
-
-    with PageServer(page) as server:
-        output.print(f"{server.address} (Ctrl-C ends)", markup=False)
-        if browser and not webbrowser.open(server.address):
-            output.print("no browser could be opened: open the address yourself", markup=False)
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            output.print("ended", markup=False)
+def serve_until_interrupted(server: PageServer | StudioServer, browser: bool) -> None:
+    """Print the address, open it in a browser if wished, and serve until Ctrl-C."""
+    output.print(f"{server.address} (Ctrl-C ends)", markup=False)
+    if browser and not webbrowser.open(server.address):
+        output.print("no browser could be opened: open the address yourself", markup=False)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        output.print("ended", markup=False)

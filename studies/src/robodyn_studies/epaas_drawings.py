@@ -128,8 +128,7 @@ def draw_masses(path: Path) -> None:
     for ax, name in zip(axes, shown, strict=True):
         column = ACTUATORS.index(name)
         for payload, colour, label in ((0.0, OURS, "no load"), (LOAD, LOADED, "4 kg in the gripper")):
-            masses = _masses_drawn(name, payload)
-            ax.plot(np.linspace(0.0, 4.0, len(masses)), masses, color=colour, linewidth=LINE_WIDTH, label=label)
+            ax.plot(*_masses_drawn(name, payload), color=colour, linewidth=LINE_WIDTH, label=label)
         ax.set_yscale("log")
         ax.set_yticks(MASS_TICKS[name], [f"{tick:g}" for tick in MASS_TICKS[name]])
         ax.minorticks_off()
@@ -141,10 +140,14 @@ def draw_masses(path: Path) -> None:
     write_figure(figure, path)
 
 
-def _masses_drawn(name: str, payload: float) -> np.ndarray:
+def _masses_drawn(name: str, payload: float) -> tuple[np.ndarray, np.ndarray]:
+    """Places along the trajectories, 0 to 4, and masses there."""
     if name == "l1":
-        return wrist_masses(name, payload)
-    return boundary_masses(("l3", "l4"), payload)[1][..., ACTUATORS.index(name)].ravel()
+        masses = wrist_masses(name, payload)
+        return np.linspace(0.0, 4.0, len(masses)), masses
+    masses = boundary_masses(("l3", "l4"), payload)[1][..., ACTUATORS.index(name)]
+    along = np.concatenate([k + np.linspace(0.0, 1.0, masses.shape[1]) for k in range(4)])
+    return along, masses.ravel()
 
 
 def draw_orders(path: Path) -> None:
