@@ -52,6 +52,6 @@ def test_more_loops_than_colours_are_refused(table):
 def test_of_more_loops_than_colours_a_page_draws_those_with_the_smallest_margins(table, texts):
     worst = min(table.rows, key=lambda row: row.margins.phase)
     display = show_loops(LoopTable((*table.rows, *[worst] * 8), table.model))
-    assert "drawn are the 8 loops with the smallest phase margins" in display.notes
+    assert "drawn are the 8 loops with the smallest phase margins" in display.sentences
     (draw,) = display.figures
     assert set(texts(draw().legends[0])) == {worst.name}
