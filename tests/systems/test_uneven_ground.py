@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 from robodyn import (
     GROUND,
     Ball,
+    Block,
     Body,
     HeightField,
     Joint,
@@ -27,6 +28,7 @@ from robodyn import (
     simulate,
 )
 from robodyn.assembly.height_field import look_at_height_field
+from robodyn.symbolic import cos, sin
 from robodyn.symbolic.tables import spell_out
 
 GRAVITY, CURVATURE = 9.81, 0.8
@@ -126,6 +128,28 @@ def test_what_rests_in_space_slips_beyond_its_cone_in_the_direction_of_the_pull(
     np.testing.assert_allclose(moved, 18 * left * pull / np.linalg.norm(pull), atol=1e-7)
     # Of the solver's tolerance of 1e-11 in each step, and what is held comes back to rest.
     assert share > 1 or (np.max(run["touch.slip"].values) < 1e-10 and np.max(np.abs(moved)) < 1e-10)
+
+
+def test_a_slow_slip_that_friction_cannot_stop_follows_the_pull_as_that_turns_and_does_not_turn_to_and_fro():
+    """Creeping through oil: c w = P - mu N along the pull, which turns at 1 rad/s; 0.1 mm/s is below `rest_speed`."""
+    pull, oil, duration = 5.0, 1000.0, 1.5
+
+    def pull_x(velocity, time):
+        return {"force": pull * cos(time) - oil * velocity}
+
+    def pull_y(velocity, time):
+        return {"force": pull * sin(time) - oil * velocity}
+
+    blocks = Block("ahead", pull_x, on="x"), Block("aside", pull_y, on="y")
+    machine = replace(particle(Plane("floor"), friction=0.5), blocks=blocks, tunable=())
+    run = simulate(Scenario("s", machine, duration, solver=Solver("dopri5", rtol=1e-6, atol=1e-9)))
+    speed = (pull - 0.5 * GRAVITY) / oil
+    way = run["x.position"].final / speed, run["y.position"].final / speed
+    # Its direction is up to 14 degrees off, half of that in the mean.
+    assert math.dist(way, (math.sin(duration), 1 - math.cos(duration))) < 0.5 * math.sin(math.radians(14.1)) * duration
+    # A pull off by d turns the slip by d / (1 - mu N / P + |w| / rest_speed), 8.7 d: 8.7 times 86 over 14 degrees.
+    assert sum(event.name == "touch.stops" for event in run.events) < 70
+    assert run.certificate.ok
 
 
 @pytest.mark.parametrize(

@@ -236,8 +236,10 @@ class Aligned:
             begun = begun / maximum(sqrt(ca.sumsqr(begun)), 0.5)
             ahead = point.slips / point.speed
             if len(point.tangents) > 1:
-                # What friction cannot stop slides on as it does.
-                begun = where(logical_and(ca.sumsqr(begun) > 0.25, point.speed > HELD_SPEED), ahead, begun)
+                # What friction cannot stop slides on in the direction it would have after STOP_TIME, an implicit step:
+                # the present direction, taken over, would turn to and fro about the one that lasts.
+                back = logical_and(ca.sumsqr(begun) > 0.25, ca.dot(begun, point.slips) <= 0)
+                begun = where(logical_and(back, point.speed > HELD_SPEED), ahead, begun)
                 ahead = where(logical_and(point.slides, point.speed < point.rest_speed), point.memory, ahead)
             found.append(where(moves, ahead, begun))
         return found
