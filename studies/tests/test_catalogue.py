@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from robodyn.catalog import list_scenarios
 from robodyn.cli import app
-from robodyn.studio.machine import read_machine
+from robodyn.pages.machine import read_machine
 from robodyn_studies.catalog import SCENARIOS
 
 # The one that imitates a spreadsheet takes explicit Euler steps of 0.4 ms, which lose and gain energy; the one that

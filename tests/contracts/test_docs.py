@@ -55,7 +55,7 @@ CITED = re.compile(r"`((?:src|tests|examples|docs|benchmarks|studies|\.ci)/[\w/.
 CITED_BY_PACKAGE = re.compile(r"`((?:" + "|".join({*PACKAGES} - {"studies"}) + r")/[\w/.\-]+)`")
 NAMED = re.compile(r"`(robodyn(?:_studies)?(?:\.\w+)+)(?:\([^`\n]*\))?`")
 # The same without `robodyn.`, as `reporting.plot_modes`, of packages that no signal and no value is called after.
-NAMED_BY_PACKAGE = re.compile(r"`((?:analysis|fmi|reporting|results|studio|symbolic)(?:\.\w+)+)(?:\(.*?\))?`")
+NAMED_BY_PACKAGE = re.compile(r"`((?:analysis|fmi|reporting|pages|results|symbolic)(?:\.\w+)+)(?:\(.*?\))?`")
 ENTRY_POINTS = ("robodyn.scenarios", "robodyn.studies")
 SCHEMA_OF = {name: jsonschema.Draft202012Validator(output_schema(name)["anyOf"][0]) for name in OUTPUTS}
 # Shown numbers have 6 digits; the last of them may differ between processors.

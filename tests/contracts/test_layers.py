@@ -41,10 +41,10 @@ MAY_IMPORT = {
     "analysis": _ABOVE_SIMULATION | {"fmi"},
     "commissioning": _ABOVE_SIMULATION | {"fmi", "analysis"},
     "reporting": {"results", "analysis"},
-    "studio": {"results", "analysis"},
-    "studies": _ABOVE_SIMULATION | {"fmi", "analysis", "commissioning", "reporting", "studio"},
-    "workbench": _ABOVE_SIMULATION | {"fmi", "analysis", "commissioning", "reporting", "studio"},
-    "cli": _ABOVE_SIMULATION | {"fmi", "analysis", "commissioning", "reporting", "studio", "studies", "workbench"},
+    "pages": {"results", "analysis"},
+    "studies": _ABOVE_SIMULATION | {"fmi", "analysis", "commissioning", "reporting", "pages"},
+    "studio": _ABOVE_SIMULATION | {"fmi", "analysis", "commissioning", "reporting", "pages"},
+    "cli": _ABOVE_SIMULATION | {"fmi", "analysis", "commissioning", "reporting", "pages", "studies", "studio"},
 }
 
 

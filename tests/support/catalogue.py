@@ -10,8 +10,8 @@ import numpy as np
 
 from robodyn import simulate
 from robodyn.model import ScenarioSequence, describe, digest
+from robodyn.pages.machine import read_machine
 from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
-from robodyn.studio.machine import read_machine
 
 
 def changed_value(value):

@@ -16,8 +16,8 @@ from robodyn.codegen.preparing import prepare_model
 from robodyn.errors import ModelError
 from robodyn.files import read_scenario
 from robodyn.model import Block
+from robodyn.pages import make_page, write_report
 from robodyn.simulation import simulate
-from robodyn.studio import make_page, write_report
 
 compiling = pytest.mark.skipif(not find_spec("ziglang"), reason="*** NO LIVE PAGE IS TESTED: ziglang is missing ***")
 GANTRY = Path(__file__).parents[2] / "examples" / "gantry.toml"

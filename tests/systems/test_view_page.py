@@ -13,8 +13,8 @@ from robodyn.catalog import four_bars
 from robodyn.model import GROUND, Body, Joint, Machine, Mechanism, Mimic, Point, Rod, Scenario
 from robodyn.model.describe import describe
 from robodyn.model.look import BoxLook, SphereLook
+from robodyn.pages import write_view
 from robodyn.spatial import quaternion_from_rpy
-from robodyn.studio import write_view
 
 EVIL = """</script><img src=x onerror="window.broken=1">'"&"""
 # Places of points are shown with 3 decimals.

@@ -76,7 +76,7 @@ def _plot(found: ModeSet, path: Path) -> None:
 
 def _animate(found: ModeSet, system: System, path: Path) -> None:
     from robodyn.analysis.linear.vibration import animate_modes
-    from robodyn.studio import write_modes
+    from robodyn.pages import write_modes
 
     with drawing(f"--html {path}"):
         write_modes(animate_modes(found, system), path)

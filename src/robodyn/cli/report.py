@@ -41,7 +41,7 @@ def report_runs(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write one self-contained HTML page: summary, plots, 3-D replay, events, parameters, provenance."""
-    from robodyn.studio import write_report
+    from robodyn.pages import write_report
 
     _check_out(out, runs)
     asked = read_parts(parts)

@@ -58,7 +58,7 @@ def _read_varied(scenario: Scenario, vary: list[str], random: list[str]) -> tupl
 
 def read_note_file(path: Path) -> dict[str, Any]:
     """A text as a section of the page."""
-    from robodyn.studio import read_note
+    from robodyn.pages import read_note
 
     try:
         return read_note(path.read_text(encoding="utf-8"))

@@ -15,8 +15,8 @@ from robodyn.errors import ModelError
 
 if TYPE_CHECKING:
     from robodyn.model import Scenario
-    from robodyn.studio import PageServer
-    from robodyn.workbench import StudioServer
+    from robodyn.pages import PageServer
+    from robodyn.studio import StudioServer
 
 
 @app.command("view")
@@ -51,7 +51,7 @@ def view(
         _write(page, out, browser)
         report_files([out], as_json)
     else:
-        from robodyn.studio import PageServer
+        from robodyn.pages import PageServer
 
         with PageServer(page) as server:
             serve_until_interrupted(server, browser)
@@ -74,7 +74,7 @@ def _check_options(
 
 
 def _run_page(files: list[str], exaggerate: float, mesh_budget: float) -> str:
-    from robodyn.studio import make_page
+    from robodyn.pages import make_page
 
     runs = [load_run(file) for file in files]
     return make_page(runs, labels=name_runs(files), exaggerate=exaggerate, mesh_budget=mesh_budget)
@@ -82,7 +82,7 @@ def _run_page(files: list[str], exaggerate: float, mesh_budget: float) -> str:
 
 def _machine_page(what: str, base: str | None, search: list[Path], mesh_budget: float) -> str:
     from robodyn.model.describe import describe
-    from robodyn.studio import make_view
+    from robodyn.pages import make_view
 
     notes: list[str] = []
     if Path(what).suffix.lower() in ROBOTS and Path(what).is_file():
@@ -115,7 +115,7 @@ def _find_start(scenario: Scenario) -> tuple[dict[str, float], list[str]]:
 
 
 def _write(page: str, out: Path, browser: bool) -> None:
-    from robodyn.studio.page import write_page
+    from robodyn.pages.page import write_page
 
     try:
         write_page(page, out)

@@ -100,7 +100,7 @@ class Run:
 
     _repr_html_ = later("robodyn.reporting.shown:run_html")
     plot = later("robodyn.reporting.timeseries:draw_run")
-    show = later("robodyn.studio.inline:show_run")
+    show = later("robodyn.pages.inline:show_run")
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame over time, one column a signal."""

@@ -1,18 +1,6 @@
-"""Self-contained HTML pages: reports of runs with plots and a 3-D replay, machines with sliders, modes that swing."""
+"""The studio: a local web app in which a scenario's numbers are moved and the machine answers at once."""
 
-from .modes import make_modes_page, write_modes
-from .notes import read_note
-from .page import make_page, write_report
-from .server import PageServer
-from .view import make_view, write_view
+from .server import StudioServer
+from .source import Source
 
-__all__ = [
-    "PageServer",
-    "make_modes_page",
-    "make_page",
-    "make_view",
-    "read_note",
-    "write_modes",
-    "write_report",
-    "write_view",
-]
+__all__ = ["Source", "StudioServer"]

@@ -9,12 +9,12 @@ import pytest
 
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.catalog import find_scenario
+from robodyn.pages import make_page, read_note
 from robodyn.reporting.balance_page import balance_page
 from robodyn.reporting.displays import Display, make_table, to_html, to_section
 from robodyn.reporting.shown import show_machine
 from robodyn.results import Run, Signal, compare
 from robodyn.simulation import simulate
-from robodyn.studio import make_page, read_note
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&"
 

@@ -7,9 +7,9 @@ from importlib.resources import files
 
 import pytest
 
-from robodyn.studio import make_page, write_report
-from robodyn.studio.contents import MOST_EVENTS, choose_signals, describe_run
-from robodyn.studio.page import MOST_RUNS, SCRIPTS
+from robodyn.pages import make_page, write_report
+from robodyn.pages.contents import MOST_EVENTS, choose_signals, describe_run
+from robodyn.pages.page import MOST_RUNS, SCRIPTS
 
 EVIL = """</script><script>window.broken=1</script>'"&<!--{{data}}"""
 
@@ -39,11 +39,11 @@ def test_names_that_look_like_markup_stay_text(make_measured):
 
 def test_every_template_is_in_the_page(make_crane):
     page = make_page(make_crane())
-    shipped = {entry.name for entry in files("robodyn.studio").joinpath("template").iterdir()}
+    shipped = {entry.name for entry in files("robodyn.pages").joinpath("template").iterdir()}
     other = {"modes.js", "modes.html", "closing.js", "view.js", "view.html", "live.js"}
     assert shipped == {*SCRIPTS, "page.css", "head.html", "page.html", *other}
     assert all(
-        files("robodyn.studio").joinpath("template", name).read_text() in page for name in (*SCRIPTS, "page.css")
+        files("robodyn.pages").joinpath("template", name).read_text() in page for name in (*SCRIPTS, "page.css")
     )
 
 
@@ -120,7 +120,7 @@ def test_a_report_is_written_whole_or_not_at_all(make_crane, tmp_path):
 
 @pytest.mark.parametrize("last", ["main.js", "modes.js", "view.js"])
 def test_no_two_scripts_of_a_page_declare_the_same_name(last):
-    folder = files("robodyn.studio") / "template"
+    folder = files("robodyn.pages") / "template"
     scripts = [(folder / name).read_text() for name in (*SCRIPTS[:-1], "closing.js", last)]
     names = re.findall(r"^(?:const|let|function) (\w+)", "\n".join(scripts), re.MULTILINE)
     assert [name for name, count in Counter(names).items() if count > 1] == []

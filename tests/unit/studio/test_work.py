@@ -10,9 +10,9 @@ from support.studios import CART
 
 from robodyn import read_scenario, save, simulate
 from robodyn.analysis.linear.loop_table import loop_table
-from robodyn.workbench import work
-from robodyn.workbench.jobs import Job
-from robodyn.workbench.work import TASKS, carry_out
+from robodyn.studio import work
+from robodyn.studio.jobs import Job
+from robodyn.studio.work import TASKS, carry_out
 
 
 @pytest.fixture

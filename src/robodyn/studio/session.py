@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from robodyn.errors import Flaw, ModelError
+from robodyn.pages.contents import describe_briefly, make_finite
+from robodyn.pages.machine import read_machine
 from robodyn.results import OutcomeKind, Run, compare
-from robodyn.studio.contents import describe_briefly, make_finite
-from robodyn.studio.machine import read_machine
 
 from .first_signals import choose_first
 from .frames import encode_frame

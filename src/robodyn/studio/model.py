@@ -16,11 +16,11 @@ from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.variation import make_tunable, with_starts
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.model import Scenario, ScenarioSequence
+from robodyn.pages.mesh_store import MeshStore
 from robodyn.results import Run
 from robodyn.simulation import compile_system, simulate
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.readiness import make_ready
-from robodyn.studio.mesh_store import MeshStore
 
 from .source import Source, Stamp, stamp_files
 

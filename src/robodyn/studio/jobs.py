@@ -25,7 +25,7 @@ class Job:
 
     def __init__(self, spec: Plain, tell: Callable[[Plain], None]) -> None:
         self.tell, self.stopped = tell, False
-        command = [sys.executable, "-m", "robodyn.workbench.work"]
+        command = [sys.executable, "-m", "robodyn.studio.work"]
         streams: Plain = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         # Ctrl-C in the terminal is the studio's; it ends its jobs itself.
         self.process = subprocess.Popen(

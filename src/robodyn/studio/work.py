@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Scenario, ScenarioSequence
-from robodyn.studio.contents import make_finite
+from robodyn.pages.contents import make_finite
 
 from .source import Source
 

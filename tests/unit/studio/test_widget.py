@@ -7,7 +7,7 @@ from robodyn.catalog import find_scenario
 from robodyn.errors import ModelError
 from robodyn.simulation import simulate
 
-widget = pytest.importorskip("robodyn.workbench.widget", reason="anywidget is missing", exc_type=ImportError)
+widget = pytest.importorskip("robodyn.studio.widget", reason="anywidget is missing", exc_type=ImportError)
 
 
 def test_a_slider_moved_gives_the_run_of_that_number():

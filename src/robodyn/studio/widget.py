@@ -12,9 +12,9 @@ import traitlets
 
 from robodyn.errors import FlawList, ModelError, nearest
 from robodyn.model import Scenario
+from robodyn.pages.columns import thin_rows
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studio.columns import thin_rows
 
 MOST_POINTS = 1500
 MOST_CURVES = 6
@@ -25,7 +25,7 @@ LEAST, MOST = 0.1, 2.0
 class ScenarioWidget(anywidget.AnyWidget):
     """Sliders and curves; `run` is the last run, `numbers` what has been changed."""
 
-    _esm = (files("robodyn.workbench") / "widget.js").read_text(encoding="utf-8")
+    _esm = (files("robodyn.studio") / "widget.js").read_text(encoding="utf-8")
     sliders = traitlets.List().tag(sync=True)
     numbers = traitlets.Dict().tag(sync=True)
     curves = traitlets.List().tag(sync=True)

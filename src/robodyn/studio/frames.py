@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.pages.columns import choose_kind, thin_rows
+from robodyn.pages.contents import make_finite
 from robodyn.results import Run
-from robodyn.studio.columns import choose_kind, thin_rows
-from robodyn.studio.contents import make_finite
 
 MOST_ROWS = 8000
 """Of a column: some rows to a pixel of the widest plot."""

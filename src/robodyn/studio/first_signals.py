@@ -1,7 +1,7 @@
 """First signals: what is plotted of a run before anybody has chosen? What it should keep small, then how it moves."""
 
+from robodyn.pages.contents import choose_signals
 from robodyn.results import Run
-from robodyn.studio.contents import choose_signals
 
 ERRORS = ("deviation.", "error", "following_error")
 MOST_OF_A_UNIT, MOST_UNITS = 4, 3

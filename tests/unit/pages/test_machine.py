@@ -6,7 +6,7 @@ import pytest
 
 from robodyn import Body, Joint, Machine, Mechanism, Scenario, simulate
 from robodyn.model import TriangleLength, describe
-from robodyn.studio.machine import read_machine
+from robodyn.pages.machine import read_machine
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import pytest
 from support.limber import limber_scenario
 
 from robodyn.model import describe
-from robodyn.studio import make_page
-from robodyn.studio.deforming import read_shape
-from robodyn.studio.machine import read_machine
+from robodyn.pages import make_page
+from robodyn.pages.deforming import read_shape
+from robodyn.pages.machine import read_machine
 
 MOVING = ["hinge.position", "slide.position"]
 
