@@ -9,7 +9,7 @@ from support.random_machines.wiring import all_laws
 
 from robodyn import ConstraintMethod, ModelError, Solver, simulate
 
-MACHINES, BATCH, LARGE = 200, 20, 20
+MACHINES, BATCH, LARGE = 100, 20, 20
 """Machines, and how many of them, the first ones, have up to three bodies; the others have up to two."""
 
 
@@ -19,7 +19,7 @@ LATER += ("zv_shaper", "zvd_shaper", "actuator_feed_forward", "walking_leg")
 """Laws that came after the seeds that found something."""
 
 
-NEWER: tuple[str, ...] = ()
+NEWER = ("warm_friction", "valve_edge", "four_way_valve", "laminar_gap", "relief_valve", "hydraulic_pump")
 """Laws that came after the later ones."""
 
 
@@ -42,7 +42,7 @@ def test_two_methods_and_two_constraint_methods_agree_and_energy_is_kept(first):
 def test_what_was_found_once_stays_mended(seed):
     """A clutch on a combination of moving joints slips by the force that it was found to hold with; friction on a joint
     that a constraint held is decided anew once that lets go."""
-    assert examine(random_scenario(seed, largest=6, without=LATER)).failures == []
+    assert examine(random_scenario(seed, largest=6, without=(*LATER, *NEWER))).failures == []
 
 
 def test_a_locked_machine_that_shakes_by_rounding_raises_no_alarm():
@@ -51,7 +51,7 @@ def test_a_locked_machine_that_shakes_by_rounding_raises_no_alarm():
 
 
 def test_every_law_takes_part():
-    scenarios = [machine(seed) for seed in range(MACHINES)]
+    scenarios = [machine(seed) for seed in range(2 * MACHINES)]
     blocks = {block.law for scenario in scenarios for block in scenario.machine.blocks}
     contacts = {law for s in scenarios for contact in s.machine.contacts for _, law, _ in contact.laws.values()}
     # Random machines have no wheels: `systems/test_tyres.py` examines the laws of their rims.
@@ -69,7 +69,7 @@ def test_an_assembly_meets_all_equations_or_is_refused():
 
     Index 3 leaves out what follows from others near the start values, and finds that one.
     """
-    scenario = random_scenario(20120, without=LATER)
+    scenario = random_scenario(20120, without=(*LATER, *NEWER))
     assert simulate(scenario)["constraints.position_error"](0.0) < 1e-9
     solver = Solver("generalised_alpha", step=1e-3)
     with pytest.raises(ModelError, match="of equations that seem to follow from the others"):

@@ -310,7 +310,10 @@ def launch(cart, cache, *options):
         *options,
     ]
     environment = os.environ | {"ROBODYN_CACHE": str(cache), "PYTHONUNBUFFERED": "1"}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    # A supervisor may have started us with interrupts ignored; the command must see them.
+    heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
+    return subprocess.Popen(command, env=environment, **pipes, **heard)
 
 
 def test_a_killed_server_is_told_and_a_restarted_one_goes_on_with_what_was_changed(browser, cart, tmp_path):

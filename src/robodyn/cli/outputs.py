@@ -175,7 +175,9 @@ OUTPUTS: dict[str, Any] = {
     "data": {"clocks": ["object: rate, jitter, gaps, and a sheet for each signal"], "offset?": "object"},
     "excite": {
         "axes": ["object"], "frequency?": "number: [Hz]", "criterion": "text", "information": ["number"],
-        "deviations": NUMBERS, "hardly_told": ["anything"], "use": NUMBERS,
+        "deviations": NUMBERS, "hardly_told": TEXTS, "use": NUMBERS, "workspace": NUMBERS,
+        "suggestions": [{"number": "text", "deviation": "number: by its value", "joints": TEXTS}
+                        | {"then": "number: after these joints have moved"}],
     },
     "identify": {
         "base_parameters": [INTERVAL | {"told": "flag: whether the data say it"}], "correlation": [["number"]],

@@ -4,46 +4,46 @@ Symbols: Y regressor of the base parameters by the noise of the efforts, F = sum
 
     D: maximise log det F,   A: minimise the sum of relative variances, trace(S F^-1 S)
 
-over Fourier series q_i(t) = c_i + sum_k a_ik sin(k w t) + b_ik cos(k w t) that begin at rest (Swevers et al. 1997).
-Slopes are exact: with G = dJ/dY, the gradient by a motion is that of the number <G, Y(q, v, a)>, one reverse sweep of
-the traced graph. Limits are penalties in the search; what is found is drawn together until it keeps all of them.
+over Fourier series (Swevers et al. 1997) or splines that begin and end at rest, see `motions`. What was measured before
+is part of F. Slopes are exact: with G = dJ/dY, the gradient by a motion is that of the number <G, Y(q, v, a)>, one
+reverse sweep of the traced graph. Limits are penalties in the search; what is found is drawn together about a position
+that keeps them until it keeps all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from robodyn.analysis.identification.base_parameters import BaseParameters, find_base_parameters
+from robodyn.analysis.identification.identify import plan_identification
+from robodyn.analysis.identification.motions import MOTIONS, AxisSeries, AxisSpline, MotionFamily
 from robodyn.analysis.identification.regressor import Regressor, make_regressor
+from robodyn.analysis.identification.suggestions import HARDLY, Suggestion, Told, suggest_motions
+from robodyn.analysis.identification.workspace import Workspace, read_workspace
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Scenario
 from robodyn.native import compile_kernels
+from robodyn.results import Run
 from robodyn.results.signal import Floats
 from robodyn.waiting import told_if_slow
 
-SAMPLES, CHECKED = 60, 1000
-"""Instants of a period in the search, and in the check of limits."""
+SAMPLES, CHECKED = 60, 200
+"""Instants of a period in the search, and of each harmonic in the check of limits."""
+KEPT = 0.9995
+"""Share of a limit at these instants that keeps it between them too."""
+SMALLEST = 1e-3
+"""Part to which a motion is drawn together at most."""
+POSITIONS = 300
+"""Random positions among which one is sought that keeps all limits."""
 PENALTIES = (10.0, 1000.0)
 WITHIN = 0.98
 """Share of a limit that is used."""
-HARDLY = 1.0
-"""Predicted deviation, by the value, beyond which an experiment hardly tells a number."""
 CRITERIA = ("D", "A")
-
-
-@dataclass(frozen=True)
-class AxisSeries:
-    """The series of one joint, as `multisine_reference` takes it."""
-
-    joint: str
-    sines: tuple[float, ...]
-    cosines: tuple[float, ...]
-    offset: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,29 +51,40 @@ class Excitation:
     """A designed experiment.
 
     Attributes:
-        frequency: of the series [Hz]; information: log det F of a random motion within the limits, and of this one.
-        deviations: predicted relative standard deviation of each base parameter after one period.
+        axes: series or splines of the joints; frequency: one over the period [Hz].
+        information: log det F of a random motion within the limits, and of this one.
+        deviations: predicted standard deviation of each base parameter after one period, by its value unless that is 0.
         hardly_told: base parameters that even this motion hardly tells.
         use: largest share of each limit that is used.
+        workspace: value of each bounded signal that comes nearest to its bound.
+        suggestions: numbers that the measured motions hardly tell, or this one where nothing was measured, and the
+            joints whose motion would tell them.
     """
 
-    axes: tuple[AxisSeries, ...]
+    axes: tuple[AxisSeries, ...] | tuple[AxisSpline, ...]
     frequency: float
     criterion: str
     information: tuple[float, float]
-    deviations: dict[str, float]
+    deviations: dict[str, float | None]
     hardly_told: tuple[str, ...]
     use: dict[str, float]
+    workspace: dict[str, float]
+    suggestions: tuple[Suggestion, ...]
+    family: MotionFamily
+    coefficients: Floats = field(repr=False)
 
-    def at(self, time: Floats) -> tuple[Floats, Floats, Floats]:
-        """Positions, velocities and accelerations at times [s], (n, joints) each."""
-        basis = _basis(time, self.frequency, len(self.axes[0].sines))
-        columns = np.array([[axis.offset, *axis.sines, *axis.cosines] for axis in self.axes]).T
-        return basis[0] @ columns, basis[1] @ columns, basis[2] @ columns
+    def at(self, time: Floats, coefficients: Floats | None = None) -> tuple[Floats, Floats, Floats]:
+        """Positions, velocities and accelerations at times [s], (n, joints) each, of this motion or a suggested one."""
+        c = self.coefficients if coefficients is None else coefficients
+        q, v, a = (part @ c for part in self.family.basis(time))
+        return q, v, a
 
     def as_plain(self) -> dict[str, Any]:
         """As plain dictionaries, lists and numbers, for JSON."""
-        return asdict(self)
+        plain = asdict(self)
+        for key in ("family", "coefficients"):
+            del plain[key]
+        return plain | {"suggestions": [{k: v for k, v in s.items() if k != "motion"} for s in plain["suggestions"]]}
 
 
 @told_if_slow("designing an experiment for")
@@ -86,22 +97,31 @@ def design_excitation(
     noise: float = 0.02,
     rate: float = 100.0,
     limits: Mapping[str, float] | None = None,
+    within: Sequence[str] = (),
+    motion: str = "fourier",
+    measured: Sequence[Run] = (),
     seed: int = 0,
     iterations: int = 60,
 ) -> Excitation:
-    """Fourier series that tell most of a machine's base parameters.
+    """Motions that tell most of a machine's base parameters, and what they or measured ones hardly tell.
 
     Args:
-        frequency: of the series [Hz]: one over its period.
+        frequency: one over the period [Hz]; harmonics: of the series, at least 2; a spline has as many free numbers.
         noise: of measured efforts, by each joint's effort limit, or its greatest effort where there is none.
         rate: independent samples a second that will be measured, for the predicted deviations.
         limits: further ones or others than the joints': `elbow.speed_limit`, `elbow.lower_limit` and so on.
+        within: bounds of signals that follow from the joints' motion: `tool.position.z>=0.1`.
+        motion: fourier or spline; measured: recordings that tell something already.
     """
     flaws = FlawList()
     if criterion not in CRITERIA:
         flaws.add("criterion", f"must be {' or '.join(CRITERIA)}, is {criterion!r}")
-    for key, value in (("frequency", frequency), ("harmonics", harmonics), ("noise", noise), ("rate", rate)):
-        if not value > 0:
+    if motion not in MOTIONS:
+        flaws.add("motion", f"must be {' or '.join(MOTIONS)}, is {motion!r}")
+    if harmonics < 2:
+        flaws.add("harmonics", f"must be at least 2, is {harmonics}: a single one does not begin at rest")
+    for key, value in (("frequency", frequency), ("noise", noise), ("rate", rate)):
+        if not 0 < value < np.inf:
             flaws.add(key, f"must be positive, is {value:g}")
     flaws.raise_if_any("excitation")
     regressor = make_regressor(scenario)
@@ -109,8 +129,9 @@ def design_excitation(
         what = "joints that follow others by constraints cannot be moved by series of their own"
         raise ModelError([Flaw("constraints", what, "design the motion of the open chain")], "excitation")
     kept = _find_limits(scenario, regressor, limits or {})
-    problem = _Problem(regressor, kept, frequency, harmonics, noise, criterion)
-    return problem.solve(seed, iterations, rate)
+    family = MotionFamily(motion, frequency, harmonics)
+    problem = _Problem(regressor, kept, family, noise, criterion, read_workspace(scenario, within))
+    return problem.solve(seed, iterations, rate, measured)
 
 
 def _find_limits(scenario: Scenario, regressor: Regressor, given: Mapping[str, float]) -> dict[str, Floats]:
@@ -138,7 +159,7 @@ LIMITS = ("lower_limit", "upper_limit", "speed_limit", "acceleration_limit", "ef
 
 
 class _Problem:
-    """Cost and gradient by the coefficients y of all series, (2 harmonics - 1) each: offset and what begins at rest."""
+    """Cost and gradient by the free numbers y of all motions, see `MotionFamily`."""
 
     scale: Floats
 
@@ -146,38 +167,69 @@ class _Problem:
         self,
         regressor: Regressor,
         limits: dict[str, Floats],
-        frequency: float,
-        harmonics: int,
+        family: MotionFamily,
         noise: float,
         criterion: str,
+        workspace: Workspace,
     ) -> None:
-        self.regressor, self.limits, self.frequency, self.criterion = regressor, limits, frequency, criterion
+        self.regressor, self.limits, self.family, self.criterion = regressor, limits, family, criterion
+        self.workspace = workspace
         self.base: BaseParameters = find_base_parameters(regressor)
         self.kept = list(self.base.kept)
-        self.n, self.harmonics, self.noise = len(regressor.joints), harmonics, noise
-        self.basis = _basis(np.arange(SAMPLES) / (SAMPLES * frequency), frequency, harmonics)
-        k = np.arange(1, harmonics + 1)
-        # At the start sum k a_k = 0 (speed) and sum k^2 b_k = 0 (acceleration).
-        rest = np.zeros((2, 2 * harmonics + 1))
-        rest[0, 1 : harmonics + 1], rest[1, harmonics + 1 :] = k, k**2
-        self.free = np.linalg.svd(rest)[2][2:].T
+        self.n, self.noise = len(regressor.joints), noise
+        period = 1 / family.frequency
+        self.basis = family.basis(np.arange(SAMPLES) / SAMPLES * period)
+        self.dense = family.basis(np.linspace(0, period, CHECKED * family.harmonics))
+        self.free = family.free
         self.theta = self.base.G @ regressor.given
         self.sizes = np.ones(self.n)
         self.penalty = PENALTIES[0]
+        self.prior = np.zeros((len(self.kept),) * 2)
         self.reverse = self._trace_reverse()
+        self.middle = (limits["upper_limit"] + limits["lower_limit"]) / 2
+        self.centre = self._find_centre()
 
     def _trace_reverse(self) -> Any:
-        """(q, v, a; G; e) -> gradient of <G, Y_kept> + e . tau_0 by (q, v, a)."""
+        """(q, v, a; G; e) -> gradient of <G, Y_kept> + e . (tau_0, signals of the workspace) by (q, v, a)."""
         state = ca.SX.sym("state", 3 * self.n)
-        Y, fixed = self.regressor.function(*ca.vertsplit(state, self.n))
-        Y = Y[:, self.kept]
-        G, e = ca.SX.sym("G", self.n, len(self.kept)), ca.SX.sym("e", self.n)
-        slope = ca.gradient(ca.dot(G, ca.densify(Y)) + ca.dot(e, fixed), state)
+        q, v, a = ca.vertsplit(state, self.n)
+        Y, fixed = self.regressor.function(q, v, a)
+        Y, others = Y[:, self.kept], ca.vertcat(fixed, self.workspace.function(q, v))
+        G, e = ca.SX.sym("G", self.n, len(self.kept)), ca.SX.sym("e", others.numel())
+        slope = ca.gradient(ca.dot(G, ca.densify(Y)) + ca.dot(e, others), state)
         function = ca.Function("reverse", [state, ca.vec(G), e], [ca.densify(slope)])
         return compile_kernels({"reverse": function}, None).kernels["reverse"]
 
+    def _find_centre(self) -> Floats:
+        """A position at which no limit is passed: the middle of all ranges, or the best of many random ones."""
+        rng = np.random.default_rng(0)
+        half = (self.limits["upper_limit"] - self.limits["lower_limit"]) / 2
+        q = self.middle + np.vstack([np.zeros((1, self.n)), rng.uniform(-1, 1, (POSITIONS, self.n))]) * half
+        fast = np.where(np.isfinite(self.limits["speed_limit"]), self.limits["speed_limit"], 1.0)
+        spread = self.workspace.margins(q, fast * rng.uniform(-1, 1, q.shape))
+        self.widths = np.maximum(np.ptp(spread, axis=0), 1e-9)
+        still = np.zeros_like(q)
+        shares = self._shares(q, still, still)
+        worst = np.max(np.hstack(list(shares.values())), axis=1)
+        if worst.min() > WITHIN:
+            self._refuse(shares)
+        return np.asarray(q[0] if worst[0] <= WITHIN else q[np.argmin(worst)])
+
+    def _refuse(self, shares: Mapping[str, Floats]) -> None:
+        """Say which limits no position keeps."""
+        flaws, remedy = FlawList(), "make it wider"
+        for text, least in zip(self.workspace.texts, shares["workspace"].min(axis=0), strict=True):
+            if least > WITHIN:
+                flaws.add(f"within {text}", "cannot be kept: the machine is not there at any position", remedy)
+        for joint, least in zip(self.regressor.joints, shares["effort"].min(axis=0), strict=True):
+            if least > WITHIN:
+                flaws.add(f"{joint}.effort_limit", "cannot be kept: even at rest the effort is above it", "raise it")
+        if not flaws.found:
+            flaws.add("limits", "cannot be kept all at once at any position", "make some of them wider")
+        flaws.raise_if_any("excitation")
+
     def coefficients(self, y: Floats) -> Floats:
-        """Offset, sines, cosines of each joint, (2 harmonics + 1, n)."""
+        """Of all joints, (coefficients, n)."""
         return self.free @ y.reshape(self.free.shape[1], self.n)
 
     def motion(self, y: Floats, basis: tuple[Floats, Floats, Floats] | None = None) -> tuple[Floats, Floats, Floats]:
@@ -190,7 +242,7 @@ class _Problem:
         Y, fixed = self.regressor(q, v, a)
         Y = Y[:, :, self.kept]
         X = Y / self.sizes[:, None] / self.scale
-        F = np.einsum("tjk,tjl->kl", X, X) + 1e-9 * np.eye(len(self.kept))
+        F = self.prior + np.einsum("tjk,tjl->kl", X, X) + 1e-9 * np.eye(len(self.kept))
         inverse = np.linalg.inv(F)
         if self.criterion == "D":
             value, weight = -np.linalg.slogdet(F)[1], -2 * inverse
@@ -200,8 +252,12 @@ class _Problem:
         tau = Y @ self.theta + fixed
         over, slope = _excess(tau, -self.limits["effort_limit"], self.limits["effort_limit"])
         G = G + self.penalty * slope[:, :, None] * self.theta
-        gq, gv, ga = self._gradients(q, v, a, G, self.penalty * slope)
         value += self.penalty * over
+        # Margins less than the part of a width that is left free.
+        low = np.maximum(1 - WITHIN - self.workspace.margins(q, v) / self.widths, 0)
+        value += self.penalty * float(np.sum(low**2))
+        slope = np.hstack([slope, -2 * low * self.workspace.signs / self.widths])
+        gq, gv, ga = self._gradients(q, v, a, G, self.penalty * slope)
         for x, g, low, high in (
             (q, gq, self.limits["lower_limit"], self.limits["upper_limit"]),
             (v, gv, -self.limits["speed_limit"], self.limits["speed_limit"]),
@@ -221,29 +277,28 @@ class _Problem:
         gq, gv, ga = np.split(found, 3, axis=1)
         return gq.copy(), gv.copy(), ga.copy()
 
-    def solve(self, seed: int, iterations: int, rate: float) -> Excitation:
+    def solve(self, seed: int, iterations: int, rate: float, measured: Sequence[Run]) -> Excitation:
         from scipy.optimize import minimize
 
         y = self._start(seed)
-        before = self._information(self._keep_limits(y))
+        self.prior = sum((self._measured(run) for run in measured), self.prior)
+        before = self._information(y)
         for self.penalty in PENALTIES:
             y = minimize(self.cost, y, jac=True, method="L-BFGS-B", options={"maxiter": iterations}).x
         y = self._keep_limits(y)
-        return self._result(y, before, rate)
+        return self._result(y, before, rate, bool(measured))
+
+    def _measured(self, run: Run) -> Floats:
+        """Information of a recording: rows and noise as dense in time as those of the search."""
+        plan = plan_identification(self.regressor.scenario, run, offsets=False)
+        assert plan.base.kept == self.base.kept
+        rows = plan.rows(run)
+        X = (rows.Y * rows.used[:, :, None]) / self.sizes[:, None] / self.scale
+        return np.einsum("tjk,tjl->kl", X, X) * SAMPLES * self.family.frequency / rows.rate
 
     def _start(self, seed: int) -> Floats:
-        """A random motion about the middle of the range, within the limits."""
-        rng = np.random.default_rng(seed)
-        k = np.arange(1, self.harmonics + 1)
-        falling = np.concatenate([[0.0], 1 / k, 1 / k])
-        wide = rng.normal(0, 1, (len(falling), self.n)) * falling[:, None]
-        span = (self.limits["upper_limit"] - self.limits["lower_limit"]) / 4
-        middle = (self.limits["upper_limit"] + self.limits["lower_limit"]) / 2
-        wide[1:] *= span / np.sqrt(np.sum(wide[1:] ** 2, axis=0))
-        wide[0] = middle
-        y = (self.free.T @ wide).ravel()
-        self.scale = np.ones(len(self.kept))
-        y = self._keep_limits(y)
+        """A random motion of all joints, by which numbers are scaled."""
+        y = self._draw(seed, range(self.n))
         Y, fixed = self.regressor(*self.motion(y))
         efforts = np.abs(Y[:, :, self.kept] @ self.theta + fixed).max(axis=0)
         limit = self.limits["effort_limit"]
@@ -252,65 +307,74 @@ class _Problem:
         self.scale = np.maximum(lengths, 1e-9 * lengths.max())
         return y
 
-    def _uses(self, y: Floats) -> dict[str, Floats]:
-        """Share of each limit that a motion uses, by joint."""
-        basis = _basis(np.arange(CHECKED) / (CHECKED * self.frequency), self.frequency, self.harmonics)
-        q, v, a = self.motion(y, basis)
+    def _draw(self, seed: int, moved: Sequence[int]) -> Floats:
+        """A random motion of some joints about the centre, within the limits."""
+        span = (self.limits["upper_limit"] - self.limits["lower_limit"]) / 4
+        y = self.family.draw(np.random.default_rng(seed), self.n) * np.where(np.isin(range(self.n), moved), span, 0.0)
+        return self._keep_limits((y + np.outer(self.family.still, self.centre)).ravel())
+
+    def _shares(self, q: Floats, v: Floats, a: Floats) -> dict[str, Floats]:
+        """Share of each limit that is used at each instant, (n_times, joints); of the workspace, 1 at its bounds."""
         Y, fixed = self.regressor(q, v, a)
         tau = Y[:, :, self.kept] @ self.theta + fixed
         half = (self.limits["upper_limit"] - self.limits["lower_limit"]) / 2
-        middle = (self.limits["upper_limit"] + self.limits["lower_limit"]) / 2
-        sizes = {"position": np.abs(q - middle) / half, "speed": np.abs(v) / self.limits["speed_limit"]}
+        sizes = {"position": np.abs(q - self.middle) / half, "speed": np.abs(v) / self.limits["speed_limit"]}
         sizes |= {"acceleration": np.abs(a) / self.limits["acceleration_limit"]}
         sizes |= {"effort": np.abs(tau) / self.limits["effort_limit"]}
-        return {name: share.max(axis=0) for name, share in sizes.items()}
+        return sizes | {"workspace": 1 - self.workspace.margins(q, v) / self.widths}
+
+    def _uses(self, y: Floats) -> dict[str, Floats]:
+        return {name: share.max(axis=0) for name, share in self._shares(*self.motion(y, self.dense)).items()}
 
     def _keep_limits(self, y: Floats) -> Floats:
-        """The motion, drawn together about its middle until every limit is kept."""
-        middle = (self.limits["upper_limit"] + self.limits["lower_limit"]) / 2
-        rest = np.zeros((2 * self.harmonics + 1, self.n))
-        rest[0] = middle
-        centre = (self.free.T @ rest).ravel()
+        """The motion, drawn together about the centre until every limit is kept."""
+        centre = np.outer(self.family.still, self.centre).ravel()
         share = 1.0
-        for _ in range(60):
-            worst = max(float(use.max()) for use in self._uses(centre + share * (y - centre)).values())
-            if worst <= 1.0:
-                return centre + share * (y - centre)
+        while share > SMALLEST:
+            drawn = centre + share * (y - centre)
+            worst = max(float(use.max(initial=0.0)) for use in self._uses(drawn).values())
+            if worst <= KEPT:
+                return drawn
             share *= max(min(WITHIN / worst, 0.98), 0.5)
-        flaws = FlawList()
-        flaws.add("limits", "cannot be kept: even at rest an effort is above its limit", "raise the effort limits")
-        flaws.raise_if_any("excitation")
-        return y
+        what = "cannot be kept by a motion: it would have to be too small to tell anything"
+        raise ModelError([Flaw("limits", what, "make those of efforts and workspace wider")], "excitation")
 
     def _information(self, y: Floats) -> float:
-        return float(np.linalg.slogdet(self._fisher(y))[1])
+        return float(np.linalg.slogdet(self.prior + self._fisher(y) + 1e-12 * np.eye(len(self.kept)))[1])
 
     def _fisher(self, y: Floats) -> Floats:
+        """Information of a motion without what was measured."""
         X = self.regressor(*self.motion(y))[0][:, :, self.kept] / self.sizes[:, None] / self.scale
-        return np.einsum("tjk,tjl->kl", X, X) + 1e-12 * np.eye(len(self.kept))
+        return np.einsum("tjk,tjl->kl", X, X)
 
-    def _result(self, y: Floats, before: float, rate: float) -> Excitation:
-        covariance = np.linalg.inv(self._fisher(y)) / np.outer(self.scale, self.scale)
-        covariance *= SAMPLES * self.frequency / rate
-        deviations = np.sqrt(np.diag(covariance)) / np.maximum(np.abs(self.theta), 1e-12)
-        c, h = self.coefficients(y), self.harmonics
-        axes = tuple(
-            AxisSeries(joint, tuple(c[1 : h + 1, k].tolist()), tuple(c[h + 1 :, k].tolist()), float(c[0, k]))
-            for k, joint in enumerate(self.regressor.joints)
+    def _result(self, y: Floats, before: float, rate: float, measured: bool) -> Excitation:
+        per_sample = rate / (SAMPLES * self.family.frequency)
+        F = (self.prior + self._fisher(y)) * per_sample
+        told = Told(self.base.names, self.theta, 1 / self.scale)
+        deviations = told.deviations(F)
+        uses = {name: float(use.max()) for name, use in self._uses(y).items() if name != "workspace"}
+        q, v, _ = self.motion(y, self.dense)
+        nearest = np.argmin(self.workspace.margins(q, v), axis=0)
+        reached = self.workspace.signals(q, v)[nearest, range(len(nearest))].tolist()
+
+        def move(moved: tuple[int, ...]) -> tuple[Floats, Floats]:
+            own = self._draw(0, moved)
+            return self.coefficients(own), self._fisher(own) * per_sample
+
+        c = self.coefficients(y)
+        return Excitation(
+            axes=self.family.axes(self.regressor.joints, c),
+            frequency=self.family.frequency,
+            criterion=self.criterion,
+            information=(before, self._information(y)),
+            deviations={name: told.told(k, deviations[k]) for k, name in enumerate(told.names)},
+            hardly_told=tuple(told.names[k] for k in np.flatnonzero(deviations > HARDLY).tolist()),
+            use=uses,
+            workspace=dict(zip(self.workspace.texts, reached, strict=True)),
+            suggestions=suggest_motions(told, self.prior * per_sample if measured else F, self.regressor.joints, move),
+            family=self.family,
+            coefficients=c,
         )
-        known = np.abs(self.theta) > 1e-12
-        hardly = tuple(self.base.names[k] for k in np.flatnonzero((deviations > HARDLY) & known).tolist())
-        uses = {name: float(use.max()) for name, use in self._uses(y).items()}
-        told = dict(zip(self.base.names, deviations.tolist(), strict=True))
-        return Excitation(axes, self.frequency, self.criterion, (before, self._information(y)), told, hardly, uses)
-
-
-def _basis(time: Floats, frequency: float, harmonics: int) -> tuple[Floats, Floats, Floats]:
-    """Columns 1, sin k w t, cos k w t and their first and second derivatives."""
-    w = 2 * np.pi * frequency * np.arange(1, harmonics + 1)
-    s, c = np.sin(np.outer(time, w)), np.cos(np.outer(time, w))
-    one, none = np.ones((len(time), 1)), np.zeros((len(time), 1))
-    return np.hstack([one, s, c]), np.hstack([none, w * c, -w * s]), np.hstack([none, -w * w * s, -w * w * c])
 
 
 def _excess(x: Floats, low: Floats, high: Floats) -> tuple[float, Floats]:

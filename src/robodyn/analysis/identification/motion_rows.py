@@ -29,6 +29,8 @@ PER_CUTOFF = 5.0
 """Rows that are kept, by the cutoff: twice what it takes, to see whether what is left is white."""
 OVERSAMPLED = 10.0
 """Rows at which regressors are computed, by the cutoff."""
+HELD = 3.0
+"""Deviation of a position, by its noise, below which the joint is held."""
 NEAR = 0.5
 """Periods of the cutoff over which the filter mixes rows."""
 STILL = 0.01
@@ -68,7 +70,7 @@ def check_data(regressor: Regressor, efforts: Sequence[Effort], data: Run) -> No
 
 
 def choose_cutoff(data: Run, joints: Sequence[str]) -> float:
-    """The highest frequency [Hz] up to which noise of positions spoils no acceleration.
+    """The highest frequency [Hz] up to which noise of positions spoils no acceleration; of joints that are moved.
 
     White noise of deviation s at a rate r has, low-passed and differentiated twice, the power
 
@@ -83,6 +85,8 @@ def choose_cutoff(data: Run, joints: Sequence[str]) -> float:
         quality = assess_signal(q)
         noise = max(np.nan_to_num(quality.noise), quality.quantum / 12**0.5, 1e-300)
         own = highest
+        if np.nanstd(q) <= HELD * noise:
+            continue
         for _ in range(4):
             a = differentiate(differentiate(LowPass(own)(q, rate), rate), rate)
             allowed = NOISY * float(np.nanvar(a)) * 5 * rate / (2 * (2 * np.pi) ** 4 * noise**2)

@@ -143,7 +143,7 @@ def make_regressor(scenario: Scenario) -> Regressor:
     """
     _check(scenario)
     bodies = massive_bodies(scenario)
-    system = _bare_system(scenario)
+    system = bare_system(scenario)
     numbers = {number.name: p for number, p in zip(system.parameters, ca.vertsplit(system.symbols.p), strict=True)}
     a = ca.SX.sym("a", system.n_v)
     tau = system.mass_matrix @ a + system.bias - system.motion.loads
@@ -230,7 +230,7 @@ def _check(scenario: Scenario) -> None:
     flaws.raise_if_any("identification")
 
 
-def _bare_system(scenario: Scenario) -> System:
+def bare_system(scenario: Scenario) -> System:
     """The mechanism alone, with its coordinates and loads, masses and rotors as symbols."""
     machine = scenario.machine
     bodies = [f"{body.name}.{part}" for body in massive_bodies(scenario) for part in ("mass", "com.?", "inertia.*")]
