@@ -9,7 +9,7 @@ from support.random_machines.wiring import all_laws
 
 from robodyn import ConstraintMethod, ModelError, Solver, simulate
 
-MACHINES, BATCH, LARGE = 100, 20, 20
+MACHINES, BATCH, LARGE = 60, 20, 20
 """Machines, and how many of them, the first ones, have up to three bodies; the others have up to two."""
 
 
@@ -51,7 +51,7 @@ def test_a_locked_machine_that_shakes_by_rounding_raises_no_alarm():
 
 
 def test_every_law_takes_part():
-    scenarios = [machine(seed) for seed in range(2 * MACHINES)]
+    scenarios = [machine(seed) for seed in range(4 * MACHINES)]
     blocks = {block.law for scenario in scenarios for block in scenario.machine.blocks}
     contacts = {law for s in scenarios for contact in s.machine.contacts for _, law, _ in contact.laws.values()}
     # Random machines have no wheels: `systems/test_tyres.py` examines the laws of their rims.

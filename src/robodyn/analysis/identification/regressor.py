@@ -280,13 +280,25 @@ def _trace_laws(scenario: Scenario, system: System) -> tuple[list[Parameter], ca
         at = ca.DM([given[name] for name in linear])
         columns = ca.horzcat(columns, row @ slopes)
         fixed += row @ (force - slopes @ at)
-        lossy = bool(block.info.disturbance)
-        parameters += [Parameter(n, numbers[n].unit, numbers[n].value, n, non_negative=lossy) for n in linear]
+        bounded = _non_negative(block)
+        parameters += [Parameter(n, numbers[n].unit, numbers[n].value, n, non_negative=n in bounded) for n in linear]
     return parameters, columns, fixed
+
+
+def _non_negative(block: Block) -> set[str]:
+    """Names of a block's numbers that its law takes only where they are not negative; all of friction are."""
+    info, signs = block.info, ("non-negative", "positive")
+    keys = [key for key in block.parameters if info.disturbance or info.checks.get(key) in signs]
+    return {_names(block)[key] for key in keys if key in _names(block)}
 
 
 def _named(block: Block, table: Mapping[str, Any]) -> dict[str, Any]:
     """Symbols of a block's numbers by their names in the scenario."""
+    names = _names(block).values()
+    return {name: table[name] for name in names if name in table and not isinstance(table[name], float)}
+
+
+def _names(block: Block) -> Mapping[str, str]:
+    """Names in the scenario of a block's numbers, by their keys."""
     own = {key: f"{block.name}.{key}" for key in block.parameters}
-    sources = block.sources if isinstance(block, JointBlock) else own
-    return {name: table[name] for name in sources.values() if name in table and not isinstance(table[name], float)}
+    return block.sources if isinstance(block, JointBlock) else own
