@@ -99,6 +99,23 @@ def test_watching_is_not_disturbed_by_an_action_later_in_the_step():
     assert [event.time for event in run.events] == pytest.approx([0.3, 0.6, 0.8])
 
 
+def test_a_guard_that_an_action_takes_back_fires_again_at_the_same_instant():
+    """Kicked back, turned round and raised to 3, and by that kicked back and turned round once more."""
+    kick = Event("kick", lambda time: time - 0.5, action=lambda: {"rail.velocity": -1.0})
+    turn = Event(
+        "turn",
+        lambda v: v,
+        {"v": "rail.velocity"},
+        direction="falling",
+        action=lambda: {"rail.velocity": 1.0, "rail.position": 3.0},
+    )
+    again = Event("again", lambda x: x - 2.0, {"x": "rail.position"}, action=lambda: {"rail.velocity": -1.0})
+    run = simulate(cart(initial={"rail.velocity": 1.0}, events=(kick, turn, again)))
+    assert [event.name for event in run.events] == ["kick", "turn", "again", "turn"]
+    assert {event.time for event in run.events} == {run.events[0].time}
+    assert run["rail.velocity"].final == 1.0
+
+
 def test_many_watchers_at_one_instant_are_no_chattering():
     events = tuple(Event(f"w{k}", lambda x: x - 0.5, {"x": "rail.position"}) for k in range(150))
     run = simulate(cart(initial={"rail.velocity": 1.0}, events=events))

@@ -245,6 +245,7 @@ typedef struct Run {
   int64_t tick_due;
   int64_t task;           /* next task of this instant */
   int64_t guard;          /* next guard of this instant */
+  int64_t returns;        /* guards that actions took back at this instant */
   int64_t next_break;
   int64_t n_breaks;
   int64_t stop_is_tick;

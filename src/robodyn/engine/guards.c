@@ -12,6 +12,9 @@
 
 #include "parts.h"
 
+/* Most guards that actions take back at an instant: what goes on and on there must end. */
+enum { MOST_RETURNS = 50 };
+
 /* All guards at a time and a row of states; delayed signals as last read. */
 void evaluate_guards(Run *run, double t, int64_t source, int64_t target) {
   const Model *model = run->model;
@@ -52,14 +55,17 @@ int guard_crosses(const Run *run, int64_t j, int64_t sign, double value) {
 
 /* Fire the guards that a task, an action or a break made to jump across zero; 1 when there is any.
 
-   Each guard fires at most once at an instant. Where nothing but an action or a task can have moved a guard, it is
-   compared with its value just before; the left side of the instant may differ from that by rounding. */
+   A guard fires once at an instant, and again where actions have taken it back: what hits after others have settled settles
+   too. Where nothing but an action or a task can have moved a guard, it is compared with its value just before; the left
+   side of the instant may differ from that by rounding. */
 int find_jumps(Run *run) {
   const double *before = guard_row(run, run->jump_level < SMOOTH ? G_END : G_BEFORE), *now = guard_row(run, G_POINT);
   int found = 0;
   evaluate_guards(run, run->t, START, G_POINT);
   for (int64_t j = 0; j < run->model->n_guards; j++) {
-    /* Once an instant, and only what has really moved. */
+    /* Once, and again where an action took it back in between; only what has really moved. */
+    if (run->fired[j] == JUMP_DONE && sign_of(now[j]) == run->sign[j] && run->returns < MOST_RETURNS)
+      run->fired[j] = NOT_FIRED, run->returns++;
     if (run->fired[j] != NOT_FIRED || now[j] == before[j]) continue;
     if (!guard_crosses(run, j, run->sign[j], now[j])) continue;
     run->fired[j] = JUMPED;

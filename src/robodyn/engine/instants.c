@@ -9,7 +9,7 @@ void begin_instant(Run *run) {
   run->tick_due = reached && run->stop_is_tick;
   run->jump_level = reached && run->stop_is_break ? 0 : SMOOTH;
   run->x_changed = run->m_changed = run->paused = 0;
-  run->guard = run->task = 0;
+  run->guard = run->task = run->returns = 0;
   /* Breaks that have been reached are done. */
   while (run->jump_level == 0 && run->next_break < run->n_breaks && run->breaks[run->next_break] <= run->t)
     run->next_break++;
