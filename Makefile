@@ -38,7 +38,7 @@ system-packages:
 # The demo installs what a user needs: no tests, no rivals.
 $(VENV)/.demo: $(BIN)/pip pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
 	@echo "Installing robodyn into $(VENV), about a minute ..."
-	@$(PIP) --editable '.[plot]' --editable ./studies
+	@$(PIP) --editable '.[plot,studio]' --editable ./studies
 	@touch $@
 
 DEMO := rx90-weld --with budget,loops --signal 'deviation.*' --signal 'joint[23].velocity' --note examples/weld_demo.md
