@@ -122,3 +122,12 @@ def test_the_command_prints_a_sheet_and_a_mapping(tmp_path):
     again = CliRunner().invoke(app, ["data", str(path), "--map", str(mapping), "--json"])
     assert json.loads(again.stdout)["clocks"][0]["signals"]["q"]["maximum"] == pytest.approx(np.radians(3.5))
     assert CliRunner().invoke(app, ["data", str(tmp_path / "none.csv")]).exit_code == 2
+
+
+def test_times_since_1970_are_told_to_the_millisecond(tmp_path):
+    times = 1.7e9 + np.delete(np.arange(400) / 100.0, slice(200, 250))
+    rows = "\n".join(f"{t:.3f},{np.sin(t):.6f}" for t in times)
+    (tmp_path / "log.csv").write_text(f"time,a\n{rows}\n")
+    printed = CliRunner().invoke(app, ["data", str(tmp_path / "log.csv")]).stdout
+    assert "350 rows from 1700000000.000 s to 1700000003.990 s" in printed
+    assert "0.51 s after row 200 at 1700000001.990 s" in printed

@@ -92,7 +92,7 @@ def describe_data_sheet(sheet: DataSheet) -> str:
     """The sheet as text."""
     clock = sheet.clock
     lines = [
-        f"{sheet.source}: {clock.rows} rows from {clock.start:.6g} s to {clock.end:.6g} s",
+        f"{sheet.source}: {clock.rows} rows from {_moment(clock.start)} s to {_moment(clock.end)} s",
         f"rate {clock.rate:.6g} Hz, jitter {clock.jitter:.2g} s (largest {clock.worst_jitter:.2g} s)",
         *_describe_gaps(clock),
         *(f"note: {note}" for note in sheet.notes),
@@ -106,11 +106,16 @@ def describe_data_sheet(sheet: DataSheet) -> str:
     return "\n".join([*lines, *([""] if warnings else []), *(f"warning: {sentence}" for sentence in warnings)])
 
 
+def _moment(time: float) -> str:
+    """A time; one since 1970 to the millisecond, where six digits would be days."""
+    return f"{time:.3f}" if abs(time) >= 1e6 else f"{time:.6g}"
+
+
 def _describe_gaps(clock: ClockQuality) -> list[str]:
     lines = []
     if clock.gaps:
         lost = sum(gap.missing for gap in clock.gaps)
-        shown = "; ".join(f"{g.length:.4g} s after row {g.row + 1} at {g.time:.6g} s" for g in clock.gaps[:SHOWN])
+        shown = "; ".join(f"{g.length:.4g} s after row {g.row + 1} at {_moment(g.time)} s" for g in clock.gaps[:SHOWN])
         lines.append(f"warning: {len(clock.gaps)} gaps, about {lost} rows missing: {shown}")
     if clock.repeated:
         lines.append(f"warning: {clock.repeated} rows have the time of the row before")
