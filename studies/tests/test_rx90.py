@@ -12,6 +12,7 @@ from robodyn_studies.catalog import rx90_hold, rx90_weld_stiction
 from robodyn_studies.catalog.rx90_parameters import FRICTIONS, JOINTS
 from robodyn_studies.rx90_agreement import COUNTS, convergence
 from robodyn_studies.rx90_budget import GROUPS, weld_budget
+from robodyn_studies.rx90_identification import identified
 from robodyn_studies.rx90_measured import unseen
 from robodyn_studies.rx90_rest import SHARES, drift, holding_run, preload
 from robodyn_studies.rx90_runs import DEVIATIONS, apart, jump_at, perturbed_run, share_below, weld, weld_run
@@ -175,3 +176,8 @@ def test_a_picture_is_drawn(tmp_path, name):
 def test_pictures_have_different_names():
     names = [picture.name for picture in STUDIES["rx90"].pictures()]
     assert len(set(names)) == len(names)
+
+
+def test_a_difference_of_two_friction_levels_is_no_wrong_sign():
+    # The wrist's levels of both directions are told by their difference alone, which may be negative.
+    assert [w for w in identified().warnings if "comes out negative" in w] == []
