@@ -133,7 +133,7 @@ def test_a_delay_in_the_place_of_each_valve_keeps_the_figures(axis, allowed):
 
 def test_centred_pistons_are_the_study_s_start_up_position():
     angles = np.degrees(list(angles_at(CENTRES).values()))
-    # alpha = 89.753, beta = gamma = 1.097 degrees, as printed.
+    # alpha = 89.753, beta = gamma = 1.097 degrees; the study prints the lengths they follow from, not the angles.
     assert angles == pytest.approx([0.0, 89.753, 360 + 1.097 - 89.753, 0.0, 0.0], abs=2e-3)
 
 

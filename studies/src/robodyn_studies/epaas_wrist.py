@@ -10,7 +10,6 @@ import numpy as np
 from robodyn.results import Run
 from robodyn.simulation import simulate
 from robodyn.studies import PublishedValue, above, below
-from robodyn_studies.catalog.epaas_arm import LENGTH
 from robodyn_studies.catalog.epaas_cartesian import PLACES, WristPlace, epaas_wrist_path, pistons_at, place_at
 
 SOURCE, OWN = "section 2.1", "this project's own"
@@ -34,6 +33,3 @@ def wrist_figures() -> Iterator[PublishedValue]:
     yield above("wrist_roll_without_coupling", float(np.degrees(rolled)), 10.0, "deg", reason, SOURCE)
     kept = max(abs(place_at(pistons_at(p)).psi - p.psi) for p in PLACES)
     yield below("wrist_roll_with_coupling", float(np.degrees(kept)), 1e-9, "deg", "the coupling keeps it", SOURCE)
-    reason = "of the outermost place of that path, over the length of the stretched arm"
-    far = max(float(np.hypot(p.r, p.z)) for p in PLACES) / (LENGTH[1] + LENGTH[2])
-    yield below("wrist_reach_used", far, 1.0, "", reason, OWN)
