@@ -122,6 +122,7 @@ static void call_for_all(Pack *pack, Kernel kernel, double t, const double *x, d
   pack->budget--;
   pack->calls++;
   pack->computed += pack->n_convoy;
+  pack->computed_together += pack->n_convoy;
 }
 
 /* What followers keep of a row, or of the end of a step. */

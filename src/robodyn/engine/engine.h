@@ -410,7 +410,7 @@ ENGINE_API int64_t pack_advance(Pack *pack, Run **runs, int64_t n_runs, int64_t 
    parameters; side_by_side: room for those of all lanes, with the table behind them. */
 ENGINE_API void compute_many(LaneKernel vector, int64_t n_lanes, int64_t n, int64_t times, double *const *arrays,
                              const int64_t *strides, int64_t n_p, double *side_by_side);
-/* Calls of functions until now, and how many robots these computed. */
+/* Calls of functions until now, how many robots these computed, and how many of them in convoys. */
 ENGINE_API void pack_count(const Pack *pack, int64_t *counts);
 /* Sizes of Model, Method, Solver, Recording and Run, to be compared with those read from this text. */
 ENGINE_API void engine_sizes(int64_t *sizes);

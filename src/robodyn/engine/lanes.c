@@ -16,9 +16,7 @@ enum { PATIENCE = 24, STACK = 1 << 17, MOST_ENTRIES = 1 << 12 };
 
 #if HAS_LANES
 #include <sys/mman.h>
-#endif
 
-#if HAS_LANES
 void engine_switch(void **from, void *to);
 void engine_begin(void);
 
@@ -302,4 +300,5 @@ void compute_many(LaneKernel vector, int64_t n_lanes, int64_t n, int64_t times, 
 void pack_count(const Pack *pack, int64_t *counts) {
   counts[0] = pack->calls;
   counts[1] = pack->computed;
+  counts[2] = pack->computed_together;
 }

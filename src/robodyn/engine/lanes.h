@@ -47,6 +47,7 @@ struct Pack {
   int64_t budget;         /* calls of functions until pack_advance returns */
   int64_t calls;          /* of functions since the pack was made, and how many robots these computed */
   int64_t computed;
+  int64_t computed_together; /* of these, in convoys */
   int64_t n_convoy;       /* lanes of the convoy under way, its leader first, and rows that it has kept */
   int64_t convoy[MOST_LANES];
   int64_t convoy_rows;

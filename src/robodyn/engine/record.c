@@ -43,9 +43,10 @@ static void widen(Run *run, double t, int64_t k, double value) {
 /* Keep the extremes of what is watched, from one quantity on. Mostly one is between its own: then it is not positive for
    the first time either. */
 void watch(Run *run, double t, const double *values, int64_t first) {
-  int64_t n = run->model->n_watched;
+  int64_t n = run->model->n_watched, wider = 0;
   const double *smallest = run->extremes + n * SMALLEST, *most = run->extremes + n * LARGEST;
-  for (int64_t k = first; k < n; k++) {
+  for (int64_t k = first; k < n; k++) wider += !(values[k - first] >= smallest[k]) | !(values[k - first] <= most[k]);
+  for (int64_t k = first; k < n && wider > 0; k++) {
     double value = values[k - first];
     if (!(value >= smallest[k] && value <= most[k])) widen(run, t, k, value);
   }
