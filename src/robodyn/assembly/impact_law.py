@@ -96,7 +96,8 @@ def _collide(contacts: Contacts, name: str, b: ca.SX, slips: Slips | None = None
         # A contact point that slides has beta = -+mu lam: its friction is a part of its normal column.
         B, ratio, pushing = ca.horzcat(B, slips.G), -directions * mu, modes == 0
         E = ca.vertcat(ca.horzcat(ca.SX.eye(k), ca.SX(k, k)), ca.horzcat(ca.diag(ratio), ca.SX.eye(k)))
-        mobility = plain.combine(B.T, B @ E, ca.vertcat(normal.compliance, slips.mobility.compliance))
+        compliance = ca.vertcat(normal.compliance, slips.mobility.compliance)
+        mobility = plain.combine(B.T, B @ E, compliance, tuple(range(k)))
         held = ca.vertcat(pushing, logical_and(pushing, directions == 0))
         found = mobility.holder(held)(ca.vertcat(b, slips.speeds))
         # Rounding aside, it is within the friction cone.
@@ -125,7 +126,7 @@ def _find_slips(contacts: Contacts, smooth: ca.SX) -> Slips:
         factors[i] = where(locked, 1 + LOCKING, 1.0) * rub.coefficient
     least = NO_MOBILITY * contacts.normal.compliance
     compliance = mean_compliance(ca.diag(G.T @ plain.S @ G)) + least
-    return Slips(G, plain.combine(G.T, G, compliance, symmetric=True), speeds, factors)
+    return Slips(G, plain.combine(G.T, G, compliance), speeds, factors)
 
 
 def _lose_energy(v: ca.SX, plastic: Impulse, elastic: Impulse, sinks: ca.SX) -> Impulse:

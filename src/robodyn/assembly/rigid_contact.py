@@ -45,15 +45,15 @@ class Rub:
     """Friction of a rough contact point.
 
     Attributes:
-        number: of the point; rows: of its slips among all; slips: those that joints make (m,).
-        share: of the normal force along these (m,); force: along both tangents (2,); states: of its law.
+        number: of the point; rows: of its slips among all; used: tangents along which joints make it slip.
+        slips: along these (m,); force: along both tangents for a normal force of 1 N (2,); states: of its law.
     """
 
     point: ContactPoint
     number: int
     rows: slice
+    used: list[int]
     slips: ca.SX
-    share: ca.SX
     force: ca.SX
     coefficient: ca.SX
     states: tuple[ca.SX, ...]
@@ -185,7 +185,7 @@ class Contacts(Rows):
         E[:, [p.number for p in self.dry]] = ca.SX.eye(E.shape[0])[:, [p.number for p in self.dry]]
         F = ca.diagcat(ca.SX.eye(self.k), *(point.turn for point in self.dry))
         more = ca.SX(E.shape[1], E.shape[0] - E.shape[1])
-        return self.plain.combine(ca.horzcat(F, more), E @ F.T, self.mobility.compliance)
+        return self.plain.combine(ca.horzcat(F, more), E @ F.T, self.mobility.compliance, self.mobility.leaning)
 
     def settle(self, modes: list[ca.SX]) -> Settled:
         """Which contact points rest, and where their friction slides to; its states begin anew where none rests."""

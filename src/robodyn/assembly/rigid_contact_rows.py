@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import casadi as ca
 import numpy as np
 
 from robodyn.assembly.contact import check_moves, own_name, trace_contact
 from robodyn.assembly.contact_friction import DryPoint
-from robodyn.assembly.contact_geometry import ContactPoint, find_contact_points
+from robodyn.assembly.contact_geometry import ContactPoint, find_contact_points, find_drifts
 from robodyn.assembly.contribution import Context, Contribution, declare_memory, merge
 from robodyn.assembly.declarations import MemoryInfo
 from robodyn.assembly.end_stops import RigidPoint, find_end_stops
@@ -42,22 +44,19 @@ def build_contacts(motion: Motion, accelerate: Solve, answer: Solve) -> tuple[Co
     jams = merge(declare_memory(MemoryInfo(f"{name}.{JAMS}", "", 0.0, hidden=True)) for name in names)
     rubs, dry = _trace_friction(motion, points, resting)
     # Rows of the normals, then of the slips, those of dry friction first.
-    rates = ca.vertcat(*(point.rate for point in points))
-    moving = ca.vertcat(rates, *(rub.slips for rub in rubs))
-    plain = build_mobility(
-        accelerate, ca.jacobian(moving, motion.v), lambda own: ca.vertcat(*map(mean_compliance, (own[:k], own[k:])))
-    )
-    n = k + sum(len(point.used) for point in dry)
-    E = ca.SX.eye(moving.numel())[:, :n]
+    moving = [*(_move(motion, point) for point in points), *(_move(motion, rub.point, rub.used) for rub in rubs)]
+    rows, drift = (ca.vertcat(*column) for column in zip(*moving, strict=True))
+    plain = build_mobility(accelerate, rows, lambda own: ca.vertcat(*map(mean_compliance, (own[:k], own[k:]))))
+    n, F = k + sum(len(point.used) for point in dry), ca.SX.eye(drift.numel())
+    E = F[:, :n]
     for rub in rubs:
-        E[rub.rows, rub.number] = rub.share
-    F = ca.SX.eye(moving.numel())[:n, :]
-    mobility = plain.combine(F, E, plain.compliance[:n]) if rubs else plain
+        E[rub.rows, rub.number] = rub.force[rub.used]
+    leaning = tuple(sorted(rub.number for rub in rubs))
+    mobility = plain.combine(F[:n, :], E, plain.compliance[:n], leaning) if rubs else plain
     # g'' = H a + drift, and for what rests g'' + 2 r g' + r^2 g = 0 (Baumgarte). Whether a contact point pushes is
     # found from the same as how much: else one whose force has ended may go on resting.
-    back = 2 * RETURN_RATE * rates + RETURN_RATE**2 * ca.vertcat(*(point.gap for point in points))
-    drift = ca.jtimes(moving[:n], motion.q, motion.q_dot)
-    drift[:k] += where(resting > 0.5, back, 0.0)
+    back = ca.vertcat(*(2 * RETURN_RATE * point.rate + RETURN_RATE**2 * point.gap for point in points))
+    drift = drift[:n] + ca.vertcat(where(resting > 0.5, back, 0.0), ca.SX(n - k, 1))
     held = ca.vertcat(resting > 0.5, *(ca.repmat(point.held, len(point.used), 1) for point in dry))
     own = (tuple(points), plain, E, tuple(rubs), tuple(dry), resting, settling.symbols[SETTLING])
     noted = dict(zip(names, jams.symbols.values(), strict=True))
@@ -66,14 +65,22 @@ def build_contacts(motion: Motion, accelerate: Solve, answer: Solve) -> tuple[Co
     return Contacts(mobility, held, drift, *own, noted, rest_speed, answer), declared
 
 
+def _move(motion: Motion, point: RigidPoint, used: Sequence[int] | None = None) -> tuple[ca.SX, ca.SX]:
+    """Speeds of a contact point by the joints' velocities, along its normal or the tangents named, and their drifts."""
+    if not isinstance(point, ContactPoint):
+        return ca.jacobian(point.rate, motion.v), ca.jtimes(point.rate, motion.q, motion.q_dot)
+    directions = [point.normal] if used is None else [point.tangents[axis] for axis in used]
+    rows = [ca.sparsify(direction.T @ point.gradient) for direction in directions]
+    return ca.vertcat(ca.SX(0, motion.v.numel()), *rows), find_drifts(motion, point, directions)
+
+
 def _trace_friction(motion: Motion, points: list[RigidPoint], resting: ca.SX) -> tuple[list[Rub], list[DryPoint]]:
     """Friction of all rough contact points, dry friction first; slips that no joint makes are left out."""
     rough = [(i, p) for i, p in enumerate(points) if isinstance(p, ContactPoint) and p.contact.friction is not None]
     rubs, dry, first = [], [], len(points)
     for i, point in sorted(rough, key=lambda one: not one[1].contact.sticks):
-        slips = ca.vertcat(*point.slips)
-        moved = np.linalg.norm(motion.value_somewhere(ca.jacobian(slips, motion.v)), axis=1) > IDLE
-        used = [axis for axis in range(2) if moved[axis]]
+        slips, gradients = ca.vertcat(*point.slips), motion.value_somewhere(_move(motion, point, range(2))[0])
+        used = [axis for axis in range(2) if np.linalg.norm(gradients[axis]) > IDLE]
         rows = slice(first, first + len(used))
         mu = ca.SX(motion.context.values[f"{point.contact.name}.friction.coefficient"])
         own, memory = None, Contribution()
@@ -86,7 +93,7 @@ def _trace_friction(motion: Motion, points: list[RigidPoint], resting: ca.SX) ->
             dry.append(own)
         share, traced = _rub(motion.context, point, resting[i], own)
         states = tuple(traced.symbols.values())
-        rubs.append(Rub(point, i, rows, slips[used], share[used], share, mu, states, memory + traced))
+        rubs.append(Rub(point, i, rows, used, slips[used], share, mu, states, memory + traced))
         first = rows.stop
     return rubs, dry
 
