@@ -14,7 +14,7 @@ from robodyn.dynamics.kinematics import (
     point_velocity,
     position_rates,
 )
-from robodyn.dynamics.newton_euler import bias, inverse_dynamics, joint_wrenches
+from robodyn.dynamics.newton_euler import bias, inverse_dynamics, joint_wrenches, point_drift
 from robodyn.dynamics.solve import ldl, solve_ldl, solve_symmetric
 from robodyn.dynamics.tree import GROUND, Link, Tree
 from robodyn.dynamics.uicker_kahn import (
@@ -47,6 +47,7 @@ __all__ = [
     "mass_matrix",
     "mass_solver",
     "mean_depth",
+    "point_drift",
     "point_position",
     "point_velocity",
     "position_rates",
