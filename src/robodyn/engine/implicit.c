@@ -12,8 +12,10 @@ enum { MOST_STAGE_ITERATIONS = 10, MOST_STEP_ITERATIONS = 25 };
 #define STEP_ACCURACY 1e-10
 #define STEP_ROUNDING 1e-11
 
-/* Rates of convergence: above the first the matrix is made anew, above the second nothing is gained any more. */
+/* Rates of convergence: above the first the matrix of an implicit step is made anew, above the second that of stages, whose
+   derivatives cost more iterations; above the third nothing is gained any more. */
 #define FAST 0.1
+#define SERVING 0.3
 #define STALLED 0.5
 
 /* Part of a step by which step sizes differ that share a matrix. */
@@ -75,11 +77,11 @@ static void solve_shifted(Run *run, int64_t target) {
   double *b = state(run, target);
   solve_factorised(run->factors, run->pivots, core, b);
   /* Their rows: shift x_i - scale J_ic x_c = b_i. */
-  for (int64_t i = core; i < n; i++) {
-    double total = 0.0;
-    for (int64_t j = 0; j < core; j++) total += run->columns[j * n + i] * b[j];
-    b[i] = (b[i] + run->matrix_scale * total) / run->matrix_shift;
+  for (int64_t j = 0; j < core; j++) {
+    double factor = run->matrix_scale * b[j];
+    for (int64_t i = core; i < n; i++) b[i] += run->columns[j * n + i] * factor;
   }
+  for (int64_t i = core; i < n; i++) b[i] /= run->matrix_shift;
 }
 
 /* All stages by one call of the model, which cannot choose pivots; 0 where it would have had to. */
@@ -210,7 +212,7 @@ int step_esdirk(Run *run) {
     run->matrix_serves = 0;
     return 0;
   }
-  run->matrix_serves = run->newton_rate < FAST;
+  run->matrix_serves = run->newton_rate < SERVING;
   combine(run, method->b, method->stages, h, START, END);
   /* Filtered, fast modes that have settled do not count. */
   combine(run, method->e, method->stages, h, -1, ERROR);
