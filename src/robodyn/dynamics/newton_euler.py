@@ -106,6 +106,11 @@ def bias(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenche
     return inverse_dynamics(tree, q, v, [0.0] * tree.n_v, wrenches)
 
 
+def link_motions(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Motion]:
+    """How each link moves, in its own axes, its acceleration less gravity."""
+    return _find_motions(tree, q, (tree.joint_poses(q), tree.all_columns(q)), v, a)
+
+
 def point_drift(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], link: int, point: Vector
 ) -> tuple[Vector, Vector]:
@@ -116,8 +121,7 @@ def point_drift(
     tree.check_link(link)
     if link == GROUND:
         return np.zeros(3), np.zeros(3)
-    frames = tree.joint_poses(q), tree.all_columns(q)
-    motion = _find_motions(tree, q, frames, v, [0.0] * tree.n_v)[link]
+    motion = link_motions(tree, q, v, [0.0] * tree.n_v)[link]
     R = link_poses(tree, q)[link].R
 
     return R @ (motion.accel + motion.U @ point) + tree.gravity, R @ motion.alpha
