@@ -227,7 +227,8 @@ def compile_system(
 def compilation(system: System, functions: Mapping[str, Any], plain: bool) -> dict[str, Any]:
     """How the functions of a system are compiled, one robot at a time or several."""
     rare = [*system.expressions.problems, *system.expressions.actions, "guard_rates"]
-    return {"inexact": inexact_functions(functions), "plain": plain, "driven": driven_functions(functions), "rare": rare}
+    inexact, driven = inexact_functions(functions), driven_functions(functions)
+    return {"inexact": inexact, "plain": plain, "driven": driven, "rare": rare}
 
 
 def inexact_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
