@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import casadi as ca
@@ -18,7 +17,7 @@ import numpy as np
 from robodyn.assembly.constraint_signals import project_on, trace_constraint_signals
 from robodyn.assembly.constraints import Constrained, Equation, constrain
 from robodyn.assembly.contribution import Contribution, Deferred, merge
-from robodyn.assembly.mobility import Solve
+from robodyn.assembly.mobility import MassSolver, Solve
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Binding
 from robodyn.assembly.reaction_modes import Reactions, trace_modes
@@ -28,7 +27,7 @@ from robodyn.assembly.stick_events import trace_stick_events
 from robodyn.assembly.stick_friction import build_sticking
 from robodyn.assembly.system import build_mass_matrix
 from robodyn.assembly.tracing import Bindings
-from robodyn.dynamics import bias, ldl, mass_solver, position_rates, solve_ldl
+from robodyn.dynamics import articulate, bias, ldl, mass_factors, position_rates
 from robodyn.model.fields import EMPTY
 
 
@@ -145,9 +144,12 @@ def _mass_solver(motion: Motion) -> Solve:
     """M^-1 as a function of a column."""
     tree, q = motion.mechanics.tree, motion.q
     # Composite or articulated bodies; with rotors or linear mechanics the matrix itself.
-    inner: Any = mass_solver(tree, q) if not motion.rotors and not motion.linear else None
     if motion.linear:
-        inner = partial(solve_ldl, ldl(motion.linear.mass_matrix))
-    elif inner is None:
-        inner = partial(solve_ldl, ldl(build_mass_matrix(tree, q, motion.rotors)))
-    return lambda b: ca.SX(inner(b))
+        return MassSolver(ldl(motion.linear.mass_matrix))
+    if motion.rotors:
+        return MassSolver(ldl(build_mass_matrix(tree, q, motion.rotors)))
+    factors = mass_factors(tree, q)
+    if factors is not None:
+        return MassSolver(factors)
+    solve = articulate(tree, q).solve
+    return lambda b: ca.SX(solve(b))  # type: ignore[arg-type]

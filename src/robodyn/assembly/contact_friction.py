@@ -20,7 +20,7 @@ import numpy as np
 
 from robodyn.assembly.complementarity import ALLOWED, FIXED, Bounds
 from robodyn.assembly.contact import own_name
-from robodyn.assembly.contact_geometry import ContactPoint
+from robodyn.assembly.contact_geometry import ContactPoint, find_drifts
 from robodyn.assembly.contribution import Contribution, Deferred, declare_memory, merge
 from robodyn.assembly.declarations import MemoryInfo
 from robodyn.assembly.end_stops import RigidPoint, StopPoint
@@ -117,6 +117,11 @@ class DryPoint:
         return full.get(0, ca.SX(0)), full.get(1, ca.SX(0))
 
 
+def _gradients(point: ContactPoint) -> ca.SX:
+    """Of both slips by the joints' velocities, (2, n_v)."""
+    return ca.vertcat(*(tangent.T @ point.gradient for tangent in point.tangents))
+
+
 def find_dry_points(
     motion: Motion, contact_points: Sequence[RigidPoint], resting: tuple[ca.SX, ...]
 ) -> tuple[dict[int, DryPoint], Contribution]:
@@ -127,7 +132,7 @@ def find_dry_points(
         if isinstance(point, StopPoint) or not point.contact.sticks:
             continue
         slips = ca.vertcat(*point.slips)
-        moved = np.linalg.norm(motion.value_somewhere(ca.jacobian(slips, motion.v)), axis=1) > IDLE
+        moved = np.linalg.norm(motion.value_somewhere(_gradients(point)), axis=1) > IDLE
         used = [k for k in range(2) if moved[k]]
         infos = [MemoryInfo(own_name(point, f"slides{k + 1}"), "", 0.0, hidden=True) for k in used]
         memory = merge(declare_memory(info) for info in infos)
@@ -270,6 +275,7 @@ def build_dry_friction(motion: Motion, points: dict[int, DryPoint], solve: Solve
     """The rows of all contact points with dry friction, if there are any."""
     if not points:
         return None
-    slips = ca.vertcat(*(point.slips for point in points.values()))
-    mobility = build_mobility(solve, ca.jacobian(slips, motion.v), mean_compliance)
-    return DryFriction(tuple(points.values()), mobility, ca.jtimes(slips, motion.q, motion.q_dot))
+    rows = [tangent.T @ point.contact_point.gradient for point in points.values() for tangent in point.tangents]
+    drifts = [find_drifts(motion, point.contact_point, point.tangents) for point in points.values()]
+    mobility = build_mobility(solve, ca.sparsify(ca.vertcat(*rows)), mean_compliance)
+    return DryFriction(tuple(points.values()), mobility, ca.vertcat(*drifts))

@@ -110,7 +110,7 @@ class FrictionalImpact:
         # A contact point that slides has beta = -+mu lam: its friction is a part of its normal column.
         ratio = -ca.vertcat(*directions) * self.coefficients
         columns = ca.horzcat(normal.columns + slip.columns @ ca.diag(ratio), slip.columns)
-        mobility = Mobility(both.rows, columns, both.rows @ columns, both.compliance, symmetric=False)
+        mobility = Mobility(both.rows, columns, both.rows @ columns, both.compliance, tuple(range(k)))
         held = [*pushing, *(logical_and(p, e == 0) for p, e in zip(pushing, directions, strict=True))]
         found = mobility.holder(held)(motions)
         # Rounding aside, it is within the friction cone.

@@ -14,7 +14,7 @@ import casadi as ca
 from robodyn.assembly.complementarity import Bounds, pushing_bounds
 from robodyn.assembly.contact import check_moves, own_name, trace_contact
 from robodyn.assembly.contact_friction import DryFriction, DryPoint, build_dry_friction, find_dry_points
-from robodyn.assembly.contact_geometry import find_contact_points
+from robodyn.assembly.contact_geometry import ContactPoint, find_contact_points, find_drifts
 from robodyn.assembly.contribution import Context, Contribution, Deferred, declare_memory, merge, reference_to
 from robodyn.assembly.declarations import MemoryInfo
 from robodyn.assembly.end_stops import EndStop, RigidPoint, StopPoint, find_end_stops
@@ -198,8 +198,7 @@ def build_rigid(motion: Motion, accelerate: Solve, constraint_force: Solve) -> t
     contact_points += find_end_stops(motion)
     if not contact_points or not _check_rest(motion, contact_points):
         return None, Contribution()
-    rates = ca.vertcat(*(contact_point.rate for contact_point in contact_points))
-    H = ca.jacobian(rates, motion.v)
+    H = ca.vertcat(*(_row(motion, point, point.normal) for point in contact_points))
     infos = [MemoryInfo(own_name(point, "rests"), "", 0.0, hidden=True) for point in contact_points]
     rests = merge(declare_memory(info) for info in infos)
     resting = tuple(rests.symbols.values())
@@ -211,13 +210,26 @@ def build_rigid(motion: Motion, accelerate: Solve, constraint_force: Solve) -> t
         # D_i = (dw/dv)^T (n + friction), the force's direction in the space of the joints.
         rough = [contact_point.contact.friction is not None for contact_point in contact_points]
         pairs = enumerate(zip(contact_points, directions, strict=True))
-        rows = [ca.jtimes(t.velocity, motion.v, n, True).T if rough[i] else H[i, :] for i, (t, n) in pairs]
-        D = ca.vertcat(*rows)
-    drift = ca.jtimes(rates, motion.q, motion.q_dot)
+        D = ca.vertcat(*(_row(motion, point, n) if rough[i] else H[i, :] for i, (point, n) in pairs))
+    drift = ca.vertcat(*(_drift(motion, point) for point in contact_points))
     friction = build_dry_friction(motion, dry, accelerate)
     own = (tuple(contact_points), resting, H, D, directions)
     declared = merge((rests, slides, *(part for _, part in pushes)))
     return Rigid(*own, accelerate, constraint_force, drift, friction), declared
+
+
+def _row(motion: Motion, point: RigidPoint, direction: ca.SX) -> ca.SX:
+    """Gradient of a contact point's velocity along a direction by the joints' velocities, (1, n_v)."""
+    if isinstance(point, ContactPoint):
+        return ca.sparsify(direction.T @ point.gradient)
+    return ca.jacobian(point.rate, motion.v)
+
+
+def _drift(motion: Motion, point: RigidPoint) -> ca.SX:
+    """Acceleration of a gap while the joints do not accelerate."""
+    if isinstance(point, ContactPoint):
+        return find_drifts(motion, point, [point.normal])
+    return ca.jtimes(point.rate, motion.q, motion.q_dot)
 
 
 def _push(

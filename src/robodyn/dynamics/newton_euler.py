@@ -106,6 +106,11 @@ def bias(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenche
     return inverse_dynamics(tree, q, v, [0.0] * tree.n_v, wrenches)
 
 
+def link_motions(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Motion]:
+    """How each link moves, in its own axes, its acceleration less gravity."""
+    return _find_motions(tree, q, (tree.joint_poses(q), tree.all_columns(q)), v, a)
+
+
 def _find_motions(
     tree: Tree, q: Sequence[Scalar], frames: Frames, v: Sequence[Scalar], a: Sequence[Scalar]
 ) -> list[Motion]:

@@ -412,7 +412,51 @@ ENGINE_API void compute_many(LaneKernel vector, int64_t n_lanes, int64_t n, int6
                              const int64_t *strides, int64_t n_p, double *side_by_side);
 /* Calls of functions until now, and how many robots these computed. */
 ENGINE_API void pack_count(const Pack *pack, int64_t *counts);
-/* Sizes of Model, Method, Solver, Recording and Run, to be compared with those read from this text. */
+/* A check of what a run has watched: energy that appears or vanishes (five rows from `row` on), constraints that are not kept,
+   what is to give no energy, any other invariant. */
+enum { CHECK_BALANCE, CHECK_CLOSED, CHECK_PASSIVE, CHECK_INVARIANT };
+
+typedef struct {
+  int64_t form;
+  int64_t row;          /* of what is watched: how far it is violated */
+  int64_t size;         /* row of the size that it is measured by */
+  int64_t relative;     /* 1: judged as part of that size */
+  double limit;
+} Check;
+
+/* Largest magnitude, root mean square, mean over time, last value, largest and smallest value, time of the largest
+   magnitude. */
+enum { MEASURE_MAX, MEASURE_RMS, MEASURE_MEAN, MEASURE_FINAL, MEASURE_LARGEST, MEASURE_SMALLEST, MEASURE_MAX_TIME };
+
+/* Runs of one model that differ in their parameters alone: how they begin, and what is asked of them. */
+typedef struct {
+  const double *x;          /* states at the start (n_x) */
+  const double *m;          /* memory (n_m) */
+  const double *delay;      /* see Run */
+  const double *before;
+  const double *breaks;
+  int64_t n_breaks;
+  int64_t n_checks;
+  const Check *checks;
+  int64_t most_hasty;       /* steps in a row that may be too long for what drives the model */
+  int64_t events_count;     /* 1: a run with events is for the caller to judge */
+  double *found;            /* room for what the checks find (n_checks, 3) */
+  int64_t n_measures;
+  const int64_t *kinds;     /* of the measures */
+  const int64_t *columns;   /* outputs that they are of */
+} Slice;
+
+/* Value, limit and time of each check (n_checks, 3) of extremes as those of a run (EXTREMES, n_watched); duration: simulated
+   time; longest: the longest step. */
+ENGINE_API void check_watched(const Check *checks, int64_t n_checks, const double *extremes, int64_t n_watched, double duration,
+                              double atol, double longest, double *found);
+/* One number of a signal y at the times t of n rows, at a distance `next` from one another. */
+ENGINE_API double take_measure(int64_t kind, int64_t n, const double *t, const double *y, int64_t next);
+/* Begin runs again from their first instant; their parameters stand where they stood before. */
+ENGINE_API void slice_begin(const Slice *slice, Run **runs, int64_t n);
+/* Of runs that have ended: 1 where the end was reached and every check holds, and then the measures (n, n_measures). */
+ENGINE_API void slice_judge(const Slice *slice, Run **runs, int64_t n, int64_t *sound, double *measures);
+/* Sizes of Model, Method, Solver, Recording, Run, Check and Slice, to be compared with those read from this text. */
 ENGINE_API void engine_sizes(int64_t *sizes);
 
 #endif

@@ -238,4 +238,6 @@ void engine_sizes(int64_t *sizes) {
   sizes[2] = sizeof(Solver);
   sizes[3] = sizeof(Recording);
   sizes[4] = sizeof(Run);
+  sizes[5] = sizeof(Check);
+  sizes[6] = sizeof(Slice);
 }

@@ -159,6 +159,10 @@ class KernelModule:
         parts = [flat] if self._prelude is None else [flat, self._prelude(flat)]
         return np.concatenate([*parts, self.data]) if self.width else np.concatenate(parts)
 
+    def prepare_rows(self, parameters: np.ndarray) -> np.ndarray:
+        """The same of many runs, (n, n_parameters), without the data, which all share."""
+        return parameters if self._prelude is None else np.hstack([parameters, *self._prelude.call_rows(parameters)])
+
 
 @dataclass(frozen=True)
 class LaneModule:

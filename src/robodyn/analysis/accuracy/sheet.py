@@ -102,8 +102,7 @@ def make_sheet(
     if not random:
         what = "nothing differs from cycle to cycle, so that every repeatability would be 0"
         flaws.add("random", what, 'say what does, such as "*.coulomb" = scale:0.9:1.1')
-    if band is not None and not band > 0:
-        flaws.add("band", f"must be positive, is {band:g}")
+    flaws.add_unless_positive(band=band)
     flaws.raise_if_any(f"sheet of '{scenario.name}'")
     followed = find_followed(assemble(scenario), deviation)
     table = _run_cycles(scenario, random, seed, followed, points, folder, workers, progress)

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import FlawList
 from robodyn.model import Number
 from robodyn.results.signal import Floats
 
@@ -80,9 +80,7 @@ def make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> tupl
     """The scale of each free parameter; bounds that are none are a ModelError."""
     flaws = FlawList()
     known = [number.name for number in numbers]
-    for name in bounds:
-        if name not in known:
-            flaws.add(f"bounds.{name}", "is not a free parameter", nearest(name, known))
+    flaws.add_unknown(bounds, known, "is not a free parameter", "bounds")
     for number in numbers:
         lower, upper = bounds.get(number.name, (-math.inf, math.inf))
         if not lower < upper:

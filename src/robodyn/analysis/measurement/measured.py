@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.analysis.measurement.data_sheet import assess_clock
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import FlawList
 from robodyn.files.samples import DataMapping, Samples, read_mapping, read_samples
 from robodyn.model import Scenario
 from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
@@ -63,10 +63,9 @@ def match_measured(data: Run, signals: dict[str, str], duration: float | None = 
         duration: longest time that is simulated [s], None for no limit.
     """
     flaws = FlawList()
+    flaws.add_unknown(data.names, signals, "there is no such signal")
     for info in data.infos:
-        if info.name not in signals:
-            flaws.add(info.name, "there is no such signal", nearest(info.name, signals))
-        elif info.unit and signals[info.name] and not same_quantity(info.unit, signals[info.name]):
+        if info.unit and signals.get(info.name) and not same_quantity(info.unit, signals[info.name]):
             flaws.add(info.name, f"is given in {info.unit}, the signal is in {signals[info.name]}")
         if not np.isfinite(data[info.name].values).any():
             flaws.add(info.name, "has no sample")

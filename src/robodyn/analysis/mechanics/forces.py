@@ -22,7 +22,7 @@ import numpy as np
 from robodyn.analysis.mechanics.kinetics import Kinetics, MotionCoefficients
 from robodyn.assembly import System
 from robodyn.assembly.units import FORCE
-from robodyn.errors import Flaw, ModelError, nearest
+from robodyn.errors import refuse_word
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +101,7 @@ def force_components(
     Raises:
         ModelError: for unknown names, and where the coordinates do not determine the joints.
     """
-    if grouping not in GROUPINGS:
-        raise ModelError([Flaw("grouping", f"'{grouping}' is unknown", nearest(grouping, GROUPINGS))])
+    refuse_word("grouping", grouping, GROUPINGS)
     kinetics = system if isinstance(system, Kinetics) else Kinetics(system, coordinates)
     rows = [np.atleast_2d(np.asarray(values, float)) for values in (q, v, a)]
     instants = np.arange(len(rows[0]), dtype=float) if time is None else np.atleast_1d(np.asarray(time, float))

@@ -13,7 +13,7 @@ import numpy as np
 
 from robodyn.analysis.mechanics.kinetics import Kinetics, start_positions
 from robodyn.assembly import System
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import refuse_unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +35,7 @@ class InertiaMatrix:
 
     def among(self, *names: str) -> InertiaMatrix:
         """The part of some only, such as those of one unit: factors across units compare metres with radians."""
-        flaws = FlawList()
-        for name in names:
-            if name not in self.names:
-                flaws.add(name, "is not in this matrix", nearest(name, self.names))
-        flaws.raise_if_any("inertia matrix")
+        refuse_unknown(names, self.names, "is not in this matrix", "inertia matrix")
         kept = [self.names.index(name) for name in names]
 
         return InertiaMatrix(names, self.matrix[np.ix_(kept, kept)])

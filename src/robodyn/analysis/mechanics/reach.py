@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.analysis.mechanics.kinetics import CoordinateMap, Kinetics
 from robodyn.assembly import System
-from robodyn.errors import FlawList, ModelError
+from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import TriangleLength
 
 CONVERGED = 1e-12
@@ -99,9 +99,7 @@ def _unreachable(kinetics: Kinetics, target: np.ndarray, last: CoordinateMap) ->
     """At a dead centre one combination of coordinates cannot move; the largest in it is the cause."""
     stuck = np.linalg.svd(last.gradient)[0][:, -1]
     k = int(np.argmax(np.abs(stuck)))
-    flaws = FlawList()
     what = f"{target[k]:.6g} is out of reach"
     remedy = f"on the way there from the start it gets to {last.position[k]:.6g}, a dead centre"
-    flaws.add(f"coordinates.{kinetics.names[k]}", what, remedy)
 
-    return ModelError(flaws.found)
+    return ModelError([Flaw(f"coordinates.{kinetics.names[k]}", what, remedy)])

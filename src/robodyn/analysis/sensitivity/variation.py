@@ -13,7 +13,7 @@ from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.system import sensitivity_system
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.assembly import System, assemble
-from robodyn.errors import Flaw, ModelError, nearest
+from robodyn.errors import ModelError, refuse_unknown
 from robodyn.model import Number, Recording, Scenario, Solver
 from robodyn.results import Run
 from robodyn.simulation import compile_system, simulate
@@ -125,9 +125,7 @@ def _number(system: System, name: str) -> Number:
     starts = [(info.name, info.start, info.unit) for info in system.states]
     starts += [(info.name, info.start, info.unit) for info in system.memory if not info.hidden]
     known |= {f"{INITIAL}{state}": Number(f"{INITIAL}{state}", start, unit) for state, start, unit in starts}
-    if name not in known:
-        flaw = Flaw(name, "there is no such number", nearest(name, known))
-        raise ModelError([flaw], f"scenario '{system.scenario.name}'")
+    refuse_unknown([name], known, "there is no such number", f"scenario '{system.scenario.name}'")
     return known[name]
 
 

@@ -163,7 +163,7 @@ def plan_sweep(
     _check_settings(flaws, others if not random else {}, "nothing is drawn at random")
     count = (runs or (RUNS_OF_SOBOL if sampling == SOBOL else RUNS)) if random else 1
     _check_settings(flaws, {"along": along or None, "points": points} if not keep else {}, "no curves are kept")
-    _check_positive(flaws, runs=runs, points=points, rate=rate)
+    flaws.add_unless_positive(runs=runs, points=points, rate=rate)
     tuned = scenario if scenario.machine.all_constraints else make_tunable(scenario, names)
     system = system if tuned is scenario else assemble(tuned, signals=keep)
     taken = find_measures(flaws, measures, system)
@@ -198,12 +198,6 @@ def _check_settings(flaws: FlawList, given: Mapping[str, object], reason: str) -
     for name, value in given.items():
         if value is not None:
             flaws.add(name, f"has no effect: {reason}", "leave it out")
-
-
-def _check_positive(flaws: FlawList, **given: float | None) -> None:
-    for name, value in given.items():
-        if value is not None and not (np.isfinite(value) and value > 0):
-            flaws.add(name, f"must be positive, is {value:g}")
 
 
 def _check_size(flaws: FlawList, axes: Sequence[Axis], runs: int) -> None:

@@ -19,7 +19,7 @@ from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.analysis.sweeps.progress import SweepProgress
 from robodyn.analysis.sweeps.table import Rows, SweepTable, make_table, write_table
 from robodyn.analysis.sweeps.track import Prepare
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.errors import FlawList, refuse_word
 from robodyn.simulation.many import count_cores
 from robodyn.waiting import WaitingLine
 
@@ -75,8 +75,7 @@ def run_sweep(
 def _find_method(method: str | Prepare) -> Prepare:
     if callable(method):
         return method
-    if method not in METHODS:
-        raise ModelError([Flaw("method", f"'{method}' is unknown", nearest(method, METHODS))], "sweep")
+    refuse_word("method", method, METHODS, "sweep")
     return METHODS[method]
 
 
