@@ -34,7 +34,7 @@ _HOMES = {
     "identification.identify": "identify plan_identification",
     "identification.regressor": "Regressor make_regressor",
     "identification.result": "Identification describe_identification",
-    "linear.balanced": "Truncation find_hankel_values split_stable truncate",
+    "linear.balanced": "Truncation split_stable truncate",
     "linear.constrained": "reduce_constraints",
     "linear.frequency": "FrequencyResponse choose_frequencies respond",
     "linear.gains": "find_gains",

@@ -215,6 +215,7 @@ typedef struct Run {
   /* The factorised matrix: shift I - scale J, or of an implicit step scale = its h, negative for a fresh one. */
   double matrix_scale;
   double matrix_shift;
+  double newton_rate;     /* slowest convergence of Newton's method in the last step */
   /* Choice of the method: since when stability has limited explicit steps, and how long one was then; the same for the
      first that a stiff one replaced (0: it had become too small); the mean of the last steps, and of the last of the
      other method; the time covered by the stiff method; and when a step that had become too small was last given to the other one. */
@@ -235,6 +236,7 @@ typedef struct Run {
   int64_t slope_known;    /* whether the first stage is x_dot at START */
   int64_t end_known;      /* 1: x_dot at END stands behind the stages; -1: END was changed after the step */
   int64_t jacobian_known;
+  int64_t matrix_serves;  /* whether Newton's method converged fast with the last derivatives */
   int64_t dense_known;
   int64_t was_rejected;
   int64_t n_too_long;     /* steps in a row that guards found too long */

@@ -1,7 +1,6 @@
 """Mode-shape plots: how does a machine vibrate, drawn on the machine, and where are its poles?"""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.modes import Mode, ModeSet
 
-from .figures import COLOURS, empty_figure, finish_axes, legend_above, write_figure
+from .figures import COLOURS, empty_figure, finish_axes, into_file, legend_above
 from .space import Space, fit_space
 
 if TYPE_CHECKING:
@@ -25,11 +24,6 @@ _PANEL, _HEAD = 3.6, 0.6
 _LABEL_PAD = -12
 _MARKERS = "ox+^sdv*"
 _MEAN, _THERE, _BACK = "0.6", COLOURS[0], COLOURS[1]
-
-
-def plot_modes(found: ModeSet, path: str | Path, *, modes: Sequence[Mode] | None = None) -> None:
-    """Draw mode shapes into a picture file, PNG, SVG or PDF by its ending; see `draw_modes`."""
-    write_figure(draw_modes(found, modes=modes), path)
 
 
 def draw_modes(found: ModeSet, *, modes: Sequence[Mode] | None = None) -> "Figure":
@@ -58,6 +52,9 @@ def draw_modes(found: ModeSet, *, modes: Sequence[Mode] | None = None) -> "Figur
         _draw_mode(ax, found, mode, space)
     legend_above(figure, _legend())
     return figure
+
+
+plot_modes = into_file(draw_modes)
 
 
 def _panel_height(space: Space) -> float:
@@ -100,17 +97,6 @@ def _legend() -> list["Line2D"]:
     return [Line2D([], [], color=colour, linewidth=width, label=label) for label, colour, width in entries]
 
 
-def plot_poles(
-    models: LinearModel | ModeSet | Sequence[LinearModel | ModeSet],
-    path: str | Path,
-    *,
-    labels: Sequence[str] | None = None,
-    within: float | None = None,
-) -> None:
-    """Draw poles into a picture file, PNG, SVG or PDF by its ending; see `draw_poles`."""
-    write_figure(draw_poles(models, labels=labels, within=within), path)
-
-
 def draw_poles(
     models: LinearModel | ModeSet | Sequence[LinearModel | ModeSet],
     *,
@@ -142,6 +128,9 @@ def draw_poles(
         entries = zip(labels, looks, strict=True)
         legend_above(figure, [Line2D([], [], label=label, **look) for label, look in entries])
     return figure
+
+
+plot_poles = into_file(draw_poles)
 
 
 def _poles(what: LinearModel | ModeSet) -> np.ndarray:

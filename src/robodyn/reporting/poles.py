@@ -1,7 +1,6 @@
 """Pole-zero map and root locus: where are poles and zeros, and how do poles move along a path?"""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.stability import PolePath
 from robodyn.analysis.linear.zeros import find_zeros
 
-from .figures import COLOURS, empty_figure, finish_axes, legend_above, write_figure
+from .figures import COLOURS, empty_figure, finish_axes, into_file, legend_above
 from .modes import model_labels
 
 if TYPE_CHECKING:
@@ -22,17 +21,6 @@ _WIDTH, _HEIGHT = 7.0, 5.6
 _POLE: dict[str, Any] = {"marker": "x", "linestyle": "", "markersize": 8, "markeredgewidth": 1.4}
 _ZERO: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 8, "fillstyle": "none"}
 _PATH_COLOURS = "viridis"
-
-
-def plot_pole_zeros(
-    models: LinearModel | Sequence[LinearModel],
-    path: str | Path,
-    *,
-    labels: Sequence[str] | None = None,
-    within: float | None = None,
-) -> None:
-    """Draw poles and zeros into a picture file, PNG, SVG or PDF by its ending; see `draw_pole_zeros`."""
-    write_figure(draw_pole_zeros(models, labels=labels, within=within), path)
 
 
 def draw_pole_zeros(
@@ -65,11 +53,7 @@ def draw_pole_zeros(
     return figure
 
 
-def plot_pole_path(
-    found: PolePath, path: str | Path, *, label: str | None = None, factor: float = 1.0, within: float | None = None
-) -> None:
-    """Draw how poles move into a picture file, PNG, SVG or PDF by its ending; see `draw_pole_path`."""
-    write_figure(draw_pole_path(found, label=label, factor=factor, within=within), path)
+plot_pole_zeros = into_file(draw_pole_zeros)
 
 
 def draw_pole_path(
@@ -94,6 +78,9 @@ def draw_pole_path(
     figure.colorbar(dots, ax=ax, label=label or ", ".join(found.along))
     _finish_plane(ax)
     return figure
+
+
+plot_pole_path = into_file(draw_pole_path)
 
 
 def _finish_plane(ax: "Axes") -> None:

@@ -78,7 +78,7 @@ def test_threads_change_nothing_and_a_stopped_fit_goes_on(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         fit_parameters(GUESS, data, FREE, state=state, progress=stop, **settings)
-    assert len(json.loads(state.read_text())["starts"]) == 1
+    assert len(json.loads(state.read_text())["kept"]) == 1
     again = fit_parameters(GUESS, data, FREE, state=state, workers=2, **settings)
     assert again.values == one.values
 

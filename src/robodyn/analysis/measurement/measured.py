@@ -55,12 +55,11 @@ def without(data: Run, names: Collection[str]) -> Run:
     return Run(data.time, data.values[:, kept], infos, data.outcome, data.provenance, warnings=data.warnings)
 
 
-def match_measured(data: Run, signals: dict[str, str], duration: float | None = None) -> None:
+def match_measured(data: Run, signals: dict[str, str]) -> None:
     """Refuse data that cannot be compared with a simulation: unknown signals, other units, times before its start.
 
     Args:
         signals: unit of every simulated signal.
-        duration: longest time that is simulated [s], None for no limit.
     """
     flaws = FlawList()
     flaws.add_unknown(data.names, signals, "there is no such signal")
@@ -75,8 +74,6 @@ def match_measured(data: Run, signals: dict[str, str], duration: float | None = 
         flaws.add("time", f"begins at {data.time[0]:g} s, before the simulation does", "count it from the start")
     for row in np.flatnonzero(np.diff(data.time) <= 0)[:10] + 1:
         flaws.add("time", f"{data.time[row]:g} s is there twice, at row {row + 1} again", "leave one of these rows out")
-    if duration is not None and data.time.size and data.time[-1] > duration:
-        flaws.add("time", f"ends at {data.time[-1]:g} s, after the simulation does at {duration:g} s")
     flaws.raise_if_any("measured data")
 
 

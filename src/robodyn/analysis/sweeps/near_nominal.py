@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from robodyn.analysis.sweeps.nonlinear import LeanSystem, Nonlinear
-from robodyn.analysis.sweeps.track import Simulate
 from robodyn.model import Scenario
 from robodyn.perturbation import Perturbed
 from robodyn.simulation import CompiledSystem
-
-if TYPE_CHECKING:
-    from robodyn.analysis.sweeps.plan import SweepPlan
 
 
 class NearSystem(LeanSystem):
@@ -28,11 +23,6 @@ class NearSystem(LeanSystem):
 
 
 class NearNominal(Nonlinear):
-    """Simulates the runs of a plan near the nominal motion."""
+    """Simulates the runs of a plan with mechanics linearised along the nominal motion, everything else in full."""
 
     kind = NearSystem
-
-
-def prepare_near_nominal(plan: SweepPlan) -> Simulate:
-    """Mechanics linearised along the nominal motion, everything else in full."""
-    return NearNominal(plan)

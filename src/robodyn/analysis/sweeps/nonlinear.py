@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robodyn.analysis.sweeps.numbers import INITIAL
-from robodyn.analysis.sweeps.track import Simulate, Track
+from robodyn.analysis.sweeps.track import Track
 from robodyn.assembly import assemble
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario
@@ -135,7 +135,9 @@ class LeanSystem:
 
 
 class Nonlinear:
-    """Simulates the runs of a plan, in several threads at once; native code is kept for one set of structural numbers.
+    """Simulates the runs of a plan by its full equations, in several threads at once.
+
+    Native code is kept for one set of structural numbers.
 
     Attributes:
         columns: values of the varied numbers in all runs, where they are to be checked at once.
@@ -193,8 +195,3 @@ class Nonlinear:
             # Times of jumps are needed as far as the longest run goes.
             scenario = dataclasses.replace(scenario, duration=plan.longest)
         return self.kind(scenario, plan.signals, plan.rate)
-
-
-def prepare_nonlinear(plan: SweepPlan) -> Simulate:
-    """The full equations of the scenario, by its own solver."""
-    return Nonlinear(plan)
