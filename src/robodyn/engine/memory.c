@@ -132,6 +132,7 @@ void run_free(Run *run) {
   free(run->history);
   free(run->jumps);
   free(run->pace);
+  free(run->plan);
   free(run);
 }
 

@@ -11,6 +11,8 @@
 enum { PROBE_EVERY = 2, PROBE_PART = 8 };
 /* Guards are looked at in each so many steps, at places that spread evenly over them. */
 enum { LOOK_EVERY = 8 };
+/* Quantities that are looked at together. */
+enum { BLOCK = 8 };
 #define GOLDEN 0.61803398874989485
 #define PI 3.14159265358979323846
 /* Chebyshev-Lobatto points of a piece. */
@@ -43,12 +45,15 @@ static void widen(Run *run, double t, int64_t k, double value) {
 /* Keep the extremes of what is watched, from one quantity on. Mostly one is between its own: then it is not positive for
    the first time either. */
 void watch(Run *run, double t, const double *values, int64_t first) {
-  int64_t n = run->model->n_watched, wider = 0;
+  int64_t n = run->model->n_watched;
   const double *smallest = run->extremes + n * SMALLEST, *most = run->extremes + n * LARGEST;
-  for (int64_t k = first; k < n; k++) wider += !(values[k - first] >= smallest[k]) | !(values[k - first] <= most[k]);
-  for (int64_t k = first; k < n && wider > 0; k++) {
-    double value = values[k - first];
-    if (!(value >= smallest[k] && value <= most[k])) widen(run, t, k, value);
+  for (int64_t begin = first; begin < n; begin += BLOCK) {
+    int64_t end = begin + BLOCK < n ? begin + BLOCK : n, wider = 0;
+    for (int64_t k = begin; k < end; k++) wider += !(values[k - first] >= smallest[k]) | !(values[k - first] <= most[k]);
+    for (int64_t k = begin; k < end && wider > 0; k++) {
+      double value = values[k - first];
+      if (!(value >= smallest[k] && value <= most[k])) widen(run, t, k, value);
+    }
   }
 }
 
