@@ -26,6 +26,7 @@ from robodyn.native import (
     build_jacobian,
     compile_kernels,
     compile_lanes,
+    has_wide_vectors,
     read_program,
 )
 from robodyn.results.provenance import PlainDict, PlainList, plain
@@ -41,8 +42,9 @@ DERIVATIVES = ("jacobian", "time_derivative")
 DRIVEN = ("rhs", "guards", "limits", "delayed")
 READABLE = ("equations", "description", "plain_numbers", "described_numbers", "checks")
 """What is made of a system whatever the numbers in its table."""
-LANES = 4
-"""Robots that one call computes: as many as fit the vectors of most processors; twice as many are not faster."""
+LANES, MORE_LANES = 4, 8
+"""Robots that one call computes: as many as fit the vectors of most processors; more of them where the processor is
+made for it and all take the same steps, so that none waits for another."""
 INEXACT = ("fused_step", STEP)
 """Functions whose results nothing compares exactly: they are made faster at the price of their last digits."""
 RECORDED = "outputs"
@@ -78,8 +80,9 @@ class CompiledSystem:
     def lane_module(self) -> LaneModule | None:
         """The same functions for several robots at once, compiled when first asked for; None where they cannot be."""
         functions = gather_functions(self.system, self.solver, self.patterns, traced=not self.plain).functions
+        lanes = MORE_LANES if INEXACT[0] in functions and has_wide_vectors() else LANES
         try:
-            return compile_lanes(functions, INPUTS.index("p"), LANES, **compilation(self.system, functions, self.plain))
+            return compile_lanes(functions, INPUTS.index("p"), lanes, **compilation(self.system, functions, self.plain))
         except UnsupportedOperation:
             return None
 
