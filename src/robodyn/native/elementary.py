@@ -38,15 +38,15 @@ def inline_elementary(program: Program) -> Program:
     """The program with arithmetic in place of elementary functions."""
     builder = Arithmetic()
     functions = {"exp": builder.exp, "log": builder.log, "sin": builder.sin, "cos": builder.cos}
-    new: dict[int, int] = {}
-    for number, node in enumerate(program.nodes):
+    new: list[int] = []
+    for node in program.nodes:
         op = node[0]
         if op in functions:
-            new[number] = functions[op](new[node[1]])
+            new.append(functions[op](new[node[1]]))
         elif op == "pow" and _has_log(program, node):
-            new[number] = builder.pow(new[node[1]], new[node[2]])
+            new.append(builder.pow(new[node[1]], new[node[2]]))
         else:
-            new[number] = builder.add(with_operands(node, new))
+            new.append(builder.add(with_operands(node, new)))
     return builder.finish(program.name, program.in_sizes, [[new[i] for i in output] for output in program.outputs])
 
 

@@ -21,6 +21,7 @@ from robodyn.assembly import System
 from robodyn.assembly.functions import INPUTS, Expressions
 from robodyn.errors import FlawList, nearest
 from robodyn.native import KernelModule, Sweep, build_jacobian, compile_kernels, find_rough_entries, read_program
+from robodyn.simulation.equilibrium import Balance, share_balance
 
 
 def linearise(
@@ -46,9 +47,19 @@ def linearise(
     parts = Parts(system, tuple(inputs), tuple(outputs))
     parts.check()
     module = compile_kernels(parts.functions(), INPUTS.index("p"), quick=True)
-    slopes = Slopes(parts, module, find_point(system, at, parameters))
+    slopes = Slopes(parts, module, find_point(system, at, parameters, _rest_of(parts, module)))
     slopes.check()
     return _build_model(slopes)
+
+
+def _rest_of(parts: Parts, module: KernelModule) -> Balance | None:
+    """The equations of rest, which the rows of the model hold unless staircases are smoothed in it."""
+    values, slopes, n = module.kernels["values"], module.kernels["slopes"], parts.n
+
+    def jacobian(*at: np.ndarray) -> np.ndarray:
+        return np.array(slopes(*at)).reshape((values.out_sizes[0], -1), order="F")[:n, :n]
+
+    return None if parts.staircases else share_balance(parts.system, module, lambda *at: values(*at)[:n], jacobian)
 
 
 @dataclass(frozen=True)
