@@ -20,7 +20,15 @@ from robodyn.analysis.linear.tangent import find_tangent
 from robodyn.assembly import System
 from robodyn.assembly.functions import INPUTS, Expressions
 from robodyn.errors import FlawList, nearest
-from robodyn.native import KernelModule, Sweep, build_jacobian, compile_kernels, find_rough_entries, read_program
+from robodyn.native import (
+    FEW_CALLS,
+    KernelModule,
+    Sweep,
+    build_jacobian,
+    compile_kernels,
+    find_rough_entries,
+    read_program,
+)
 from robodyn.simulation.equilibrium import Balance, share_balance
 
 
@@ -140,7 +148,7 @@ class Parts:
         smooth = self._rows(smooth_expressions(self.system, self.staircases))
         return {
             "values": self._values,
-            "slopes": build_jacobian("slopes", by, smooth, columns),
+            "slopes": build_jacobian("slopes", by, smooth, columns, FEW_CALLS),
         }
 
 

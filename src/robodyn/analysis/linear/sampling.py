@@ -126,9 +126,9 @@ class _Parts:
         expressions, signals = smooth_expressions(self.system, self.staircases), self.system.signal_names
         closed = expressions.constraints if self.system.motion.constraint_forces else ca.SX(0, 1)
         updates = [expressions.updates[task.function] for task in self.system.discrete.tasks if task.function]
-        tasks = [after[memory] for after in updates]
-        outputs = expressions.outputs[[signals.index(name) for name in self.outputs]]
-        return [expressions.rhs[states], closed, *tasks, outputs]
+        tasks = [after[memory, 0] for after in updates]
+        outputs = expressions.outputs[[signals.index(name) for name in self.outputs], 0]
+        return [expressions.rhs[states, 0], closed, *tasks, outputs]
 
     def _check_outputs(self) -> None:
         flaws, known = FlawList(), self.system.signal_names
@@ -187,7 +187,7 @@ class _Derivatives:
     def __init__(self, system: System, rows: list[ca.SX], states: list[int], memory: list[int]) -> None:
         self.system, self.states, self.sizes = system, states, [row.numel() for row in rows]
         x, m = system.symbols.x, system.symbols.m
-        columns = ca.vertcat(x[states], m[memory])
+        columns = ca.vertcat(x[states, 0], m[memory, 0])
         by, names, seed = [*system.symbols], list(INPUTS), ca.SX.sym("seed", columns.numel())
         slope = ca.densify(ca.jtimes(ca.vertcat(*rows), columns, seed))
         functions: dict[str, ca.Function | Sweep] = {
