@@ -51,12 +51,11 @@ def _walk(function: ca.Function, builder: Builder, outputs: list[list[int]]) -> 
     """Adds every instruction; `work` holds the node that is in each cell of CasADi's work vector."""
     places = range(function.n_instructions())
     # Three calls into CasADi an instruction are half of the time: `map` makes them at the least price.
-    codes, read, written = (
-        map(ask, places) for ask in (function.instruction_id, function.instruction_input, function.instruction_output)
-    )
+    asked = (function.instruction_id, function.instruction_input, function.instruction_output)
+    rows: Any = zip(places, *(map(ask, places) for ask in asked), strict=True)
     add, known_operations = builder.add, _OPERATIONS
     work: dict[int, int] = {}
-    for k, op, i, (cell, *entry) in zip(places, codes, read, written, strict=True):
+    for k, op, i, (cell, *entry) in rows:
         # CasADi's work vector reuses its cells; here every value gets a node of its own (static single assignment).
         known = known_operations.get(op)
         if known is not None:

@@ -8,8 +8,8 @@ link has beyond its tube is rigid at the tube's root.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
