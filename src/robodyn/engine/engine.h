@@ -395,7 +395,7 @@ ENGINE_API int64_t run_restore(Run *run, const void *state, int64_t size);
    side by side. */
 typedef void (*LaneKernel)(const double **t, const double **x, const double **d, const double **m, const double *p, double **out);
 
-/* Runs of one model that are carried out at once, see lanes.c: some functions of one robot and the same in lanes, numbers
+/* Runs of one model that are carried out at once, see lanes.c: some functions of one robot, the cheapest first, and the same in lanes, numbers
    of parameters, a table that is the same for all runs, the most numbers that a function gives. Null where there are no
    lanes, or no memory. */
 typedef struct Pack Pack;
