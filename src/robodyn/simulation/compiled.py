@@ -45,6 +45,7 @@ LANES = 4
 """Robots that one call computes: as many as fit the vectors of most processors; twice as many are not faster."""
 INEXACT = ("fused_step", STEP)
 """Functions whose results nothing compares exactly: they are made faster at the price of their last digits."""
+RECORDED = "outputs"
 
 
 @dataclass(frozen=True)
@@ -230,9 +231,15 @@ def compilation(system: System, functions: Mapping[str, Any], plain: bool) -> di
     """How the functions of a system are compiled, one robot at a time or several."""
     rare = [*system.expressions.problems, *system.expressions.actions, "guard_rates"]
     # What runs watch of themselves is compared with limits far above its last digits.
-    loose = {"outputs": functions["outputs"].numel_out(0) - system.expressions.watched.numel()}
-    options = {"inexact": INEXACT, "loose": loose, "plain": plain}
+    loose = {RECORDED: functions[RECORDED].numel_out(0) - system.expressions.watched.numel()}
+    options = {"inexact": inexact_functions(functions), "loose": loose, "plain": plain}
     return {**options, "driven": driven_functions(functions), "rare": rare}
+
+
+def inexact_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
+    """Functions that are made faster at the price of their last digits: steps, and what is recorded of such as the
+    model takes itself, whose states have no better digits."""
+    return (*INEXACT, RECORDED) if INEXACT[0] in functions else INEXACT
 
 
 def driven_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
@@ -303,11 +310,11 @@ def gather_functions(
     functions |= trace_rosenbrock(system, solver) if traced else {}
     outputs = system.expressions.outputs
     picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
-    recording = functions["outputs"] = ca.Function("outputs", columns, [ca.densify(picked)])
+    recording = functions[RECORDED] = ca.Function(RECORDED, columns, [ca.densify(picked)])
     work = {"rhs": count_work(functions["rhs"]), "outputs": count_work(recording)}
     if watched:
         outputs = ca.vertcat(picked, system.expressions.watched)
-        functions["outputs"] = ca.Function("outputs", columns, [ca.densify(outputs)])
+        functions[RECORDED] = ca.Function(RECORDED, columns, [ca.densify(outputs)])
         functions |= {"within": system.function(within, "within")} if (within := system.within).numel() else {}
     sizes = (step.n_kept, step.n_unknowns) if step else (0, 0)
     return KernelSet(functions, work, _recorded(system, chosen), ticks, *sizes)
