@@ -149,7 +149,7 @@ def constrain(motion: Motion, solve: Solve, known: Contribution) -> tuple[Motion
     H = ca.jacobian(ca.vertcat(*(e.h_dot for e in equations)), motion.v)
     # S = H M^-1 H^T, by one solution with the mass matrix for each row.
     mobility = build_mobility(solve, H, lambda own: STIFFER * COMPLIANCE * mean_mobility(equations, ca.vertsplit(own)))
-    hold = mobility.holder([e.active for e in equations])
+    hold = mobility.holder(ca.vertcat(*(e.active for e in equations)))
     left_out = tuple(found[k] for k in redundancy.left_out)
     idle, undetermined = (tuple(found[k].force for k in ks) for ks in (redundancy.idle, redundancy.undetermined))
     null = redundancy.null_forces

@@ -6,6 +6,7 @@ Symbols: k rows K of motions of the n joints; D the directions in which their fo
 
 Constraints, friction that sticks and rigid contacts are such rows. Rows that depend on each other share what they hold:
 each gives way by a little compliance, which refinement takes back where it changes the motion (augmented Lagrangian).
+What is held is a column of conditions (k,), here and elsewhere.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from robodyn.dynamics import Factors, halve_ldl, ldl, solve_ldl
 from robodyn.symbolic import absolute, logical_and, maximum, sqrt, where
 from robodyn.symbolic.linear import factor_linear
 
-Masks = Sequence[ca.SX]
 Solve = Callable[[ca.SX], ca.SX]
 COMPLIANCE = 1e-7
 """Part of their mean mobility by which rows give way, so that a singular position does not stop the motion."""
@@ -102,19 +102,25 @@ class Mobility:
         """What each force does where it acts itself, negative where friction pulls more than the force pushes, (k,)."""
         return ca.diag(self.S) + self.compliance
 
-    def motions(self, b: ca.SX, f: ca.SX) -> ca.SX:
-        """w of given forces."""
-        return b + self.rows @ (self.columns @ f)
+    def select(self, these: slice) -> Mobility:
+        """Of some of the rows and their forces, which do not lean."""
+        F = ca.SX.eye(self.rows.shape[0])[these, :]
+        return self.combine(F, F.T, self.compliance[these])
 
-    def holder(self, held: Masks) -> Solve:
+    def combine(self, F: ca.SX, E: ca.SX, compliance: ca.SX, leaning: tuple[int, ...] = ()) -> Mobility:
+        """Of the motions `F w` under forces that are the columns of E, of these here."""
+        halves = Halves(F @ self.halves.rows, E.T @ self.halves.directions) if self.halves else None
+        return Mobility(F @ self.rows, self.columns @ E, F @ self.S @ E, compliance, leaning, halves)
+
+    def holder(self, held: ca.SX) -> Solve:
         """f as a function of b: `K W f + b = 0` where held, 0 elsewhere; by the smaller set of equations."""
         k, n = self.rows.shape
         stiff = any(c.is_zero() for c in ca.vertsplit(self.compliance))
         return self._by_rows(held) if k <= n or stiff else self._by_joints(held)
 
-    def _by_rows(self, held: Masks) -> Solve:
+    def _by_rows(self, held: ca.SX) -> Solve:
         """k equations, (K W + compliance) f_new = -b + compliance f, a few times, whose fixed point is K W f = -b."""
-        k = len(held)
+        k = held.numel()
         A = self.S + ca.diag(self.compliance)
         # One matrix for every set that may be held: rows of what is not are rows of the identity.
         matrix = ca.SX(k, k)
@@ -124,7 +130,7 @@ class Mobility:
         solve = _factorise(matrix, self.leaning)
 
         def find(b: ca.SX) -> ca.SX:
-            first = solve(ca.vertcat(*(where(held[i], -b[i], 0.0) for i in range(k))))
+            first = solve(where(held, -b, 0.0))
             forces = [first]
             for _ in range(0 if self.compliance.is_zero() else REFINEMENTS):
                 forces.append(first + solve(self.compliance * forces[-1]))
@@ -132,14 +138,13 @@ class Mobility:
 
         return find
 
-    def _by_joints(self, held: Masks) -> Solve:
+    def _by_joints(self, held: ca.SX) -> Solve:
         """n equations for what the joints do, y = W f with f_i = -(b_i + K_i y) / compliance_i (Woodbury).
 
         (g + sum W_i K_i g / compliance_i) y = -sum W_i b_i g / compliance_i over what is held
         """
-        k, n = self.rows.shape
-        g = self.compliance[0]
-        weights = ca.vertcat(*(where(held[i], g / self.compliance[i], 0.0) for i in range(k)))
+        n, g = self.rows.shape[1], self.compliance[0]
+        weights = where(held, g / self.compliance, 0.0)
         weighted = self.columns @ ca.diag(weights)
         matrix = g * ca.SX.eye(n) + weighted @ self.rows
         solve = _factorise_any(matrix)
@@ -152,7 +157,7 @@ class Mobility:
             forces = [find_once(b)]
             for _ in range(REFINEMENTS):
                 # What is left of the motion, not all of it again: rounding then shrinks with it.
-                forces.append(forces[-1] + find_once(self.motions(b, forces[-1])))
+                forces.append(forces[-1] + find_once(b + self.rows @ (self.columns @ forces[-1])))
             return _extrapolate(forces, self.compliance)
 
         return find
@@ -204,28 +209,26 @@ def _extrapolate(forces: list[ca.SX], compliance: ca.SX) -> ca.SX:
     return forces[-1] + last * (r * (1 - r) / ((1 - r) ** 2 + (NEARLY_FREE * r**4) ** 2))
 
 
-def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh, directions: ca.SX | None = None) -> Mobility:
-    """Of rows (k, n) on a mechanism.
+def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh) -> Mobility:
+    """Of rows (k, n) on a mechanism, whose forces act along them.
 
     Args:
-        solve: M^-1 as a function of a column; directions: of the forces (k, n), those of the rows by default.
+        solve: M^-1 as a function of a column.
     """
-    along = rows if directions is None else directions
-    leaning = tuple(i for i in range(rows.shape[0]) if not ca.is_equal(rows[i, :], along[i, :]))
-    columns = ca.horzcat(*(solve(along[i, :].T) for i in range(along.shape[0])))
-    halves = None
+    columns, halves = ca.horzcat(*(solve(rows[i, :].T) for i in range(rows.shape[0]))), None
     if isinstance(solve, MassSolver):
-        halves = Halves(solve.halve(rows), solve.weigh(solve.halve(along)))
-    S = halves.multiply(leaning) if halves else rows @ columns
+        half = solve.halve(rows)
+        halves = Halves(half, solve.weigh(half))
+    S = halves.multiply(()) if halves else rows @ columns
     # Where a prescribed motion moves all, nothing but rounding is mobile: there is some compliance nevertheless.
     given = ca.vertsplit(weigh(ca.diag(S)))
     compliance = ca.vertcat(*(c if c.is_zero() else sqrt(c**2 + LEAST_COMPLIANCE**2) for c in given))
-    return Mobility(rows, columns, S, compliance, leaning, halves)
+    return Mobility(rows, columns, S, compliance, halves=halves)
 
 
 def mean_compliance(own: ca.SX) -> ca.SX:
     """Alike for all rows, so that four corners share a load."""
-    return ca.repmat(COMPLIANCE * ca.sum1(own) / own.numel(), own.numel(), 1)
+    return ca.repmat(COMPLIANCE * ca.sum1(own) / max(own.numel(), 1), own.numel(), 1)
 
 
 def stack(*parts: Mobility) -> Mobility:
@@ -243,9 +246,6 @@ def stack(*parts: Mobility) -> Mobility:
     return Mobility(rows, columns, S, ca.vertcat(*(part.compliance for part in parts)), leaning, halves)
 
 
-def slack_of(b: ca.SX, allowed: Masks, least: float = NO_FORCE) -> ca.SX:
+def slack_of(b: ca.SX, allowed: ca.SX, least: float = NO_FORCE) -> ca.SX:
     """What counts as zero beside the motions b, at least so much."""
-    scale = ca.SX(least / NO_FORCE)
-    for entry, may in zip(ca.vertsplit(b), allowed, strict=True):
-        scale = maximum(scale, where(may, absolute(entry), 0.0))
-    return NO_FORCE * scale
+    return NO_FORCE * maximum(least / NO_FORCE, ca.mmax(where(allowed, absolute(b), 0.0)))

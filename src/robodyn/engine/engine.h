@@ -216,6 +216,7 @@ typedef struct Run {
   /* The factorised matrix: shift I - scale J, or of an implicit step scale = its h, negative for a fresh one. */
   double matrix_scale;
   double matrix_shift;
+  double newton_rate;     /* slowest convergence of Newton's method in the last step */
   /* Choice of the method: since when stability has limited explicit steps, and how long one was then; the same for the
      first that a stiff one replaced (0: it had become too small); the mean of the last steps, and of the last of the
      other method; the time covered by the stiff method; and when a step that had become too small was last given to the other one. */
@@ -236,6 +237,7 @@ typedef struct Run {
   int64_t slope_known;    /* whether the first stage is x_dot at START */
   int64_t end_known;      /* 1: x_dot at END stands behind the stages; -1: END was changed after the step */
   int64_t jacobian_known;
+  int64_t matrix_serves;  /* whether Newton's method converged fast with the last derivatives */
   int64_t dense_known;
   int64_t was_rejected;
   int64_t n_too_long;     /* steps in a row that guards found too long */
@@ -398,7 +400,7 @@ ENGINE_API int64_t run_restore(Run *run, const void *state, int64_t size);
    side by side. */
 typedef void (*LaneKernel)(const double **t, const double **x, const double **d, const double **m, const double *p, double **out);
 
-/* Runs of one model that are carried out at once, see lanes.c: some functions of one robot and the same in lanes, numbers
+/* Runs of one model that are carried out at once, see lanes.c: some functions of one robot, the cheapest first, and the same in lanes, numbers
    of parameters, a table that is the same for all runs, the most numbers that a function gives. Null where there are no
    lanes, or no memory. */
 typedef struct Pack Pack;
@@ -413,7 +415,7 @@ ENGINE_API int64_t pack_advance(Pack *pack, Run **runs, int64_t n_runs, int64_t 
    parameters; side_by_side: room for those of all lanes, with the table behind them. */
 ENGINE_API void compute_many(LaneKernel vector, int64_t n_lanes, int64_t n, int64_t times, double *const *arrays,
                              const int64_t *strides, int64_t n_p, double *side_by_side);
-/* Calls of functions until now, and how many robots these computed. */
+/* Calls of functions until now, how many robots these computed, and how many of them in convoys. */
 ENGINE_API void pack_count(const Pack *pack, int64_t *counts);
 /* A check of what a run has watched: energy that appears or vanishes (five rows from `row` on), constraints that are not kept,
    what is to give no energy, any other invariant. */

@@ -11,9 +11,6 @@
 
 enum { FIRST_ROWS = 256, FIRST_GROWTH = 64, LARGE = 1 << 22 };
 
-/* All scalars that change on the way. */
-#define N_SCALARS offsetof(Run, model)
-
 /* A long record is written once from its beginning to its end: with large pages the system is asked for memory a few
    hundred times less often. */
 static void advise(double *rows, int64_t count) {

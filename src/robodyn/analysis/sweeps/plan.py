@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.variation import make_tunable
 from robodyn.analysis.sweeps.grid import Axis, Factors, combine_axes, make_axes
-from robodyn.analysis.sweeps.nonlinear import prepare_nonlinear
+from robodyn.analysis.sweeps.nonlinear import Nonlinear
 from robodyn.analysis.sweeps.numbers import INITIAL, check_once, find_numbers
 from robodyn.analysis.sweeps.sampling import RANDOM, SOBOL, Distribution, Draw, check_sampling, make_draws, sample_draws
 from robodyn.assembly import System, assemble
@@ -237,7 +237,7 @@ def _choose_places(plan: SweepPlan, count: int) -> tuple[float, ...]:
     """Where curves are kept: equal steps of time, or of the range the signal `along` has in the scenario itself."""
     if not plan.along:
         return tuple(np.linspace(0.0, plan.longest, count).tolist())
-    track = prepare_nonlinear(plan)({"duration": plan.scenario.duration})
+    track = Nonlinear(plan)({"duration": plan.scenario.duration})
     if not track.outcome.carried_through:
         raise ModelError([Flaw("along", f"the scenario itself: {track.outcome.sentence}")], "sweep")
     way = track.signals[plan.along]

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from robodyn.analysis.sweeps.identity import describe_plan
 from robodyn.analysis.sweeps.jobs import Job, run_in_threads
-from robodyn.analysis.sweeps.near_nominal import prepare_near_nominal
-from robodyn.analysis.sweeps.nonlinear import prepare_nonlinear
+from robodyn.analysis.sweeps.nonlinear import NearNominal, Nonlinear
 from robodyn.analysis.sweeps.parts import Finished, PartWriter, locking, open_folder, read_parts
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.analysis.sweeps.progress import SweepProgress
@@ -26,7 +25,7 @@ from robodyn.waiting import WaitingLine
 if TYPE_CHECKING:
     from robodyn.analysis.sweeps.clusters import Cluster
 
-METHODS: dict[str, Prepare] = {"nonlinear": prepare_nonlinear, "perturbation": prepare_near_nominal}
+METHODS: dict[str, Prepare] = {"nonlinear": Nonlinear, "perturbation": NearNominal}
 """Ways to simulate, by name."""
 
 
