@@ -48,7 +48,7 @@ def fit_scenario(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Fit numbers of a scenario to measured signals, with intervals and correlations."""
-    from robodyn.analysis.fitting.report import ENDINGS, describe_fit, write_fit
+    from robodyn.analysis.fitting.result import ENDINGS, describe_fit, write_fit
 
     refuse_ending("--out", out, *ENDINGS)
     levels = read_pairs("noise", noise or [], lambda _, text: float(text), "signal=deviation, in SI units")

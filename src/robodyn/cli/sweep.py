@@ -83,7 +83,7 @@ def sweep(
         messages.print(f"robodyn: {message}")
     folder = out or Path("out") / f"{plan.scenario.name}.sweep"
     table = _run(plan, folder, workers, on, method, not resume)
-    from robodyn.analysis.sweeps.reporting import describe_sweep
+    from robodyn.analysis.sweeps.table import describe_sweep
     from robodyn.analysis.sweeps.yields import describe_yield, find_yield
 
     yields = [find_yield(table, name, value) for name, value in limits.items()]

@@ -15,7 +15,7 @@ from robodyn.dynamics.kinematics import (
     position_rates,
     relative_jacobian,
 )
-from robodyn.dynamics.newton_euler import bias, inverse_dynamics, joint_wrenches, link_motions
+from robodyn.dynamics.newton_euler import bias, inverse_dynamics, joint_wrenches, link_motions, point_drift
 from robodyn.dynamics.solve import Factors, halve_ldl, ldl, solve_ldl, solve_symmetric
 from robodyn.dynamics.tree import GROUND, Link, Tree
 from robodyn.dynamics.uicker_kahn import (
@@ -52,6 +52,7 @@ __all__ = [
     "mass_matrix",
     "mass_solver",
     "mean_depth",
+    "point_drift",
     "point_position",
     "point_velocity",
     "position_rates",
