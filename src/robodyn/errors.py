@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -67,6 +68,19 @@ class FlawList:
     def extend(self, flaws: Iterable[Flaw], under: str = "") -> None:
         self.found.extend(flaw.under(under) if under else flaw for flaw in flaws)
 
+    def add_unknown(self, names: Iterable[str], known: Iterable[str], what: str, under: str = "") -> None:
+        """A flaw for each name that is none of those known, with the nearest that is."""
+        there = set(known)
+        for name in names:
+            if name not in there:
+                self.add(f"{under}.{name}" if under else name, what, nearest(name, there))
+
+    def add_unless_positive(self, **given: float | None) -> None:
+        """A flaw for each number that is not positive and finite; None is none."""
+        for name, value in given.items():
+            if value is not None and not 0 < value < math.inf:
+                self.add(name, f"must be positive, is {value:g}")
+
     def concern(self, *fields: str) -> bool:
         """Whether there is a flaw of one of these fields, or of a part of it."""
         return any(re.match(rf"{re.escape(field)}(?![\w])", flaw.path) for flaw in self.found for field in fields)
@@ -74,6 +88,19 @@ class FlawList:
     def raise_if_any(self, source: str = "") -> None:
         if self.found:
             raise ModelError(self.found, source)
+
+
+def refuse_unknown(names: Iterable[str], known: Iterable[str], what: str, source: str = "", under: str = "") -> None:
+    """A ModelError where a name is none of those known."""
+    flaws = FlawList()
+    flaws.add_unknown(names, known, what, under)
+    flaws.raise_if_any(source)
+
+
+def refuse_word(key: str, word: str, known: Iterable[str], source: str = "") -> None:
+    """A ModelError where a setting is none of the words it may be."""
+    if word not in set(known):
+        raise ModelError([Flaw(key, f"'{word}' is unknown", nearest(word, known))], source)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -55,8 +55,6 @@ def test_every_example_has_a_test():
         "gantry_feed_forward",
         "hydraulic_axis",
         "limited_arm",
-        "quadrotor",
-        "rover",
     }
 
 

@@ -40,8 +40,8 @@ def assert_is_data(make):
 def assert_numbers_change_alone(original):
     """Changing one number changes that number alone."""
     numbers = original.numbers()
-    # A thin rod's moments and a monotonic table's entries cannot be changed one at a time.
-    groups = (".inertia.", ".speeds.", ".openings.", ".times.")
+    # A thin rod's moments, a quaternion's and a monotonic table's entries cannot be changed one at a time.
+    groups = (".inertia.", ".orientation.", ".speeds.", ".openings.", ".times.")
     first = original.phases[0] if isinstance(original, ScenarioSequence) else original
     if first.machine.mechanism and first.machine.mechanism.flexible_bodies:
         # What a flexible body carries stands at one of its nodes.

@@ -1,7 +1,5 @@
 """Loads in world or body axes, constant or times a signal, against closed forms."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -20,6 +18,7 @@ from robodyn import (
     simulate,
     simulate_perturbed,
 )
+from robodyn.catalog import quadrotor
 from robodyn.files import read_scenario
 from robodyn.files.writing import scenario_text
 from robodyn.model import Block, FormulaSignal
@@ -27,7 +26,6 @@ from robodyn.spatial import Pose, from_rpy
 
 SOLVER = Solver("dopri5", rtol=1e-10, atol=1e-11)
 MASS, FORCE, OMEGA = 2.0, 3.0, 1.7
-QUADROTOR = Path(__file__).parents[2] / "examples" / "quadrotor.toml"
 
 
 def puck(*loads, **fields):
@@ -119,7 +117,7 @@ def test_a_rotor_thrusts_by_the_square_and_its_drag_opposes_the_spin(speed, fact
 
 
 def test_a_level_quadrotor_rises_as_the_height_loop_says():
-    scenario = read_scenario(QUADROTOR).replaced(initial={})
+    scenario = quadrotor().replaced(initial={})
     done = simulate(scenario, Solver("dopri5", rtol=1e-9, atol=1e-10))
     # z'' + 3 z' + 4 (z - 1) = 0 from rest
     decay, beat, t = 1.5, np.sqrt(4 - 1.5**2), done.time
@@ -130,7 +128,7 @@ def test_a_level_quadrotor_rises_as_the_height_loop_says():
 
 
 def test_a_tilted_quadrotor_levels_itself_and_keeps_its_energy_balance():
-    done = simulate(read_scenario(QUADROTOR), SOLVER)
+    done = simulate(quadrotor(), SOLVER)
     assert abs(done["base.orientation.x"].values[0]) > 0.1
     assert abs(done["base.orientation.x"].final) < 1e-9
     assert done["base.z.position"].final == pytest.approx(1.0, abs=1e-2)
@@ -139,7 +137,7 @@ def test_a_tilted_quadrotor_levels_itself_and_keeps_its_energy_balance():
 
 
 def test_loads_are_written_and_read_back_equal(tmp_path):
-    first = read_scenario(QUADROTOR)
+    first = quadrotor()
     (tmp_path / "quadrotor.toml").write_text(scenario_text(first))
     assert read_scenario(tmp_path / "quadrotor.toml") == first
 

@@ -19,7 +19,7 @@ from robodyn.analysis.linear.exchange import import_control
 from robodyn.analysis.linear.linear_model import Variable
 from robodyn.analysis.linear.operating_point import Place, find_point
 from robodyn.assembly import System, assemble
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import FlawList
 from robodyn.model import Scenario
 from robodyn.results.signal import Floats
 
@@ -109,12 +109,8 @@ def _check(system: System, inputs: Sequence[str], outputs: Sequence[str], known:
     flaws = FlawList()
     if system.delays:
         flaws.add("delays", "a state-space model has none", "leave them out, or give them to the tool")
-    for name in inputs:
-        if name not in known:
-            flaws.add(f"inputs.{name}", "is no tunable number and no held signal", nearest(name, known))
+    flaws.add_unknown(inputs, known, "is no tunable number and no held signal", "inputs")
     if len(set(inputs)) < len(inputs):
         flaws.add("inputs", "one is named twice")
-    for name in outputs:
-        if name not in system.signal_names:
-            flaws.add(f"outputs.{name}", "there is no such signal", nearest(name, system.signal_names))
+    flaws.add_unknown(outputs, system.signal_names, "there is no such signal", "outputs")
     flaws.raise_if_any(f"plant of '{system.scenario.name}'")

@@ -14,8 +14,7 @@ from typing import Any
 from robodyn.analysis.identification.identify import plan_identification, predict_joints
 from robodyn.analysis.identification.result import JointPrediction
 from robodyn.analysis.measurement.driven import drive_by_data
-from robodyn.analysis.measurement.measured import describe_rates, match_measured, without
-from robodyn.analysis.measurement.prediction import SignalError, compare_signals
+from robodyn.analysis.measurement.measured import SignalError, compare_signals, describe_rates, match_measured, without
 from robodyn.assembly import assemble
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario

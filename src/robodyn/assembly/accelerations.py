@@ -7,9 +7,8 @@ f are the forces of friction that sticks and of rigid contacts, lam those of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import casadi as ca
@@ -18,18 +17,21 @@ import numpy as np
 from robodyn.assembly.constraint_signals import project_on, trace_constraint_signals
 from robodyn.assembly.constraints import Constrained, Equation, constrain
 from robodyn.assembly.contribution import Contribution, Deferred, merge
-from robodyn.assembly.mobility import Solve
+from robodyn.assembly.mobility import MassSolver, Solve
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Binding
 from robodyn.assembly.reaction_modes import Reactions, trace_modes
-from robodyn.assembly.rigid_contact import build_rigid
-from robodyn.assembly.rigid_contact_events import trace_rigid_events
+from robodyn.assembly.rigid_contact import Contacts
+from robodyn.assembly.rigid_contact_events import trace_contact_events
+from robodyn.assembly.rigid_contact_rows import build_contacts
 from robodyn.assembly.stick_events import trace_stick_events
-from robodyn.assembly.stick_friction import build_sticking
+from robodyn.assembly.stick_friction import Sticking, build_sticking
 from robodyn.assembly.system import build_mass_matrix
 from robodyn.assembly.tracing import Bindings
-from robodyn.dynamics import bias, ldl, mass_solver, position_rates, solve_ldl
+from robodyn.dynamics import articulate, bias, ldl, mass_factors, position_rates
 from robodyn.model.fields import EMPTY
+
+EVENTS: Mapping[type, Callable[..., Contribution]] = {Sticking: trace_stick_events, Contacts: trace_contact_events}
 
 
 @dataclass(frozen=True)
@@ -97,11 +99,10 @@ def accelerate(motion: Motion, tau: ca.SX, known: Contribution, bindings: Bindin
         parts.append(trace_constraint_signals(motion, constrained, lam, bindings))
         if motion.context.scenario.constraint_method.method == "projection":
             projection = project_on(motion, constrained, bindings)
-    if reactions and (held := reactions.sticking):
-        directions = [element.direction for element in held.elements]
-        a = held.hold_joints(a, directions)
+    if reactions and known.sticking:
+        a = reactions.hold_joints(a)
         # Not even the last digits of a speed, as implicit methods leave them, may move what is held.
-        q_dot = position_rates(tree, motion.q, held.hold_joints(motion.v, directions))  # type: ignore[arg-type]
+        q_dot = position_rates(tree, motion.q, reactions.hold_joints(motion.v))  # type: ignore[arg-type]
     return Dynamics(motion, a, q_dot, applied, tau, bindings, constrained, projection), merge(parts)
 
 
@@ -121,9 +122,10 @@ def _react(
         return None, Contribution()
     a = constrained.accelerate(b)[0] if constrained else solve(b)
     sticking, warned = build_sticking(motion, known.sticking, a, solve, constrained)
-    respond = constrained.respond if constrained else solve
-    rigid, declared = build_rigid(motion, respond, constrained.constraint_force if constrained else _no_force)
-    return Reactions(sticking, rigid, a) if sticking or rigid else None, warned + declared
+    respond, answer = (constrained.respond, constrained.constraint_force) if constrained else (solve, _no_force)
+    contacts, declared = build_contacts(motion, respond, answer)
+    parts = [part for part in (sticking, contacts) if part]
+    return Reactions(parts, a) if parts else None, warned + declared
 
 
 def _no_force(b: ca.SX) -> ca.SX:
@@ -132,12 +134,8 @@ def _no_force(b: ca.SX) -> ca.SX:
 
 def _trace_reactions(motion: Motion, reactions: Reactions, known: Contribution, bindings: Bindings) -> Contribution:
     """Signals, events and modes of friction that sticks and of rigid contacts."""
-    forces, deciding = (reactions.split(column) for column in (reactions.forces, reactions.deciding_forces))
-    events = Contribution()
-    if reactions.rigid:
-        events += trace_rigid_events(motion, reactions.rigid, forces[1:], deciding[1:], bindings)
-    if reactions.sticking:
-        events += trace_stick_events(reactions.sticking, (forces[0], deciding[0]), known, bindings)
+    columns = (reactions.parts, reactions.split(reactions.forces), reactions.split(reactions.deciding_forces))
+    events = merge(EVENTS[type(part)](motion, part, *own, known, bindings) for part, *own in zip(*columns, strict=True))
     return events + trace_modes(motion, reactions, known + events, bindings)
 
 
@@ -145,9 +143,12 @@ def _mass_solver(motion: Motion) -> Solve:
     """M^-1 as a function of a column."""
     tree, q = motion.mechanics.tree, motion.q
     # Composite or articulated bodies; with rotors or linear mechanics the matrix itself.
-    inner: Any = mass_solver(tree, q) if not motion.rotors and not motion.linear else None
     if motion.linear:
-        inner = partial(solve_ldl, ldl(motion.linear.mass_matrix))
-    elif inner is None:
-        inner = partial(solve_ldl, ldl(build_mass_matrix(tree, q, motion.rotors)))
-    return lambda b: ca.SX(inner(b))
+        return MassSolver(ldl(motion.linear.mass_matrix))
+    if motion.rotors:
+        return MassSolver(ldl(build_mass_matrix(tree, q, motion.rotors)))
+    factors = mass_factors(tree, q)
+    if factors is not None:
+        return MassSolver(factors)
+    solve = articulate(tree, q).solve
+    return lambda b: ca.SX(solve(b))  # type: ignore[arg-type]

@@ -10,13 +10,15 @@ Given the modes, forces are linear equations, solved by the action itself, so th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import casadi as ca
 
 from robodyn.assembly.contribution import Contribution, Deferred, declare_memory, merge
 from robodyn.assembly.declarations import MemoryInfo, ProblemInfo
-from robodyn.assembly.mobility import Masks, Mobility
+from robodyn.assembly.mobility import Mobility
 from robodyn.assembly.tracing import Bindings
 from robodyn.symbolic import absolute, logical_and, where
 
@@ -25,73 +27,63 @@ FORWARD, UNSETTLED = 1.0, 2.0
 """Modes; 0 is held, -1 backward. Unsettled is a row that only pushes and finds neither (Painleve's paradox)."""
 FIXED, ALLOWED, FOLLOWS = 0.0, 1.0, 2.0
 """A row may change its mode or not; one that follows has no force, and its mode is the direction in which it moves."""
+COLUMNS = ("lower", "upper", "below", "above", "coefficient", "partner", "allowed", "tolerance", "initial")
+"""Bounds in the order of the engine, behind b and the compliance."""
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """Of k rows, each entry a column (k,).
+class Posed:
+    """Rows whose modes are looked for, each entry a column (k,) or one number for all rows.
 
     Attributes:
-        lower, upper: forces that hold; below, above: of what moves forward and backward.
+        b: motions without forces.
         allowed: whether the mode may change; tolerance: motion that counts as none; initial: mode to begin with.
-        coefficient, partner: the levels are -+coefficient times the force of the row `partner`; -1 where there is none.
+        lower, upper: forces that hold; below, above: of what moves forward and backward.
+        coefficient, partners: the levels are -+coefficient times the force of a row of the part before, by its number.
     """
 
-    lower: ca.SX
-    upper: ca.SX
-    below: ca.SX
-    above: ca.SX
+    mobility: Mobility
+    b: ca.SX
     allowed: ca.SX
     tolerance: ca.SX
-    initial: ca.SX
-    coefficient: ca.SX
-    partner: ca.SX
+    initial: ca.SX | float = 0.0
+    lower: ca.SX | float = 0.0
+    upper: ca.SX | float = 0.0
+    below: ca.SX | float = 0.0
+    above: ca.SX | float = 0.0
+    coefficient: ca.SX | float = 0.0
+    partners: Sequence[int] = ()
 
-    def columns(self) -> list[ca.SX]:
-        """In the order of the engine, behind b and the compliance."""
-        levels = [self.lower, self.upper, self.below, self.above, self.coefficient, self.partner]
-        return [*levels, self.allowed, self.tolerance, self.initial]
+    def columns(self, before: int) -> list[ca.SX]:
+        """Bounds of each row.
 
-
-def stack_bounds(*parts: Bounds) -> Bounds:
-    """Of rows of several kinds together."""
-    return Bounds(*(ca.vertcat(*(getattr(part, one.name) for part in parts)) for one in fields(Bounds)))
-
-
-def pushing_bounds(mobility: Mobility, b: ca.SX, allowed: Masks, slack: ca.SX) -> Bounds:
-    """Of rows that push and do not pull: whatever would move in by itself pushes at first."""
-    k = len(allowed)
-    zero = ca.SX.zeros(k)
-    pushes = [logical_and(may, b[i] < -slack) for i, may in enumerate(allowed)]
-    return Bounds(
-        lower=slack / absolute(mobility.own),
-        upper=ca.SX.ones(k) * NO_BOUND,
-        below=zero,
-        above=zero,
-        allowed=ca.vertcat(*(where(may, ALLOWED, FIXED) for may in allowed)),
-        tolerance=ca.SX.ones(k) * slack,
-        initial=ca.vertcat(*(where(push, 0.0, FORWARD) for push in pushes)),
-        coefficient=zero,
-        partner=-ca.SX.ones(k),
-    )
+        Args:
+            before: number of the first row of the part before.
+        """
+        k = self.b.numel()
+        partner = ca.SX([before + float(i) for i in self.partners] or -1.0)
+        given = {**vars(self), "partner": partner}
+        return [ca.SX.ones(k) * given[name] for name in COLUMNS]
 
 
-def friction_bounds(allowed: Masks, slack: ca.SX, coefficients: ca.SX, first: int = 0) -> Bounds:
-    """Of rows whose levels are -+mu times the forces of as many others, from number `first` on: all stick at first."""
-    k = len(allowed)
-    zero, partners = ca.SX.zeros(k), ca.SX([float(first + i) for i in range(k)])
-    may = ca.vertcat(*(where(one, ALLOWED, FIXED) for one in allowed))
-    return Bounds(zero, zero, zero, zero, may, ca.SX.ones(k) * slack, zero, coefficients, partners)
+def pose_pushes(mobility: Mobility, b: ca.SX, allowed: ca.SX, slack: ca.SX) -> Posed:
+    """Rows that push and do not pull: whatever would move in by itself pushes at first."""
+    pushes, least = logical_and(allowed, b < -slack), slack / absolute(mobility.own)
+    return Posed(mobility, b, allowed, slack, where(pushes, 0.0, FORWARD), lower=least, upper=NO_BOUND)
 
 
-def pose_problem(
-    name: str, mobility: Mobility, b: ca.SX, bounds: Bounds, bindings: Bindings
-) -> tuple[list[ca.SX], Contribution]:
-    """A problem that is solved before actions: its modes, memory that these read, and what declares both."""
-    k, n = mobility.rows.shape
-    memory = [MemoryInfo(f"{name}.mode{i}", "", FORWARD, hidden=True) for i in range(k)]
-    declared = merge(declare_memory(info) for info in memory)
-    columns = [b, mobility.compliance, *bounds.columns(), ca.vec(mobility.rows.T), ca.vec(mobility.columns)]
+def pose_problem(name: str, parts: Sequence[Posed], bindings: Bindings) -> tuple[list[ca.SX], Contribution]:
+    """A problem that is solved before actions: modes of each part, memory that these read, and what declares both."""
+    counts = [part.b.numel() for part in parts]
+    ends = [0, *accumulate(counts)]
+    bounds = [part.columns(ends[max(i - 1, 0)]) for i, part in enumerate(parts)]
+    rows = ca.vertcat(*(part.mobility.rows for part in parts))
+    given = [[part.b, part.mobility.compliance, *own] for part, own in zip(parts, bounds, strict=True)]
+    columns = [ca.vertcat(*kind) for kind in zip(*given, strict=True)]
+    columns += [ca.vec(rows.T), *(ca.vec(part.mobility.columns) for part in parts)]
     data = Deferred(ca.vertcat(*(ca.densify(column) for column in columns)), bindings)
-    problem = ProblemInfo(name, k, n, memory[0].name), data
-    return list(declared.symbols.values()), replace(declared, problems={name: problem})
+    memory = [MemoryInfo(f"{name}.mode{i}", "", FORWARD, hidden=True) for i in range(ends[-1])]
+    declared = merge(declare_memory(info) for info in memory)
+    modes = ca.vertcat(*declared.symbols.values())
+    problem = ProblemInfo(name, *rows.shape, memory[0].name), data
+    return ca.vertsplit(modes, ends), replace(declared, problems={name: problem})

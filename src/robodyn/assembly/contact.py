@@ -63,7 +63,7 @@ def trace_contacts(motion: Motion) -> tuple[ca.SX, Contribution]:
         pushed = [one for one, _ in found if one is not None]
         for one in pushed:
             # tau += (dw/dv)^T f: the power f.w is that of the joint torques.
-            tau = tau + ca.jtimes(one.contact_point.velocity, motion.v, one.force, True)
+            tau = tau + one.contact_point.gradient.T @ one.force
         if pushed:
             parts.append(define_contact_signals(contact, pushed))
     return tau, merge(parts)

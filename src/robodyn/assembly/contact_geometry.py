@@ -6,7 +6,7 @@ w the velocity of the touching body against the surface's body at p. The gap's r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -39,7 +39,7 @@ class ContactPoint:
     Attributes:
         name: the contact's, with the corner's behind it for a box.
         gap: [m], negative where they overlap; normal, tangents: (3,) in world axes.
-        velocity: w (3,), linear in the joint velocities; place: p (3,) in world axes.
+        gradient: of w by the joint velocities (3, n_v); velocity: w; place: p; arm: from c to p; (3,) in world axes.
         travel: speed of the middle of a wheel along its way [m/s], 0 of what is none.
     """
 
@@ -48,8 +48,10 @@ class ContactPoint:
     gap: ca.SX
     normal: ca.SX
     tangents: tuple[ca.SX, ca.SX]
+    gradient: ca.SX
     velocity: ca.SX
     place: ca.SX
+    arm: ca.SX
     travel: ca.SX
 
     @property
@@ -76,28 +78,44 @@ class ContactPoint:
 
 def find_contact_points(motion: Motion, contact: AnyContact) -> list[ContactPoint]:
     """The one of a ball or a rim, or those of a box's eight corners."""
-    base = contact.against.point
-    p_base = motion.point_position(base)
-    # w = v_1 + omega_1 x r_1 - v_2 - omega_2 x r_2, both at the same place.
-    v_base, omega_base = motion.velocity_of(p_base), motion.angular_velocity_of(motion.point_rotation(base))
-    middle = motion.point_position(contact.touching.point)
-    v_middle, omega = (
-        motion.velocity_of(middle),
-        motion.angular_velocity_of(motion.point_rotation(contact.touching.point)),
-    )
+    middle, omega = motion.point_position(contact.touching.point), motion.turning_of(contact.touching.point)[0]
     found = []
     for name, arm, radius in _places(motion, contact):
         surface = _look(motion, contact, middle + arm, radius)
-        # The point of the touching body nearest to the surface, and its velocity relative to the surface's body.
+        # The point of the touching body nearest to the surface.
         arm, gap = arm - radius * surface.normal, surface.distance - radius
         if isinstance(contact.touching, Rim):
             surface, arm = _roll(motion, contact.touching, surface, radius)
             gap = surface.distance + ca.dot(surface.normal, arm)
         p = middle + arm
-        w = v_middle + ca.cross(omega, arm) - v_base - ca.cross(omega_base, p - p_base)
+        # w = v_1 + omega_1 x r_1 - v_2 - omega_2 x r_2, both at the same place.
+        J = motion.relative_jacobian(contact.touching.point, contact.against.point, p)
+        w = J @ motion.v
         travel = ca.dot(surface.tangents[0], w - ca.cross(omega, arm))
-        found.append(ContactPoint(contact, name, gap, surface.normal, surface.tangents, w, p, travel))
+        found.append(ContactPoint(contact, name, gap, surface.normal, surface.tangents, J, w, p, arm, travel))
     return found
+
+
+def find_drifts(motion: Motion, point: ContactPoint, directions: Sequence[ca.SX]) -> ca.SX:
+    """Rates of e . w along unit vectors e while the joints do not accelerate, e . dw/dt + de/dt . w, (m,)."""
+    drift = _find_drift(motion, point)
+    turned = [ca.dot(motion.velocity_of(e), point.velocity) for e in directions]
+    return ca.vertcat(*(ca.dot(e, drift) + more for e, more in zip(directions, turned, strict=True)))
+
+
+def _find_drift(motion: Motion, point: ContactPoint) -> ca.SX:
+    """dw/dt while the joints do not accelerate, (3,).
+
+    c'' + alpha x r + omega x r'  of the touching body at r = p - c, less the same of the surface's at p
+    """
+    touching, base = point.contact.touching.point, point.contact.against.point
+    (omega, alpha), moved = motion.turning_of(touching), motion.velocity_of(point.arm)
+    drift = motion.point_drift(touching) + ca.cross(alpha, point.arm) + ca.cross(omega, moved)
+    if motion.point_pose(base)[0] < 0:
+        return drift
+    (omega, alpha), apart = motion.turning_of(base), point.place - motion.point_position(base)
+    moved = motion.point_velocity(touching) + moved - motion.point_velocity(base)
+    return drift - motion.point_drift(base) - ca.cross(alpha, apart) - ca.cross(omega, moved)
 
 
 def _roll(motion: Motion, rim: Rim, surface: Surface, radius: ca.SX) -> tuple[Surface, ca.SX]:

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from robodyn.assembly.complementarity import friction_bounds, pose_problem, pushing_bounds, stack_bounds
+from robodyn.assembly.complementarity import Posed, pose_problem, pose_pushes
 from robodyn.assembly.contribution import Contribution, merge
-from robodyn.assembly.mobility import Mobility, build_mobility, mean_compliance, slack_of, stack
+from robodyn.assembly.mobility import Mobility, mean_compliance, slack_of
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.rigid_contact import CLOSED, FREE, LOCKED, Rigid
+from robodyn.assembly.rigid_contact import CLOSED, FREE, LOCKED, Contacts
 from robodyn.symbolic import clip, logical_and, maximum, minimum, sqrt, where
 
 TINY_SLIP = 1e-7
@@ -44,105 +44,89 @@ class Impulse:
         return ca.dot(self.impulse, v + 0.5 * self.change)
 
 
-def find_impulse(motion: Motion, rigid: Rigid) -> tuple[Impulse, Contribution]:
+def find_impulse(motion: Motion, contacts: Contacts) -> tuple[Impulse, Contribution]:
     """With rebound, but not so much that it would give energy; and the problems that are solved for it."""
+    slips, smooth = None, Contribution()
+    if contacts.rough:
+        without, smooth = _collide(contacts, "impact.smooth", contacts.rates)
+        slips = _find_slips(contacts, without.change)
     # Two problems of the same kind: v_n+ >= 0, and v_n+ >= -r v_n-.
-    speeds = {"impact.plastic": rigid.rates, "impact.elastic": rigid.rates + _rebound(motion, rigid)}
-    if len(rigid.contact_points) == 1 and not rigid.has_friction:
-        return _push_apart(rigid, "impact.elastic", speeds["impact.elastic"])
-    smooth = Contribution()
-    if rigid.has_friction:
-        without, smooth = _push_apart(rigid, "impact.smooth", rigid.rates)
-        law = _find_slips(motion, rigid, without.change)
-        found = [law.rub(rigid, name, b) for name, b in speeds.items()]
-    else:
-        found = [_push_apart(rigid, name, b) for name, b in speeds.items()]
-    (plastic, _), (elastic, _) = found
-    impulse = _lose_energy(motion.v, plastic, elastic, rigid.sinks(elastic.change))
-    return impulse, merge((smooth, *(problem for _, problem in found)))
+    plastic, first = _collide(contacts, "impact.plastic", contacts.rates, slips)
+    elastic, second = _collide(contacts, "impact.elastic", contacts.rates + _rebound(motion, contacts), slips)
+    impulse = _lose_energy(motion.v, plastic, elastic, contacts.sinks(elastic.change))
+    return impulse, merge((smooth, first, second))
 
 
-def _rebound(motion: Motion, rigid: Rigid) -> ca.SX:
+def _rebound(motion: Motion, contacts: Contacts) -> ca.SX:
     """r v_n- of the contact points that approach fast enough to rebound."""
-    rebounds, values = [], motion.context.values
-    for contact_point in rigid.contact_points:
-        rate = contact_point.rate
-        bounces = rate < -contact_point.rest_speed(values)
-        rebounds.append(where(bounces, contact_point.restitution(values) * rate, 0.0))
-    return ca.vertcat(*rebounds)
+    restitution = ca.vertcat(*(point.restitution(motion.context.values) for point in contacts.points))
+    return where(contacts.rates < -contacts.rest_speed, restitution * contacts.rates, 0.0)
 
 
-def _push_apart(rigid: Rigid, name: str, b: ca.SX) -> tuple[Impulse, Contribution]:
-    """The impact without friction.
+@dataclass(frozen=True)
+class Slips:
+    """Along which contact points slip: directions G among all rows of contacts, a column for each of k contact points.
+
+    Attributes:
+        mobility: along these; speeds: before the impact; coefficients: of friction; all of k rows.
+    """
+
+    G: ca.SX
+    mobility: Mobility
+    speeds: ca.SX
+    coefficients: ca.SX
+
+
+def _collide(contacts: Contacts, name: str, b: ca.SX, slips: Slips | None = None) -> tuple[Impulse, Contribution]:
+    """The impulses of an impact, without friction where no slips are given.
 
     Args:
         b: speeds along the normals, above those of the rebound with its sign, (k,).
     """
-    normal = rigid.normal
-    bounds = pushing_bounds(normal, b, rigid.near, slack_of(b, rigid.near, CLOSED))
-    modes, problem = pose_problem(name, normal, b, bounds, {})
-    lam = normal.holder([mode == 0 for mode in modes])(b)
-    return Impulse(rigid.H.T @ lam, normal.columns @ lam), problem
-
-
-@dataclass(frozen=True)
-class FrictionalImpact:
-    """An impact with friction: mobility along the slips, slips before, coefficients, all of k contact points."""
-
-    slip: Mobility
-    s0: ca.SX
-    coefficients: ca.SX
-
-    def rub(self, rigid: Rigid, name: str, b: ca.SX) -> tuple[Impulse, Contribution]:
-        """The impulses.
-
-        Args:
-            b: speeds along the normals, above those of the rebound with its sign, (k,).
-        """
-        normal, slip, k = rigid.normal, self.slip, b.numel()
-        slack, both = slack_of(b, rigid.near, CLOSED), stack(normal, slip)
-        motions = ca.vertcat(b, self.s0)
-        bounds = stack_bounds(
-            pushing_bounds(normal, b, rigid.near, slack), friction_bounds(rigid.near, slack, self.coefficients)
-        )
-        modes, problem = pose_problem(name, both, motions, bounds, {})
-        pushing, directions = [mode == 0 for mode in modes[:k]], modes[k:]
+    k, near, normal, plain = contacts.k, contacts.near, contacts.normal, contacts.plain
+    slack = slack_of(b, near, CLOSED)
+    parts, B = [pose_pushes(normal, b, near, slack)], ca.SX.eye(plain.compliance.numel())[:, :k]
+    if slips is None:
+        (modes,), problem = pose_problem(name, parts, {})
+        along = B @ normal.holder(modes == 0)(b)
+    else:
+        mu = slips.coefficients
+        parts.append(Posed(slips.mobility, slips.speeds, near, slack, coefficient=mu, partners=range(k)))
+        (modes, directions), problem = pose_problem(name, parts, {})
         # A contact point that slides has beta = -+mu lam: its friction is a part of its normal column.
-        ratio = -ca.vertcat(*directions) * self.coefficients
-        columns = ca.horzcat(normal.columns + slip.columns @ ca.diag(ratio), slip.columns)
-        mobility = Mobility(both.rows, columns, both.rows @ columns, both.compliance, symmetric=False)
-        held = [*pushing, *(logical_and(p, e == 0) for p, e in zip(pushing, directions, strict=True))]
-        found = mobility.holder(held)(motions)
+        B, ratio, pushing = ca.horzcat(B, slips.G), -directions * mu, modes == 0
+        E = ca.vertcat(ca.horzcat(ca.SX.eye(k), ca.SX(k, k)), ca.horzcat(ca.diag(ratio), ca.SX.eye(k)))
+        compliance = ca.vertcat(normal.compliance, slips.mobility.compliance)
+        mobility = plain.combine(B.T, B @ E, compliance, tuple(range(k)))
+        held = ca.vertcat(pushing, logical_and(pushing, directions == 0))
+        found = mobility.holder(held)(ca.vertcat(b, slips.speeds))
         # Rounding aside, it is within the friction cone.
-        lam, limit = maximum(found[:k], 0.0), self.coefficients * maximum(found[:k], 0.0)
-        beta = clip(found[k:] + ratio * found[:k], -limit, limit)
-        rubbed = Impulse(rigid.H.T @ lam + slip.rows.T @ beta, normal.columns @ lam + slip.columns @ beta)
-        return rubbed, problem
+        lam = maximum(found[:k], 0.0)
+        beta = clip(found[k:] + ratio * found[:k], -mu * lam, mu * lam)
+        along = B @ ca.vertcat(lam, beta)
+    return Impulse(plain.rows.T @ along, plain.columns @ along), problem
 
 
-def _find_slips(motion: Motion, rigid: Rigid, smooth: ca.SX) -> FrictionalImpact:
+def _find_slips(contacts: Contacts, smooth: ca.SX) -> Slips:
     """Friction acts against the slip that is left when the normals alone have acted.
 
     Args:
         smooth: change of the velocities without friction.
     """
-    rows, coefficients = [], []
-    for contact_point in rigid.contact_points:
-        slips = ca.vertcat(*contact_point.slips)
-        after = slips + ca.jtimes(slips, motion.v, smooth)
-        speed, fast = sqrt(ca.sumsqr(after)), sqrt(ca.sumsqr(slips) + contact_point.rate**2)
+    k, plain = contacts.k, contacts.plain
+    G, speeds, factors = ca.SX(plain.compliance.numel(), k), ca.SX(k, 1), ca.SX(k, 1)
+    for rub in contacts.rough:
+        i, after = rub.number, rub.slips + plain.rows[rub.rows, :] @ smooth
+        speed, fast = sqrt(ca.sumsqr(after)), sqrt(ca.sumsqr(rub.slips) + contacts.rates[i] ** 2)
         direction = where(speed > TINY_SLIP * (1 + fast), after / maximum(speed, TINY_SLIP), 0.0)
-        rows.append(ca.jtimes(slips, motion.v, direction, True).T)
-        rough = contact_point.contact.friction is not None
-        name = f"{contact_point.contact.name}.friction.coefficient"
-        coefficients.append(ca.SX(motion.context.values[name]) if rough else ca.SX(0))
-    G, least = ca.vertcat(*rows), NO_MOBILITY * rigid.normal.compliance
-    slip = build_mobility(rigid.accelerate, G, lambda own: mean_compliance(own) + least)
-    # mu H M^-1 G^T >= H M^-1 H^T: the more it pushes, the more its friction pulls it in, until it has stopped.
-    locks = [mu * (rigid.H[i, :] @ slip.columns[:, i]) for i, mu in enumerate(coefficients)]
-    locked = [lock > (1 - FREE * LOCKED) * rigid.normal.S[i, i] for i, lock in enumerate(locks)]
-    factors = ca.vertcat(*(where(lock, 1 + LOCKING, 1.0) for lock in locked))
-    return FrictionalImpact(slip, G @ motion.v, factors * ca.vertcat(*coefficients))
+        G[rub.rows, i], speeds[i] = direction, ca.dot(direction, rub.slips)
+        # mu H M^-1 G^T >= H M^-1 H^T: the more it pushes, the more its friction pulls it in, until it has stopped.
+        lock = rub.coefficient * (plain.S[i, rub.rows] @ direction)
+        locked = lock > (1 - FREE * LOCKED) * plain.S[i, i]
+        factors[i] = where(locked, 1 + LOCKING, 1.0) * rub.coefficient
+    least = NO_MOBILITY * contacts.normal.compliance
+    compliance = mean_compliance(ca.diag(G.T @ plain.S @ G)) + least
+    return Slips(G, plain.combine(G.T, G, compliance), speeds, factors)
 
 
 def _lose_energy(v: ca.SX, plastic: Impulse, elastic: Impulse, sinks: ca.SX) -> Impulse:

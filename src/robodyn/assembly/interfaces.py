@@ -17,6 +17,7 @@ from robodyn.assembly.declarations import Port, StateInfo
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.tracing import Bindings, placeholder
+from robodyn.dynamics import geometric_jacobian, point_drift
 from robodyn.model import Interface
 from robodyn.model.interface import ROTATION
 
@@ -57,24 +58,31 @@ def trace_interfaces(motion: Motion, units: Mapping[str, str]) -> tuple[Motion, 
 
 def _trace_port(motion: Motion, interface: Interface, units: Mapping[str, str]) -> Port:
     """Motion of an interface, its Jacobian and `A' v`."""
+    # w = A v, w' = A a + drift.
     if interface.point is None:
         name = str(interface.on)
         position, rotation, velocity = motion.positions[name], None, motion.coordinate_rates[name]
+        A, drift = ca.jacobian(velocity, motion.v), ca.jtimes(velocity, motion.q, motion.q_dot)
     else:
         position = motion.point_position(interface.point)
         rotation = motion.point_rotation(interface.point) if interface.rotates else None
-        velocity = motion.velocity_of(position)
-        if rotation is not None:
-            velocity = ca.vertcat(velocity, motion.angular_velocity_of(rotation))
-    # w = A v, w' = A a + drift.
-    A = ca.jacobian(velocity, motion.v)
-    drift = ca.jtimes(velocity, motion.q, motion.q_dot)
+        A, drift = _point_rows(motion, interface.point, len(interface.rows))
+        velocity = A @ motion.v
     inertia = None
     if interface.rigid:
         inertia = _symmetric(_numbers(motion, interface, "far_inertia"), len(interface.rows))
     rows = tuple("rad" if row in ROTATION else "m" for row in interface.rows)
     rows = (units[f"{interface.on}.position"],) if interface.point is None else rows
     return Port(interface, A, drift, ca.SX(position), rotation, velocity, inertia, rows)
+
+
+def _point_rows(motion: Motion, name: str, rows: int) -> tuple[ca.SX, ca.SX]:
+    """A and `A' v` of a point, and of its link's rotation where there are six rows: by recursions, which share most of
+    their work with the mechanism's own."""
+    (link, pose), tree = motion.point_pose(name), motion.mechanics.tree
+    J = ca.SX(geometric_jacobian(tree, motion.q, link, pose.p))
+    accelerated = point_drift(tree, motion.q, motion.v, link, pose.p)
+    return ca.vertcat(J[3:, :], J[:3, :])[:rows, :], ca.vertcat(*map(ca.SX, accelerated))[:rows]
 
 
 def _numbers(motion: Motion, interface: Interface, quantity: str) -> ca.SX:

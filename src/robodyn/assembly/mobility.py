@@ -6,21 +6,23 @@ Symbols: k rows K of motions of the n joints; D the directions in which their fo
 
 Constraints, friction that sticks and rigid contacts are such rows. Rows that depend on each other share what they hold:
 each gives way by a little compliance, which refinement takes back where it changes the motion (augmented Lagrangian).
+What is held is a column of conditions (k,), here and elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import casadi as ca
+import numpy as np
 
-from robodyn.dynamics import ldl, solve_ldl
+from robodyn.dynamics import Factors, halve_ldl, ldl, solve_ldl
 from robodyn.symbolic import absolute, logical_and, maximum, sqrt, where
 from robodyn.symbolic.linear import factor_linear
 
-Masks = Sequence[ca.SX]
 Solve = Callable[[ca.SX], ca.SX]
 COMPLIANCE = 1e-7
 """Part of their mean mobility by which rows give way, so that a singular position does not stop the motion."""
@@ -44,86 +46,151 @@ Weigh = Callable[[ca.SX], ca.SX]
 
 
 @dataclass(frozen=True)
+class MassSolver:
+    """M^-1 as a function of a column, by the factors of M = L^T D L."""
+
+    factors: Factors
+
+    def __call__(self, b: ca.SX) -> ca.SX:
+        return ca.SX(solve_ldl(self.factors, b))  # type: ignore[arg-type]
+
+    def halve(self, rows: ca.SX) -> ca.SX:
+        """L^-T of each row of (k, n), as rows."""
+        found = [halve_ldl(self.factors, rows[i, :]) for i in range(rows.shape[0])]  # type: ignore[arg-type]
+        return ca.vertcat(ca.SX(0, rows.shape[1]), *(ca.horzcat(*row) for row in found))
+
+    def weigh(self, halves: ca.SX) -> ca.SX:
+        """D^-1 times each row of (k, n): `y^T D^-1 y'` is what a force along one row does to another."""
+        return halves @ ca.diag(ca.vertcat(*self.factors.inverse_diagonal))
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Rows and directions, (k, n) each, after half a solution: S is their product, in half the work."""
+
+    rows: ca.SX
+    directions: ca.SX
+
+    def multiply(self, leaning: Collection[int]) -> ca.SX:
+        """S, by one product for both entries of a pair of rows that do not lean: see `Mobility`."""
+        k = self.rows.shape[0]
+        pairs = [[(j, i) if i < j and not {i, j} & {*leaning} else (i, j) for j in range(k)] for i in range(k)]
+        entries = [[ca.dot(self.rows[i, :], self.directions[j, :]) for i, j in row] for row in pairs]
+        return ca.vertcat(ca.SX(0, k), *(ca.horzcat(*row) for row in entries))
+
+
+@dataclass(frozen=True)
 class Mobility:
     """What forces do where they act.
 
     Attributes:
         rows: K (k, n); columns: W (n, k); S: K W.
         compliance: how much each row gives way under its own force (k,).
-        symmetric: whether S is; friction makes it otherwise.
+        leaning: numbers of rows whose forces act in another direction, by friction; S is symmetric but for these.
+        halves: of rows and directions, where there are any.
     """
 
     rows: ca.SX
     columns: ca.SX
     S: ca.SX
     compliance: ca.SX
-    symmetric: bool = True
+    leaning: tuple[int, ...] = ()
+    halves: Halves | None = None
 
     @cached_property
     def own(self) -> ca.SX:
         """What each force does where it acts itself, negative where friction pulls more than the force pushes, (k,)."""
         return ca.diag(self.S) + self.compliance
 
-    def motions(self, b: ca.SX, f: ca.SX) -> ca.SX:
-        """w of given forces."""
-        return b + self.rows @ (self.columns @ f)
+    def select(self, these: slice) -> Mobility:
+        """Of some of the rows and their forces, which do not lean."""
+        F = ca.SX.eye(self.rows.shape[0])[these, :]
+        return self.combine(F, F.T, self.compliance[these])
 
-    def holder(self, held: Masks) -> Solve:
+    def combine(self, F: ca.SX, E: ca.SX, compliance: ca.SX, leaning: tuple[int, ...] = ()) -> Mobility:
+        """Of the motions `F w` under forces that are the columns of E, of these here."""
+        halves = Halves(F @ self.halves.rows, E.T @ self.halves.directions) if self.halves else None
+        return Mobility(F @ self.rows, self.columns @ E, F @ self.S @ E, compliance, leaning, halves)
+
+    def holder(self, held: ca.SX) -> Solve:
         """f as a function of b: `K W f + b = 0` where held, 0 elsewhere; by the smaller set of equations."""
         k, n = self.rows.shape
         stiff = any(c.is_zero() for c in ca.vertsplit(self.compliance))
         return self._by_rows(held) if k <= n or stiff else self._by_joints(held)
 
-    def _by_rows(self, held: Masks) -> Solve:
+    def _by_rows(self, held: ca.SX) -> Solve:
         """k equations, (K W + compliance) f_new = -b + compliance f, a few times, whose fixed point is K W f = -b."""
-        k = len(held)
+        k = held.numel()
         A = self.S + ca.diag(self.compliance)
         # One matrix for every set that may be held: rows of what is not are rows of the identity.
         matrix = ca.SX(k, k)
         coupled = {*zip(*ca.sparsify(A).sparsity().get_triplet(), strict=True), *((i, i) for i in range(k))}
         for i, j in sorted(coupled):
-            if j <= i or not self.symmetric:
-                matrix[i, j] = where(logical_and(held[i], held[j]), A[i, j], ca.SX(float(i == j)))
-        if self.symmetric:
-            factors = ldl(matrix)
-            solve: Callable[[list[ca.SX]], ca.SX] = lambda due: ca.SX(solve_ldl(factors, due))  # noqa: E731
-        else:
-            general = factor_linear([[matrix[i, j] for j in range(k)] for i in range(k)])
-            solve = lambda due: ca.vertcat(*general(due))  # noqa: E731
+            matrix[i, j] = where(logical_and(held[i], held[j]), A[i, j], ca.SX(float(i == j)))
+        solve = _factorise(matrix, self.leaning)
 
         def find(b: ca.SX) -> ca.SX:
-            first = solve([where(held[i], -b[i], 0.0) for i in range(k)])
+            first = solve(where(held, -b, 0.0))
             forces = [first]
             for _ in range(0 if self.compliance.is_zero() else REFINEMENTS):
-                forces.append(first + solve(ca.vertsplit(self.compliance * forces[-1])))
+                forces.append(first + solve(self.compliance * forces[-1]))
             return _extrapolate(forces, self.compliance)
 
         return find
 
-    def _by_joints(self, held: Masks) -> Solve:
+    def _by_joints(self, held: ca.SX) -> Solve:
         """n equations for what the joints do, y = W f with f_i = -(b_i + K_i y) / compliance_i (Woodbury).
 
         (g + sum W_i K_i g / compliance_i) y = -sum W_i b_i g / compliance_i over what is held
         """
-        k, n = self.rows.shape
-        g = self.compliance[0]
-        weights = ca.vertcat(*(where(held[i], g / self.compliance[i], 0.0) for i in range(k)))
+        n, g = self.rows.shape[1], self.compliance[0]
+        weights = where(held, g / self.compliance, 0.0)
         weighted = self.columns @ ca.diag(weights)
         matrix = g * ca.SX.eye(n) + weighted @ self.rows
-        solve = factor_linear([[matrix[i, j] for j in range(n)] for i in range(n)])
+        solve = _factorise_any(matrix)
 
         def find_once(b: ca.SX) -> ca.SX:
-            y = ca.vertcat(*solve(ca.vertsplit(-(weighted @ b))))
+            y = solve(-(weighted @ b))
             return -weights * (b + self.rows @ y) / g
 
         def find(b: ca.SX) -> ca.SX:
             forces = [find_once(b)]
             for _ in range(REFINEMENTS):
                 # What is left of the motion, not all of it again: rounding then shrinks with it.
-                forces.append(forces[-1] + find_once(self.motions(b, forces[-1])))
+                forces.append(forces[-1] + find_once(b + self.rows @ (self.columns @ forces[-1])))
             return _extrapolate(forces, self.compliance)
 
         return find
+
+
+def _factorise(A: ca.SX, leaning: Sequence[int]) -> Solve:
+    """A^-1 on columns, for a matrix that is symmetric and positive but for some rows and columns.
+
+        A_tt x_t + A_tn x_n = b_t,    (A_nn - A_nt A_tt^-1 A_tn) x_n = b_n - A_nt A_tt^-1 b_t
+
+    The others, t, need no pivots and are eliminated first; what is left of those that lean, n, may have any sign.
+    """
+    n, t = list(leaning), [i for i in range(A.shape[0]) if i not in leaning]
+    solve, order = MassSolver(ldl(A[t, t])), [int(place) for place in np.argsort([*t, *n])]
+    if not n:
+        return solve
+    if not t:
+        return _factorise_any(A)
+    inner = ca.horzcat(*(solve(A[t, j]) for j in n))
+    solve_left = _factorise_any(A[n, n] - A[n, t] @ inner)
+
+    def find(b: ca.SX) -> ca.SX:
+        given = solve(b[t])
+        x = solve_left(b[n] - A[n, t] @ given)
+        return ca.vertcat(given - inner @ x, x)[order]
+
+    return find
+
+
+def _factorise_any(A: ca.SX) -> Solve:
+    """A^-1 on columns."""
+    solve = factor_linear([ca.horzsplit(A[i, :]) for i in range(A.shape[0])])
+    return lambda b: ca.vertcat(*solve(ca.vertsplit(b)))
 
 
 def _extrapolate(forces: list[ca.SX], compliance: ca.SX) -> ca.SX:
@@ -142,24 +209,26 @@ def _extrapolate(forces: list[ca.SX], compliance: ca.SX) -> ca.SX:
     return forces[-1] + last * (r * (1 - r) / ((1 - r) ** 2 + (NEARLY_FREE * r**4) ** 2))
 
 
-def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh, directions: ca.SX | None = None) -> Mobility:
-    """Of rows (k, n) on a mechanism.
+def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh) -> Mobility:
+    """Of rows (k, n) on a mechanism, whose forces act along them.
 
     Args:
-        solve: M^-1 as a function of a column; directions: of the forces (k, n), those of the rows by default.
+        solve: M^-1 as a function of a column.
     """
-    along = rows if directions is None else directions
-    columns = ca.horzcat(*(solve(along[i, :].T) for i in range(along.shape[0])))
-    S = rows @ columns
+    columns, halves = ca.horzcat(*(solve(rows[i, :].T) for i in range(rows.shape[0]))), None
+    if isinstance(solve, MassSolver):
+        half = solve.halve(rows)
+        halves = Halves(half, solve.weigh(half))
+    S = halves.multiply(()) if halves else rows @ columns
     # Where a prescribed motion moves all, nothing but rounding is mobile: there is some compliance nevertheless.
     given = ca.vertsplit(weigh(ca.diag(S)))
     compliance = ca.vertcat(*(c if c.is_zero() else sqrt(c**2 + LEAST_COMPLIANCE**2) for c in given))
-    return Mobility(rows, columns, S, compliance, directions is None)
+    return Mobility(rows, columns, S, compliance, halves=halves)
 
 
 def mean_compliance(own: ca.SX) -> ca.SX:
     """Alike for all rows, so that four corners share a load."""
-    return ca.repmat(COMPLIANCE * ca.sum1(own) / own.numel(), own.numel(), 1)
+    return ca.repmat(COMPLIANCE * ca.sum1(own) / max(own.numel(), 1), own.numel(), 1)
 
 
 def stack(*parts: Mobility) -> Mobility:
@@ -167,13 +236,16 @@ def stack(*parts: Mobility) -> Mobility:
     if len(parts) == 1:
         return parts[0]
     rows, columns = ca.vertcat(*(part.rows for part in parts)), ca.horzcat(*(part.columns for part in parts))
-    compliance, symmetric = ca.vertcat(*(part.compliance for part in parts)), all(part.symmetric for part in parts)
-    return Mobility(rows, columns, rows @ columns, compliance, symmetric)
+    begins = accumulate([0, *(part.rows.shape[0] for part in parts)])
+    leaning = tuple(begin + i for begin, part in zip(begins, parts, strict=False) for i in part.leaning)
+    found = [part.halves for part in parts if part.halves]
+    halves = None
+    if len(found) == len(parts):
+        halves = Halves(*(ca.vertcat(*(getattr(h, name) for h in found)) for name in ("rows", "directions")))
+    S = halves.multiply(leaning) if halves else rows @ columns
+    return Mobility(rows, columns, S, ca.vertcat(*(part.compliance for part in parts)), leaning, halves)
 
 
-def slack_of(b: ca.SX, allowed: Masks, least: float = NO_FORCE) -> ca.SX:
+def slack_of(b: ca.SX, allowed: ca.SX, least: float = NO_FORCE) -> ca.SX:
     """What counts as zero beside the motions b, at least so much."""
-    scale = ca.SX(least / NO_FORCE)
-    for entry, may in zip(ca.vertsplit(b), allowed, strict=True):
-        scale = maximum(scale, where(may, absolute(entry), 0.0))
-    return NO_FORCE * scale
+    return NO_FORCE * maximum(least / NO_FORCE, ca.mmax(where(allowed, absolute(b), 0.0)))

@@ -17,7 +17,16 @@ from robodyn.assembly.declarations import Port, StateInfo
 from robodyn.assembly.elasticity import define_elasticity
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.tree import Mechanics, build_tree
-from robodyn.dynamics import link_poses, link_quaternions, link_velocities, position_rates
+from robodyn.dynamics import (
+    link_motions,
+    link_poses,
+    link_quaternions,
+    link_velocities,
+    point_velocity,
+    position_rates,
+    relative_jacobian,
+)
+from robodyn.dynamics.newton_euler import Motion as LinkMotion
 from robodyn.model import Freedom, LinearCombination, Mechanism, Point
 from robodyn.model.fields import EMPTY
 from robodyn.model.numbers import XYZ
@@ -94,6 +103,37 @@ class Motion:
         """Rotation of the body of a named point, world from body."""
         link, pose = self.point_pose(name)
         return ca.SX(pose.R) if link < 0 else ca.SX(self.poses[link].R @ pose.R)
+
+    @cached_property
+    def _drifting(self) -> list[LinkMotion]:
+        """How each link moves while the joints do not accelerate."""
+        return link_motions(self.mechanics.tree, self.q, self.v, [0.0] * self.v.numel())
+
+    def turning_of(self, name: str) -> tuple[ca.SX, ca.SX]:
+        """omega and, while the joints do not accelerate, alpha of the body of a named point, world axes, (3,) each."""
+        link, _ = self.point_pose(name)
+        if link < 0:
+            return ca.SX.zeros(3), ca.SX.zeros(3)
+        R, own = self.poses[link].R, self._drifting[link]
+        return ca.SX(R @ own.omega), ca.SX(R @ own.alpha)
+
+    def point_drift(self, name: str) -> ca.SX:
+        """Acceleration of a named point while the joints do not accelerate, world axes, (3,)."""
+        link, pose = self.point_pose(name)
+        if link < 0:
+            return ca.SX.zeros(3)
+        own = self._drifting[link]
+        return ca.SX(self.poses[link].R @ (own.accel + own.U @ pose.p) + self.mechanics.tree.gravity)
+
+    def point_velocity(self, name: str) -> ca.SX:
+        """Velocity of a named point, world axes, (3,)."""
+        link, pose = self.point_pose(name)
+        return ca.SX(point_velocity(self.mechanics.tree, self.q, self.v, link, pose.p))
+
+    def relative_jacobian(self, first: str, second: str, place: ca.SX) -> ca.SX:
+        """Velocity of the body of a point against that of another at a place, by the joints' velocities, (3, n_v)."""
+        links = self.point_pose(first)[0], self.point_pose(second)[0]
+        return ca.SX(relative_jacobian(self.mechanics.tree, self.q, links, place))
 
     @property
     def size(self) -> float:

@@ -1,7 +1,7 @@
-"""Rigid contact: what are the contacts of a machine made of, and what do they not go together with?
+"""Rigid contact: which contact points of a machine rest, and which slide?
 
-Symbols: k contact points with gaps g_i and gradients H_i; D_i the direction of a contact point's force in the joints'
-space, H_i with friction added; A = H M^-1 D^T with the machine's constraints kept.
+Symbols: k contact points with gaps g_i; rows K of the speeds along normals and then along tangents, M^-1 K^T with the
+machine's constraints kept. A force along a normal has friction beside it, along the tangents: the columns of E.
 """
 
 from __future__ import annotations
@@ -11,19 +11,14 @@ from functools import cached_property
 
 import casadi as ca
 
-from robodyn.assembly.complementarity import Bounds, pushing_bounds
-from robodyn.assembly.contact import check_moves, own_name, trace_contact
-from robodyn.assembly.contact_friction import DryFriction, DryPoint, build_dry_friction, find_dry_points
-from robodyn.assembly.contact_geometry import find_contact_points
-from robodyn.assembly.contribution import Context, Contribution, Deferred, declare_memory, merge, reference_to
-from robodyn.assembly.declarations import MemoryInfo
-from robodyn.assembly.end_stops import EndStop, RigidPoint, StopPoint, find_end_stops
-from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, build_mobility, mean_compliance, slack_of
-from robodyn.assembly.motion import Motion
-from robodyn.assembly.values import Values
-from robodyn.laws import info_of
-from robodyn.model import RigidContact
-from robodyn.model.contact import AnyContact, function_of
+from robodyn.assembly.complementarity import FIXED, UNSETTLED, Posed, pose_pushes
+from robodyn.assembly.contact_friction import DryPoint
+from robodyn.assembly.contact_geometry import ContactPoint
+from robodyn.assembly.contribution import Contribution
+from robodyn.assembly.end_stops import EndStop, RigidPoint
+from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, slack_of
+from robodyn.assembly.reaction_modes import Rows, Settled
+from robodyn.model.contact import AnyContact
 from robodyn.symbolic import absolute, logical_and, logical_or, where
 
 JAMS, SETTLING = "jams", "contacts.settling"
@@ -46,219 +41,171 @@ FREE = 1.1
 
 
 @dataclass(frozen=True)
-class Rigid:
-    """The rigid contacts of a machine and the expressions their behaviour is made of.
+class Rub:
+    """Friction of a rough contact point.
 
     Attributes:
-        resting: for each contact point, memory that is 1 while it rests.
-        H, D: gradients and directions of forces (k, n_v); directions: of forces in world axes, per normal force, (3,).
-        accelerate: M^-1, constraints kept, as a function of a column; constraint_force: force of constraints on the
-        joints, likewise.
-        drift: accelerations of the gaps while the joints do not accelerate (k,).
-        dry: friction that sticks, of those contact points that have it.
+        number: of the point; rows: of its slips among all; used: tangents along which joints make it slip.
+        slips: along these (m,); force: along both tangents for a normal force of 1 N (2,); states: of its law.
     """
 
-    contact_points: tuple[RigidPoint, ...]
-    resting: tuple[ca.SX, ...]
-    H: ca.SX
-    D: ca.SX
-    directions: tuple[ca.SX, ...]
-    accelerate: Solve
-    constraint_force: Solve
-    drift: ca.SX
-    dry: DryFriction | None
+    point: ContactPoint
+    number: int
+    rows: slice
+    used: list[int]
+    slips: ca.SX
+    force: ca.SX
+    coefficient: ca.SX
+    states: tuple[ca.SX, ...]
+    declared: Contribution
+
+
+@dataclass(frozen=True)
+class Contacts(Rows):
+    """The rigid contacts of a machine: rows of their normals, then of the slips of dry friction.
+
+    Attributes:
+        points: k contact points; rough: their friction; dry: that which sticks.
+        plain: mobility of the speeds along all normals and then along all tangents, without friction.
+        E: forces of the rows as forces along these.
+        resting, settling, jams: memory, 1 while a contact point rests, after an impact, where one finds no forces.
+        rest_speed: below which a contact point stays (k,); answer: force of constraints on the joints to one there.
+    """
+
+    points: tuple[RigidPoint, ...]
+    plain: Mobility
+    E: ca.SX
+    rough: tuple[Rub, ...]
+    dry: tuple[DryPoint, ...]
+    resting: ca.SX
+    settling: ca.SX
+    jams: dict[str, ca.SX]
+    rest_speed: ca.SX
+    answer: Solve
 
     @property
-    def held(self) -> list[ca.SX]:
-        return [memory > 0.5 for memory in self.resting]
+    def k(self) -> int:
+        return len(self.points)
 
     @property
-    def near(self) -> list[ca.SX]:
-        return [contact_point.gap <= NEAR for contact_point in self.contact_points]
+    def rests(self) -> ca.SX:
+        """Of which contact points, (k,)."""
+        return self.resting > 0.5
+
+    @cached_property
+    def gaps(self) -> ca.SX:
+        return ca.vertcat(*(point.gap for point in self.points))
+
+    @cached_property
+    def rates(self) -> ca.SX:
+        """Of the gaps, (k,)."""
+        return ca.vertcat(*(point.rate for point in self.points))
+
+    @cached_property
+    def slips(self) -> ca.SX:
+        """Of dry friction."""
+        return ca.vertcat(ca.SX(0, 1), *(point.slips for point in self.dry))
+
+    @property
+    def near(self) -> ca.SX:
+        return self.gaps <= NEAR
 
     @property
     def contacts(self) -> list[AnyContact | EndStop]:
-        return list(dict.fromkeys(contact_point.contact for contact_point in self.contact_points))
+        return list(dict.fromkeys(point.contact for point in self.points))
+
+    @cached_property
+    def normal(self) -> Mobility:
+        """What forces along the normals do to the gaps."""
+        return self.plain.select(slice(0, self.k))
 
     @property
-    def rates(self) -> ca.SX:
-        """Of the gaps, (k,)."""
-        return ca.vertcat(*(contact_point.rate for contact_point in self.contact_points))
+    def directions(self) -> ca.SX:
+        return self.E.T @ self.plain.rows
+
+    @property
+    def returning(self) -> ca.SX:
+        """What sticks comes to rest again, should it move by the solver's errors."""
+        return ca.vertcat(ca.SX(self.k, 1), 2 * RETURN_RATE * self.slips)
 
     def sinks(self, change: ca.SX) -> ca.SX:
         """Which contact points a change of velocities (n_v,) leaves on their way into the surface, (k,)."""
         # Beside the largest speed there is: rounding grows with it.
         fast = SINKING * (1 + ca.mmax(ca.fabs(self.rates)))
-        return ca.vertcat(*self.near) * (self.rates + self.H @ change < -fast)
-
-    @property
-    def has_friction(self) -> bool:
-        return any(contact_point.contact.friction is not None for contact_point in self.contact_points)
+        return self.near * (self.rates + self.normal.rows @ change < -fast)
 
     @cached_property
-    def normal(self) -> Mobility:
-        """What forces along the normals do to the gaps."""
-        return build_mobility(self.accelerate, self.H, mean_compliance)
-
-    @cached_property
-    def mobility(self) -> Mobility:
-        """What forces with their friction do to the gaps."""
-        return build_mobility(self.accelerate, self.H, mean_compliance, self.D) if self.has_friction else self.normal
-
-    @cached_property
-    def sorting(self) -> Mobility:
-        """The same where modes are found: friction that sticks has rows of its own."""
-        if self.dry is None:
-            return self.mobility
-        rows = [self.H[i, :] if t.contact.sticks else self.D[i, :] for i, t in enumerate(self.contact_points)]
-        return build_mobility(self.accelerate, self.H, mean_compliance, ca.vertcat(*rows))
-
-    def effect(self, i: int) -> ca.SX:
-        """What a force with its friction does to its own gap, as a part of what it would do without."""
+    def effect(self) -> ca.SX:
+        """What a force with its friction does to its own gap, as a part of what it would do without, (k,)."""
         # H_i M^-1 D_i^T by H_i M^-1 H_i^T: below zero, friction pulls the gap shut (Painleve).
-        return self.mobility.S[i, i] / self.normal.S[i, i]
+        return ca.diag(self.mobility.S)[: self.k] / ca.diag(self.normal.S)
 
-    def _effect_when_sliding(self, i: int) -> ca.SX:
+    def _effect_when_sliding(self) -> ca.SX:
         """The same where modes are found anew: what has come down and moves will slide."""
-        for point in self.dry.points if self.dry else ():
-            if point.number == i:
-                along = self.H[i, :] @ (self.dry.mobility.columns[:, point.rows] @ point.slide_direction)  # type: ignore[union-attr]
-                return where(point.moves, 1 - point.coefficient * along / self.normal.S[i, i], self.effect(i))
-        return self.effect(i)
+        effect = ca.SX(self.effect)
+        for point in self.dry:
+            i = point.number
+            along = self.plain.S[i, point.rows] @ point.slide_direction
+            effect[i] = where(point.moves, 1 - point.coefficient * along / self.normal.S[i, i], effect[i])
+        return effect
 
-    def motions(self, a: ca.SX) -> ca.SX:
-        """Accelerations of the gaps without contact forces, and beside them what rests returns to its surface, (k,).
-
-        Whether a contact point pushes is found from the same as how much: else one whose force has ended may go on
-        resting.
-        """
-        # g'' = H a + drift, and for what rests g'' + 2 r g' + r^2 g = 0 (Baumgarte).
-        b = self.H @ a + self.drift
-        returning = [
-            2 * RETURN_RATE * contact_point.rate + RETURN_RATE**2 * contact_point.gap
-            for contact_point in self.contact_points
-        ]
-        return b + ca.vertcat(*(where(held, more, 0.0) for held, more in zip(self.held, returning, strict=True)))
-
-    def bounds(self, values: Values, b: ca.SX, forces: ca.SX, settling: ca.SX) -> Bounds:
-        """Of the contact points that neither approach nor part.
+    def pose(self, b: ca.SX, forces: ca.SX) -> list[Posed]:
+        """Of the contact points that neither approach nor part, and their friction.
 
         One whose friction would pull it in more than its force pushes is let go (Painleve's paradox): it sinks by a
         rounding error and hits. That impact may stop its slip; if it does not, it hits again and again, as is reported.
-
-        Args:
-            b: accelerations of the gaps without contact forces; forces: by the present modes; settling: memory that is
-            1 after an impact.
         """
-        allowed = []
-        for i, contact_point in enumerate(self.contact_points):
-            # What rests may creep up to its rest speed before it counts as parting.
-            slow = where(self.held[i], contact_point.rest_speed(values), RESTING)
-            at_rest = logical_and(self.near[i], absolute(contact_point.rate) <= slow)
-            # What rests rests on while it pushes, else by an impact only: a located end of a force is one, also where
-            # this decision would round another way.
-            pushes = logical_and(self.held[i], forces[i] > 0)
-            at_rest = logical_and(at_rest, logical_or(pushes, settling > 0.5))
-            free = self._effect_when_sliding(i) > FREE * LOCKED if self.has_friction else True
-            allowed.append(logical_and(at_rest, free))
-        return pushing_bounds(self.sorting, b, allowed, slack_of(b, allowed))
+        k = self.k
+        # What rests may creep up to its rest speed before it counts as parting.
+        at_rest = logical_and(self.near, absolute(self.rates) <= where(self.rests, self.rest_speed, RESTING))
+        # What rests rests on while it pushes, else by an impact only: a located end of a force is one, also where
+        # this decision would round another way.
+        pushes = logical_and(self.rests, forces[:k] > 0)
+        allowed = logical_and(at_rest, logical_or(pushes, self.settling > 0.5))
+        if self.rough:
+            allowed = logical_and(allowed, self._effect_when_sliding() > FREE * LOCKED)
+        slack, sorting = slack_of(b[:k], allowed), self._sorting
+        normals = pose_pushes(sorting.select(slice(0, k)), b[:k], allowed, slack)
+        if not self.dry:
+            return [normals]
+        turns = ca.diagcat(*(point.turn for point in self.dry))
+        of = [(p, where(p.moves, FIXED, allowed[p.number])) for p in self.dry]
+        columns = [(p.begin(forces), ca.repmat(may, len(p.used), 1), p.coefficients, p.to_rest) for p, may in of]
+        begins, may, coefficients, to_rest = (ca.vertcat(*column) for column in zip(*columns, strict=True))
+        partners = [point.number for point in self.dry for _ in point.used]
+        slips, motions = sorting.select(slice(k, b.numel())), turns @ (b[k:] + to_rest)
+        return [normals, Posed(slips, motions, may, slack, begins, coefficient=coefficients, partners=partners)]
 
-    def note_jams(self, wrong: list[ca.SX]) -> dict[str, Deferred]:
+    @cached_property
+    def _sorting(self) -> Mobility:
+        """Mobility where modes are found: dry friction has rows of its own, along and across what slides."""
+        if not self.dry:
+            return self.mobility
+        E = ca.SX(self.E)
+        E[:, [p.number for p in self.dry]] = ca.SX.eye(E.shape[0])[:, [p.number for p in self.dry]]
+        F = ca.diagcat(ca.SX.eye(self.k), *(point.turn for point in self.dry))
+        more = ca.SX(E.shape[1], E.shape[0] - E.shape[1])
+        return self.plain.combine(ca.horzcat(F, more), E @ F.T, self.mobility.compliance, self.mobility.leaning)
+
+    def settle(self, modes: list[ca.SX]) -> Settled:
+        """Which contact points rest, and where their friction slides to; its states begin anew where none rests."""
+        rests = modes[0] == 0
+        update = {self.resting[i].name(): where(rests[i], 1.0, 0.0) for i in range(self.k)}
+        for rub in self.rough:
+            update |= {state.name(): where(rests[rub.number], state, 0.0) for state in rub.states}
+        update[SETTLING] = ca.SX(0)
+        jams = self.note_jams(modes[0] == UNSETTLED)
+        if not self.dry:
+            return Settled(update, jams=jams)
+        stops = [rests]
+        for point in self.dry:
+            rest, direction = rests[point.number], point.slide(ca.vertcat(*modes)[point.rows])
+            update |= {e.name(): where(rest, direction[i], 0.0) for i, e in enumerate(ca.vertsplit(point.memory))}
+            stops += [point.stops(direction, rest)] * len(point.used)
+        rows = self.plain.select(slice(0, self.held.numel()))
+        return Settled(update, rows, ca.vertcat(self.rates, self.slips), ca.vertcat(*stops), jams)
+
+    def note_jams(self, wrong: ca.SX) -> dict[str, ca.SX]:
         """Contacts for which there are no forces or impulses that keep them from sinking in."""
-        updates = {}
-        for contact in self.contacts:
-            found = ca.SX(0)
-            for contact_point, bad in zip(self.contact_points, wrong, strict=True):
-                found = logical_or(found, bad) if contact_point.contact is contact else found
-            updates[f"{contact.name}.{JAMS}"] = Deferred(where(found, 1.0, 0.0), {})
-        return updates
-
-    def unbend(self, rests: list[ca.SX]) -> dict[str, Deferred]:
-        """States of friction where nothing rests: what parts takes nothing with it."""
-        update = {}
-        for contact_point, rest in zip(self.contact_points, rests, strict=True):
-            for _, law, _ in contact_point.contact.laws.values():
-                for state in info_of(function_of(law)).states:
-                    so_far = reference_to(own_name(contact_point, state))
-                    kept = where(rest, so_far.expression, 0.0)
-                    update[own_name(contact_point, state)] = Deferred(kept, so_far.bindings)
-        return update
-
-
-def build_rigid(motion: Motion, accelerate: Solve, constraint_force: Solve) -> tuple[Rigid | None, Contribution]:
-    """The rigid contacts of a machine, if it has any, with their memory and the states of their friction.
-
-    Args:
-        accelerate: M^-1, constraints kept, as a function of a column; constraint_force: force of constraints on the
-        joints, likewise.
-    """
-    contacts = [c for c in motion.context.scenario.machine.contacts if isinstance(c, RigidContact)]
-    found = [find_contact_points(motion, contact) for contact in contacts]
-    contact_points: list[RigidPoint] = [point for group in found if check_moves(motion, group) for point in group]
-    contact_points += find_end_stops(motion)
-    if not contact_points or not _check_rest(motion, contact_points):
-        return None, Contribution()
-    rates = ca.vertcat(*(contact_point.rate for contact_point in contact_points))
-    H = ca.jacobian(rates, motion.v)
-    infos = [MemoryInfo(own_name(point, "rests"), "", 0.0, hidden=True) for point in contact_points]
-    rests = merge(declare_memory(info) for info in infos)
-    resting = tuple(rests.symbols.values())
-    dry, slides = find_dry_points(motion, contact_points, resting)
-    pushes = [_push(motion.context, point, resting[i], dry.get(i)) for i, point in enumerate(contact_points)]
-    directions = tuple(direction for direction, _ in pushes)
-    D = H
-    if any(contact_point.contact.friction is not None for contact_point in contact_points):
-        # D_i = (dw/dv)^T (n + friction), the force's direction in the space of the joints.
-        rough = [contact_point.contact.friction is not None for contact_point in contact_points]
-        pairs = enumerate(zip(contact_points, directions, strict=True))
-        rows = [ca.jtimes(t.velocity, motion.v, n, True).T if rough[i] else H[i, :] for i, (t, n) in pairs]
-        D = ca.vertcat(*rows)
-    drift = ca.jtimes(rates, motion.q, motion.q_dot)
-    friction = build_dry_friction(motion, dry, accelerate)
-    own = (tuple(contact_points), resting, H, D, directions)
-    declared = merge((rests, slides, *(part for _, part in pushes)))
-    return Rigid(*own, accelerate, constraint_force, drift, friction), declared
-
-
-def _push(
-    context: Context, contact_point: RigidPoint, resting: ca.SX, dry: DryPoint | None
-) -> tuple[ca.SX, Contribution]:
-    """Force on the touching body for a normal force of 1 N: along the normal, and what its friction adds."""
-    if isinstance(contact_point, StopPoint) or contact_point.contact.friction is None:
-        return contact_point.normal, Contribution()
-    first, second = dry.direction if dry else contact_point.slips
-    given = {"slip1": first, "slip2": second, "normal": ca.SX(1), "travel": contact_point.travel}
-    if contact_point.contact.sticks:
-        given["direction"] = where(dry.slides, 1.0, 0.0) if dry else ca.SX(0)
-    rubbed, traced = trace_contact(context, contact_point, given, "friction", ("force1", "force2"), resting > 0.5)
-    if rubbed is None:
-        return contact_point.normal, traced
-    along, across = contact_point.tangents
-    return contact_point.normal + rubbed["force1"] * along + rubbed["force2"] * across, traced
-
-
-def _check_rest(motion: Motion, contact_points: list[RigidPoint]) -> bool:
-    """Report what rigid contacts do not go together with."""
-    scenario, flaws, path = motion.context.scenario, motion.context.flaws, contact_points[0].path
-    method = scenario.constraint_method.method
-    before = len(flaws.found)
-    if method in ("index3", "minimal"):
-        what = f"rigid contacts and end stops do not go together with the constraint method '{method}'"
-        flaws.add(path, what, "say baumgarte or projection")
-    if scenario.initialisation == "equilibrium":
-        flaws.add(path, "a rest on a rigid contact or end stop is not searched for", "start as given")
-    elif scenario.initialisation == "given":
-        _check_start(motion, contact_points)
-    return len(flaws.found) == before
-
-
-def _check_start(motion: Motion, contact_points: list[RigidPoint]) -> None:
-    for contact_point in contact_points:
-        gap, rate = motion.values_at_start(ca.vertcat(contact_point.gap, contact_point.rate))
-        # A start inside a surface, or on its way into one, has no impulse that belongs to it.
-        if gap < -SUNK:
-            what = f"starts inside the surface, by {-gap:.3g} m"
-            motion.context.flaws.add(contact_point.path, what, "change initial")
-        elif gap <= NEAR and rate < -RESTING:
-            what = f"starts in touch and moves into the surface, with {-rate:.3g} m/s"
-            motion.context.flaws.add(contact_point.path, what, "start a little above it")
+        own = {name: [wrong[i] for i, p in enumerate(self.points) if p.contact.name == name] for name in self.jams}
+        return {self.jams[name].name(): where(ca.mmax(ca.vertcat(*bad)), 1.0, 0.0) for name, bad in own.items()}

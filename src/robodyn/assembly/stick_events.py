@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import casadi as ca
 
-from robodyn.assembly.contribution import Contribution, Deferred, define, merge, watch
-from robodyn.assembly.declarations import Guard
+from robodyn.assembly.contribution import Contribution, define, merge, watch
 from robodyn.assembly.invariants import Invariant
+from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import SignalInfo
-from robodyn.assembly.reaction_modes import ACTION, PROBLEM
+from robodyn.assembly.reaction_modes import guard_modes
 from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, OPEN, REST_SPEED, Sticking, reserve_of
 from robodyn.assembly.tracing import Bindings
 from robodyn.symbolic import absolute, minimum, sign, where
@@ -18,7 +18,7 @@ SEEN_SPEED = 1e-4
 
 
 def trace_stick_events(
-    sticking: Sticking, forces: tuple[ca.SX, ca.SX], known: Contribution, bindings: Bindings
+    motion: Motion, sticking: Sticking, forces: ca.SX, deciding: ca.SX, known: Contribution, bindings: Bindings
 ) -> Contribution:
     """Forces and drifts as signals, invariants, and guards of slipping and stopping.
 
@@ -26,18 +26,18 @@ def trace_stick_events(
     where the event of another element made it so.
 
     Args:
-        forces: of the elements, and those that decide which hold.
+        forces: of the elements; deciding: those that decide which hold.
         known: signals of the elements and of what they are on.
     """
     parts = []
     for i, element in enumerate(sticking.elements):
         info = known.signals[element.force]
-        parts.append(define([info], {info.name: forces[0][i]}, bindings))
+        parts.append(define([info], {info.name: forces[i]}, bindings))
         drift = SignalInfo(f"{element.block.name}.stick_drift", known.signals[f"{element.on}.position"].unit)
         moved = where(element.direction == 0, sticking.position[i] - element.anchor, 0.0)
         parts.append(define([drift], {drift.name: moved}))
         units = (info.unit, known.signals[f"{element.on}.velocity"].unit)
-        parts.append(_trace_events(sticking, i, forces[1][i], units, bindings))
+        parts.append(_trace_events(sticking, i, deciding[i], units, bindings))
     return merge(parts)
 
 
@@ -58,16 +58,13 @@ def _trace_events(sticking: Sticking, i: int, force: ca.SX, units: tuple[str, st
     beyond = where(stuck, -reserve, 0.0)
     against = where(absolute(element.direction) == 1, -element.direction * speed, 0.0)
     power, name = force * speed, element.block.name
-    guards = [
-        (Guard(f"{name}.{event}", -1, action=ACTION, problems=(PROBLEM,)), Deferred(value, bindings))
-        for event, value in values.items()
-    ]
+    guards = tuple(guard_modes(f"{name}.{event}", value, bindings) for event, value in values.items())
     return merge(
         (
             watch(Invariant.HOLDS, name, units[0], [beyond, level], bindings),
             watch(Invariant.SLIDES, name, units[1], [against, 0.0], bindings),
             # What always holds, and what rubs at a joint that constraints lock, has no power but rounding.
             watch(Invariant.PASSIVE, name, "W", [power, absolute(power) + absolute(force) * SEEN_SPEED], bindings),
-            Contribution(guards=tuple(guards)),
+            Contribution(guards=guards),
         )
     )

@@ -18,16 +18,18 @@ holds anything there. It passes like an open brake, with a holding limit of zero
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.complementarity import ALLOWED, FIXED, FOLLOWS, Bounds
+from robodyn.assembly.complementarity import ALLOWED, FIXED, FOLLOWS, Posed
 from robodyn.assembly.constraints import Constrained, Equation
 from robodyn.assembly.contribution import Contribution, StickElement
 from robodyn.assembly.held_joints import HeldBy, find_held_joints
-from robodyn.assembly.mobility import COMPLIANCE, RETURN_RATE, Mobility, Solve, build_mobility
+from robodyn.assembly.mobility import COMPLIANCE, RETURN_RATE, Solve, build_mobility
 from robodyn.assembly.motion import Motion
+from robodyn.assembly.reaction_modes import Rows, Settled
 from robodyn.symbolic import absolute, logical_and, maximum, minimum, sign, where
 
 REST_SPEED = 1e-9
@@ -48,91 +50,75 @@ the root of this."""
 
 
 @dataclass(frozen=True)
-class Sticking:
+class Sticking(Rows):
     """The elements of a machine and the expressions their behaviour is made of.
 
     Attributes:
-        mobility: of the elements' coordinates; position, speed: these and their rates (k,).
-        drift: their accelerations while the joints do not accelerate (k,).
+        position, speed: of the elements' coordinates (k,).
         held_by: for each joint, the smallest sets of elements that hold it at rest together.
     """
 
     elements: tuple[StickElement, ...]
-    mobility: Mobility
     position: ca.SX
     speed: ca.SX
-    drift: ca.SX
     held_by: HeldBy
 
-    @property
-    def held(self) -> list[ca.SX]:
-        return [element.direction == 0 for element in self.elements]
-
-    def motions(self, a: ca.SX) -> ca.SX:
-        """Accelerations of the coordinates without friction, the joints' being a (k,)."""
-        return self.mobility.rows @ a + self.drift
+    def _of(self, name: str) -> ca.SX:
+        """A quantity of all elements (k,)."""
+        return ca.vertcat(*(getattr(element, name) for element in self.elements))
 
     @property
     def returning(self) -> ca.SX:
         """What is held also returns, r the rate of it: G a + G_dot v = -2 r s_dot - r^2 (s - anchor)."""
-        anchors = [where(e.direction == 0, e.anchor, self.position[i]) for i, e in enumerate(self.elements)]
-        return 2 * RETURN_RATE * self.speed + RETURN_RATE**2 * (self.position - ca.vertcat(*anchors))
+        off = self.position - where(self.held, self._of("anchor"), self.position)
+        return 2 * RETURN_RATE * self.speed + RETURN_RATE**2 * off
 
     @property
-    def sliding(self) -> list[ca.SX]:
-        """Force of each element that does not hold, 0 of one that does."""
-        return [
-            where(e.direction >= 1, e.forward, where(e.direction <= -1, e.backward, where(stuck, 0.0, e.frictionless)))
-            for e, stuck in zip(self.elements, self.held, strict=True)
-        ]
+    def sliding(self) -> ca.SX:
+        direction, idle = self._of("direction"), where(self.held, 0.0, self._of("frictionless"))
+        return where(direction >= 1, self._of("forward"), where(direction <= -1, self._of("backward"), idle))
 
     @property
-    def resting(self) -> list[ca.SX]:
+    def resting(self) -> ca.SX:
         """What cannot hold anything slides, also where nothing moves it yet."""
-        fastest = [where(stuck, HELD_SPEED, REST_SPEED) for stuck in self.held]
-        still = [absolute(self.speed[i]) <= speed for i, speed in enumerate(fastest)]
-        return [logical_and(rests, e.strength > 0) for rests, e in zip(still, self.elements, strict=True)]
+        still = absolute(self.speed) <= where(self.held, HELD_SPEED, REST_SPEED)
+        return logical_and(still, self._of("strength") > 0)
 
-    def bounds(self, forces: list[ca.SX]) -> Bounds:
-        """Limits and forces of sliding of those that rest: all hold at first, but the one furthest beyond its limit.
-
-        Args:
-            forces: by the present directions, that locate slips: what holds is decided by the same.
-        """
-        resting, margin = self.resting, LIMIT_MARGIN
-        excess = [
-            where(logical_and(stuck, rests), -reserve_of(e, forces[i], certain=False), -1.0)
-            for i, (e, stuck, rests) in enumerate(zip(self.elements, self.held, resting, strict=True))
-        ]
-        worst = excess[0]
-        for value in excess[1:]:
-            worst = maximum(worst, value)
-        first, allowed = [], []
-        for i, (element, rests) in enumerate(zip(self.elements, resting, strict=True)):
-            slips = logical_and(excess[i] > 0, excess[i] >= worst)
-            first.append(where(rests, where(slips, -sign(forces[i]), 0.0), where(self.speed[i] < 0, -1.0, 1.0)))
-            idle = logical_and(absolute(self.speed[i]) <= REST_SPEED, element.strength <= 0)
-            allowed.append(where(rests, ALLOWED, where(idle, FOLLOWS, FIXED)))
+    def pose(self, b: ca.SX, forces: ca.SX) -> list[Posed]:
+        """Limits and forces of sliding of those that rest: all hold at first, but the one furthest beyond its limit."""
+        resting, strength = self.resting, self._of("strength")
+        excess = ca.vertcat(*(-reserve_of(e, forces[i], certain=False) for i, e in enumerate(self.elements)))
+        excess = where(logical_and(self.held, resting), excess, -1.0)
+        slips = logical_and(excess > 0, excess >= ca.mmax(excess))
+        idle = logical_and(absolute(self.speed) <= REST_SPEED, strength <= 0)
         levels = [_levels(element) for element in self.elements]
-        strength = ca.vertcat(*(element.strength for element in self.elements))
-        zero = ca.SX.zeros(len(self.elements))
-        return Bounds(
-            lower=-ca.vertcat(*(forth for forth, _ in levels)),
-            upper=ca.vertcat(*(back for _, back in levels)),
-            below=ca.vertcat(*(element.forward for element in self.elements)),
-            above=ca.vertcat(*(element.backward for element in self.elements)),
-            allowed=ca.vertcat(*allowed),
-            tolerance=margin * strength * self.mobility.own + TINY,
-            initial=ca.vertcat(*first),
-            coefficient=zero,
-            partner=zero - 1,
-        )
+        return [
+            Posed(
+                self.mobility,
+                b,
+                allowed=where(resting, ALLOWED, where(idle, FOLLOWS, FIXED)),
+                tolerance=LIMIT_MARGIN * strength * self.mobility.own + TINY,
+                initial=where(resting, where(slips, -sign(forces), 0.0), where(self.speed < 0, -1.0, 1.0)),
+                lower=-ca.vertcat(*(forth for forth, _ in levels)),
+                upper=ca.vertcat(*(back for _, back in levels)),
+                below=self._of("forward"),
+                above=self._of("backward"),
+            )
+        ]
 
-    def hold_joints(self, values: ca.SX, directions: list[ca.SX]) -> ca.SX:
-        """Rates of the joints, exactly zero where the elements hold a joint at rest."""
-        # A joint rests exactly where some set of elements that holds it all sticks.
-        held = [_any([_all([directions[i] == 0 for i in group]) for group in groups]) for groups in self.held_by]
-        return ca.vertcat(*(where(h, 0.0, values[j]) for j, h in enumerate(held)))
+    def settle(self, modes: list[ca.SX]) -> Settled:
+        """New directions, of what can hold nothing marked as such, and where each began to stick."""
+        update: dict[str, ca.SX] = {}
+        for i, (element, mode) in enumerate(zip(self.elements, ca.vertsplit(modes[0]), strict=True)):
+            newly = logical_and(mode == 0, element.direction != 0)
+            update[element.direction.name()] = where(element.strength <= 0, OPEN, 1.0) * mode
+            update[element.anchor.name()] = where(newly, self.position[i], element.anchor)
+        return Settled(update, self.mobility, self.speed, self.resting)
+
+    def hold_joints(self, values: ca.SX, held: ca.SX) -> ca.SX:
+        """A joint rests exactly where some set of elements that holds it all sticks."""
+        groups = [[reduce(logical_and, (held[i] for i in group)) for group in sets] for sets in self.held_by]
+        return ca.vertcat(*(where(reduce(maximum, sets, ca.SX(0)), 0.0, values[j]) for j, sets in enumerate(groups)))
 
 
 def reserve_of(element: StickElement, force: ca.SX, certain: bool) -> ca.SX:
@@ -193,7 +179,8 @@ def build_sticking(
     )
     held_by = find_held_joints(numeric, always[resting])
     warnings = (_describe_shared(elements),) if shared else ()
-    return Sticking(elements, mobility, position, speed, drift, held_by), Contribution(warnings=warnings)
+    held = ca.vertcat(*(element.direction == 0 for element in elements))
+    return Sticking(mobility, held, drift, elements, position, speed, held_by), Contribution(warnings=warnings)
 
 
 def _describe_shared(elements: tuple[StickElement, ...]) -> str:
@@ -225,17 +212,3 @@ def _open(element: StickElement, condition: ca.SX) -> StickElement:
     """An element that holds nothing under a condition."""
     forth, back = (where(condition, 0.0, limit) for limit in element.limits)
     return replace(element, limits=(forth, back))
-
-
-def _all(conditions: list[ca.SX]) -> ca.SX:
-    together = ca.SX(1)
-    for condition in conditions:
-        together = logical_and(together, condition)
-    return together
-
-
-def _any(conditions: list[ca.SX]) -> ca.SX:
-    together = ca.SX(0)
-    for condition in conditions:
-        together = maximum(together, condition)
-    return together

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from robodyn.catalog import scara, scara_avoidance, six_axis
 from robodyn.catalog.contacts import bouncing_ball, box_on_slope, tumbling_box
+from robodyn.catalog.described import arm_on_slope, quadrotor, rover
 from robodyn.catalog.excited_arm import excited_arm
 from robodyn.catalog.linkages import breaking_pendulum, cartesian_pendulum, four_bars
 from robodyn.catalog.oscillator import (
@@ -45,9 +46,12 @@ SCENARIOS: Mapping[str, Maker] = {
     "four-bar": four_bars,
     "bouncing-ball": bouncing_ball,
     "box-on-slope": box_on_slope,
+    "arm-on-slope": arm_on_slope,
     "swinging-arm": swinging_arm,
     "excited-arm": excited_arm,
     "quadruped": quadruped,
+    "rover": rover,
+    "quadrotor": quadrotor,
     "oscillator-first": partial(oscillator_side, 0),
     "oscillator-second": partial(oscillator_side, 1),
     "scara-ptp": scara_ptp,
@@ -104,6 +108,7 @@ __all__ = [
     "PORT",
     "SCENARIOS",
     "Oscillator",
+    "arm_on_slope",
     "bouncing_ball",
     "box_on_slope",
     "breaking_pendulum",
@@ -119,8 +124,10 @@ __all__ = [
     "oscillator_side",
     "oscillator_sides",
     "pendulum",
+    "quadrotor",
     "quadruped",
     "quadruped_mechanism",
+    "rover",
     "scara",
     "scara_avoid",
     "scara_avoid_sampled",

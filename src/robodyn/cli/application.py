@@ -43,7 +43,7 @@ class Printer:
 
         return Console(stderr=self.stderr, highlight=False, soft_wrap=True, emoji=False)
 
-    def print(self, what: object, markup: bool = True) -> None:
+    def print(self, what: object, markup: bool = False) -> None:
         # With a console there may be a bar at the bottom of the screen, above which it prints.
         if markup or "console" in self.__dict__:
             self.console.print(what, markup=markup)
@@ -87,12 +87,12 @@ class Commands(TyperGroup):
         return found
 
     def _load(self, *names: str) -> None:
-        missing = [name for name in names if name not in self.commands]
-        for name in missing:
-            import_module(f"robodyn.cli.{name}")
-        if missing:
-            made: Any = typer.main.get_command(app)
-            self.commands.update(made.commands)
+        style: dict[str, Any] = {"pretty_exceptions_short": True, "rich_markup_mode": app.rich_markup_mode}
+        for name in names:
+            if name not in self.commands:
+                import_module(f"robodyn.cli.{name}")
+                (info,) = (info for info in app.registered_commands if info.name == name)
+                self.commands[name] = typer.main.get_command_from_info(info, **style)
 
     def invoke(self, ctx: Any) -> Any:
         as_json = "--json" in ctx.args
@@ -107,7 +107,7 @@ class Commands(TyperGroup):
                 print_json({"error": BadInput(error.format_message()).to_plain()})
             raise
         except KeyboardInterrupt as error:
-            messages.print("robodyn: interrupted", markup=False)
+            messages.print("robodyn: interrupted")
             if as_json:
                 print_json({"error": {"kind": "interrupted", "exit_code": INTERRUPTED}})
             raise typer.Exit(INTERRUPTED) from error
@@ -121,7 +121,7 @@ def _show_examples(command: str) -> str:
 
 def _report(error: BadInput, as_json: bool) -> BadInput:
     """Say what is wrong on stderr and, where JSON was asked for, as JSON on stdout too."""
-    messages.print(f"robodyn: {error.message}", markup=False)
+    messages.print(f"robodyn: {error.message}")
     if as_json:
         print_json({"error": error.to_plain()})
     return error
@@ -142,7 +142,7 @@ def _print_version(asked: bool) -> None:
     if asked:
         from robodyn import __version__
 
-        output.print(f"robodyn {__version__}", markup=False)
+        output.print(f"robodyn {__version__}")
         raise typer.Exit
 
 
@@ -166,7 +166,7 @@ def report_files(paths: Iterable[Path], as_json: bool, lines: Sequence[str] = ()
     if as_json:
         print_json({"files": written, "notes": list(lines)})
     else:
-        output.print("\n".join(lines or written), markup=False)
+        output.print("\n".join(lines or written))
 
 
 def print_json(value: Any) -> None:

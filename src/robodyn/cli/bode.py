@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.cli.answers import draw
 from robodyn.cli.application import app, fail, output, print_json
-from robodyn.cli.drawing import drawing
 from robodyn.cli.loops import PLACES, draw_table, loop_as_json, print_loops, read_loops, tell_notes
-from robodyn.cli.targets import load_single, read_data, read_settings
+from robodyn.cli.targets import load_single, read_data, refuse_other
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.frequency import FrequencyResponse
@@ -44,16 +44,15 @@ def bode(
     as_json: Annotated[bool, typer.Option("--json", help="Print frequencies, dB and degrees as JSON.")] = False,
 ) -> None:
     """Open and closed loop over frequency, in dB and degrees, of sampled loops or from a number to a signal."""
-    if at not in PLACES:
-        raise fail(f"--at {at}: must be {' or '.join(PLACES)}")
+    refuse_other("--at", at, PLACES)
     if data is not None or of is not None or reference is not None:
         if data is None or of is None or output_signal is None or len(scenarios) != 1:
             raise fail("--data, --of and --output go together, with one scenario")
-        _show_measured(scenarios[0], setting or [], data, of, output_signal, input, reference, at, plot, as_json)
+        _show_measured(scenarios[0], setting, data, of, output_signal, input, reference, at, plot, as_json)
         return
     if (input is None) != (output_signal is None):
         raise fail("--input and --output: give both or neither")
-    systems = [_assemble(source, setting or []) for source in scenarios]
+    systems = [_assemble(source, setting) for source in scenarios]
     names = [Path(source).stem for source in scenarios]
     if input is not None and output_signal is not None:
         if nyquist is not None or loop or friction != "none":
@@ -71,11 +70,10 @@ def bode(
     print_loops(table.rows)
 
 
-def _assemble(source: str, settings: list[str]) -> System:
+def _assemble(source: str, settings: list[str] | None) -> System:
     from robodyn.assembly import assemble
 
-    what = load_single(source)
-    return assemble(what.with_numbers(read_settings(settings, what, source)))
+    return assemble(load_single(source, settings))
 
 
 def _cut(system: System, loops: list[str], at: str, friction: str) -> LoopTable:
@@ -110,11 +108,8 @@ def _show_channel(
 
     models: list[LinearModel] = [linearise(system, at, [input], [signal]) for system in systems]
     notes = _unique([model.notes for model in models])
-    if plot is not None:
-        from robodyn.reporting import plot_frequency
-
-        with drawing(f"--plot {plot}"):
-            plot_frequency(models, plot, labels=names if len(names) > 1 else None)
+    labels = names if len(names) > 1 else None
+    draw("--plot", plot, lambda reporting, path: reporting.plot_frequency(models, path, labels=labels))
     grid = choose_frequencies(models)
     found = [respond(model, frequency=grid) for model in models]
     if as_json:
@@ -122,17 +117,17 @@ def _show_channel(
         print_json({"notes": notes, "input": input, "output": signal, "responses": rows})
         return
     tell_notes(notes)
-    output.print(f"{'scenario':<24} {'low':>12} {'peak':>12} {'at [Hz]':>10}  dB", markup=False)
+    output.print(f"{'scenario':<24} {'low':>12} {'peak':>12} {'at [Hz]':>10}  dB")
     for name, response in zip(names, found, strict=True):
         size = response.decibel
         k = int(size.argmax())
         numbers = f"{size[0]:>12.4g} {size[k]:>12.4g} {response.frequency[k]:>10.4g}"
-        output.print(f"{name:<24} {numbers}", markup=False)
+        output.print(f"{name:<24} {numbers}")
 
 
 def _show_measured(
     source: str,
-    settings: list[str],
+    settings: list[str] | None,
     data: Path,
     of: str,
     signal: str,
@@ -151,23 +146,19 @@ def _show_measured(
     if input is not None:
         model = linearise(_assemble(source, settings), at, [input], [of, signal])
         exact = respond_between(model, input, of, signal, found.frequency)
-    if plot is not None:
-        from robodyn.reporting import plot_measured
-
-        with drawing(f"--plot {plot}"):
-            plot_measured(found, plot, exact)
+    draw("--plot", plot, lambda reporting, path: reporting.plot_measured(found, exact, path))
     if as_json:
         measured = {"coherence": found.coherence.tolist(), "deviation": found.deviation.tolist()}
         model_curve = None if exact is None else curve(exact)
         print_json({"input": of, "output": signal, "measured": curve(found) | measured, "model": model_curve})
         return
     head = f"{'frequency [Hz]':>14} {'dB':>9} {'deg':>9} {'coherence':>10} {'+- %':>8}  model dB, deg"
-    output.print(head, markup=False)
+    output.print(head)
     for k in range(0, len(found.frequency), max(len(found.frequency) // 24, 1)):
         numbers = f"{found.decibel[k]:>9.3f} {found.phase[k]:>9.2f} {found.coherence[k]:>10.4f}"
         beside = "" if exact is None else f"{exact.decibel[k]:>9.3f} {exact.phase[k]:>9.2f}"
         width = f"{100 * 1.96 * found.deviation[k]:>8.2f}"
-        output.print(f"{found.frequency[k]:>14.4g} {numbers} {width}  {beside}".rstrip(), markup=False)
+        output.print(f"{found.frequency[k]:>14.4g} {numbers} {width}  {beside}".rstrip())
 
 
 def curve(response: FrequencyResponse) -> dict[str, Any]:

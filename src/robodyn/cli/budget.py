@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.cli.answers import draw
 from robodyn.cli.application import app, fail, messages, output, print_json
-from robodyn.cli.drawing import drawing
 from robodyn.cli.run import announce, prepare_folder
-from robodyn.cli.targets import load_single, read_settings
+from robodyn.cli.targets import load_single, read_settings, split_names
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -41,8 +41,7 @@ def budget(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Split the deviation from the wanted motion into parts that add up: friction, sampling, limits, elasticity."""
-    what = load_single(scenario)
-    what = what.with_numbers(read_settings(setting or [], what, scenario))
+    what = load_single(scenario, setting)
     asked = {"along": along, "points": points, "without": read_settings(without, what, scenario) if without else None}
     groups = _read_groups(group or [])
     folder = prepare_folder(out)
@@ -52,23 +51,23 @@ def budget(
     if not as_json:
         _report(found)
     if plot:
-        files.append(_draw(found, folder / f"{what.name}-budget.png"))
+        files.append(folder / f"{what.name}-budget.png")
+        draw("", files[-1], lambda reporting, path: reporting.plot_budget(found, path))
     if as_json:
         print_json(_as_plain(found, files))
     else:
-        output.print(f"written: {', '.join(map(str, files))}", markup=False)
+        output.print(f"written: {', '.join(map(str, files))}")
 
 
 def _read_groups(texts: list[str]) -> dict[str, list[str]]:
-    groups = {}
+    groups: dict[str, list[str]] = {}
     for text in texts:
-        name, equals, patterns = text.partition("=")
-        listed = [pattern.strip() for pattern in patterns.split(",") if pattern.strip()]
-        if not name.strip() or not equals or not listed:
+        name, equals, patterns = (part.strip() for part in text.partition("="))
+        if not name or not equals or not split_names(patterns):
             raise fail(f"--group {text}: must be written as name=pattern,pattern")
-        if name.strip() in groups:
-            raise fail(f"--group {text}: '{name.strip()}' is given twice; name all its patterns at once")
-        groups[name.strip()] = listed
+        if name in groups:
+            raise fail(f"--group {text}: '{name}' is given twice; name all its patterns at once")
+        groups[name] = split_names(patterns)
     return groups
 
 
@@ -95,20 +94,12 @@ def _write_tables(found: Budget, folder: Path, name: str) -> list[Path]:
     return [to_csv(kept, folder / f"{name}-budget.csv"), to_parquet(kept, folder / f"{name}-budget.parquet")]
 
 
-def _draw(found: Budget, path: Path) -> Path:
-    from robodyn.reporting import plot_budget
-
-    with drawing(str(path)):
-        plot_budget(found, path)
-    return path
-
-
 def _report(found: Budget) -> None:
     idle = _idle(found)
     for name in found.signals:
-        output.print(_table(found, name, idle))
+        output.print(_table(found, name, idle), markup=True)
     if idle:
-        output.print(f"without effect: {', '.join(sorted(idle))}", markup=False)
+        output.print(f"without effect: {', '.join(sorted(idle))}")
     message = f"remainder: {100 * found.remainder_share:.2g} % of the largest total"
     output.print(
         f"{message}; against the motion near the nominal one {100 * found.interaction_share:.2g} %", markup=False

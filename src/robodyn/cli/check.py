@@ -34,7 +34,7 @@ def check_file(
         warn(_warnings(system, found))
         counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in _counts(system).items())
         name = f"{file}, phase {system.scenario.name}" if checked[1:] else file
-        output.print("\n".join([f"{name}: usable; {counts}", *list_found(found or {})]), markup=False)
+        output.print("\n".join([f"{name}: usable; {counts}", *list_found(found or {})]))
 
 
 def _counts(system: System) -> dict[str, int]:

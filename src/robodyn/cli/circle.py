@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from robodyn.cli.answers import drawing
 from robodyn.cli.application import app, fail, output, print_json
-from robodyn.cli.drawing import drawing
 from robodyn.cli.targets import load_run
 
 
@@ -46,16 +46,16 @@ def circle(
         return
     for test in tests:
         head = f"{test.name}: radius {1e3 * test.radius:.6g} mm, {60 * test.speed:.4g} m/min"
-        output.print(f"{head}, {'clockwise' if test.clockwise else 'anticlockwise'}", markup=False)
+        output.print(f"{head}, {'clockwise' if test.clockwise else 'anticlockwise'}")
         output.print(
             f"  radial deviation F      {1e6 * test.lowest:+.4g} .. {1e6 * test.highest:+.4g} um", markup=False
         )
-        output.print(f"  circular deviation G    {1e6 * test.circular:.4g} um", markup=False)
+        output.print(f"  circular deviation G    {1e6 * test.circular:.4g} um")
         for peak in test.peaks:
             at = f"{57.29577951 * peak.reversal:.0f}"
-            output.print(f"  quadrant peak at {at:>3} deg {1e6 * peak.height:+.4g} um", markup=False)
+            output.print(f"  quadrant peak at {at:>3} deg {1e6 * peak.height:+.4g} um")
     if hysteresis is not None:
-        output.print(f"circular hysteresis H     {1e6 * hysteresis:.4g} um", markup=False)
+        output.print(f"circular hysteresis H     {1e6 * hysteresis:.4g} um")
 
 
 def _lengths(option: str, text: str, count: int) -> list[float]:

@@ -28,10 +28,10 @@ def compare_runs(
         extra = {"only_in_first": list(found.only_in_first), "only_in_second": list(found.only_in_second)}
         print_json({"differences": [asdict(row) for row in found], **extra})
         return
-    output.print(f"{'signal':<36} {'largest':>12} {'at':>10} {'rms':>12}  unit", markup=False)
+    output.print(f"{'signal':<36} {'largest':>12} {'at':>10} {'rms':>12}  unit")
     for row in sorted(found, key=lambda row: -(row.max_abs / row.scale if row.scale else row.max_abs)):
         numbers = f"{row.max_abs:12.4e} {row.at_time:10.4f} {row.rms:12.4e}"
-        output.print(f"{row.name:<36} {numbers}  {row.unit}", markup=False)
+        output.print(f"{row.name:<36} {numbers}  {row.unit}")
     for name, only in ((first, found.only_in_first), (second, found.only_in_second)):
         if only:
-            output.print(f"only in {name}: {', '.join(only)}", markup=False)
+            output.print(f"only in {name}: {', '.join(only)}")

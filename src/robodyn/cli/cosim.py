@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
+from robodyn.cli.answers import needing, writing
+from robodyn.cli.application import app, output, print_json
 from robodyn.cli.progress import SimulationProgress
-from robodyn.cli.run import announce, errors_as_json, prepare_folder
+from robodyn.cli.run import announce, end_unless_ok, errors_as_json, outcome_as_json, prepare_folder
 
 if TYPE_CHECKING:
     from robodyn.cosimulation import CosimulationFile, CosimulationRun
@@ -33,27 +34,22 @@ def cosimulate_file(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Simulate subsystems together; exit code 3 where it could not be carried through (what there is, is kept)."""
-    from robodyn.cosimulation import read_cosimulation
+    from robodyn.cosimulation import read_cosimulation, save_cosimulation
     from robodyn.fmi import read_fmu
 
     what = _change(read_cosimulation(file, {"fmu": read_fmu}), step, scheme, order, tolerance)
     folder = prepare_folder(out)
-    try:
-        with SimulationProgress(what.duration) as progress:
-            done = what.simulate(certify=certify, progress=progress, on_compile=announce)
-    except ImportError as error:
-        raise fail(f"{file}: a subsystem that is an FMU needs {error.name}: pip install 'robodyn[fmi]'") from error
-    paths = _save(done, folder)
+    with needing(f"{file}: a subsystem that is an FMU", "fmi"), SimulationProgress(what.duration) as progress:
+        done = what.simulate(certify=certify, progress=progress, on_compile=announce)
+    with writing(f"--out {folder}"):
+        paths = save_cosimulation(done, folder)
     if as_json:
         print_json(_as_json(done, paths))
     else:
-        output.print(done.summary(), markup=False)
+        output.print(done.summary())
         for path in paths.values():
-            output.print(f"saved as {path}", markup=False)
-    if not done.outcome.ok:
-        messages.print(f"robodyn: {done.outcome.sentence}", markup=False)
-        interrupted = done.outcome.kind.name == "INTERRUPTED"
-        raise typer.Exit(INTERRUPTED if interrupted else SIMULATION_FAILED)
+            output.print(f"saved as {path}")
+    end_unless_ok(done.outcome)
 
 
 def _change(
@@ -73,21 +69,12 @@ def _change(
     )
 
 
-def _save(done: CosimulationRun, folder: Path) -> dict[str, Path]:
-    from robodyn.cosimulation import save_cosimulation
-
-    try:
-        return save_cosimulation(done, folder)
-    except OSError as error:
-        raise fail(f"--out {folder}: cannot write the runs: {error.strerror}") from error
-
-
 def _as_json(done: CosimulationRun, paths: dict[str, Path]) -> dict[str, Any]:
     outcome = done.outcome
     certified = any(run.errors for run in done.runs.values())
     return {
         "name": done.name,
-        "outcome": {"kind": outcome.kind.name.lower(), "ok": outcome.ok, "sentence": outcome.sentence},
+        "outcome": outcome_as_json(outcome),
         "end_time": outcome.time,
         "statistics": asdict(done.statistics),
         "coupling": {name: value for name, value in done.coupling.final.items() if name.endswith(TOLD)},

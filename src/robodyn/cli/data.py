@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.cli.answers import writing
 from robodyn.cli.application import app, fail, messages, output, print_json
+from robodyn.cli.targets import refuse_ending
 from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def show_data(
     known = None if mapping is None else read_mapping(mapping)
     if template is not None:
         write_template(file, template, known)
-        messages.print(f"mapping to fill in: {template}", markup=False)
+        messages.print(f"mapping to fill in: {template}")
         return
     runs = _read(file, known, merged=rate is not None or out is not None or align is not None)
     if rate is not None:
@@ -46,9 +48,9 @@ def show_data(
         found: dict[str, Any] = {"clocks": [sheet.as_plain() for sheet in sheets]}
         print_json(found | ({"offset": asdict(offset)} if offset else {}))
     else:
-        output.print("\n\n".join(map(describe_data_sheet, sheets)), markup=False)
+        output.print("\n\n".join(map(describe_data_sheet, sheets)))
         if offset:
-            output.print(_describe_offset(offset), markup=False)
+            output.print(_describe_offset(offset))
     if out is not None:
         _write(runs[0], out)
 
@@ -92,12 +94,7 @@ def _write(run: Run, path: Path) -> None:
     from robodyn.results import to_csv, to_mcap, to_parquet
 
     writers = {".csv": to_csv, ".parquet": to_parquet, ".mcap": to_mcap}
-    if path.suffix not in writers:
-        raise fail(f"--out {path}: must end in {', '.join(writers)}")
-    try:
+    refuse_ending("--out", path, *writers)
+    with writing(f"--out {path}", "export,logs"):
         writers[path.suffix](run, path)
-    except ImportError as error:
-        raise fail(f"--out {path} needs {error.name}: pip install 'robodyn[export,logs]'") from error
-    except OSError as error:
-        raise fail(f"{path}: cannot write: {error.strerror}") from error
-    messages.print(f"{path}", markup=False)
+    messages.print(f"{path}")

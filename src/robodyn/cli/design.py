@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from robodyn.cli.application import app, fail, output, print_json
-from robodyn.cli.targets import load_single, read_settings
+from robodyn.cli.targets import load_single
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,8 +24,7 @@ def design(
     """Gains of state controllers, from the linear model and the weights of the file, and the poles that they give."""
     from robodyn.assembly.state_design import find_designs
 
-    what = load_single(scenario)
-    what = what.with_numbers(read_settings(setting or [], what, scenario))
+    what = load_single(scenario, setting)
     if not what.machine.controllers:
         raise fail(f"{scenario}: has no controllers; describe one in [controllers.NAME]")
     found = find_designs(what)
@@ -63,11 +62,11 @@ def _poles(multipliers: np.ndarray, period: float) -> list[list[float | None]]:
 def _print(one: StateDesign) -> None:
     plant = one.plant
     timing = f"every {1e3 * plant.period:g} ms, {1e3 * plant.delay:g} ms late"
-    output.print(f"{one.controller.name}, {timing}", markup=False)
+    output.print(f"{one.controller.name}, {timing}")
     states = [variable.name for variable in plant.states]
     width = max(len(name) for name in states)
     for variable in plant.inputs:
-        output.print(f"  {variable.name} at the operating point: {variable.value:.6g} {variable.unit}", markup=False)
+        output.print(f"  {variable.name} at the operating point: {variable.value:.6g} {variable.unit}")
     if one.regulator:
         _print_gains("feedback", states, one.regulator.K[:, : len(states)].T, width)
         _print_poles(one.regulator.multipliers, plant.period)
@@ -77,11 +76,11 @@ def _print(one: StateDesign) -> None:
 
 
 def _print_gains(what: str, states: list[str], rows: np.ndarray, width: int) -> None:
-    output.print(f"  {what}", markup=False)
+    output.print(f"  {what}")
     for name, row in zip(states, rows, strict=True):
-        output.print(f"    {name:<{width}}" + "".join(f" {value:>12.6g}" for value in row), markup=False)
+        output.print(f"    {name:<{width}}" + "".join(f" {value:>12.6g}" for value in row))
 
 
 def _print_poles(multipliers: np.ndarray, period: float) -> None:
     shown = ["-inf" if x is None else f"{x:.4g}{y:+.4g}j" if y else f"{x:.4g}" for x, y in _poles(multipliers, period)]
-    output.print(f"    poles [1/s]: {', '.join(shown)}", markup=False)
+    output.print(f"    poles [1/s]: {', '.join(shown)}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from robodyn.cli.application import app, fail, output, print_json
-from robodyn.cli.targets import load_single, read_settings
+from robodyn.cli.targets import load_single
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Body
 
@@ -43,8 +43,7 @@ def dress_robot(
 
     if out is not None and out.exists():
         raise fail(f"--out {out}: is there already; name another file, or remove it")
-    bare = load_single(robot)
-    bare = bare.with_numbers(read_settings(setting or [], bare, robot))
+    bare = load_single(robot, setting)
     start = {name.removesuffix(".position"): q for name, q in bare.initial.items() if name.endswith(".position")}
     machine = _with_payload(bare.machine, payload, tool) if payload or tool else bare.machine
     found = dress(machine, drives, control, joint, start=start, duration=bare.duration)
@@ -54,9 +53,9 @@ def dress_robot(
         print_json(_as_json(found))
         return
     for line in dressing_table(found):
-        output.print(line, markup=False)
+        output.print(line)
     if out is not None:
-        output.print(f"\nwrote {out}; run it with: robodyn run {out}", markup=False)
+        output.print(f"\nwrote {out}; run it with: robodyn run {out}")
 
 
 def _with_payload(machine: Machine, payload: str | None, tool: str | None) -> Machine:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from robodyn.cli.application import app, fail, messages, output, print_json
-from robodyn.cli.targets import load_single, read_data, read_pairs
-from robodyn.errors import Flaw, ModelError
+from robodyn.cli.answers import answer, writing
+from robodyn.cli.application import app, fail, messages
+from robodyn.cli.targets import load_single, read_data, read_pairs, refuse_ending
 
 if TYPE_CHECKING:
     from robodyn.analysis.identification.excitation import Excitation
@@ -44,32 +44,17 @@ def design(
     """Design a motion of all joints that tells most of the base parameters within the limits."""
     from robodyn.analysis.identification.excitation import design_excitation
 
-    if out is not None and out.suffix not in (".csv", ".toml"):
-        raise fail(f"--out {out}: must end in .csv or .toml")
+    refuse_ending("--out", out, ".csv", ".toml")
     if mapping is not None and not measured:
         raise fail("--map: has no effect without --measured")
     settings: dict[str, Any] = {"frequency": frequency, "harmonics": harmonics, "criterion": criterion, "noise": noise}
-    settings |= {"limits": _read_limits(limit or []), "within": within or [], "motion": motion, "seed": seed}
+    limits = read_pairs("limit", limit or [], lambda _, text: float(text), "name=value, a number in SI")
+    settings |= {"limits": limits, "within": within or [], "motion": motion, "seed": seed}
     runs = [read_data(path, mapping) for path in measured or []]
     found = design_excitation(load_single(scenario), measured=runs, **settings)
-    if as_json:
-        print_json(found.as_plain())
-    else:
-        output.print(_describe(found, bool(runs)), markup=False)
+    answer(as_json, found.as_plain, lambda: _describe(found, bool(runs)))
     if out is not None:
         _write(found, out)
-
-
-def _read_limits(pairs: list[str]) -> dict[str, float]:
-    found, flaws = {}, []
-    for name, text in read_pairs(pairs).items():
-        try:
-            found[name] = float(text)
-        except ValueError:
-            flaws.append(Flaw(f"--limit {name}={text}", "must be a number in SI"))
-    if flaws:
-        raise ModelError(flaws)
-    return found
 
 
 def _describe(found: Excitation, measured: bool) -> str:
@@ -135,8 +120,6 @@ def _write(found: Excitation, out: Path) -> None:
         text = "\n".join([",".join(names), *(",".join(f"{value:.9g}" for value in row) for row in rows)])
     else:
         text = "\n".join(_block(axis, found.frequency) for axis in found.axes)
-    try:
+    with writing(f"--out {out}"):
         out.write_text(text + "\n", "utf-8")
-    except OSError as error:
-        raise fail(f"--out {out}: cannot write: {error.strerror}") from error
-    messages.print(f"{out}", markup=False)
+    messages.print(f"{out}")

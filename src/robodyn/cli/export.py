@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.cli.answers import writing
 from robodyn.cli.application import app, fail, report_files
 from robodyn.cli.export_code import export_code
 from robodyn.cli.export_unit import export_unit
@@ -98,13 +99,8 @@ def _export_run(run: str, to: str, out: Path | None) -> Path:
     found = load_run(run)
     path = out or Path(run).with_suffix(SUFFIXES[to])
     write = {"csv": to_csv, "parquet": to_parquet, "nc": to_netcdf, "mcap": to_mcap}[to]
-    try:
+    with writing(f"--to {to}: {path}", "logs" if to == "mcap" else "export"):
         write(found, path)
-    except ImportError as error:
-        extra = "logs" if to == "mcap" else "export"
-        raise fail(f"--to {to} needs {error.name}: pip install 'robodyn[{extra}]'") from error
-    except OSError as error:
-        raise fail(f"{path}: cannot write: {error.strerror}") from error
     return path
 
 
@@ -142,21 +138,15 @@ def _choose_solver(scenario: Scenario, method: str | None, step: float | None) -
 def _export_file(scenario: Scenario, path: Path) -> list[str]:
     from robodyn.files import write_scenario
 
-    try:
+    with writing(str(path)):
         write_scenario(scenario, path)
-    except OSError as error:
-        raise fail(f"{path}: cannot write: {error.strerror}") from error
     return [str(path)]
 
 
 def _export_workbook(scenario: Scenario, solver: Any, rows: int | None, path: Path) -> list[str]:
-    try:
+    with writing(f"--to xlsx: {path}", "spreadsheet"):
         from robodyn.workbook import write_workbook
-    except ImportError as error:
-        raise fail(f"--to xlsx needs {error.name}: pip install 'robodyn[spreadsheet]'") from error
-    try:
+
         plan = write_workbook(scenario, path, solver, rows=rows)
-    except OSError as error:
-        raise fail(f"{path}: cannot write: {error.strerror}") from error
     n_columns = len(plan.columns.columns)
     return [f"{path}: {plan.n_rows} rows of {n_columns} columns, step {plan.step:g} s"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robodyn.cli.application import fail
+from robodyn.cli.answers import writing
 from robodyn.cli.export_unit import describe_fixed, read_inputs
 
 if TYPE_CHECKING:
@@ -19,10 +19,8 @@ def export_code(scenario: Scenario, solver: Solver, folder: Path, to: str, input
     """Write the folder; lines that say what is in it."""
     from robodyn.codegen import write_c, write_wasm
 
-    try:
+    with writing(str(folder)):
         made = (write_c if to == "c" else write_wasm)(scenario, folder, solver, inputs=read_inputs(inputs))
-    except OSError as error:
-        raise fail(f"{error.filename or folder}: cannot write: {error.strerror}") from error
     counts = f"{len(made.inputs)} inputs, {made.n_outputs} outputs, {made.n_parameters} parameters"
     lines = [f"{folder}: {len(made.files)} files; {counts}", _describe_check(made, to)]
     return [*lines, *describe_fixed(made.fixed)]

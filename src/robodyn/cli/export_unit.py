@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robodyn.cli.application import fail
-from robodyn.errors import Flaw, ModelError
+from robodyn.cli.answers import writing
+from robodyn.cli.targets import read_pairs
 
 if TYPE_CHECKING:
     from robodyn.model import Scenario, Solver
@@ -24,13 +24,9 @@ def export_unit(
     from robodyn.fmi import write_fmu
     from robodyn.fmi.exchange_checking import TOLERANCE
 
-    try:
-        given = read_inputs(inputs)
+    given = read_inputs(inputs)
+    with writing(f"--to fmu: {path}", "fmi"):
         made = write_fmu(scenario, path, solver, fmi=fmi, kind=kind, inputs=given, platforms=platforms)
-    except ImportError as error:
-        raise fail(f"--to fmu needs {error.name}: pip install 'robodyn[fmi]'") from error
-    except OSError as error:
-        raise fail(f"{path}: cannot write: {error.strerror}") from error
     counts = f"{len(made.inputs)} inputs, {made.n_outputs} outputs, {made.n_parameters} parameters"
     lines = [
         f"{path}: FMI {fmi}.0 for {', '.join(made.platforms)}; {counts}",
@@ -48,14 +44,6 @@ def describe_fixed(names: Sequence[str]) -> list[str]:
 
 def read_inputs(texts: list[str]) -> dict[str, float | None]:
     """Names with their start values: name or name=value."""
-    found: dict[str, float | None] = {}
-    flaws = []
-    for text in texts:
-        name, equals, value = text.partition("=")
-        try:
-            found[name.strip()] = float(value) if equals else None
-        except ValueError:
-            flaws.append(Flaw(f"--input {text}", "the start value must be a number"))
-    if flaws:
-        raise ModelError(flaws)
-    return found
+    given = [text for text in texts if "=" in text]
+    started = read_pairs("input", given, lambda _, text: float(text), "name=number, its start value")
+    return {name: started.get(name) for name in (text.partition("=")[0].strip() for text in texts)}

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from robodyn.cli.application import INTERRUPTED, app, fail, messages, output, print_json
-from robodyn.cli.drawing import drawing
-from robodyn.cli.targets import load_single, read_data, read_settings
-from robodyn.errors import Flaw, ModelError
+from robodyn.cli.answers import answer, draw, writing
+from robodyn.cli.application import INTERRUPTED, app, fail, messages
+from robodyn.cli.targets import load_single, read_data, read_pairs, read_settings, refuse_ending, split_names
 
 if TYPE_CHECKING:
     from robodyn.analysis.fitting.experiments import Experiment
@@ -49,35 +48,25 @@ def fit_scenario(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Fit numbers of a scenario to measured signals, with intervals and correlations."""
-    from robodyn.analysis.fitting.report import ENDINGS, describe_fit, write_fit
+    from robodyn.analysis.fitting.result import ENDINGS, describe_fit, write_fit
 
-    if out is not None and out.suffix not in ENDINGS:
-        raise fail(f"--out {out}: must end in {' or '.join(ENDINGS)}")
-    settings: dict[str, Any] = {"bounds": read_bounds(bounds or []), "noise": _read_noise(noise or [])}
-    settings |= {"inputs": entry or [], "held_out": held_out, "each": _read_names(each), "starts": starts, "seed": seed}
+    refuse_ending("--out", out, *ENDINGS)
+    levels = read_pairs("noise", noise or [], lambda _, text: float(text), "signal=deviation, in SI units")
+    settings: dict[str, Any] = {"bounds": read_bounds(bounds or []), "noise": levels or None}
+    settings |= {"inputs": entry or [], "held_out": held_out, "each": split_names(each), "starts": starts, "seed": seed}
     settings |= {"state": state, "workers": workers or os.cpu_count() or 1}
     what, experiments = _experiments(scenario, data, mapping, setting or [])
     if contest is not None:
         if out or plot or state or each:
             raise fail("--contest: has no effect on --out, --plot, --state and --each; fit the law that won")
-        _compare(what, experiments, contest, _read_names(free), settings, as_json)
+        _compare(what, experiments, contest, split_names(free), settings, as_json)
         return
-    found = _fit(what, experiments, _read_names(free), settings)
-    if as_json:
-        print_json(found.as_plain())
-    else:
-        output.print(describe_fit(found), markup=False)
-    try:
-        if out is not None:
-            messages.print(f"fitted numbers: {write_fit(found, out)}", markup=False)
-        if plot is not None:
-            _plot(found, plot)
-    except OSError as error:
-        raise fail(f"{error.filename or out}: cannot write: {error.strerror}") from error
-
-
-def _read_names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+    found = _fit(what, experiments, split_names(free), settings)
+    answer(as_json, found.as_plain, lambda: describe_fit(found))
+    if out is not None:
+        with writing(f"--out {out}"):
+            messages.print(f"fitted numbers: {write_fit(found, out)}")
+    draw("--plot", plot, lambda reporting, path: reporting.plot_fit(found, path))
 
 
 def _experiments(
@@ -106,7 +95,7 @@ def _fit(what: Scenario, experiments: list[Experiment], names: list[str], settin
         try:
             return fit_parameters(what, experiments, names, progress=bar, **settings)
         except KeyboardInterrupt as error:
-            messages.print(f"robodyn: interrupted; {_how_to_go_on(settings['state'])}", markup=False)
+            messages.print(f"robodyn: interrupted; {_how_to_go_on(settings['state'])}")
             raise typer.Exit(INTERRUPTED) from error
 
 
@@ -117,12 +106,9 @@ def _compare(
     from robodyn.analysis.fitting.law_candidates import LAWS
     from robodyn.analysis.identification.contest import contest_as_plain, describe_contest
 
-    chosen = LAWS if laws == "all" else _read_names(laws)
+    chosen = LAWS if laws == "all" else split_names(laws)
     found = compare_laws(what, experiments, chosen, free=free, **settings)
-    if as_json:
-        print_json(contest_as_plain(found))
-    else:
-        output.print(describe_contest(found), markup=False)
+    answer(as_json, lambda: contest_as_plain(found), lambda: describe_contest(found))
 
 
 def _how_to_go_on(state: Path | None) -> str:
@@ -133,39 +119,12 @@ def _how_to_go_on(state: Path | None) -> str:
 
 def read_bounds(pairs: list[str]) -> dict[str, tuple[float, float]]:
     """name=lower:upper"""
-    found, flaws = {}, []
-    for pair in pairs:
-        name, _, span = pair.partition("=")
-        lower, colon, upper = span.partition(":")
-        try:
-            if not colon:
-                raise ValueError
-            found[name.strip()] = (float(lower), float(upper))
-        except ValueError:
-            flaws.append(Flaw(f"--bounds {pair}", "must be written as name=lower:upper, in SI units"))
-    if flaws:
-        raise ModelError(flaws)
-    return found
 
+    def read(_: str, span: str) -> tuple[float, float]:
+        lower, upper = span.split(":")
+        return float(lower), float(upper)
 
-def _read_noise(pairs: list[str]) -> dict[str, float] | None:
-    found, flaws = {}, []
-    for pair in pairs:
-        name, _, level = pair.partition("=")
-        try:
-            found[name.strip()] = float(level)
-        except ValueError:
-            flaws.append(Flaw(f"--noise {pair}", "must be written as signal=deviation, in SI units"))
-    if flaws:
-        raise ModelError(flaws)
-    return found or None
-
-
-def _plot(found: Fit, path: Path) -> None:
-    from robodyn.reporting import plot_fit
-
-    with drawing(f"--plot {path}"):
-        plot_fit(found, path)
+    return read_pairs("bounds", pairs, read, "name=lower:upper, in SI units")
 
 
 class FitBar:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from robodyn.cli.application import app, fail, messages, output, print_json
-from robodyn.cli.drawing import drawing
-from robodyn.cli.targets import load_single, read_data, read_settings, seen_from
+from robodyn.cli.answers import answer, draw, writing
+from robodyn.cli.application import app, fail, messages
+from robodyn.cli.targets import load_single, read_data, refuse_ending, seen_from
 
 if TYPE_CHECKING:
-    from robodyn.analysis.identification.result import Identification
     from robodyn.model import Scenario
     from robodyn.results import Run
 
@@ -37,12 +36,9 @@ def identify_machine(
     from robodyn.analysis.identification.identify import identify
     from robodyn.analysis.identification.result import describe_identification
 
-    if out is not None and out.suffix != ".toml":
-        raise fail(f"--out {out}: must end in .toml")
-    if report is not None and report.suffix != ".html":
-        raise fail(f"--report {report}: must end in .html")
-    what = load_single(scenario)
-    what = what.with_numbers(read_settings(setting or [], what, scenario))
+    refuse_ending("--out", out, ".toml")
+    refuse_ending("--report", report, ".html")
+    what = load_single(scenario, setting)
     runs = [read_data(path, mapping) for path in data]
     if contest:
         if out or plot or report:
@@ -50,40 +46,25 @@ def identify_machine(
         _compare(what, runs, cutoff, as_json)
         return
     found = identify(what, runs, cutoff=cutoff, held_out=held_out, robust=robust, offsets=offsets)
-    if as_json:
-        print_json(found.as_plain())
-    else:
-        output.print(describe_identification(found), markup=False)
-    if out is not None:
-        _write(what, scenario, found, out)
-    if report is not None:
-        from robodyn.reporting import write_identification
-
-        with drawing(f"--report {report}"):
-            write_identification(found, report)
-    if plot is not None:
-        from robodyn.reporting import plot_identification
-
-        with drawing(f"--plot {plot}"):
-            plot_identification(found, plot)
+    answer(as_json, found.as_plain, lambda: describe_identification(found))
+    write_numbers(what, scenario, found.numbers, out)
+    draw("--report", report, lambda reporting, path: reporting.write_identification(found, path))
+    draw("--plot", plot, lambda reporting, path: reporting.plot_identification(found, path))
 
 
 def _compare(what: Scenario, runs: list[Run], cutoff: float | None, as_json: bool) -> None:
     from robodyn.analysis.identification.contest import compare_friction_laws, contest_as_plain, describe_contest
 
     found = compare_friction_laws(what, runs, cutoff=cutoff)
-    if as_json:
-        print_json(contest_as_plain(found))
-    else:
-        output.print(describe_contest(found), markup=False)
+    answer(as_json, lambda: contest_as_plain(found), lambda: describe_contest(found))
 
 
-def _write(what: Scenario, source: str, found: Identification, out: Path) -> None:
+def write_numbers(what: Scenario, source: str, numbers: dict[str, float], out: Path | None, head: str = "") -> None:
+    """A file with new numbers over those of a scenario, where one is asked for."""
     from robodyn.files.patching import patch_text
 
-    file = Path(source) if Path(source).suffix == ".toml" else None
-    try:
-        out.write_text(patch_text(what, found.numbers, None if file is None else seen_from(file, out.parent)), "utf-8")
-    except OSError as error:
-        raise fail(f"--out {out}: cannot write: {error.strerror}") from error
-    messages.print(f"new numbers: {out}", markup=False)
+    if out is not None:
+        base = seen_from(Path(source), out.parent) if Path(source).suffix == ".toml" else None
+        with writing(f"--out {out}"):
+            out.write_text(head + patch_text(what, numbers, base), "utf-8")
+        messages.print(f"new numbers: {out}")

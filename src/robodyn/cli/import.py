@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from robodyn.cli.answers import writing
 from robodyn.cli.application import app, fail, output, print_json
 
 if TYPE_CHECKING:
@@ -39,11 +40,11 @@ def import_file(
     if as_json:
         print_json(robot.sheet.to_plain() | {"written": [str(path) for path in written]})
         return
-    output.print(robot.sheet.text() if report else describe_robot(robot, file), markup=False)
+    output.print(robot.sheet.text() if report else describe_robot(robot, file))
     for path in written[:1] if out is None else [out, *([html] if html else [])]:
-        output.print(f"wrote {path}", markup=False)
+        output.print(f"wrote {path}")
     if out is not None:
-        output.print(f"run it with: robodyn run {out}", markup=False)
+        output.print(f"run it with: robodyn run {out}")
 
 
 def _write(robot: Robot, file: Path, out: Path | None, embed: bool, html: Path | None) -> list[Path]:
@@ -58,10 +59,8 @@ def _write(robot: Robot, file: Path, out: Path | None, embed: bool, html: Path |
     if html is not None:
         from robodyn.reporting.balance_page import balance_page
 
-        try:
+        with writing(f"--html {html}"):
             html.write_text(balance_page(robot.sheet.to_plain()), encoding="utf-8")
-        except OSError as error:
-            raise fail(f"--html {html}: cannot be written: {error.strerror}") from error
         written.append(html)
     return written
 

@@ -34,7 +34,7 @@ def show_info(
         print_json(facts)
         return
     for key, value in facts.items():
-        output.print(f"{key:<12} {value}", markup=False)
+        output.print(f"{key:<12} {value}")
 
 
 def _count(what: str, sizes: Mapping[Path, int]) -> dict[str, Any]:

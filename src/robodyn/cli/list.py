@@ -26,7 +26,7 @@ def list_scenarios(as_json: Annotated[bool, typer.Option("--json", help="Print J
         return
     names, packages = (max(len(str(row[key])) for row in rows) for key in ("name", "package"))
     for row in rows:
-        output.print(f"{row['name']:<{names}} {row['package']:<{packages}} {row['title']}", markup=False)
+        output.print(f"{row['name']:<{names}} {row['package']:<{packages}} {row['title']}")
 
 
 def _duration(name: str, found: Extension[Maker]) -> float | None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.cli.answers import draw
 from robodyn.cli.application import app, fail, messages, output, print_json
-from robodyn.cli.drawing import drawing
-from robodyn.cli.targets import load_single, read_settings
+from robodyn.cli.targets import load_single, refuse_other
 from robodyn.errors import ModelError
 
 if TYPE_CHECKING:
@@ -44,10 +44,8 @@ def show_loops(
     from robodyn.analysis.linear.loop_table import loop_table
     from robodyn.assembly import assemble
 
-    if at not in PLACES:
-        raise fail(f"--at {at}: must be {' or '.join(PLACES)}")
-    what = load_single(scenario)
-    system = assemble(what.with_numbers(read_settings(setting or [], what, scenario)))
+    refuse_other("--at", at, PLACES)
+    system = assemble(load_single(scenario, setting))
     table = loop_table(system, read_loops(loop or [], cut or []), at=at, friction=friction)
     found = [finding.sentence for finding in check_loops(system, at=at, friction=friction)]
     draw_table(table, plot, nyquist)
@@ -63,13 +61,13 @@ def show_loops(
 def tell_notes(sentences: Sequence[str]) -> None:
     """Print on stderr what a linear model leaves out."""
     for sentence in sentences:
-        messages.print(f"robodyn: note: {sentence}", markup=False)
+        messages.print(f"robodyn: note: {sentence}")
 
 
 def warn(sentences: Sequence[str]) -> None:
     """Print warnings on stderr."""
     for sentence in sentences:
-        messages.print(f"robodyn: warning: {sentence}", markup=False)
+        messages.print(f"robodyn: warning: {sentence}")
 
 
 def find_loop_warnings(phases: Sequence[Scenario | System], unknown: bool = False) -> list[str]:
@@ -114,12 +112,8 @@ def read_loops(texts: list[str], cut: list[str]) -> dict[str, Loop] | None:
 
 def draw_table(table: LoopTable, plot: Path | None, nyquist: Path | None) -> None:
     """Bode and Nyquist plots, where they are asked for."""
-    from robodyn.reporting.loops import plot_loops, plot_nyquist
-
-    for option, path, write in (("plot", plot, plot_loops), ("nyquist", nyquist, plot_nyquist)):
-        if path is not None:
-            with drawing(f"--{option} {path}"):
-                write(table, path)
+    draw("--plot", plot, lambda reporting, path: reporting.plot_loops(table, path))
+    draw("--nyquist", nyquist, lambda reporting, path: reporting.plot_nyquist(table, path))
 
 
 def print_loops(rows: Sequence[LoopFigures]) -> None:
@@ -127,12 +121,12 @@ def print_loops(rows: Sequence[LoopFigures]) -> None:
     width = max((len(row.name) for row in rows), default=4)
     widths = [max(len(head), 8) for head in HEAD]
     heads = [f"{head:>{wide}}" for head, wide in zip(HEAD, widths, strict=True)]
-    output.print("  ".join([f"{'loop':<{width}}", *heads]), markup=False)
+    output.print("  ".join([f"{'loop':<{width}}", *heads]))
     for row in rows:
         m = row.margins
         numbers = (row.crossover, row.bandwidth, m.gain_from, m.gain_to, m.phase, 1e3 * m.delay)
         cells = [f"{_describe(value):>{wide}}" for value, wide in zip(numbers, widths, strict=True)]
-        output.print("  ".join([f"{row.name:<{width}}", *cells]) + ("" if m.stable else "  unstable"), markup=False)
+        output.print("  ".join([f"{row.name:<{width}}", *cells]) + ("" if m.stable else "  unstable"))
 
 
 def _describe(value: float) -> str:

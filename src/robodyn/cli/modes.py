@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.cli.answers import draw, drawing
 from robodyn.cli.application import app, fail, messages, output, print_json
-from robodyn.cli.drawing import drawing
 from robodyn.cli.loops import tell_notes
-from robodyn.cli.targets import load_scenario, phases_of, read_settings
+from robodyn.cli.targets import load_scenario, phases_of, read_settings, refuse_other
 from robodyn.errors import ModelError
 
 if TYPE_CHECKING:
@@ -31,22 +31,20 @@ def show_modes(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Linearise a scenario and print its modes: frequency, damping, and the states that take most part."""
-    if at not in PLACES:
-        raise fail(f"--at {at}: must be {' or '.join(PLACES)}")
+    refuse_other("--at", at, PLACES)
     if pade < 0:
         raise fail(f"--pade {pade}: must not be negative")
     found, system = _find(scenario, at, pade, setting or [])
-    if plot is not None:
-        _plot(found, plot)
+    draw("--plot", plot, lambda reporting, path: reporting.plot_modes(found, path))
     if html is not None:
         _animate(found, system, html)
     if as_json:
         print_json({"notes": list(found.model.notes), "modes": [_as_json(mode, mode in found.free) for mode in found]})
         return
     tell_notes(found.model.notes)
-    output.print(f"{'frequency [Hz]':>14}  {'damping':>8}  {'time const. [s]':>15}  states", markup=False)
+    output.print(f"{'frequency [Hz]':>14}  {'damping':>8}  {'time const. [s]':>15}  states")
     for mode in found:
-        output.print(_row(mode, mode in found.free), markup=False)
+        output.print(_row(mode, mode in found.free))
 
 
 def _find(name: str, at: str, pade: int, settings: list[str]) -> tuple[ModeSet, System]:
@@ -63,15 +61,8 @@ def _find(name: str, at: str, pade: int, settings: list[str]) -> tuple[ModeSet, 
         return find_modes(system, at=at, pade=pade), system
     except ModelError:
         if at == "equilibrium":
-            messages.print("robodyn: note: --at start linearises where the scenario begins", markup=False)
+            messages.print("robodyn: note: --at start linearises where the scenario begins")
         raise
-
-
-def _plot(found: ModeSet, path: Path) -> None:
-    from robodyn.reporting import plot_modes
-
-    with drawing(f"--plot {path}"):
-        plot_modes(found, path)
 
 
 def _animate(found: ModeSet, system: System, path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.cli.answers import drawing
 from robodyn.cli.application import app, fail, output, print_json
-from robodyn.cli.drawing import drawing
 from robodyn.cli.targets import load_single, read_pairs
 from robodyn.errors import Flaw, ModelError
 
@@ -74,7 +74,7 @@ def move_robot(
         return
     _print(found)
     if out is not None:
-        output.print(f"wrote {out}; run it with: robodyn run {out}", markup=False)
+        output.print(f"wrote {out}; run it with: robodyn run {out}")
 
 
 def _refuse_unused(used: bool, by: str, options: dict[str, Any]) -> None:
@@ -127,16 +127,16 @@ def _fast_figures(found: Move) -> dict[str, float]:
 
 
 def _print(found: Move) -> None:
-    output.print(f"ends at {found.duration:.4g} s; largest values:", markup=False)
+    output.print(f"ends at {found.duration:.4g} s; largest values:")
     width = max(len(name) for name in found.joints)
     for name, values in _greatest(found).items():
         shown = "".join(f"   {key} {value:8.4g}" for key, value in values.items())
-        output.print(f"  {name:<{width}}{shown}", markup=False)
+        output.print(f"  {name:<{width}}{shown}")
     if fast := _fast_figures(found):
         begin = float(found.time[0])
         longer = 100 * ((fast["trapezoid"] - begin) / (found.duration - begin) - 1)
         rival = f"the fastest trapezoid within the same limits ends at {fast['trapezoid']:.4g} s, {longer:.3g} % longer"
-        output.print(f"{rival}; at most {100 * fast['use']:.4g} % of a limit is used", markup=False)
+        output.print(f"{rival}; at most {100 * fast['use']:.4g} % of a limit is used")
 
 
 def _read_line(text: str) -> list[float]:
@@ -152,17 +152,9 @@ def _read_line(text: str) -> list[float]:
 def _read_places(pairs: list[str], what: Scenario) -> dict[str, float]:
     """Positions of joints, with units where wished; who moves them says which joints there are."""
     from robodyn.files.units import read_quantity
-    from robodyn.units import UnitError
 
-    units, places, flaws = what.state_units(), {}, []
-    for name, text in read_pairs(pairs).items():
-        try:
-            places[name] = read_quantity(text, units.get(f"{name}.position", ""), bare=True)
-        except UnitError as error:
-            flaws.append(Flaw(f"--to {name}={text}", str(error)))
-    if flaws:
-        raise ModelError(flaws)
-    return places
+    units = what.state_units()
+    return read_pairs("to", pairs, lambda name, text: read_quantity(text, units.get(f"{name}.position", ""), bare=True))
 
 
 def _path_tables(found: Move, along: CartesianPath) -> PathTables:

@@ -25,7 +25,7 @@ def write_new(
         if as_json:
             print_json(titles)
         else:
-            output.print("\n".join(f"{known:<8} {title}" for known, title in titles.items()), markup=False)
+            output.print("\n".join(f"{known:<8} {title}" for known, title in titles.items()))
         return
     if name is None:
         raise fail("new: name the scenario, robodyn new NAME; --list shows the kinds")

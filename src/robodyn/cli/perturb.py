@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from robodyn.cli.application import SIMULATION_FAILED, app, fail, messages, output, print_json
+from robodyn.cli.answers import writing
+from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.cli.progress import SimulationProgress
-from robodyn.cli.run import announce, errors_as_json, prepare_folder, save_run
-from robodyn.cli.targets import load_single, read_settings
+from robodyn.cli.run import announce, end_unless_ok, errors_as_json, prepare_folder, save_run
+from robodyn.cli.targets import load_single
 
 if TYPE_CHECKING:
     from robodyn.perturbation import Comparison, Convergence, Perturbed
@@ -34,8 +35,7 @@ def perturb_scenario(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Simulate near the nominal motion: linear mechanics, with friction, drives and control in full."""
-    what = load_single(scenario)
-    what = what.with_numbers(read_settings(setting or [], what, scenario))
+    what = load_single(scenario, setting)
     counts = _read_counts(convergence)
     folder = prepare_folder(out)
     near = _make_ready(what, points, nominal)
@@ -46,9 +46,7 @@ def perturb_scenario(
     found = _compare(near, run, signal or []) if compare else None
     course = _converge(what, counts, signal or []) if counts else None
     _report(run, path, found, course, as_json)
-    if not run.outcome.ok:
-        messages.print(f"robodyn: {run.outcome.sentence}", markup=False)
-        raise typer.Exit(SIMULATION_FAILED)
+    end_unless_ok(run.outcome)
 
 
 def _read_counts(text: str | None) -> list[int]:
@@ -73,11 +71,9 @@ def _make_ready(what: Any, points: int | None, file: Path | None) -> Perturbed:
         return Perturbed(what, nominal=read, on_compile=announce)
     near = Perturbed(what, points=POINTS if points is None else points, on_compile=announce)
     if file is not None:
-        try:
+        with writing(f"--nominal {file}"):
             save_nominal(near.nominal, file)
-        except OSError as error:
-            raise fail(f"--nominal {file}: cannot be written: {error.strerror}") from error
-        messages.print(f"robodyn: nominal motion saved as {file}", markup=False)
+        messages.print(f"robodyn: nominal motion saved as {file}")
     return near
 
 
@@ -102,10 +98,10 @@ def _report(run: Run, path: Path, found: Comparison | None, course: Convergence 
     if as_json:
         print_json(_as_json(run, path, found, course))
         return
-    output.print(run.summary(signals=False), markup=False)
-    output.print(f"saved as {path}", markup=False)
+    output.print(run.summary(signals=False))
+    output.print(f"saved as {path}")
     for line in [*_comparison_lines(found), *_convergence_lines(course)]:
-        output.print(line, markup=False)
+        output.print(line)
 
 
 def _comparison_lines(found: Comparison | None) -> list[str]:

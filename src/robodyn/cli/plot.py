@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from robodyn.cli.answers import drawing
 from robodyn.cli.application import app, fail, report_files
-from robodyn.cli.drawing import drawing
 from robodyn.cli.targets import load_run
 from robodyn.errors import nearest
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.cli.answers import writing
 from robodyn.cli.application import app, fail, report_files
 from robodyn.cli.report_parts import analyse, read_note_file, read_parts
 from robodyn.cli.targets import load_run, load_scenario, load_single, read_settings
@@ -57,11 +58,10 @@ def report_runs(
     if asked or vary or random:
         options["sections"] += analyse(_find_scenario(runs, setting or []), asked, vary or [], random or [])
     try:
-        write_report(found, out, labels=name_runs(runs), **options)
+        with writing(f"--out {out}"):
+            write_report(found, out, labels=name_runs(runs), **options)
     except ValueError as error:
         raise fail(error) from error
-    except OSError as error:
-        raise fail(f"--out {out}: cannot write: {error.strerror}") from error
     report_files([out], as_json)
 
 
@@ -88,8 +88,7 @@ def _find_scenario(runs: list[str], setting: list[str]) -> Scenario:
     named = [run for run in runs if not run.endswith(".run")]
     if not named:
         raise fail("--with: runs hold no equations to analyse; name a scenario")
-    scenario = load_single(named[0])
-    return scenario.with_numbers(read_settings(setting, scenario, named[0]))
+    return load_single(named[0], setting)
 
 
 def _find_run(what: str, setting: list[str]) -> Run:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from robodyn.cli.answers import writing
 from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.waiting import quietly
 
@@ -60,12 +61,10 @@ def _choose_parts(study: Study, words: list[str]) -> list[str]:
 def _write_page(study: Study, figures: list[PublishedValue], folder: Path) -> None:
     from robodyn.studies import write_overview, write_page
 
-    try:
+    with writing(f"--page {folder}"):
         path = write_page(study, figures, folder)
         write_overview(folder)
-    except OSError as error:
-        raise fail(f"--page {folder}: cannot write: {error.strerror}") from error
-    messages.print(f"page: {path}", markup=False)
+    messages.print(f"page: {path}")
 
 
 def _print(figure: PublishedValue) -> None:
@@ -73,12 +72,12 @@ def _print(figure: PublishedValue) -> None:
     apart = "" if figure.deviation is None else f", deviation {figure.deviation:+.3g}"
     seen = "" if figure.measured is None else f", measured {figure.measured:.6g}"
     message = f"ours {value}, expected {figure.expectation}{apart}{seen}"
-    output.print(f"{figure.verdict:<17} {figure.name} ({figure.kind}): {message}", markup=False)
-    output.print(f"{'':<17} {figure.reason}" + (f" [{figure.source}]" if figure.source else ""), markup=False)
+    output.print(f"{figure.verdict:<17} {figure.name} ({figure.kind}): {message}")
+    output.print(f"{'':<17} {figure.reason}" + (f" [{figure.source}]" if figure.source else ""))
 
 
 def _sum_up(figures: list[PublishedValue]) -> None:
     from robodyn.studies import describe_counts
 
     for line in describe_counts(figures):
-        output.print(line, markup=False)
+        output.print(line)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.cli.answers import needing, writing
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
 from robodyn.cli.loops import find_loop_warnings, warn
 from robodyn.cli.progress import SimulationProgress
@@ -17,7 +18,7 @@ from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
     from robodyn.model import Scenario
-    from robodyn.results import Run
+    from robodyn.results import Outcome, Run
 
 REFUSED = "has no effect on an FMU, which has its own solver"
 REMEDY = "leave it out; --set, --duration, --step, --rtol, --signal, --signals, --out and --json have"
@@ -74,12 +75,21 @@ def keep_run(done: Run, path: Path, as_json: bool, signals: bool = False, warnin
     if as_json:
         print_json(_as_json(done, path) | {"warnings": [*done.warnings, *warnings]})
     else:
-        output.print(done.summary(signals), markup=False)
-        output.print(f"saved as {path}; look at it with: robodyn report {path}", markup=False)
-    if not done.outcome.ok:
-        messages.print(f"robodyn: {done.outcome.sentence}", markup=False)
-        interrupted = done.outcome.kind.name == "INTERRUPTED"
-        raise typer.Exit(INTERRUPTED if interrupted else SIMULATION_FAILED)
+        output.print(done.summary(signals))
+        output.print(f"saved as {path}; look at it with: robodyn report {path}")
+    end_unless_ok(done.outcome)
+
+
+def end_unless_ok(outcome: Outcome) -> None:
+    """End the command where a simulation was not carried through, and say why."""
+    if not outcome.ok:
+        messages.print(f"robodyn: {outcome.sentence}")
+        raise typer.Exit(INTERRUPTED if outcome.kind.name == "INTERRUPTED" else SIMULATION_FAILED)
+
+
+def outcome_as_json(outcome: Outcome) -> dict[str, Any]:
+    """How a run ended."""
+    return {"kind": outcome.kind.name.lower(), "ok": outcome.ok, "sentence": outcome.sentence}
 
 
 def run_unit(
@@ -96,21 +106,13 @@ def run_unit(
     """Simulate one FMU by itself."""
     from robodyn.fmi import plan_experiment, simulate_fmu
 
-    parameters = read_pairs(setting)
+    settings: dict[str, Any] = {"parameters": read_pairs("set", setting, lambda _, text: text), "signals": signal}
+    settings |= {"duration": duration, "step": step, "tolerance": tolerance}
     folder = prepare_folder(out)
-    try:
-        with SimulationProgress(plan_experiment(path, duration, step)[0].duration) as progress:
-            done = simulate_fmu(
-                path,
-                parameters=parameters,
-                duration=duration,
-                step=step,
-                tolerance=tolerance,
-                signals=signal,
-                progress=progress,
-            )
-    except ImportError as error:
-        raise fail(f"{path}: an FMU needs {error.name}: pip install 'robodyn[fmi]'") from error
+    with needing(f"{path}: an FMU", "fmi"):
+        planned, *_ = plan_experiment(path, duration, step)
+        with SimulationProgress(planned.duration) as progress:
+            done = simulate_fmu(path, progress=progress, **settings)
     keep_run(done, folder / f"{path.stem}.run", as_json, signals)
 
 
@@ -136,10 +138,8 @@ def save_run(done: Run, path: Path) -> None:
     """Write a run to its file, or say why not."""
     from robodyn.results import save
 
-    try:
+    with writing(str(path)):
         save(done, path)
-    except OSError as error:
-        raise fail(f"{path}: cannot write the run: {error.strerror}") from error
 
 
 def _find_limit_warnings(phases: Sequence[Scenario]) -> list[str]:
@@ -177,7 +177,7 @@ def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: 
 
 def announce(message: str) -> None:
     """Say that something is being compiled."""
-    messages.print(f"robodyn: {message} (kept for the next time)", markup=False)
+    messages.print(f"robodyn: {message} (kept for the next time)")
 
 
 def errors_as_json(done: Run) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def _as_json(done: Run, path: Path) -> dict[str, Any]:
     statistics = asdict(done.statistics) | {"times_real_time": done.statistics.times_real_time}
     return {
         "scenario": done.provenance.scenario,
-        "outcome": {"kind": done.outcome.kind.name.lower(), "ok": done.outcome.ok, "sentence": done.outcome.sentence},
+        "outcome": outcome_as_json(done.outcome),
         "end_time": done.outcome.time,
         "statistics": statistics,
         **done.certificate.to_plain(),

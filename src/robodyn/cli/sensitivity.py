@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.cli.answers import draw
 from robodyn.cli.application import app, fail, messages, output, print_json
-from robodyn.cli.drawing import drawing
-from robodyn.cli.targets import load_single, read_settings
+from robodyn.cli.targets import load_single, refuse_other, split_names
 
 if TYPE_CHECKING:
     from robodyn.analysis.sensitivity.ranking import Sensitivity, SensitivityTable
@@ -30,60 +30,40 @@ def rank(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Rank parameters by their effect on a signal, by exact derivatives and by finite changes."""
-    if measure not in MEASURES:
-        raise fail(f"--measure {measure}: must be one of {', '.join(MEASURES)}")
+    refuse_other("--measure", measure, MEASURES)
     if not 0 <= change < 100:
         raise fail(f"--change {change:g}: must be from 0 to below 100 %")
-    found, unit = _rank(scenario, of, _names(parameters), measure, at, change / 100, setting or [])
-    if plot is not None:
-        _plot(found.of(measure), plot, unit)
+    found, unit = _rank(scenario, of, split_names(parameters), measure, at, change / 100, setting)
+    draw("--plot", plot, lambda reporting, path: reporting.plot_tornado(found.of(measure), path, unit=unit))
     if as_json:
-        print_json(
-            {
-                "measure": measure,
-                "of": of,
-                "reason": found.reason,
-                "notes": found.notes,
-                "rows": [_plain(row) for row in found.rows],
-            }
-        )
+        rows = [_plain(row) for row in found.rows]
+        print_json({"measure": measure, "of": of, "reason": found.reason, "notes": found.notes, "rows": rows})
         return
     if found.reason:
-        messages.print(f"robodyn: no exact derivatives: {found.reason}", markup=False)
+        messages.print(f"robodyn: no exact derivatives: {found.reason}")
     for note in found.notes:
-        messages.print(f"robodyn: {note}", markup=False)
-    output.print(f"{measure} of {of}: {found.rows[0].value:.6g} {unit}".rstrip(), markup=False)
-    output.print(f"{'parameter':<36} {'value':>12} {'exact per %':>13} {'finite per %':>13}  unit", markup=False)
+        messages.print(f"robodyn: {note}")
+    output.print(f"{measure} of {of}: {found.rows[0].value:.6g} {unit}".rstrip())
+    output.print(f"{'parameter':<36} {'value':>12} {'exact per %':>13} {'finite per %':>13}  unit")
     for row in found.rows:
-        output.print(_line(row), markup=False)
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+        output.print(_line(row))
 
 
 def _rank(
-    scenario: str, of: str, names: list[str], measure: str, at: float, change: float, settings: list[str]
+    scenario: str, of: str, names: list[str], measure: str, at: float, change: float, settings: list[str] | None
 ) -> tuple[SensitivityTable, str]:
     from robodyn.analysis.sensitivity.measures import measure_signal, unit_of_measure
     from robodyn.analysis.sensitivity.ranking import rank_parameters
 
     if not names:
         raise fail("--parameters: names no number")
-    what = load_single(scenario)
-    what = what.with_numbers(read_settings(settings, what, scenario))
     try:
-        found = rank_parameters(what, {measure: measure_signal(of, measure, at)}, names, change=change)
+        found = rank_parameters(
+            load_single(scenario, settings), {measure: measure_signal(of, measure, at)}, names, change=change
+        )
     except KeyError as error:
         raise fail(f"--of {of}: {error.args[0]}") from error
     return found, unit_of_measure(found.run[of].unit, measure)
-
-
-def _plot(rows: tuple[Sensitivity, ...], path: Path, unit: str) -> None:
-    from robodyn.reporting import plot_tornado
-
-    with drawing(f"--plot {path}"):
-        plot_tornado(rows, path, unit=unit)
 
 
 def _line(row: Sensitivity) -> str:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from robodyn.cli.application import app, fail, messages, output, print_json
-from robodyn.cli.drawing import drawing
+from robodyn.cli.answers import drawing
+from robodyn.cli.application import app, messages, output, print_json
 from robodyn.cli.sweep import read_varied
-from robodyn.cli.targets import load_single, read_settings
+from robodyn.cli.targets import load_single, refuse_ending, refuse_other
 from robodyn.errors import FlawList
 
 if TYPE_CHECKING:
@@ -37,18 +37,16 @@ def sheet(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Simulate 30 cycles with stated uncertainties and print the figures of ISO 9283, each with its causes."""
-    if standard not in STANDARDS:
-        raise fail(f"--standard {standard}: must be {' or '.join(STANDARDS)}")
+    refuse_other("--standard", standard, STANDARDS)
     for path in out or []:
-        if path.suffix not in ENDINGS:
-            raise fail(f"--out {path}: must end in {' or '.join(ENDINGS)}")
-    found = _make(scenario, random or [], setting or [], deviation, band, seed, budget, workers)
+        refuse_ending("--out", path, *ENDINGS)
+    found = _make(scenario, random or [], setting, deviation, band, seed, budget, workers)
     for path in out or []:
         from robodyn.reporting.accuracy_sheet import write_sheet
 
         with drawing(f"--out {path}"):
             write_sheet(found, path)
-        messages.print(f"sheet: {path}", markup=False)
+        messages.print(f"sheet: {path}")
     if as_json:
         print_json(found.as_plain())
         return
@@ -58,7 +56,7 @@ def sheet(
 def _make(
     source: str,
     random: list[str],
-    changes: list[str],
+    changes: list[str] | None,
     deviation: str,
     band: str | None,
     seed: int,
@@ -69,8 +67,7 @@ def _make(
     from robodyn.files.units import read_quantity
     from robodyn.units import UnitError
 
-    what = load_single(source)
-    what = what.with_numbers(read_settings(changes, what, source))
+    what = load_single(source, changes)
     flaws = FlawList()
     _, drawn = read_varied(flaws, what, source, [], [], random)
     width = None
@@ -86,6 +83,6 @@ def _print(found: Sheet) -> None:
     from robodyn.reporting.accuracy_sheet import sheet_lines
 
     for line in sheet_lines(found, causes=3):
-        output.print(line, markup=False)
+        output.print(line)
     for note in found.notes:
-        messages.print(f"robodyn: note: {note}", markup=False)
+        messages.print(f"robodyn: note: {note}")

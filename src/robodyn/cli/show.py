@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from robodyn.cli.answers import draw
 from robodyn.cli.application import app, fail, output, print_json
 from robodyn.cli.targets import load_run
-
-if TYPE_CHECKING:
-    from robodyn.results import Run
 
 
 @app.command("show")
@@ -26,26 +24,12 @@ def show_run(
     found = load_run(run)
     if signal and png is None:
         raise fail("--signal chooses what is plotted: give --png FILE too")
-    if png is not None:
-        _plot(found, signal, png)
+    draw("--png", png, lambda reporting, path: reporting.plot_signals(found, signal, path))
     if as_json:
         from robodyn.results.record import to_record
 
         print_json(to_record(found))
         return
-    output.print(found.summary(signals), markup=False)
+    output.print(found.summary(signals))
     if png is not None:
-        output.print(f"picture: {png}", markup=False)
-
-
-def _plot(run: Run, signals: list[str] | None, png: Path) -> None:
-    try:
-        from robodyn.reporting import plot_signals
-
-        plot_signals(run, signals, png)
-    except ImportError as error:
-        raise fail(f"--png needs {error.name}: pip install 'robodyn[plot]'") from error
-    except OSError as error:
-        raise fail(f"--png {png}: cannot write: {error.strerror}") from error
-    except (KeyError, ValueError) as error:
-        raise fail(error.args[0]) from error
+        output.print(f"picture: {png}")

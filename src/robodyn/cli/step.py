@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.cli.answers import drawing
 from robodyn.cli.application import app, fail, output, print_json
-from robodyn.cli.drawing import drawing
 from robodyn.cli.loops import PLACES, tell_notes
-from robodyn.cli.targets import load_run, load_single, read_settings
+from robodyn.cli.targets import load_run, load_single, refuse_other
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.responses import TimeResponse
@@ -38,8 +38,7 @@ def step(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Step responses, exact from tick to tick where something is sampled; of run files what was simulated."""
-    if at not in PLACES:
-        raise fail(f"--at {at}: must be {' or '.join(PLACES)}")
+    refuse_other("--at", at, PLACES)
     if not 0 < within < 1:
         raise fail(f"--within {within:g}: must be between 0 and 1")
     linear = [not one.endswith(".run") for one in what]
@@ -49,7 +48,7 @@ def step(
         if given and not any(linear):
             raise fail(f"--{option}: has no effect on run files")
     options = {"height": 1.0 if height is None else height, "duration": duration, "at": at, "friction": friction}
-    found = [_answer(one, answer, target, options, when or 0.0, setting or []) for one in what]
+    found = [_answer(one, answer, target, options, when or 0.0, setting) for one in what]
     names = [Path(one).stem for one in what]
     rows = [_figures(name, *pair, within, model) for name, pair, model in zip(names, found, linear, strict=True)]
     if plot is not None:
@@ -61,29 +60,28 @@ def step(
         curves = [{"time": r.time.tolist(), "values": r.values.tolist()} for r, _ in found]
         print_json({"answer": answer, "responses": [row | kept for row, kept in zip(rows, curves, strict=True)]})
         return
-    output.print(f"{'':<24} " + " ".join(f"{head:>13}" for head in HEAD), markup=False)
+    output.print(f"{'':<24} " + " ".join(f"{head:>13}" for head in HEAD))
     for row in rows:
         numbers = [row["start"], row["final"], 100 * row["overshoot"], row["peak"], row["rise"], row["settled"]]
         cells = " ".join(f"{number:>13.5g}" if number == number else f"{'-':>13}" for number in numbers)
-        output.print(f"{row['name']:<24} {cells}", markup=False)
+        output.print(f"{row['name']:<24} {cells}")
 
 
 def _answer(
-    source: str, answer: str, target: str | None, options: dict[str, Any], when: float, settings: list[str]
+    source: str, answer: str, target: str | None, options: dict[str, Any], when: float, settings: list[str] | None
 ) -> tuple[TimeResponse, float]:
     """The answer and the time of the step."""
     if source.endswith(".run"):
         return _of_run(source, answer), when
     from robodyn.analysis.linear.linearisation import linearise
-    from robodyn.analysis.linear.loop_step import respond_held_step
+    from robodyn.analysis.linear.loop_gain import respond_held_step
     from robodyn.analysis.linear.responses import choose_times, respond_to_step
     from robodyn.analysis.linear.sampling import linearise_sampled
     from robodyn.assembly import assemble
 
     if target is None:
         raise fail(f"--target: say what jumps in {source}")
-    scenario = load_single(source)
-    system = assemble(scenario.with_numbers(read_settings(settings, scenario, source)))
+    system = assemble(load_single(source, settings))
     if system.discrete.tasks:
         sampled = linearise_sampled(system, options["at"], outputs=[answer], friction=options["friction"])
         tell_notes(sampled.notes)

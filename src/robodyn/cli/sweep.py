@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.cli.answers import needing, writing
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
 from robodyn.cli.loops import find_loop_warnings, warn
-from robodyn.cli.targets import load_single, read_settings, written_units
+from robodyn.cli.targets import load_single, read_pairs, read_settings, split_names, written_units
 from robodyn.errors import FlawList, ModelError
 
 if TYPE_CHECKING:
@@ -72,17 +73,17 @@ def sweep(
 ) -> None:
     """Run a scenario with other numbers: grids, random draws or both; the same command goes on after a break."""
     settings: dict[str, Any] = {"runs": runs, "seed": seed, "along": along, "points": points, "rate": rate}
-    settings |= {"measures": _split(measure), "keep": _split(keep), "sampling": sampling}
+    settings |= {"measures": split_names(measure), "keep": split_names(keep), "sampling": sampling}
     varied = {"vary": vary or [], "values": values or [], "random": random or []}
     plan = _plan(scenario, varied, setting or [], settings)
     limits = _read_limits(plan, limit or [])
     warn(find_loop_warnings([plan.scenario]))
     if plan.n_codes > 1:
         message = f"native code is made {plan.n_codes} times: {', '.join(plan.structural)} are constants of it"
-        messages.print(f"robodyn: {message}", markup=False)
+        messages.print(f"robodyn: {message}")
     folder = out or Path("out") / f"{plan.scenario.name}.sweep"
     table = _run(plan, folder, workers, on, method, not resume)
-    from robodyn.analysis.sweeps.reporting import describe_sweep
+    from robodyn.analysis.sweeps.table import describe_sweep
     from robodyn.analysis.sweeps.yields import describe_yield, find_yield
 
     yields = [find_yield(table, name, value) for name, value in limits.items()]
@@ -91,17 +92,13 @@ def sweep(
         answers = [dataclasses.asdict(one) | {"share": one.share} for one in yields]
         print_json(_as_plain(table, folder, pictures) | {"yields": answers})
         return
-    output.print(describe_sweep(table), markup=False)
+    output.print(describe_sweep(table))
     for one in yields:
-        output.print(describe_yield(one), markup=False)
-    output.print(f"table: {folder / 'table.parquet'}", markup=False)
+        output.print(describe_yield(one))
+    output.print(f"table: {folder / 'table.parquet'}")
     if pictures:
         names = ", ".join(path.name for path in pictures)
-        output.print(f"pictures in {folder}: {names}", markup=False)
-
-
-def _split(texts: list[str] | None) -> list[str]:
-    return [part.strip() for text in texts or [] for part in text.split(",") if part.strip()]
+        output.print(f"pictures in {folder}: {names}")
 
 
 def _plan(source: str, varied: Mapping[str, list[str]], changes: list[str], settings: dict[str, Any]) -> SweepPlan:
@@ -200,22 +197,14 @@ def _run(plan: SweepPlan, folder: Path, workers: int | None, on: str, method: st
     from robodyn.analysis.sweeps.runner import run_sweep
 
     settings: dict[str, Any] = {"method": method, "fresh": fresh}
-    with SweepBar() as bar, _connect(on, workers) as client:
+    with SweepBar() as bar, _connect(on, workers) as client, writing(f"--out {folder}", "export"):
         settings |= {"client": client} if client else {"workers": workers}
         try:
             return run_sweep(plan, folder, **settings, progress=bar)
-        except KeyboardInterrupt as error:
-            message = f"interrupted; {bar.done} of {plan.n_runs} runs are kept in {folder}: the same command goes on"
-            messages.print(f"robodyn: {message}", markup=False)
-            raise typer.Exit(INTERRUPTED) from error
-        except ClusterLost as error:
-            message = f"{error}; {bar.done} of {plan.n_runs} runs are kept in {folder}: the same command goes on"
-            messages.print(f"robodyn: {message}", markup=False)
-            raise typer.Exit(SIMULATION_FAILED) from error
-        except ImportError as error:
-            raise fail(f"a sweep's table needs {error.name}: pip install 'robodyn[export]'") from error
-        except OSError as error:
-            raise fail(f"--out {folder}: cannot write: {error.strerror}") from error
+        except (KeyboardInterrupt, ClusterLost) as error:
+            kept = f"{bar.done} of {plan.n_runs} runs are kept in {folder}: the same command goes on"
+            messages.print(f"robodyn: {error or 'interrupted'}; {kept}")
+            raise typer.Exit(SIMULATION_FAILED if isinstance(error, ClusterLost) else INTERRUPTED) from error
 
 
 def _connect(on: str, workers: int | None) -> Any:
@@ -230,10 +219,8 @@ def _connect(on: str, workers: int | None) -> Any:
     flaws.raise_if_any("sweep")
     if not on:
         return nullcontext()
-    try:
+    with needing("--on dask", "dask"):
         from robodyn.analysis.sweeps.clusters import connect
-    except ImportError as error:
-        raise fail(f"--on dask needs {error.name}: pip install 'robodyn[dask]'") from error
     return connect(address or None, workers)
 
 
@@ -244,18 +231,15 @@ def _read_limits(plan: SweepPlan, pairs: list[str]) -> dict[str, float]:
     from robodyn.files.units import read_quantity
     from robodyn.units import UnitError
 
-    flaws, found = FlawList(), {}
+    flaws = FlawList()
     units = {measure.name: measure.unit for measure in plan.measures}
-    for pair in pairs:
-        name, equals, text = pair.rpartition("=")
-        try:
-            if not equals:
-                raise UnitError("must be written as measure=value")
-            if name not in units:
-                raise UnitError(f"'{name}' is not measured ({nearest(name, units)})")
-            found[name] = read_quantity(text.strip(), units[name], bare=True)
-        except UnitError as error:
-            flaws.add(f"--limit {pair}", str(error))
+
+    def read(name: str, text: str) -> float:
+        if name not in units:
+            raise UnitError(f"'{name}' is not measured ({nearest(name, units)})")
+        return read_quantity(text, units[name], bare=True)
+
+    found = read_pairs("limit", pairs, read, "measure=value")
     if pairs:
         check_drawn(flaws, [draw.label for draw in plan.draws], [len(axis.places) for axis in plan.axes])
     flaws.raise_if_any(f"sweep of '{plan.scenario.name}'")
@@ -269,7 +253,7 @@ def _draw(table: SweepTable, folder: Path, limits: Mapping[str, float]) -> list[
 
         return plot_sweep(table, folder, limits)
     except ImportError as error:
-        messages.print(f"robodyn: pictures need {error.name}: pip install 'robodyn[plot]'", markup=False)
+        messages.print(f"robodyn: pictures need {error.name}: pip install 'robodyn[plot]'")
     except OSError as error:
         raise fail(f"--out {folder}: cannot write: {error.strerror}") from error
     return []
@@ -315,7 +299,7 @@ class SweepBar:
         self.bar.update(self.task, completed=at.done, total=at.total, said=at.sentence)
         if not self.seen and at.elapsed - self.said >= BETWEEN_LINES:
             self.said = at.elapsed
-            messages.print(f"robodyn: {at.sentence}", markup=False)
+            messages.print(f"robodyn: {at.sentence}")
         for worker, why in at.refused[self.refused :]:
-            messages.print(f"robodyn: the worker {worker} takes no part: {why}", markup=False)
+            messages.print(f"robodyn: the worker {worker} takes no part: {why}")
         self.refused = len(at.refused)

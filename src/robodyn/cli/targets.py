@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from robodyn.cli.application import fail, messages
-from robodyn.errors import Flaw, ModelError, nearest
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.units import UnitError
 
 if TYPE_CHECKING:
     from robodyn.model import Number, Scenario, ScenarioSequence
     from robodyn.results import Run
 
+T = TypeVar("T")
 ROBOTS = (".urdf", ".xacro", ".sdf", ".mjcf", ".xml")
 """Endings of robot files."""
 SHOWN = 6
@@ -47,14 +49,14 @@ def _load_robot(path: Path) -> Scenario:
     starts = ", ".join(f"{name} = {value:.4g}" for name, value in list(scenario.initial.items())[:SHOWN])
     more = len(scenario.initial) - SHOWN
     at = f"{starts}{f' and {more} more' if more > 0 else ''}, all else 0" if starts else "all positions 0"
-    messages.print(f"robodyn: {path}: left to itself for {scenario.duration:g} s, at rest at first, {at}", markup=False)
+    messages.print(f"robodyn: {path}: left to itself for {scenario.duration:g} s, at rest at first, {at}")
     said = [f"choice: {choice}" for choice in robot.sheet.choices]
     said += [f"shapes: {sentence}" for sentence in robot.sheet.not_drawn]
     for sentence in said[:SHOWN]:
-        messages.print(f"robodyn: {sentence}", markup=False)
+        messages.print(f"robodyn: {sentence}")
     if len(said) > SHOWN:
-        messages.print(f"robodyn: and {len(said) - SHOWN} more", markup=False)
-    messages.print(f"robodyn: robodyn import {path} --out {path.stem}.toml writes a file to edit", markup=False)
+        messages.print(f"robodyn: and {len(said) - SHOWN} more")
+    messages.print(f"robodyn: robodyn import {path} --out {path.stem}.toml writes a file to edit")
     return scenario
 
 
@@ -91,12 +93,12 @@ def _other_kind(path: Path) -> tuple[str, str] | None:
     return kinds.get(path.suffix.lower()) if path.is_file() else None
 
 
-def load_single(what: str) -> Scenario:
-    """One scenario, not a sequence of them."""
+def load_single(what: str, settings: list[str] | None = None) -> Scenario:
+    """One scenario, not a sequence of them, with some numbers changed: key=value."""
     phases = phases_of(load_scenario(what))
     if len(phases) > 1:
         raise fail(f"{what} is a sequence of {len(phases)} phases: name one scenario")
-    return phases[0]
+    return phases[0].with_numbers(read_settings(settings, phases[0], what)) if settings else phases[0]
 
 
 def phases_of(what: Scenario | ScenarioSequence) -> tuple[Scenario, ...]:
@@ -152,35 +154,54 @@ def read_settings(pairs: list[str], what: Scenario | ScenarioSequence, source: s
         source: name or file of the scenario; a number that the file gives in degrees must have a unit here too.
     """
     from robodyn.files.units import read_quantity
-    from robodyn.units import UnitError
 
     known = what.numbers()
     starts = {f"initial.{name}": unit for name, unit in phases_of(what)[0].state_units().items()}
     written = written_units(source, known) if pairs else {}
-    settings: dict[str, float] = {}
-    flaws = []
+
+    def read(key: str, text: str) -> float:
+        if key not in known and not key.startswith("initial."):
+            raise UnitError(f"there is no number '{key}' ({nearest(key, known)})")
+        unit = starts.get(key) or (known[key].unit if key in known else "")
+        return read_quantity(text, unit, written.get(key, ""), bare=True)
+
+    return read_pairs("set", pairs, read)
+
+
+def read_pairs(option: str, pairs: Iterable[str], read: Callable[[str, str], T], form: str = "") -> dict[str, T]:
+    """What texts key=value of an option mean; all that are wrong are reported at once.
+
+    Args:
+        read: what a value of a key means; a ValueError says what is wrong with it, or `form` how it is written.
+    """
+    found: dict[str, T] = {}
+    flaws = FlawList()
     for pair in pairs:
-        key, equals, text = pair.partition("=")
+        key, equals, text = (part.strip() for part in pair.partition("="))
         try:
             if not equals or not key:
-                raise UnitError("must be written as key=value")
-            key = key.strip()
-            if key not in known and not key.startswith("initial."):
-                raise UnitError(f"there is no number '{key}' ({nearest(key, known)})")
-            unit = starts.get(key) or (known[key].unit if key in known else "")
-            settings[key] = read_quantity(text, unit, written.get(key, ""), bare=True)
-        except UnitError as error:
-            flaws.append(Flaw(f"--set {pair}", str(error)))
-    if flaws:
-        raise ModelError(flaws)
-    return settings
+                raise ValueError(f"must be written as {form or 'key=value'}")
+            found[key] = read(key, text)
+        except ValueError as error:
+            units = isinstance(error, UnitError) or not form
+            flaws.add(f"--{option} {pair}", str(error) if units else f"must be written as {form}")
+    flaws.raise_if_any()
+    return found
 
 
-def read_pairs(pairs: list[str]) -> dict[str, str]:
-    """Texts given as key=value, for who knows what they mean."""
-    split = [(pair, *pair.partition("=")) for pair in pairs]
-    bad = [pair for pair, key, equals, _ in split if not equals or not key.strip()]
-    flaws = [Flaw(f"--set {pair}", "must be written as key=value") for pair in bad]
-    if flaws:
-        raise ModelError(flaws)
-    return {key.strip(): text.strip() for _, key, _, text in split}
+def split_names(texts: str | list[str] | None) -> list[str]:
+    """Names with commas between them."""
+    several = [texts] if isinstance(texts, str) else texts or []
+    return [name.strip() for text in several for name in text.split(",") if name.strip()]
+
+
+def refuse_other(option: str, word: str, known: Sequence[str]) -> None:
+    """Refuse an option's value that is none of a few words."""
+    if word not in known:
+        raise fail(f"{option} {word}: must be {' or '.join(known)}")
+
+
+def refuse_ending(option: str, path: Path | None, *endings: str) -> None:
+    """Refuse a file of another ending."""
+    if path is not None and path.suffix not in endings:
+        raise fail(f"{option} {path}: must end in {' or '.join(endings)}")

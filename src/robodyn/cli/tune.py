@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from robodyn.cli.application import INTERRUPTED, app, fail, messages, output, print_json
-from robodyn.cli.drawing import drawing
+from robodyn.cli.answers import answer, draw
+from robodyn.cli.application import INTERRUPTED, app, messages
 from robodyn.cli.fit import read_bounds
+from robodyn.cli.identify import write_numbers
 from robodyn.cli.sweep import read_varied
-from robodyn.cli.targets import load_single, read_settings, seen_from
+from robodyn.cli.targets import load_single, refuse_ending, split_names
 from robodyn.errors import FlawList
 
 if TYPE_CHECKING:
@@ -47,10 +48,8 @@ def tune(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Choose gains so that a measure of the motion is smallest, within limits; exact slopes, all cases at once."""
-    if out is not None and out.suffix != ".toml":
-        raise fail(f"--out {out}: must end in .toml")
-    what = load_single(scenario)
-    what = what.with_numbers(read_settings(setting or [], what, scenario))
+    refuse_ending("--out", out, ".toml")
+    what = load_single(scenario, setting)
     flaws = FlawList()
     grid, drawn = read_varied(flaws, what, scenario, vary or [], values or [], random or [])
     flaws.raise_if_any(f"tuning of '{what.name}'")
@@ -59,14 +58,14 @@ def tune(
         "seed": seed, "over": over, "starts": starts, "at": [_read_place(text) for text in at or ["start"]],
         "friction": friction, "points": points, "state": state,
     }  # fmt: skip
-    found = _tune(what, [name.strip() for name in free.split(",") if name.strip()], minimise, settings)
-    if as_json:
-        print_json(found.as_plain())
-    else:
-        from robodyn.analysis.tuning.result import describe_tuning
+    from robodyn.analysis.tuning.result import describe_tuning
 
-        output.print(describe_tuning(found), markup=False)
-    _write(what, scenario, found, out, plot)
+    found = _tune(what, split_names(free), minimise, settings)
+    answer(as_json, found.as_plain, lambda: describe_tuning(found))
+    head = f"# {found.objective}: {found.before:.5g} -> {found.after:.5g} {found.unit}\n"
+    write_numbers(what, scenario, found.values, out, head)
+    signal, labels = found.objective.partition(":")[2], ["before", "after"]
+    draw("--plot", plot, lambda reporting, path: reporting.plot_signals(found.runs, [signal], path, labels=labels))
 
 
 def _read_place(text: str) -> str | float:
@@ -83,29 +82,10 @@ def _tune(what: Scenario, free: list[str], minimise: str, settings: dict[str, An
     except KeyboardInterrupt as error:
         kept = settings["state"]
         how = f"{kept} has what was computed" if kept else "with --state FILE"
-        messages.print(f"robodyn: interrupted; {how}: the same command goes on from there", markup=False)
+        messages.print(f"robodyn: interrupted; {how}: the same command goes on from there")
         raise typer.Exit(INTERRUPTED) from error
 
 
 def _print_progress(at: TuneProgress) -> None:
     best = f"{at.first:.4g} -> {at.best:.4g} {at.unit}" if at.best == at.best else "no allowed gains yet"
-    messages.print(f"robodyn: {at.evaluations} evaluations, {best}", markup=False)
-
-
-def _write(what: Scenario, source: str, found: Tuning, out: Path | None, plot: Path | None) -> None:
-    from robodyn.files.patching import patch_text
-
-    file = Path(source) if Path(source).suffix == ".toml" else None
-    if out is not None:
-        text = patch_text(what, found.values, None if file is None else seen_from(file, out.parent))
-        head = f"# {found.objective}: {found.before:.5g} -> {found.after:.5g} {found.unit}\n"
-        try:
-            out.write_text(head + text, "utf-8")
-        except OSError as error:
-            raise fail(f"--out {out}: cannot write: {error.strerror}") from error
-        messages.print(f"new numbers: {out}", markup=False)
-    if plot is not None:
-        from robodyn.reporting import plot_signals
-
-        with drawing(f"--plot {plot}"):
-            plot_signals(found.runs, [found.objective.partition(":")[2]], plot, labels=["before", "after"])
+    messages.print(f"robodyn: {at.evaluations} evaluations, {best}")

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from robodyn.cli.application import app, output, print_json
-from robodyn.cli.targets import load_single, read_data, read_settings
+from robodyn.cli.answers import answer
+from robodyn.cli.application import app
+from robodyn.cli.targets import load_single, read_data
 
 
 @app.command("validate")
@@ -27,10 +28,7 @@ def validate_scenario(
     """Print prediction errors of a scenario by signal, in units and per cent."""
     from robodyn.analysis.validation import describe_validation, validate
 
-    what = load_single(scenario)
-    what = what.with_numbers(read_settings(setting or [], what, scenario))
-    found = validate(what, read_data(data, mapping), entry or [], method=method, cutoff=cutoff)
-    if as_json:
-        print_json(found.as_plain())
-    else:
-        output.print(describe_validation(found), markup=False)
+    found = validate(
+        load_single(scenario, setting), read_data(data, mapping), entry or [], method=method, cutoff=cutoff
+    )
+    answer(as_json, found.as_plain, lambda: describe_validation(found))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from robodyn.cli.answers import writing
 from robodyn.cli.application import app, fail, output, report_files
 from robodyn.cli.report import EXAGGERATE, MESH_BUDGET, name_runs
 from robodyn.cli.targets import ROBOTS, load_run, load_scenario, phases_of
@@ -48,7 +49,12 @@ def view(
     except ValueError as error:
         raise fail(error) from error
     if out is not None:
-        _write(page, out, browser)
+        from robodyn.pages.page import write_page
+
+        with writing(f"--out {out}"):
+            write_page(page, out)
+        if browser:
+            webbrowser.open(out.resolve().as_uri())
         report_files([out], as_json)
     else:
         from robodyn.pages import PageServer
@@ -114,23 +120,12 @@ def _find_start(scenario: Scenario) -> tuple[dict[str, float], list[str]]:
     return dict(zip((state.name for state in system.states), found.x.tolist(), strict=True)), []
 
 
-def _write(page: str, out: Path, browser: bool) -> None:
-    from robodyn.pages.page import write_page
-
-    try:
-        write_page(page, out)
-    except OSError as error:
-        raise fail(f"--out {out}: cannot write: {error.strerror}") from error
-    if browser:
-        webbrowser.open(out.resolve().as_uri())
-
-
 def serve_until_interrupted(server: PageServer | StudioServer, browser: bool) -> None:
     """Print the address, open it in a browser if wished, and serve until Ctrl-C."""
-    output.print(f"{server.address} (Ctrl-C ends)", markup=False)
+    output.print(f"{server.address} (Ctrl-C ends)")
     if browser and not webbrowser.open(server.address):
-        output.print("no browser could be opened: open the address yourself", markup=False)
+        output.print("no browser could be opened: open the address yourself")
     try:
         server.serve_forever()
     except KeyboardInterrupt:
-        output.print("ended", markup=False)
+        output.print("ended")

@@ -4,7 +4,7 @@ from robodyn.dynamics.articulated import articulate, solve_articulated
 from robodyn.dynamics.composite import mass_matrix
 from robodyn.dynamics.energy import kinetic_energy, potential_energy, total_energy
 from robodyn.dynamics.flexible import Elasticity, Node
-from robodyn.dynamics.forward import forward_dynamics, mass_solver, mean_depth
+from robodyn.dynamics.forward import forward_dynamics, mass_factors, mass_solver, mean_depth
 from robodyn.dynamics.kinematics import (
     geometric_jacobian,
     link_poses,
@@ -13,9 +13,10 @@ from robodyn.dynamics.kinematics import (
     point_position,
     point_velocity,
     position_rates,
+    relative_jacobian,
 )
-from robodyn.dynamics.newton_euler import bias, inverse_dynamics, joint_wrenches
-from robodyn.dynamics.solve import ldl, solve_ldl, solve_symmetric
+from robodyn.dynamics.newton_euler import bias, inverse_dynamics, joint_wrenches, link_motions, point_drift
+from robodyn.dynamics.solve import Factors, halve_ldl, ldl, solve_ldl, solve_symmetric
 from robodyn.dynamics.tree import GROUND, Link, Tree
 from robodyn.dynamics.uicker_kahn import (
     LagrangeCoefficients,
@@ -27,6 +28,7 @@ from robodyn.dynamics.uicker_kahn import (
 __all__ = [
     "GROUND",
     "Elasticity",
+    "Factors",
     "LagrangeCoefficients",
     "Link",
     "Node",
@@ -35,23 +37,28 @@ __all__ = [
     "bias",
     "forward_dynamics",
     "geometric_jacobian",
+    "halve_ldl",
     "inverse_dynamics",
     "joint_wrenches",
     "kinetic_energy",
     "lagrange_coefficients",
     "lagrange_inverse_dynamics",
     "ldl",
+    "link_motions",
     "link_poses",
     "link_quaternions",
     "link_velocities",
+    "mass_factors",
     "mass_matrix",
     "mass_solver",
     "mean_depth",
+    "point_drift",
     "point_position",
     "point_velocity",
     "position_rates",
     "potential_energy",
     "pseudo_inertia",
+    "relative_jacobian",
     "solve_articulated",
     "solve_ldl",
     "solve_symmetric",

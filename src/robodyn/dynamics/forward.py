@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from robodyn.dynamics.articulated import articulate
 from robodyn.dynamics.composite import mass_matrix
 from robodyn.dynamics.newton_euler import Wrenches, bias
-from robodyn.dynamics.solve import ldl, solve_ldl
+from robodyn.dynamics.solve import Factors, ldl, solve_ldl
 from robodyn.dynamics.tree import GROUND, Tree
 from robodyn.spatial.vectors import Scalar, Vector
 
@@ -49,12 +50,17 @@ def forward_dynamics(
 
 def mass_solver(tree: Tree, q: Sequence[Scalar], method: str = "auto") -> Callable[[Sequence[Scalar]], Vector]:
     """M(q)^-1 as a function, for as many columns as there are; M is factorised once."""
-    # Short branches by the sparse mass matrix, O(n d^2); long chains by articulated bodies, O(n).
-    if method == "composite" or (method == "auto" and (tree.is_flexible or mean_depth(tree) <= COMPOSITE_DEPTH)):
-        factors = ldl(mass_matrix(tree, q))
-        return lambda b: solve_ldl(factors, b)
+    factors = mass_factors(tree, q, method)
 
-    return articulate(tree, q).solve
+    return articulate(tree, q).solve if factors is None else partial(solve_ldl, factors)
+
+
+def mass_factors(tree: Tree, q: Sequence[Scalar], method: str = "auto") -> Factors | None:
+    """Factors of M(q), or None where articulated bodies solve in less work."""
+    # Short branches by the sparse mass matrix, O(n d^2); long chains by articulated bodies, O(n).
+    composite = method == "composite" or (tree.is_flexible or mean_depth(tree) <= COMPOSITE_DEPTH)
+
+    return ldl(mass_matrix(tree, q)) if composite and method != "articulated" else None
 
 
 def mean_depth(tree: Tree) -> float:

@@ -95,6 +95,22 @@ def geometric_jacobian(tree: Tree, q: Sequence[Scalar], link: int, point: Vector
     return build_matrix(columns).T
 
 
+def relative_jacobian(tree: Tree, q: Sequence[Scalar], links: tuple[int, int], place: Vector) -> Matrix:
+    """Matrix (3, n_v) from joint rates to the velocity of one link against another at a place, both in world axes.
+
+    Joints that carry both links move nothing.
+    """
+    paths, poses, own = [tree.path(link) for link in links], link_poses(tree, q), tree.all_columns(q)
+    columns: list[Vector] = [np.zeros(3)] * tree.n_v
+    for sign, path, other in ((1.0, paths[0], paths[1]), (-1.0, paths[1], paths[0])):
+        for index in path:
+            for k, (angular, linear) in own[index] if index not in other else ():
+                arm = place - poses[index].p
+                columns[k] = columns[k] + sign * (poses[index].R @ linear + cross(poses[index].R @ angular, arm))
+
+    return build_matrix([[column[i] for column in columns] for i in range(3)])
+
+
 def position_rates(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Vector:
     """Rates of the joint coordinates, q_dot = N(q) v, (n_q,)."""
     parts = zip(tree.links, tree.split_coordinates(q), tree.split_rates(v), strict=True)

@@ -106,6 +106,27 @@ def bias(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenche
     return inverse_dynamics(tree, q, v, [0.0] * tree.n_v, wrenches)
 
 
+def link_motions(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Motion]:
+    """How each link moves, in its own axes, its acceleration less gravity."""
+    return _find_motions(tree, q, (tree.joint_poses(q), tree.all_columns(q)), v, a)
+
+
+def point_drift(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], link: int, point: Vector
+) -> tuple[Vector, Vector]:
+    """Acceleration of a point of a link and angular acceleration of the link while the joints do not accelerate.
+
+    J' v of `geometric_jacobian`, in world axes; what the inverse dynamics compute anyway.
+    """
+    tree.check_link(link)
+    if link == GROUND:
+        return np.zeros(3), np.zeros(3)
+    motion = link_motions(tree, q, v, [0.0] * tree.n_v)[link]
+    R = link_poses(tree, q)[link].R
+
+    return R @ (motion.accel + motion.U @ point) + tree.gravity, R @ motion.alpha
+
+
 def _find_motions(
     tree: Tree, q: Sequence[Scalar], frames: Frames, v: Sequence[Scalar], a: Sequence[Scalar]
 ) -> list[Motion]:

@@ -56,14 +56,9 @@ def _eliminate(left: list[dict[int, Scalar]], k: int, inverse: Scalar) -> None:
 
 def solve_ldl(factors: Factors, b: Sequence[Scalar]) -> Vector:
     """Solution x of L^T D L x = b."""
-    n = len(factors.rows)
-    x = [b[i] for i in range(n)]
-    # L^T y = b, from the tips; D z = y and L x = z, from the ground.
-    for i in reversed(range(n)):
-        # A force on few joints leaves most of y zero: only their ancestors feel it.
-        if not is_zero(x[i]):
-            for j, entry in factors.rows[i].items():
-                x[j] = x[j] - entry * x[i]
+    x = halve_ldl(factors, b)
+    n = len(x)
+    # D z = y and L x = z, from the ground.
     moving = [not is_zero(entry) for entry in x]
     for i in range(n):
         x[i] = x[i] * factors.inverse_diagonal[i] if moving[i] else x[i]
@@ -72,6 +67,18 @@ def solve_ldl(factors: Factors, b: Sequence[Scalar]) -> Vector:
                 x[i], moving[i] = x[i] - entry * x[j], True
 
     return sym.stack(x)
+
+
+def halve_ldl(factors: Factors, b: Sequence[Scalar]) -> list[Scalar]:
+    """Solution y of L^T y = b, so that `b^T M^-1 c = y_b^T D^-1 y_c`."""
+    y = [b[i] for i in range(len(factors.rows))]
+    # From the tips: a force on few joints leaves most of y zero, only their ancestors feel it.
+    for i in reversed(range(len(y))):
+        if not is_zero(y[i]):
+            for j, entry in factors.rows[i].items():
+                y[j] = y[j] - entry * y[i]
+
+    return y
 
 
 def solve_symmetric(M: Matrix, b: Sequence[Scalar]) -> Vector:

@@ -169,8 +169,9 @@ enum { BEGIN, EVENTS, TICKS, SETTLE, SEGMENT, CONCLUDE };
 enum { START, END, TRIAL, ERROR, POINT, TIME_SLOPE, DENSE, STAGE = DENSE + 5 };
 
 /* Rows of guard_values: at the settled instant, in the middle and at the end of the step, at a point tried, places of
-   the roots, at the instant before any action, at the start and the quarters of the step. */
-enum { G_START, G_MIDDLE, G_END, G_POINT, G_ROOT, G_BEFORE, G_FIRST, G_QUARTER, G_LAST_QUARTER, N_GUARD_ROWS };
+   the roots, at the instant before any action, at the start and the quarters of the step, at the places seen in it. */
+enum { G_START, G_MIDDLE, G_END, G_POINT, G_ROOT, G_BEFORE, G_FIRST, G_QUARTER, G_LAST_QUARTER, G_SEEN };
+enum { MOST_SEEN = 32, N_GUARD_ROWS = G_SEEN + MOST_SEEN };
 
 /* What became of a guard at this instant: nothing; its root was located; it jumped across zero; it jumped and has
    acted; -LOCATED: it was located and has acted. */
@@ -215,6 +216,7 @@ typedef struct Run {
   /* The factorised matrix: shift I - scale J, or of an implicit step scale = its h, negative for a fresh one. */
   double matrix_scale;
   double matrix_shift;
+  double newton_rate;     /* slowest convergence of Newton's method in the last step */
   /* Choice of the method: since when stability has limited explicit steps, and how long one was then; the same for the
      first that a stiff one replaced (0: it had become too small); the mean of the last steps, and of the last of the
      other method; the time covered by the stiff method; and when a step that had become too small was last given to the other one. */
@@ -235,6 +237,7 @@ typedef struct Run {
   int64_t slope_known;    /* whether the first stage is x_dot at START */
   int64_t end_known;      /* 1: x_dot at END stands behind the stages; -1: END was changed after the step */
   int64_t jacobian_known;
+  int64_t matrix_serves;  /* whether Newton's method converged fast with the last derivatives */
   int64_t dense_known;
   int64_t was_rejected;
   int64_t n_too_long;     /* steps in a row that guards found too long */
@@ -263,6 +266,7 @@ typedef struct Run {
   int64_t errors_known;   /* whether output_errors are those of this step */
   int64_t n_probes;
   int64_t next_probe;     /* piece in which the next probe is taken */
+  int64_t n_seen;         /* places of this step at which the guards are known */
   int64_t n_looks;        /* looks at guards within steps; events that they found to be passed over, guard of the first */
   int64_t n_missed;
   int64_t missed;
@@ -321,6 +325,7 @@ typedef struct Run {
   double *finish;           /* what step_end writes (2 n_x + n_kept) */
   double *correction;       /* of an implicit step's unknowns (n_unknowns) */
   double *guard_values;     /* (N_GUARD_ROWS, n_guards + 2 n_limited) */
+  double *seen_at;          /* the places (MOST_SEEN) */
   double *problem;          /* data of a complementarity problem and room to solve it */
   double *bounds;           /* lower and upper limits (2, n_limited) */
   double *bend_values;      /* at the start of a step, at its end and at a point tried (3, n_bends) */
@@ -395,7 +400,7 @@ ENGINE_API int64_t run_restore(Run *run, const void *state, int64_t size);
    side by side. */
 typedef void (*LaneKernel)(const double **t, const double **x, const double **d, const double **m, const double *p, double **out);
 
-/* Runs of one model that are carried out at once, see lanes.c: some functions of one robot and the same in lanes, numbers
+/* Runs of one model that are carried out at once, see lanes.c: some functions of one robot, the cheapest first, and the same in lanes, numbers
    of parameters, a table that is the same for all runs, the most numbers that a function gives. Null where there are no
    lanes, or no memory. */
 typedef struct Pack Pack;
@@ -410,9 +415,53 @@ ENGINE_API int64_t pack_advance(Pack *pack, Run **runs, int64_t n_runs, int64_t 
    parameters; side_by_side: room for those of all lanes, with the table behind them. */
 ENGINE_API void compute_many(LaneKernel vector, int64_t n_lanes, int64_t n, int64_t times, double *const *arrays,
                              const int64_t *strides, int64_t n_p, double *side_by_side);
-/* Calls of functions until now, and how many robots these computed. */
+/* Calls of functions until now, how many robots these computed, and how many of them in convoys. */
 ENGINE_API void pack_count(const Pack *pack, int64_t *counts);
-/* Sizes of Model, Method, Solver, Recording and Run, to be compared with those read from this text. */
+/* A check of what a run has watched: energy that appears or vanishes (five rows from `row` on), constraints that are not kept,
+   what is to give no energy, any other invariant. */
+enum { CHECK_BALANCE, CHECK_CLOSED, CHECK_PASSIVE, CHECK_INVARIANT };
+
+typedef struct {
+  int64_t form;
+  int64_t row;          /* of what is watched: how far it is violated */
+  int64_t size;         /* row of the size that it is measured by */
+  int64_t relative;     /* 1: judged as part of that size */
+  double limit;
+} Check;
+
+/* Largest magnitude, root mean square, mean over time, last value, largest and smallest value, time of the largest
+   magnitude. */
+enum { MEASURE_MAX, MEASURE_RMS, MEASURE_MEAN, MEASURE_FINAL, MEASURE_LARGEST, MEASURE_SMALLEST, MEASURE_MAX_TIME };
+
+/* Runs of one model that differ in their parameters alone: how they begin, and what is asked of them. */
+typedef struct {
+  const double *x;          /* states at the start (n_x) */
+  const double *m;          /* memory (n_m) */
+  const double *delay;      /* see Run */
+  const double *before;
+  const double *breaks;
+  int64_t n_breaks;
+  int64_t n_checks;
+  const Check *checks;
+  int64_t most_hasty;       /* steps in a row that may be too long for what drives the model */
+  int64_t events_count;     /* 1: a run with events is for the caller to judge */
+  double *found;            /* room for what the checks find (n_checks, 3) */
+  int64_t n_measures;
+  const int64_t *kinds;     /* of the measures */
+  const int64_t *columns;   /* outputs that they are of */
+} Slice;
+
+/* Value, limit and time of each check (n_checks, 3) of extremes as those of a run (EXTREMES, n_watched); duration: simulated
+   time; longest: the longest step. */
+ENGINE_API void check_watched(const Check *checks, int64_t n_checks, const double *extremes, int64_t n_watched, double duration,
+                              double atol, double longest, double *found);
+/* One number of a signal y at the times t of n rows, at a distance `next` from one another. */
+ENGINE_API double take_measure(int64_t kind, int64_t n, const double *t, const double *y, int64_t next);
+/* Begin runs again from their first instant; their parameters stand where they stood before. */
+ENGINE_API void slice_begin(const Slice *slice, Run **runs, int64_t n);
+/* Of runs that have ended: 1 where the end was reached and every check holds, and then the measures (n, n_measures). */
+ENGINE_API void slice_judge(const Slice *slice, Run **runs, int64_t n, int64_t *sound, double *measures);
+/* Sizes of Model, Method, Solver, Recording, Run, Check and Slice, to be compared with those read from this text. */
 ENGINE_API void engine_sizes(int64_t *sizes);
 
 #endif

@@ -229,6 +229,8 @@ void run_reopen(Run *run, int64_t x_changed, int64_t m_changed, int64_t jumped) 
   run->jump_level = jumped ? 0 : SMOOTH;
   run->terminal = run->offender = -1;
   run->t_left = INFINITY;
+  /* The error before belongs to what was before. */
+  if (x_changed || jumped) run->error_before = 1.0;
   forget_slope(run);
   run->phase = EVENTS;
 }

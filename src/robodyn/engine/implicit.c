@@ -12,8 +12,10 @@ enum { MOST_STAGE_ITERATIONS = 10, MOST_STEP_ITERATIONS = 25 };
 #define STEP_ACCURACY 1e-10
 #define STEP_ROUNDING 1e-11
 
-/* Rates of convergence: above the first the matrix is made anew, above the second nothing is gained any more. */
+/* Rates of convergence: above the first the matrix of an implicit step is made anew, above the second that of stages, whose
+   derivatives cost more iterations; above the third nothing is gained any more. */
 #define FAST 0.1
+#define SERVING 0.3
 #define STALLED 0.5
 
 /* Part of a step by which step sizes differ that share a matrix. */
@@ -75,11 +77,11 @@ static void solve_shifted(Run *run, int64_t target) {
   double *b = state(run, target);
   solve_factorised(run->factors, run->pivots, core, b);
   /* Their rows: shift x_i - scale J_ic x_c = b_i. */
-  for (int64_t i = core; i < n; i++) {
-    double total = 0.0;
-    for (int64_t j = 0; j < core; j++) total += run->columns[j * n + i] * b[j];
-    b[i] = (b[i] + run->matrix_scale * total) / run->matrix_shift;
+  for (int64_t j = 0; j < core; j++) {
+    double factor = run->matrix_scale * b[j];
+    for (int64_t i = core; i < n; i++) b[i] += run->columns[j * n + i] * factor;
   }
+  for (int64_t i = core; i < n; i++) b[i] /= run->matrix_shift;
 }
 
 /* All stages by one call of the model, which cannot choose pivots; 0 where it would have had to. */
@@ -174,6 +176,7 @@ static int solve_stage(Run *run, double h, int64_t i) {
     double size = correct_stage(run, h, STAGE + i);
     /* Linear convergence: the error left is about size rate / (1 - rate), Hairer and Wanner (1996), IV.8. */
     double rate = iteration > 0 ? size / before : 0.0;
+    run->newton_rate = largest(run->newton_rate, rate);
     if (!(size < INFINITY) || (iteration > 1 && rate >= 1.0)) return size < 1e-3 * NEWTON_ACCURACY;
     if (size < 1e-3 * NEWTON_ACCURACY || (iteration > 0 && size * rate < NEWTON_ACCURACY * (1.0 - rate))) return 1;
     before = size;
@@ -181,17 +184,35 @@ static int solve_stage(Run *run, double h, int64_t i) {
   return 0;
 }
 
+static int solve_stages(Run *run, double h) {
+  run->newton_rate = 0.0;
+  for (int64_t i = 1; i < run->method->stages; i++)
+    if (!solve_stage(run, h, i)) return 0;
+  return 1;
+}
+
+/* The matrix of Newton's method at the start of this step; 0 when singular. */
+static int renew_matrix(Run *run, double h) {
+  need_jacobian(run);
+  return factorise_shifted(run, run->method->gamma * h, 1.0);
+}
+
 /* Diagonally implicit with an explicit first stage: x_i = x0 + h sum_j<i a_ij k_j + h gamma k_i, k_i = f(t + c_i h,
    x_i); 0 when Newton does not converge. The error estimate is filtered by (I - h gamma J)^-1, so that stiff parts do not
    spoil it: Hosea and Shampine (1996). */
 int step_esdirk(Run *run) {
   const Method *method = run->method;
-  double h = run->h_tried;
+  double h = run->h_tried, scale = method->gamma * h;
+  /* Derivatives of an earlier step serve as long as Newton's method converges fast with them. */
+  int kept = run->matrix_serves && !run->jacobian_known;
   need_slope(run);
-  need_jacobian(run);
-  if (!factorise_shifted(run, method->gamma * h, 1.0)) return 0;
-  for (int64_t i = 1; i < method->stages; i++)
-    if (!solve_stage(run, h, i)) return 0;
+  if (!kept && !renew_matrix(run, h)) return 0;
+  if (kept && fabs(run->matrix_scale - scale) > SAME * scale && !factorise_shifted(run, scale, 1.0)) return 0;
+  if (!solve_stages(run, h) && (!kept || !renew_matrix(run, h) || !solve_stages(run, h))) {
+    run->matrix_serves = 0;
+    return 0;
+  }
+  run->matrix_serves = run->newton_rate < SERVING;
   combine(run, method->b, method->stages, h, START, END);
   /* Filtered, fast modes that have settled do not count. */
   combine(run, method->e, method->stages, h, -1, ERROR);

@@ -10,9 +10,8 @@ from robodyn.engine.library import load_library
 HEADERS = tuple(Path(__file__).with_name(name) for name in ("engine.h", "coupling.h"))
 NUMBERS = {"double": ctypes.c_double, "int64_t": ctypes.c_int64}
 """Types of the fields that are numbers; all others are addresses."""
-NAMES = ("Model", "Method", "Solver", "Recording", "Run", "Trend", "CoupledRun", "Channel", "Port", "Pair", "Coupling")
-ENGINE_STRUCTURES = 5
-"""How many of them are engine.h's."""
+ENGINE_NAMES = ("Model", "Method", "Solver", "Recording", "Run", "Check", "Slice")
+NAMES = (*ENGINE_NAMES, "Trend", "CoupledRun", "Channel", "Port", "Pair", "Coupling")
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STRUCTURE = re.compile(r"typedef struct (?:\w+ )?\{(.*?)\} (\w+);", re.DOTALL)
@@ -41,7 +40,7 @@ def structures() -> dict[str, type[ctypes.Structure]]:
 def _check_sizes(found: dict[str, type[ctypes.Structure]]) -> None:
     sizes = (ctypes.c_int64 * len(NAMES))()
     load_library().engine_sizes(sizes)
-    load_library().coupling_sizes(ctypes.byref(sizes, ENGINE_STRUCTURES * ctypes.sizeof(ctypes.c_int64)))
+    load_library().coupling_sizes(ctypes.byref(sizes, len(ENGINE_NAMES) * ctypes.sizeof(ctypes.c_int64)))
     read = [ctypes.sizeof(found[name]) for name in NAMES]
     if list(sizes) != read:
         raise RuntimeError(f"the engine's library has structures of {list(sizes)} bytes, its header of {read}")

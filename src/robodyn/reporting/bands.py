@@ -1,9 +1,8 @@
 """Percentile bands: where do the curves of many runs lie, along time or a path?"""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .figures import COLOURS, LINE_WIDTH, finish_axes, label_bottom, legend_above, panel_figure, write_figure
+from .figures import COLOURS, LINE_WIDTH, finish_axes, into_file, label_bottom, legend_above, panel_figure
 from .panels import with_unit
 
 if TYPE_CHECKING:
@@ -17,11 +16,6 @@ _WIDE, _NARROW, _MIDDLE = (5.0, 95.0), (25.0, 75.0), 50.0
 _PALE, _DARK = 0.22, 0.45
 
 
-def plot_bands(curves: "Curves", path: str | Path) -> None:
-    """Draw bands into a picture file, PNG, SVG or PDF by its ending; see `draw_bands`."""
-    write_figure(draw_bands(curves), path)
-
-
 def draw_bands(curves: "Curves") -> "Figure":
     """A panel a signal: a band from the 5th to the 95th percentile of the runs, that of their middle half, a median."""
     figure, axes = panel_figure(len(curves.values))
@@ -32,6 +26,9 @@ def draw_bands(curves: "Curves") -> "Figure":
     figure.align_ylabels(axes)
     legend_above(figure, _entries())
     return figure
+
+
+plot_bands = into_file(draw_bands)
 
 
 def _draw_band(ax: "Axes", curves: "Curves", signal: str) -> None:

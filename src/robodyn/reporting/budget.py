@@ -1,11 +1,10 @@
 """Error-budget plot: the parts of a deviation along a path as stacked areas, the total as a line."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .figures import write_figure
+from .figures import into_file
 from .panels import with_unit
 from .stacked import draw_stacked
 
@@ -23,11 +22,6 @@ SMALL = {"m": ("µm", 1e6), "rad": ("µrad", 1e6)}
 def small_unit(unit: str) -> tuple[str, float]:
     """The unit that deviations are reported in, and how many of it are one of the signal's own."""
     return SMALL.get(unit, (unit, 1.0))
-
-
-def plot_budget(budget: "Budget", path: str | Path, *, title: str = "") -> None:
-    """Draw an error budget into a picture file, PNG, SVG or PDF by its ending."""
-    write_figure(draw_budget(budget, title=title), path)
 
 
 def draw_budget(budget: "Budget", *, title: str = "") -> "Figure":
@@ -48,6 +42,9 @@ def draw_budget(budget: "Budget", *, title: str = "") -> "Figure":
         title=title or f"{budget.run.provenance.scenario}: error budget",
         along=with_unit(budget.along, unit),
     )
+
+
+plot_budget = into_file(draw_budget)
 
 
 def choose_areas(budget: "Budget") -> dict[str, np.ndarray]:

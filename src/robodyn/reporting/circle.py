@@ -1,25 +1,19 @@
 """Polar plot of a circular test: where does a machine leave its circle, and by how many micrometres?"""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robodyn.analysis.accuracy.circle import CircleTest
 
-from .figures import empty_figure, legend_above, write_figure
+from .figures import empty_figure, into_file, legend_above
 from .runs import run_lines, run_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SIZE = 6.4
-
-
-def plot_circle(tests: CircleTest | Sequence[CircleTest], path: str | Path) -> None:
-    """Draw circular tests into a picture file, PNG, SVG or PDF by its ending; see `draw_circle`."""
-    write_figure(draw_circle(tests), path)
 
 
 def draw_circle(tests: CircleTest | Sequence[CircleTest]) -> "Figure":
@@ -42,3 +36,6 @@ def draw_circle(tests: CircleTest | Sequence[CircleTest]) -> "Figure":
     ax.set_title("radial deviation [um]", fontsize="medium")
     legend_above(figure, run_lines([test.name for test in shown]))
     return figure
+
+
+plot_circle = into_file(draw_circle)

@@ -1,14 +1,13 @@
 """Difference plots: how far are runs from a reference, over time?"""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from robodyn.results import Run
 
-from .figures import finish_axes, panel_figure, write_figure
+from .figures import finish_axes, into_file, panel_figure
 from .panels import Panel, arrange, with_unit
 from .runs import Span, Window, as_runs, run_labels, run_style, shown_span
 from .timeseries import draw_line, finish_time_axes
@@ -20,20 +19,6 @@ if TYPE_CHECKING:
 Scale = Literal["linear", "log"]
 # Of the time shown: samples closer than this are one instant, located by two runs to rounding.
 _SAME_INSTANT = 1e-9
-
-
-def plot_difference(
-    runs: Run | Sequence[Run],
-    reference: Run,
-    names: Sequence[str] | None,
-    path: str | Path,
-    *,
-    scale: Scale = "linear",
-    labels: Sequence[str] | None = None,
-    window: Window | None = None,
-) -> None:
-    """Draw differences over time into a picture file, PNG, SVG or PDF by its ending; see `draw_difference`."""
-    write_figure(draw_difference(runs, reference, names, scale=scale, labels=labels, window=window), path)
 
 
 def draw_difference(
@@ -65,6 +50,9 @@ def draw_difference(
     *names_of_runs, name_of_reference = all_labels
     finish_time_axes(figure, axes, runs, names_of_runs, span, f"difference from {name_of_reference}")
     return figure
+
+
+plot_difference = into_file(draw_difference)
 
 
 def _draw_panel(ax: "Axes", panel: Panel, runs: Sequence[Run], reference: Run, span: Span, scale: Scale) -> None:

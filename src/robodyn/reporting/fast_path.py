@@ -1,21 +1,15 @@
 """Fast-path plot: how fast is a path gone along in the least time, and which share of the limits does it use?"""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .figures import COLOURS, finish_axes, label_bottom, panel_figure, write_figure
+from .figures import COLOURS, finish_axes, into_file, label_bottom, panel_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from robodyn.commissioning.fast_path import FastMove
-
-
-def plot_fast_move(move: "FastMove", path: str | Path) -> None:
-    """Draw a fast move into a picture file, PNG, SVG or PDF by its ending; see `draw_fast_move`."""
-    write_figure(draw_fast_move(move), path)
 
 
 def draw_fast_move(move: "FastMove") -> "Figure":
@@ -37,3 +31,6 @@ def draw_fast_move(move: "FastMove") -> "Figure":
     finish_axes(axes[1], "effort without friction [%]")
     label_bottom(axes, "way [m]")
     return figure
+
+
+plot_fast_move = into_file(draw_fast_move)

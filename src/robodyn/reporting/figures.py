@@ -1,9 +1,10 @@
 """Figure layout: what do all figures have in common? Their sizes, colours, legends and files."""
 
 import base64
+import inspect
 import io
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +88,28 @@ def write_figure(figure: "Figure", path: str | Path) -> None:
         raise ValueError(f"{path}: pictures end in .png, .svg or .pdf, not in .{kind}")
     with replacing(path) as draft, rc_context(_FILE_SETTINGS):
         figure.savefig(draft, format=kind, dpi=_DPI, metadata=_NO_DATE.get(kind))
+
+
+def into_file(draw: "Callable[..., Figure]") -> Callable[..., None]:
+    """The function that draws into a picture file: as `draw`, with the file's path behind what is drawn."""
+
+    def plot(*what_and_path: Any, **options: Any) -> None:
+        *what, path = what_and_path
+        write_figure(draw(*what, **options), path)
+
+    plot.__name__ = plot.__qualname__ = draw.__name__.replace("draw_", "plot_")
+    plot.__module__ = draw.__module__
+    plot.__doc__ = f"Draw into a picture file, PNG, SVG or PDF by its ending; the rest as `{draw.__name__}` takes it."
+    own = inspect.signature(draw)
+    options = [one for one in own.parameters.values() if one.kind is one.KEYWORD_ONLY]
+    what = [
+        one.replace(kind=one.POSITIONAL_ONLY, default=one.empty)
+        for one in own.parameters.values()
+        if one not in options
+    ]
+    path = inspect.Parameter("path", inspect.Parameter.POSITIONAL_ONLY, annotation="str | Path")
+    plot.__signature__ = own.replace(parameters=[*what, path, *options])  # type: ignore[attr-defined]
+    return plot
 
 
 def finish_axes(ax: "Axes", label: str) -> None:

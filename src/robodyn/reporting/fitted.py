@@ -1,12 +1,11 @@
 """Fit plot: how well does a fit meet the data? Measured and simulated signals, and their residuals."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figures import COLOURS, LINE_WIDTH, finish_axes, label_bottom, legend_above, panel_figure, write_figure
+from .figures import COLOURS, LINE_WIDTH, finish_axes, into_file, label_bottom, legend_above, panel_figure
 from .panels import with_unit
 
 if TYPE_CHECKING:
@@ -15,11 +14,6 @@ if TYPE_CHECKING:
 
     from robodyn.analysis.fitting.result import Fit, FittedRecording, FittedSignal
     from robodyn.analysis.identification.result import Identification
-
-
-def plot_fit(fit: "Fit", path: str | Path) -> None:
-    """Draw a fit into a picture file, PNG, SVG or PDF by its ending; see `draw_fit`."""
-    write_figure(draw_fit(fit), path)
 
 
 def draw_fit(fit: "Fit") -> "Figure":
@@ -47,6 +41,9 @@ def draw_fit(fit: "Fit") -> "Figure":
     return figure
 
 
+plot_fit = into_file(draw_fit)
+
+
 def _draw_signal(
     axes: "Sequence[Axes]", time: np.ndarray, recording: "FittedRecording", signal: "FittedSignal"
 ) -> None:
@@ -55,11 +52,6 @@ def _draw_signal(
     above.plot(time, recording.run[signal.name].values, color=COLOURS[1], linewidth=LINE_WIDTH, gid="simulated")
     column = recording.measured.names.index(signal.name)
     _draw_residuals(below, time, recording.residuals[:, column], signal.noise)
-
-
-def plot_identification(found: "Identification", path: str | Path) -> None:
-    """Draw an identification into a picture file, PNG, SVG or PDF by its ending; see `draw_identification`."""
-    write_figure(draw_identification(found), path)
 
 
 def draw_identification(found: "Identification") -> "Figure":
@@ -84,6 +76,9 @@ def draw_identification(found: "Identification") -> "Figure":
     figure.align_ylabels(axes)
     legend_above(figure, _entries("predicted"))
     return figure
+
+
+plot_identification = into_file(draw_identification)
 
 
 def _draw_residuals(ax: "Axes", time: np.ndarray, residuals: np.ndarray, noise: float) -> None:

@@ -1,7 +1,6 @@
 """Bode plot: how do outputs of linear models follow a sinusoidal input, over frequency?"""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +10,7 @@ from robodyn.analysis.linear.frequency import FrequencyResponse, choose_frequenc
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.measurement.responses import MeasuredResponse
 
-from .figures import finish_axes, label_bottom, legend_above, panel_figure, write_figure
+from .figures import finish_axes, into_file, label_bottom, legend_above, panel_figure
 from .modes import model_labels
 from .panels import with_unit
 from .runs import run_lines, run_style
@@ -19,19 +18,6 @@ from .runs import run_lines, run_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-def plot_frequency(
-    models: LinearModel | Sequence[LinearModel],
-    path: str | Path,
-    *,
-    input: str | None = None,
-    output: str | None = None,
-    frequency: ArrayLike | None = None,
-    labels: Sequence[str] | None = None,
-) -> None:
-    """Draw frequency responses into a picture file, PNG, SVG or PDF by its ending; see `draw_frequency`."""
-    write_figure(draw_frequency(models, input=input, output=output, frequency=frequency, labels=labels), path)
 
 
 def draw_frequency(
@@ -66,9 +52,7 @@ def draw_frequency(
     return figure
 
 
-def plot_measured(response: MeasuredResponse, path: str | Path, exact: FrequencyResponse | None = None) -> None:
-    """Draw a measured response into a picture file, PNG, SVG or PDF by its ending; see `draw_measured`."""
-    write_figure(draw_measured(response, exact), path)
+plot_frequency = into_file(draw_frequency)
 
 
 def draw_measured(response: MeasuredResponse, exact: FrequencyResponse | None = None) -> "Figure":
@@ -89,6 +73,9 @@ def draw_measured(response: MeasuredResponse, exact: FrequencyResponse | None = 
     figure.set_figheight(8.0)
     legend_above(figure, run_lines(["measured", "model"] if exact else ["measured"]), _title(response))
     return figure
+
+
+plot_measured = into_file(draw_measured)
 
 
 def _finish(figure: "Figure", axes: Sequence["Axes"], response: FrequencyResponse) -> None:

@@ -1,7 +1,6 @@
 """Bode and Nyquist plots of loops: how strong is a sampled loop over frequency, how near does it come to -1?"""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from robodyn.analysis.linear.loop_gain import HALF_POWER
 from robodyn.analysis.linear.loop_table import LoopFigures, LoopTable
 
-from .figures import COLOURS, empty_figure, finish_axes, label_bottom, legend_above, panel_figure, write_figure
+from .figures import COLOURS, empty_figure, finish_axes, into_file, label_bottom, legend_above, panel_figure
 from .runs import run_lines, run_style
 
 if TYPE_CHECKING:
@@ -18,16 +17,6 @@ if TYPE_CHECKING:
 
 # Inches, and how far from the middle the plane of gains is shown.
 _SIZE, _SHOWN = 6.0, 3.0
-
-
-def plot_loops(table: LoopTable, path: str | Path) -> None:
-    """Draw the gains of loops over frequency into a picture file, PNG, SVG or PDF by its ending; see `draw_loops`."""
-    write_figure(draw_loops(table), path)
-
-
-def plot_nyquist(table: LoopTable, path: str | Path) -> None:
-    """Draw the gains of loops in the complex plane into a picture file; see `draw_nyquist`."""
-    write_figure(draw_nyquist(table), path)
 
 
 def draw_loops(table: LoopTable) -> "Figure":
@@ -52,6 +41,9 @@ def draw_loops(table: LoopTable) -> "Figure":
     label_bottom(axes, "frequency [Hz]")
     legend_above(figure, run_lines([row.name for row in rows]))
     return figure
+
+
+plot_loops = into_file(draw_loops)
 
 
 def _mark_margins(axes: "Sequence[Axes]", row: LoopFigures, colour: str) -> None:
@@ -88,6 +80,9 @@ def draw_nyquist(table: LoopTable) -> "Figure":
     finish_axes(ax, "imaginary part")
     legend_above(figure, run_lines([row.name for row in rows]))
     return figure
+
+
+plot_nyquist = into_file(draw_nyquist)
 
 
 def _lag(phase: np.ndarray) -> np.ndarray:

@@ -1,13 +1,12 @@
 """Phase plot: how does one signal look against another, for example velocity against position?"""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robodyn.results import Run
 
 from .curve_markers import event_markers, mark_course, mark_entries
-from .figures import finish_axes, label_bottom, legend_above, legend_beside, panel_figure, write_figure
+from .figures import finish_axes, into_file, label_bottom, legend_above, legend_beside, panel_figure
 from .panels import Panel, arrange, line_styles, owner
 from .runs import Span, Window, as_runs, run_labels, run_lines, shown_span
 from .traces import trace
@@ -15,19 +14,6 @@ from .traces import trace
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-def plot_phase(
-    runs: Run | Sequence[Run],
-    horizontal: str,
-    names: Sequence[str],
-    path: str | Path,
-    *,
-    labels: Sequence[str] | None = None,
-    window: Window | None = None,
-) -> None:
-    """Draw signals against another one into a picture file, PNG, SVG or PDF by its ending; see `draw_phase`."""
-    write_figure(draw_phase(runs, horizontal, names, labels=labels, window=window), path)
 
 
 def draw_phase(
@@ -60,6 +46,9 @@ def draw_phase(
     figure.align_ylabels(axes)
     _name(figure, runs, labels, span)
     return figure
+
+
+plot_phase = into_file(draw_phase)
 
 
 def _empty_figure(n_panels: int) -> tuple["Figure", list["Axes"]]:

@@ -1,16 +1,16 @@
 """Pole-zero map and root locus: where are poles and zeros, and how do poles move along a path?"""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.modes import ModeSet
 from robodyn.analysis.linear.stability import PolePath
 from robodyn.analysis.linear.zeros import find_zeros
 
-from .figures import COLOURS, empty_figure, finish_axes, legend_above, write_figure
+from .figures import COLOURS, empty_figure, finish_axes, into_file, legend_above
 from .modes import model_labels
 
 if TYPE_CHECKING:
@@ -24,52 +24,60 @@ _ZERO: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 8, "fills
 _PATH_COLOURS = "viridis"
 
 
-def plot_pole_zeros(
-    models: LinearModel | Sequence[LinearModel],
-    path: str | Path,
-    *,
-    labels: Sequence[str] | None = None,
-    within: float | None = None,
-) -> None:
-    """Draw poles and zeros into a picture file, PNG, SVG or PDF by its ending; see `draw_pole_zeros`."""
-    write_figure(draw_pole_zeros(models, labels=labels, within=within), path)
+Models = LinearModel | ModeSet | Sequence[LinearModel | ModeSet]
 
 
-def draw_pole_zeros(
-    models: LinearModel | Sequence[LinearModel],
-    *,
-    labels: Sequence[str] | None = None,
-    within: float | None = None,
-) -> "Figure":
-    """A figure of the complex plane: crosses are poles, circles invariant zeros, a colour for each model.
+def draw_poles(models: Models, *, labels: Sequence[str] | None = None, within: float | None = None) -> "Figure":
+    """A figure of the complex plane: crosses are poles, a colour for each model, stable ones left of the axis.
 
     Args:
         labels: what to call each model, such as its operating point.
-        within: magnitude up to which poles and zeros are shown [rad/s]; without it all.
+        within: magnitude up to which poles are shown [rad/s]; without it all.
     """
+    return _draw_roots(models, labels, within, zeros=False)
+
+
+def draw_pole_zeros(
+    models: LinearModel | Sequence[LinearModel], *, labels: Sequence[str] | None = None, within: float | None = None
+) -> "Figure":
+    """The same with invariant zeros as circles."""
+    return _draw_roots(models, labels, within, zeros=True)
+
+
+plot_poles, plot_pole_zeros = into_file(draw_poles), into_file(draw_pole_zeros)
+
+
+def _draw_roots(models: Models, labels: Sequence[str] | None, within: float | None, zeros: bool) -> "Figure":
     from matplotlib.lines import Line2D
 
-    shown = [models] if isinstance(models, LinearModel) else list(models)
+    shown = [models] if isinstance(models, LinearModel | ModeSet) else list(models)
     labels = model_labels(len(shown), labels)
     figure = empty_figure(_WIDTH, _HEIGHT)
     ax = figure.add_subplot()
-    for model, label, colour in zip(shown, labels, COLOURS, strict=False):
-        for kind, roots, look in (("poles", model.poles(), _POLE), ("zeros", find_zeros(model), _ZERO)):
+    for k, (model, label) in enumerate(zip(shown, labels, strict=True)):
+        kinds = [("poles", _poles(model), _POLE)]
+        kinds += [("zeros", find_zeros(model), _ZERO)] if zeros and isinstance(model, LinearModel) else []
+        for kind, roots, look in kinds:
             near = roots if within is None else roots[np.abs(roots) <= within]
-            ax.plot(near.real, near.imag, color=colour, gid=f"{label} {kind}", **look)
+            # Those of later models lie above and are smaller: poles that agree are all seen.
+            size = look["markersize"] - k / 2
+            ax.plot(near.real, near.imag, color=COLOURS[k], gid=f"{label} {kind}", **look | {"markersize": size})
     _finish_plane(ax)
-    entries = [Line2D([], [], color="0.3", label=name, **look) for name, look in (("pole", _POLE), ("zero", _ZERO))]
+    marks = (("pole", _POLE), ("zero", _ZERO)) if zeros else ()
+    entries = [Line2D([], [], color="0.3", label=name, **look) for name, look in marks]
     if len(shown) > 1:
         entries += [Line2D([], [], color=colour, label=label) for colour, label in zip(COLOURS, labels, strict=False)]
-    legend_above(figure, entries)
+    if entries:
+        legend_above(figure, entries)
     return figure
 
 
-def plot_pole_path(
-    found: PolePath, path: str | Path, *, label: str | None = None, factor: float = 1.0, within: float | None = None
-) -> None:
-    """Draw how poles move into a picture file, PNG, SVG or PDF by its ending; see `draw_pole_path`."""
-    write_figure(draw_pole_path(found, label=label, factor=factor, within=within), path)
+def _poles(what: LinearModel | ModeSet) -> np.ndarray:
+    """All poles [rad/s], conjugates included."""
+    if isinstance(what, LinearModel):
+        return what.poles()
+    upper = np.array([mode.pole for mode in what])
+    return np.concatenate([upper, upper[upper.imag > 0].conj()])
 
 
 def draw_pole_path(
@@ -94,6 +102,9 @@ def draw_pole_path(
     figure.colorbar(dots, ax=ax, label=label or ", ".join(found.along))
     _finish_plane(ax)
     return figure
+
+
+plot_pole_path = into_file(draw_pole_path)
 
 
 def _finish_plane(ax: "Axes") -> None:

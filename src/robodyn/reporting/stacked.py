@@ -1,13 +1,12 @@
 """Stacked areas: what does a force consist of along a trajectory? Signed components, a panel an axis."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .figures import COLOURS, LINE_WIDTH, finish_axes, label_bottom, legend_above, panel_figure, write_figure
+from .figures import COLOURS, LINE_WIDTH, finish_axes, into_file, label_bottom, legend_above, panel_figure
 from .panels import with_unit
 
 if TYPE_CHECKING:
@@ -21,20 +20,6 @@ _TOTAL_LOOK: dict[str, Any] = {"color": "black", "linewidth": 1.2 * LINE_WIDTH, 
 _OPACITY = 0.75
 # Black stands for the total.
 _AREA_COLOURS = tuple(colour for colour in COLOURS if colour != "#000000")
-
-
-def plot_stacked(
-    components: Mapping[str, ArrayLike],
-    time: ArrayLike,
-    path: str | Path,
-    *,
-    axes: Sequence[str],
-    unit: str | Sequence[str] = "",
-    title: str = "",
-    along: str = "time [s]",
-) -> None:
-    """Draw stacked components into a picture file, PNG, SVG or PDF by its ending; see `draw_stacked`."""
-    write_figure(draw_stacked(components, time, axes=axes, unit=unit, title=title, along=along), path)
 
 
 def draw_stacked(
@@ -67,6 +52,9 @@ def draw_stacked(
     figure.align_ylabels(panels)
     legend_above(figure, _entries(list(values)), title or None)
     return figure
+
+
+plot_stacked = into_file(draw_stacked)
 
 
 def _check(values: Mapping[str, Floats], time: Floats, axes: Sequence[str], units: Sequence[str]) -> None:

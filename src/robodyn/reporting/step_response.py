@@ -1,25 +1,17 @@
 """Step-response plot: how do outputs of linear models follow an input in time?"""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robodyn.analysis.linear.responses import TimeResponse
 
-from .figures import finish_axes, label_bottom, legend_above, panel_figure, write_figure
+from .figures import finish_axes, into_file, label_bottom, legend_above, panel_figure
 from .modes import model_labels
 from .panels import with_unit
 from .runs import run_lines, run_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-def plot_responses(
-    responses: TimeResponse | Sequence[TimeResponse], path: str | Path, *, labels: Sequence[str] | None = None
-) -> None:
-    """Draw time responses into a picture file, PNG, SVG or PDF by its ending; see `draw_responses`."""
-    write_figure(draw_responses(responses, labels=labels), path)
 
 
 def draw_responses(
@@ -43,3 +35,6 @@ def draw_responses(
     label_bottom(axes, "time [s]")
     legend_above(figure, run_lines(names))
     return figure
+
+
+plot_responses = into_file(draw_responses)

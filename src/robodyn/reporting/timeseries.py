@@ -1,7 +1,6 @@
 """Time-series plot: how do the signals of one or more runs look over time?"""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from robodyn.results import Run, Signal
 
 from .axis_units import check_units, choose_unit
 from .events import mark_events, name_events
-from .figures import finish_axes, label_bottom, legend_above, legend_beside, panel_figure, write_figure
+from .figures import finish_axes, into_file, label_bottom, legend_above, legend_beside, panel_figure
 from .panels import Panel, arrange, line_styles, with_unit
 from .runs import Span, Window, as_runs, run_labels, run_lines, shown_span
 from .traces import trace
@@ -18,19 +17,6 @@ from .traces import trace
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-def plot_signals(
-    runs: Run | Sequence[Run],
-    names: Sequence[str] | None,
-    path: str | Path,
-    *,
-    labels: Sequence[str] | None = None,
-    window: Window | None = None,
-    units: Sequence[str] = (),
-) -> None:
-    """Draw signals over time into a picture file, PNG, SVG or PDF by its ending; see `draw_signals`."""
-    write_figure(draw_signals(runs, names, labels=labels, window=window, units=units), path)
 
 
 def draw_signals(
@@ -59,6 +45,9 @@ def draw_signals(
         _draw_panel(ax, panel, panels, runs, span, units)
     finish_time_axes(figure, axes, runs, labels, span)
     return figure
+
+
+plot_signals = into_file(draw_signals)
 
 
 def draw_run(run: Run, *names: str, **options: Any) -> "Figure":

@@ -1,7 +1,6 @@
 """Tool path in 3-D: where did a point of the robot move in space, and past which obstacles?"""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from robodyn.results import Run
 
 from .boxes import Box, draw_box, obstacles_of
 from .curve_markers import event_markers, mark_course, mark_entries
-from .figures import LINE_WIDTH, empty_figure, legend_above, write_figure
+from .figures import LINE_WIDTH, empty_figure, into_file, legend_above
 from .runs import Span, Window, as_runs, run_labels, run_lines, run_style, shown_span
 from .space import fill_figure, fit_space
 from .traces import trace
@@ -22,18 +21,6 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT = 8.0, 6.0
 _COORDINATES = (".position.x", ".position.y", ".position.z")
-
-
-def plot_path(
-    runs: Run | Sequence[Run],
-    point: str,
-    path: str | Path,
-    *,
-    labels: Sequence[str] | None = None,
-    window: Window | None = None,
-) -> None:
-    """Draw a point's way into a picture file, PNG, SVG or PDF by its ending; see `draw_path`."""
-    write_figure(draw_path(runs, point, labels=labels, window=window), path)
 
 
 def draw_path(
@@ -70,6 +57,9 @@ def draw_path(
     _name(figure, point, runs, labels, boxes, span)
     fill_figure(figure, ax)
     return figure
+
+
+plot_path = into_file(draw_path)
 
 
 def _way(run: Run, point: str, span: Span) -> np.ndarray:

@@ -1,10 +1,9 @@
 """Tornado chart: which parameters move a result most? Bars to both sides of the present value, the longest on top."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .figures import COLOURS, empty_figure, legend_above, write_figure
+from .figures import COLOURS, empty_figure, into_file, legend_above
 from .panels import with_unit
 
 if TYPE_CHECKING:
@@ -17,11 +16,6 @@ MOST_BARS = 30
 # Inches.
 _WIDTH, _BAR_HEIGHT, _MARGIN = 7.0, 0.32, 1.4
 _BAR = 0.7
-
-
-def plot_tornado(rows: Sequence["Sensitivity"], path: str | Path, *, unit: str = "") -> None:
-    """Draw a ranking into a picture file, PNG, SVG or PDF by its ending; see `draw_tornado`."""
-    write_figure(draw_tornado(rows, unit=unit), path)
 
 
 def draw_tornado(rows: Sequence["Sensitivity"], *, unit: str = "") -> "Figure":
@@ -53,6 +47,9 @@ def draw_tornado(rows: Sequence["Sensitivity"], *, unit: str = "") -> "Figure":
     ax.set_axisbelow(True)
     legend_above(figure, _entries(rows))
     return figure
+
+
+plot_tornado = into_file(draw_tornado)
 
 
 def _draw_bar(ax: "Axes", place: int, row: "Sensitivity") -> None:

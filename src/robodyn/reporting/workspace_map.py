@@ -1,11 +1,10 @@
 """Workspace map: where can a mechanism with closed loops bring its point, and how well does it move there?"""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figures import empty_figure, finish_axes, write_figure
+from .figures import empty_figure, finish_axes, into_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,11 +14,6 @@ if TYPE_CHECKING:
 # Inches.
 _WIDTH, _HEIGHT = 7.4, 5.6
 _LEVELS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
-
-
-def plot_workspace(found: "WorkspaceMap", path: str | Path) -> None:
-    """Draw a plane of a workspace into a picture file, PNG, SVG or PDF by its ending; see `draw_workspace`."""
-    write_figure(draw_workspace(found), path)
 
 
 def draw_workspace(found: "WorkspaceMap") -> "Figure":
@@ -47,6 +41,9 @@ def draw_workspace(found: "WorkspaceMap") -> "Figure":
     finish_axes(ax, f"{found.point} {found.axes[second]} [m]")
     ax.set_aspect("equal")
     return figure
+
+
+plot_workspace = into_file(draw_workspace)
 
 
 def _plane(found: "WorkspaceMap") -> tuple[int, int]:

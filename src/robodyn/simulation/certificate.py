@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 from robodyn.assembly import System
 from robodyn.assembly.invariants import Invariant, Watched
 from robodyn.engine import Trajectory
+from robodyn.engine.slices import CheckTable, Form, WatchedCheck
 from robodyn.model import PrescribedMotion, Solver
 from robodyn.results import Certificate, Check, Outcome, OutcomeKind, Probes, Run, interpolation_errors
 from robodyn.results.probing import Rows
@@ -21,21 +22,16 @@ ENERGY, RESIDUALS = "energy balance", ("constraints, positions", "constraints, v
 BETWEEN, BETWEEN_LIMIT, BETWEEN_SHARE = "signals between rows", 0.05, 0.95
 """Error of signals between rows as part of their size, beyond that of the solution, and part of the probes that must
 stay below it, since some lie where a signal jumps; this project's own choices."""
-STILL_ENERGY = 1e-9
-"""Part of the potential energy below which energy that moved is rounding."""
 LARGEST_ENERGY, SMALLEST_ENERGY, OF_TOLERANCE = 0.05, 1e-3, 1e3
 """Energy that may appear or vanish, as part of what moved: in fixed steps, in adaptive ones at the least, and times the
 relative tolerance."""
-OF_DISTANCE = 10.0
-"""Energy that may appear or vanish in any case, by the sum of all torques and the absolute tolerance: steps add up."""
-STILL_POWER = 1e-3
-"""Power, as part of the energy that moved in a run's time, that no element is measured by less than."""
 CLOSED_LIMITS = (1e-3, 0.1)
 """Residuals [rad, m of a machine of 1 m or more; and a second] that constraints may have; twice those of the start,
 where that is given so."""
 HASTY_STEPS = 3.0
 """How many fixed steps in a row may be too long for what drives the machine: a jump or a bend is seen so."""
-FIRST, SMALLEST, _, LARGEST, LARGEST_AT, _ = range(6)
+LARGEST = 3
+"""Place of the largest value among the extremes."""
 
 
 @dataclass(frozen=True)
@@ -67,31 +63,82 @@ KINDS = {
 }
 
 
-class Planned(NamedTuple):
-    """A check to be made of what was watched from one column to another; how it is reported, of most invariants."""
+class Words(NamedTuple):
+    """How a check is reported; a second remedy is that of runs in which time passed."""
 
-    watched: Watched
-    begin: int
-    end: int
-    kind: Kind | None
+    name: str
+    subject: str
+    unit: str
+    remedies: tuple[str, str]
+
+
+class Plan(NamedTuple):
+    """The checks of all runs of a system by a solver, in the order in which it is watched."""
+
+    table: CheckTable
+    words: tuple[Words, ...]
 
 
 Finding = tuple[str, float, float, str, str, float | None, str]
 """The fields of a check, in their order."""
 
 
-def plan_checks(system: System) -> tuple[Planned, ...]:
-    """The checks of all runs of a system."""
-    ends = list(accumulate(watched.count for watched in system.watched))
-    return tuple(
-        Planned(watched, end - watched.count, end, KINDS.get(watched.invariant))
-        for watched, end in zip(system.watched, ends, strict=True)
-        if watched.invariant is not Invariant.WITHIN
-    )
+def plan_checks(compiled: CompiledSystem, solver: Solver) -> Plan:
+    """The checks of all runs, kept with the compiled system for the next ones."""
+    key = "checks", solver
+    plan: Plan | None = compiled.prepared.get(key)
+    if plan is None:
+        plan = compiled.prepared[key] = _plan_checks(compiled.system, solver)
+    return plan
+
+
+def _plan_checks(system: System, solver: Solver) -> Plan:
+    begins = [0, *accumulate(watched.count for watched in system.watched)]
+    planned: list[tuple[WatchedCheck, Words]] = []
+    for watched, row in zip(system.watched, begins, strict=False):
+        if watched.invariant is Invariant.BALANCE:
+            check = WatchedCheck(Form.BALANCE, row, row, False, _energy_limit(solver))
+            planned.append((check, Words(ENERGY, "", "", (TIGHTEN, TIGHTEN))))
+        elif watched.invariant is Invariant.CLOSED:
+            planned += _plan_residuals(system, watched, row)
+        elif watched.invariant is not Invariant.WITHIN:
+            planned.append(_plan_invariant(system, watched, row))
+    return Plan(CheckTable([check for check, _ in planned]), tuple(words for _, words in planned))
+
+
+def _energy_limit(solver: Solver) -> float:
+    if not solver.adaptive:
+        return LARGEST_ENERGY
+    return min(max(OF_TOLERANCE * solver.rtol, SMALLEST_ENERGY), LARGEST_ENERGY)
+
+
+def _plan_residuals(system: System, watched: Watched, row: int) -> list[tuple[WatchedCheck, Words]]:
+    """Positions and velocities of one constraint, against limits of its size."""
+    constraint = next(c for c in system.scenario.machine.all_constraints if c.name == watched.subject)
+    remedy = "shorten the step or tighten the tolerances"
+    if system.scenario.constraint_method.method != "projection":
+        remedy += ", or take the constraint method projection"
+    if isinstance(constraint, PrescribedMotion):
+        remedy = f"give it the rates of its position as velocity and acceleration; else {remedy}"
+    planned: list[tuple[WatchedCheck, Words]] = []
+    for k, (name, limit, suffix) in enumerate(zip(RESIDUALS, CLOSED_LIMITS, ("", "/s"), strict=True)):
+        unit = watched.unit + suffix if watched.unit else ""
+        words = Words(name, watched.subject, unit, (remedy, remedy))
+        planned.append((WatchedCheck(Form.CLOSED, row + k, row + 2, False, limit), words))
+    return planned
+
+
+def _plan_invariant(system: System, watched: Watched, row: int) -> tuple[WatchedCheck, Words]:
+    kind, passive = KINDS[watched.invariant], watched.invariant is Invariant.PASSIVE
+    form = Form.PASSIVE if passive else Form.INVARIANT
+    gives = system.gives.get(watched.subject, "") if passive else ""
+    unit = "" if kind.relative else watched.unit
+    words = Words(kind.name, watched.subject, unit, (kind.remedy, gives or kind.remedy))
+    return WatchedCheck(form, row, row + 1, kind.relative, kind.limit), words
 
 
 def certify(
-    system: System, solver: Solver, trajectory: Trajectory, duration: float, unbalanced: str = ""
+    compiled: CompiledSystem, solver: Solver, trajectory: Trajectory, duration: float, unbalanced: str = ""
 ) -> Certificate:
     """The checks of a run.
 
@@ -100,34 +147,25 @@ def certify(
     """
     if not len(trajectory.time):
         return Certificate(unchecked=("the run has no rows",))
-    plan = plan_checks(system)
-    checks = [Check(*finding) for finding in find_values(system, plan, solver, trajectory, duration, unbalanced)]
+    checks = [Check(*finding) for finding in _find_values(compiled, solver, trajectory, duration, unbalanced)]
     checks.sort(key=lambda check: check.name not in (ENERGY, *RESIDUALS))
-    balanced = any(watched.invariant is Invariant.BALANCE for watched in system.watched)
+    balanced = any(watched.invariant is Invariant.BALANCE for watched in compiled.system.watched)
     return Certificate(tuple(checks), (f"{ENERGY}: {unbalanced}",) if unbalanced and balanced else ())
 
 
-def find_values(
-    system: System, plan: Iterable[Planned], solver: Solver, trajectory: Trajectory, duration: float, unbalanced: str
+def _find_values(
+    compiled: CompiledSystem, solver: Solver, trajectory: Trajectory, duration: float, unbalanced: str
 ) -> list[Finding]:
-    """What the planned checks of a run with rows have found, in the order in which it was watched."""
-    found: list[Finding] = []
-    # Plain numbers: of a few of them, arrays would take longer than a short run.
-    kept = trajectory.extremes.tolist()
-    balance = next((kept[begin:end] for watched, begin, end, _ in plan if watched.invariant is Invariant.BALANCE), None)
-    moved = energy_moved(solver, balance, trajectory) if balance else 0.0
-    # Neither a force nor a speed of the size of the tolerance is seen.
-    still = max(STILL_POWER * moved / duration, solver.atol**2) if duration > 0 else 0.0
-    for watched, begin, end, kind in plan:
-        if kind is not None:
-            passive = watched.invariant is Invariant.PASSIVE and duration > 0
-            remedy = system.gives.get(watched.subject, "") if passive else ""
-            found.append(_check_invariant(kind, watched, kept[begin:end], still if passive else 0.0, remedy))
-        elif watched.invariant is Invariant.CLOSED:
-            found += _check_residuals(system, watched, kept[begin:end])
-        elif not unbalanced:
-            found.append(_check_energy(solver, kept[begin], moved))
-    found += _check_events(system, trajectory)
+    """What the checks of a run with rows have found, in the order in which it was watched."""
+    plan = plan_checks(compiled, solver)
+    found: list[Finding] = [
+        (words.name, value, limit, words.subject, words.unit, time, words.remedies[duration > 0])
+        for words, (value, limit, time) in zip(
+            plan.words, plan.table.values(trajectory, duration, solver.atol), strict=True
+        )
+        if not (unbalanced and words.name == ENERGY)
+    ]
+    found += _check_events(compiled.system, trajectory)
     return found if solver.adaptive else found + _check_steps(trajectory)
 
 
@@ -157,15 +195,6 @@ def judge(outcome: Outcome, certificate: Certificate) -> Outcome:
     more = len(certificate.violated) - 3
     said += f"; and {more} more" if more > 0 else ""
     return Outcome(OutcomeKind.SUSPECT, f"{outcome.sentence}, but its numbers are suspect: {said}", outcome.time)
-
-
-def energy_error(system: System, solver: Solver, trajectory: Trajectory) -> float | None:
-    """Largest change of `E - W` relative to the energies that moved, None where nothing has energy."""
-    watched = _extremes_of(Invariant.BALANCE, system, trajectory)
-    if not watched:
-        return None
-    extremes = watched[0].tolist()
-    return _relative_error(extremes[0], energy_moved(solver, extremes, trajectory))
 
 
 def constraint_errors(system: System, trajectory: Trajectory) -> dict[str, float]:
@@ -200,65 +229,10 @@ def _extremes_of(invariant: Invariant, system: System, trajectory: Trajectory) -
     return found
 
 
-def energy_moved(solver: Solver, extremes: list[list[float]], trajectory: Trajectory) -> float:
-    """How much energy changed place: kinetic, potential since the start, and what forces pass on within one step.
-
-    A massless part passes on all that it gets: its own energy says nothing of how much that is. At rest only the last
-    digits of the potential energy move. What all torques do over a distance that the absolute tolerance does not see
-    may appear or vanish.
-    """
-    _, kinetic, potential, passing, effort = extremes
-    lifted = max(abs(potential[LARGEST] - potential[FIRST]), abs(potential[SMALLEST] - potential[FIRST]))
-    largest = max(abs(potential[LARGEST]), abs(potential[SMALLEST]))
-    passed = abs(passing[LARGEST]) * trajectory.counters.largest_step
-    unseen = OF_DISTANCE * solver.atol * effort[LARGEST] / SMALLEST_ENERGY
-    return float(max(abs(kinetic[LARGEST]) + lifted + passed, STILL_ENERGY * largest, unseen))
-
-
-def _relative_error(balance: list[float], moved: float) -> float:
-    change = max(balance[LARGEST] - balance[FIRST], balance[FIRST] - balance[SMALLEST])
-    return change / moved if moved > 0 else change
-
-
 def describe_action(system: System, trajectory: Trajectory) -> str:
     """The first event that changed states by an action whose work nobody knows, if there was one."""
     guards = (system.discrete.guards[guard] for _, guard in trajectory.events)
     return next((f"event '{guard.name}' changes states" for guard in guards if guard.moves), "")
-
-
-def _check_energy(solver: Solver, balance: list[float], moved: float) -> Finding:
-    limit = LARGEST_ENERGY
-    if solver.adaptive:
-        limit = min(max(OF_TOLERANCE * solver.rtol, SMALLEST_ENERGY), LARGEST_ENERGY)
-    rises = balance[LARGEST] - balance[FIRST] >= balance[FIRST] - balance[SMALLEST]
-    time = balance[LARGEST_AT if rises else SMALLEST + 1]
-    return ENERGY, _relative_error(balance, moved), limit, "", "", time, TIGHTEN
-
-
-def _check_residuals(system: System, watched: Watched, extremes: list[list[float]]) -> list[Finding]:
-    """Positions and velocities of one constraint, against limits of its size."""
-    constraint = next(c for c in system.scenario.machine.all_constraints if c.name == watched.subject)
-    remedy = "shorten the step or tighten the tolerances"
-    if system.scenario.constraint_method.method != "projection":
-        remedy += ", or take the constraint method projection"
-    if isinstance(constraint, PrescribedMotion):
-        remedy = f"give it the rates of its position as velocity and acceleration; else {remedy}"
-    size = extremes[2][LARGEST]
-    checks: list[Finding] = []
-    for name, limit, found, suffix in zip(RESIDUALS, CLOSED_LIMITS, extremes[:2], ("", "/s"), strict=True):
-        allowed = max(limit * size, 2.0 * found[FIRST])
-        unit = watched.unit + suffix if watched.unit else ""
-        checks.append((name, found[LARGEST], allowed, watched.subject, unit, found[LARGEST_AT], remedy))
-    return checks
-
-
-def _check_invariant(kind: Kind, watched: Watched, extremes: list[list[float]], least: float, remedy: str) -> Finding:
-    unit, (broken, size), time = watched.unit, extremes, extremes[0][LARGEST_AT]
-    value = max(0.0, broken[LARGEST]) if broken[LARGEST] == broken[LARGEST] else np.nan
-    if kind.relative:
-        size_there = max(size[LARGEST], least)
-        value, unit = (value / size_there if size_there > 0 else value), ""
-    return kind.name, value, kind.limit, watched.subject, unit, time, remedy or kind.remedy
 
 
 def _check_events(system: System, trajectory: Trajectory) -> list[Finding]:

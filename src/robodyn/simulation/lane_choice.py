@@ -15,7 +15,7 @@ from robodyn.simulation.pool import RunPool, make_pack
 
 WORTHWHILE = 4.0
 """Seconds of computing still to come, above which the functions are compiled for lanes, own choice."""
-MOST, AT_ONCE = 16, 0.02
+MOST, AT_ONCE = 64, 0.02
 """Runs that a thread takes at once: at most so many, and not many more than last so long [s], own choices."""
 _compiling = threading.Lock()
 

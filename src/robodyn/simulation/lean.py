@@ -15,20 +15,15 @@ from robodyn.errors import ModelError
 from robodyn.model import Recording, Solver
 from robodyn.results import Certificate, Outcome, OutcomeKind
 from robodyn.results.signal import Floats
-from robodyn.simulation.certificate import (
-    Planned,
-    certify,
-    check_between,
-    describe_action,
-    find_values,
-    judge,
-    plan_checks,
-)
+from robodyn.simulation.alike import AlikeRuns
+from robodyn.simulation.certificate import certify, check_between, describe_action, judge
+from robodyn.simulation.columns import Columns
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.outcomes import describe_failure, describe_outcome
 from robodyn.simulation.passed_limits import check_start_limits
 from robodyn.simulation.pool import Completed, Inputs, RunPool
 from robodyn.simulation.prepared import prepare_runs
+from robodyn.simulation.python_calls import calls_python
 from robodyn.simulation.starting import Start, change_start, find_start
 
 Changed = tuple[Mapping[str, float], Mapping[str, float]]
@@ -57,7 +52,7 @@ class LeanRuns:
         recording = recording or Recording(refine=1 if compiled.system.discrete.tasks else None)
         choice = recording.rate, recording.times, recording.refine
         self.rows_chosen = solver.adaptive and choice == (None, None, None)
-        self.compiled, self.solver, self.plan = compiled, solver, plan_checks(compiled.system)
+        self.compiled, self.solver = compiled, solver
         self.runs = prepare_runs(compiled, solver, recording, 0.0, duration)
         self.values = compiled.parameter_values({})
         self.place = {number.name: k for k, number in enumerate(compiled.system.parameters)}
@@ -91,7 +86,8 @@ class LeanRuns:
         """Some runs, each with its inputs and start values."""
         prepared = [self._prepare(*each) for each in changed]
         inputs = [each for each in prepared if isinstance(each, Inputs)]
-        ended = iter([self._judge(*pair) for pair in zip(inputs, pool.carry_out(inputs, is_stopped), strict=True)])
+        completed = zip(inputs, pool.carry_out(inputs, is_stopped), strict=True)
+        ended = iter([self.judge(each.start, done) for each, done in completed])
         return [next(ended) if isinstance(each, Inputs) else each for each in prepared]
 
     def _prepare(self, changes: Mapping[str, float], starts: Mapping[str, float]) -> Inputs | Ended:
@@ -106,13 +102,29 @@ class LeanRuns:
         except ModelError as error:
             return refuse(error)
 
-    def _judge(self, inputs: Inputs, completed: Completed) -> Ended:
+    def judge(self, start: Start, completed: Completed) -> Ended:
+        """How a run ended that began there."""
         compiled, solver, (trajectory, failed) = self.compiled, self.solver, completed
         if failed:
-            outcome = describe_failure(trajectory, *failed)
-            return _judge(compiled, solver, self.plan, trajectory, inputs.start, outcome, rows_chosen=False)
+            return _judge(compiled, solver, trajectory, start, describe_failure(trajectory, *failed), False)
         outcome = describe_outcome(compiled, solver, trajectory)
-        return _judge(compiled, solver, self.plan, trajectory, inputs.start, outcome, self.rows_chosen)
+        return _judge(compiled, solver, trajectory, start, outcome, self.rows_chosen)
+
+    def make_alike(self, columns: Columns, measures: Sequence[tuple[str, int]]) -> AlikeRuns | None:
+        """What carries out runs of one thread that differ in parameters alone; None where these differ in more.
+
+        Args:
+            measures: kind and column of the recorded signals.
+        """
+        decisive = self.limits | self.runs.deciding
+        others = self.unchecked or columns.initial or self.runs.free or calls_python(self.compiled.system)
+        if others or self.given is None or self.unchecked is None or not decisive.isdisjoint(columns.parameters):
+            return None
+        try:
+            start = self._find_start({}, self.values, self.compiled.described_numbers)
+        except ModelError:
+            return None
+        return AlikeRuns(self.runs, start, self.values, measures, judge=not self.rows_chosen)
 
     def screen(self, columns: Mapping[str, Floats]) -> None:
         """Check the numbers of all runs at once as far as that can be, and leave the others to each run."""
@@ -145,7 +157,6 @@ def refuse(error: ModelError) -> Ended:
 def _judge(
     compiled: CompiledSystem,
     solver: Solver,
-    plan: Sequence[Planned],
     trajectory: Trajectory,
     start: Start,
     outcome: Outcome,
@@ -154,10 +165,6 @@ def _judge(
     system, passed = compiled.system, trajectory.at_time - start.time
     between = check_between(compiled, trajectory) if rows_chosen else []
     unbalanced = describe_action(system, trajectory) if trajectory.events else ""
-    if len(trajectory.time):
-        found = find_values(system, plan, solver, trajectory, passed, unbalanced)
-        if all(value <= limit for _, value, limit, *_ in found) and all(check.ok for check in between):
-            return Ended(outcome, trajectory)
-    certificate = certify(system, solver, trajectory, passed, unbalanced)
+    certificate = certify(compiled, solver, trajectory, passed, unbalanced)
     certificate = Certificate((*certificate.checks, *between), certificate.unchecked)
     return Ended(judge(outcome, certificate), trajectory, tuple(check.name for check in certificate.violated))

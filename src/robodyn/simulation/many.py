@@ -23,12 +23,14 @@ from robodyn.assembly import System
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Recording, Solver
 from robodyn.results.table import Curves, RunTable
+from robodyn.simulation.alike import AlikeRuns
 from robodyn.simulation.columns import Columns, read_columns
 from robodyn.simulation.compiled import CompiledSystem, compile_system
 from robodyn.simulation.lane_choice import LaneChoice
 from robodyn.simulation.lean import Changed, Ended, LeanRuns
 from robodyn.simulation.measures import Measure, find_measures
-from robodyn.simulation.pool import why_no_lanes
+from robodyn.simulation.outcomes import describe_end
+from robodyn.simulation.pool import Completed, RunPool, why_no_lanes
 from robodyn.simulation.python_calls import calls_python
 from robodyn.waiting import WaitingLine
 
@@ -209,19 +211,37 @@ class _Batch:
     def _work(self, threads: int, report: Callable[[int], Any] | None) -> None:
         """Some runs after the others, until there are none left or nobody wants them."""
         pool, choice = self.lean.make_pool(), LaneChoice(self.compiled, self.solver, self.lanes)
+        taken = [(measure.kind, column or 0) for measure, column in self.measures]
+        alike = self.lean.make_alike(self.columns, taken)
         while not self.stopped.is_set():
             some = self._take(choice.choose(pool, self.columns.count - self.next, threads))
             if not some:
                 return
             begun = time.perf_counter()
-            every = self.lean.run_slice(pool, list(self._changes(some)), self.stopped.is_set)
+            if alike is not None:
+                self._run_alike(pool, alike, some)
+            else:
+                every = self.lean.run_slice(pool, list(self._changes(some)), self.stopped.is_set)
+                for k, ended in zip(some, every, strict=True):
+                    self._keep(k, ended)
             choice.note(pool, (time.perf_counter() - begun) / len(some))
-            for k, ended in zip(some, every, strict=True):
-                self._keep(k, ended)
             with self.lock:
                 self.n_ended += len(some)
             if report:
                 report(self.n_ended)
+
+    def _run_alike(self, pool: RunPool, alike: AlikeRuns, some: range) -> None:
+        """Runs that differ in parameters alone; each that is not as it should be is looked at by itself."""
+        places, lean = self.lean.place, self.lean
+        columns = {places[name]: each[some.start : some.stop] for name, each in self.columns.parameters.items()}
+        judged = alike.carry_out(pool, len(some), columns, self.stopped.is_set)
+        self.taken[some.start : some.stop] = judged.measures
+        end = describe_end(lean.runs.span[1])
+        self.ended[some.start : some.stop] = [(end.kind.name.lower(), end.sentence, end.time)] * len(some)
+        for j in range(len(some)) if self.curves else np.flatnonzero(~judged.sound).tolist():
+            trajectory = judged.trajectory(j, lean.rows_chosen)
+            ended = Ended(end, trajectory) if judged.sound[j] else lean.judge(alike.start, Completed(trajectory))
+            self._keep(some[j], ended)
 
     def _take(self, count: int) -> range:
         """Numbers of the next runs, that no other thread has."""

@@ -24,8 +24,13 @@ LAST_EVENTS = 100
 """How far back to look for the contact that settles without end."""
 
 
+def describe_finish(time: float) -> str:
+    """What is said of a run that reached its end."""
+    return f"reached the end time {time:.6g} s"
+
+
 def _finished(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    return f"reached the end time {trajectory.at_time:.6g} s"
+    return describe_finish(trajectory.at_time)
 
 
 def _stopped(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:

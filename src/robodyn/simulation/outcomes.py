@@ -10,7 +10,7 @@ from robodyn.model import Solver
 from robodyn.results import Outcome, OutcomeKind
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.dependent_joints import find_carried_points, find_dependent_joints
-from robodyn.simulation.outcome_sentences import SENTENCES
+from robodyn.simulation.outcome_sentences import SENTENCES, describe_finish
 
 KINDS = {
     Status.FINISHED: OutcomeKind.FINISHED,
@@ -53,6 +53,11 @@ def describe_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Traje
         return Outcome(OutcomeKind.NOT_A_NUMBER, broken, trajectory.at_time)
     parallel = _describe_parallel(compiled, trajectory) if kind in BROKEN else ""
     return Outcome(kind, parallel or SENTENCES[kind](compiled, solver, trajectory), trajectory.at_time)
+
+
+def describe_end(time: float) -> Outcome:
+    """The outcome of a run that reached its end."""
+    return Outcome(OutcomeKind.FINISHED, describe_finish(time), time)
 
 
 def _describe_parallel(compiled: CompiledSystem, trajectory: Trajectory) -> str:

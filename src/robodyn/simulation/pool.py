@@ -6,6 +6,7 @@ Where native code of several lanes is there, the runs of a slice are carried out
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -65,7 +66,9 @@ class RunPool:
         if self.pack is None or len(begun) == 1:
             completed = [self._complete(run, calls, look) for run, calls in begun]
         else:
-            completed = self._complete_in_lanes(self.pack, [run for run, _ in begun], look)
+            runs = [run for run, _ in begun]
+            self._advance_in_lanes(self.pack, runs, look)
+            completed = [Completed(run.trajectory(self.probes)) for run in runs]
         for run, _ in begun:
             self.runs.give_back(run)
         return completed
@@ -75,9 +78,18 @@ class RunPool:
         p = compiled.module.prepare(inputs.values)
         return self.runs.begin(self.runs.set_up(p, inputs.numbers, start), p, start), PythonCalls(compiled, p)
 
-    def _complete_in_lanes(
-        self, pack: Pack, runs: list[Integration], look: Callable[..., None] | None
-    ) -> list[Completed]:
+    def advance(self, runs: list[Integration], is_stopped: Callable[[], bool]) -> None:
+        """Runs that call no Python and have begun, to their end."""
+        look = stop_when(is_stopped)
+        if self.pack is None or len(runs) == 1:
+            for run in runs:
+                run.begun = time.perf_counter()
+                run.call_back(None, None, look)
+                run.loop()
+        else:
+            self._advance_in_lanes(self.pack, runs, look)
+
+    def _advance_in_lanes(self, pack: Pack, runs: list[Integration], look: Look | None) -> None:
         """Runs at once; those that ask for something, as for a Jacobian, go on alone."""
         try:
             reasons = pack.advance(runs, look)
@@ -86,10 +98,9 @@ class RunPool:
             self.pack = None
             raise
         for run, reason in zip(runs, reasons, strict=True):
-            run.call_back(None, None, look)
             if not has_ended(reason):
+                run.call_back(None, None, look)
                 run.loop()
-        return [Completed(run.trajectory(self.probes)) for run in runs]
 
     def _complete(self, run: Integration, calls: PythonCalls, look: Look | None) -> Completed:
         run.call_back(calls.run_task, calls.run_action, look)

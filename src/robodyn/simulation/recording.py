@@ -13,9 +13,9 @@ import numpy as np
 from robodyn.assembly import System
 from robodyn.engine import Trajectory
 from robodyn.model import ScenarioSequence, Solver, describe
-from robodyn.results import EventRecord, Outcome, Probes, Provenance, Run, Statistics
+from robodyn.results import Certificate, EventRecord, Outcome, Probes, Provenance, Run, Statistics
 from robodyn.results.provenance import PlainDict, plain
-from robodyn.simulation.certificate import certify, check_rows, constraint_errors, describe_action, energy_error, judge
+from robodyn.simulation.certificate import ENERGY, certify, check_rows, constraint_errors, describe_action, judge
 from robodyn.simulation.choice import describe_choice
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.diagnostics import find_doubts
@@ -42,8 +42,8 @@ def make_run(
     """
     system = compiled.system
     unbalanced = unbalanced or describe_action(system, trajectory)
-    statistics = _statistics(compiled, solver, trajectory, start.time, unbalanced)
-    certificate = certify(system, solver, trajectory, statistics.simulated_time, unbalanced)
+    certificate = certify(compiled, solver, trajectory, trajectory.at_time - start.time, unbalanced)
+    statistics = _statistics(compiled, solver, trajectory, start.time, certificate)
     crossed = [(time, system.discrete.guards[guard]) for time, guard in trajectory.events]
     events = tuple(EventRecord(guard.name, time, guard.terminal) for time, guard in crossed)
     run = Run(
@@ -79,14 +79,14 @@ def describe_chain(chain: ScenarioSequence) -> dict[str, Any]:
 
 
 def _statistics(
-    compiled: CompiledSystem, solver: Solver, trajectory: Trajectory, start: float, unbalanced: str
+    compiled: CompiledSystem, solver: Solver, trajectory: Trajectory, start: float, certificate: Certificate
 ) -> Statistics:
     counted = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "ticks", "wall_time")
     return Statistics(
         **{name: getattr(trajectory.counters, name) for name in counted},
         events=len(trajectory.events),
         simulated_time=trajectory.at_time - start,
-        energy_error=None if unbalanced else energy_error(compiled.system, solver, trajectory),
+        energy_error=next((check.value for check in certificate.checks if check.name == ENERGY), None),
         extra=PlainDict(
             **describe_choice(solver, trajectory, trajectory.at_time - start),
             smallest_step=trajectory.counters.smallest_step,

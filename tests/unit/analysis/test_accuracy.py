@@ -188,7 +188,7 @@ def test_the_way_to_a_circle_and_the_rest_after_it_are_no_part_of_it():
 def test_what_is_no_circle_is_refused():
     with pytest.raises(ModelError, match="goes 180 deg round"):
         measure_circle(circle_run(lambda a: 0 * a, turns=0.5), "x", "y")
-    with pytest.raises(ModelError, match="there is no signal 'z'"):
+    with pytest.raises(ModelError, match="z: there is no such signal"):
         measure_circle(circle_run(lambda a: 0 * a), "x", "z")
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import solve_continuous_lyapunov
 
-from robodyn.analysis.linear.balanced import factor_gramian, find_hankel_values, split_stable, truncate
+from robodyn.analysis.linear.balanced import factor_gramian, split_stable, truncate
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel
 from robodyn.errors import ModelError
 
@@ -36,7 +36,7 @@ def test_hankel_values_are_those_of_both_gramians():
     P = solve_continuous_lyapunov(model.A, -model.B @ model.B.T)
     Q = solve_continuous_lyapunov(model.A.T, -model.C.T @ model.C)
     expected = np.sqrt(np.sort(np.linalg.eigvals(P @ Q).real))[::-1]
-    np.testing.assert_allclose(find_hankel_values(model), expected, rtol=1e-8)
+    np.testing.assert_allclose(truncate(model).hankel_values, expected, rtol=1e-8)
 
 
 @pytest.mark.parametrize("order", [2, 4, 6, 7])
@@ -81,7 +81,7 @@ def test_the_two_parts_add_up_to_the_model():
 
 def test_states_that_inputs_do_not_reach_have_values_of_rounding_size():
     hidden = LinearModel(np.diag([-1.0, -2.0, -3.0]), [[1.0], [1.0], [0.0]], [[1.0, 1.0, 1.0]])
-    values = find_hankel_values(hidden)
+    values = truncate(hidden).hankel_values
     # Not of the size of a root of rounding, as from Gramians themselves.
     assert values[2] < 1e-15 * values[0]
     assert truncate(hidden).model.order == 2

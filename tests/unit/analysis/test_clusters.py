@@ -99,9 +99,9 @@ def gated(folder, *gates):
     """The usual simulation; each run says that it begins, and waits for a file where its number is one of the gates."""
 
     def prepare(plan):
-        from robodyn.analysis.sweeps.nonlinear import prepare_nonlinear
+        from robodyn.analysis.sweeps.nonlinear import Nonlinear
 
-        simulate = prepare_nonlinear(plan)
+        simulate = Nonlinear(plan)
 
         def wait_and_simulate(changes):
             number = int(changes["bob.mass"]) - 1

@@ -10,7 +10,7 @@ from support.measured import measure
 
 from robodyn import Solver
 from robodyn.analysis.fitting.fit import fit_parameters
-from robodyn.analysis.fitting.report import describe_fit, write_fit
+from robodyn.analysis.fitting.result import describe_fit, write_fit
 from robodyn.analysis.fitting.scaling import make_scales, spread_points
 from robodyn.analysis.fitting.search_space import SearchSpace
 from robodyn.errors import ModelError
@@ -160,7 +160,7 @@ def test_an_interrupted_fit_goes_on_where_it_stopped(tmp_path):
     whole = fit_parameters(GUESS, data, tuple(TRUE), starts=4)
     with pytest.raises(KeyboardInterrupt):
         fit_parameters(GUESS, data, tuple(TRUE), starts=4, state=state, progress=Interrupt(3))
-    assert len(json.loads(state.read_text())["starts"]) == 2
+    assert len(json.loads(state.read_text())["kept"]) == 2
     rest = Interrupt(None)
     resumed = fit_parameters(GUESS, data, tuple(TRUE), starts=4, state=state, progress=rest)
     assert set(rest.seen) == {3, 4}

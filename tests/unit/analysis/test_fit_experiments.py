@@ -12,7 +12,7 @@ from robodyn import Solver, simulate
 from robodyn.analysis.fitting.contest import compare_laws
 from robodyn.analysis.fitting.experiments import Experiment
 from robodyn.analysis.fitting.fit import fit_parameters
-from robodyn.analysis.fitting.report import describe_fit
+from robodyn.analysis.fitting.result import describe_fit
 from robodyn.analysis.identification.contest import describe_contest
 from robodyn.errors import ModelError
 from robodyn.model import Block, Recording
@@ -78,7 +78,7 @@ def test_threads_change_nothing_and_a_stopped_fit_goes_on(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         fit_parameters(GUESS, data, FREE, state=state, progress=stop, **settings)
-    assert len(json.loads(state.read_text())["starts"]) == 1
+    assert len(json.loads(state.read_text())["kept"]) == 1
     again = fit_parameters(GUESS, data, FREE, state=state, workers=2, **settings)
     assert again.values == one.values
 

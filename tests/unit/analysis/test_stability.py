@@ -7,8 +7,8 @@ from support.rod_pendulum import GRAVITY, LENGTH, pushed_pendulum
 
 from robodyn import Solver, assemble, simulate
 from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.analysis.linear.loop_poles import LoopPoles
 from robodyn.analysis.linear.stability import find_stability_limit, follow_poles, join_branches
+from robodyn.analysis.linear.stability import poles_at_rest as poles_of
 from robodyn.analysis.linear.trim import Trimmer
 from robodyn.errors import ModelError
 from robodyn.model import Block, Delay
@@ -34,7 +34,7 @@ def sampled_loop(gain=3.0, delay=0.0, **fields):
 
 
 def poles_at_rest(system):
-    return LoopPoles(system).at(Trimmer(system, (), ()).find(()).point)
+    return poles_of(system)(Trimmer(system, (), ()).find(()).point)
 
 
 def test_a_sampled_loop_has_the_multiplier_of_its_difference_equation():

@@ -11,19 +11,19 @@ from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.catalog import find_scenario
+from robodyn.engine.slices import MEASURES, take_measure
 from robodyn.model import Block
 from robodyn.results import Signal
 from robodyn.results.table import Curves
-from robodyn.simulation.measures import KINDS
 
 
 def measure(kind, time, values):
-    return KINDS[kind](np.array(time, float), np.array(values, float))
+    return take_measure(kind, np.array(time, float), np.array(values, float))
 
 
 def test_measures_of_a_triangle_are_those_of_its_formula():
     time, values = [0, 1, 4], [0, -3, 0]
-    found = {kind: measure(kind, time, values) for kind in KINDS}
+    found = {kind: measure(kind, time, values) for kind in MEASURES}
     exact = {"max": 3, "rms": np.sqrt(3), "mean": -1.5, "final": 0, "largest": 0, "smallest": -3, "max_time": 1}
     assert found == pytest.approx(exact)
 

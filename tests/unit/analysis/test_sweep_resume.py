@@ -13,7 +13,7 @@ import pytest
 
 from robodyn import ModelError
 from robodyn.analysis.sweeps.jobs import Job, run_in_threads
-from robodyn.analysis.sweeps.nonlinear import prepare_nonlinear
+from robodyn.analysis.sweeps.nonlinear import Nonlinear
 from robodyn.analysis.sweeps.parts import PARTS, Finished, PartWriter, locking, read_parts
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
@@ -172,7 +172,7 @@ def test_the_table_holds_inputs_outcomes_and_measures_with_their_units(tmp_path,
 
 def test_what_fails_in_a_run_ends_the_sweep_and_keeps_what_is_finished(tmp_path, plan):
     def prepare(plan):
-        simulate = prepare_nonlinear(plan)
+        simulate = Nonlinear(plan)
 
         def fail_once(changes):
             if changes["bob.mass"] == 3.0 and (tmp_path / "failing").exists():
@@ -190,7 +190,7 @@ def test_what_fails_in_a_run_ends_the_sweep_and_keeps_what_is_finished(tmp_path,
 
 
 def test_what_fails_in_one_thread_ends_the_others(plan):
-    job = Job(plan, prepare_nonlinear)
+    job = Job(plan, Nonlinear)
 
     def keep(done):
         raise ZeroDivisionError("nowhere to keep it")

@@ -7,7 +7,7 @@ import pytest
 
 from robodyn import ModelError, Solver, simulate
 from robodyn.analysis.sweeps.grid import Factors
-from robodyn.analysis.sweeps.nonlinear import prepare_nonlinear
+from robodyn.analysis.sweeps.nonlinear import Nonlinear
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.sampling import Distribution
@@ -183,7 +183,7 @@ def test_blocks_and_actions_in_python_run_as_in_single_runs(pendulum):
 
 def test_another_way_to_simulate_can_be_given(pendulum):
     def prepare(plan):
-        simulate_fully = prepare_nonlinear(plan)
+        simulate_fully = Nonlinear(plan)
         return lambda changes: simulate_fully(changes | {"bob.mass": 1.0, "initial.hinge.position": 0.0})
 
     plan = plan_sweep(pendulum, vary={"initial.hinge.position": [1.0, 2.0]}, measures=["max:hinge.position"])

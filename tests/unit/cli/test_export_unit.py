@@ -24,7 +24,7 @@ def test_a_unit_is_written_and_told(invoke, tmp_path):
         (("--to", "xlsx", "--fmi", "3"), "--fmi: no effect on --to xlsx; only for --to fmu"),
         (("--to", "fmu", "--fmi", "4"), "fmi: must be 2 or 3, is 4"),
         (("--to", "fmu", "--platform", "win46"), "'win46' is unknown (did you mean 'win64'?)"),
-        (("--to", "fmu", "--input", "hinge=x"), "--input hinge=x: the start value must be a number"),
+        (("--to", "fmu", "--input", "hinge=x"), "--input hinge=x: must be written as name=number"),
         (("--to", "fmu", "--input", "hinge.force"), "inputs.hinge.force: cannot be an input"),
     ],
 )

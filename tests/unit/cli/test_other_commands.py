@@ -186,7 +186,7 @@ def test_an_unknown_format_is_answered_with_the_nearest(invoke, run_file):
     assert "did you mean 'parquet'?" in result.stderr
     below_a_file = invoke("export", run_file, "--to", "csv", "--out", "quick.toml/x.csv")
     assert below_a_file.exit_code == 2
-    assert "cannot write" in below_a_file.stderr
+    assert "cannot be written" in below_a_file.stderr
 
 
 def test_without_a_command_the_help_is_shown(invoke):

@@ -84,7 +84,7 @@ def test_options_choose_the_kind_of_picture(invoke, run_files, calls, options, e
         (("--from", "5"), "must end after it starts"),
         (("--label", "a", "--label", "b"), "2 labels for 1 runs"),
         (("--out", "a.xyz"), "pictures end in .png, .svg or .pdf"),
-        (("--out", "quick.toml/a.png"), "cannot write"),
+        (("--out", "quick.toml/a.png"), "cannot be written"),
         (("--path", "tip", "--signal", "*", "--out", "a.png"), "give a folder"),
     ],
 )

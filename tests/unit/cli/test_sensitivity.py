@@ -40,7 +40,7 @@ def test_the_ranking_is_drawn(invoke, tmp_path):
     [
         (("--parameters", "gravity.zz"), "no such number"),
         (("--parameters", ","), "names no number"),
-        (("--parameters", "gravity.z", "--measure", "end"), "must be one of"),
+        (("--parameters", "gravity.z", "--measure", "end"), "must be final or largest"),
         (("--parameters", "gravity.z", "--change", "100"), "below 100"),
         (("--parameters", "gravity.z", "--of", "hinge.positon"), "hinge.position"),
         (("--parameters", "gravity.z", "--plot", "rank.xyz"), "rank.xyz"),

@@ -1,5 +1,6 @@
 """Are many runs at once those of `simulate` one by one, to the last bit?"""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -7,8 +8,9 @@ import pytest
 
 import robodyn as rd
 from robodyn.catalog import bouncing_ball, pendulum, two_link_loop
+from robodyn.engine.slices import take_measure
 from robodyn.simulation import many
-from robodyn.simulation.measures import root_mean_square
+from robodyn.simulation.lean import LeanRuns
 
 COULOMB, STATIC = "shoulder.friction.coulomb", "shoulder.friction.static"
 ANGLE = "hinge.position"
@@ -39,7 +41,7 @@ def test_measures_and_curves_are_those_of_single_runs(arm, threads):
         assert np.array_equal(table.curves.places, run.time)
         angle = run["shoulder.position"]
         assert table["max_time:shoulder.position"][k] == angle.time[np.argmax(np.abs(angle.values))]
-        assert table["rms:elbow.velocity"][k] == root_mean_square(run.time, velocity.values.copy())
+        assert table["rms:elbow.velocity"][k] == take_measure("rms", run.time, velocity.values.copy())
         assert (table.outcomes[k], table.sentences[k]) == ("finished", run.outcome.sentence)
     assert "shoulder.friction.coulomb" in table.to_pandas().columns
     assert table.units[COULOMB] == table.to_pandas().attrs["units"][COULOMB] == "N m"
@@ -130,6 +132,26 @@ def test_runs_that_violate_a_check_are_suspect_and_counted(swing):
     assert table.violated == {"energy balance": 1}
     other = replace(swing.system.scenario, initial={ANGLE: 2.0}, solver=solver)
     assert table.sentences[1] == rd.simulate(other).outcome.sentence
+
+
+def test_runs_judged_at_once_are_those_judged_one_by_one(arm):
+    damping = {"shoulder.friction.damping": np.array([20.0, 30.0, 2.3e4, 40.0])}
+    few, measures = replace(arm.solver, max_steps=230), ["rms:elbow.velocity", "smallest:elbow.position"]
+    found = set()
+    for solver in (arm.solver, few):
+        table = rd.simulate_many(arm, damping, measures=measures, solver=solver)
+        lean = LeanRuns(arm, solver, None, arm.system.scenario.duration)
+        single = [lean.run({"shoulder.friction.damping": one}, {}) for one in damping["shoulder.friction.damping"]]
+        assert list(table.sentences) == [each.outcome.sentence for each in single]
+        assert table.violated == Counter(name for each in single for name in each.violated)
+        for name, k in (("smallest:elbow.position", 1), ("rms:elbow.velocity", 3)):
+            kind, signal = name.split(":")
+            column = [info.name for info in arm.recorded].index(signal)
+            trajectory, carried = single[k].trajectory, single[k].outcome.carried_through
+            alone = take_measure(kind, trajectory.time, trajectory.y[:, column]) if carried else np.nan
+            assert np.array_equal(table[name][k], alone, equal_nan=True)
+        found |= {*table.outcomes}
+    assert found == {"finished", "suspect", "step_limit"}
 
 
 def test_all_flaws_of_the_arrays_are_told_at_once(arm):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.errors import Flaw, ModelError, nearest
+from robodyn.errors import Flaw, ModelError, refuse_unknown
 from robodyn.results import Run
 from robodyn.results.signal import Floats
 
@@ -78,11 +78,7 @@ def measure_circle(
     Raises:
         ModelError: signals that are not there, or a motion that makes no whole turn.
     """
-    flaws = [
-        Flaw(key, f"there is no signal '{s}'", nearest(s, run.names)) for key, s in (("x", x), ("y", y)) if s not in run
-    ]
-    if flaws:
-        raise ModelError(flaws, "circle")
+    refuse_unknown([x, y], run.names, "there is no such signal", "circle")
     time = np.linspace(float(run.time[0]), float(run.time[-1]), 20 * POINTS)
     p = np.column_stack([run[x](time), run[y](time)])
     part, sign = _last_turn(p - (centre if centre is not None else fit_circle(p)[1:]))

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.accuracy import iso9283
-from robodyn.analysis.accuracy.causes import Cause, split_accuracy, split_spread
+from robodyn.analysis.accuracy.causes import Cause, Figure, split_accuracy, split_spread
 from robodyn.analysis.accuracy.cycles import Cycles, Rest
-from robodyn.analysis.accuracy.figure import Figure
 from robodyn.analysis.accuracy.path_geometry import Corner, Followed, find_followed
 from robodyn.analysis.accuracy.poses import ANGLES, pose_figures
 from robodyn.analysis.sweeps.plan import plan_sweep
@@ -102,8 +101,7 @@ def make_sheet(
     if not random:
         what = "nothing differs from cycle to cycle, so that every repeatability would be 0"
         flaws.add("random", what, 'say what does, such as "*.coulomb" = scale:0.9:1.1')
-    if band is not None and not band > 0:
-        flaws.add("band", f"must be positive, is {band:g}")
+    flaws.add_unless_positive(band=band)
     flaws.raise_if_any(f"sheet of '{scenario.name}'")
     followed = find_followed(assemble(scenario), deviation)
     table = _run_cycles(scenario, random, seed, followed, points, folder, workers, progress)

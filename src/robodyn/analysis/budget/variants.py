@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import refuse_unknown
 from robodyn.model import Block, LinearCombination, Scenario
 
 FASTER, STIFFER = 16, 100.0
@@ -27,7 +27,7 @@ def vary(scenario: Scenario, without: Mapping[str, float] | None = None) -> Iter
         without: numbers, each a part of its own -> values without an effect; the mass of a body `payload` by default.
     """
     without = _payload(scenario) if without is None else without
-    _check(scenario, without)
+    refuse_unknown(without, scenario.numbers(), "there is no such number", f"budget of '{scenario.name}'", "without")
     if any(block.sampled for block in scenario.machine.blocks) or scenario.machine.delays:
         scenario = sample_faster(scenario)
         yield SAMPLING, scenario
@@ -42,14 +42,6 @@ def vary(scenario: Scenario, without: Mapping[str, float] | None = None) -> Iter
 def _payload(scenario: Scenario) -> dict[str, float]:
     number = scenario.numbers().get(PAYLOAD)
     return {PAYLOAD: 0.0} if number and number.value else {}
-
-
-def _check(scenario: Scenario, without: Mapping[str, float]) -> None:
-    flaws, known = FlawList(), scenario.numbers()
-    for name in without:
-        if name not in known:
-            flaws.add(f"without.{name}", "there is no such number", nearest(name, known))
-    flaws.raise_if_any(f"budget of '{scenario.name}'")
 
 
 def sample_faster(scenario: Scenario, factor: int = FASTER) -> Scenario:

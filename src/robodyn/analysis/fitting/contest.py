@@ -18,7 +18,7 @@ from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.law_candidates import LAWS, SIMPLEST, Axis, Candidate, find_axes, propose
 from robodyn.analysis.fitting.result import Fit
 from robodyn.analysis.identification.contest import Contender, criteria, friction_blocks
-from robodyn.errors import Flaw, ModelError, nearest
+from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Scenario
 from robodyn.results import Run
 from robodyn.results.signal import Floats
@@ -44,12 +44,12 @@ def compare_laws(
     Raises:
         ModelError: where the scenario has no friction, or a law is not known.
     """
-    flaws = [Flaw(law, "is no law of the contest", nearest(law, LAWS)) for law in laws if law not in LAWS]
+    flaws = FlawList()
+    flaws.add_unknown(laws, LAWS, "is no law of the contest")
     if not 0 < held_out < 1:
-        flaws.append(Flaw("held_out", f"must be above 0 and below 1, is {held_out:g}", "laws are judged by it"))
+        flaws.add("held_out", f"must be above 0 and below 1, is {held_out:g}", "laws are judged by it")
     blocks = friction_blocks(scenario)
-    if flaws:
-        raise ModelError(flaws, "contest of laws")
+    flaws.raise_if_any("contest of laws")
     experiments = list_experiments(data)
     axes = find_axes(scenario, blocks, experiments)
     settings |= {"held_out": held_out}

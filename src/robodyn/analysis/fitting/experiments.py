@@ -17,7 +17,7 @@ from robodyn.analysis.measurement.signal_quality import describe_saturation
 from robodyn.analysis.sensitivity.parameters import INITIAL, check_quaternions
 from robodyn.analysis.sensitivity.variation import Variation, prepare_variation
 from robodyn.assembly import assemble
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Number, Scenario, Solver
 from robodyn.results import Run
 from robodyn.results.signal import Floats
@@ -115,11 +115,8 @@ def check_noise(names: Sequence[str], noise: Noise) -> None:
     """Refuse noise of unknown signals, of some of them only, or that is not positive."""
     flaws = FlawList()
     given = dict(noise) if isinstance(noise, Mapping) else {name: noise for name in names if noise is not None}
-    for name, level in given.items():
-        if name not in names:
-            flaws.add(f"noise.{name}", "is no signal of the data", nearest(name, names))
-        elif not level > 0:
-            flaws.add(f"noise.{name}", f"must be positive, is {level:g}")
+    flaws.add_unknown(given, names, "is no signal of the data", "noise")
+    flaws.add_unless_positive(**{f"noise.{name}": level for name, level in given.items()})
     for name in names if isinstance(noise, Mapping) else ():
         if name not in given:
             flaws.add(f"noise.{name}", "is missing", "give it for every signal or for none")

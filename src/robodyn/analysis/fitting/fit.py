@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.analysis.checkpoint import Checkpoint
 from robodyn.analysis.fitting.experiments import (
     Experiment,
     Noise,
@@ -34,7 +35,6 @@ from robodyn.analysis.fitting.residuals import Residuals
 from robodyn.analysis.fitting.result import Fit, FitStart
 from robodyn.analysis.fitting.scaling import Bounds, Scale
 from robodyn.analysis.fitting.search_space import SearchSpace, make_search_space
-from robodyn.analysis.fitting.state import fingerprint, load_starts, save_starts
 from robodyn.analysis.fitting.summary import summarise_fit
 from robodyn.analysis.measurement.measured import describe_rates
 from robodyn.errors import Flaw, ModelError
@@ -110,13 +110,12 @@ def fit_parameters(
     with _threads(workers, residuals) as residuals.pool:
         space = make_search_space(scenario, residuals.scales)
         _check_effects(residuals)
-        mark = _mark(scenario, residuals, free, each, seed)
-        path = None if state is None else Path(state)
-        found = load_starts(path, mark)
+        kept = Checkpoint("fit", state, *_deciding(scenario, residuals, free, each, seed))
+        found = [FitStart(tuple(begin), tuple(values), *rest) for begin, values, *rest in kept.kept or []]
         points = space.draw_starts(starts, seed)
         for start in _search_all(residuals, space, points[len(found) :], len(found), starts, progress, workers):
             found.append(start)
-            save_starts(path, mark, found)
+            kept.save([dataclasses.astuple(start) for start in found])
         z, best = _choose_best(found[:starts], residuals.scales)
         residuals, z = _weigh(residuals, space, z, noise)
         flaws = find_unidentifiable(residuals.slopes(z), [scale.number.name for scale in residuals.scales])
@@ -139,7 +138,9 @@ def _threads(workers: int, residuals: Residuals) -> Iterator[Executor | None]:
         yield pool
 
 
-def _mark(scenario: Scenario, residuals: Residuals, free: Sequence[str], each: Sequence[str], seed: int) -> str:
+def _deciding(
+    scenario: Scenario, residuals: Residuals, free: Sequence[str], each: Sequence[str], seed: int
+) -> tuple[Any, ...]:
     """All that decides what the starts of this fit lead to."""
     bounds = {s.number.name: (s.lower, s.upper) for s in residuals.scales}
     settings = [describe(scenario), sorted(free), sorted(each), bounds]
@@ -147,7 +148,7 @@ def _mark(scenario: Scenario, residuals: Residuals, free: Sequence[str], each: S
         [part.data.names, part.data.time.tolist(), part.data.values.tolist(), part.given, part.noise.tolist()]
         for part in residuals.parts
     ]
-    return fingerprint(settings, parts, seed, dataclasses.asdict(residuals.parts[0].variation.solver))
+    return settings, parts, seed, dataclasses.asdict(residuals.parts[0].variation.solver)
 
 
 def _search_all(

@@ -18,9 +18,7 @@ import numpy as np
 from robodyn.analysis.fitting.scaling import Scale
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation
-from robodyn.errors import ModelError
-from robodyn.model import Recording
-from robodyn.results import OutcomeKind, Run
+from robodyn.results import Run
 from robodyn.results.signal import Floats
 
 DIFFERENCE, ACROSS_JUMPS = 1e-4, 1e-2
@@ -59,11 +57,13 @@ class RecordingResiduals:
         if self._kept and self._kept[0] == key:
             return self._kept[1]
         values = {name: s.value(float(zk)) for name, s, zk in zip(self.names, self.scales, z, strict=True)}
-        run = self._simulate(self.given | values)
+        run = self.variation.attempt(self.given | values, self.data.time)
         self.evaluations += 1
-        if run is not None:
-            self._limit_steps(run)
-            self._kept = (key, run)
+        if isinstance(run, str):
+            self.failure = run
+            return None
+        self._limit_steps(run)
+        self._kept = (key, run)
         return run
 
     def _limit_steps(self, run: Run) -> None:
@@ -73,20 +73,6 @@ class RecordingResiduals:
             most = min(steps, self.variation.solver.max_steps or steps)
             solver = dataclasses.replace(self.variation.solver, max_steps=most)
             self.variation = dataclasses.replace(self.variation, solver=solver)
-
-    def _simulate(self, values: dict[str, float]) -> Run | None:
-        recording = Recording(times=tuple(self.data.time.tolist()))
-        try:
-            run = self.variation.run(values, recording)
-        except ModelError as error:
-            self.failure = "; ".join(str(flaw) for flaw in error.flaws)
-            return None
-        if run.outcome.kind is OutcomeKind.INTERRUPTED:
-            raise KeyboardInterrupt
-        if not run.outcome.carried_through or run.time.size != self.data.time.size:
-            self.failure = run.outcome.sentence
-            return None
-        return run
 
     def weighed(self, z: Floats) -> Floats:
         """r(z); not finite where the simulation failed, so that the search turns back."""

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import FlawList
 from robodyn.model import Number
 from robodyn.results.signal import Floats
 
@@ -80,9 +80,7 @@ def make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> tupl
     """The scale of each free parameter; bounds that are none are a ModelError."""
     flaws = FlawList()
     known = [number.name for number in numbers]
-    for name in bounds:
-        if name not in known:
-            flaws.add(f"bounds.{name}", "is not a free parameter", nearest(name, known))
+    flaws.add_unknown(bounds, known, "is not a free parameter", "bounds")
     for number in numbers:
         lower, upper = bounds.get(number.name, (-math.inf, math.inf))
         if not lower < upper:
@@ -107,18 +105,7 @@ def _scale(number: Number, bounds: Bounds | None) -> Scale:
 
 
 def spread_points(count: int, dimension: int, seed: int) -> Floats:
-    """Halton's points, shifted at random: they fill the unit cube evenly, and more of them go between the first."""
-    shift = np.random.default_rng(seed).random(dimension)
-    bases = [prime for prime in range(2, 40 * (dimension + 1)) if all(prime % k for k in range(2, prime))][:dimension]
-    points = [[_mirror(k, base) for base in bases] for k in range(1, count + 1)]
-    return (np.array(points).reshape(count, dimension) + shift) % 1.0
+    """Halton's points, scrambled: they fill the unit cube evenly, and more of them go between the first."""
+    from scipy.stats.qmc import Halton
 
-
-def _mirror(k: int, base: int) -> float:
-    """The digits of k in a base behind the point, in reverse order."""
-    value, share = 0.0, 1.0
-    while k:
-        share /= base
-        k, digit = divmod(k, base)
-        value += digit * share
-    return value
+    return np.asarray(Halton(dimension, seed=np.random.default_rng(seed)).random(count))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robodyn.analysis.identification.closure import own_parts
 from robodyn.analysis.identification.regressor import Regressor
 from robodyn.results.signal import Floats
 
@@ -53,7 +54,10 @@ def find_base_parameters(regressor: Regressor, seed: int = 0) -> BaseParameters:
     sizes = np.linalg.norm(Y, axis=0)
     offsets = count - len(regressor.offsets)
     order = sorted(range(count), key=lambda k: (k >= offsets, bool(regressor.parameters[k].body)))
-    kept, left, own, rest = _choose(Y, sizes, order)
+    parts = own_parts(Y, order, NONE, DEPENDENT)
+    kept = sorted(k for k, part in parts.items() if part > DEPENDENT)
+    left = [k for k in parts if k not in kept]
+    own, rest = min(parts[k] for k in kept), max((parts[k] for k in left), default=0.0)
     G = np.zeros((len(kept), count))
     G[range(len(kept)), kept] = 1.0
     if left:
@@ -62,30 +66,6 @@ def find_base_parameters(regressor: Regressor, seed: int = 0) -> BaseParameters:
     names = tuple(_describe(row, k, regressor.names) for row, k in zip(G, kept, strict=True))
     silent = tuple(regressor.names[k] for k in range(count) if sizes[k] <= NONE * sizes.max())
     return BaseParameters(tuple(kept), G, names, silent, own / max(rest, 1e-300))
-
-
-def _choose(Y: Floats, sizes: Floats, order: Sequence[int]) -> tuple[list[int], list[int], float, float]:
-    """Columns that do not follow from those before them, by Gram-Schmidt done twice; the others; how clear that is."""
-    kept: list[int] = []
-    left: list[int] = []
-    basis = np.zeros((Y.shape[0], 0))
-    least, most = 1.0, 0.0
-    for k in order:
-        if sizes[k] <= NONE * sizes.max():
-            continue
-        column = Y[:, k] / sizes[k]
-        for _ in range(2):
-            column = column - basis @ (basis.T @ column)
-        part = float(np.linalg.norm(column))
-        if part > DEPENDENT:
-            kept.append(k)
-            basis = np.column_stack([basis, column / part])
-            least = min(least, part)
-        else:
-            left.append(k)
-            most = max(most, part)
-    places = sorted(range(len(kept)), key=lambda i: kept[i])
-    return [kept[i] for i in places], left, least, most
 
 
 def _describe(row: Floats, own: int, names: Sequence[str]) -> str:

@@ -180,17 +180,23 @@ def _check(h: ca.SX, system: System, left: float) -> None:
 
 def _independent(columns: Floats, order: Collection[int]) -> list[int]:
     """Columns, taken in an order, that do not follow from those before them."""
-    kept: list[int] = []
+    return [k for k, part in own_parts(columns, order, INDEPENDENT, INDEPENDENT).items() if part > INDEPENDENT]
+
+
+def own_parts(columns: Floats, order: Collection[int], none: float, dependent: float) -> dict[int, float]:
+    """Of each column, in an order, the share that those kept before it do not give: Gram-Schmidt, done twice.
+
+    Args:
+        none: size of a column, by the largest, that is left out; dependent: share up to which one is not kept.
+    """
+    found: dict[int, float] = {}
     basis = np.zeros((columns.shape[0], 0))
     sizes = np.linalg.norm(columns, axis=0)
-    for k in order:
-        if sizes[k] <= INDEPENDENT * sizes.max():
-            continue
+    for k in (k for k in order if sizes[k] > none * sizes.max()):
         own = columns[:, k] / sizes[k]
         for _ in range(2):
             own = own - basis @ (basis.T @ own)
-        part = float(np.linalg.norm(own))
-        if part > INDEPENDENT:
-            kept.append(k)
-            basis = np.column_stack([basis, own / part])
-    return kept
+        found[k] = float(np.linalg.norm(own))
+        if found[k] > dependent:
+            basis = np.column_stack([basis, own / found[k]])
+    return found

@@ -20,7 +20,7 @@ import numpy as np
 
 from robodyn.analysis.identification.identify import HELD_OUT, plan_identification, split_rows
 from robodyn.analysis.identification.motion_rows import Rows
-from robodyn.errors import Flaw, ModelError
+from robodyn.errors import Flaw, ModelError, refuse_unknown
 from robodyn.model import Block, Scenario
 from robodyn.model.joint_block import JointBlock
 from robodyn.results import Run
@@ -63,11 +63,8 @@ def compare_friction_laws(
         ModelError: where the scenario has no friction, or a law is none of those that can be compared.
     """
     runs = [data] if isinstance(data, Run) else list(data)
-    unknown = [law for law in laws if law not in LAWS]
     blocks = friction_blocks(scenario)
-    flaws = [Flaw(law, "cannot be compared here", f"known: {', '.join(LAWS)}") for law in unknown]
-    if flaws:
-        raise ModelError(flaws, "contest of friction laws")
+    refuse_unknown(laws, LAWS, "cannot be compared here", "contest of friction laws")
     speeds = _fastest(scenario, blocks, runs)
     tried, noise = [], None
     for law in laws:

@@ -120,9 +120,7 @@ def design_excitation(
         flaws.add("motion", f"must be {' or '.join(MOTIONS)}, is {motion!r}")
     if harmonics < 2:
         flaws.add("harmonics", f"must be at least 2, is {harmonics}: a single one does not begin at rest")
-    for key, value in (("frequency", frequency), ("noise", noise), ("rate", rate)):
-        if not 0 < value < np.inf:
-            flaws.add(key, f"must be positive, is {value:g}")
+    flaws.add_unless_positive(frequency=frequency, noise=noise, rate=rate)
     flaws.raise_if_any("excitation")
     regressor = make_regressor(scenario)
     if regressor.closure:

@@ -114,8 +114,7 @@ def _check(runs: Sequence[Run], cutoff: float | None, held_out: float) -> None:
     flaws = FlawList()
     if not runs:
         flaws.add("data", "there are none")
-    if cutoff is not None and not cutoff > 0:
-        flaws.add("cutoff", f"must be positive, is {cutoff:g}")
+    flaws.add_unless_positive(cutoff=cutoff)
     if not 0 <= held_out < 1:
         flaws.add("held_out", f"must be at least 0 and below 1, is {held_out:g}")
     flaws.raise_if_any("identification")

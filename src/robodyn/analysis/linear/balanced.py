@@ -94,13 +94,6 @@ def _check_order(order: int | None, split: Split, kept: int, sigma: np.ndarray) 
         raise ModelError([Flaw("order", what)], "balanced truncation")
 
 
-def find_hankel_values(model: LinearModel) -> np.ndarray:
-    """Hankel singular values of the stable part, largest first, in outputs' units over inputs'."""
-    stable = split_stable(model).stable
-    reach, see = _factors(stable)
-    return np.linalg.svd(see.T @ reach, compute_uv=False)[: stable.order]
-
-
 def split_stable(model: LinearModel) -> Split:
     """The model as the sum of one with stable poles and one with all others, integrators included.
 

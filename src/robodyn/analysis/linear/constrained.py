@@ -20,10 +20,9 @@ from scipy.linalg import qr
 
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.tangent import find_tangent
+from robodyn.analysis.point_functions import PointFunctions
 from robodyn.assembly import System
-from robodyn.assembly.functions import INPUTS
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.native import compile_kernels
+from robodyn.errors import Flaw, FlawList, ModelError
 
 RANK = 1e-8
 """Part of the largest gradient below which an equation says nothing new."""
@@ -73,19 +72,15 @@ class ConstraintSlopes:
         chosen = [system.symbols.p[tunable.index(name)] for name in inputs]
         values = system.expressions.constraints
         columns = ca.vertcat(system.symbols.x[:n], *chosen)
-        slopes = ca.vec(ca.densify(ca.jacobian(values, columns)))
-        by = [*system.symbols]
-        self._module = compile_kernels({"slopes": ca.Function("slopes", by, [slopes])}, INPUTS.index("p"))
-        self._system, self._n, self._rows = system, n, values.numel()
+        self._functions = PointFunctions(system, {}, (values, columns))
+        self._system, self._n = system, n
 
     def at(self, model: LinearModel) -> tuple[np.ndarray, np.ndarray]:
         """By the model's states (2 k, order) and by inputs (2 k, n_inputs), at its operating point."""
         point = model.point
         if point is None:
             raise ModelError([Flaw("model", "does not know its operating point", "take one of `linearise`")])
-        p = self._module.prepare(point.p)
-        found = self._module.kernels["slopes"](np.array([point.t]), point.x, point.d, point.m, p)
-        matrix, n = np.array(found).reshape((self._rows, -1), order="F"), self._n
+        matrix, n = self._functions.slopes(point), self._n
         tangent = find_tangent(self._system, point.x[:n], np.zeros(n), range(n))
         return matrix[:, :n] @ tangent.into, matrix[:, n:]
 
@@ -125,9 +120,7 @@ def _find_places(model: LinearModel, system: System, keep: Sequence[str]) -> lis
     tangent = find_tangent(system, np.array([state.start for state in system.states[:n]]), np.zeros(n), range(n))
     if names != [variable.name for variable in tangent.variables]:
         flaws.add("model", "is not one of this system in all its coordinates", "take `linearise(system, ...)`")
-    for joint in keep:
-        if joint not in joints:
-            flaws.add(f"keep.{joint}", "is no moving joint", nearest(joint, joints))
+    flaws.add_unknown(keep, joints, "is no moving joint", "keep")
     flaws.raise_if_any("linear model")
     return [names.index(f"{joint}.{part}") for part in ("position", "velocity") for joint in keep]
 

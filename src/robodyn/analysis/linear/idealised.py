@@ -12,7 +12,6 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.model import Block, Scenario
 from robodyn.model.block import FORCE_NAMES
 from robodyn.model.outputs import name_results
@@ -61,9 +60,3 @@ def friction_states(scenario: Scenario) -> frozenset[str]:
     """Names of the states of all friction: bristles."""
     found = [block for block in scenario.machine.all_blocks if block.info.disturbance]
     return frozenset(f"{block.name}.{state}" for block in found for state in block.state_names)
-
-
-def check_friction(friction: str) -> None:
-    """Only known words."""
-    if friction not in FRICTION:
-        raise ModelError([Flaw("friction", f"'{friction}' is unknown", nearest(friction, FRICTION))], "loops")

@@ -18,7 +18,7 @@ import numpy as np
 from robodyn.analysis.linear.frequency import respond
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.modes import find_modes
-from robodyn.errors import Flaw, FlawList, ModelError
+from robodyn.errors import Flaw, ModelError
 
 LEAST_LEAD, MOST_LEAD = 5.0, 85.0
 """Phases that one compensator can be made for [deg]."""
@@ -75,10 +75,9 @@ def design_lead(model: LinearModel, input: str, output: str, *, frequency: float
 
 
 def _check_wish(present: float, wanted: float) -> None:
-    flaws = FlawList()
     if not 0 < present < wanted < 1:
-        flaws.add("damping", f"{wanted:g} must lie between that of the mode, {present:.4g}, and 1")
-    flaws.raise_if_any("lead compensator")
+        what = f"{wanted:g} must lie between that of the mode, {present:.4g}, and 1"
+        raise ModelError([Flaw("damping", what)], "lead compensator")
 
 
 def close_with_lead(channel: LinearModel, gain: float, pole: float) -> LinearModel:

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from robodyn.analysis.linear.sampled_model import SampledModel, Update, remembered
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.errors import Flaw, ModelError, refuse_unknown
 
 CHUNK = 64
 """Frequencies for which equations are solved at once."""
@@ -147,11 +147,8 @@ def can_lift(model: SampledModel, signals: Sequence[str]) -> bool:
 
 def find_held(model: SampledModel, signals: Sequence[str]) -> np.ndarray:
     """Places of held signals in the memory."""
-    names, flaws = [variable.name for variable in model.memory], FlawList()
-    for name in signals:
-        if name not in names:
-            flaws.add(f"signals.{name}", "is not held by a sampled block", nearest(name, names))
-    flaws.raise_if_any("loop")
+    names = [variable.name for variable in model.memory]
+    refuse_unknown(signals, names, "is not held by a sampled block", "loop", "signals")
     return np.array([names.index(name) for name in signals], int)
 
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 
 from robodyn.analysis.linear.pade import StateSpace, approximate_delay
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.errors import Flaw, FlawList, ModelError, refuse_unknown
 from robodyn.feedback.sampled_plant import Variable as Variable
 from robodyn.lazy import later
 
@@ -210,11 +210,7 @@ def find_places(names: Sequence[str] | None, variables: tuple[Variable, ...], pa
     known = [variable.name for variable in variables]
     if names is None:
         return list(range(len(known)))
-    flaws = FlawList()
-    for name in names:
-        if name not in known:
-            flaws.add(part, f"there is no '{name}'", nearest(name, known))
-    flaws.raise_if_any("linear model")
+    refuse_unknown(names, known, f"is none of the {part}", "linear model", part)
     return [known.index(name) for name in names]
 
 

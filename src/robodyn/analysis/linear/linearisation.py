@@ -6,7 +6,7 @@ A = df/dx, B = df/dp, E = df/dd, and the same of the delayed signals and the out
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import casadi as ca
@@ -17,18 +17,11 @@ from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Var
 from robodyn.analysis.linear.linearisation_notes import describe_notes
 from robodyn.analysis.linear.operating_point import OperatingPoint, Place, find_point
 from robodyn.analysis.linear.tangent import find_tangent
+from robodyn.analysis.point_functions import PointFunctions
 from robodyn.assembly import System
 from robodyn.assembly.functions import INPUTS, Expressions
-from robodyn.errors import FlawList, nearest
-from robodyn.native import (
-    FEW_CALLS,
-    KernelModule,
-    Sweep,
-    build_jacobian,
-    compile_kernels,
-    find_rough_entries,
-    read_program,
-)
+from robodyn.errors import FlawList
+from robodyn.native import KernelModule, find_rough_entries, read_program
 from robodyn.simulation.equilibrium import Balance, share_balance
 
 
@@ -54,10 +47,10 @@ def linearise(
     """
     parts = Parts(system, tuple(inputs), tuple(outputs))
     parts.check()
-    module = compile_kernels(parts.functions(), INPUTS.index("p"), quick=True)
-    slopes = Slopes(parts, module, find_point(system, at, parameters, _rest_of(parts, module)))
+    functions = parts.functions()
+    slopes = Slopes(parts, functions, find_point(system, at, parameters, _rest_of(parts, functions.module)))
     slopes.check()
-    return _build_model(slopes)
+    return replace(build_model(slopes), notes=describe_notes(slopes))
 
 
 def _rest_of(parts: Parts, module: KernelModule) -> Balance | None:
@@ -93,15 +86,13 @@ class Parts:
         """Unknown inputs and outputs, and outputs of the book-keeping, are flaws."""
         system, flaws = self.system, FlawList()
         tunable = [number.name for number in system.parameters]
-        for name in self.inputs:
-            if name in system.numbers and name not in tunable:
-                flaws.add(f"inputs.{name}", "is a constant of the system", "name it in the machine's tunable")
-            elif name not in tunable:
-                flaws.add(f"inputs.{name}", "there is no such number", nearest(name, tunable))
-        for name in self.outputs:
-            if name not in system.signal_names:
-                flaws.add(f"outputs.{name}", "there is no such signal", nearest(name, system.signal_names))
-            elif self._integrates(name):
+        constants = [name for name in self.inputs if name in system.numbers and name not in tunable]
+        for name in constants:
+            flaws.add(f"inputs.{name}", "is a constant of the system", "name it in the machine's tunable")
+        flaws.add_unknown(self.inputs, [*tunable, *constants], "there is no such number", "inputs")
+        flaws.add_unknown(self.outputs, system.signal_names, "there is no such signal", "outputs")
+        for name in set(self.outputs) & set(system.signal_names):
+            if self._integrates(name):
                 flaws.add(f"outputs.{name}", "integrates along the motion", "choose a signal of the present state")
         for part, names in (("inputs", self.inputs), ("outputs", self.outputs)):
             for name in sorted({name for name in names if names.count(name) > 1}):
@@ -120,7 +111,8 @@ class Parts:
     @cached_property
     def rough_states(self) -> list[int]:
         """Places of the states at which a slope can jump at all."""
-        found = find_rough_entries(read_program(self._values), INPUTS.index("x"))
+        values = self.system.function(self._rows(self.system.expressions))
+        found = find_rough_entries(read_program(values), INPUTS.index("x"))
         return [k for k in found if k < self.n]
 
     @cached_property
@@ -134,40 +126,28 @@ class Parts:
         outputs = [expressions.outputs[k] for k in places]
         return ca.densify(ca.vertcat(expressions.rhs[: self.n], delayed, *outputs))
 
-    @property
-    def _values(self) -> ca.Function:
-        return self.system.function(self._rows(self.system.expressions), "values")
-
-    def functions(self) -> dict[str, ca.Function | Sweep]:
-        """Values of the rows, and their derivatives by the columns, column by column."""
+    def functions(self) -> PointFunctions:
+        """Values of the rows, and their derivatives by the columns."""
         symbols = self.system.symbols
         tunable = [number.name for number in self.system.parameters]
         chosen = [symbols.p[tunable.index(name)] for name in self.inputs]
         columns = ca.vertcat(symbols.x[: self.n], symbols.d, *chosen)
-        by = [*symbols]
         smooth = self._rows(smooth_expressions(self.system, self.staircases))
-        return {
-            "values": self._values,
-            "slopes": build_jacobian("slopes", by, smooth, columns, FEW_CALLS),
-        }
+        values = {"values": self._rows(self.system.expressions)}
+        return PointFunctions(self.system, values, (smooth, columns), quick=True)
 
 
 class Slopes:
     """Values of the rows and their derivatives by the columns, in native code, at an operating point."""
 
-    def __init__(self, parts: Parts, module: KernelModule, point: OperatingPoint) -> None:
-        self.parts, self.point, self._module = parts, point, module
-        self._p = module.prepare(point.p)
-        self.values = self._call("values", point.x)
-        self.matrix = self.at(point.x)
+    def __init__(self, parts: Parts, functions: PointFunctions, point: OperatingPoint) -> None:
+        self.parts, self.point, self._functions = parts, point, functions
+        self.values = functions("values", point)
+        self.matrix = functions.slopes(point)
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """Derivatives with the states at x, the rest as at the operating point."""
-        return self._call("slopes", x).reshape((self.values.size, -1), order="F")
-
-    def _call(self, name: str, x: np.ndarray) -> np.ndarray:
-        point = self.point
-        return self._module.kernels[name](np.array([point.t]), x, point.d, point.m, self._p)
+        return self._functions.slopes(replace(self.point, x=x))
 
     def check(self) -> None:
         """Refuse values and derivatives that are not numbers, and say of what by what."""
@@ -188,7 +168,7 @@ class Slopes:
         return [*rows, *self.parts.outputs], [*states, *delays, *self.parts.inputs]
 
 
-def _build_model(slopes: Slopes) -> LinearModel:
+def build_model(slopes: Slopes) -> LinearModel:
     """The derivatives cut into matrices, with names, units and values."""
     parts, point = slopes.parts, slopes.point
     system, n, n_d = parts.system, parts.n, len(parts.system.delays)
@@ -213,5 +193,4 @@ def _build_model(slopes: Slopes) -> LinearModel:
             for d in system.delays
         ),
         point=point,
-        notes=describe_notes(slopes),
     )

@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from robodyn.analysis.point_functions import OperatingPoint as OperatingPoint
+from robodyn.analysis.point_functions import PointFunctions
 from robodyn.assembly import System
-from robodyn.assembly.functions import INPUTS
 from robodyn.assembly.system import FREE
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.native import compile_kernels
+from robodyn.errors import Flaw, FlawList, ModelError, refuse_unknown
 from robodyn.results import Run
 from robodyn.simulation import find_equilibrium
 from robodyn.simulation.equilibrium import Balance
 from robodyn.simulation.starting import search_start
-
-
-@dataclass(frozen=True, eq=False)
-class OperatingPoint:
-    """One value of everything a system's functions depend on: t [s], x, d, m, p in the system's order."""
-
-    t: float
-    x: np.ndarray
-    d: np.ndarray
-    m: np.ndarray
-    p: np.ndarray
-
 
 # "equilibrium", "start", a run (its end), a run and a time of it [s], values of states and memory by name, or a point
 # found before.
@@ -91,12 +79,8 @@ def _values_at(system: System, at: Place) -> tuple[float, dict[str, float]]:
 
 
 def _parameter_values(system: System, changes: dict[str, float]) -> np.ndarray:
-    names = {number.name for number in system.parameters}
-    flaws = FlawList()
-    for name in changes:
-        if name not in names:
-            flaws.add(name, "is not tunable in this system", nearest(name, names))
-    flaws.raise_if_any("parameters")
+    tunable = [number.name for number in system.parameters]
+    refuse_unknown(changes, tunable, "is not tunable in this system", "parameters")
     if changes:
         # The descriptions check themselves: a negative mass is refused here as it is anywhere else.
         system.scenario.with_numbers(changes)
@@ -106,10 +90,9 @@ def _parameter_values(system: System, changes: dict[str, float]) -> np.ndarray:
 def _check_values(system: System, values: Mapping[str, float]) -> dict[str, float]:
     known = [state.name for state in system.states] + [memory.name for memory in system.memory]
     flaws = FlawList()
+    flaws.add_unknown(values, known, "there is no such state", "at")
     for name, value in values.items():
-        if name not in known:
-            flaws.add(f"at.{name}", "there is no such state", nearest(name, known))
-        elif not np.isfinite(value):
+        if not np.isfinite(value):
             flaws.add(f"at.{name}", f"must be a finite number, is {value}")
     flaws.raise_if_any("operating point")
     return {name: float(value) for name, value in values.items()}
@@ -144,8 +127,8 @@ def _settle(
     free = np.array([delay.name not in known for delay in delays], bool)
     if not free.any():
         return d
-    module = compile_kernels({"delayed": system.function(system.expressions.delayed)}, INPUTS.index("p"))
+    functions = PointFunctions(system, {"delayed": system.expressions.delayed})
     # A delayed signal may depend on others: each round settles at least one more.
     for _ in delays:
-        d = np.where(free, module.kernels["delayed"](np.array([t]), x, d, m, module.prepare(p)), d)
+        d = np.where(free, functions("delayed", OperatingPoint(t, x, d, m, p)), d)
     return d

@@ -14,18 +14,17 @@ import numpy as np
 
 from robodyn.analysis.jumps import Jump, describe_staircases, find_staircases, smooth_expressions
 from robodyn.analysis.linear.constrained import free_motions
-from robodyn.analysis.linear.idealised import check_friction, friction_states, ideal_numbers, leave_out_friction
+from robodyn.analysis.linear.idealised import FRICTION, friction_states, ideal_numbers, leave_out_friction
 from robodyn.analysis.linear.linear_model import Variable
 from robodyn.analysis.linear.operating_point import OperatingPoint, Place, find_point
 from robodyn.analysis.linear.sampled_model import SampledModel, Update
 from robodyn.analysis.linear.tangent import find_tangent
 from robodyn.analysis.linear.trim import count_states, memory_changes
+from robodyn.analysis.point_functions import PointFunctions
 from robodyn.assembly import System, assemble
 from robodyn.assembly.declarations import MemoryInfo, StateInfo
-from robodyn.assembly.functions import INPUTS
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.errors import Flaw, FlawList, ModelError, refuse_unknown, refuse_word
 from robodyn.model import Scenario
-from robodyn.native import Sweep, compile_kernels
 from robodyn.symbolic.kinds import changed_entries
 
 MOST_TICKS = 100_000
@@ -58,13 +57,13 @@ def sampled_lineariser(
     what: System | Scenario, outputs: Sequence[str] = (), friction: str = "none"
 ) -> Callable[[Place, Mapping[str, float] | None], SampledModel]:
     """The function of places and parameters that gives linear models, compiled once for many of them."""
-    check_friction(friction)
+    refuse_word("friction", friction, FRICTION, "loops")
     system = what if isinstance(what, System) else assemble(what)
     check_sampled(system)
     ideal = leave_out_friction(system.scenario) if friction == "none" else system.scenario
     if ideal is not system.scenario:
         system = assemble(ideal)
-    parts = _Parts(system, tuple(outputs), friction)
+    parts = SampledParts(system, tuple(outputs), friction)
 
     def linearise(at: Place, parameters: Mapping[str, float] | None = None) -> SampledModel:
         return parts.build(_choose_point(system, at, friction, dict(parameters or {})))
@@ -97,7 +96,7 @@ def _choose_point(system: System, at: Place, friction: str, parameters: dict[str
 
 
 @dataclass(frozen=True)
-class _Parts:
+class SampledParts:
     """Rows [rates, constraints, tasks, outputs] and columns [x, m] in a system's expressions."""
 
     system: System
@@ -114,7 +113,8 @@ class _Parts:
     def _traced(self) -> tuple[list[int], list[int], _Derivatives]:
         """States and memory that count, and the derivatives by them."""
         system = self.system
-        self._check_outputs()
+        where = f"scenario '{system.scenario.name}'"
+        refuse_unknown(self.outputs, system.signal_names, "there is no such signal", where, "outputs")
         changes = memory_changes(system)
         memory = [k for k, change in enumerate(changes) if change is not None]
         left_out = friction_states(system.scenario) if self.friction == "none" else frozenset()
@@ -129,13 +129,6 @@ class _Parts:
         tasks = [after[memory, 0] for after in updates]
         outputs = expressions.outputs[[signals.index(name) for name in self.outputs], 0]
         return [expressions.rhs[states, 0], closed, *tasks, outputs]
-
-    def _check_outputs(self) -> None:
-        flaws, known = FlawList(), self.system.signal_names
-        for name in self.outputs:
-            if name not in known:
-                flaws.add(f"outputs.{name}", "there is no such signal", nearest(name, known))
-        flaws.raise_if_any(f"scenario '{self.system.scenario.name}'")
 
     def _cut(
         self, derivatives: _Derivatives, point: OperatingPoint, states: list[int], memory: list[int]
@@ -182,32 +175,22 @@ class _Parts:
 
 
 class _Derivatives:
-    """Exact derivatives of rows by states and memory, column by column, in native code made quickly."""
+    """Exact derivatives of rows by states and memory."""
 
     def __init__(self, system: System, rows: list[ca.SX], states: list[int], memory: list[int]) -> None:
         self.system, self.states, self.sizes = system, states, [row.numel() for row in rows]
         x, m = system.symbols.x, system.symbols.m
         columns = ca.vertcat(x[states, 0], m[memory, 0])
-        by, names, seed = [*system.symbols], list(INPUTS), ca.SX.sym("seed", columns.numel())
-        slope = ca.densify(ca.jtimes(ca.vertcat(*rows), columns, seed))
-        functions: dict[str, ca.Function | Sweep] = {
-            "slopes": Sweep(ca.Function("slopes", [*by, seed], [slope], [*names, "seed"], ["slope"])),
-            "rates": ca.Function("rates", by, [ca.densify(rows[0])]),
-            "outputs": ca.Function("outputs", by, [ca.densify(rows[-1])]),
-        }
-        self._module = compile_kernels(functions, INPUTS.index("p"), quick=True)
+        values = {"rates": rows[0], "outputs": rows[-1]}
+        self.call = PointFunctions(system, values, (ca.vertcat(*rows), columns), quick=True)
 
     def at(self, point: OperatingPoint) -> list[np.ndarray]:
         """The matrices of all groups of rows."""
-        slopes = self.call("slopes", point).reshape((sum(self.sizes), -1), order="F")
+        slopes = self.call.slopes(point)
         if not np.isfinite(slopes).all():
             what = "some slopes are not numbers at this operating point"
             raise ModelError([Flaw("at", what, "choose another one")], self.system.scenario.name)
         return np.split(slopes, np.cumsum(self.sizes)[:-1])
-
-    def call(self, name: str, point: OperatingPoint) -> np.ndarray:
-        inputs = (np.array([point.t]), point.x, point.d, point.m, self._module.prepare(point.p))
-        return np.array(self._module.kernels[name](*inputs))
 
 
 def _bend_bristles(derivatives: _Derivatives, point: OperatingPoint) -> OperatingPoint:

@@ -1,21 +1,26 @@
 """Root locus and stability limit: how do the poles of a machine move along a path, where does it become unstable?
 
 A path is a tunable number that grows, or a signal (a joint's position) that is held at one value after another by
-inputs that are found: each point is one at rest. Sampled controllers count as they run, see `loop_poles`.
+inputs that are found: each point is one at rest. Sampled controllers count as they run: over a cycle of all ticks, see
+`sampled_model`. Motions that break constraints are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from robodyn.analysis.linear.loop_poles import LoopPoles
-from robodyn.analysis.linear.operating_point import OperatingPoint
+from robodyn.analysis.linear.constrained import reduce_constraints
+from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.linearisation import Parts, Slopes, build_model
+from robodyn.analysis.linear.sampling import SampledParts, check_sampled
+from robodyn.analysis.linear.subspaces import sort_roots
 from robodyn.analysis.linear.trim import Trimmer
+from robodyn.analysis.point_functions import OperatingPoint, PointFunctions
 from robodyn.assembly import System
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 
@@ -79,14 +84,35 @@ class _Path:
         self._signals = [name for name in self.along if name not in tunable]
         self._held, self._parameters = dict(held), dict(parameters)
         self._trimmer = Trimmer(system, (*self._signals, *self._held), by)
-        self._poles = LoopPoles(system)
+        self._poles = poles_at_rest(system)
         self._last: OperatingPoint | None = None
 
     def at(self, value: float) -> tuple[OperatingPoint, np.ndarray]:
         wanted = [*[value] * len(self._signals), *self._held.values()]
         changed = self._parameters | dict.fromkeys(self._numbers, value)
         self._last = self._trimmer.find(wanted, self._last, changed).point
-        return self._last, self._poles.at(self._last)
+        return self._last, self._poles(self._last)
+
+
+def poles_at_rest(system: System) -> Callable[[OperatingPoint], np.ndarray]:
+    """The function that gives the poles [rad/s] of a system at any of its points at rest, complex, by magnitude."""
+    check_sampled(system)
+    if system.delays:
+        parts = Parts(system, (), ())
+        functions = parts.functions()
+        return lambda point: _free_model(parts, functions, point).poles()
+    sampled = SampledParts(system, (), "stuck")
+
+    def poles(point: OperatingPoint) -> np.ndarray:
+        model = sampled.build(point)
+        return model.poles() if model.updates else sort_roots(np.linalg.eigvals(model.A))
+
+    return poles
+
+
+def _free_model(parts: Parts, functions: PointFunctions, point: OperatingPoint) -> LinearModel:
+    model = build_model(Slopes(parts, functions, point))
+    return reduce_constraints(model, parts.system) if parts.system.motion.constraint_forces else model
 
 
 def follow_poles(
@@ -155,6 +181,8 @@ def _growth(poles: np.ndarray) -> float:
 
 def join_branches(poles: Sequence[np.ndarray]) -> np.ndarray:
     """Poles of neighbouring points put into columns by least total distance; (n, n_branches), missing ones nan."""
+    if len({len(found) for found in poles}) == 1:
+        return _join_all(np.array(poles, complex))
     count = max(map(len, poles))
     table = np.full((len(poles), count), complex(np.nan, np.nan))
     table[0, : len(poles[0])] = poles[0]
@@ -167,6 +195,20 @@ def join_branches(poles: Sequence[np.ndarray]) -> np.ndarray:
         row[places] = found[which]
         last[places] = found[which]
     return table
+
+
+def _join_all(table: np.ndarray) -> np.ndarray:
+    """The same where no pole is missing at any point."""
+    points, count = table.shape
+    order = np.tile(np.arange(count), (points, 1))
+    if count > 1:
+        distance = np.abs(table[:-1, :, None] - table[1:, None, :])
+        # Where each pole has a nearest one of its own, these are the least in total.
+        nearest = distance.argmin(axis=2)
+        clear = (np.sort(nearest, axis=1) == order[1:]).all(axis=1)
+        for k in range(points - 1):
+            order[k + 1] = (nearest[k] if clear[k] else linear_sum_assignment(distance[k])[1])[order[k]]
+    return np.take_along_axis(table, order, axis=1)
 
 
 def _check_along(system: System, along: tuple[str, ...], tunable: set[str], by: Sequence[str]) -> None:

@@ -9,18 +9,17 @@ others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
 
 from robodyn.analysis.linear.operating_point import OperatingPoint, sticking_directions
+from robodyn.analysis.point_functions import PointFunctions, described_point
 from robodyn.assembly import System
 from robodyn.assembly.declarations import DelayInfo, StateInfo
-from robodyn.assembly.functions import INPUTS
 from robodyn.assembly.system import FREE
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.native import compile_kernels
+from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.symbolic.kinds import changed_entries
 
 NEWTON_STEPS = 60
@@ -60,11 +59,8 @@ class Trimmer:
         self._free = [tunable.index(name) for name in by]
         self._n = count_states(system)
         self._memory = [k for k, row in enumerate(memory_changes(system)) if row is not None]
-        rows, columns = self._rows(), self._columns()
-        inputs = [*system.symbols]
-        slopes = ca.vec(ca.densify(ca.jacobian(rows, columns)))
-        functions = {"rows": ca.Function("rows", inputs, [rows]), "slopes": ca.Function("slopes", inputs, [slopes])}
-        self._module = compile_kernels(functions, INPUTS.index("p"))
+        rows = self._rows()
+        self._functions = PointFunctions(system, {"rows": rows}, (rows, self._columns()))
         self._scale = self._nominal()
 
     def _rows(self) -> ca.SX:
@@ -111,13 +107,11 @@ class Trimmer:
             for k, number in enumerate(system.parameters):
                 p[k] = changes.get(number.name, p[k] if k in self._free else number.value)
             return OperatingPoint(guess.t, guess.x, guess.d, guess.m, p)
-        given = dict(guess or {})
+        given = dict.fromkeys(sticking_directions(system), FREE) | dict(guess or {})
         x = np.array([given.get(info.name, info.start) for info in system.states], float)
-        open_friction = dict.fromkeys(sticking_directions(system), FREE)
-        m = np.array([(open_friction | given).get(info.name, info.start) for info in system.memory], float)
-        d = np.array([delay.before or 0.0 for delay in system.delays], float)
+        m = np.array([given.get(info.name, info.start) for info in system.memory], float)
         p = np.array([changes.get(number.name, number.value) for number in system.parameters], float)
-        return OperatingPoint(0.0, x, d, m, p)
+        return replace(described_point(system), x=x, m=m, p=p)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,20 +133,15 @@ class _Work:
         t, s = self.trimmer, self.start
         return np.concatenate([s.x[: t._n], s.d, s.m[t._memory], s.p[t._free]]) / t._scale
 
-    def _call(self, name: str, z: np.ndarray) -> np.ndarray:
-        point, module = self.point(z), self.trimmer._module
-        inputs = (np.array([point.t]), point.x, point.d, point.m, module.prepare(point.p))
-        return np.array(module.kernels[name](*inputs))
-
     def residual(self, z: np.ndarray) -> np.ndarray:
-        rows, n = self._call("rows", z), self.trimmer._n
+        rows, n = self.trimmer._functions("rows", self.point(z)), self.trimmer._n
         rows[:n] /= self.trimmer._scale[:n]
         rows[rows.size - self.values.size :] -= self.values
         return rows
 
     def jacobian(self, z: np.ndarray) -> np.ndarray:
         scale, n = self.trimmer._scale, self.trimmer._n
-        matrix = self._call("slopes", z).reshape((-1, scale.size), order="F") * scale
+        matrix = self.trimmer._functions.slopes(self.point(z)) * scale
         matrix[:n] /= scale[:n, None]
         return matrix
 
@@ -231,12 +220,8 @@ def memory_changes(system: System) -> list[ca.SX | None]:
 def _check_names(trimmer: Trimmer) -> None:
     system, flaws = trimmer.system, FlawList()
     tunable = [number.name for number in system.parameters]
-    for name in trimmer.held:
-        if name not in system.signal_names:
-            flaws.add(f"held.{name}", "there is no such signal", nearest(name, system.signal_names))
-    for name in trimmer.by:
-        if name not in tunable:
-            flaws.add(f"by.{name}", "is not tunable in this system", nearest(name, tunable))
+    flaws.add_unknown(trimmer.held, system.signal_names, "there is no such signal", "held")
+    flaws.add_unknown(trimmer.by, tunable, "is not tunable in this system", "by")
     if len(trimmer.by) > len(trimmer.held):
         what = f"{len(trimmer.by)} numbers cannot be found from {len(trimmer.held)} held signals"
         flaws.add("by", what, "hold as many signals")

@@ -1,15 +1,15 @@
-"""Measured data as a run: signals of a file in SI, and do they match those of a model?"""
+"""Measured data as a run: signals of a file in SI, do they match those of a model, and how far is a run from them?"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from robodyn.analysis.measurement.data_sheet import assess_clock
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import FlawList
 from robodyn.files.samples import DataMapping, Samples, read_mapping, read_samples
 from robodyn.model import Scenario
 from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
@@ -55,18 +55,16 @@ def without(data: Run, names: Collection[str]) -> Run:
     return Run(data.time, data.values[:, kept], infos, data.outcome, data.provenance, warnings=data.warnings)
 
 
-def match_measured(data: Run, signals: dict[str, str], duration: float | None = None) -> None:
+def match_measured(data: Run, signals: dict[str, str]) -> None:
     """Refuse data that cannot be compared with a simulation: unknown signals, other units, times before its start.
 
     Args:
         signals: unit of every simulated signal.
-        duration: longest time that is simulated [s], None for no limit.
     """
     flaws = FlawList()
+    flaws.add_unknown(data.names, signals, "there is no such signal")
     for info in data.infos:
-        if info.name not in signals:
-            flaws.add(info.name, "there is no such signal", nearest(info.name, signals))
-        elif info.unit and signals[info.name] and not same_quantity(info.unit, signals[info.name]):
+        if info.unit and signals.get(info.name) and not same_quantity(info.unit, signals[info.name]):
             flaws.add(info.name, f"is given in {info.unit}, the signal is in {signals[info.name]}")
         if not np.isfinite(data[info.name].values).any():
             flaws.add(info.name, "has no sample")
@@ -76,8 +74,6 @@ def match_measured(data: Run, signals: dict[str, str], duration: float | None = 
         flaws.add("time", f"begins at {data.time[0]:g} s, before the simulation does", "count it from the start")
     for row in np.flatnonzero(np.diff(data.time) <= 0)[:10] + 1:
         flaws.add("time", f"{data.time[row]:g} s is there twice, at row {row + 1} again", "leave one of these rows out")
-    if duration is not None and data.time.size and data.time[-1] > duration:
-        flaws.add("time", f"ends at {data.time[-1]:g} s, after the simulation does at {duration:g} s")
     flaws.raise_if_any("measured data")
 
 
@@ -93,3 +89,39 @@ def describe_rates(scenario: Scenario, data: Run) -> list[str]:
 
 def _is_whole(ratio: float) -> bool:
     return abs(ratio - max(round(ratio), 1)) < SAME_RATE
+
+
+@dataclass(frozen=True)
+class SignalError:
+    """Simulated minus measured.
+
+    Attributes:
+        percent: rms by the measured signal's own deviation; bias: mean; largest: of its size, at a time [s].
+    """
+
+    name: str
+    unit: str
+    rows: int
+    rms: float
+    percent: float
+    bias: float
+    largest: float
+    at_time: float
+
+
+def compare_signals(run: Run, data: Run) -> tuple[SignalError, ...]:
+    """Errors of every signal that both have, at the times of the data up to the end of the run; nan is no sample."""
+    found = []
+    rows = data.time <= run.time[-1]
+    for name in (name for name in data.names if name in run):
+        measured = data[name].values[rows]
+        apart = run[name](data.time[rows]) - measured
+        there = np.isfinite(apart)
+        if not there.any():
+            continue
+        rms = float(np.sqrt(np.mean(apart[there] ** 2)))
+        worst = int(np.nanargmax(np.abs(apart)))
+        spread = max(float(np.nanstd(measured)), 1e-300)
+        numbers = (rms, 100 * rms / spread, float(np.mean(apart[there])), float(abs(apart[worst])))
+        found.append(SignalError(name, run[name].unit, int(there.sum()), *numbers, float(data.time[rows][worst])))
+    return tuple(found)

@@ -20,7 +20,7 @@ from robodyn.analysis.linear.frequency import FrequencyResponse, respond
 from robodyn.analysis.linear.linear_model import LinearModel, Variable
 from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.filtering import resample
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.results import Run
 from robodyn.results.signal import Floats
 
@@ -98,14 +98,11 @@ def estimate_response(
 
 def _check(data: Run, names: list[str], resolution: float | None, period: float | None) -> None:
     flaws = FlawList()
-    for name in names:
-        if name not in data:
-            flaws.add(name, "is not in the data", nearest(name, data.names))
-        elif np.nanstd(data[name].values) == 0:
+    flaws.add_unknown(names, data.names, "is not in the data")
+    for name in set(names) & set(data.names):
+        if np.nanstd(data[name].values) == 0:
             flaws.add(name, "is constant: nothing can be told from it")
-    for key, value in (("resolution", resolution), ("period", period)):
-        if value is not None and not value > 0:
-            flaws.add(key, f"must be positive, is {value:g}")
+    flaws.add_unless_positive(resolution=resolution, period=period)
     if resolution is not None and period is not None:
         flaws.add("resolution", "has no effect: windows are whole periods", "leave one of them out")
     flaws.raise_if_any("frequency response")

@@ -21,7 +21,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly import System
-from robodyn.errors import FlawList, ModelError, nearest
+from robodyn.errors import Flaw, FlawList, ModelError, refuse_unknown
 
 SINGULAR = 1e10
 """Condition of ds/dq beyond which the coordinates no longer determine how the joints move."""
@@ -87,11 +87,7 @@ class Kinetics:
 
     def changed(self, parameters: Mapping[str, float]) -> Kinetics:
         """The same with other tunable numbers, not traced anew."""
-        flaws = FlawList()
-        for name in parameters:
-            if name not in self._numbers:
-                flaws.add(f"parameters.{name}", "is not tunable", nearest(name, self._numbers))
-        flaws.raise_if_any()
+        refuse_unknown(parameters, self._numbers, "is not tunable", under="parameters")
         other = copy(self)
         other._parameters = np.array(list({**self._numbers, **parameters}.values()), float)
 
@@ -114,11 +110,9 @@ class Kinetics:
         """The coordinates at q; a ModelError where they do not determine how the joints move."""
         found = self.map_at(q)
         if not np.linalg.cond(found.gradient) < SINGULAR:
-            flaws = FlawList()
             place = ", ".join(f"{name} {value:.6g}" for name, value in zip(self.joints, q, strict=True))
             what = f"{', '.join(self.names)} do not determine the motion of the joints at {place}"
-            flaws.add("coordinates", what, "it is a dead centre, or one of them follows from the others")
-            flaws.raise_if_any()
+            raise ModelError([Flaw("coordinates", what, "it is a dead centre, or one of them follows from the others")])
 
         return found
 
@@ -134,9 +128,8 @@ def joint_names(system: System) -> tuple[str, ...]:
     """Moving joints, then modes, in the order of q; a ModelError without a mechanism."""
     mechanism = system.scenario.machine.mechanism
     if mechanism is None:
-        flaws = FlawList()
-        flaws.add("machine.mechanism", "there is none", "forces and inertias belong to a mechanism")
-        raise ModelError(flaws.found, f"scenario '{system.scenario.name}'")
+        flaw = Flaw("machine.mechanism", "there is none", "forces and inertias belong to a mechanism")
+        raise ModelError([flaw], f"scenario '{system.scenario.name}'")
 
     return tuple(freedom.name for freedom in mechanism.freedoms)
 
@@ -146,17 +139,9 @@ def start_positions(system: System) -> np.ndarray:
     return np.array([state.start for state in system.states[: system.n_q]])
 
 
-def check_known(flaws: FlawList, system: System, names: Sequence[str]) -> None:
-    """Each name is a joint's or a coordinate's."""
-    for name in names:
-        if name not in system.motion.coordinates:
-            what = "there is no such joint or coordinate"
-            flaws.add(f"coordinates.{name}", what, nearest(name, system.motion.coordinates))
-
-
 def _check_names(system: System, joints: Sequence[str], names: Sequence[str]) -> None:
     flaws = FlawList()
-    check_known(flaws, system, names)
+    flaws.add_unknown(names, system.motion.coordinates, "there is no such joint or coordinate", "coordinates")
     for name in {name for name in names if names.count(name) > 1}:
         flaws.add(f"coordinates.{name}", "is named more than once")
     if len(names) != len(joints):

@@ -18,12 +18,11 @@ import casadi as ca
 import numpy as np
 from scipy.linalg import null_space
 
+from robodyn.analysis.point_functions import PointFunctions, described_point
 from robodyn.assembly import System, assemble
-from robodyn.assembly.functions import INPUTS
 from robodyn.dynamics import geometric_jacobian
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.errors import Flaw, FlawList, ModelError, refuse_unknown
 from robodyn.model import Machine, Scenario
-from robodyn.native import compile_kernels
 
 REACHED = 1e-9
 """Part of the forces asked for that may be left where some joints are to give them."""
@@ -41,6 +40,8 @@ class MachineDynamics:
         if machine.mechanism is None:
             raise ModelError([Flaw("machine.mechanism", "there is none", "give it bodies and joints")], machine.name)
         self._system = _bare_system(machine)
+        # There are no delays, and memory says that constraints hold.
+        self._point = described_point(self._system)
         freedoms = machine.mechanism.freedoms
         self.positions = tuple(name for freedom in freedoms for name in freedom.positions)
         self.velocities = tuple(name for freedom in freedoms for name in freedom.velocities)
@@ -84,14 +85,12 @@ class MachineDynamics:
 
     def jacobian(self, point: str, q: Any) -> np.ndarray:
         """J of a named point, (6, n_v): angular velocity of its body, then velocity of the point, in world axes."""
-        if point not in self._points:
-            raise ModelError([Flaw("point", f"there is no point '{point}'", nearest(point, self._points))])
+        refuse_unknown([point], self._points, "there is no such point")
         return self._call(f"jacobian {point}", q).reshape(6, self._n_v, order="F")
 
     def position(self, point: str, q: Any) -> np.ndarray:
         """Where a named point is in the world [m], (3,)."""
-        if point not in self._points:
-            raise ModelError([Flaw("point", f"there is no point '{point}'", nearest(point, self._points))])
+        refuse_unknown([point], self._points, "there is no such point")
         return self._call(f"position {point}", q)
 
     def constraint_gradients(self, q: Any) -> np.ndarray:
@@ -101,11 +100,7 @@ class MachineDynamics:
 
     def positions_at(self, values: Mapping[str, float]) -> np.ndarray:
         """q from positions by name; what is not named is zero, orientations are not rotated."""
-        flaws = FlawList()
-        for name in values:
-            if name not in self.positions:
-                flaws.add(name, "is no position of this machine", nearest(name, self.positions))
-        flaws.raise_if_any("positions")
+        refuse_unknown(values, self.positions, "is no position of this machine", "positions")
         mechanism = self._system.scenario.machine.mechanism
         assert mechanism is not None
         origin = {name: value for freedom in mechanism.freedoms for name, value in freedom.origin.items()}
@@ -122,13 +117,12 @@ class MachineDynamics:
 
     def _place(self, joint: str) -> int:
         names = [velocity.removesuffix(".velocity") for velocity in self.velocities]
-        if joint not in names:
-            raise ModelError([Flaw("joints", f"there is no axis '{joint}'", nearest(joint, names))])
+        refuse_unknown([joint], names, "there is no such axis", under="joints")
         return names.index(joint)
 
     def _call(self, name: str, q: Any, v: Any = None) -> np.ndarray:
         flaws = FlawList()
-        x = self._start.copy()
+        x = self._point.x.copy()
         for letter, given, begin, names in (
             ("q", q, 0, self.positions),
             ("v", v, len(self.positions), self.velocities),
@@ -141,23 +135,10 @@ class MachineDynamics:
             else:
                 x[begin : begin + len(names)] = values
         flaws.raise_if_any("machine dynamics")
-        module, p = self._module
-        return np.array(module.kernels[name](self._time, x, *self._rest, p))
+        return self._functions(name, replace(self._point, x=x))
 
     @cached_property
-    def _start(self) -> np.ndarray:
-        return np.array([state.start for state in self._system.states], float)
-
-    _time = np.zeros(1)
-
-    @cached_property
-    def _rest(self) -> tuple[np.ndarray, np.ndarray]:
-        """Delayed signals and memory: there are no delays, and memory says that constraints hold."""
-        return np.zeros(0), np.array([info.start for info in self._system.memory], float)
-
-    @cached_property
-    def _module(self) -> Any:
-        """Native code of all functions, and the parameters as it takes them."""
+    def _functions(self) -> PointFunctions:
         system = self._system
         columns = {"mass_matrix": system.mass_matrix, "bias": system.bias - system.motion.loads}
         if k := len(system.motion.constraint_forces):
@@ -166,9 +147,7 @@ class MachineDynamics:
         outputs = dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
         for name in self._points:
             columns[f"position {name}"] = ca.vertcat(*(outputs[f"{name}.position.{axis}"] for axis in "xyz"))
-        functions = {name: ca.Function("f", [*system.symbols], [ca.vec(ca.densify(c))]) for name, c in columns.items()}
-        module = compile_kernels(functions, INPUTS.index("p"))
-        return module, module.prepare([number.value for number in system.parameters])
+        return PointFunctions(system, columns)
 
 
 def _bare_system(machine: Machine) -> System:

@@ -18,12 +18,11 @@ import casadi as ca
 import numpy as np
 
 from robodyn.analysis.mechanics.kinetics import joint_names, start_positions
+from robodyn.analysis.point_functions import PointFunctions, described_point
 from robodyn.assembly import System, assemble
-from robodyn.assembly.functions import INPUTS
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import ConstraintMethod
 from robodyn.model.numbers import XYZ
-from robodyn.native import KernelModule, compile_kernels
 
 SOLVED = 1e-10
 """Error of equations [m or rad] that are met."""
@@ -127,21 +126,16 @@ class ParallelKinematics:
         self.points = tuple(known.name for known in mechanism.points)
         self._check()
         self._rows = [3 * self.points.index(point) + XYZ.index(axis) for axis in self.axes]
-        self._module = self._compile()
-        self._inputs = self._other_inputs()
+        self._functions = self._compile()
+        self._described = described_point(system)
         self.start = start_positions(system)
 
     def _check(self) -> None:
         flaws, n = FlawList(), len(self.joints)
-        if self.point not in self.points:
-            flaws.add(f"points.{self.point}", "there is no such point", nearest(self.point, self.points))
-        for name in self.actuated:
-            if name not in self.system.motion.coordinates:
-                remedy = nearest(name, self.system.motion.coordinates)
-                flaws.add(f"actuated.{name}", "there is no such joint or coordinate", remedy)
-        for axis in self.axes:
-            if axis not in XYZ:
-                flaws.add(f"axes.{axis}", "is no axis", "choose among x, y, z")
+        flaws.add_unknown([self.point], self.points, "there is no such point", "points")
+        known = self.system.motion.coordinates
+        flaws.add_unknown(self.actuated, known, "there is no such joint or coordinate", "actuated")
+        flaws.add_unknown(self.axes, XYZ, "is no axis", "axes")
         k, f = len(self.system.motion.constraint_forces), len(self.actuated)
         if k + f != n:
             what = f"{k} independent equations and {f} motors do not determine {n} joints"
@@ -150,7 +144,7 @@ class ParallelKinematics:
             flaws.add("axes", f"{len(self.axes)} are named for {f} motors", "name one for each motor")
         flaws.raise_if_any(f"kinematics of '{self.system.scenario.name}'")
 
-    def _compile(self) -> KernelModule:
+    def _compile(self) -> PointFunctions:
         system = self.system
         names = system.signal_names
         signals = [names.index(f"{name}.position.{axis}") for name in self.points for axis in XYZ]
@@ -159,32 +153,17 @@ class ParallelKinematics:
         h = system.expressions.constraints[: len(system.motion.constraint_forces)]
         s = ca.vertcat(*(system.motion.coordinates[name] for name in self.actuated))
         rows = ca.vertcat(h, s, points)
-        slopes = ca.jacobian(ca.vertcat(h, s, *(points[row] for row in self._rows)), system.q)
-        columns = [*system.symbols]
-        functions = {
-            "values": ca.Function("values", columns, [ca.densify(rows)]),
-            "slopes": ca.Function("slopes", columns, [ca.vec(ca.densify(slopes))]),
-        }
-        return compile_kernels(functions, INPUTS.index("p"))
-
-    def _other_inputs(self) -> tuple[np.ndarray, ...]:
-        """Time, states, delayed signals, memory and parameters as described."""
-        system = self.system
-        x = np.array([state.start for state in system.states], float)
-        d = np.array([delay.before or 0.0 for delay in system.delays], float)
-        m = np.array([memory.start for memory in system.memory], float)
-        p = self._module.prepare([number.value for number in system.parameters])
-        return np.zeros(1), x, d, m, p
+        moving = ca.vertcat(h, s, *(points[row] for row in self._rows))
+        return PointFunctions(system, {"values": rows}, (moving, system.q))
 
     def at(self, q: Any) -> Gradients:
         """Residuals, motors, points and their gradients at joint positions q, (n,)."""
-        t, x, d, m, p = self._inputs
-        x = x.copy()
+        x = self._described.x.copy()
         x[: len(self.joints)] = q
+        point = replace(self._described, x=x)
         k, f = len(self.system.motion.constraint_forces), len(self.actuated)
-        values = np.array(self._module.kernels["values"](t, x, d, m, p))
-        slopes = np.array(self._module.kernels["slopes"](t, x, d, m, p)).reshape(len(self.joints), -1).T
-        h, s, points = np.split(values, [k, k + f])
+        slopes = self._functions.slopes(point)
+        h, s, points = np.split(self._functions("values", point), [k, k + f])
         return Gradients(h, s, points, slopes[:k], slopes[k : k + f], slopes[k + f :])
 
     def forward(self, actuated: Any, guess: Any = None, tolerance: float = SOLVED) -> Posture:

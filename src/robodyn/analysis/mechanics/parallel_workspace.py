@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics, Posture
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import FlawList
 from robodyn.waiting import told_if_slow
 
 
@@ -80,15 +80,13 @@ def _find_bounds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper motor positions, infinite where none are given."""
     flaws = FlawList()
-    for axis in (*grid, *kinematics.axes):
-        if axis not in kinematics.axes:
-            flaws.add(f"grid.{axis}", "is no axis of the kinematics", nearest(axis, kinematics.axes))
-        elif axis not in grid or not len(grid[axis]):
+    flaws.add_unknown(grid, kinematics.axes, "is no axis of the kinematics", "grid")
+    for axis in kinematics.axes:
+        if not len(grid.get(axis, ())):
             flaws.add(f"grid.{axis}", "is missing", "give at least one value")
+    flaws.add_unknown(limits, kinematics.actuated, "is not actuated", "limits")
     for name, (lower, upper) in limits.items():
-        if name not in kinematics.actuated:
-            flaws.add(f"limits.{name}", "is not actuated", nearest(name, kinematics.actuated))
-        elif not lower < upper:
+        if not lower < upper:
             flaws.add(f"limits.{name}", f"must go from lower to upper, are {lower:g} to {upper:g}")
     flaws.raise_if_any(f"workspace of '{kinematics.point}'")
     pairs = np.array([limits.get(name, (-np.inf, np.inf)) for name in kinematics.actuated])

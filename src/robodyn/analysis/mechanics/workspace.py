@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.mechanics.kinetics import Kinetics, check_known, joint_names, start_positions
-from robodyn.analysis.mechanics.reach import coordinate_limits, solve_positions
+from robodyn.analysis.mechanics.kinetics import Kinetics, joint_names, start_positions
+from robodyn.analysis.mechanics.splines import coordinate_limits, solve_positions
 from robodyn.assembly import System
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import FlawList
 from robodyn.model.numbers import XYZ
 
 Ranges = Mapping[str, tuple[float, float]]
@@ -101,9 +101,9 @@ def _find_limits(system: System, point: str, moved: tuple[str, str], ranges: Ran
     joint_names(system)
     mechanism = system.scenario.machine.mechanism
     points = [known.name for known in mechanism.points] if mechanism else []
-    if point not in points:
-        flaws.add(f"points.{point}", "there is no such point", nearest(point, points))
-    check_known(flaws, system, (*moved, *ranges))
+    flaws.add_unknown([point], points, "there is no such point", "points")
+    known = system.motion.coordinates
+    flaws.add_unknown((*moved, *ranges), known, "there is no such joint or coordinate", "coordinates")
     for name in set(ranges) - set(moved):
         flaws.add(f"ranges.{name}", "has no effect: it does not run", f"those that run: {', '.join(moved)}")
     limits = []

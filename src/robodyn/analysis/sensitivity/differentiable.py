@@ -17,7 +17,7 @@ import numpy as np
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, prepare_variation
 from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import Recording, Scenario, Solver
+from robodyn.model import Scenario, Solver
 from robodyn.results.signal import Floats
 
 
@@ -46,9 +46,9 @@ class RunFunction:
     def with_jacobian(self, values: Any) -> tuple[Floats, Floats]:
         """y(p) and dy/dp, (n_times, n_signals, n)."""
         given = dict(zip(self.parameters, np.asarray(values, float).ravel().tolist(), strict=True))
-        run = self.variation.run(given, Recording(times=tuple(self.times.tolist())))
-        if not run.outcome.carried_through or run.time.size != self.times.size:
-            raise ModelError([Flaw("", run.outcome.sentence)], "run as a function")
+        run = self.variation.attempt(given, self.times)
+        if isinstance(run, str):
+            raise ModelError([Flaw("", run)], "run as a function")
         y = np.column_stack([run[name].values for name in self.signals])
         slopes = [[run[sensitivity_name(s, p)].values for s in self.signals] for p in self.parameters]
         return y, np.array(slopes).transpose(2, 1, 0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.ranking import Measure
 from robodyn.analysis.step_response import measure_step
-from robodyn.errors import Flaw, ModelError, nearest
+from robodyn.errors import refuse_word
 from robodyn.results import Run
 from robodyn.results.signal import Signal
 
@@ -45,8 +45,7 @@ def measure_signal(signal: str, measure: str, at: float = 0.0) -> Measure:
     Args:
         at: time of the step [s].
     """
-    if measure not in MEASURES:
-        raise ModelError([Flaw("measure", f"'{measure}' is unknown", nearest(measure, MEASURES))])
+    refuse_word("measure", measure, MEASURES)
     take = MEASURES[measure]
 
     def read(run: Run) -> float:

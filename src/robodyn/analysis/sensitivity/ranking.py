@@ -18,7 +18,7 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, prepare_variation
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Scenario, Solver
 from robodyn.results import Run
 from robodyn.results.signal import Signal
@@ -136,11 +136,9 @@ def _changes(change: float | Mapping[str, float], parameters: Sequence[str]) -> 
     if not isinstance(change, Mapping):
         return dict.fromkeys(parameters, change)
     flaws = FlawList()
-    for name in {*change, *parameters}:
-        if name not in parameters:
-            flaws.add(f"change.{name}", "is not among the parameters", nearest(name, parameters))
-        elif name not in change:
-            flaws.add(f"change.{name}", "is missing", "give it for every parameter, or one number for all")
+    flaws.add_unknown(change, parameters, "is not among the parameters", "change")
+    for name in set(parameters) - set(change):
+        flaws.add(f"change.{name}", "is missing", "give it for every parameter, or one number for all")
     flaws.raise_if_any("sensitivities")
     return dict(change)
 

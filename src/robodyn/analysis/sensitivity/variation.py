@@ -13,9 +13,10 @@ from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.system import sensitivity_system
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.assembly import System, assemble
-from robodyn.errors import Flaw, ModelError, nearest
+from robodyn.errors import ModelError, refuse_unknown
 from robodyn.model import Number, Recording, Scenario, Solver
-from robodyn.results import Run
+from robodyn.results import OutcomeKind, Run
+from robodyn.results.signal import Floats
 from robodyn.simulation import compile_system, simulate
 from robodyn.simulation.compiled import CompiledSystem
 
@@ -57,6 +58,16 @@ class Variation:
         others = {name: value for name, value in changes.items() if name not in starts}
         compiled = with_starts(self.compiled, starts) if starts else self.compiled
         return simulate(compiled, self.solver, parameters=others, recording=keep)
+
+    def attempt(self, changes: Mapping[str, float], times: Floats) -> Run | str:
+        """A run recorded at times [s], or why it could not be carried through to the last of them."""
+        try:
+            run = self.run(changes, Recording(times=tuple(times.tolist())))
+        except ModelError as error:
+            return "; ".join(str(flaw) for flaw in error.flaws)
+        if run.outcome.kind is OutcomeKind.INTERRUPTED:
+            raise KeyboardInterrupt
+        return run if run.outcome.carried_through and run.time.size == times.size else run.outcome.sentence
 
 
 def prepare_variation(
@@ -125,9 +136,7 @@ def _number(system: System, name: str) -> Number:
     starts = [(info.name, info.start, info.unit) for info in system.states]
     starts += [(info.name, info.start, info.unit) for info in system.memory if not info.hidden]
     known |= {f"{INITIAL}{state}": Number(f"{INITIAL}{state}", start, unit) for state, start, unit in starts}
-    if name not in known:
-        flaw = Flaw(name, "there is no such number", nearest(name, known))
-        raise ModelError([flaw], f"scenario '{system.scenario.name}'")
+    refuse_unknown([name], known, "there is no such number", f"scenario '{system.scenario.name}'")
     return known[name]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.variation import make_tunable
 from robodyn.analysis.sweeps.grid import Axis, Factors, combine_axes, make_axes
-from robodyn.analysis.sweeps.nonlinear import prepare_nonlinear
+from robodyn.analysis.sweeps.nonlinear import Nonlinear
 from robodyn.analysis.sweeps.numbers import INITIAL, check_once, find_numbers
 from robodyn.analysis.sweeps.sampling import RANDOM, SOBOL, Distribution, Draw, check_sampling, make_draws, sample_draws
 from robodyn.assembly import System, assemble
@@ -163,7 +163,7 @@ def plan_sweep(
     _check_settings(flaws, others if not random else {}, "nothing is drawn at random")
     count = (runs or (RUNS_OF_SOBOL if sampling == SOBOL else RUNS)) if random else 1
     _check_settings(flaws, {"along": along or None, "points": points} if not keep else {}, "no curves are kept")
-    _check_positive(flaws, runs=runs, points=points, rate=rate)
+    flaws.add_unless_positive(runs=runs, points=points, rate=rate)
     tuned = scenario if scenario.machine.all_constraints else make_tunable(scenario, names)
     system = system if tuned is scenario else assemble(tuned, signals=keep)
     taken = find_measures(flaws, measures, system)
@@ -198,12 +198,6 @@ def _check_settings(flaws: FlawList, given: Mapping[str, object], reason: str) -
     for name, value in given.items():
         if value is not None:
             flaws.add(name, f"has no effect: {reason}", "leave it out")
-
-
-def _check_positive(flaws: FlawList, **given: float | None) -> None:
-    for name, value in given.items():
-        if value is not None and not (np.isfinite(value) and value > 0):
-            flaws.add(name, f"must be positive, is {value:g}")
 
 
 def _check_size(flaws: FlawList, axes: Sequence[Axis], runs: int) -> None:
@@ -243,7 +237,7 @@ def _choose_places(plan: SweepPlan, count: int) -> tuple[float, ...]:
     """Where curves are kept: equal steps of time, or of the range the signal `along` has in the scenario itself."""
     if not plan.along:
         return tuple(np.linspace(0.0, plan.longest, count).tolist())
-    track = prepare_nonlinear(plan)({"duration": plan.scenario.duration})
+    track = Nonlinear(plan)({"duration": plan.scenario.duration})
     if not track.outcome.carried_through:
         raise ModelError([Flaw("along", f"the scenario itself: {track.outcome.sentence}")], "sweep")
     way = track.signals[plan.along]

@@ -12,21 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 from robodyn.analysis.sweeps.identity import describe_plan
 from robodyn.analysis.sweeps.jobs import Job, run_in_threads
-from robodyn.analysis.sweeps.near_nominal import prepare_near_nominal
-from robodyn.analysis.sweeps.nonlinear import prepare_nonlinear
+from robodyn.analysis.sweeps.nonlinear import NearNominal, Nonlinear
 from robodyn.analysis.sweeps.parts import Finished, PartWriter, locking, open_folder, read_parts
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.analysis.sweeps.progress import SweepProgress
 from robodyn.analysis.sweeps.table import Rows, SweepTable, make_table, write_table
 from robodyn.analysis.sweeps.track import Prepare
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.errors import FlawList, refuse_word
 from robodyn.simulation.many import count_cores
 from robodyn.waiting import WaitingLine
 
 if TYPE_CHECKING:
     from robodyn.analysis.sweeps.clusters import Cluster
 
-METHODS: dict[str, Prepare] = {"nonlinear": prepare_nonlinear, "perturbation": prepare_near_nominal}
+METHODS: dict[str, Prepare] = {"nonlinear": Nonlinear, "perturbation": NearNominal}
 """Ways to simulate, by name."""
 
 
@@ -75,8 +74,7 @@ def run_sweep(
 def _find_method(method: str | Prepare) -> Prepare:
     if callable(method):
         return method
-    if method not in METHODS:
-        raise ModelError([Flaw("method", f"'{method}' is unknown", nearest(method, METHODS))], "sweep")
+    refuse_word("method", method, METHODS, "sweep")
     return METHODS[method]
 
 

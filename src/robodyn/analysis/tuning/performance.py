@@ -22,9 +22,7 @@ from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation
 from robodyn.analysis.tuning.cases import Cases
 from robodyn.analysis.tuning.memo import Memo
-from robodyn.errors import ModelError
-from robodyn.model import Recording
-from robodyn.results import OutcomeKind, Run
+from robodyn.results import Run
 from robodyn.results.signal import Floats
 from robodyn.simulation.measures import Measure
 
@@ -86,11 +84,13 @@ class Performance:
     def runs(self, z: Floats) -> list[Run] | None:
         """The motion of every case with the gains z; None where one fails."""
         gains = {scale.number.name: scale.value(float(zk)) for scale, zk in zip(self.scales, z, strict=True)}
-        found = [self._simulate(gains | dict(changes)) for changes in self.cases.changes]
+        found = [self.variation.attempt(gains | dict(changes), self.times) for changes in self.cases.changes]
         self.evaluations += 1
         if self.on_run:
             self.on_run()
-        return None if any(run is None for run in found) else [run for run in found if run is not None]
+        self.failure = next((run for run in found if isinstance(run, str)), self.failure)
+        runs = [run for run in found if isinstance(run, Run)]
+        return runs if len(runs) == len(found) else None
 
     def _compute(self, z: Floats) -> None:
         runs = self.runs(z)
@@ -101,19 +101,6 @@ class Performance:
         if self.variation.exact:
             self.memo.put("slopes", z, np.array([self._exact(run, z) for run in runs]))
         self.memo.put("values", z, np.array([self._read(run) for run in runs]))
-
-    def _simulate(self, changes: Mapping[str, float]) -> Run | None:
-        try:
-            run = self.variation.run(changes, Recording(times=tuple(self.times.tolist())))
-        except ModelError as error:
-            self.failure = "; ".join(str(flaw) for flaw in error.flaws)
-            return None
-        if run.outcome.kind is OutcomeKind.INTERRUPTED:
-            raise KeyboardInterrupt
-        if not run.outcome.carried_through or run.time.size != self.times.size:
-            self.failure = run.outcome.sentence
-            return None
-        return run
 
     def _read(self, run: Run, moved: Mapping[str, Floats] | None = None) -> list[float]:
         """Every measure's windows of one run, its signals moved if wished."""

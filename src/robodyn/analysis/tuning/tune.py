@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from robodyn.analysis.checkpoint import Checkpoint
 from robodyn.analysis.fitting.scaling import Bounds, Scale, make_scales
-from robodyn.analysis.fitting.state import fingerprint
 from robodyn.analysis.linear.gains import find_gains
 from robodyn.analysis.sensitivity.variation import prepare_variation
 from robodyn.analysis.sweeps.grid import Factors
@@ -23,7 +23,7 @@ from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.analysis.tuning.cases import Cases, make_cases
 from robodyn.analysis.tuning.limits import Limit, read_limits
 from robodyn.analysis.tuning.margin_limits import MarginLimits, make_margin_limits
-from robodyn.analysis.tuning.memo import load_memo
+from robodyn.analysis.tuning.memo import Memo
 from robodyn.analysis.tuning.performance import WINDOWS, Performance, count_windows
 from robodyn.analysis.tuning.result import Tuning
 from robodyn.analysis.tuning.search import KEPT, Problem, find_allowed, minimise_largest, spread_starts
@@ -104,8 +104,8 @@ def tune_gains(
     begin = np.array([scale.scaled(scale.number.value) for scale in scales])
     on_margins = [limit for limit in kept if isinstance(limit.what, str)]
     settings = [describe(cases.scenario), names, minimise, list(limits), [(s.lower, s.upper) for s in scales], over]
-    mark = fingerprint(settings, [dict(c) for c in cases.changes], list(at), friction, points, str(variation.solver))
-    memo = load_memo(state, mark)
+    changes = [dict(c) for c in cases.changes]
+    memo = Memo(Checkpoint("tuning", state, settings, changes, list(at), friction, points, str(variation.solver)))
     margins = make_margin_limits(variation, on_margins, scales, cases, at, friction, memo) if on_margins else None
     times = np.linspace(0.0, scenario.duration, points)
     performance = Performance(variation, scales, measures, windows, cases, times, memo)

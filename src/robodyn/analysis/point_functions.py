@@ -1,0 +1,71 @@
+"""Functions of a system at points: values and exact derivatives of any of its expressions, in native code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly import System
+from robodyn.assembly.functions import INPUTS
+from robodyn.native import FEW_CALLS, Sweep, build_jacobian, compile_kernels
+
+
+@dataclass(frozen=True, eq=False)
+class OperatingPoint:
+    """One value of everything a system's functions depend on: t [s], x, d, m, p in the system's order."""
+
+    t: float
+    x: np.ndarray
+    d: np.ndarray
+    m: np.ndarray
+    p: np.ndarray
+
+
+def described_point(system: System) -> OperatingPoint:
+    """Start values, values before the start and parameters as the scenario describes them."""
+    x = np.array([state.start for state in system.states], float)
+    d = np.array([delay.before or 0.0 for delay in system.delays], float)
+    m = np.array([info.start for info in system.memory], float)
+    return OperatingPoint(0.0, x, d, m, np.array([number.value for number in system.parameters], float))
+
+
+class PointFunctions:
+    """Columns of expressions by name, and the derivative of one by another, compiled once for many points.
+
+    Args:
+        values: in the system's symbols; slopes: a column of rows, and of the symbols by which they are differentiated.
+        quick: whether to compile fast, for a few calls only.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        values: Mapping[str, ca.SX],
+        slopes: tuple[ca.SX, ca.SX] | None = None,
+        *,
+        quick: bool = False,
+    ) -> None:
+        functions: dict[str, ca.Function | Sweep] = {
+            name: system.function(ca.vec(column), "values") for name, column in values.items()
+        }
+        if slopes is not None:
+            rows, columns = slopes
+            given = "slopes", [*system.symbols], ca.densify(rows), columns
+            functions["slopes"] = build_jacobian(*given, written_out=FEW_CALLS if quick else None)
+            self._shape = rows.numel(), columns.numel()
+        self.module = compile_kernels(functions, INPUTS.index("p"), quick=quick)
+        self._prepared: tuple[np.ndarray, np.ndarray] | None = None
+
+    def __call__(self, name: str, point: OperatingPoint) -> np.ndarray:
+        """The values of a column; a matrix column after column."""
+        if self._prepared is None or self._prepared[0] is not point.p:
+            self._prepared = point.p, self.module.prepare(point.p)
+        inputs = (np.array([point.t]), point.x, point.d, point.m, self._prepared[1])
+        return np.array(self.module.kernels[name](*inputs))
+
+    def slopes(self, point: OperatingPoint) -> np.ndarray:
+        """d rows[i] / d columns[j], (rows, columns)."""
+        return self("slopes", point).reshape(self._shape, order="F")
