@@ -136,7 +136,7 @@ def restrict(program: Program, name: str, in_sizes: Iterable[int], outputs: Iter
     """The program of the nodes that some outputs need."""
     kept = [tuple(output) for output in outputs]
     # Dead code is left out: only what outputs reach backwards stays.
-    live = _live(program.nodes, kept)
+    live = live_nodes(program.nodes, kept)
     renumbered: dict[int, int] = {}
     nodes: list[Node] = []
     for number, node in enumerate(program.nodes):
@@ -146,7 +146,8 @@ def restrict(program: Program, name: str, in_sizes: Iterable[int], outputs: Iter
     return Program(name, tuple(in_sizes), tuple(nodes), tuple(tuple(renumbered[i] for i in output) for output in kept))
 
 
-def _live(nodes: Sequence[Node], outputs: Iterable[Iterable[int]]) -> bytearray:
+def live_nodes(nodes: Sequence[Node], outputs: Iterable[Iterable[int]]) -> bytearray:
+    """1 for each node that some outputs need, else 0."""
     live = bytearray(len(nodes))
     for output in outputs:
         for number in output:
