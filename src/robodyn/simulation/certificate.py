@@ -50,7 +50,7 @@ class Kind:
 
 TIGHTEN = "tighten the tolerances or shorten the step"
 MISSED = "an event was missed or is located badly: tighten the tolerances, shorten max_step, and report the model"
-INSIDE = f"they may start inside each other by other numbers than those assembled: see the gap at the start; else {MISSED}"
+INSIDE = f"they may start inside each other by numbers changed since: see the gap at the start; else {MISSED}"
 NO_EVENT = "no event is passed over"
 KINDS = {
     Invariant.PASSIVE: Kind("passive elements give no energy", 1e-6, True, TIGHTEN),
