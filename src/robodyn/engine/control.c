@@ -153,7 +153,7 @@ static int blame_step(Run *run) {
 }
 
 /* Whether all states at the end of the step are numbers of a sane size. */
-static int check_end(Run *run) {
+int end_is_sane(const Run *run) {
   const double *end = state(run, END);
   int64_t n = run->model->n_x, bad = 0;
   double sums[2] = {0.0, 0.0};
@@ -163,8 +163,10 @@ static int check_end(Run *run) {
   if (n % 2) sums[0] += fabs(end[n - 1]);
   if (sums[0] + sums[1] <= LARGEST_STATE) return 1;
   for (int64_t i = 0; i < n; i++) bad |= !(fabs(end[i]) <= LARGEST_STATE);
-  return bad ? blame_end(run) : 1;
+  return !bad;
 }
+
+static int check_end(Run *run) { return end_is_sane(run) ? 1 : blame_end(run); }
 
 /* The bends at a place in the step just tried. */
 static double *bends_at(Run *run, double theta, int64_t row) {

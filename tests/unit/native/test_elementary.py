@@ -121,3 +121,16 @@ def test_the_slope_of_a_power_agrees_with_the_library():
     # A power carries the rounding of y log x, some units.
     assert found[0::2] == pytest.approx(values**2.78, rel=32 * EPSILON)
     assert found[1::2] == pytest.approx(2.78 * values**1.78, rel=32 * EPSILON)
+
+
+def test_entries_that_may_be_loose_leave_the_others_as_the_library_has_them():
+    angles = np.linspace(-3.0, 3.0, 40)
+    function = ca.Function("f", [X], [ca.vertcat(ca.sin(X), ca.exp(ca.sin(X)), ca.cos(X))])
+    rates = ca.Function("g", [X], [ca.cos(X)])
+    modules = [compile_kernels({"f": function, "g": rates}, loose=loose) for loose in ({"f": 1}, None)]
+    loose, exact = (np.array([module.kernels["f"](np.array([a])) for a in angles]) for module in modules)
+    assert np.array_equal(loose[:, 0], exact[:, 0])
+    assert np.all(np.abs(loose - exact) <= 16 * EPSILON * np.abs(exact).max())
+    # Nothing that another function computes exactly is taken for what may be loose.
+    assert not np.array_equal(loose[:, 2], exact[:, 2])
+    assert modules[0].kernels["g"](angles[:1])[0] == modules[1].kernels["g"](angles[:1])[0]
