@@ -1,7 +1,8 @@
 /* Lanes: how are several runs carried out at once by functions that compute one robot in each lane of a vector?
 
    Every run keeps to its own course, as run_advance has it, on a stack of its own. Where it calls a function of the model
-   it waits. Once all wait, those that wait for the same function are computed by one call, and go on. So runs need not
+   it waits. Once all wait, those that wait for the same function, the cheapest first, are computed by one call, and
+   go on. So runs need not
    take the same steps, and meet events, reject steps and end as they do alone; what a run computes does not depend on
    those beside it. Runs of one model meet again soon: while they do the same, nobody waits for long.
 
@@ -130,18 +131,24 @@ static int all_wait_alike(const Pack *pack) {
   return alike;
 }
 
-/* The function that most lanes wait for; one that has waited too long is not passed over again. */
+/* Where a function stands among those that there are for lanes, -1 where it does not. */
+static int64_t find_place(const Pack *pack, Kernel kernel) {
+  for (int64_t k = 0; k < pack->n_kernels; k++)
+    if (pack->kernels[k] == kernel) return k;
+  return -1;
+}
+
+/* The cheapest function that a lane waits for: so all meet again at the dearest, which one call then computes for all of
+   them, however many samples or steps one is behind another. One that has waited too long is not passed over again. */
 static Kernel choose_kernel(const Pack *pack) {
   Kernel best = NULL;
-  int64_t most = 0;
+  int64_t least_place = INT64_MAX;
   for (int64_t l = 0; l < pack->n_lanes; l++) {
     const struct Lane *lane = &pack->lane[l];
     if (lane->status != WAITING || lane->kernel == best) continue;
-    int64_t count = lane->waited > PATIENCE ? MOST_LANES : 0;
-    for (int64_t k = l; k < pack->n_lanes; k++)
-      count += pack->lane[k].status == WAITING && pack->lane[k].kernel == lane->kernel;
-    if (count > most) {
-      most = count;
+    int64_t place = lane->waited > PATIENCE ? -2 : find_place(pack, lane->kernel);
+    if (place < least_place) {
+      least_place = place;
       best = lane->kernel;
     }
   }
@@ -149,9 +156,8 @@ static Kernel choose_kernel(const Pack *pack) {
 }
 
 LaneKernel find_vector(const Pack *pack, Kernel kernel) {
-  for (int64_t k = 0; k < pack->n_kernels; k++)
-    if (pack->kernels[k] == kernel) return pack->vectors[k];
-  return NULL;
+  int64_t place = find_place(pack, kernel);
+  return place < 0 ? NULL : pack->vectors[place];
 }
 
 /* One call for all lanes of a group; the others repeat the first of it, to no effect. Where all write their memory in
@@ -173,7 +179,7 @@ void compute_vector(Pack *pack, LaneKernel vector, const int64_t *group, int64_t
   vector(t, x, d, in_place ? (const double **)out : m, pack->p, out);
 }
 
-/* Compute what most lanes wait for. */
+/* Compute the cheapest of what lanes wait for. */
 static void compute(Pack *pack) {
   Kernel kernel = all_wait_alike(pack) ? pack->lane[0].kernel : choose_kernel(pack);
   int64_t group[MOST_LANES], count = 0;

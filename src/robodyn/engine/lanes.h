@@ -35,7 +35,7 @@ struct Pack {
   void *place;            /* where the caller's stack stands, while a lane runs */
   int64_t n_lanes;
   int64_t n_kernels;
-  const Kernel *kernels;  /* functions of one robot, */
+  const Kernel *kernels;  /* functions of one robot, the cheapest first, */
   const LaneKernel *vectors; /* and the same of one in each lane */
   int64_t n_p;            /* parameters of a run; its table, the same for all, stands behind them */
   double *p;              /* parameters side by side (n_p, n_lanes), then the table */

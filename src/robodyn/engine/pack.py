@@ -28,7 +28,7 @@ class Pack:
 
     Args:
         lanes: runs that one call of a function computes.
-        vectors: address of a function -> that of the same function in lanes.
+        vectors: address of a function -> that of the same function in lanes, the cheapest first.
         n_p: numbers of a run's parameters that are its own; table: those behind them, the same for all runs.
         longest: most numbers that a function gives.
 
