@@ -235,14 +235,8 @@ def compilation(system: System, functions: Mapping[str, Any], plain: bool) -> di
     rare = [*system.expressions.problems, *system.expressions.actions, "guard_rates"]
     # What runs watch of themselves is compared with limits far above its last digits.
     loose = {RECORDED: functions[RECORDED].numel_out(0) - system.expressions.watched.numel()}
-    options = {"inexact": inexact_functions(functions), "loose": loose, "plain": plain}
-    return {**options, "driven": driven_functions(functions), "rare": rare}
-
-
-def inexact_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
-    """Functions that are made faster at the price of their last digits: steps, and what is recorded of such as the
-    model takes itself, whose states have no better digits."""
-    return (*INEXACT, RECORDED) if INEXACT[0] in functions else INEXACT
+    driven = driven_functions(functions)
+    return {"inexact": INEXACT, "loose": loose, "plain": plain, "driven": driven, "rare": rare}
 
 
 def driven_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
