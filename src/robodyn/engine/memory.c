@@ -238,4 +238,5 @@ void engine_sizes(int64_t *sizes) {
   sizes[4] = sizeof(Run);
   sizes[5] = sizeof(Check);
   sizes[6] = sizeof(Slice);
+  sizes[7] = sizeof(Record);
 }
