@@ -31,6 +31,8 @@ from robodyn.symbolic import sqrt
 
 AT_ORIGIN = 1e-3
 """Distance [m] from the world's origin below which a joint says nothing about the size of a machine."""
+OFF_GROUND = 0.1
+"""Part of its radius by which a wheel that is off its plane at the start does not roll on it."""
 STIFFER = 0.1
 """Part of what contacts give way by that equations do: contacts share their loads, but a toggle near a dead centre must
 hold."""
@@ -136,6 +138,7 @@ def constrain(motion: Motion, solve: Solve, known: Contribution) -> tuple[Motion
     read = Contribution(read=(bindings,))
     if not found or flaws.found:
         return motion, None, read
+    _check_ground(motion, found)
     # Equations that follow from others would make S singular: they are left out before it is built.
     redundancy = find_redundant(motion, found, [e.active.is_one() for e in found])
     motion, read = replace(motion, somewhere=redundancy.somewhere), replace(read, warnings=redundancy.warnings)
@@ -156,6 +159,20 @@ def constrain(motion: Motion, solve: Solve, known: Contribution) -> tuple[Motion
     named = EMPTY if null is None else {e.force: row for e, row in zip(found, null, strict=True)}
     own = (equations, solve, H, mobility.columns, hold, ca.SX(_choose_pole(motion)), left_out, idle, undetermined)
     return motion, Constrained(*own, named, redundancy.spare, bindings), read
+
+
+def _check_ground(motion: Motion, equations: list[Equation]) -> None:
+    """Report wheels that do not touch the plane on which they should roll from the start."""
+    scenario = motion.context.scenario
+    for e in equations:
+        if not isinstance(e.constraint, Wheel) or not e.force.endswith("normal") or scenario.initialisation != "given":
+            continue
+        active, height = motion.values_at_start(ca.vertcat(e.active, e.h))
+        if active and abs(height) > OFF_GROUND * e.constraint.radius:
+            side = "above" if height > 0 else "below"
+            what = f"has no ground: at the start its rim is {abs(height):.3g} m {side} its plane"
+            remedy = "start it there, move the plane, or leave the start out and say initialisation = 'assembled'"
+            motion.context.flaws.add(f"constraints.{e.constraint.name}", what, remedy)
 
 
 def _choose_pole(motion: Motion) -> Any:

@@ -169,8 +169,9 @@ enum { BEGIN, EVENTS, TICKS, SETTLE, SEGMENT, CONCLUDE };
 enum { START, END, TRIAL, ERROR, POINT, TIME_SLOPE, DENSE, STAGE = DENSE + 5 };
 
 /* Rows of guard_values: at the settled instant, in the middle and at the end of the step, at a point tried, places of
-   the roots, at the instant before any action, at the start and the quarters of the step. */
-enum { G_START, G_MIDDLE, G_END, G_POINT, G_ROOT, G_BEFORE, G_FIRST, G_QUARTER, G_LAST_QUARTER, N_GUARD_ROWS };
+   the roots, at the instant before any action, at the start and the quarters of the step, at the places seen in it. */
+enum { G_START, G_MIDDLE, G_END, G_POINT, G_ROOT, G_BEFORE, G_FIRST, G_QUARTER, G_LAST_QUARTER, G_SEEN };
+enum { MOST_SEEN = 32, N_GUARD_ROWS = G_SEEN + MOST_SEEN };
 
 /* What became of a guard at this instant: nothing; its root was located; it jumped across zero; it jumped and has
    acted; -LOCATED: it was located and has acted. */
@@ -265,6 +266,7 @@ typedef struct Run {
   int64_t errors_known;   /* whether output_errors are those of this step */
   int64_t n_probes;
   int64_t next_probe;     /* piece in which the next probe is taken */
+  int64_t n_seen;         /* places of this step at which the guards are known */
   int64_t n_looks;        /* looks at guards within steps; events that they found to be passed over, guard of the first */
   int64_t n_missed;
   int64_t missed;
@@ -323,6 +325,7 @@ typedef struct Run {
   double *finish;           /* what step_end writes (2 n_x + n_kept) */
   double *correction;       /* of an implicit step's unknowns (n_unknowns) */
   double *guard_values;     /* (N_GUARD_ROWS, n_guards + 2 n_limited) */
+  double *seen_at;          /* the places (MOST_SEEN) */
   double *problem;          /* data of a complementarity problem and room to solve it */
   double *bounds;           /* lower and upper limits (2, n_limited) */
   double *bend_values;      /* at the start of a step, at its end and at a point tried (3, n_bends) */

@@ -118,7 +118,8 @@ void push_jump(Run *run, double t, int64_t level);
 /* Units in the last place of time by which roots are known. */
 #define ROOT_ULPS 4.0
 double guard_value_at(Run *run, double theta, int64_t j);
-double locate_root(Run *run, int64_t j, int64_t sign, double start, double end, double value_end);
+double locate_root(Run *run, int64_t j, int64_t sign, double start, double end, double value_end, double before);
+double point_at(Run *run, double theta);
 int guard_crosses(const Run *run, int64_t j, int64_t sign, double value);
 void evaluate_guards(Run *run, double t, int64_t source, int64_t target);
 void guards_at(Run *run, double theta, int64_t target);
