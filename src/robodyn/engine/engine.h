@@ -316,6 +316,7 @@ typedef struct Run {
 
   /* Arrays of fixed size, one block. */
   int64_t n_block;          /* numbers in the block */
+  double *memory;           /* the block, and room before it to begin with a line of the cache */
   double *block;
   double *x;                /* (rows, n_x): see START */
   double *m;                /* (n_m) */
