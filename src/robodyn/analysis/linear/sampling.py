@@ -25,6 +25,7 @@ from robodyn.assembly import System, assemble
 from robodyn.assembly.declarations import MemoryInfo, StateInfo
 from robodyn.errors import Flaw, FlawList, ModelError, refuse_unknown, refuse_word
 from robodyn.model import Scenario
+from robodyn.symbolic.kinds import changed_entries
 
 MOST_TICKS = 100_000
 
@@ -145,16 +146,14 @@ class SampledParts:
         expressions = smooth_expressions(system, self.staircases)
         closed = expressions.constraints if system.motion.constraint_forces else ca.SX(0, 1)
         updates = [expressions.updates[task.function] for task in system.discrete.tasks if task.function]
-        tasks = [ca.vertcat(ca.SX(0, 1), *(after[k] for k in self._memory)) for after in updates]
-        outputs = ca.vertcat(ca.SX(0, 1), *(expressions.outputs[signals.index(name)] for name in self.outputs))
-        rates = ca.vertcat(ca.SX(0, 1), *(expressions.rhs[k] for k in self._states))
-        return [rates, closed, *tasks, outputs]
+        tasks = [after[self._memory, 0] for after in updates]
+        outputs = expressions.outputs[[signals.index(name) for name in self.outputs], 0]
+        return [expressions.rhs[self._states, 0], closed, *tasks, outputs]
 
     @cached_property
     def _functions(self) -> PointFunctions:
         symbols, rows = self.system.symbols, self._rows
-        moving = [*(symbols.x[k] for k in self._states), *(symbols.m[k] for k in self._memory)]
-        slopes = ca.vertcat(*rows), ca.vertcat(ca.SX(0, 1), *moving)
+        slopes = ca.vertcat(*rows), ca.vertcat(symbols.x[self._states, 0], symbols.m[self._memory, 0])
         return PointFunctions(self.system, {"rates": rows[0], "outputs": rows[-1]}, slopes, quick=True)
 
     def _slopes_at(self, point: OperatingPoint) -> list[np.ndarray]:
@@ -182,9 +181,9 @@ class SampledParts:
 
     def _update(self, number: int, matrix: np.ndarray, n: int, N: np.ndarray, memory: list[int]) -> Update:
         """The rows that a task writes; the others of its column only repeat the memory."""
-        task, m = self.system.discrete.tasks[number], self.system.symbols.m
-        after = self.system.memory_after(task)
-        places = np.array([row for row, k in enumerate(memory) if not ca.is_equal(after[k], m[k], 2)], int)
+        task = self.system.discrete.tasks[number]
+        changed = {*changed_entries(self.system.symbols.m, self.system.memory_after(task))}
+        places = np.array([row for row, k in enumerate(memory) if k in changed], int)
         return Update(task.name, task.period, task.offset, places, matrix[places, :n] @ N, matrix[places, n:])
 
     @cached_property
