@@ -1,12 +1,23 @@
 """In which order do tests run? The longest first, so that no worker waits for them at the end."""
 
+import functools
 import gc
+
+import typer.testing
 
 LONGEST = ("identities/test_random_machines", "unit/analysis/test_fit", "test_docs")
 
 # Traced graphs are hundreds of thousands of objects without cycles: looking for cycles less often saves a tenth.
 gc.set_threshold(100_000, 20, 100)
 
+# The command line is made once and not for each command called: three dozen commands with all their options take 80 ms.
+typer.testing._get_command = functools.cache(typer.testing._get_command)
+
 
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: not any(name in item.nodeid for name in LONGEST))
+
+
+def pytest_sessionfinish():
+    # pytest looks for cycles several times at its end, among all that tests have traced: that took seconds.
+    gc.freeze()

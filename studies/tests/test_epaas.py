@@ -9,7 +9,7 @@ from computed_figures import figures_of, flawed_figures
 from robodyn import MachineDynamics, ModelError
 from robodyn.analysis import MeasuredResponse
 from robodyn.analysis.linear.linear_model import Variable
-from robodyn.analysis.mechanics.inertia import effective_inertia
+from robodyn.analysis.mechanics.forces import effective_inertia
 from robodyn.analysis.step_response import measure_step
 from robodyn.assembly import assemble
 from robodyn.cli import reproduce

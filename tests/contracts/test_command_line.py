@@ -14,11 +14,11 @@ from robodyn.cli.outputs import FAILURE, OUTPUTS, _expand, output_schema
 # They print a text, a schema or serve a page.
 WITHOUT_JSON = {"guide", "schema", "studio"}
 WIDTH = 80
+GROUP = get_command(app)
 
 
 def options_of(command):
-    group = get_command(app)
-    return [option for parameter in group.get_command(None, command).params for option in parameter.opts]
+    return [option for parameter in GROUP.get_command(None, command).params for option in parameter.opts]
 
 
 def test_help_lists_every_command_with_its_group_on_lines_that_fit():

@@ -19,6 +19,7 @@ from robodyn import (
     Scenario,
     Solver,
     Wheel,
+    assemble,
     simulate,
 )
 
@@ -129,6 +130,18 @@ def test_what_wheels_cannot_do_is_refused():
         simulate(rolling_disc(flat))
     with pytest.raises(ModelError, match="there is no point 'hob'"):
         Machine("coin", scenario.machine.mechanism, constraints=[Wheel("tread", "hob", RADIUS)])
+
+
+@pytest.mark.parametrize(("height", "side"), [(0.5, "0.4 m above"), (-0.3, "0.4 m below")])
+def test_a_wheel_without_a_ground_is_named(height, side):
+    scenario = rolling_disc({"base.z.position": height})
+    with pytest.raises(ModelError, match=rf"constraints.tread: has no ground: .* {side} its plane \(start it there"):
+        assemble(scenario)
+
+
+def test_a_wheel_whose_start_is_looked_for_is_put_on_its_plane():
+    run = simulate(rolling_disc({}, duration=0.01).replaced(initial={}, initialisation="assembled"))
+    assert run["base.z.position"].values == pytest.approx(RADIUS, rel=1e-9)
 
 
 def test_a_wheel_that_is_pushed_sideways_does_not_slip():

@@ -7,6 +7,7 @@ numbers for equal that differ by less than about 3e-15 of their size. Over these
 import shutil
 import subprocess
 from dataclasses import replace
+from functools import partial
 
 import casadi as ca
 import numpy as np
@@ -29,20 +30,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
-def recalculate(tmp_path):
-    """Callable file -> workbook of values as LibreOffice computes them."""
-
-    def run(path):
-        profile = f"-env:UserInstallation=file://{tmp_path}/profile"
-        command = [SOFFICE, "--headless", profile, "--convert-to", "xlsx", "--outdir", tmp_path / "done", path]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-        assert (tmp_path / "done" / path.name).exists(), done.stdout + done.stderr
-        return openpyxl.load_workbook(tmp_path / "done" / path.name, data_only=True, read_only=True)
-
-    return run
-
-
 def read_run(book):
     """Column name -> values."""
     _, names, _, *rows = book["run"].iter_rows(values_only=True)
@@ -61,45 +48,6 @@ def assert_same_numbers(table, run, step):
         assert error.max() <= TOLERANCE, f"{name}: off by {error.max():.2e} in row {error.argmax()}"
 
 
-def check(scenario, solver, rows, recalculate, tmp_path):
-    path = tmp_path / "workbook.xlsx"
-    write_workbook(scenario, path, solver, rows=rows)
-    table = read_run(recalculate(path))
-    assert len(table["t"]) == rows
-    run = simulate(replace(scenario, duration=(rows - 1) * solver.step), solver)
-    assert_same_numbers(table, run, solver.step)
-    return table, run
-
-
-@pytest.mark.parametrize("method", ["euler", "heun"])
-@pytest.mark.parametrize(("make", "step"), [(pendulum, 0.01), (scara_ptp, 1e-3)], ids=["pendulum", "scara-ptp"])
-def test_300_rows_are_the_native_run(make, step, method, recalculate, tmp_path):
-    check(make(), Solver(method, step=step), 300, recalculate, tmp_path)
-
-
-@pytest.mark.parametrize("method", ["euler", "heun"])
-def test_collision_avoidance_by_samples_is_the_native_run(method, recalculate, tmp_path):
-    step = 1e-3
-    scenario = scara_avoid_sampled(step=step)
-    # Long enough for the arm to stop before the obstacle and to go on above it.
-    rows = round(1.45 / step)
-    table, _ = check(scenario, Solver(method, step=step), rows, recalculate, tmp_path)
-    assert np.count_nonzero(np.diff(np.array(table["steering.mode"], float))) == 2
-
-
-def test_changed_cells_are_a_changed_run(recalculate, tmp_path):
-    path = tmp_path / "workbook.xlsx"
-    write_workbook(pendulum(), path, Solver("heun", step=0.01), rows=60)
-    book = openpyxl.load_workbook(path)
-    for name, value in {"h": 0.02, "gravity_z": -3.7, "bob_mass": 2.5, "start_hinge_position": 0.5}.items():
-        cell = book.defined_names[name].attr_text.split("!")[1].replace("$", "")
-        book["parameters"][cell].value = value
-    book.save(path)
-    changed = {"gravity.z": -3.7, "bob.mass": 2.5, "initial.hinge.position": 0.5, "duration": 59 * 0.02}
-    run = simulate(pendulum().with_numbers(changed), Solver("heun", step=0.02))
-    assert_same_numbers(read_run(recalculate(path)), run, 0.02)
-
-
 def hold_position(position, last):
     """Remembers the last two samples."""
     return {"last_next": position, "velocity": position - last, "sampled": position}
@@ -109,44 +57,114 @@ def push(velocity, sampled, *, gain):
     return {"command": -gain * sampled - 3.0 * velocity}
 
 
-def test_sampled_blocks_with_offset_and_delay_run_at_their_rows(recalculate, tmp_path):
+def with_blocks(*blocks):
+    return replace(pendulum(), machine=replace(pendulum().machine, blocks=blocks))
+
+
+def sampled_blocks():
+    """Blocks with an offset and a delay."""
     inputs = {"velocity": "meter.velocity", "sampled": "meter.sampled"}
-    blocks = (
+    return with_blocks(
         Block("meter", hold_position, "hinge", memory={"last": 0.1}, period=0.004, offset=0.002),
         Block("control", push, inputs=inputs, parameters={"gain": 4.0}, period=0.006, delay=0.008),
         Block("motor", lambda command: {"torque": command}, "hinge", {"command": "control.command"}),
     )
-    scenario = pendulum()
-    scenario = replace(scenario, machine=replace(scenario.machine, blocks=blocks))
-    for method in ("euler", "heun"):
-        check(scenario, Solver(method, step=0.002), 60, recalculate, tmp_path)
 
 
-def test_references_that_jump_and_tables_are_those_of_the_native_run(recalculate, tmp_path):
+def references():
+    """One that jumps, and one by a table."""
     path = {"times": (0.0, 0.1, 0.25, 0.4), "points": (0.0, 1.0, -0.5, 0.2)}
     gains = {"proportional": 30.0, "derivative": 3.0}
-    blocks = (
+    return with_blocks(
         Block("goal", "step_reference", parameters={"before": 0.2, "after": 1.0, "at": 0.07}, unit="rad"),
         Block("path", "spline_reference", parameters=path, unit="rad"),
         Block("sum", lambda a, b: {"target": a + b}, inputs={"a": "goal.value", "b": "path.position"}),
         Block("control", "pd_control", "hinge", {"target": "sum.target"}, gains, unit="rad"),
         Block("motor", lambda command: {"torque": command}, "hinge", {"command": "control.command"}),
     )
-    scenario = pendulum()
-    scenario = replace(scenario, machine=replace(scenario.machine, blocks=blocks))
-    check(scenario, Solver("heun", step=0.01), 60, recalculate, tmp_path)
 
 
-def test_events_are_marked_in_the_first_row_behind_them(recalculate, tmp_path):
+def with_events():
     bottom = Event("bottom", lambda position: position, {"position": "hinge.position"})
     turned = Event(
         "turned", lambda velocity: velocity, {"velocity": "hinge.velocity"}, direction="rising", terminal=True
     )
-    scenario = replace(pendulum(), events=(bottom, turned))
-    path, solver = tmp_path / "workbook.xlsx", Solver("euler", step=0.01)
-    write_workbook(scenario, path, solver, rows=400)
-    table = read_run(recalculate(path))
-    run = simulate(scenario, solver)
+    return replace(pendulum(), events=(bottom, turned))
+
+
+# Name -> scenario, method, step [s], rows.
+NATIVE = {
+    "pendulum-euler": (pendulum, "euler", 0.01, 300),
+    "pendulum-heun": (pendulum, "heun", 0.01, 300),
+    "scara-euler": (scara_ptp, "euler", 1e-3, 300),
+    "scara-heun": (scara_ptp, "heun", 1e-3, 300),
+    # Long enough for the arm to stop before the obstacle and to go on above it.
+    "avoidance-heun": (partial(scara_avoid_sampled, step=1e-3), "heun", 1e-3, 1450),
+    "sampled-euler": (sampled_blocks, "euler", 0.002, 60),
+    "sampled-heun": (sampled_blocks, "heun", 0.002, 60),
+    "references-heun": (references, "heun", 0.01, 60),
+}
+
+
+def write_native(name, path):
+    make, method, step, rows = NATIVE[name]
+    write_workbook(make(), path, Solver(method, step=step), rows=rows)
+
+
+def write_changed(path):
+    write_workbook(pendulum(), path, Solver("heun", step=0.01), rows=60)
+    book = openpyxl.load_workbook(path)
+    for name, value in {"h": 0.02, "gravity_z": -3.7, "bob_mass": 2.5, "start_hinge_position": 0.5}.items():
+        cell = book.defined_names[name].attr_text.split("!")[1].replace("$", "")
+        book["parameters"][cell].value = value
+    book.save(path)
+
+
+def write_events(path):
+    write_workbook(with_events(), path, Solver("euler", step=0.01), rows=400)
+
+
+@pytest.fixture(scope="module")
+def recalculated(tmp_path_factory):
+    """Callable name -> workbook of values as LibreOffice computes them; it takes a second to start, and reads all."""
+    folder = tmp_path_factory.mktemp("workbooks")
+    books = {name: partial(write_native, name) for name in NATIVE}
+    books |= {"changed": write_changed, "events": write_events, "operations": write_operations, "tables": write_tables}
+    paths = {name: folder / f"{name}.xlsx" for name in books}
+    for name, write in books.items():
+        write(paths[name])
+    profile = f"-env:UserInstallation=file://{folder}/profile"
+    command = [SOFFICE, "--headless", profile, "--convert-to", "xlsx", "--outdir", folder / "done", *paths.values()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+
+    def read(name):
+        path = folder / "done" / paths[name].name
+        assert path.exists(), done.stdout + done.stderr
+        return openpyxl.load_workbook(path, data_only=True, read_only=True)
+
+    return read
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_all_rows_are_the_native_run(name, recalculated):
+    make, method, step, rows = NATIVE[name]
+    table = read_run(recalculated(name))
+    assert len(table["t"]) == rows
+    run = simulate(replace(make(), duration=(rows - 1) * step), Solver(method, step=step))
+    assert_same_numbers(table, run, step)
+    if name.startswith("avoidance"):
+        assert np.count_nonzero(np.diff(np.array(table["steering.mode"], float))) == 2
+
+
+def test_changed_cells_are_a_changed_run(recalculated):
+    changed = {"gravity.z": -3.7, "bob.mass": 2.5, "initial.hinge.position": 0.5, "duration": 59 * 0.02}
+    run = simulate(pendulum().with_numbers(changed), Solver("heun", step=0.02))
+    assert_same_numbers(read_run(recalculated("changed")), run, 0.02)
+
+
+def test_events_are_marked_in_the_first_row_behind_them(recalculated):
+    table = read_run(recalculated("events"))
+    run = simulate(with_events(), Solver("euler", step=0.01))
     marked = {name: [k for k, said in enumerate(table[f"event {name}"]) if said] for name in ("bottom", "turned")}
     assert [event.name for event in run.events] == ["bottom", "turned"]
     for event in run.events:
@@ -181,43 +199,52 @@ def arguments_of(op):
     return [(x, y) for x in SAMPLES for y in SAMPLES if allowed(x, y)]
 
 
-def native_value(op, values):
-    symbols = [ca.SX.sym(f"x{k}") for k in range(len(values[0]))]
-    make = ca.SX.unary if len(symbols) == 1 else ca.SX.binary
-    function = ca.Function("f", symbols, [make(getattr(ca, "OP_" + op.upper()), *symbols)])
-    kernel = compile_kernels({"f": function}).kernels["f"]
-    return [float(kernel(*numbers)[0]) for numbers in values]
+def native_function(op):
+    symbols = [ca.SX.sym(f"x{k}") for k in range(1 if op in UNARY else 2)]
+    make = ca.SX.unary if op in UNARY else ca.SX.binary
+    return ca.Function("f", symbols, [make(getattr(ca, "OP_" + op.upper()), *symbols)])
 
 
-def test_every_operation_means_the_same_in_a_cell(recalculate, tmp_path):
+CASES = [(op, numbers) for op in OPERATIONS for numbers in arguments_of(op)]
+
+
+def write_operations(path):
     book = openpyxl.Workbook()
-    cases = [(op, numbers) for op in OPERATIONS for numbers in arguments_of(op)]
-    for op, numbers in cases:
+    for op, numbers in CASES:
         term = compose(SPREADSHEET, (op,), [write_number(number) for number in numbers])
         book.active.append([f"={as_number(SPREADSHEET, term).text}"])
-    book.save(tmp_path / "operations.xlsx")
-    computed = [row[0] for row in recalculate(tmp_path / "operations.xlsx").active.iter_rows(values_only=True)]
-    expected = [value for op in OPERATIONS for value in native_value(op, arguments_of(op))]
-    for (op, numbers), ours, theirs in zip(cases, computed, expected, strict=True):
+    book.save(path)
+
+
+def test_every_operation_means_the_same_in_a_cell(recalculated):
+    computed = [row[0] for row in recalculated("operations").active.iter_rows(values_only=True)]
+    native = compile_kernels({op: native_function(op) for op in OPERATIONS}).kernels
+    expected = [float(native[op](*numbers)[0]) for op, numbers in CASES]
+    for (op, numbers), ours, theirs in zip(CASES, computed, expected, strict=True):
         # Relative: results near 0 of log1p and expm1 keep their digits too; a remainder has the error of its dividend.
         assert ours == pytest.approx(theirs, rel=1e-12, abs=1e-15 if op == "fmod" else 1e-30), f"{op}{numbers}"
 
 
-def test_tables_are_looked_up_like_the_native_ones(recalculate, tmp_path):
-    knots = (-1.0, 0.0, 0.5, 2.0)
+KNOTS = (-1.0, 0.0, 0.5, 2.0)
+POINTS = (-5.0, -1.0, -0.2, 0.0, 0.49, 0.5, 1.9, 2.0, 7.0)
+
+
+def write_tables(path):
     book = openpyxl.Workbook()
-    for k, knot in enumerate(knots, start=1):
+    for k, knot in enumerate(KNOTS, start=1):
         book.active[f"A{k}"] = knot
-    points = (-5.0, -1.0, -0.2, 0.0, 0.49, 0.5, 1.9, 2.0, 7.0)
-    for k, x in enumerate(points, start=1):
+    for k, x in enumerate(POINTS, start=1):
         index = compose(SPREADSHEET, ("locate", 0, 0), [Term(repr(x))], "$A$1:$A$4")
         value = compose(SPREADSHEET, ("gather", 0, 0), [index], "$A$1:$A$4")
         book.active[f"B{k}"], book.active[f"C{k}"] = f"={index.text}", f"={value.text}"
-    book.save(tmp_path / "tables.xlsx")
-    rows = list(recalculate(tmp_path / "tables.xlsx").active.iter_rows(values_only=True))
-    for x, (_, index, value) in zip(points, rows, strict=True):
-        assert index == max(0, sum(knot <= x for knot in knots) - 1)
-        assert value == knots[index]
+    book.save(path)
+
+
+def test_tables_are_looked_up_like_the_native_ones(recalculated):
+    rows = list(recalculated("tables").active.iter_rows(values_only=True))
+    for x, (_, index, value) in zip(POINTS, rows, strict=True):
+        assert index == max(0, sum(knot <= x for knot in KNOTS) - 1)
+        assert value == KNOTS[index]
 
 
 def test_assembled_systems_are_taken_too(tmp_path):

@@ -59,8 +59,14 @@ class Problem:
             else:
                 given[i] = self.below[i] if modes[i] > 0 else self.above[i]
         S, lam = A[held] @ E, np.zeros(len(held))
-        for _ in range(30 if held else 0):
-            lam += np.linalg.solve(S + np.diag(self.compliance[held]), -(self.b + A @ given)[held] - S @ lam)
+        # A wedge takes many corrections: what presses on both its sides moves it little.
+        before = np.inf
+        for _ in range(400 if held else 0):
+            left = -(self.b + A @ given)[held] - S @ lam
+            if not 1e-3 * SLACK < np.max(np.abs(left)) < 0.99 * before:
+                break
+            before = np.max(np.abs(left))
+            lam += np.linalg.solve(S + np.diag(self.compliance[held]), left)
         return E @ lam + given
 
     def idle(self, modes: np.ndarray) -> np.ndarray:
@@ -69,6 +75,8 @@ class Problem:
 
     def contradiction(self, modes: np.ndarray) -> float:
         """The largest motion by which given modes contradict themselves, beside the largest motion."""
+        if np.any((modes == -1) & (self.upper >= NO_BOUND)):
+            return np.inf  # What only pushes does not move on into what it touches.
         try:
             f = self.forces(modes)
         except np.linalg.LinAlgError:
@@ -92,7 +100,9 @@ class Problem:
     def is_solvable(self) -> bool:
         """Whether any modes do not contradict themselves, by trying all of them."""
         choices = [(0, 1) if upper >= NO_BOUND else (0, 1, -1) for upper in self.upper]
-        return any(self.contradiction(np.array(modes, float)) < 1e-7 for modes in product(*choices))
+        tried = (np.array(modes, float) for modes in product(*choices))
+        # The mode of friction that is idle makes no difference.
+        return any(self.contradiction(modes) < 1e-7 for modes in tried if not modes[self.idle(modes)].any())
 
 
 def make_problem(generator: np.random.Generator, kind: str, sticks: int, contacts: int, joints: int) -> Problem:

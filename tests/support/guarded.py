@@ -12,6 +12,8 @@ from pathlib import Path
 
 LONGEST, LARGEST = 10.0, 1 << 30
 """Seconds of computing and bytes of one piece of work."""
+END = "\0"
+"""Of an answer."""
 PATIENCE = 6
 """How many times that long nothing may happen: what a busy machine does not let compute is not asleep."""
 
@@ -22,26 +24,37 @@ def run_guarded(work, allowed=(), seconds=LONGEST, memory=LARGEST):
     Args:
         allowed: exceptions by which bad input may be refused.
     """
+    return _guard([work], allowed, seconds, memory)[-1]
+
+
+def run_all_guarded(works, allowed=()):
+    """The same of several: of all in one process, and each in its own only where that one failed."""
+    found = _guard(works, allowed, LONGEST, LARGEST)
+    whole = len(found) == len(works) and all(word != "FAILED" for word, _ in found)
+    return found if whole else [run_guarded(work, allowed) for work in works]
+
+
+def _guard(works, allowed, seconds, memory):
+    """What became of each, in one process; one answer alone where that did not end by itself."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
-        _be_child(work, allowed, seconds, memory, writing)
+        _be_child(works, allowed, seconds, memory, writing)
     os.close(writing)
     message = _read_all(reading, child, PATIENCE * seconds)
     if message is None:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     if message is None:
-        return "FAILED", f"slept for {PATIENCE * seconds:g} s"
+        return [("FAILED", f"slept for {PATIENCE * seconds:g} s")]
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
-        return "FAILED", f"took more than {seconds:g} s"
+        return [("FAILED", f"took more than {seconds:g} s")]
     if os.WIFSIGNALED(status):
-        return "FAILED", f"died of {signal.Signals(os.WTERMSIG(status)).name}"
-    word, _, text = message.partition("\n")
-    return word, text
+        return [("FAILED", f"died of {signal.Signals(os.WTERMSIG(status)).name}")]
+    return [said.partition("\n")[::2] for said in message.split(END)[:-1]]
 
 
-def _be_child(work, allowed, seconds, memory, writing):
+def _be_child(works, allowed, seconds, memory, writing):
     said = "FAILED\nleft without a word"
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
@@ -54,12 +67,18 @@ def _be_child(work, allowed, seconds, memory, writing):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
-        said = _report(work, allowed)
+        for work in works[:-1]:
+            _tell(writing, _report(work, allowed))
+        said = _report(works[-1], allowed)
     except BaseException as error:  # noqa: BLE001  whatever it is, it is reported
         said = f"FAILED\n{type(error).__name__} outside the work: {error}"
     finally:
-        os.write(writing, said.encode(errors="replace")[:60_000])
+        _tell(writing, said)
         os._exit(0)
+
+
+def _tell(writing, said):
+    os.write(writing, said.replace(END, "").encode(errors="replace")[:60_000] + END.encode())
 
 
 def _report(work, allowed):

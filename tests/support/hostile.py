@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from support.guarded import run_guarded
+from support.guarded import run_all_guarded, run_guarded
 from support.mutants import edit_archive, edit_bytes, edit_csv, edit_json, edit_toml, edit_xml, make_mutant, pack
 
 from robodyn import ModelError, Solver
@@ -51,12 +51,24 @@ class Reader:
 
 def try_mutant(kind, number, seeds, folder):
     """What becomes of one mutant of a good file, and the mutant."""
+    data, work = _spoil(kind, number, seeds, folder)
+    return *run_guarded(work, READERS[kind].allowed), data
+
+
+def try_mutants(kind, all_seeds, folder):
+    """What becomes of mutants of the good files in turn."""
+    works = [_spoil(kind, number, seeds, folder)[1] for number, seeds in enumerate(all_seeds)]
+    return run_all_guarded(works, READERS[kind].allowed)
+
+
+def _spoil(kind, number, seeds, folder):
+    """A mutant of a good file, written, and what reads it."""
     reader = READERS[kind]
     files = good_files(kind)
     data = make_mutant(files[number % len(files)], reader.edit, seeds)
-    path = folder / f"mutant{reader.ending}"
+    path = folder / f"mutant{number}{reader.ending}"
     path.write_bytes(data)
-    return *run_guarded(lambda: reader.read(path), reader.allowed), data
+    return data, lambda: reader.read(path)
 
 
 @cache

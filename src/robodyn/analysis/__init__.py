@@ -5,8 +5,7 @@ Names are loaded when first used: pictures need the results of analyses, not wha
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from robodyn.lazy import load_when_used
 
 _HOMES = {
     "accuracy.circle": "CircleTest measure_circle measure_hysteresis",
@@ -26,8 +25,7 @@ _HOMES = {
     "fitting.contest": "compare_laws",
     "fitting.experiments": "Experiment",
     "fitting.fit": "FitProgress fit_parameters",
-    "fitting.report": "describe_fit write_fit",
-    "fitting.result": "Fit",
+    "fitting.result": "Fit describe_fit write_fit",
     "identification.base_parameters": "BaseParameters find_base_parameters",
     "identification.contest": "Contender compare_friction_laws describe_contest",
     "identification.excitation": "Excitation design_excitation",
@@ -58,9 +56,9 @@ _HOMES = {
     "linear.trim": "Trim find_trim",
     "linear.vibration": "Vibration animate_modes",
     "linear.zeros": "CancelledPair find_cancelled_pairs find_zeros",
-    "mechanics.forces": "ForceComponents force_components",
+    "mechanics.forces": "ForceComponents InertiaMatrix coupling_factors effective_inertia effective_inertia_along "
+    "force_components",
     "mechanics.hamiltonian": "hamiltonian_system simulate_symplectic",
-    "mechanics.inertia": "InertiaMatrix coupling_factors effective_inertia effective_inertia_along",
     "mechanics.kinetics": "Kinetics",
     "mechanics.operations": "OperationCount compare_algorithms count_operations",
     "mechanics.parallel_kinematics": "ParallelKinematics Posture Singularity point_outwards",
@@ -77,28 +75,18 @@ _HOMES = {
     "sweeps.progress": "ClusterLost SweepProgress",
     "sweeps.runner": "run_sweep",
     "sweeps.sampling": "Distribution",
-    "sweeps.table": "Curves SweepTable",
-    "sweeps.reporting": "describe_sweep",
+    "sweeps.table": "Curves SweepTable describe_sweep",
     "sweeps.track": "Track",
     "sweeps.yields": "Yield find_yield",
     "tuning.result": "Tuning describe_tuning",
     "tuning.tune": "TuneProgress tune_gains",
-    ".feedback.gains": "Observer Regulator design_kalman_filter design_observer design_regulator",
-    ".feedback.sampled_plant": "SampledPlant sample_plant",
-    ".feedback.state_law": "state_controller state_observer",
+    "robodyn.feedback.gains": "Observer Regulator design_kalman_filter design_observer design_regulator",
+    "robodyn.feedback.sampled_plant": "SampledPlant sample_plant",
+    "robodyn.feedback.state_law": "state_controller state_observer",
     "validation": "Validation describe_validation validate",
     "step_response": "Peak StepResponse measure_step",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-
-__all__ = sorted(_HOME_OF)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'robodyn.analysis' has no attribute '{name}'")
-    return getattr(importlib.import_module(f".{_HOME_OF[name]}", "robodyn.analysis"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(_HOME_OF)
+__getattr__, __dir__ = load_when_used(
+    __name__, {home if home.startswith("robodyn.") else f"{__name__}.{home}": names for home, names in _HOMES.items()}
+)
+__all__ = sorted(name for names in _HOMES.values() for name in names.split())

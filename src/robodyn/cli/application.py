@@ -87,12 +87,12 @@ class Commands(TyperGroup):
         return found
 
     def _load(self, *names: str) -> None:
-        missing = [name for name in names if name not in self.commands]
-        for name in missing:
-            import_module(f"robodyn.cli.{name}")
-        if missing:
-            made: Any = typer.main.get_command(app)
-            self.commands.update(made.commands)
+        style: dict[str, Any] = {"pretty_exceptions_short": True, "rich_markup_mode": app.rich_markup_mode}
+        for name in names:
+            if name not in self.commands:
+                import_module(f"robodyn.cli.{name}")
+                (info,) = (info for info in app.registered_commands if info.name == name)
+                self.commands[name] = typer.main.get_command_from_info(info, **style)
 
     def invoke(self, ctx: Any) -> Any:
         as_json = "--json" in ctx.args

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from robodyn.cli.answers import draw
-from robodyn.cli.application import app, fail, messages, output, print_json
+from robodyn.cli.application import app, fail, output, print_json
+from robodyn.cli.progress import Bar
 from robodyn.cli.run import announce, prepare_folder
 from robodyn.cli.targets import load_single, read_settings, split_names
 
@@ -72,17 +73,12 @@ def _read_groups(texts: list[str]) -> dict[str, list[str]]:
 
 
 def _split(what: Any, signals: list[str], asked: dict[str, Any]) -> Budget:
-    from rich.progress import Progress, SpinnerColumn, TextColumn
-
     from robodyn.analysis.budget.split import split_deviation
 
     given: dict[str, Any] = {"signals": signals} if signals else {}
-    columns = (SpinnerColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=messages.console, transient=True) as shown:
-        task = shown.add_task("linearising")
-        return split_deviation(
-            what, **given, **asked, progress=lambda name: shown.update(task, description=name), on_compile=announce
-        )
+    with Bar() as bar:
+        bar.show("linearising")
+        return split_deviation(what, **given, **asked, progress=bar.show, on_compile=announce)
 
 
 def _write_tables(found: Budget, folder: Path, name: str) -> list[Path]:

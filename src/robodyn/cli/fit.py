@@ -10,6 +10,7 @@ import typer
 
 from robodyn.cli.answers import answer, draw, writing
 from robodyn.cli.application import INTERRUPTED, app, fail, messages
+from robodyn.cli.progress import Bar
 from robodyn.cli.targets import load_single, read_data, read_pairs, read_settings, refuse_ending, split_names
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def fit_scenario(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Fit numbers of a scenario to measured signals, with intervals and correlations."""
-    from robodyn.analysis.fitting.report import ENDINGS, describe_fit, write_fit
+    from robodyn.analysis.fitting.result import ENDINGS, describe_fit, write_fit
 
     refuse_ending("--out", out, *ENDINGS)
     levels = read_pairs("noise", noise or [], lambda _, text: float(text), "signal=deviation, in SI units")
@@ -91,9 +92,14 @@ def _experiments(
 def _fit(what: Scenario, experiments: list[Experiment], names: list[str], settings: dict[str, Any]) -> Fit:
     from robodyn.analysis.fitting.fit import fit_parameters
 
-    with FitBar(settings["starts"]) as bar:
+    with Bar() as bar:
+
+        def show(at: FitProgress) -> None:
+            said = f"start {at.start} of {at.starts}, simulation {at.evaluations}, cost {at.cost:.4g}"
+            bar.show(said, at.start - 1, at.starts)
+
         try:
-            return fit_parameters(what, experiments, names, progress=bar, **settings)
+            return fit_parameters(what, experiments, names, progress=show, **settings)
         except KeyboardInterrupt as error:
             messages.print(f"robodyn: interrupted; {_how_to_go_on(settings['state'])}")
             raise typer.Exit(INTERRUPTED) from error
@@ -125,28 +131,3 @@ def read_bounds(pairs: list[str]) -> dict[str, tuple[float, float]]:
         return float(lower), float(upper)
 
     return read_pairs("bounds", pairs, read, "name=lower:upper, in SI units")
-
-
-class FitBar:
-    """A bar over the starts on a terminal, silence elsewhere."""
-
-    def __init__(self, starts: int) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        text = TextColumn(
-            "start {task.fields[place]} of {task.total}, simulation {task.fields[runs]}, {task.fields[cost]}"
-        )
-        console = messages.console
-        self.bar = Progress(BarColumn(), text, console=console, transient=True, disable=not console.is_terminal)
-        self.task = self.bar.add_task("fitting", total=starts, place=1, runs=0, cost="")
-
-    def __enter__(self) -> FitBar:
-        self.bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
-
-    def __call__(self, at: FitProgress) -> None:
-        cost = f"cost {at.cost:.4g}"
-        self.bar.update(self.task, completed=at.start - 1, place=at.start, runs=at.evaluations, cost=cost)

@@ -1,10 +1,9 @@
-"""Progress bar: how far is the simulation? Shown on a terminal after the first second, nowhere else."""
+"""Progress bar: how far is what the command does? On a terminal, nowhere else."""
 
 from __future__ import annotations
 
 import time
-from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from robodyn.cli.application import messages
 
@@ -14,35 +13,49 @@ if TYPE_CHECKING:
 QUIET_SECONDS = 1.0
 
 
-class SimulationProgress:
-    """Called by the simulation with (time, step, steps)."""
+class Bar:
+    """A bar with a text beside it, from the first call on.
 
-    def __init__(self, duration: float) -> None:
-        self.duration = duration
-        self.started = time.monotonic()
+    Args:
+        timed: whether the time that is left is shown too.
+    """
+
+    def __init__(self, timed: bool = False) -> None:
+        self.timed = timed
         self.bar: Progress | None = None
 
-    def __enter__(self) -> SimulationProgress:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.bar:
             self.bar.stop()
 
-    def __call__(self, simulated: float, step: float, steps: int) -> None:
-        if self.bar is None:
-            if time.monotonic() - self.started < QUIET_SECONDS or not messages.console.is_terminal:
-                return
-            self.bar = self._start()
-        self.bar.update(self.task, completed=simulated, step=f"{step:.1e}", at=f"{simulated:.4g}")
+    def show(self, text: str, done: float | None = None, total: float | None = None) -> None:
+        """Say what is done of how much; without a total something moves."""
+        if messages.console.is_terminal:
+            self.bar = self.bar or self._start()
+            self.bar.update(self.task, completed=done, total=total, said=text)
 
     def _start(self) -> Progress:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
-        text = TextColumn("t = {task.fields[at]} s of {task.total:g} s, step {task.fields[step]} s")
-        bar = Progress(BarColumn(), text, TimeRemainingColumn(), console=messages.console, transient=True)
-        self.task = bar.add_task("simulating", total=self.duration, step="", at="0")
+        columns: list[ProgressColumn] = [BarColumn(), TextColumn("{task.fields[said]}")]
+        columns += [TimeRemainingColumn()] if self.timed else []
+        bar = Progress(*columns, console=messages.console, transient=True)
+        self.task = bar.add_task("", total=None, said="")
         bar.start()
         return bar
+
+
+class SimulationProgress(Bar):
+    """Called by the simulation with (time, step, steps); shown after its first second."""
+
+    def __init__(self, duration: float) -> None:
+        super().__init__(timed=True)
+        self.duration, self.started = duration, time.monotonic()
+
+    def __call__(self, simulated: float, step: float, steps: int) -> None:
+        if self.bar or time.monotonic() - self.started >= QUIET_SECONDS:
+            said = f"t = {simulated:.4g} s of {self.duration:g} s, step {step:.1e} s"
+            self.show(said, simulated, self.duration)

@@ -74,7 +74,7 @@ def _answer(
     if source.endswith(".run"):
         return _of_run(source, answer), when
     from robodyn.analysis.linear.linearisation import linearise
-    from robodyn.analysis.linear.loop_step import respond_held_step
+    from robodyn.analysis.linear.loop_gain import respond_held_step
     from robodyn.analysis.linear.responses import choose_times, respond_to_step
     from robodyn.analysis.linear.sampling import linearise_sampled
     from robodyn.assembly import assemble

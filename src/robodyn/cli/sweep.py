@@ -13,6 +13,7 @@ import typer
 from robodyn.cli.answers import needing, writing
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
 from robodyn.cli.loops import find_loop_warnings, warn
+from robodyn.cli.progress import Bar
 from robodyn.cli.targets import load_single, read_pairs, read_settings, split_names, written_units
 from robodyn.errors import FlawList, ModelError
 
@@ -83,7 +84,7 @@ def sweep(
         messages.print(f"robodyn: {message}")
     folder = out or Path("out") / f"{plan.scenario.name}.sweep"
     table = _run(plan, folder, workers, on, method, not resume)
-    from robodyn.analysis.sweeps.reporting import describe_sweep
+    from robodyn.analysis.sweeps.table import describe_sweep
     from robodyn.analysis.sweeps.yields import describe_yield, find_yield
 
     yields = [find_yield(table, name, value) for name, value in limits.items()]
@@ -273,31 +274,18 @@ def _as_plain(table: SweepTable, folder: Path, pictures: list[Path]) -> dict[str
     return message | {"folder": str(folder), "pictures": [str(path) for path in pictures]}
 
 
-class SweepBar:
+class SweepBar(Bar):
     """A bar with rate and time left on a terminal, a line a minute elsewhere."""
 
     def __init__(self) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        columns = (BarColumn(), TextColumn("{task.fields[said]}"))
-        console = messages.console
-        self.seen = console.is_terminal
-        self.bar = Progress(*columns, console=console, transient=True, disable=not self.seen)
-        self.task = self.bar.add_task("sweeping", total=None, said="")
+        super().__init__()
         self.done = self.refused = 0
         self.said = 0.0
 
-    def __enter__(self) -> SweepBar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
-
     def __call__(self, at: SweepProgress) -> None:
-        self.bar.start()
         self.done = at.done
-        self.bar.update(self.task, completed=at.done, total=at.total, said=at.sentence)
-        if not self.seen and at.elapsed - self.said >= BETWEEN_LINES:
+        self.show(at.sentence, at.done, at.total)
+        if not self.bar and at.elapsed - self.said >= BETWEEN_LINES:
             self.said = at.elapsed
             messages.print(f"robodyn: {at.sentence}")
         for worker, why in at.refused[self.refused :]:

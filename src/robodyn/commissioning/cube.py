@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.commissioning.moving import stand_of
-from robodyn.errors import Flaw, ModelError
+from robodyn.errors import FlawList
 from robodyn.model import Machine, Scenario
 from robodyn.paths import CartesianPath, way_points
 
@@ -28,11 +28,11 @@ def cube_path(what: Machine | Scenario, side: float, tool: str | None = None, pl
         side: of the cube [m], its edges along the world's axes, the tool in its middle.
         plane: "x+" rises along x, "x-" falls along it, "y+" and "y-" along y.
     """
-    flaws = [] if side > 0 else [Flaw("side", f"must be positive, is {side:g} m")]
+    flaws = FlawList()
+    flaws.add_unless_positive(side=side)
     if plane not in PLANES:
-        flaws.append(Flaw("plane", f"is '{plane}'", f"one of {', '.join(PLANES)}"))
-    if flaws:
-        raise ModelError(flaws, "cube")
+        flaws.add("plane", f"is '{plane}'", f"one of {', '.join(PLANES)}")
+    flaws.raise_if_any("cube")
     placed, rotation = stand_of(what, tool)
     axis, sign = PLANES[plane]
     round_about = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1)], float)

@@ -20,7 +20,7 @@ from robodyn.commissioning.efforts import check_unconstrained
 from robodyn.commissioning.loop_design import Inertias, LoopMargins, design_loops, find_inertias, rigid_gains
 from robodyn.commissioning.options import COMPUTED_TORQUE, Control, Drive, read_control, read_drives
 from robodyn.commissioning.standing import find_standing
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import FlawList, refuse_unknown
 from robodyn.model import Block, Joint, Machine, Mechanism, Scenario, with_elastic_joints
 from robodyn.model.joint import SINGLE
 
@@ -115,9 +115,7 @@ def _choose_joints(machine: Machine, wanted: Iterable[str] | None) -> tuple[list
     assert mechanism is not None
     single = {joint.name: joint for joint in mechanism.joints if joint.kind in SINGLE}
     names = list(single) if wanted is None else list(wanted)
-    for name in names:
-        if name not in single:
-            flaws.add(f"joints.{name}", "is no joint with one position", nearest(name, single))
+    flaws.add_unknown(names, single, "is no joint with one position", "joints")
     driven = {block.on: block.name for block in machine.blocks if block.on in single}
     undressed = {
         joint.name: f"a {joint.kind} joint has several motions"
@@ -196,11 +194,7 @@ def _start(machine: Machine, given: Mapping[str, float]) -> dict[str, float]:
     """Positions of all joints with one: as given, else the one nearest to 0 within the limits."""
     assert machine.mechanism is not None
     joints = {joint.name: joint for joint in machine.mechanism.joints if joint.kind in SINGLE}
-    flaws = FlawList()
-    for name in given:
-        if name not in joints:
-            flaws.add(f"start.{name}", "there is no such joint", nearest(name, joints))
-    flaws.raise_if_any("dress")
+    refuse_unknown(given, joints, "there is no such joint", "dress", "start")
     places = {}
     for name, joint in joints.items():
         lower = -float("inf") if joint.lower_limit is None else joint.lower_limit

@@ -19,13 +19,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.commissioning.moving import NAME, SETTLING, Move, start_of
+from robodyn.commissioning.moving import NAME, SETTLING, Move, plan_from, start_of
 from robodyn.commissioning.path_limits import PathLimits, find_limits
-from robodyn.commissioning.references import check_read, encoders_of, with_references
+from robodyn.commissioning.references import encoders_of, with_references
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.laws.speed_profile import plan_phases, travel
 from robodyn.model import Machine, Scenario
-from robodyn.paths import CartesianPath, build_arm, plan_path
+from robodyn.paths import CartesianPath
 from robodyn.paths.deviation import deviation_blocks
 from robodyn.paths.timed_reference import joint_motion, timed_block
 from robodyn.waiting import told_if_slow
@@ -106,10 +106,7 @@ def move_fast(
     assert machine.mechanism is not None
     places = start_of(flaws, what, machine.mechanism, start or {})
     point = tool or machine.mechanism.points[0].name
-    near = {name: places.get(name, 0.0) for name in build_arm(machine.mechanism, point).joints}
-    plan = plan_path(machine.mechanism, point, along, near=None if "branch" in choice else near, **choice)
-    if isinstance(what, Scenario):
-        check_read(flaws, what, plan.joints)
+    plan = plan_from(flaws, what, point, along, places, **choice)
     s = _ways(plan.length, points)
     limits = find_limits(flaws, machine, plan, places, s, current or {})
     _check_standing(limits, share)

@@ -18,7 +18,7 @@ import numpy as np
 
 from robodyn.commissioning.efforts import check_efforts
 from robodyn.commissioning.references import check_read, encoders_of, with_references
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import FlawList
 from robodyn.laws.speed_profile import plan_phases, s_curve_times, travel
 from robodyn.model import Block, Joint, Machine, Mechanism, Scenario
 from robodyn.model.joint import SINGLE
@@ -127,9 +127,7 @@ def start_of(
 ) -> dict[str, float]:
     """Positions of all joints with one: as given, where references hold them, as the scenario starts, or 0."""
     joints = [joint.name for joint in mechanism.joints if joint.kind in SINGLE]
-    for name in given:
-        if name not in joints:
-            flaws.add(f"start.{name}", "there is no such joint", nearest(name, joints))
+    flaws.add_unknown(given, joints, "there is no such joint", "start")
     places = dict.fromkeys(joints, 0.0)
     if isinstance(what, Scenario):
         places |= {name: float(what.initial.get(f"{name}.position", 0.0)) for name in joints}
@@ -151,10 +149,9 @@ def _move_joints(
 ) -> Move:
     assert machine.mechanism is not None
     own = {joint.name: joint for joint in machine.mechanism.joints if joint.kind in SINGLE}
+    flaws.add_unknown(to, own, "there is no such joint with one position", "to")
     for name, value in to.items():
-        if name not in own:
-            flaws.add(f"to.{name}", "there is no such joint with one position", nearest(name, own))
-        elif check_finite(flaws, f"to.{name}", value):
+        if name in own and check_finite(flaws, f"to.{name}", value):
             _check_ends(flaws, own[name], places[name], value)
     if speed > 1:
         flaws.add("speed", f"is {speed:g} of the joints' limits", "at most 1")
@@ -229,10 +226,7 @@ def _move_tool(
     choice: Mapping[str, Any],
 ) -> Move:
     assert machine.mechanism is not None
-    near = None if "branch" in choice else _near(machine.mechanism, tool, places)
-    plan = plan_path(machine.mechanism, tool, along, near=near, **profile, **choice)
-    if isinstance(what, Scenario):
-        check_read(flaws, what, plan.joints)
+    plan = plan_from(flaws, what, tool, along, places, **profile, **choice)
     units = dict(zip(plan.joints, plan.units, strict=True))
     gaps = {name: plan.position[0, k] - places[name] for k, name in enumerate(plan.joints) if name in places}
     for name, gap in gaps.items() if isinstance(what, Scenario) else ():
@@ -277,5 +271,19 @@ def stand_of(what: Machine | Scenario, tool: str | None = None) -> tuple[np.ndar
     return placed.p, placed.R if arm.n >= SIX else None
 
 
-def _near(mechanism: Mechanism, tool: str, places: Mapping[str, float]) -> dict[str, float]:
-    return {name: places.get(name, 0.0) for name in build_arm(mechanism, tool).joints}
+def plan_from(
+    flaws: FlawList,
+    what: Machine | Scenario,
+    tool: str,
+    along: CartesianPath,
+    places: Mapping[str, float],
+    **settings: Any,
+) -> JointPath:
+    """The joints' path along one of the tool, from the branch nearest to where they stand unless one is named."""
+    mechanism = what.machine.mechanism if isinstance(what, Scenario) else what.mechanism
+    assert mechanism is not None
+    near = {name: places.get(name, 0.0) for name in build_arm(mechanism, tool).joints}
+    plan = plan_path(mechanism, tool, along, near=None if "branch" in settings else near, **settings)
+    if isinstance(what, Scenario):
+        check_read(flaws, what, plan.joints)
+    return plan

@@ -98,9 +98,7 @@ def read_drives(given: str | Path | Drive | Mapping[str, Any], joints: Iterable[
         return dict.fromkeys(joints, given)
     tables = _tables(given, FAMILIES, "family")
     flaws = FlawList()
-    for name in tables:
-        if name != ALL and name not in joints:
-            flaws.add(f"drives.{name}", "there is no such joint to dress", nearest(name, [*joints, ALL]))
+    flaws.add_unknown(tables, [*joints, ALL], "there is no such joint to dress", "drives")
     common = tables.get(ALL, {})
     whole = {name: tables.get(name, {}) for name in joints}
     made = {name: _make(flaws, Drive, common, table, f"drives.{name}") for name, table in whole.items()}
@@ -151,10 +149,8 @@ def _make(
     flaws: FlawList, cls: type[Choice], common: Mapping[str, Any], own: Mapping[str, Any], path: str
 ) -> Choice | None:
     """A choice of tables, a number of its own before a common one; None where a key or a value is wrong."""
-    unknown = [key for key in {**common, **own} if key not in cls.KINDS]
-    for key in unknown:
-        flaws.add(f"{path}.{key}", "is unknown", nearest(key, cls.KINDS))
-    if unknown:
+    flaws.add_unknown({**common, **own}, cls.KINDS, "is unknown", path)
+    if not {**common, **own}.keys() <= set(cls.KINDS):
         return None
     try:
         return cls(**{key: _number(cls.KINDS[key], value) for key, value in {**common, **own}.items()})

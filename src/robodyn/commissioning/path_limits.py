@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.commissioning.efforts import InverseDynamics, check_unconstrained
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import FlawList
 from robodyn.model import Machine
 from robodyn.paths import JointPath
 
@@ -133,10 +133,8 @@ def _by_current(
 ) -> np.ndarray:
     """Efforts that currents allow, by the torque constants of the motors."""
     found = np.full(len(joints), np.inf)
-    for name, limit in current.items():
-        if name not in joints:
-            flaws.add(f"current.{name}", "is no joint of the path", nearest(name, joints))
-            continue
+    flaws.add_unknown(current, joints, "is no joint of the path", "current")
+    for name, limit in ((name, limit) for name, limit in current.items() if name in joints):
         j = joints.index(name)
         motors = [block for block in machine.blocks if block.on in columns[j] and "torque_constant" in block.parameters]
         if not motors:

@@ -17,10 +17,12 @@
 
 #include "complementarity.h"
 
-/* Most corrections for the compliance, and the part of the tolerance that need not be corrected; times more than the
-   tolerance that a contradiction must be to count in the end; most modes that are tried one by one. */
-enum { MOST_REFINEMENTS = 20, MARGIN = 10, MOST_TRIED = 20000 };
+/* Most corrections for the compliance, the part of the tolerance that need not be corrected, and by how much a correction
+   must help to be repeated: a wedge takes many. Times more than the tolerance that a contradiction must be to count in the
+   end; most modes that are tried one by one. */
+enum { MOST_REFINEMENTS = 400, MARGIN = 10, MOST_TRIED = 20000 };
 #define ROUNDING 1e-3
+#define HELPS 0.99
 
 static void lay_out(Problem *p, int64_t k, int64_t n, const double *data, double *work, double *modes) {
   const double *K = data + N_VECTORS * k, *W = K + k * n;
@@ -92,12 +94,12 @@ static int find_forces(Problem *p) {
   }
   if (n > 0 && !factorise(p->matrix, p->pivots, n)) return 0;
   /* (A + compliance) change = -w, until nothing is left of the motion. */
-  for (int64_t pass = 0; pass < MOST_REFINEMENTS; pass++) {
-    double left = 0.0;
+  double before = INFINITY, left = 0.0;
+  for (int64_t pass = 0; pass < MOST_REFINEMENTS; pass++, before = left, left = 0.0) {
     let_slide(p);
     find_motions(p);
     for (int64_t r = 0; r < n; r++) left = largest(left, fabs(p->w[p->held[r]]) / p->given[TOLERANCE][p->held[r]]);
-    if (left <= ROUNDING) break;
+    if (left <= ROUNDING || left > HELPS * before) break;
     for (int64_t r = 0; r < n; r++) p->change[r] = -p->w[p->held[r]];
     solve_factorised(p->matrix, p->pivots, n, p->change);
     for (int64_t r = 0; r < n; r++) p->f[p->held[r]] += p->change[r];

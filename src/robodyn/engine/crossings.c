@@ -7,8 +7,17 @@
 /* Roots nearer than this part of a step are one instant. */
 #define COINCIDENCE 1e-12
 
+/* Where guard j, seen in the middle and at the end of the step, is about to cross; or infinity. */
+static double guess_crossing(const Run *run, int64_t j) {
+  double first = guard_row(run, G_FIRST)[j], middle = guard_row(run, G_MIDDLE)[j], end = guard_row(run, G_END)[j];
+  int64_t sign = run->sign[j];
+  if (guard_crosses(run, j, sign, middle)) return 0.5 * first / (first - middle);
+  int crosses = sign != 0 && guard_crosses(run, j, sign_of(middle), end);
+  return crosses ? 0.5 + 0.5 * middle / (middle - end) : INFINITY;
+}
+
 /* Place of the first crossing of guard j in the step, or infinity; an adaptive step is also looked at in its middle. */
-static double find_crossing(Run *run, int64_t j) {
+static double find_crossing(Run *run, int64_t j, double before) {
   double left = 0.0, end = guard_row(run, G_END)[j];
   int64_t sign = run->sign[j];
   if (sign == 0) return INFINITY;
@@ -16,14 +25,14 @@ static double find_crossing(Run *run, int64_t j) {
   if (run->method->adaptive) {
     double middle = guard_row(run, G_MIDDLE)[j];
     if (guard_crosses(run, j, sign, middle)) {
-      double place = locate_root(run, j, sign, 0.0, 0.5, middle);
+      double place = locate_root(run, j, sign, 0.0, 0.5, middle, before);
       if (place < INFINITY) return place;
     } else {
       sign = sign_of(middle);
       left = 0.5;
     }
   }
-  return guard_crosses(run, j, sign, end) ? locate_root(run, j, sign, left, 1.0, end) : INFINITY;
+  return guard_crosses(run, j, sign, end) ? locate_root(run, j, sign, left, 1.0, end, before) : INFINITY;
 }
 
 /* Crossing before a place of the step of the first guard of which none is known until then; or infinity. */
@@ -34,7 +43,7 @@ static double cross_before(Run *run, double place, double known) {
   for (int64_t j = 0; j < run->n_active; j++) {
     if (!(roots[j] > known) || only_watches(run, j)) continue;
     if (run->sign[j] == 0 || !guard_crosses(run, j, run->sign[j], values[j])) continue;
-    double found = locate_root(run, j, run->sign[j], 0.0, place, values[j]);
+    double found = locate_root(run, j, run->sign[j], 0.0, place, values[j], INFINITY);
     if (found < INFINITY) return roots[j] = found;
     guards_at(run, place, G_POINT);
   }
@@ -66,7 +75,7 @@ static void note_crossings(Run *run, double end) {
     if (roots[j] < INFINITY || !only_watches(run, j) || run->fired[j] == LOCATED) continue;
     double value = guard_row(run, G_END)[j];
     int64_t sign = sign_of(guard_row(run, G_MIDDLE)[j]);
-    if (guard_crosses(run, j, sign, value)) roots[j] = locate_root(run, j, sign, 0.5, 1.0, value);
+    if (guard_crosses(run, j, sign, value)) roots[j] = locate_root(run, j, sign, 0.5, 1.0, value, INFINITY);
   }
   log_watchers(run, end);
 }
@@ -81,7 +90,8 @@ static void truncate_step(Run *run, double theta) {
   run->theta_end = theta;
   run->end_known = -1;
   project_end(run);
-  guards_at(run, 1.0, G_END);
+  /* Where nothing is delayed, the guards there are those of the place. */
+  guards_at(run, run->model->n_d > 0 ? 1.0 : theta, G_END);
 }
 
 /* Part of its distance from zero by which a guard may bend between three points before it is looked at more closely. */
@@ -130,7 +140,7 @@ static double turn_of(Look a, Look m, Look b) {
 
 /* Place of a crossing where a guard bends towards zero between three points: at its turning point, which is approached by
    parabolas through the three points around it. */
-static double cross_at_turn(Run *run, int64_t j, int64_t sign, Look a, Look m, Look b) {
+static double cross_at_turn(Run *run, int64_t j, int64_t sign, Look a, Look m, Look b, double before) {
   Look end = b;
   double start = a.place, near = 1e-3 * (b.place - a.place);
   if (!bends_to_zero(a.value, m.value, b.value)) return INFINITY;
@@ -138,9 +148,9 @@ static double cross_at_turn(Run *run, int64_t j, int64_t sign, Look a, Look m, L
     Look turn = {turn_of(a, m, b), 0.0};
     if (!(turn.place > a.place && turn.place < b.place) || fabs(turn.place - m.place) < near) return INFINITY;
     turn.value = guard_value_at(run, turn.place, j);
-    if (guard_crosses(run, j, sign, turn.value)) return locate_root(run, j, sign, start, turn.place, turn.value);
+    if (guard_crosses(run, j, sign, turn.value)) return locate_root(run, j, sign, start, turn.place, turn.value, before);
     /* It has crossed the other way, and comes back. */
-    if (sign_of(turn.value) == -sign) return locate_root(run, j, -sign, turn.place, end.place, end.value);
+    if (sign_of(turn.value) == -sign) return locate_root(run, j, -sign, turn.place, end.place, end.value, before);
     Look first = turn.place < m.place ? turn : m, second = turn.place < m.place ? m : turn;
     /* The one nearer to zero stays in the middle. */
     if (fabs(first.value) < fabs(second.value)) {
@@ -155,14 +165,14 @@ static double cross_at_turn(Run *run, int64_t j, int64_t sign, Look a, Look m, L
 }
 
 /* First crossing of guard j in one half of the step, by its three points and where it turns; its sign on the way. */
-static double cross_in_half(Run *run, int64_t j, int64_t *sign, Look a, Look m, Look b) {
+static double cross_in_half(Run *run, int64_t j, int64_t *sign, Look a, Look m, Look b, double before) {
   int same = sign_of(a.value) == sign_of(m.value) && sign_of(m.value) == sign_of(b.value);
-  double place = same ? cross_at_turn(run, j, *sign, a, m, b) : INFINITY;
+  double place = same ? cross_at_turn(run, j, *sign, a, m, b, before) : INFINITY;
   if (place < INFINITY) return place;
   const Look looks[3] = {a, m, b};
   for (int k = 1; k < 3; k++) {
     if (guard_crosses(run, j, *sign, looks[k].value)) {
-      place = locate_root(run, j, *sign, looks[k - 1].place, looks[k].place, looks[k].value);
+      place = locate_root(run, j, *sign, looks[k - 1].place, looks[k].place, looks[k].value, before);
       if (place < INFINITY) return place;
     } else if (looks[k].value != 0.0) {
       *sign = sign_of(looks[k].value);
@@ -171,49 +181,90 @@ static double cross_in_half(Run *run, int64_t j, int64_t *sign, Look a, Look m, 
   return INFINITY;
 }
 
-/* Look at guard j again, at the quarters of the step and where it turns: 1 when it crosses before it was seen to, -1 when
-   the step is too long for it. */
-static int look_again(Run *run, int64_t j) {
-  const double g[5] = {guard_row(run, G_FIRST)[j], guard_row(run, G_QUARTER)[j], guard_row(run, G_MIDDLE)[j],
-                       guard_row(run, G_LAST_QUARTER)[j], guard_row(run, G_END)[j]};
-  double *root = &guard_row(run, G_ROOT)[j], place = INFINITY;
-  int64_t sign = run->sign[j];
-  int near = *root < INFINITY || bends_to_zero(g[0], g[1], g[2]) || bends_to_zero(g[2], g[3], g[4]);
-  /* Not a parabola: nothing that lies between the looks is known. */
-  if (near && is_unresolved(g, has_grown(run) || only_watches(run, j) ? MISS : COARSE_MISS)) return -1;
-  /* Each half has three looks, at its ends and in its middle. */
-  for (int k = 0; k < 2 && place == INFINITY; k++) {
-    Look a = {0.5 * k, g[2 * k]}, m = {0.5 * k + 0.25, g[2 * k + 1]}, b = {0.5 * k + 0.5, g[2 * k + 2]};
-    place = cross_in_half(run, j, &sign, a, m, b);
-  }
-  if (!(place < *root)) return 0;
-  /* A guard that only watches cuts no step: its crossings are seen by shorter steps. */
-  if (only_watches(run, j)) return -1;
-  *root = place;
-  return 1;
+/* Values of guard j at the start, the quarters and the end of the step. */
+static void read_looks(const Run *run, int64_t j, double g[5]) {
+  static const int64_t rows[5] = {G_FIRST, G_QUARTER, G_MIDDLE, G_LAST_QUARTER, G_END};
+  for (int k = 0; k < 5; k++) g[k] = guard_row(run, rows[k])[j];
 }
 
-/* Look again at all guards that may have come to zero and gone back between the points seen; 1 when a root was found, -1
-   when the step is too long. */
-static int look_closer(Run *run) {
+/* Whether guard j may have come to zero and gone back between the points seen. Three points of a step that has grown may
+   lie on a line by chance, many periods of a guard apart. */
+static int is_suspect(const Run *run, int64_t j, int grown) {
   const double *first = guard_row(run, G_FIRST), *middle = guard_row(run, G_MIDDLE), *end = guard_row(run, G_END);
-  const double *roots = guard_row(run, G_ROOT);
-  /* Three points of a step that has grown may lie on a line by chance, many periods of a guard apart. */
-  int seen = 0, found = 0, grown = has_grown(run);
-  int may_halve = run->n_too_long < MOST_TOO_LONG && run->h_tried > JUMP_WIDTH * run->largest_step;
+  if (run->sign[j] == 0) return 0;
+  return grown || guess_crossing(run, j) < INFINITY || bends_to_zero(first[j], middle[j], end[j]);
+}
+
+/* Whether a guard moves faster than the step sees: near zero, it is no parabola through its points, and nothing that lies
+   between them is known. */
+static int is_too_long(Run *run, int64_t j, int grown) {
+  double g[5];
+  read_looks(run, j, g);
+  int near = guess_crossing(run, j) < INFINITY || bends_to_zero(g[0], g[1], g[2]) || bends_to_zero(g[2], g[3], g[4]);
+  return near && is_unresolved(g, grown || only_watches(run, j) ? MISS : COARSE_MISS);
+}
+
+/* Look at the guards at the quarters of the step where any is suspect; 1 when the step is too long for one of them. */
+static int look_at_quarters(Run *run) {
+  int seen = 0, grown = has_grown(run);
   for (int64_t j = 0; j < run->n_active; j++) {
-    if (run->sign[j] == 0) continue;
-    if (!(grown || roots[j] < INFINITY || bends_to_zero(first[j], middle[j], end[j]))) continue;
+    if (!is_suspect(run, j, grown)) continue;
     if (!seen) {
       guards_at(run, 0.25, G_QUARTER);
       guards_at(run, 0.75, G_LAST_QUARTER);
       seen = 1;
     }
-    int looked = look_again(run, j);
-    if (looked < 0 && may_halve) return -1;
-    found |= looked > 0;
+    if (is_too_long(run, j, grown)) return 1;
   }
-  return found;
+  return 0;
+}
+
+/* Look at guard j again, at the quarters of the step and where it turns: it may cross before it was seen to. 1 when the step
+   is too long for it. What comes later than a place is of no interest. */
+static int look_again(Run *run, int64_t j, double before) {
+  double g[5];
+  read_looks(run, j, g);
+  double *root = &guard_row(run, G_ROOT)[j], place = INFINITY;
+  int64_t sign = run->sign[j];
+  /* Each half has three looks, at its ends and in its middle. */
+  for (int k = 0; k < 2 && place == INFINITY; k++) {
+    Look a = {0.5 * k, g[2 * k]}, m = {0.5 * k + 0.25, g[2 * k + 1]}, b = {0.5 * k + 0.5, g[2 * k + 2]};
+    place = cross_in_half(run, j, &sign, a, m, b, before);
+  }
+  if (!(place < least(*root, before))) return 0;
+  /* A guard that only watches cuts no step: its crossings are seen by shorter steps. */
+  if (only_watches(run, j)) return 1;
+  *root = place;
+  return 0;
+}
+
+/* Look again at all guards that may have come to zero and gone back between the points seen; 1 when the step is too long
+   for one of them. */
+static int look_closer(Run *run, double before) {
+  int too_long = 0, grown = has_grown(run);
+  for (int64_t j = 0; j < run->n_active; j++)
+    if (is_suspect(run, j, grown)) too_long |= look_again(run, j, before);
+  return too_long;
+}
+
+/* First crossing, of guards with consequences, between the looks at the middle and the end of the step; each guard's
+   root, of those that cross later only that they do; infinity for none. */
+static double find_crossings(Run *run) {
+  double *roots = guard_row(run, G_ROOT), earliest = INFINITY, nearest = INFINITY;
+  int64_t first = -1;
+  /* The one that seems to be first goes first: what it finds spares the search for most others. */
+  for (int64_t j = 0; run->method->adaptive && j < run->n_active; j++) {
+    double guess = only_watches(run, j) ? INFINITY : guess_crossing(run, j);
+    if (!(guess < nearest)) continue;
+    first = j;
+    nearest = guess;
+  }
+  if (first >= 0) earliest = roots[first] = find_crossing(run, first, INFINITY);
+  for (int64_t j = 0; j < run->n_active; j++) {
+    if (j != first) roots[j] = find_crossing(run, j, earliest);
+    if (!only_watches(run, j)) earliest = least(earliest, roots[j]);
+  }
+  return earliest;
 }
 
 /* Find the crossings of the step just made; 1 when the step was truncated at the first that has consequences, -1 when it
@@ -224,30 +275,22 @@ static int look_closer(Run *run) {
    finds them again. Guards without action that end nothing only watch: their crossings are noted and the step stays
    whole. */
 int locate_events(Run *run) {
-  /* Looks: at the end, and in the middle, where a guard may be that has crossed twice. */
-  double *roots = guard_row(run, G_ROOT), earliest = INFINITY;
-  int any_root = 0;
+  double *roots = guard_row(run, G_ROOT), earliest;
+  int adaptive = run->method->adaptive != 0;
+  int may_halve = run->n_too_long < MOST_TOO_LONG && run->h_tried > JUMP_WIDTH * run->largest_step;
   guards_at(run, 1.0, G_END);
-  if (run->method->adaptive) {
+  if (adaptive) {
+    /* In the middle a guard may be that has crossed twice, and at the quarters. */
     need_dense(run);
     guards_at(run, 0.5, G_MIDDLE);
+    if (look_at_quarters(run) && may_halve) return -1;
   }
-  /* First crossing of each guard between these looks; only those with consequences cut the step. */
-  for (int64_t j = 0; j < run->n_active; j++) {
-    roots[j] = find_crossing(run, j);
-    any_root |= roots[j] < INFINITY;
+  earliest = find_crossings(run);
+  /* And between them, where a guard bends towards zero. */
+  if (adaptive && look_closer(run, earliest) && may_halve) return -1;
+  for (int64_t j = 0; j < run->n_active; j++)
     if (!only_watches(run, j)) earliest = least(earliest, roots[j]);
-  }
-  if (run->method->adaptive) {
-    /* And between them, where a guard bends towards zero. */
-    int closer = look_closer(run);
-    if (closer < 0) return -1;
-    for (int64_t j = 0; closer > 0 && j < run->n_active; j++)
-      if (!only_watches(run, j)) earliest = least(earliest, roots[j]);
-    any_root |= closer;
-  }
   run->n_too_long = 0;
-  if (!any_root) return 0;
   if (earliest == INFINITY) {
     note_crossings(run, INFINITY);
     return 0;

@@ -31,7 +31,7 @@
 #define ZOOM 0.125
 enum { NARROWINGS = 6 };
 
-enum { CELLS = 512, POINTS = 4 * CELLS + 1, MOST_DEPTH = 10, MOST_CALLS = 1 << 16, PACE_WIDTH = 3 };
+enum { CELLS = 512, POINTS = 4 * CELLS + 1, MOST_DEPTH = 10, MOST_CALLS = 1 << 16 };
 
 typedef struct {
   Run *run;

@@ -169,8 +169,9 @@ enum { BEGIN, EVENTS, TICKS, SETTLE, SEGMENT, CONCLUDE };
 enum { START, END, TRIAL, ERROR, POINT, TIME_SLOPE, DENSE, STAGE = DENSE + 5 };
 
 /* Rows of guard_values: at the settled instant, in the middle and at the end of the step, at a point tried, places of
-   the roots, at the instant before any action, at the start and the quarters of the step. */
-enum { G_START, G_MIDDLE, G_END, G_POINT, G_ROOT, G_BEFORE, G_FIRST, G_QUARTER, G_LAST_QUARTER, N_GUARD_ROWS };
+   the roots, at the instant before any action, at the start and the quarters of the step, at the places seen in it. */
+enum { G_START, G_MIDDLE, G_END, G_POINT, G_ROOT, G_BEFORE, G_FIRST, G_QUARTER, G_LAST_QUARTER, G_SEEN };
+enum { MOST_SEEN = 32, N_GUARD_ROWS = G_SEEN + MOST_SEEN };
 
 /* What became of a guard at this instant: nothing; its root was located; it jumped across zero; it jumped and has
    acted; -LOCATED: it was located and has acted. */
@@ -265,6 +266,7 @@ typedef struct Run {
   int64_t errors_known;   /* whether output_errors are those of this step */
   int64_t n_probes;
   int64_t next_probe;     /* piece in which the next probe is taken */
+  int64_t n_seen;         /* places of this step at which the guards are known */
   int64_t n_looks;        /* looks at guards within steps; events that they found to be passed over, guard of the first */
   int64_t n_missed;
   int64_t missed;
@@ -323,6 +325,7 @@ typedef struct Run {
   double *finish;           /* what step_end writes (2 n_x + n_kept) */
   double *correction;       /* of an implicit step's unknowns (n_unknowns) */
   double *guard_values;     /* (N_GUARD_ROWS, n_guards + 2 n_limited) */
+  double *seen_at;          /* the places (MOST_SEEN) */
   double *problem;          /* data of a complementarity problem and room to solve it */
   double *bounds;           /* lower and upper limits (2, n_limited) */
   double *bend_values;      /* at the start of a step, at its end and at a point tried (3, n_bends) */
@@ -397,7 +400,7 @@ ENGINE_API int64_t run_restore(Run *run, const void *state, int64_t size);
    side by side. */
 typedef void (*LaneKernel)(const double **t, const double **x, const double **d, const double **m, const double *p, double **out);
 
-/* Runs of one model that are carried out at once, see lanes.c: some functions of one robot and the same in lanes, numbers
+/* Runs of one model that are carried out at once, see lanes.c: some functions of one robot, the cheapest first, and the same in lanes, numbers
    of parameters, a table that is the same for all runs, the most numbers that a function gives. Null where there are no
    lanes, or no memory. */
 typedef struct Pack Pack;
@@ -412,7 +415,7 @@ ENGINE_API int64_t pack_advance(Pack *pack, Run **runs, int64_t n_runs, int64_t 
    parameters; side_by_side: room for those of all lanes, with the table behind them. */
 ENGINE_API void compute_many(LaneKernel vector, int64_t n_lanes, int64_t n, int64_t times, double *const *arrays,
                              const int64_t *strides, int64_t n_p, double *side_by_side);
-/* Calls of functions until now, and how many robots these computed. */
+/* Calls of functions until now, how many robots these computed, and how many of them in convoys. */
 ENGINE_API void pack_count(const Pack *pack, int64_t *counts);
 /* A check of what a run has watched: energy that appears or vanishes (five rows from `row` on), constraints that are not kept,
    what is to give no energy, any other invariant. */
@@ -430,6 +433,24 @@ typedef struct {
    magnitude. */
 enum { MEASURE_MAX, MEASURE_RMS, MEASURE_MEAN, MEASURE_FINAL, MEASURE_LARGEST, MEASURE_SMALLEST, MEASURE_MAX_TIME };
 
+/* What was recorded of a run, rows at some distance from one another, and what its outputs were between them. */
+typedef struct {
+  int64_t n_y;
+  const int64_t *unit;      /* of each output, see Model */
+  const int64_t *rate;      /* output that is its rate, -1: none */
+  const int64_t *degree;    /* how many times it is itself the rate of another */
+  int64_t n_rows;
+  const double *t;
+  int64_t t_next;
+  const double *y;
+  int64_t y_next;
+  const double *knot;
+  int64_t knot_next;
+  int64_t n_probes;
+  const double *probes;     /* [t, y, what the error of the step makes of y] */
+  int64_t probe_next;
+} Record;
+
 /* Runs of one model that differ in their parameters alone: how they begin, and what is asked of them. */
 typedef struct {
   const double *x;          /* states at the start (n_x) */
@@ -443,6 +464,10 @@ typedef struct {
   int64_t most_hasty;       /* steps in a row that may be too long for what drives the model */
   int64_t events_count;     /* 1: a run with events is for the caller to judge */
   double *found;            /* room for what the checks find (n_checks, 3) */
+  const Record *reading;    /* how outputs are read between rows, whose errors are to be judged; null: they are not */
+  double share;             /* of the probes that must keep the limit */
+  double most_between;      /* that limit */
+  double *errors;           /* room for the errors between rows (n_y) */
   int64_t n_measures;
   const int64_t *kinds;     /* of the measures */
   const int64_t *columns;   /* outputs that they are of */
@@ -454,11 +479,14 @@ ENGINE_API void check_watched(const Check *checks, int64_t n_checks, const doubl
                               double atol, double longest, double *found);
 /* One number of a signal y at the times t of n rows, at a distance `next` from one another. */
 ENGINE_API double take_measure(int64_t kind, int64_t n, const double *t, const double *y, int64_t next);
+/* By how much reading each output between rows is off, as part of its size, in all but a share of the probes (n_y); 0 of those
+   that hold. 0: there are no rows, or no memory. */
+ENGINE_API int64_t find_errors_between(const Record *record, double share, double *errors);
 /* Begin runs again from their first instant; their parameters stand where they stood before. */
 ENGINE_API void slice_begin(const Slice *slice, Run **runs, int64_t n);
 /* Of runs that have ended: 1 where the end was reached and every check holds, and then the measures (n, n_measures). */
 ENGINE_API void slice_judge(const Slice *slice, Run **runs, int64_t n, int64_t *sound, double *measures);
-/* Sizes of Model, Method, Solver, Recording, Run, Check and Slice, to be compared with those read from this text. */
+/* Sizes of Model, Method, Solver, Recording, Run, Check, Slice and Record, to be compared with those read from this text. */
 ENGINE_API void engine_sizes(int64_t *sizes);
 
 #endif

@@ -52,6 +52,7 @@ void need_dense(Run *run) {
     }
   }
   run->dense_known = 1;
+  run->n_seen = 0;
 }
 
 /* x(theta) into a row. */

@@ -31,9 +31,15 @@ void evaluate_guards(Run *run, double t, int64_t source, int64_t target) {
   }
 }
 
-/* All guards at a place of the step: at what would be its end there, back on the constraints, so that an event finds its
-   guard where it was located. */
-void guards_at(Run *run, double theta, int64_t target) {
+static void copy_guards(Run *run, int64_t source, int64_t target) {
+  const double *from = guard_row(run, source);
+  double *to = guard_row(run, target);
+  for (int64_t j = 0; j < run->n_active; j++) to[j] = from[j];
+}
+
+/* A place of the step as the point, back on the constraints as its end would be, so that an event finds its guard where it
+   was located; delayed signals are read there. Returns its time. */
+double point_at(Run *run, double theta) {
   double t = least(theta >= 1.0 ? run->t_new : run->t + theta * run->h_tried, run->t_left);
   if (theta >= 1.0 || theta <= 0.0) {
     copy_row(run, theta > 0.0 ? END : START, POINT);
@@ -42,7 +48,25 @@ void guards_at(Run *run, double theta, int64_t target) {
     if (run->model->projection) project_row(run, t, POINT);
   }
   if (run->model->n_d > 0) theta >= 1.0 ? read_left(run, t) : read_inside(run, t);
-  evaluate_guards(run, t, POINT, target);
+  return t;
+}
+
+/* All guards at a place of the step. They are computed once at each: one guard's search serves all others. */
+void guards_at(Run *run, double theta, int64_t target) {
+  int inside = theta > 0.0 && theta < 1.0;
+  if (theta <= 0.0 && run->armed && run->model->n_d == 0) {
+    copy_guards(run, G_FIRST, target);
+    return;
+  }
+  for (int64_t k = 0; inside && k < run->n_seen; k++)
+    if (run->seen_at[k] == theta) {
+      copy_guards(run, G_SEEN + k, target);
+      return;
+    }
+  evaluate_guards(run, point_at(run, theta), POINT, target);
+  if (!inside || run->n_seen >= MOST_SEEN) return;
+  run->seen_at[run->n_seen] = theta;
+  copy_guards(run, target, G_SEEN + run->n_seen++);
 }
 
 /* Whether guard j, which began with a sign, has crossed zero in the wanted direction; limits are met upwards at the upper
@@ -135,12 +159,6 @@ static void set_signs(Run *run, int64_t source, int settled) {
     run->sign[j] = sign_of(by_rate ? guard_row(run, G_POINT)[j] : values[j]);
     run->from_rate[j] = by_rate;
   }
-}
-
-static void copy_guards(Run *run, int64_t source, int64_t target) {
-  const double *from = guard_row(run, source);
-  double *to = guard_row(run, target);
-  for (int64_t j = 0; j < run->n_active; j++) to[j] = from[j];
 }
 
 /* Signs at the end of a step become those at the start of the next. */

@@ -1,63 +1,23 @@
 /* Lanes: how are several runs carried out at once by functions that compute one robot in each lane of a vector?
 
    Every run keeps to its own course, as run_advance has it, on a stack of its own. Where it calls a function of the model
-   it waits. Once all wait, those that wait for the same function are computed by one call, and go on. So runs need not
+   it waits. Once all wait, those that wait for the same function, the cheapest first, are computed by one call, and
+   go on. So runs need not
    take the same steps, and meet events, reject steps and end as they do alone; what a run computes does not depend on
    those beside it. Runs of one model meet again soon: while they do the same, nobody waits for long.
 
    A run that has returned makes room for the next of the queue. */
 
 #define _DEFAULT_SOURCE
-#include "parts.h"
+#include "lanes.h"
 
 #include <stdlib.h>
 
-enum { MOST_LANES = 8, PATIENCE = 24, STACK = 1 << 17, MOST_ENTRIES = 1 << 12 };
-
-#if defined __x86_64__ && !defined _WIN32 && !defined __SANITIZE_ADDRESS__
-#define HAS_LANES 1
-#include <sys/mman.h>
-#else
-#define HAS_LANES 0
-#endif
-
-/* What a lane does: nothing; it may go on; it waits for a function. */
-enum { IDLE, READY, WAITING };
-
-struct Lane {
-  void *place;            /* where its stack stands, while it does not run */
-  char *stack;
-  Pack *pack;
-  Run *run;
-  int64_t number;         /* of the run in the queue */
-  int64_t status;
-  int64_t waited;         /* calls of others since it waits */
-  Kernel kernel;          /* what it waits for, with these arguments */
-  double t;
-  const double *x;
-  const double *p;
-  double *out;
-};
-
-struct Pack {
-  void *place;            /* where the caller's stack stands, while a lane runs */
-  int64_t n_lanes;
-  int64_t n_kernels;
-  const Kernel *kernels;  /* functions of one robot, */
-  const LaneKernel *vectors; /* and the same of one in each lane */
-  int64_t n_p;            /* parameters of a run; its table, the same for all, stands behind them */
-  double *p;              /* parameters side by side (n_p, n_lanes), then the table */
-  double *nowhere;        /* where lanes write that nobody is in */
-  Run **queue;
-  int64_t *reasons;       /* why run_advance returned, of each run of the queue */
-  int64_t n_queue;
-  int64_t next;
-  int64_t calls;          /* of functions since the pack was made, and how many robots these computed */
-  int64_t computed;
-  struct Lane lane[MOST_LANES];
-};
+enum { PATIENCE = 24, STACK = 1 << 17, MOST_ENTRIES = 1 << 12 };
 
 #if HAS_LANES
+#include <sys/mman.h>
+
 void engine_switch(void **from, void *to);
 void engine_begin(void);
 
@@ -109,7 +69,7 @@ static void leave(struct Lane *lane) {
 }
 
 /* The model's function, computed with those of other lanes. */
-static void wait_for(Run *run, Kernel kernel, double t, const double *x, const double *p, double *out) {
+void wait_for(Run *run, Kernel kernel, double t, const double *x, const double *p, double *out) {
   struct Lane *lane = run->lane;
   lane->kernel = kernel;
   lane->t = t;
@@ -125,6 +85,8 @@ static void wait_for(Run *run, Kernel kernel, double t, const double *x, const d
 static void work(struct Lane *lane) {
   for (;;) {
     lane->pack->reasons[lane->number] = run_advance(lane->run);
+    /* A convoy ends before its leader does: others would wait for ever. */
+    if (lane->run->compute != wait_for) abort();
     lane->run->compute = NULL;
     lane->run->lane = NULL;
     lane->status = IDLE;
@@ -169,33 +131,38 @@ static int all_wait_alike(const Pack *pack) {
   return alike;
 }
 
-/* The function that most lanes wait for; one that has waited too long is not passed over again. */
+/* Where a function stands among those that there are for lanes, -1 where it does not. */
+static int64_t find_place(const Pack *pack, Kernel kernel) {
+  for (int64_t k = 0; k < pack->n_kernels; k++)
+    if (pack->kernels[k] == kernel) return k;
+  return -1;
+}
+
+/* The cheapest function that a lane waits for: so all meet again at the dearest, which one call then computes for all of
+   them, however many samples or steps one is behind another. One that has waited too long is not passed over again. */
 static Kernel choose_kernel(const Pack *pack) {
   Kernel best = NULL;
-  int64_t most = 0;
+  int64_t least_place = INT64_MAX;
   for (int64_t l = 0; l < pack->n_lanes; l++) {
     const struct Lane *lane = &pack->lane[l];
     if (lane->status != WAITING || lane->kernel == best) continue;
-    int64_t count = lane->waited > PATIENCE ? MOST_LANES : 0;
-    for (int64_t k = l; k < pack->n_lanes; k++)
-      count += pack->lane[k].status == WAITING && pack->lane[k].kernel == lane->kernel;
-    if (count > most) {
-      most = count;
+    int64_t place = lane->waited > PATIENCE ? -2 : find_place(pack, lane->kernel);
+    if (place < least_place) {
+      least_place = place;
       best = lane->kernel;
     }
   }
   return best;
 }
 
-static LaneKernel find_vector(const Pack *pack, Kernel kernel) {
-  for (int64_t k = 0; k < pack->n_kernels; k++)
-    if (pack->kernels[k] == kernel) return pack->vectors[k];
-  return NULL;
+LaneKernel find_vector(const Pack *pack, Kernel kernel) {
+  int64_t place = find_place(pack, kernel);
+  return place < 0 ? NULL : pack->vectors[place];
 }
 
 /* One call for all lanes of a group; the others repeat the first of it, to no effect. Where all write their memory in
    place, the function is told so by one address for both. */
-static void compute_vector(Pack *pack, LaneKernel vector, const int64_t *group, int64_t count) {
+void compute_vector(Pack *pack, LaneKernel vector, const int64_t *group, int64_t count) {
   const double *t[MOST_LANES], *x[MOST_LANES], *d[MOST_LANES], *m[MOST_LANES];
   double *out[MOST_LANES];
   int in_place = 1;
@@ -212,7 +179,7 @@ static void compute_vector(Pack *pack, LaneKernel vector, const int64_t *group, 
   vector(t, x, d, in_place ? (const double **)out : m, pack->p, out);
 }
 
-/* Compute what most lanes wait for. */
+/* Compute the cheapest of what lanes wait for. */
 static void compute(Pack *pack) {
   Kernel kernel = all_wait_alike(pack) ? pack->lane[0].kernel : choose_kernel(pack);
   int64_t group[MOST_LANES], count = 0;
@@ -231,6 +198,7 @@ static void compute(Pack *pack) {
   pack->computed += count;
   if (vector) {
     compute_vector(pack, vector, group, count);
+    begin_convoy(pack, kernel, group, count);
     return;
   }
   for (int64_t k = 0; k < count; k++) {
@@ -259,7 +227,8 @@ int64_t pack_advance(Pack *pack, Run **runs, int64_t n_runs, int64_t *reasons, i
   pack->queue = runs;
   pack->n_queue = n_runs;
   pack->reasons = reasons;
-  while ((waiting = go_on(pack)) > 0 && budget-- > 0) compute(pack);
+  pack->budget = budget;
+  while ((waiting = go_on(pack)) > 0 && pack->budget-- > 0) compute(pack);
   if (waiting == 0) pack->next = 0;
   return waiting;
 }
@@ -337,4 +306,5 @@ void compute_many(LaneKernel vector, int64_t n_lanes, int64_t n, int64_t times, 
 void pack_count(const Pack *pack, int64_t *counts) {
   counts[0] = pack->calls;
   counts[1] = pack->computed;
+  counts[2] = pack->computed_together;
 }

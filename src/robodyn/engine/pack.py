@@ -28,7 +28,7 @@ class Pack:
 
     Args:
         lanes: runs that one call of a function computes.
-        vectors: address of a function -> that of the same function in lanes.
+        vectors: address of a function -> that of the same function in lanes, the cheapest first.
         n_p: numbers of a run's parameters that are its own; table: those behind them, the same for all runs.
         longest: most numbers that a function gives.
 
@@ -85,9 +85,19 @@ class Pack:
     @property
     def filled(self) -> float:
         """How many robots a call has computed, on average."""
-        counts = np.zeros(2, np.int64)
+        calls, computed, _ = self._count()
+        return computed / max(calls, 1)
+
+    @property
+    def joined(self) -> float:
+        """Part of all that was computed for runs in convoys."""
+        _, computed, together = self._count()
+        return together / max(computed, 1)
+
+    def _count(self) -> list[int]:
+        counts = np.zeros(3, np.int64)
         functions().pack_count(self.address, address_of(counts))
-        return float(counts[1] / max(counts[0], 1))
+        return counts.tolist()
 
 
 MOST_ENTRIES = 1 << 12

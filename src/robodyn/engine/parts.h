@@ -14,11 +14,17 @@ enum { PIECE = 4 };
 /* Most jumps and bends of what depends on time alone that are looked for. */
 enum { MOST_BENDS = 128 };
 
+/* Numbers of an entry of the pace of drives. */
+enum { PACE_WIDTH = 3 };
+
 /* Events of one guard that end a run as chattering, see log.c. */
 enum { CHATTER_EVENTS = 50, STORM_EVENTS = 1000 };
 
 /* Explicit steps that may have been longer, after which a stiff one is first tried, and again: see choice.c. */
 enum { FIRST_PATIENCE = 15, FIRST_CAUTION = 5 };
+
+/* All scalars of a run that change on the way. */
+#define N_SCALARS offsetof(Run, model)
 
 static inline double least(double a, double b) { return a < b ? a : b; }
 static inline double largest(double a, double b) { return a > b ? a : b; }
@@ -85,6 +91,7 @@ int take_step(Run *run);
 void choose_first(Run *run);
 double measure_error(const Run *run);
 double allowed_error(const Run *run, int64_t i, double size);
+int end_is_sane(const Run *run);
 
 /* choice.c */
 void note_step(Run *run);
@@ -111,7 +118,8 @@ void push_jump(Run *run, double t, int64_t level);
 /* Units in the last place of time by which roots are known. */
 #define ROOT_ULPS 4.0
 double guard_value_at(Run *run, double theta, int64_t j);
-double locate_root(Run *run, int64_t j, int64_t sign, double start, double end, double value_end);
+double locate_root(Run *run, int64_t j, int64_t sign, double start, double end, double value_end, double before);
+double point_at(Run *run, double theta);
 int guard_crosses(const Run *run, int64_t j, int64_t sign, double value);
 void evaluate_guards(Run *run, double t, int64_t source, int64_t target);
 void guards_at(Run *run, double theta, int64_t target);
@@ -149,6 +157,8 @@ double record_piece(Run *run, double from, double length, int64_t n);
 void record_pieces(Run *run);
 void find_solver_errors(Run *run, double t, const double *y, double *errors);
 void take_probe(Run *run, double from, double length);
+void watch(Run *run, double t, const double *values, int64_t first);
+void watch_within(Run *run, double t, const double *values);
 void record_step(Run *run);
 void record_instant(Run *run);
 void record_end(Run *run);

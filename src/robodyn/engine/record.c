@@ -42,10 +42,11 @@ static void widen(Run *run, double t, int64_t k, double value) {
 
 /* Keep the extremes of what is watched, from one quantity on. Mostly one is between its own: then it is not positive for
    the first time either. */
-static void watch(Run *run, double t, const double *values, int64_t first) {
-  int64_t n = run->model->n_watched;
+void watch(Run *run, double t, const double *values, int64_t first) {
+  int64_t n = run->model->n_watched, wider = 0;
   const double *smallest = run->extremes + n * SMALLEST, *most = run->extremes + n * LARGEST;
-  for (int64_t k = first; k < n; k++) {
+  for (int64_t k = first; k < n; k++) wider += !(values[k - first] >= smallest[k]) | !(values[k - first] <= most[k]);
+  for (int64_t k = first; k < n && wider > 0; k++) {
     double value = values[k - first];
     if (!(value >= smallest[k] && value <= most[k])) widen(run, t, k, value);
   }
@@ -138,6 +139,12 @@ static int any_positive(const double *values, int64_t n) {
   return !(sums[0] + sums[1] == 0.0);
 }
 
+/* Keep the last of what is watched where any of it is positive. */
+void watch_within(Run *run, double t, const double *values) {
+  const Model *model = run->model;
+  if (any_positive(values, model->n_within)) watch(run, t, values, model->n_watched - model->n_within);
+}
+
 /* Look at the last of what is watched within the step just made and at its end, where no rows are: only what is positive
    there counts. See take_probe. */
 static void watch_step(Run *run) {
@@ -149,7 +156,7 @@ static void watch_step(Run *run) {
     double t = at_end ? least(run->t_new, run->t_left) : place_point(run, POINTS[k]);
     if (k == PIECE && run->t_new == run->event_at) continue;
     call_kernel(run, model->within, t, state(run, at_end ? END : POINT), values);
-    if (any_positive(values, model->n_within)) watch(run, t, values, model->n_watched - model->n_within);
+    watch_within(run, t, values);
   }
   run->end_known = end_known;
   run->evaluations = evaluations;

@@ -1,7 +1,6 @@
 /* Root finding: at which place of a step is a guard zero, to the last digits of time?
 
-   Symbols: theta = 0..1 the place in the step; left, right the ends of a bracket of the root. The Illinois rule is the
-   false position whose value at an end that stays is halved (Dowell and Jarratt 1971). */
+   Symbols: theta = 0..1 the place in the step; left, right the ends of a bracket of the root. */
 
 #include "parts.h"
 
@@ -19,8 +18,7 @@ double guard_value_at(Run *run, double theta, int64_t j) {
 
 /* Rate of one of the model's guards at a place of the step. */
 static double rate_at(Run *run, double theta, int64_t j) {
-  double t = least(run->t + theta * run->h_tried, run->t_left);
-  guards_at(run, theta, G_POINT);
+  double t = point_at(run, theta);
   read_rates(run, t);
   call_kernel(run, run->model->guard_rates, t, state(run, POINT), guard_row(run, G_POINT));
   return guard_row(run, G_POINT)[j];
@@ -63,39 +61,56 @@ static Bracket enter_bracket(Run *run, int64_t j, int64_t sign, double left, dou
   return (Bracket){right, right, value, value_right};
 }
 
-/* Right end of a bracket of the root of guard j, a few units in the last place of t wide: by the Illinois rule, with a
-   bisection when two tries have not halved the bracket. */
-double locate_root(Run *run, int64_t j, int64_t sign, double start, double end, double value_end) {
+/* The bracket as narrow as the places seen so far make it, around its first crossing. */
+static Bracket narrow(const Run *run, int64_t j, int64_t sign, Bracket b) {
+  for (int side = 0; side < 2; side++)
+    for (int64_t k = 0; k < run->n_seen; k++) {
+      double place = run->seen_at[k], value = guard_row(run, G_SEEN + k)[j];
+      if (!(place > b.left && place < b.right) || (sign_of(value) == sign) != side) continue;
+      /* First the nearest place that is across, then the last before it that is not. */
+      if (side)
+        b = (Bracket){place, b.right, value, b.value_right};
+      else
+        b = (Bracket){b.left, place, b.value_left, value};
+    }
+  return b;
+}
+
+/* Part of the way from a to b at which the guard is zero, by the parabola through three points that gives the place as a
+   function of the value; 0.5 where this may lead astray (Chandrupatla 1997). The place c has just been left. */
+static double interpolate(double a, double b, double c, double fa, double fb, double fc) {
+  double xi = (a - b) / (c - b), phi = (fa - fb) / (fc - fb);
+  if (!(phi * phi < xi && (1.0 - phi) * (1.0 - phi) < 1.0 - xi)) return 0.5;
+  return fa / (fb - fa) * (fc / (fb - fc)) + (c - a) / (b - a) * (fa / (fc - fa)) * (fb / (fc - fb));
+}
+
+/* Right end of a bracket of the root of guard j, a few units in the last place of t wide. A root beyond a place, which is
+   of no interest, is not located: the bracket's right end as it is. */
+double locate_root(Run *run, int64_t j, int64_t sign, double start, double end, double value_end, double before) {
   double width = ROOT_ULPS * spacing(largest(fabs(run->t), fabs(run->t_new))) / run->h_tried;
-  int side = 0;
   need_dense(run);
   Bracket b = enter_bracket(run, j, sign, start, end, value_end);
   if (b.left == b.right) return find_return(run, j, sign, start, end);
-  /* The weights are the values of the false position, apart from what is halved. */
-  double weight_left = b.value_left, weight_right = b.value_right, checked = b.right - b.left;
+  b = narrow(run, j, sign, b);
+  if (b.left >= before && b.right > before + 2.0 * width) return b.right;
+  /* The end moved last is a; b.left and b.right in turn, as they move; the place left is c. */
+  double c = NAN, value_c = NAN;
+  int moved_right = 0;
   for (int k = 0; k < MOST_ITERATIONS && b.right - b.left > width && b.value_right != 0.0; k++) {
-    /* Secant: left + (right - left) w_left / (w_left - w_right), seen from the right. */
-    double middle = b.right - weight_right * (b.right - b.left) / (weight_right - weight_left);
-    if (k % 3 == 2) {
-      if (b.right - b.left > 0.5 * checked) middle = 0.5 * (b.left + b.right);
-      checked = b.right - b.left;
-    }
-    /* Rounding may have put it on an end, or beyond. */
+    double length = b.right - b.left, part = b.value_left / (b.value_left - b.value_right), nearest = 0.5 * width / length;
+    if (k > 0 && moved_right)
+      part = 1.0 - interpolate(b.right, b.left, c, b.value_right, b.value_left, value_c);
+    else if (k > 0)
+      part = interpolate(b.left, b.right, c, b.value_left, b.value_right, value_c);
+    /* Not nearer to an end than the root is to be known: so the other end comes as near. */
+    double middle = b.left + length * least(largest(part, nearest), 1.0 - nearest);
     if (!(b.left < middle && middle < b.right)) middle = 0.5 * (b.left + b.right);
     if (middle == b.left || middle == b.right) break;
     double value = guard_value_at(run, middle, j);
-    if (sign_of(value) == sign) {
-      b.left = middle;
-      weight_left = value;
-      /* The same end has moved twice: the other one is made to move next. */
-      if (side < 0) weight_right *= 0.5;
-      side = -1;
-    } else {
-      b.right = middle;
-      b.value_right = weight_right = value;
-      if (side > 0) weight_left *= 0.5;
-      side = 1;
-    }
+    moved_right = sign_of(value) != sign;
+    c = moved_right ? b.right : b.left;
+    value_c = moved_right ? b.value_right : b.value_left;
+    b = moved_right ? (Bracket){b.left, middle, b.value_left, value} : (Bracket){middle, b.right, value, b.value_right};
   }
   return b.right;
 }

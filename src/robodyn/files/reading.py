@@ -105,7 +105,7 @@ class Reader:
                 table.asked.add(key)
                 found[name] = self.value(kind, table, key)
             elif is_required(cls, name):
-                found[name] = table.raw(key)
+                found[name] = table.raw(key, remedy=cls.MISSING.get(name, ""))
         return found
 
     def make(self, table: Table, cls: type[Description], values: dict[str, Any]) -> Any:

@@ -64,12 +64,12 @@ class Table:
     def at(self, key: str) -> str:
         return f"{self.path}.{key}" if self.path else key
 
-    def raw(self, key: str, default: Any = REQUIRED) -> Any:
+    def raw(self, key: str, default: Any = REQUIRED, remedy: str = "") -> Any:
         self.asked.add(key)
         if key in self.data:
             return self.data[key]
         if default is REQUIRED:
-            self.flaws.add(self.at(key), "is missing")
+            self.flaws.add(self.at(key), "is missing", remedy)
             return None
         return default
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from robodyn.errors import FlawList, nearest
 from robodyn.laws import info_of
@@ -30,6 +30,9 @@ class ContactPoint(Description, ABC):
     """What both kinds of contacts are: two shapes that may touch, and a law of friction."""
 
     NOUN = "contact"
+    MISSING: ClassVar[Mapping[str, str]] = {
+        "against": "there is no ground to touch or to roll on: say against = { plane = POINT }, POINT one of the ground"
+    }
 
     name: str = part_name()
     touching: Touching = child(Ball, Box, Rim, under="", doc="table with `ball`, `box` or `rim`")

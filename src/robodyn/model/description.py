@@ -50,6 +50,7 @@ class Description:
         SPELLED: fields of what is made of it -> the keys of a file that hold them, where these differ.
         written_in: the file it was read from, if it was; not a field, but kept by `replaced`.
         REFUSED: keys that a file cannot give, because they follow -> what to do instead.
+        MISSING: fields that a file must give -> what is not there without them.
     """
 
     NOUN: ClassVar[str] = ""
@@ -58,6 +59,7 @@ class Description:
     written_in: ClassVar[SourceFile | None] = None
     SPELLED: ClassVar[Mapping[str, str]] = {}
     REFUSED: ClassVar[Mapping[str, str]] = {}
+    MISSING: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, *, kw_only: bool = False) -> None:
         made: Any = dataclass(frozen=True, kw_only=kw_only)(cls)

@@ -15,10 +15,10 @@ exactly.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from robodyn.native.program import Builder, Node, Program, with_operands
+from robodyn.native.program import Builder, Node, Program, live_nodes, with_operands
 
 LEAST, LARGEST = -600.0, 709.0
 TINY = 1e-80
@@ -31,23 +31,31 @@ EXP_TERMS = tuple(1.0 / math.factorial(k) for k in range(13))
 SIN_TERMS = tuple((-1.0) ** k / math.factorial(2 * k + 1) for k in range(8))
 COS_TERMS = tuple((-1.0) ** k / math.factorial(2 * k) for k in range(9))
 ARTANH_TERMS = tuple(float(Fraction(2, 2 * k + 1)) for k in range(11))
+INLINED = ("exp", "log", "sin", "cos")
 NON_NEGATIVE = ("fabs", "sq", "sqrt", "exp")
 
 
 def inline_elementary(program: Program) -> Program:
     """The program with arithmetic in place of elementary functions."""
     builder = Arithmetic()
-    functions = {"exp": builder.exp, "log": builder.log, "sin": builder.sin, "cos": builder.cos}
-    new: dict[int, int] = {}
-    for number, node in enumerate(program.nodes):
-        op = node[0]
-        if op in functions:
-            new[number] = functions[op](new[node[1]])
-        elif op == "pow" and _has_log(program, node):
-            new[number] = builder.pow(new[node[1]], new[node[2]])
-        else:
-            new[number] = builder.add(with_operands(node, new))
+    new: list[int] = []
+    for node in program.nodes:
+        new.append(builder.inline(program, node, new))
     return builder.finish(program.name, program.in_sizes, [[new[i] for i in output] for output in program.outputs])
+
+
+def inline_some(program: Program, output: int, first: int) -> Program:
+    """The same for the entries of one output from `first` on; what those before them need too stays as it is."""
+    builder, exact, loose = Arithmetic(), dict[int, int](), dict[int, int]()
+    kept = live_nodes(program.nodes, [program.outputs[output][:first]])
+    needed = live_nodes(program.nodes, [program.outputs[output][first:]])
+    for number, node in enumerate(program.nodes):
+        exact[number] = builder.add(with_operands(node, exact))
+        if needed[number]:
+            loose[number] = exact[number] if kept[number] else builder.inline(program, node, loose)
+    outputs = [[exact[i] for i in entries] for entries in program.outputs]
+    outputs[output][first:] = [loose[i] for i in program.outputs[output][first:]]
+    return builder.finish(program.name, program.in_sizes, outputs)
 
 
 def _has_log(program: Program, node: Node) -> bool:
@@ -64,6 +72,16 @@ class Arithmetic(Builder):
         self._powers: dict[int, dict[float, int]] = {}
 
     half_pi: tuple[float, ...] = HALF_PI
+
+    def inline(self, program: Program, node: Node, new: Mapping[int, int] | Sequence[int]) -> int:
+        """A node of a program by arithmetic, from what its operands have become."""
+        op = node[0]
+        if op in INLINED:
+            number: int = getattr(self, op)(new[node[1]])
+            return number
+        if op == "pow" and _has_log(program, node):
+            return self.pow(new[node[1]], new[node[2]])
+        return self.add(with_operands(node, new))
 
     def number(self, value: float) -> int:
         return self.add(("const", value))

@@ -5,8 +5,9 @@ Functions of the same symbols share most of their graph. Read together, each sha
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 
 import casadi as ca
 
@@ -36,6 +37,12 @@ class Family:
             for member in self.members.values():
                 read_program(member)
             raise
+
+    def find_entries(self, first: Iterable[tuple[str, int]]) -> list[tuple[int, int]]:
+        """Number of the first output of some functions, of those that are members, and what is said of each."""
+        begins = accumulate([0, *(member.n_out() for member in self.members.values())])
+        places = dict(zip(self.members, begins, strict=False))
+        return [(places[name], entry) for name, entry in first if name in places]
 
     def split(self, whole: Program, parameter_input: int | None) -> dict[str, Program]:
         """The members' programs, from that of all, whose parameters may have become more."""

@@ -1,7 +1,7 @@
 """Kernels: how is a traced function called at machine speed?"""
 
 import ctypes
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from robodyn.native import kept
 from robodyn.native.arrays import KNOWN, introduce, is_readable
 from robodyn.native.bends import BENT, find_bends
 from robodyn.native.drives import find_drives
-from robodyn.native.elementary import inline_elementary
+from robodyn.native.elementary import inline_elementary, inline_some
 from robodyn.native.emit import emit_lanes, emit_module, reads_rows
 from robodyn.native.families import gather_families
 from robodyn.native.fusion import fuse
@@ -181,6 +181,7 @@ def compile_kernels(
     cache: bool = True,
     quick: bool = False,
     inexact: Collection[str] = (),
+    loose: Mapping[str, int] | None = None,
     plain: bool = False,
     driven: Collection[str] = (),
     rare: Collection[str] = (),
@@ -197,6 +198,7 @@ def compile_kernels(
         quick: whether to compile fast, for code that is called a few times only.
         inexact: names of functions made faster at the price of their last digits: by reciprocals, and elementary
             functions by arithmetic.
+        loose: name of a function -> entry of its first output from which on elementary functions are by arithmetic.
         plain: whether every operation is rounded by itself, and no function is the C library's: the same bits on
             every platform.
         driven: names of functions, of time and states first, whose drives become a kernel `drives`, and the bends of
@@ -205,7 +207,7 @@ def compile_kernels(
         on_compile: called with a sentence before a compilation that no cache could spare.
         data: numbers of the run's table, where the functions read one.
     """
-    traced, settings = _settle(functions, parameter_input, optimisation(quick), inexact, plain, driven, rare)
+    traced, settings = _settle(functions, parameter_input, optimisation(quick), inexact, loose, plain, driven, rare)
     key = kept.make_key(traced, [settings]) if cache else ""
     code = kept.load(key) if cache else None
     if code is None:
@@ -227,13 +229,16 @@ def compile_lanes(
     lanes: int,
     *,
     inexact: Collection[str] = (),
+    loose: Mapping[str, int] | None = None,
     plain: bool = False,
     driven: Collection[str] = (),
     rare: Collection[str] = (),
 ) -> LaneModule:
     """Machine code of several functions that computes several robots a call, to the same bits: see
     `robodyn.native.lanes`. Arguments as of `compile_kernels`; what is rarely called, and sweeps, are left out."""
-    traced, settings = _settle(functions, parameter_input, optimisation(quick=False), inexact, plain, driven, rare)
+    traced, settings = _settle(
+        functions, parameter_input, optimisation(quick=False), inexact, loose, plain, driven, rare
+    )
     kept_names = [name for name in traced if name not in {*settings.swept, *settings.rare}]
     key = kept.make_key(traced, [settings, lanes])
     code = kept.load(key)
@@ -252,6 +257,7 @@ class _Settings:
 
     swept: tuple[str, ...]
     inexact: tuple[str, ...]
+    loose: tuple[tuple[str, int], ...]
     plain: bool
     driven: tuple[str, ...]
     rare: tuple[str, ...]
@@ -264,6 +270,7 @@ def _settle(
     parameter_input: int | None,
     level: int,
     inexact: Collection[str],
+    loose: Mapping[str, int] | None,
     plain: bool,
     driven: Collection[str],
     rare: Collection[str],
@@ -272,7 +279,8 @@ def _settle(
     traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
     swept = tuple(name for name, function in functions.items() if isinstance(function, Sweep))
     chosen, seldom = (tuple(name for name in traced if name in names) for names in (inexact, rare))
-    return traced, _Settings(swept, chosen, plain, tuple(driven), seldom, parameter_input, level)
+    entries = tuple((name, first) for name, first in (loose or {}).items() if name in traced)
+    return traced, _Settings(swept, chosen, entries, plain, tuple(driven), seldom, parameter_input, level)
 
 
 def _make_code(
@@ -301,7 +309,10 @@ def _make_programs(
     if settings.plain:
         wholes = {name: make_portable(whole) for name, whole in wholes.items()}
     else:
-        wholes = {name: improve_program(whole, name in settings.inexact) for name, whole in wholes.items()}
+        wholes = {
+            name: improve_program(whole, name in settings.inexact, families[name].find_entries(settings.loose))
+            for name, whole in wholes.items()
+        }
     width, n_parameters, prelude = _common_width(wholes, settings.parameter_input), 0, None
     # What parameters alone decide is computed once a run, not once a call.
     if settings.parameter_input is not None:
@@ -329,9 +340,18 @@ def _common_width(programs: Mapping[str, Program], parameter_input: int | None) 
     return widths.pop() if widths else 0
 
 
-def improve_program(program: Program, inexact: bool) -> Program:
-    """The same program, faster, with other last digits."""
-    return fuse(share_reciprocals(inline_elementary(program)) if inexact else program)
+def improve_program(program: Program, inexact: bool, loose: Iterable[tuple[int, int]] = ()) -> Program:
+    """The same program, faster, with other last digits.
+
+    Args:
+        inexact: whether those of all entries may be wrong.
+        loose: outputs, and the entry of each from which on they may.
+    """
+    if inexact:
+        return fuse(share_reciprocals(inline_elementary(program)))
+    for output, first in loose:
+        program = inline_some(program, output, first)
+    return fuse(program)
 
 
 def _link(code: Code, labels: Mapping[str, tuple[str, ...]], row_input: int) -> dict[str, Kernel]:

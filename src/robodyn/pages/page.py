@@ -56,28 +56,13 @@ _KINDS = {"page.html": "report", "modes.html": "modes", "view.html": "view"}
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
-def write_report(
-    runs: Run | Sequence[Run],
-    path: str | Path,
-    *,
-    labels: Sequence[str] | None = None,
-    exaggerate: float = 1.0,
-    mesh_budget: float = BUDGET,
-    live: Live | None = None,
-    signals: Sequence[str] = (),
-    sections: Sequence[dict[str, Any]] = (),
-) -> Path:
-    """Write the report page of one or more runs to a file, all or nothing; see `make_page`."""
-    page = make_page(
-        runs,
-        labels=labels,
-        exaggerate=exaggerate,
-        mesh_budget=mesh_budget,
-        live=live,
-        signals=signals,
-        sections=sections,
-    )
-    return write_page(page, path)
+def write_report(runs: Run | Sequence[Run], path: str | Path, **options: Any) -> Path:
+    """Write the report page of one or more runs to a file, all or nothing.
+
+    Args:
+        options: labels, exaggerate, mesh_budget, live, signals and sections, as `make_page` takes them.
+    """
+    return write_page(make_page(runs, **options), path)
 
 
 def write_page(page: str, path: str | Path) -> Path:
@@ -142,7 +127,7 @@ def assemble_page(template: str, scripts: Sequence[str], title: str, data: dict[
         "data": _script_text(data),
     }
     fill = partial(_PLACEHOLDER.sub, lambda found: parts[found[1]])
-    parts["head"] = fill(read_template("head.html"))
+    parts |= {part: fill(read_template(f"{part}.html")) for part in ("head", "foot")}
     return fill(read_template(template))
 
 

@@ -21,10 +21,10 @@ from .fitted import draw_fit, draw_identification, plot_fit, plot_identification
 from .frequency import draw_frequency, draw_measured, plot_frequency, plot_measured
 from .identification_page import write_identification
 from .loops import draw_loops, draw_nyquist, plot_loops, plot_nyquist
-from .modes import draw_modes, draw_poles, plot_modes, plot_poles
+from .modes import draw_modes, plot_modes
 from .panels import with_unit
 from .phase_plot import draw_phase, plot_phase
-from .poles import plot_pole_path, plot_pole_zeros
+from .poles import draw_poles, plot_pole_path, plot_pole_zeros, plot_poles
 from .runs import run_lines, run_style
 from .stacked import draw_stacked, plot_stacked
 from .sweeps import draw_histogram, draw_influence, draw_measure, plot_sweep

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.analysis.accuracy.figure import Figure as SheetFigure
+from robodyn.analysis.accuracy.causes import Figure as SheetFigure
 from robodyn.analysis.accuracy.sheet import Sheet
 from robodyn.results.atomic import replacing
 

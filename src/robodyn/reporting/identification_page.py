@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.analysis.identification.residual_tests import ResidualTest, check_residuals
-from robodyn.analysis.identification.result import Identification
+from robodyn.analysis.identification.result import Identification, ResidualTest, check_residuals
 from robodyn.results.atomic import replacing
 
 from .accuracy_sheet import STYLE

@@ -1,18 +1,16 @@
-"""Mode-shape plots: how does a machine vibrate, drawn on the machine, and where are its poles?"""
+"""Mode-shape plots: how does a machine vibrate, drawn on the machine?"""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.modes import Mode, ModeSet
 
-from .figures import COLOURS, empty_figure, finish_axes, into_file, legend_above
+from .figures import COLOURS, empty_figure, into_file, legend_above
 from .space import Space, fit_space
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from mpl_toolkits.mplot3d import Axes3D  # type: ignore[import-untyped]
@@ -22,7 +20,6 @@ MOST_MODES = 9
 _PANEL, _HEAD = 3.6, 0.6
 # Points between a panel's box and the names of its axes.
 _LABEL_PAD = -12
-_MARKERS = "ox+^sdv*"
 _MEAN, _THERE, _BACK = "0.6", COLOURS[0], COLOURS[1]
 
 
@@ -95,58 +92,6 @@ def _legend() -> list["Line2D"]:
 
     entries = (("mean pose", _MEAN, 3.0), ("one phase", _THERE, 1.4), ("the opposite phase", _BACK, 1.4))
     return [Line2D([], [], color=colour, linewidth=width, label=label) for label, colour, width in entries]
-
-
-def draw_poles(
-    models: LinearModel | ModeSet | Sequence[LinearModel | ModeSet],
-    *,
-    labels: Sequence[str] | None = None,
-    within: float | None = None,
-) -> "Figure":
-    """A figure of the complex plane: the poles of each model by a marker of its own, stable ones left of the axis.
-
-    Args:
-        labels: what to call each model.
-        within: magnitude up to which poles are shown [rad/s]; without it all.
-    """
-    from matplotlib.lines import Line2D
-
-    shown = [models] if isinstance(models, (LinearModel, ModeSet)) else list(models)
-    labels = model_labels(len(shown), labels)
-    figure = empty_figure(7.0, 5.6)
-    ax = figure.add_subplot()
-    looks: list[dict[str, Any]] = [
-        {"color": COLOURS[k], "marker": _MARKERS[k], "linestyle": "", "markersize": 7 - k / 2, "fillstyle": "none"}
-        for k in range(len(shown))
-    ]
-    for model, label, look in zip(shown, labels, looks, strict=True):
-        poles = _poles(model)
-        poles = poles if within is None else poles[np.abs(poles) <= within]
-        ax.plot(poles.real, poles.imag, gid=label, **look)
-    _finish_plane(ax)
-    if len(shown) > 1:
-        entries = zip(labels, looks, strict=True)
-        legend_above(figure, [Line2D([], [], label=label, **look) for label, look in entries])
-    return figure
-
-
-plot_poles = into_file(draw_poles)
-
-
-def _poles(what: LinearModel | ModeSet) -> np.ndarray:
-    """All poles [rad/s], conjugates included."""
-    if isinstance(what, LinearModel):
-        return what.poles()
-    upper = np.array([mode.pole for mode in what])
-    return np.concatenate([upper, upper[upper.imag > 0].conj()])
-
-
-def _finish_plane(ax: "Axes") -> None:
-    ax.axvline(0.0, color="0.6", linewidth=0.8)
-    ax.axhline(0.0, color="0.6", linewidth=0.8)
-    ax.set_xlabel("decay Re s [rad/s]")
-    finish_axes(ax, "angular frequency Im s [rad/s]")
-    ax.margins(x=0.08, y=0.08)
 
 
 def model_labels(count: int, labels: Sequence[str] | None) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.modes import ModeSet
 from robodyn.analysis.linear.stability import PolePath
 from robodyn.analysis.linear.zeros import find_zeros
 
@@ -23,37 +24,60 @@ _ZERO: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 8, "fills
 _PATH_COLOURS = "viridis"
 
 
-def draw_pole_zeros(
-    models: LinearModel | Sequence[LinearModel],
-    *,
-    labels: Sequence[str] | None = None,
-    within: float | None = None,
-) -> "Figure":
-    """A figure of the complex plane: crosses are poles, circles invariant zeros, a colour for each model.
+Models = LinearModel | ModeSet | Sequence[LinearModel | ModeSet]
+
+
+def draw_poles(models: Models, *, labels: Sequence[str] | None = None, within: float | None = None) -> "Figure":
+    """A figure of the complex plane: crosses are poles, a colour for each model, stable ones left of the axis.
 
     Args:
         labels: what to call each model, such as its operating point.
-        within: magnitude up to which poles and zeros are shown [rad/s]; without it all.
+        within: magnitude up to which poles are shown [rad/s]; without it all.
     """
+    return _draw_roots(models, labels, within, zeros=False)
+
+
+def draw_pole_zeros(
+    models: LinearModel | Sequence[LinearModel], *, labels: Sequence[str] | None = None, within: float | None = None
+) -> "Figure":
+    """The same with invariant zeros as circles."""
+    return _draw_roots(models, labels, within, zeros=True)
+
+
+plot_poles, plot_pole_zeros = into_file(draw_poles), into_file(draw_pole_zeros)
+
+
+def _draw_roots(models: Models, labels: Sequence[str] | None, within: float | None, zeros: bool) -> "Figure":
     from matplotlib.lines import Line2D
 
-    shown = [models] if isinstance(models, LinearModel) else list(models)
+    shown = [models] if isinstance(models, LinearModel | ModeSet) else list(models)
     labels = model_labels(len(shown), labels)
     figure = empty_figure(_WIDTH, _HEIGHT)
     ax = figure.add_subplot()
-    for model, label, colour in zip(shown, labels, COLOURS, strict=False):
-        for kind, roots, look in (("poles", model.poles(), _POLE), ("zeros", find_zeros(model), _ZERO)):
+    for k, (model, label) in enumerate(zip(shown, labels, strict=True)):
+        kinds = [("poles", _poles(model), _POLE)]
+        kinds += [("zeros", find_zeros(model), _ZERO)] if zeros and isinstance(model, LinearModel) else []
+        for kind, roots, look in kinds:
             near = roots if within is None else roots[np.abs(roots) <= within]
-            ax.plot(near.real, near.imag, color=colour, gid=f"{label} {kind}", **look)
+            # Those of later models lie above and are smaller: poles that agree are all seen.
+            size = look["markersize"] - k / 2
+            ax.plot(near.real, near.imag, color=COLOURS[k], gid=f"{label} {kind}", **look | {"markersize": size})
     _finish_plane(ax)
-    entries = [Line2D([], [], color="0.3", label=name, **look) for name, look in (("pole", _POLE), ("zero", _ZERO))]
+    marks = (("pole", _POLE), ("zero", _ZERO)) if zeros else ()
+    entries = [Line2D([], [], color="0.3", label=name, **look) for name, look in marks]
     if len(shown) > 1:
         entries += [Line2D([], [], color=colour, label=label) for colour, label in zip(COLOURS, labels, strict=False)]
-    legend_above(figure, entries)
+    if entries:
+        legend_above(figure, entries)
     return figure
 
 
-plot_pole_zeros = into_file(draw_pole_zeros)
+def _poles(what: LinearModel | ModeSet) -> np.ndarray:
+    """All poles [rad/s], conjugates included."""
+    if isinstance(what, LinearModel):
+        return what.poles()
+    upper = np.array([mode.pole for mode in what])
+    return np.concatenate([upper, upper[upper.imag > 0].conj()])
 
 
 def draw_pole_path(

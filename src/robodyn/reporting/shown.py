@@ -92,7 +92,7 @@ def show_comparison(found: Comparison) -> Display:
 
 
 def show_linear(model: LinearModel) -> Display:
-    from .modes import draw_poles
+    from .poles import draw_poles
 
     parts = {"states": model.states, "inputs": model.inputs, "outputs": model.outputs}
     names = {what: [entry.name for entry in entries] for what, entries in parts.items()}
@@ -104,7 +104,8 @@ def show_linear(model: LinearModel) -> Display:
 
 
 def show_modes(found: ModeSet) -> Display:
-    from .modes import draw_modes, draw_poles
+    from .modes import draw_modes
+    from .poles import draw_poles
 
     rows = [
         (

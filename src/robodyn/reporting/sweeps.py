@@ -185,22 +185,16 @@ def draw_influence(table: "SweepTable", measure: str) -> "Figure":
 
 
 def rank_influences(table: "SweepTable", measure: str) -> list[tuple[str, float]]:
-    """Spearman's rank correlation of each changing input with a measure, the largest first; ties have a mean rank."""
+    """Spearman's rank correlation of each changing input with a measure, the largest first; 0 where one is constant."""
+    from scipy.stats import rankdata
+
     good = np.isfinite(table[measure])
-    outcome = _ranks(table[measure][good])
-    found = [(name, _correlate(_ranks(table.inputs[name][good]), outcome)) for name in _changing(table)]
+    names = _changing(table)
+    ranks = [rankdata(values[good]) for values in (*(table.inputs[name] for name in names), table[measure])]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        last = np.atleast_2d(np.corrcoef(ranks))[-1, :-1] if good.sum() > 1 else np.zeros(len(names))
+    found = zip(names, np.nan_to_num(last).tolist(), strict=True)
     return sorted(found, key=lambda row: -abs(row[1]))
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(counts) - (counts - 1) / 2)[place]
-
-
-def _correlate(first: np.ndarray, second: np.ndarray) -> float:
-    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
-        return 0.0
-    return float(np.corrcoef(first, second)[0, 1])
 
 
 def _finite(values: np.ndarray) -> np.ndarray:

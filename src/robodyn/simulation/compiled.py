@@ -45,6 +45,7 @@ LANES = 4
 """Robots that one call computes: as many as fit the vectors of most processors; twice as many are not faster."""
 INEXACT = ("fused_step", STEP)
 """Functions whose results nothing compares exactly: they are made faster at the price of their last digits."""
+RECORDED = "outputs"
 
 
 @dataclass(frozen=True)
@@ -75,12 +76,15 @@ class CompiledSystem:
 
     @cached_property
     def lane_module(self) -> LaneModule | None:
-        """The same functions for several robots at once, compiled when first asked for; None where they cannot be."""
+        """The same functions for several robots at once, the cheapest first, compiled when first asked for; None where
+        they cannot be."""
         functions = gather_functions(self.system, self.solver, self.patterns, traced=not self.plain).functions
         try:
-            return compile_lanes(functions, INPUTS.index("p"), LANES, **compilation(self.system, functions, self.plain))
+            made = compile_lanes(functions, INPUTS.index("p"), LANES, **compilation(self.system, functions, self.plain))
         except UnsupportedOperation:
             return None
+        dear = {name: count_work(function) for name, function in functions.items()}
+        return replace(made, addresses=dict(sorted(made.addresses.items(), key=lambda pair: dear[pair[0]])))
 
     def derivatives(self) -> Derivatives | None:
         """What a stiff method needs beside the compiled functions, compiled when first asked for; None where it cannot
@@ -226,7 +230,16 @@ def compile_system(
 def compilation(system: System, functions: Mapping[str, Any], plain: bool) -> dict[str, Any]:
     """How the functions of a system are compiled, one robot at a time or several."""
     rare = [*system.expressions.problems, *system.expressions.actions, "guard_rates"]
-    return {"inexact": INEXACT, "plain": plain, "driven": driven_functions(functions), "rare": rare}
+    # What runs watch of themselves is compared with limits far above its last digits.
+    loose = {RECORDED: functions[RECORDED].numel_out(0) - system.expressions.watched.numel()}
+    options = {"inexact": inexact_functions(functions), "loose": loose, "plain": plain}
+    return {**options, "driven": driven_functions(functions), "rare": rare}
+
+
+def inexact_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
+    """Functions that are made faster at the price of their last digits: steps, and what is recorded of such as the
+    model takes itself, whose states have no better digits."""
+    return (*INEXACT, RECORDED) if INEXACT[0] in functions else INEXACT
 
 
 def driven_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
@@ -297,11 +310,11 @@ def gather_functions(
     functions |= trace_rosenbrock(system, solver) if traced else {}
     outputs = system.expressions.outputs
     picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
-    recording = functions["outputs"] = ca.Function("outputs", columns, [ca.densify(picked)])
+    recording = functions[RECORDED] = ca.Function(RECORDED, columns, [ca.densify(picked)])
     work = {"rhs": count_work(functions["rhs"]), "outputs": count_work(recording)}
     if watched:
         outputs = ca.vertcat(picked, system.expressions.watched)
-        functions["outputs"] = ca.Function("outputs", columns, [ca.densify(outputs)])
+        functions[RECORDED] = ca.Function(RECORDED, columns, [ca.densify(outputs)])
         functions |= {"within": system.function(within, "within")} if (within := system.within).numel() else {}
     sizes = (step.n_kept, step.n_unknowns) if step else (0, 0)
     return KernelSet(functions, work, _recorded(system, chosen), ticks, *sizes)

@@ -10,7 +10,7 @@ from support.measured import measure
 
 from robodyn import Solver
 from robodyn.analysis.fitting.fit import fit_parameters
-from robodyn.analysis.fitting.report import describe_fit, write_fit
+from robodyn.analysis.fitting.result import describe_fit, write_fit
 from robodyn.analysis.fitting.scaling import make_scales, spread_points
 from robodyn.analysis.fitting.search_space import SearchSpace
 from robodyn.errors import ModelError

@@ -12,7 +12,7 @@ from robodyn import Solver, simulate
 from robodyn.analysis.fitting.contest import compare_laws
 from robodyn.analysis.fitting.experiments import Experiment
 from robodyn.analysis.fitting.fit import fit_parameters
-from robodyn.analysis.fitting.report import describe_fit
+from robodyn.analysis.fitting.result import describe_fit
 from robodyn.analysis.identification.contest import describe_contest
 from robodyn.errors import ModelError
 from robodyn.model import Block, Recording

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.support.epaas_arm import ACTUATORS, START, epaas_system
 
-from robodyn.analysis.mechanics.inertia import coupling_factors, effective_inertia, effective_inertia_along
+from robodyn.analysis.mechanics.forces import coupling_factors, effective_inertia, effective_inertia_along
 from robodyn.analysis.mechanics.kinetics import Kinetics
 from robodyn.errors import ModelError
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.support.epaas_arm import ACTUATORS, CENTRED, LENGTHS, epaas_system
 
-from robodyn.analysis.mechanics.inertia import effective_inertia_along
+from robodyn.analysis.mechanics.forces import effective_inertia_along
 from robodyn.analysis.mechanics.workspace import workspace_boundary
 from robodyn.assembly import assemble
 from robodyn.catalog import two_link_loop

@@ -75,6 +75,18 @@ def test_friction_that_sticks_holds_more_than_it_slides_with(k, ratio, back):
         assert problem.contradiction(modes) < CLOSE
 
 
+@pytest.mark.parametrize("angle", [1e-2, 1e-3, 2e-4])
+def test_a_wedge_between_two_surfaces_that_all_but_oppose_each_other_holds(angle):
+    """Two normals at nearly 180 degrees: f = b / (2 sin(angle / 2)), and what little gives way is taken back."""
+    problem = make_problem(np.random.default_rng(1), "independent", 0, 2, 2)
+    K = np.array([[1.0, np.sin(angle / 2)], [-1.0, np.sin(angle / 2)]])
+    pushed = {"K": K, "W": K.T, "b": K @ [0.0, -1.0], "compliance": np.full(2, 1e-7), "initial": np.zeros(2)}
+    problem = replace(problem, **pushed)
+    unsettled, modes = problem.solve()
+    assert unsettled == 0
+    assert problem.forces(modes) == pytest.approx(1 / (2 * np.sin(angle / 2)), rel=1e-6)
+
+
 def test_a_contact_whose_friction_pulls_it_in_finds_no_force():
     """Painleve: K W < 0, and it would sink without a force."""
     problem = make_problem(np.random.default_rng(1), "independent", 0, 1, 1)

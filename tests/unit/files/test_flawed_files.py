@@ -252,3 +252,9 @@ def test_a_file_that_is_not_there_or_no_text_is_told(tmp_path):
 def test_a_file_without_anything_to_simulate_tells_what_is_missing(tmp_path):
     with pytest.raises(ModelError, match="duration: is missing"):
         read_scenario(write(tmp_path, "name = 'empty'"))
+
+
+def test_a_contact_of_a_wheel_without_a_ground_is_named(tmp_path):
+    text = "duration = 1\n[contacts.tyre]\ntouching = { rim = 'hub', radius = 0.1 }\nrestitution = 0"
+    with pytest.raises(ModelError, match=r"contacts.tyre.against: is missing \(there is no ground .* say against = "):
+        read_scenario(write(tmp_path, text))

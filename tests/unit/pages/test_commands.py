@@ -82,7 +82,7 @@ def test_bad_runs_are_told_with_code_2(invoke, run_file, tmp_path, command, argu
     assert not (tmp_path / "report.html").exists()
 
 
-@pytest.mark.parametrize(("out", "complaint"), [("crane.run/a.html", "cannot write"), (".", "is a folder")])
+@pytest.mark.parametrize(("out", "complaint"), [("crane.run/a.html", "cannot be written"), (".", "is a folder")])
 def test_a_page_that_cannot_be_written_is_told_with_code_2(invoke, run_file, out, complaint):
     result = invoke("report", "crane.run", "--out", out)
     assert result.exit_code == 2

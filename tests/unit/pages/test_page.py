@@ -41,10 +41,8 @@ def test_every_template_is_in_the_page(make_crane):
     page = make_page(make_crane())
     shipped = {entry.name for entry in files("robodyn.pages").joinpath("template").iterdir()}
     other = {"modes.js", "modes.html", "closing.js", "view.js", "view.html", "live.js"}
-    assert shipped == {*SCRIPTS, "page.css", "head.html", "page.html", *other}
-    assert all(
-        files("robodyn.pages").joinpath("template", name).read_text() in page for name in (*SCRIPTS, "page.css")
-    )
+    assert shipped == {*SCRIPTS, "page.css", "head.html", "foot.html", "page.html", *other}
+    assert all(files("robodyn.pages").joinpath("template", name).read_text() in page for name in (*SCRIPTS, "page.css"))
 
 
 def test_a_page_tells_what_the_run_tells(make_crane):

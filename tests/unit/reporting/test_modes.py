@@ -62,9 +62,9 @@ def test_poles_of_each_model_are_drawn_with_their_conjugates(swinging, texts):
     (ax,) = figure.axes
     drawn = {line.get_gid(): line.get_data() for line in ax.get_lines()}
     expected = np.array([mode.pole for mode in swinging])
-    found = drawn["pendulum"][0] + 1j * drawn["pendulum"][1]
+    found = drawn["pendulum poles"][0] + 1j * drawn["pendulum poles"][1]
     np.testing.assert_allclose(np.sort_complex(found), np.sort_complex(np.concatenate([expected, expected.conj()])))
-    assert drawn["lag"][0] == [-1.0]
+    assert drawn["lag poles"][0] == [-1.0]
     assert texts(figure.legends[0]) == ["pendulum", "lag"]
 
 

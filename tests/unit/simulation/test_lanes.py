@@ -60,6 +60,49 @@ def test_runs_in_lanes_are_those_one_by_one(name):
     assert len({each["y"] for each in alone}) == len(inputs)
 
 
+def check_convoy(lean, inputs, least):
+    pool = lean.make_pool()
+    alone = pool.carry_out(inputs)
+    pool.pack = make_pack(lean.compiled)
+    together = pool.carry_out(inputs)
+    assert [bits(each.trajectory) for each in together] == [bits(each.trajectory) for each in alone]
+    assert pool.pack.joined > least
+    return alone
+
+
+@pytest.fixture(scope="module")
+def stepped_arm():
+    return follow(replace(two_link_loop(), duration=0.2, solver=rd.Solver("rosw2", step=1.25e-4)))
+
+
+@pytest.mark.parametrize(
+    ("recording", "least"),
+    [
+        (rd.Recording(rate=1000.0), 0.9),
+        # Most of these rows lie within steps, which each run takes by itself.
+        (rd.Recording(times=(0.0, 0.03001, 0.03002, 0.1, 0.1501)), 0.9),
+        (rd.Recording(rate=3001.0), 0.1),
+    ],
+)
+def test_runs_in_a_convoy_are_those_one_by_one(stepped_arm, recording, least):
+    lean = LeanRuns(stepped_arm, stepped_arm.solver, recording, 0.2)
+    coulomb = np.linspace(2.0, 9.0, 6).tolist()
+    inputs = [lean._prepare({"shoulder.friction.coulomb": each}, {}) for each in coulomb]
+    alone = check_convoy(lean, inputs, least)
+    assert len({each.trajectory.y.tobytes() for each in alone}) == len(inputs)
+
+
+def test_a_run_that_cannot_go_on_leaves_its_convoy(stepped_arm):
+    lean = LeanRuns(stepped_arm, stepped_arm.solver, rd.Recording(rate=1000.0), 0.2)
+    inputs = [lean._prepare({"shoulder.friction.coulomb": each}, {}) for each in (3.0, 4.0, 5.0, 6.0)]
+    for robot, viscous in ((0, -6e4), (2, -9e4)):
+        # No description has such a friction: it makes the motion grow without bounds.
+        inputs[robot].values[lean.place["shoulder.friction.viscous"]] = viscous
+    alone = check_convoy(lean, inputs, 0.5)
+    assert [each.trajectory.status.name for each in alone] == ["NOT_A_NUMBER", "FINISHED"] * 2
+    assert alone[0].trajectory.at_time != alone[2].trajectory.at_time
+
+
 def test_where_no_lanes_can_be_a_warning_says_why(monkeypatch):
     arm = rd.assemble(replace(two_link_loop(), duration=1e-3))
     values = {"shoulder.friction.coulomb": [5.0, 6.0]}

@@ -60,7 +60,7 @@ def test_mechanism_numbers_can_be_kept_as_cells(export, tmp_path):
         (("some.run", "--to", "xlsx"), "takes its scenario"),
         (("some.run", "--to", "csv", "--rows", "5"), "only for --to xlsx"),
         (("pendulum", "--to", "xls"), "did you mean 'xlsx'"),
-        (("pendulum", "--to", "xlsx", "--solver", "euler", "--out", "/proc/none/p.xlsx"), "cannot write"),
+        (("pendulum", "--to", "xlsx", "--solver", "euler", "--out", "/proc/none/p.xlsx"), "cannot be written"),
     ],
 )
 def test_what_cannot_be_is_told_with_exit_code_2(export, arguments, said):

@@ -1,4 +1,4 @@
-"""Causes of a figure: which part of an accuracy has which cause, and which drawn number spreads a cloud?"""
+"""Figures of a sheet and their causes: which part of an accuracy has which cause, which number spreads a cloud?"""
 
 from __future__ import annotations
 
@@ -78,3 +78,17 @@ def split_spread(table: SweepTable, cloud: Floats, figure: float) -> tuple[Cause
     left = ((cloud - cloud.mean(axis=0) - drawn @ slopes) ** 2).sum() / total
     parts = [Cause(name, float(figure * share)) for name, share in zip(names, shares, strict=True)]
     return tuple(sorted([*parts, Cause(UNEXPLAINED, float(figure * left))], key=lambda part: -part.value))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure: its symbol, name, formula, cycles, value in a unit, causes [same unit], and the pose it is of."""
+
+    symbol: str
+    name: str
+    formula: str
+    cycles: int
+    value: float
+    unit: str
+    causes: tuple[Cause, ...] = ()
+    pose: str = ""

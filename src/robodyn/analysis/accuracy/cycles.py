@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from robodyn.analysis.accuracy import iso9283
-from robodyn.analysis.accuracy.path_geometry import PARTS, Followed
-from robodyn.analysis.accuracy.turned import measure_turns
+from robodyn.analysis.accuracy.path_geometry import PARTS, Followed, measure_turns
 from robodyn.errors import Flaw, ModelError
 from robodyn.results.signal import Floats
 from robodyn.results.table import Curves

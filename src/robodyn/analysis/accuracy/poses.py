@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 
 from robodyn.analysis.accuracy import iso9283
+from robodyn.analysis.accuracy.causes import Figure
 from robodyn.analysis.accuracy.cycles import Cycles, Rest
-from robodyn.analysis.accuracy.figure import Figure
 
 ANGLES = ("a", "b", "c")
 LEAST_TURN = np.radians(1.0)

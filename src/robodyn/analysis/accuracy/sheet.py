@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.accuracy import iso9283
-from robodyn.analysis.accuracy.causes import Cause, split_accuracy, split_spread
+from robodyn.analysis.accuracy.causes import Cause, Figure, split_accuracy, split_spread
 from robodyn.analysis.accuracy.cycles import Cycles, Rest
-from robodyn.analysis.accuracy.figure import Figure
 from robodyn.analysis.accuracy.path_geometry import Corner, Followed, find_followed
 from robodyn.analysis.accuracy.poses import ANGLES, pose_figures
 from robodyn.analysis.sweeps.plan import plan_sweep

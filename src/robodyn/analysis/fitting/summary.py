@@ -13,7 +13,7 @@ from robodyn.analysis.fitting.residuals import STEPWISE, RecordingResiduals, Res
 from robodyn.analysis.fitting.result import Fit, FitStart, FittedParameter, FittedRecording, FittedSignal
 from robodyn.analysis.fitting.scaling import Scale
 from robodyn.analysis.fitting.search_space import SearchSpace
-from robodyn.analysis.measurement.prediction import compare_signals
+from robodyn.analysis.measurement.measured import compare_signals
 from robodyn.analysis.sensitivity.variation import Variation
 from robodyn.results import Run
 from robodyn.results.signal import Floats

@@ -1,17 +1,23 @@
-"""Identification, as a result: base parameters with intervals, possible bodies, and predictions of each joint."""
+"""Identification, as a result: base parameters with intervals, possible bodies, and predictions of each joint.
+
+Symbols of the residual tests: e residual of a joint, u its predicted force, n rows independent of the filter's memory.
+
+    r_ee(l), r_eu(l) within +-1.96 / sqrt(n) at 95 % of the lags, if nothing of the motion is left in e (Ljung 1999)
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from robodyn.results.signal import Floats
 
 
 @dataclass(frozen=True)
-class BaseEstimate:
-    """One base parameter: estimate, standard deviation, 95 % interval, its value by the scenario, and whether the data
-    tell it."""
+class IntervalEstimate:
+    """A number: estimate, standard deviation, 95 % interval, and its value by the scenario."""
 
     name: str
     unit: str
@@ -20,6 +26,12 @@ class BaseEstimate:
     lower: float
     upper: float
     given: float
+
+
+@dataclass(frozen=True)
+class BaseEstimate(IntervalEstimate):
+    """One base parameter, and whether the data tell it."""
+
     told: bool
 
 
@@ -109,3 +121,51 @@ def describe_identification(found: Identification) -> str:
 
 def _shorten(name: str, most: int = 44) -> str:
     return name if len(name) <= most else f"{name[: most - 4]} ..."
+
+
+LAGS = 25
+NORMAL = 1.959964
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualTest:
+    """Correlations of one joint's residual at lags [s].
+
+    Attributes:
+        own: with itself at lags from one row on; with_force: with its predicted force, lags of both signs.
+        band: half width of the 95 % band; white, independent: shares of lags within it.
+    """
+
+    joint: str
+    lag: Floats
+    own: Floats
+    with_force: Floats
+    band: float
+    white: float
+    independent: float
+
+
+def check_residuals(found: Identification) -> tuple[ResidualTest, ...]:
+    """Tests of every joint's residual at rows that the low-pass leaves independent: two a period of its cutoff."""
+    every = max(int(found.rate / (2 * found.cutoff)), 1)
+    tests = []
+    for k, joint in enumerate(found.joints):
+        e = (found.measured - found.predicted)[::every, k]
+        u = found.predicted[::every, k]
+        there = np.isfinite(e)
+        if there.sum() < 4 * LAGS:
+            continue
+        e, u = (np.where(there, x - np.mean(x[there]), 0.0) for x in (e, u))
+        band = NORMAL / np.sqrt(there.sum())
+        size, force = np.sqrt(e @ e), np.sqrt(u @ u)
+        own = np.array([e[lag:] @ e[:-lag] for lag in range(1, LAGS + 1)]) / size**2
+        crossed = np.array([_at_lag(e, u, lag) for lag in range(-LAGS, LAGS + 1)]) / max(size * force, 1e-300)
+        lags = np.arange(1, LAGS + 1) * every / found.rate
+        shares = float(np.mean(np.abs(own) < band)), float(np.mean(np.abs(crossed) < band))
+        tests.append(ResidualTest(joint, lags, own, crossed, float(band), *shares))
+    return tuple(tests)
+
+
+def _at_lag(e: Floats, u: Floats, lag: int) -> float:
+    """sum e(t + lag) u(t)."""
+    return float(e[lag:] @ u[: len(u) - lag] if lag >= 0 else e[:lag] @ u[-lag:])

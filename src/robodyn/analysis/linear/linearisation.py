@@ -21,7 +21,8 @@ from robodyn.analysis.point_functions import PointFunctions
 from robodyn.assembly import System
 from robodyn.assembly.functions import INPUTS, Expressions
 from robodyn.errors import FlawList
-from robodyn.native import find_rough_entries, read_program
+from robodyn.native import KernelModule, find_rough_entries, read_program
+from robodyn.simulation.equilibrium import Balance, share_balance
 
 
 def linearise(
@@ -46,9 +47,20 @@ def linearise(
     """
     parts = Parts(system, tuple(inputs), tuple(outputs))
     parts.check()
-    slopes = Slopes(parts, parts.functions(), find_point(system, at, parameters))
+    functions = parts.functions()
+    slopes = Slopes(parts, functions, find_point(system, at, parameters, _rest_of(parts, functions.module)))
     slopes.check()
     return replace(build_model(slopes), notes=describe_notes(slopes))
+
+
+def _rest_of(parts: Parts, module: KernelModule) -> Balance | None:
+    """The equations of rest, which the rows of the model hold unless staircases are smoothed in it."""
+    values, slopes, n = module.kernels["values"], module.kernels["slopes"], parts.n
+
+    def jacobian(*at: np.ndarray) -> np.ndarray:
+        return np.array(slopes(*at)).reshape((values.out_sizes[0], -1), order="F")[:n, :n]
+
+    return None if parts.staircases else share_balance(parts.system, module, lambda *at: values(*at)[:n], jacobian)
 
 
 @dataclass(frozen=True)

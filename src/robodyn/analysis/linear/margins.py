@@ -129,7 +129,9 @@ class Curves:
         self.values = join_branches(list(self._eigenvalues(self.angles)))
 
     def _eigenvalues(self, angles: np.ndarray) -> np.ndarray:
-        return np.linalg.eigvals(self.lifted.gain(np.exp(1j * angles)))
+        gains = self.lifted.gain(np.exp(1j * angles))
+        # A matrix of one element is its eigenvalue.
+        return gains[:, :, 0] if gains.shape[-1] == 1 else np.linalg.eigvals(gains)
 
     def real_gains(self) -> list[float]:
         """1 / lambda wherever a curve meets the positive real axis, its ends included."""

@@ -25,6 +25,7 @@ from robodyn.assembly import System, assemble
 from robodyn.assembly.declarations import MemoryInfo, StateInfo
 from robodyn.errors import Flaw, FlawList, ModelError, refuse_unknown, refuse_word
 from robodyn.model import Scenario
+from robodyn.symbolic.kinds import changed_entries
 
 MOST_TICKS = 100_000
 
@@ -125,10 +126,9 @@ class SampledParts:
         expressions, signals = smooth_expressions(self.system, self.staircases), self.system.signal_names
         closed = expressions.constraints if self.system.motion.constraint_forces else ca.SX(0, 1)
         updates = [expressions.updates[task.function] for task in self.system.discrete.tasks if task.function]
-        tasks = [ca.vertcat(ca.SX(0, 1), *(after[k] for k in memory)) for after in updates]
-        outputs = ca.vertcat(ca.SX(0, 1), *(expressions.outputs[signals.index(name)] for name in self.outputs))
-        rates = ca.vertcat(ca.SX(0, 1), *(expressions.rhs[k] for k in states))
-        return [rates, closed, *tasks, outputs]
+        tasks = [after[memory, 0] for after in updates]
+        outputs = expressions.outputs[[signals.index(name) for name in self.outputs], 0]
+        return [expressions.rhs[states, 0], closed, *tasks, outputs]
 
     def _cut(
         self, derivatives: _Derivatives, point: OperatingPoint, states: list[int], memory: list[int]
@@ -157,9 +157,9 @@ class SampledParts:
 
     def _update(self, number: int, matrix: np.ndarray, n: int, N: np.ndarray, memory: list[int]) -> Update:
         """The rows that a task writes; the others of its column only repeat the memory."""
-        task, m = self.system.discrete.tasks[number], self.system.symbols.m
-        after = self.system.memory_after(task)
-        places = np.array([row for row, k in enumerate(memory) if not ca.is_equal(after[k], m[k], 2)], int)
+        task = self.system.discrete.tasks[number]
+        changed = {*changed_entries(self.system.symbols.m, self.system.memory_after(task))}
+        places = np.array([row for row, k in enumerate(memory) if k in changed], int)
         return Update(task.name, task.period, task.offset, places, matrix[places, :n] @ N, matrix[places, n:])
 
     @cached_property
@@ -180,7 +180,7 @@ class _Derivatives:
     def __init__(self, system: System, rows: list[ca.SX], states: list[int], memory: list[int]) -> None:
         self.system, self.states, self.sizes = system, states, [row.numel() for row in rows]
         x, m = system.symbols.x, system.symbols.m
-        columns = ca.vertcat(ca.SX(0, 1), *(x[k] for k in states), *(m[k] for k in memory))
+        columns = ca.vertcat(x[states, 0], m[memory, 0])
         values = {"rates": rows[0], "outputs": rows[-1]}
         self.call = PointFunctions(system, values, (ca.vertcat(*rows), columns), quick=True)
 

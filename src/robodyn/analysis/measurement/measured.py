@@ -1,15 +1,15 @@
-"""Measured data as a run: signals of a file in SI, and do they match those of a model?"""
+"""Measured data as a run: signals of a file in SI, do they match those of a model, and how far is a run from them?"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from robodyn.analysis.measurement.data_sheet import assess_clock
-from robodyn.errors import FlawList
+from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.files.samples import DataMapping, Samples, read_mapping, read_samples
 from robodyn.model import Scenario
 from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
@@ -77,6 +77,14 @@ def match_measured(data: Run, signals: dict[str, str]) -> None:
     flaws.raise_if_any("measured data")
 
 
+def last_as_long(scenario: Scenario, data: Run) -> Scenario:
+    """The scenario for as long as data last, recorded as a run asks for."""
+    if not data.time[-1] > 0:
+        raise ModelError([Flaw("time", "has nothing after the start")], "measured data")
+    recording = replace(scenario.recording, times=None, rate=None, refine=None)
+    return replace(scenario, duration=float(data.time[-1]), recording=recording)
+
+
 def describe_rates(scenario: Scenario, data: Run) -> list[str]:
     """Sentences on a model whose samples do not fall on those of the data."""
     rate = assess_clock(data.time).rate
@@ -89,3 +97,39 @@ def describe_rates(scenario: Scenario, data: Run) -> list[str]:
 
 def _is_whole(ratio: float) -> bool:
     return abs(ratio - max(round(ratio), 1)) < SAME_RATE
+
+
+@dataclass(frozen=True)
+class SignalError:
+    """Simulated minus measured.
+
+    Attributes:
+        percent: rms by the measured signal's own deviation; bias: mean; largest: of its size, at a time [s].
+    """
+
+    name: str
+    unit: str
+    rows: int
+    rms: float
+    percent: float
+    bias: float
+    largest: float
+    at_time: float
+
+
+def compare_signals(run: Run, data: Run) -> tuple[SignalError, ...]:
+    """Errors of every signal that both have, at the times of the data up to the end of the run; nan is no sample."""
+    found = []
+    rows = data.time <= run.time[-1]
+    for name in (name for name in data.names if name in run):
+        measured = data[name].values[rows]
+        apart = run[name](data.time[rows]) - measured
+        there = np.isfinite(apart)
+        if not there.any():
+            continue
+        rms = float(np.sqrt(np.mean(apart[there] ** 2)))
+        worst = int(np.nanargmax(np.abs(apart)))
+        spread = max(float(np.nanstd(measured)), 1e-300)
+        numbers = (rms, 100 * rms / spread, float(np.mean(apart[there])), float(abs(apart[worst])))
+        found.append(SignalError(name, run[name].unit, int(there.sum()), *numbers, float(data.time[rows][worst])))
+    return tuple(found)

@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.analysis.mechanics.kinetics import Kinetics, joint_names, start_positions
-from robodyn.analysis.mechanics.reach import coordinate_limits, solve_positions
+from robodyn.analysis.mechanics.splines import coordinate_limits, solve_positions
 from robodyn.assembly import System
 from robodyn.errors import FlawList
 from robodyn.model.numbers import XYZ

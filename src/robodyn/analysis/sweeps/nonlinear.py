@@ -1,4 +1,4 @@
-"""Sweeps of the non-linear system: which native code do the runs of a plan share, and what is a run of it?"""
+"""Ways to simulate the runs of a sweep: which native code do they share, in full or near the nominal motion?"""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.analysis.sweeps.numbers import INITIAL
+from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sweeps.track import Track
 from robodyn.assembly import assemble
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario
+from robodyn.perturbation import Perturbed
 from robodyn.results import OutcomeKind
 from robodyn.results.signal import Floats
 from robodyn.simulation import CompiledSystem, compile_system
@@ -195,3 +196,21 @@ class Nonlinear:
             # Times of jumps are needed as far as the longest run goes.
             scenario = dataclasses.replace(scenario, duration=plan.longest)
         return self.kind(scenario, plan.signals, plan.rate)
+
+
+class NearSystem(LeanSystem):
+    """A scenario near its nominal motion in native code."""
+
+    def compile(self, scenario: Scenario, signals: tuple[str, ...]) -> CompiledSystem:
+        self.near = Perturbed(scenario, solver=self.solver, signals=signals)
+        return self.near.compiled({})
+
+    def adapt(self, changes: Mapping[str, float]) -> CompiledSystem:
+        """The nominal motion with these numbers, where it depends on them."""
+        return self.near.compiled(changes)
+
+
+class NearNominal(Nonlinear):
+    """Simulates the runs of a plan with mechanics linearised along the nominal motion, everything else in full."""
+
+    kind = NearSystem

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from robodyn.analysis.sweeps.identity import describe_plan
 from robodyn.analysis.sweeps.jobs import Job, run_in_threads
-from robodyn.analysis.sweeps.near_nominal import NearNominal
-from robodyn.analysis.sweeps.nonlinear import Nonlinear
+from robodyn.analysis.sweeps.nonlinear import NearNominal, Nonlinear
 from robodyn.analysis.sweeps.parts import Finished, PartWriter, locking, open_folder, read_parts
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.analysis.sweeps.progress import SweepProgress
