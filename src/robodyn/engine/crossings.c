@@ -278,7 +278,7 @@ int locate_events(Run *run) {
   double *roots = guard_row(run, G_ROOT), earliest;
   int adaptive = run->method->adaptive != 0;
   int may_halve = run->n_too_long < MOST_TOO_LONG && run->h_tried > JUMP_WIDTH * run->largest_step;
-  guards_at(run, 1.0, G_END);
+  if (!run->guards_known || run->model->projection) guards_at(run, 1.0, G_END);
   if (adaptive) {
     /* In the middle a guard may be that has crossed twice, and at the quarters. */
     need_dense(run);
