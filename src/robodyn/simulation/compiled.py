@@ -44,8 +44,6 @@ READABLE = ("equations", "description", "plain_numbers", "described_numbers", "c
 LANES = 4
 """Robots that one call computes: as many as fit the vectors of most processors; twice as many are not faster."""
 BOTH = "rates_and_guards"
-"""Rates and guards in one call, where guards take at least this part of the work of rates."""
-SHARED_PART = 0.5
 INEXACT = ("fused_step", STEP)
 """Functions whose results nothing compares exactly: they are made faster at the price of their last digits."""
 RECORDED = "outputs"
@@ -268,9 +266,8 @@ class KernelSet:
 
 
 def _join_guards(system: System, kernels: KernelSet) -> dict[str, ca.Function]:
-    """Rates and guards as one function, where an explicit method steps and that spares much: contact forces are in both."""
-    guards = kernels.functions.get("guards")
-    if kernels.n_unknowns or guards is None or count_work(guards) < SHARED_PART * kernels.work["rhs"]:
+    """Rates and guards as one function, where both need the forces of contacts and of friction that sticks."""
+    if kernels.n_unknowns or not system.discrete.problems or not system.discrete.guards:
         return {}
     return {BOTH: system.function(ca.vertcat(system.expressions.rhs, system.expressions.guards), BOTH)}
 
