@@ -16,3 +16,8 @@ typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: not any(name in item.nodeid for name in LONGEST))
+
+
+def pytest_sessionfinish():
+    # pytest looks for cycles several times at its end, among all that tests have traced: that took seconds.
+    gc.freeze()

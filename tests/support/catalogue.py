@@ -47,12 +47,13 @@ def assert_numbers_change_alone(original):
         # What a flexible body carries stands at one of its nodes.
         groups += (".origin.",)
     free = [number for number in numbers.values() if not any(group in number.name for group in groups)]
+    own = digest(original)
     for number in free[:: 1 + len(free) // 25]:
         name = number.name
         changed = original.with_numbers({name: changed_value(number.value)})
         different = {key for key, value in changed.numbers().items() if value != numbers[key]}
         assert different == {name}
-        assert digest(changed) != digest(original)
+        assert digest(changed) != own
 
 
 def recorded(scenario, names):

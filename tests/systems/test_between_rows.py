@@ -25,7 +25,7 @@ from robodyn import (
 )
 from robodyn.catalog import bouncing_ball, pendulum, two_link_loop
 from robodyn.results import interpolation_errors
-from robodyn.simulation.certificate import BETWEEN_LIMIT, BETWEEN_SHARE
+from robodyn.simulation.certificate import BETWEEN, BETWEEN_LIMIT, BETWEEN_SHARE
 from robodyn.symbolic import cos
 
 SPEED, TORQUE, G = 3.0, 5.0, 9.81
@@ -218,3 +218,13 @@ def test_the_briefest_run_can_be_read_between_its_rows():
     run = simulate(pendulum(), Solver("rk4", step=1e-99, max_steps=5))
     assert 0.0 < run.time[-1] < 1e-97
     assert np.isfinite(interpolation_errors(run)["hinge.acceleration"])
+
+
+@pytest.mark.parametrize("make", [bouncing_ball, pendulum, two_link_loop, crank])
+def test_the_engine_judges_reading_between_rows_as_a_stored_run_is_judged(make):
+    """Knots, rates, few rows, sampled signals; the last digits of quotients may differ."""
+    run = simulate(dataclasses.replace(make(), duration=0.5), Solver("rodas4", rtol=1e-3, atol=1e-3))
+    errors = interpolation_errors(run, BETWEEN_SHARE)
+    (check,) = (check for check in run.certificate.checks if check.name == BETWEEN)
+    assert check.value == pytest.approx(max(errors.values()), rel=1e-9, abs=1e-13)
+    assert check.value == pytest.approx(errors[check.subject], rel=1e-9, abs=1e-13)

@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.assembly import System
 from robodyn.assembly.functions import INPUTS
-from robodyn.native import Sweep, build_jacobian, compile_kernels
+from robodyn.native import FEW_CALLS, Sweep, build_jacobian, compile_kernels
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,17 +53,18 @@ class PointFunctions:
         }
         if slopes is not None:
             rows, columns = slopes
-            functions["slopes"] = build_jacobian("slopes", [*system.symbols], ca.densify(rows), columns)
+            given = "slopes", [*system.symbols], ca.densify(rows), columns
+            functions["slopes"] = build_jacobian(*given, written_out=FEW_CALLS if quick else None)
             self._shape = rows.numel(), columns.numel()
-        self._module = compile_kernels(functions, INPUTS.index("p"), quick=quick)
+        self.module = compile_kernels(functions, INPUTS.index("p"), quick=quick)
         self._prepared: tuple[np.ndarray, np.ndarray] | None = None
 
     def __call__(self, name: str, point: OperatingPoint) -> np.ndarray:
         """The values of a column; a matrix column after column."""
         if self._prepared is None or self._prepared[0] is not point.p:
-            self._prepared = point.p, self._module.prepare(point.p)
+            self._prepared = point.p, self.module.prepare(point.p)
         inputs = (np.array([point.t]), point.x, point.d, point.m, self._prepared[1])
-        return np.array(self._module.kernels[name](*inputs))
+        return np.array(self.module.kernels[name](*inputs))
 
     def slopes(self, point: OperatingPoint) -> np.ndarray:
         """d rows[i] / d columns[j], (rows, columns)."""

@@ -8,13 +8,20 @@ these are compared with the measured ones; that asks nothing of start values and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from robodyn.analysis.identification.identify import plan_identification, predict_joints
 from robodyn.analysis.identification.result import JointPrediction
 from robodyn.analysis.measurement.driven import drive_by_data
-from robodyn.analysis.measurement.measured import SignalError, compare_signals, describe_rates, match_measured, without
+from robodyn.analysis.measurement.measured import (
+    SignalError,
+    compare_signals,
+    describe_rates,
+    last_as_long,
+    match_measured,
+    without,
+)
 from robodyn.assembly import assemble
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario
@@ -80,11 +87,8 @@ def _simulate(scenario: Scenario, data: Run, inputs: Sequence[str]) -> Run:
     if not compared.names:
         raise ModelError([Flaw("signals", "none of the data is a signal of the model")], "validation")
     match_measured(compared, units)
-    if not data.time[-1] > 0:
-        raise ModelError([Flaw("time", "has nothing after the start")], "measured data")
     recording = Recording(times=tuple(data.time.tolist()), signals=compared.names)
-    lasting = replace(driven, duration=float(data.time[-1]), recording=replace(driven.recording, times=None, rate=None))
-    return simulate(lasting, recording=recording)
+    return simulate(last_as_long(driven, data), recording=recording)
 
 
 def _predict(scenario: Scenario, data: Run, cutoff: float | None) -> tuple[JointPrediction, ...]:

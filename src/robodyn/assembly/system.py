@@ -17,6 +17,7 @@ from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.system_parts import Discrete, EquationsOfMotion
 from robodyn.dynamics import Tree, bias, mass_matrix, position_rates, solve_symmetric
 from robodyn.model import Number, Scenario
+from robodyn.symbolic.kinds import changed_entries
 from robodyn.symbolic.tables import spell_out
 
 if TYPE_CHECKING:
@@ -116,6 +117,11 @@ class System:
         return ca.SX.sym("d_dot", self.symbols.d.numel())
 
     @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """What analyses have compiled of it, by what they were asked for: they are asked again at many points."""
+        return {}
+
+    @cached_property
     def n_quadratures(self) -> int:
         """How many of the last states no rate, delayed signal or sampled task reads (book-keeping: `energy.work`)."""
         own = self.expressions
@@ -129,8 +135,8 @@ class System:
     @cached_property
     def sampled_memory(self) -> list[int]:
         """Places in m that traced tasks write; the rest of their columns only repeats it."""
-        m, columns = self.symbols.m, [self.memory_after(task) for task in self.discrete.tasks if task.function]
-        return [k for k in range(m.numel()) if any(not ca.is_equal(after[k], m[k], 2) for after in columns)]
+        columns = [self.memory_after(task) for task in self.discrete.tasks if task.function]
+        return sorted({k for after in columns for k in changed_entries(self.symbols.m, after)})
 
     @cached_property
     def depends_on_time(self) -> bool:

@@ -75,16 +75,16 @@ def trace_law(
         if flaw:
             flaws.add(path, f"law '{_name(function)}' returns {flaw}", "return numbers or expressions")
     # math.sin(symbol) gives nan without an error: it must not go unnoticed.
-    lost = [name for name, result in results.items() if _has_nan(result)]
-    if lost:
+    if _has_nan(*results.values()):
+        lost = [name for name, result in results.items() if _has_nan(result)]
         what = f"law '{_name(function)}' loses its arguments on the way to '{lost[0]}'"
         flaws.add(path, what, "functions of math turn symbols into nan: take them from robodyn.symbolic")
     return Trace(results, bindings)
 
 
-def _has_nan(expression: ca.SX) -> bool:
-    """Whether an expression holds the constant nan, as `math.sin(symbol)` gives."""
-    program = ca.Function("law", ca.symvar(expression), [expression])
+def _has_nan(*expressions: ca.SX) -> bool:
+    """Whether expressions hold the constant nan, as `math.sin(symbol)` gives."""
+    program = ca.Function("law", ca.symvar(ca.vertcat(ca.SX(0, 1), *expressions)), list(expressions))
     constants = (
         program.instruction_constant(k)
         for k in range(program.n_instructions())

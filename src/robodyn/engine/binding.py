@@ -69,6 +69,7 @@ def functions() -> Any:
         ("compute_many", None, [pointer, number, number, number, pointer, pointer, number, pointer]),
         ("check_watched", None, [pointer, number, pointer, number, real, real, real, pointer]),
         ("take_measure", real, [number, number, pointer, pointer, number]),
+        ("find_errors_between", number, [pointer, real, pointer]),
         ("slice_begin", None, [pointer, pointer, number]),
         ("slice_judge", None, [pointer, pointer, number, pointer, pointer]),
         ("coupling_advance", number, [pointer]),

@@ -436,6 +436,24 @@ typedef struct {
    magnitude. */
 enum { MEASURE_MAX, MEASURE_RMS, MEASURE_MEAN, MEASURE_FINAL, MEASURE_LARGEST, MEASURE_SMALLEST, MEASURE_MAX_TIME };
 
+/* What was recorded of a run, rows at some distance from one another, and what its outputs were between them. */
+typedef struct {
+  int64_t n_y;
+  const int64_t *unit;      /* of each output, see Model */
+  const int64_t *rate;      /* output that is its rate, -1: none */
+  const int64_t *degree;    /* how many times it is itself the rate of another */
+  int64_t n_rows;
+  const double *t;
+  int64_t t_next;
+  const double *y;
+  int64_t y_next;
+  const double *knot;
+  int64_t knot_next;
+  int64_t n_probes;
+  const double *probes;     /* [t, y, what the error of the step makes of y] */
+  int64_t probe_next;
+} Record;
+
 /* Runs of one model that differ in their parameters alone: how they begin, and what is asked of them. */
 typedef struct {
   const double *x;          /* states at the start (n_x) */
@@ -449,6 +467,10 @@ typedef struct {
   int64_t most_hasty;       /* steps in a row that may be too long for what drives the model */
   int64_t events_count;     /* 1: a run with events is for the caller to judge */
   double *found;            /* room for what the checks find (n_checks, 3) */
+  const Record *reading;    /* how outputs are read between rows, whose errors are to be judged; null: they are not */
+  double share;             /* of the probes that must keep the limit */
+  double most_between;      /* that limit */
+  double *errors;           /* room for the errors between rows (n_y) */
   int64_t n_measures;
   const int64_t *kinds;     /* of the measures */
   const int64_t *columns;   /* outputs that they are of */
@@ -460,11 +482,14 @@ ENGINE_API void check_watched(const Check *checks, int64_t n_checks, const doubl
                               double atol, double longest, double *found);
 /* One number of a signal y at the times t of n rows, at a distance `next` from one another. */
 ENGINE_API double take_measure(int64_t kind, int64_t n, const double *t, const double *y, int64_t next);
+/* By how much reading each output between rows is off, as part of its size, in all but a share of the probes (n_y); 0 of those
+   that hold. 0: there are no rows, or no memory. */
+ENGINE_API int64_t find_errors_between(const Record *record, double share, double *errors);
 /* Begin runs again from their first instant; their parameters stand where they stood before. */
 ENGINE_API void slice_begin(const Slice *slice, Run **runs, int64_t n);
 /* Of runs that have ended: 1 where the end was reached and every check holds, and then the measures (n, n_measures). */
 ENGINE_API void slice_judge(const Slice *slice, Run **runs, int64_t n, int64_t *sound, double *measures);
-/* Sizes of Model, Method, Solver, Recording, Run, Check and Slice, to be compared with those read from this text. */
+/* Sizes of Model, Method, Solver, Recording, Run, Check, Slice and Record, to be compared with those read from this text. */
 ENGINE_API void engine_sizes(int64_t *sizes);
 
 #endif

@@ -84,23 +84,27 @@ static void solve_shifted(Run *run, int64_t target) {
   }
 }
 
-/* All stages by one call of the model, which cannot choose pivots; 0 where it would have had to. */
+/* All stages by one call of the model, which cannot choose pivots; 0 where it would have had to. The stages are written where
+   they belong, x1 behind them; h and the latest time stand behind x0, where the end of the step will be. */
 static int take_traced(Run *run) {
   const Method *method = run->method;
   int64_t n = run->model->n_x, stages = method->stages;
-  const double *start = state(run, START), *end = run->finish + (stages - 1) * n;
-  for (int64_t i = 0; i < n; i++) run->inputs[i] = start[i];
-  run->inputs[n] = run->h_tried;
-  run->inputs[n + 1] = run->t_left;
-  call_kernel(run, run->model->rosenbrock_step, run->t, run->inputs, run->finish);
-  if (!(run->finish[stages * n] <= 0.0)) return 0;
-  memcpy(state(run, STAGE + 1), run->finish, (size_t)((stages - 1) * n) * sizeof(double));
-  memcpy(state(run, END), end, (size_t)n * sizeof(double));
-  double *error = state(run, ERROR);
-  memset(error, 0, (size_t)n * sizeof(double));
+  double *start = state(run, START), *end = state(run, END), *error = state(run, ERROR);
+  const double *first = state(run, STAGE + 1), *found = state(run, STAGE + stages);
+  start[n] = run->h_tried;
+  start[n + 1] = run->t_left;
+  call_kernel(run, run->model->rosenbrock_step, run->t, start, state(run, STAGE + 1));
+  if (!(found[n] <= 0.0)) return 0;
+  for (int64_t i = 0; i < n; i++) {
+    end[i] = found[i];
+    error[i] = 0.0;
+  }
   /* Mostly one stage is the error. */
-  for (int64_t j = 1; j < stages; j++)
-    for (int64_t i = 0; i < n && method->e[j] != 0.0; i++) error[i] += method->e[j] * run->finish[(j - 1) * n + i];
+  for (int64_t j = 1; j < stages; j++) {
+    double weight = method->e[j];
+    if (weight == 0.0) continue;
+    for (int64_t i = 0; i < n; i++) error[i] += weight * first[(j - 1) * n + i];
+  }
   run->evaluations += stages - 1;
   run->jacobians++;
   run->factorisations++;

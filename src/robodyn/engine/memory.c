@@ -47,14 +47,15 @@ static int64_t place_arrays(Run *run, double *block) {
   int64_t n_matrix = method->family == IMPLICIT_STEP ? model->n_unknowns : stiff->gamma > 0.0 ? n : 0;
   int64_t used = 0;
 #define PLACE(array, size) (run->array = (void *)(block ? block + used : NULL), used += (size))
-  PLACE(x, (STAGE + at_least(method->stages, stiff->stages) + 1) * n);
+  /* One number more than its rows: what a traced step says of itself. At least two stand behind the first row. */
+  PLACE(x, (STAGE + at_least(method->stages, stiff->stages) + 1) * n + 1);
   PLACE(m, model->n_m);
   PLACE(d, 2 * model->n_d);
   PLACE(changed, n + model->n_m);
   PLACE(columns, n_matrix * n_matrix);
   PLACE(factors, n_matrix * n_matrix);
   PLACE(inputs, count_inputs(model));
-  PLACE(finish, at_least(2 * n + model->n_kept, model->rosenbrock_step ? method->stages * n + 1 : 0));
+  PLACE(finish, 2 * n + model->n_kept);
   PLACE(correction, model->n_unknowns);
   PLACE(guard_values, N_GUARD_ROWS * n_all);
   PLACE(seen_at, n_all > 0 ? MOST_SEEN : 0);
@@ -239,4 +240,5 @@ void engine_sizes(int64_t *sizes) {
   sizes[4] = sizeof(Run);
   sizes[5] = sizeof(Check);
   sizes[6] = sizeof(Slice);
+  sizes[7] = sizeof(Record);
 }

@@ -137,6 +137,24 @@ static int is_finite(const Run *run) {
   return 1;
 }
 
+/* Whether its outputs can be read between rows. */
+static int is_readable(const Slice *slice, const Run *run) {
+  int64_t width = row_width(run), n_y = run->model->n_y;
+  if (!slice->reading) return 1;
+  Record record = *slice->reading;
+  record.n_rows = run->n_rows;
+  record.t_next = record.y_next = record.knot_next = width;
+  record.t = run->rows;
+  record.y = run->rows + 1;
+  record.knot = run->rows + width - 1;
+  record.n_probes = run->n_probes;
+  record.probes = run->probes;
+  if (!find_errors_between(&record, slice->share, slice->errors)) return 0;
+  for (int64_t j = 0; j < n_y; j++)
+    if (!(slice->errors[j] <= slice->most_between)) return 0;
+  return 1;
+}
+
 /* Whether a run has reached its end and keeps all that it must. */
 static int is_sound(const Slice *slice, const Run *run) {
   if (run->status != FINISHED || run->n_rows == 0 || run->n_missed > 0 || run->hasty > slice->most_hasty) return 0;
@@ -145,7 +163,7 @@ static int is_sound(const Slice *slice, const Run *run) {
                 run->solver->atol, run->largest_step, slice->found);
   for (int64_t k = 0; k < slice->n_checks; k++)
     if (!(slice->found[3 * k] <= slice->found[3 * k + 1])) return 0;
-  return 1;
+  return is_readable(slice, run);
 }
 
 void slice_judge(const Slice *slice, Run **runs, int64_t n, int64_t *sound, double *measures) {

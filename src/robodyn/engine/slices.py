@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robodyn.engine.between import RowReading
 from robodyn.engine.binding import address_of, fill, functions
 from robodyn.engine.integrate import Integration
 from robodyn.engine.requests import NO_LIMIT
@@ -75,7 +76,8 @@ class Slice:
     Args:
         run: any of them; x, m: where all begin.
         most_hasty: steps in a row that may be too long for what drives; None: any. events_count: whether runs with
-            events are not judged here. measures: kind and output.
+            events are not judged here. measures: kind and output. between: how outputs are read between rows, share of
+            the probes and limit of the errors that it is judged by.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class Slice:
         most_hasty: int | None,
         events_count: bool,
         measures: Sequence[tuple[str, int]],
+        between: tuple[RowReading, float, float] | None = None,
     ) -> None:
         problem = run.problem
         kinds = np.array([MEASURES.index(kind) for kind, _ in measures], np.int64)
@@ -97,9 +100,14 @@ class Slice:
         arrays |= {"checks": checks.table, "found": checks.found.copy(), "kinds": kinds, "columns": columns}
         counts = {"n_breaks": len(breaks), "n_checks": checks.count, "n_measures": len(measures)}
         hasty = NO_LIMIT if most_hasty is None else most_hasty
-        self.structure = fill("Slice", None, **arrays, **counts, most_hasty=hasty, events_count=int(events_count))
+        limits: dict[str, float] = {"most_hasty": hasty, "events_count": int(events_count)}
+        if between is not None:
+            reading, share, most = between
+            limits |= {"reading": ctypes.addressof(reading.structure), "share": share, "most_between": most}
+            arrays["errors"] = np.zeros(problem.n_y)
+        self.structure = fill("Slice", None, **arrays, **counts, **limits)
         # The engine reads them as long as the structure is used.
-        self.keeps: Any = arrays
+        self.keeps: Any = arrays, between
         self.n_measures = len(measures)
 
     def begin(self, runs: Sequence[Integration]) -> None:

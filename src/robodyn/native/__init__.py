@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from robodyn.native.program import Program
     from robodyn.native.reading import UnsupportedOperation, read_program
     from robodyn.native.smoothness import find_rough_entries
-    from robodyn.native.sweeps import Sweep, build_jacobian
+    from robodyn.native.sweeps import FEW_CALLS, Sweep, build_jacobian
 
 __all__ = [
+    "FEW_CALLS",
     "Kernel",
     "KernelModule",
     "LaneModule",
@@ -51,6 +52,6 @@ __getattr__, __dir__ = load_when_used(
         "robodyn.native.program": "Program",
         "robodyn.native.reading": "UnsupportedOperation read_program",
         "robodyn.native.smoothness": "find_rough_entries",
-        "robodyn.native.sweeps": "Sweep build_jacobian",
+        "robodyn.native.sweeps": "FEW_CALLS Sweep build_jacobian",
     },
 )

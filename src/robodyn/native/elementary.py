@@ -38,9 +38,9 @@ NON_NEGATIVE = ("fabs", "sq", "sqrt", "exp")
 def inline_elementary(program: Program) -> Program:
     """The program with arithmetic in place of elementary functions."""
     builder = Arithmetic()
-    new: dict[int, int] = {}
-    for number, node in enumerate(program.nodes):
-        new[number] = builder.inline(program, node, new)
+    new: list[int] = []
+    for node in program.nodes:
+        new.append(builder.inline(program, node, new))
     return builder.finish(program.name, program.in_sizes, [[new[i] for i in output] for output in program.outputs])
 
 
@@ -73,7 +73,7 @@ class Arithmetic(Builder):
 
     half_pi: tuple[float, ...] = HALF_PI
 
-    def inline(self, program: Program, node: Node, new: Mapping[int, int]) -> int:
+    def inline(self, program: Program, node: Node, new: Mapping[int, int] | Sequence[int]) -> int:
         """A node of a program by arithmetic, from what its operands have become."""
         op = node[0]
         if op in INLINED:

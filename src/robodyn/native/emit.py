@@ -116,11 +116,13 @@ def _piece_size(long: Mapping[int, Program], chunk_size: int) -> int:
 def _emit_head(programs: Collection[Program]) -> str:
     """Tables, and functions that operations call."""
     nodes = [node for program in programs for node in program.nodes]
-    used_tables = {node[1] for node in nodes if node[0] in (tables.LOCATE, tables.GATHER)}
+    used = {node[0] for node in nodes}
+    looks_up = tables.LOCATE in used or tables.GATHER in used
+    used_tables = {node[1] for node in nodes if node[0] in (tables.LOCATE, tables.GATHER)} if looks_up else set()
     parts = [_emit_table(number) for number in sorted(used_tables)]
-    parts += [declare(name) for name in sorted({node[0] for node in nodes if node[0] in CALLS})]
+    parts += [declare(name) for name in sorted(used & CALLS.keys())]
     parts += [_SEARCH] if used_tables else []
-    parts += [SEEK] if any(reads_rows(program) for program in programs) else []
+    parts += [SEEK] if tables.SEEK in used else []
     return "\n".join([*parts, ""])
 
 

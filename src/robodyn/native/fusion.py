@@ -21,21 +21,21 @@ NAN = 2**61 - 2
 def fuse(program: Program) -> Program:
     """The program with multiply-adds, ("muladd", a, b, c) for a b + c."""
     builder = Builder()
-    new: dict[int, int] = {}
-    forms = forms_of(program)
-    for number, node in enumerate(program.nodes):
-        product = _product_to_fuse(node, program.nodes, forms) if node[0] in ("add", "sub") else None
+    new: list[int] = []
+    forms, nodes, add = forms_of(program), program.nodes, builder.add
+    for node in nodes:
+        product = _product_to_fuse(node, nodes, forms) if node[0] == "add" or node[0] == "sub" else None
         if product is None:
-            new[number] = builder.add(with_operands(node, new))
+            new.append(add(with_operands(node, new)))
         else:
             # Factors in the order of their forms, not of their places: kernels that compute the same then share it.
-            factors = sorted(program.nodes[product][1:], key=forms.__getitem__)
-            new[number] = _add_fused(builder, node, product, factors, new)
+            factors = sorted(nodes[product][1:], key=forms.__getitem__)
+            new.append(_add_fused(builder, node, product, factors, new))
     outputs = [[new[i] for i in output] for output in program.outputs]
     return builder.finish(program.name, program.in_sizes, outputs)
 
 
-def _add_fused(builder: Builder, node: Node, product: int, factors: Sequence[int], new: dict[int, int]) -> int:
+def _add_fused(builder: Builder, node: Node, product: int, factors: Sequence[int], new: list[int]) -> int:
     a, b = new[factors[0]], new[factors[1]]
     other = node[2] if node[1] == product else node[1]
     c = new[other]
@@ -50,10 +50,12 @@ def _add_fused(builder: Builder, node: Node, product: int, factors: Sequence[int
 def _product_to_fuse(node: Node, nodes: tuple[Node, ...], forms: list[int]) -> int | None:
     """The operand of a sum or difference that is fused with it; of two products, the first by form."""
     first, second = node[1], node[2]
-    if first == second or (node[0] == "sub" and "input" in (nodes[first][0], nodes[second][0])):
+    ops = nodes[first][0], nodes[second][0]
+    if "mul" not in ops or first == second or (node[0] == "sub" and "input" in ops):
         return None
-    products = [i for i in (first, second) if nodes[i][0] == "mul"]
-    return min(products, key=forms.__getitem__, default=None)
+    if ops[0] == ops[1]:
+        return min(first, second, key=forms.__getitem__)
+    return first if ops[0] == "mul" else second
 
 
 def forms_of(program: Program) -> list[int]:
@@ -62,12 +64,12 @@ def forms_of(program: Program) -> list[int]:
     forms: list[int] = []
     for node in program.nodes:
         op = node[0]
-        read = operands(node)
         # Commutative operations have one form in either order.
         if op in COMMUTATIVE:
-            a, b = forms[read[0]], forms[read[1]]
+            a, b = forms[node[1]], forms[node[2]]
             form = hash((codes[op], a, b) if a < b else (codes[op], b, a))
         else:
+            read = operands(node)
             # What is left besides the operands is a number: a constant, a place in an input or a table. Python's hash
             # of a nan is that of the object, not of its value: another one in each process.
             own = [NAN if number != number else number for number in node[1 : len(node) - len(read)]]

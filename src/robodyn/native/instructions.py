@@ -198,19 +198,18 @@ class Writer:
         self.lines.append(f"  {name} = load double, ptr {name}.p")
 
     def _write(self, number: int, node: Node) -> None:
-        op = node[0]
-        name = f"%v{number}"
+        op, name, known = node[0], f"%v{number}", self._values
         # One instruction, one call, or a rule of its own; truths stay i1 and indices i64 until a double is asked for.
         if op in _ARITHMETIC:
-            a, b = self.value(node[1]), self.value(node[2])
+            a, b = known.get(node[1]) or self.value(node[1]), known.get(node[2]) or self.value(node[2])
             self.lines.append(f"  {name} = {_ARITHMETIC[op]} {self.real} {a}, {b}")
         elif op in CALLS:
-            self.call(name, op, [self.value(i) for i in node[1:]])
+            self.call(name, op, [known.get(i) or self.value(i) for i in node[1:]])
         else:
             _RULES[op](self, number, node)
             if number in self.truths or number in self.indices:
                 return
-        self._values[number] = name
+        known[number] = name
 
 
 Rule = Callable[[Writer, int, Node], None]

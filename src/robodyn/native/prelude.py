@@ -57,9 +57,11 @@ def _rewrite(
     here: dict[int, int] = {}
     there: dict[int, int] = {}
     for number, node in enumerate(program.nodes):
+        if kinds[number] == _VARIABLE:
+            here[number] = builder.add(with_operands(node, here))
+            continue
         # Constants and parameters are computed there, whether or not something here reads them.
-        if kinds[number] != _VARIABLE:
-            there[number] = prelude.add(_as_prelude(with_operands(node, there)))
+        there[number] = prelude.add(_as_prelude(with_operands(node, there)))
         # A border: what varies reads it here as one more entry behind the parameters.
         if wanted[number]:
             k = entries.setdefault(there[number], len(entries))
@@ -79,7 +81,7 @@ def _kinds(program: Program, parameter_input: int) -> list[int]:
         if node[0] == "input":
             kinds.append(_PARAMETER if node[1] == parameter_input else _VARIABLE)
         else:
-            kinds.append(max((kinds[i] for i in operands(node)), default=_CONSTANT))
+            kinds.append(max([_CONSTANT, *[kinds[i] for i in operands(node)]]))
     return kinds
 
 
@@ -89,7 +91,8 @@ def _boundary(program: Program, kinds: list[int]) -> bytearray:
     readers = [operands(node) for node, kind in zip(program.nodes, kinds, strict=True) if kind == _VARIABLE]
     for read in [*readers, *program.outputs]:
         for i in read:
-            wanted[i] = kinds[i] == _PARAMETER and program.nodes[i][0] != "input"
+            if kinds[i] == _PARAMETER:
+                wanted[i] = program.nodes[i][0] != "input"
     return wanted
 
 

@@ -20,6 +20,7 @@ x, index, condition, a, b and c are numbers of nodes; table is a number of `robo
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 Node = tuple[Any, ...]
@@ -41,6 +42,9 @@ RUN_TIME = frozenset(["seek", "row"])
 
 # Operations whose first argument is not a node: the number of a table, a width or column, or what is not supported.
 _LABELLED = frozenset(["locate", "gather", "seek", "row", "unsupported"])
+_LEAVES = frozenset(["const", "input"])
+_OTHERS = _LABELLED | _LEAVES
+"""What does not read all that stands behind its operation; everything else, most nodes by far, does."""
 COMMUTATIVE = frozenset(["add", "mul", "eq", "ne", "and", "or", "hypot"])
 
 
@@ -73,21 +77,22 @@ class Program:
 def operands(node: Node) -> Sequence[int]:
     """Numbers of the nodes that a node reads."""
     op = node[0]
-    if op == "const" or op == "input":
-        return ()
-    if op in _LABELLED:
-        return node[2:]
-    return node[1:]
+    if op not in _OTHERS:
+        return node[1:]
+    return () if op in _LEAVES else node[2:]
 
 
 def with_operands(node: Node, renumbered: Any) -> Node:
     """The same node reading other nodes: operand i becomes renumbered[i]."""
     op = node[0]
-    if op == "const" or op == "input":
-        return node
-    if op in _LABELLED:
-        return (op, node[1], *[renumbered[i] for i in node[2:]])
-    return (op, *[renumbered[i] for i in node[1:]])
+    if op not in _OTHERS:
+        # Written out: every pass calls this for every node.
+        if len(node) == 3:
+            return (op, renumbered[node[1]], renumbered[node[2]])
+        if len(node) == 2:
+            return (op, renumbered[node[1]])
+        return (op, *[renumbered[i] for i in node[1:]])
+    return node if op in _LEAVES else (op, node[1], *[renumbered[i] for i in node[2:]])
 
 
 class Builder:
@@ -137,12 +142,13 @@ def restrict(program: Program, name: str, in_sizes: Iterable[int], outputs: Iter
     kept = [tuple(output) for output in outputs]
     # Dead code is left out: only what outputs reach backwards stays.
     live = live_nodes(program.nodes, kept)
-    renumbered: dict[int, int] = {}
+    if all(live):
+        return Program(name, tuple(in_sizes), program.nodes, tuple(kept))
+    renumbered = [-1] * len(live)
     nodes: list[Node] = []
-    for number, node in enumerate(program.nodes):
-        if live[number]:
-            renumbered[number] = len(nodes)
-            nodes.append(with_operands(node, renumbered))
+    for number in compress(range(len(live)), live):
+        renumbered[number] = len(nodes)
+        nodes.append(with_operands(program.nodes[number], renumbered))
     return Program(name, tuple(in_sizes), tuple(nodes), tuple(tuple(renumbered[i] for i in output) for output in kept))
 
 
@@ -154,6 +160,7 @@ def live_nodes(nodes: Sequence[Node], outputs: Iterable[Iterable[int]]) -> bytea
             live[number] = 1
     for number in range(len(nodes) - 1, -1, -1):
         if live[number]:
-            for operand in operands(nodes[number]):
+            node = nodes[number]
+            for operand in node[1:] if node[0] not in _OTHERS else operands(node):
                 live[operand] = 1
     return live

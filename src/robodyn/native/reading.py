@@ -49,28 +49,25 @@ def _scalar_function(function: ca.Function) -> ca.Function:
 
 def _walk(function: ca.Function, builder: Builder, outputs: list[list[int]]) -> None:
     """Adds every instruction; `work` holds the node that is in each cell of CasADi's work vector."""
-    code, read, write = function.instruction_id, function.instruction_input, function.instruction_output
-    add = builder.add
+    places = range(function.n_instructions())
+    # Three calls into CasADi an instruction are half of the time: `map` makes them at the least price.
+    asked = (function.instruction_id, function.instruction_input, function.instruction_output)
+    rows: Any = zip(places, *(map(ask, places) for ask in asked), strict=True)
+    add, known_operations = builder.add, _OPERATIONS
     work: dict[int, int] = {}
-    for k in range(function.n_instructions()):
-        op = code(k)
-        if op == ca.OP_OUTPUT:
-            output, entry = write(k)
-            outputs[output][entry] = work[read(k)[0]]
-            continue
+    for k, op, i, (cell, *entry) in rows:
         # CasADi's work vector reuses its cells; here every value gets a node of its own (static single assignment).
-        known = _OPERATIONS.get(op)
+        known = known_operations.get(op)
         if known is not None:
-            i = read(k)
-            node: Any = (known[0], work[i[0]], work[i[1]]) if known[1] else (known[0], work[i[0]])
+            work[cell] = add((known[0], work[i[0]], work[i[1]]) if known[1] else (known[0], work[i[0]]))
+        elif op == ca.OP_OUTPUT:
+            outputs[cell][entry[0]] = work[i[0]]
         elif op == ca.OP_INPUT:
-            i = read(k)
-            node = ("input", i[0], i[1])
+            work[cell] = add(("input", i[0], i[1]))
         elif op == ca.OP_CONST:
-            node = ("const", function.instruction_constant(k))
+            work[cell] = add(("const", function.instruction_constant(k)))
         else:
-            node = _special(op, [work[i] for i in read(k)], builder)
-        for cell in write(k):
+            node = _special(op, [work[j] for j in i], builder)
             work[cell] = add(node) if type(node) is tuple else node
 
 

@@ -19,12 +19,12 @@ def share_reciprocals(program: Program) -> Program:
     shared = Counter(node[2] for node in program.nodes if node[0] == "div")
     shared.update(node[1] for node in program.nodes if node[0] == "inv")
     builder = Builder()
-    new: dict[int, int] = {}
-    for number, node in enumerate(program.nodes):
+    new: list[int] = []
+    for node in program.nodes:
         # A reciprocal of a number or a parameter is made once a run, by the prelude.
         if node[0] == "div" and (shared[node[2]] >= SHARED or program.nodes[node[2]][0] in ("const", "input")):
             reciprocal = builder.add(("inv", new[node[2]]))
-            new[number] = builder.add(("mul", new[node[1]], reciprocal))
+            new.append(builder.add(("mul", new[node[1]], reciprocal)))
         else:
-            new[number] = builder.add(with_operands(node, new))
+            new.append(builder.add(with_operands(node, new)))
     return builder.finish(program.name, program.in_sizes, [[new[i] for i in output] for output in program.outputs])

@@ -40,11 +40,12 @@ def lay_out_together(programs: Sequence[Program], piece_size: int) -> SharedLayo
     users: list[int] = []
     outputs = []
     for k, program in enumerate(programs):
-        new: dict[int, int] = {}
-        for number, node in enumerate(program.nodes):
-            new[number] = builder.add(with_operands(node, new))
-            users.extend([0] * (len(builder.nodes) - len(users)))
-            users[new[number]] |= 1 << k
+        new: list[int] = []
+        for node in program.nodes:
+            new.append(builder.add(with_operands(node, new)))
+        users.extend([0] * (len(builder.nodes) - len(users)))
+        for number in new:
+            users[number] |= 1 << k
         outputs.append(tuple(tuple(new[i] for i in output) for output in program.outputs))
     in_sizes = max((program.in_sizes for program in programs), key=len)
     whole = Program("together", in_sizes, tuple(builder.nodes), tuple(output for each in outputs for output in each))

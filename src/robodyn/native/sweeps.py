@@ -14,6 +14,8 @@ import casadi as ca
 WRITTEN_OUT = 250_000
 """Operations up to which a Jacobian is written out: its columns share work, so that calls are faster then, up to six
 times."""
+FEW_CALLS = 10_000
+"""The same where it is called some dozen times, as Newton's method does: compiling it takes longest."""
 
 
 @dataclass(frozen=True)
@@ -27,18 +29,22 @@ class Sweep:
     function: ca.Function
 
 
-def build_jacobian(name: str, inputs: Sequence[ca.SX], rows: ca.SX, columns: ca.SX) -> ca.Function | Sweep:
+def build_jacobian(
+    name: str, inputs: Sequence[ca.SX], rows: ca.SX, columns: ca.SX, written_out: int | None = None
+) -> ca.Function | Sweep:
     """The derivative of a column of expressions by a column of symbols, dense, column by column.
 
         J[i, j] = d rows[i] / d columns[j]
 
     Args:
         inputs: of the function, which hold the symbols.
+        written_out: operations of all columns up to which they are not swept; WRITTEN_OUT where it is not given.
     """
+    longest = WRITTEN_OUT if written_out is None else written_out
     work = ca.Function("rows", list(inputs), [rows]).n_instructions()
     # Columns of states that nothing reads, such as books of impulses and work, are zero and cost nothing.
     read = sum(ca.which_depends(rows, columns, 1, False)) if columns.numel() else 0
-    if work * read <= WRITTEN_OUT:
+    if work * read <= longest:
         J = ca.vec(ca.densify(ca.cse(ca.jacobian(rows, columns))))
         return ca.Function(name, list(inputs), [J])
     # Too long to write out: J seed for one direction, and a loop over the unit vectors.

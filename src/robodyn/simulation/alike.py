@@ -15,7 +15,7 @@ from robodyn.engine import Integration, Trajectory
 from robodyn.engine.slices import Slice
 from robodyn.model import Solver
 from robodyn.results.signal import Floats
-from robodyn.simulation.certificate import HASTY_STEPS, plan_checks
+from robodyn.simulation.certificate import BETWEEN_LIMIT, BETWEEN_SHARE, HASTY_STEPS, plan_checks, row_reading
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.pool import RunPool
 from robodyn.simulation.prepared import LARGE, PreparedRuns
@@ -39,7 +39,7 @@ class AlikeRuns:
 
     Args:
         values: of the parameters as described. measures: kind and column of the recorded signals.
-        judge: whether the engine can judge runs; else none is told to be sound.
+        between: whether signals must be readable between rows.
     """
 
     def __init__(
@@ -48,9 +48,9 @@ class AlikeRuns:
         start: Start,
         values: Floats,
         measures: Sequence[tuple[str, int]],
-        judge: bool,
+        between: bool,
     ) -> None:
-        self.runs, self.start, self.values, self.judge = runs, start, values, judge
+        self.runs, self.start, self.values, self.between = runs, start, values, between
         self.slots: list[Integration] = []
         self.slice = self._make_slice(runs.compiled, runs.solver, measures)
 
@@ -58,7 +58,9 @@ class AlikeRuns:
         moves = any(guard.moves for guard in compiled.system.discrete.guards)
         hasty = None if solver.adaptive else int(HASTY_STEPS)
         start, checks = self.start, plan_checks(compiled, solver).table
-        return Slice(self._slot(0), start.x, start.m, checks, hasty, moves, measures)
+        reading = row_reading(compiled) if self.between else None
+        between = (reading, BETWEEN_SHARE, BETWEEN_LIMIT) if reading else None
+        return Slice(self._slot(0), start.x, start.m, checks, hasty, moves, measures, between)
 
     def carry_out(
         self, pool: RunPool, count: int, columns: Mapping[int, Floats], is_stopped: Callable[[], bool]
@@ -77,7 +79,7 @@ class AlikeRuns:
         self.slice.begin(runs)
         pool.advance(runs, is_stopped)
         self.slots = [run for run in self.slots if _can_serve(run)]
-        return Judged(runs, *(self.slice.judge(runs) if self.judge else _unjudged(count)))
+        return Judged(runs, *self.slice.judge(runs))
 
     def _slot(self, k: int) -> Integration:
         """Memory for run k of a slice."""
@@ -92,7 +94,3 @@ class AlikeRuns:
 def _can_serve(run: Integration) -> bool:
     """Whether another run can have its memory: none whose model has changed, or which takes too much of it."""
     return run.derivatives is None and run.run.row_capacity * (run.problem.n_y + 2) < LARGE
-
-
-def _unjudged(count: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.zeros(count, bool), np.zeros((count, 0))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 
-from robodyn.assembly import System
+from robodyn.assembly import SignalInfo, System
 from robodyn.assembly.invariants import Invariant, Watched
+from robodyn.assembly.network import number_units
 from robodyn.engine import Trajectory
+from robodyn.engine.between import RowReading
 from robodyn.engine.slices import CheckTable, Form, WatchedCheck
 from robodyn.model import PrescribedMotion, Solver
-from robodyn.results import Certificate, Check, Outcome, OutcomeKind, Probes, Run, interpolation_errors
-from robodyn.results.probing import Rows
+from robodyn.results import Certificate, Check, Outcome, OutcomeKind
 from robodyn.simulation.compiled import CompiledSystem
 
 ENERGY, RESIDUALS = "energy balance", ("constraints, positions", "constraints, velocities")
@@ -48,8 +48,10 @@ class Kind:
     remedy: str
 
 
+TIGHTER = "tighten the tolerances"
 TIGHTEN = "tighten the tolerances or shorten the step"
 MISSED = "an event was missed or is located badly: tighten the tolerances, shorten max_step, and report the model"
+INSIDE = f"they may start inside each other by numbers changed since: see the gap at the start; else {MISSED}"
 NO_EVENT = "no event is passed over"
 KINDS = {
     Invariant.PASSIVE: Kind("passive elements give no energy", 1e-6, True, TIGHTEN),
@@ -58,7 +60,7 @@ KINDS = {
     Invariant.SIDE: Kind("sides are as noted", 1e-6, True, MISSED),
     Invariant.LIMIT: Kind("states keep their limits", 1e-9, True, MISSED),
     Invariant.RANGE: Kind("laws are within their range", 1e-9, True, "start within it"),
-    Invariant.APART: Kind("rigid bodies do not overlap", 1e-4, False, MISSED),
+    Invariant.APART: Kind("rigid bodies do not overlap", 1e-4, False, INSIDE),
     Invariant.PUSHES: Kind("rigid contacts only push", 1e-6, True, MISSED),
 }
 
@@ -169,22 +171,51 @@ def _find_values(
     return found if solver.adaptive else found + _check_steps(trajectory)
 
 
-def check_rows(run: Run, chosen: bool) -> Certificate:
+def check_rows(certificate: Certificate, compiled: CompiledSystem, trajectory: Trajectory, chosen: bool) -> Certificate:
     """The certificate of a run with what can be said of its signals between rows.
 
     Where the rows were asked for and not chosen, they may be too few to read all signals between them: that is
     reported.
     """
-    errors = interpolation_errors(run, BETWEEN_SHARE)
-    if not errors:
-        return run.certificate
-    worst = max(errors, key=lambda name: errors[name])
+    worst = find_worst_between(compiled, trajectory)
+    if worst is None:
+        return certificate
     if chosen:
-        return Certificate((*run.certificate.checks, _check_worst(errors)), run.certificate.unchecked)
-    if errors[worst] <= BETWEEN_LIMIT:
-        return run.certificate
-    what = f"'{worst}' may be off by {100 * errors[worst]:.2g} % of its size there: read it at rows, or record more"
-    return Certificate(run.certificate.checks, (*run.certificate.unchecked, f"{BETWEEN}: {what}"))
+        return Certificate((*certificate.checks, worst), certificate.unchecked)
+    if worst.value <= BETWEEN_LIMIT:
+        return certificate
+    off = f"'{worst.subject}' may be off by {100 * worst.value:.2g} % of its size there"
+    return Certificate(
+        certificate.checks, (*certificate.unchecked, f"{BETWEEN}: {off}: read it at rows, or record more")
+    )
+
+
+def find_worst_between(compiled: CompiledSystem, trajectory: Trajectory) -> Check | None:
+    """The check of signals between rows; None where there is nothing to read, as `results.interpolation_errors`."""
+    reading = row_reading(compiled)
+    if reading is None or not len(trajectory.time):
+        return None
+    errors = reading.errors(trajectory, BETWEEN_SHARE)
+    worst = int(errors.argmax()) if errors.any() else compiled.recorded.index(_smooth(compiled)[0])
+    return Check(BETWEEN, float(errors[worst]), BETWEEN_LIMIT, compiled.recorded[worst].name, remedy=TIGHTER)
+
+
+def _smooth(compiled: CompiledSystem) -> list[SignalInfo]:
+    return [info for info in compiled.recorded if info.kind != "held"]
+
+
+def row_reading(compiled: CompiledSystem) -> RowReading | None:
+    """How signals are read between rows, kept with the compiled system; None where all of them hold."""
+    kept = compiled.prepared
+    if BETWEEN not in kept:
+        infos = compiled.recorded
+        place, rates = {info.name: k for k, info in enumerate(infos)}, {info.rate for info in infos}
+        second = {info.rate for info in infos if info.name in rates}
+        degree = [(info.name in rates) + (info.name in second) for info in infos]
+        rate = [place.get(info.rate or "", -1) for info in infos]
+        kept[BETWEEN] = RowReading(number_units(infos), rate, degree) if _smooth(compiled) else None
+    found: RowReading | None = kept[BETWEEN]
+    return found
 
 
 def judge(outcome: Outcome, certificate: Certificate) -> Outcome:
@@ -204,19 +235,6 @@ def constraint_errors(system: System, trajectory: Trajectory) -> dict[str, float
         return {}
     levels = enumerate(("position", "velocity"))
     return {f"constraint_{level}_error": max(float(one[k, LARGEST]) for one in watched) for k, level in levels}
-
-
-def check_between(compiled: CompiledSystem, trajectory: Trajectory) -> list[Check]:
-    """The same of a trajectory whose rows were chosen, without the words that a run has."""
-    probes = Probes(*trajectory.probes)
-    rows = Rows(trajectory.time, trajectory.y, compiled.recorded, trajectory.knots, probes)
-    errors = interpolation_errors(rows, BETWEEN_SHARE)
-    return [_check_worst(errors)] if errors else []
-
-
-def _check_worst(errors: Mapping[str, float]) -> Check:
-    worst = max(errors, key=lambda name: errors[name])
-    return Check(BETWEEN, errors[worst], BETWEEN_LIMIT, worst, remedy="tighten the tolerances")
 
 
 def _extremes_of(invariant: Invariant, system: System, trajectory: Trajectory) -> list[np.ndarray]:

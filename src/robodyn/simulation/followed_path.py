@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import expm
 
 from robodyn.assembly.model_info import ModelInfo
 from robodyn.assembly.model_target import list_target
@@ -25,8 +24,24 @@ TURNING = ("target_orientation", "target_angular_velocity", "target_angular_acce
 NEWTON_STEPS, CLOSE = 20, 1e-8
 LEAST = 0.01
 """Smallest singular value that is not reported, where the law does not say it."""
+ALIKE = 1e-4
+"""Size of w t up to which roots count as one: then (w t)^4 / 120 is rounding."""
 Motions = Sequence[tuple[np.ndarray, np.ndarray]]
 """Times and values of each of several signals."""
+
+
+def decay(t: float, kp: np.ndarray, kd: np.ndarray, e: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """What is left at t of errors e with e'' + kd e' + kp e = 0, by the roots s + w and s - w, s = -kd/2.
+
+    e(t) = c e(0) + b (e'(0) - s e(0)),   c = (E1 + E2) / 2,   b = (E1 - E2) / 2w,   E1, E2 = exp((s +- w) t)
+    """
+    s = -kd / 2
+    w = np.sqrt(s**2 - kp + 0j)
+    first, second = np.exp((s + w) * t), np.exp((s - w) * t)
+    # Roots that are nearly one: exp(s t) sinh(w t) / w, whose series has more digits.
+    alike = np.abs(w * t) < ALIKE
+    spread = np.where(alike, t * np.exp(s * t) * (1 + (w * t) ** 2 / 6), (first - second) / np.where(alike, 1.0, 2 * w))
+    return ((first + second) / 2 * e + spread * (rate - s * e)).real
 
 
 @dataclass(frozen=True)
@@ -99,8 +114,15 @@ class Following:
 
     def error(self, t: float) -> np.ndarray:
         """-e."""
-        gains = zip(self._gains("stiffness"), self._gains("damping"), self.start, strict=True)
-        return np.array([(expm(t * np.array([[0.0, 1.0], [-kp, -kd]])) @ start)[0] for kp, kd, start in gains])
+        return decay(t, self._stiffness, self._damping, *self.start.T)
+
+    @cached_property
+    def _stiffness(self) -> np.ndarray:
+        return np.array(self._gains("stiffness"))
+
+    @cached_property
+    def _damping(self) -> np.ndarray:
+        return np.array(self._gains("damping"))
 
     def _gains(self, name: str) -> list[float]:
         given, path = self.block.parameters[name], f"{self.block.name}.{name}"

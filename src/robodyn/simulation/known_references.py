@@ -79,5 +79,5 @@ def _differentiate(
     velocity = ca.jacobian(position, t)
     column = ca.densify(ca.vertcat(position, velocity, ca.jacobian(velocity, t)))
     function: Any = spell_out(ca.Function("reference", [t, p], [column]))
-    fixed = np.reshape([values[number.name] for number in system.parameters], (-1, 1))
-    return list(np.array(function(times[None, :], np.tile(fixed, len(times)))))
+    # One column of parameters stands for all times: a table of them, number by number, took most of the time here.
+    return list(np.array(function(times[None, :], [values[number.name] for number in system.parameters])))

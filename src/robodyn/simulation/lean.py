@@ -13,10 +13,10 @@ import numpy as np
 from robodyn.engine import Trajectory
 from robodyn.errors import ModelError
 from robodyn.model import Recording, Solver
-from robodyn.results import Certificate, Outcome, OutcomeKind
+from robodyn.results import Outcome, OutcomeKind
 from robodyn.results.signal import Floats
 from robodyn.simulation.alike import AlikeRuns
-from robodyn.simulation.certificate import certify, check_between, describe_action, judge
+from robodyn.simulation.certificate import certify, check_rows, describe_action, judge
 from robodyn.simulation.columns import Columns
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.outcomes import describe_failure, describe_outcome
@@ -124,7 +124,7 @@ class LeanRuns:
             start = self._find_start({}, self.values, self.compiled.described_numbers)
         except ModelError:
             return None
-        return AlikeRuns(self.runs, start, self.values, measures, judge=not self.rows_chosen)
+        return AlikeRuns(self.runs, start, self.values, measures, self.rows_chosen)
 
     def screen(self, columns: Mapping[str, Floats]) -> None:
         """Check the numbers of all runs at once as far as that can be, and leave the others to each run."""
@@ -163,8 +163,7 @@ def _judge(
     rows_chosen: bool,
 ) -> Ended:
     system, passed = compiled.system, trajectory.at_time - start.time
-    between = check_between(compiled, trajectory) if rows_chosen else []
     unbalanced = describe_action(system, trajectory) if trajectory.events else ""
     certificate = certify(compiled, solver, trajectory, passed, unbalanced)
-    certificate = Certificate((*certificate.checks, *between), certificate.unchecked)
+    certificate = check_rows(certificate, compiled, trajectory, True) if rows_chosen else certificate
     return Ended(judge(outcome, certificate), trajectory, tuple(check.name for check in certificate.violated))

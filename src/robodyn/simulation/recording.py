@@ -61,7 +61,7 @@ def make_run(
         warnings=(*system.warnings, *warnings, *find_doubts(compiled, solver, trajectory)),
         certificate=certificate,
     )
-    certificate = check_rows(run, rows_chosen)
+    certificate = check_rows(certificate, compiled, trajectory, rows_chosen)
     limits = find_passed_limits(system, trajectory, run, rows_chosen)
     return run.judged(judge(outcome, certificate), certificate, limits)
 

@@ -120,7 +120,7 @@ def substitute(expressions: Sequence[ca.SX], symbols: ca.SX, values: ca.SX) -> l
 
 
 def _looks_up(function: ca.Function) -> bool:
-    return any(function.instruction_id(k) == NODE for k in range(function.n_instructions()))
+    return bool(_registry) and NODE in map(function.instruction_id, range(function.n_instructions()))
 
 
 def _retrace(

@@ -1,6 +1,7 @@
 """Do planned joints follow the path exactly, on one branch, and is it reported where they cannot?"""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -31,8 +32,11 @@ PATHS = {
     "arc": arc_through((0.6, -0.2, -0.2), (0.5, 0.0, -0.1), (0.6, 0.2, -0.2), DOWN),
     "way-points": way_points([(0.6, -0.3, -0.2), (0.7, 0, -0.2), (0.5, 0.2, 0), (0.5, 0.4, 0)], 0.05, DOWN),
 }
-PLANS = {name: plan_path(ARM, "tool", path, near=ELBOW_UP) for name, path in PATHS.items()}
-PLAN = PLANS["weld"]
+
+
+@cache
+def plan_of(name):
+    return plan_path(ARM, "tool", PATHS[name], near=ELBOW_UP)
 
 
 def limited(**limits):
@@ -54,7 +58,7 @@ def difference(function, s, h):
 
 @pytest.mark.parametrize("name", PATHS)
 def test_the_tool_is_on_the_path_at_and_between_the_knots(name):
-    plan, path = PLANS[name], PATHS[name]
+    plan, path = plan_of(name), PATHS[name]
     for s, tolerance in ((plan.knots, 1e-12), (np.linspace(0, path.length, 1001), 2e-11)):
         placed, wanted = SIX.place(plan.at(s)[0]), path.at(s)
         # Knots meet the pose to 1e-12; in between, 1e-11 rad in six joints of up to 1 m.
@@ -67,7 +71,7 @@ def test_the_tool_is_on_the_path_at_and_between_the_knots(name):
 @pytest.mark.parametrize("name", PATHS)
 def test_derivatives_are_exact(name):
     """Against differences of positions found by Newton's method, without the table."""
-    plan, path = PLANS[name], PATHS[name]
+    plan, path = plan_of(name), PATHS[name]
     ends = path.ends
     s = np.concatenate([a + (b - a) * np.linspace(0.2, 0.8, 7) for a, b in zip(ends[:-1], ends[1:], strict=True)])
 
@@ -86,7 +90,7 @@ def test_derivatives_are_exact(name):
 
 @pytest.mark.parametrize("name", PATHS)
 def test_every_joint_is_smooth_across_knots_and_pieces(name):
-    plan = PLANS[name]
+    plan = plan_of(name)
     inner = np.unique(plan.knots)[1:-1]
     left, right = plan.at(np.nextafter(inner, 0)), plan.at(inner)
     for before, after, tolerance in zip(left, right, (1e-13, 1e-10, 1e-6), strict=True):
@@ -96,8 +100,9 @@ def test_every_joint_is_smooth_across_knots_and_pieces(name):
 
 
 def test_the_weld_reverses_joints_2_and_3_at_600_mm():
+    weld = plan_of("weld")
     for joint in (1, 2):
-        turn = np.flatnonzero(np.diff(np.sign(PLAN.at(np.linspace(0, 1.2, 12001))[1][:, joint])))
+        turn = np.flatnonzero(np.diff(np.sign(weld.at(np.linspace(0, 1.2, 12001))[1][:, joint])))
         # Nearest tenth of a millimetre of 12000.
         assert np.all(np.abs(turn * 1e-4 - 0.6) < 2e-4)
         assert len(turn) >= 1
@@ -105,9 +110,10 @@ def test_the_weld_reverses_joints_2_and_3_at_600_mm():
 
 def test_the_welds_joint_speeds_are_those_of_the_geometry():
     """Joint 1 is the direction of (0.6, y); joint 3 the angle between two arms of 0.45 m a distance apart."""
+    weld = plan_of("weld")
     y = np.linspace(-0.6, 0.6, 241)
     s = y + 0.6
-    q, slope, _ = PLAN.at(s)
+    q, slope, _ = weld.at(s)
     assert np.allclose(q[:, 0], np.arctan2(y, 0.6), atol=1e-11)
     assert np.allclose(slope[:, 0], 0.6 / (0.36 + y**2), atol=1e-9)
     square = 0.36 + y**2 + 0.04
@@ -118,28 +124,30 @@ def test_the_welds_joint_speeds_are_those_of_the_geometry():
 
 
 def test_the_motion_is_the_path_in_time():
+    weld = plan_of("weld")
     profile = {"speed": 0.2, "acceleration": 0.8, "jerk": 10.0, "begin": 0.4}
-    end = PLAN.duration(**profile)
+    end = weld.duration(**profile)
     time = np.linspace(0.6, end - 0.2, 401)
-    q, v, a = PLAN.motion(time, **profile)
-    assert np.allclose(v, difference(lambda t: PLAN.motion(t, **profile)[0], time, 1e-3), atol=1e-6)
-    before, after = PLAN.motion([0.0, 0.4], **profile), PLAN.motion([end, end + 1], **profile)
+    q, v, a = weld.motion(time, **profile)
+    assert np.allclose(v, difference(lambda t: weld.motion(t, **profile)[0], time, 1e-3), atol=1e-6)
+    before, after = weld.motion([0.0, 0.4], **profile), weld.motion([end, end + 1], **profile)
     for start, stop in zip(before[1:], after[1:], strict=True):
         assert np.all(start == 0)
         assert np.all(stop == 0)
-    assert np.allclose(after[0], PLAN.position[-1])
-    assert np.allclose(before[0], PLAN.position[0])
+    assert np.allclose(after[0], weld.position[-1])
+    assert np.allclose(before[0], weld.position[0])
 
 
 def test_a_branch_is_chosen_by_number_or_by_limits():
+    weld = plan_of("weld")
     start = WELD.at(0.0)
     branches = find_branches(SIX, start.R[0], start.p[0])
     for k in (0, 5):
         plan = plan_path(ARM, "tool", WELD, branch=k)
         assert np.allclose(plan.position[0], branches.positions[k], atol=1e-9)
-    ranges = zip(PLAN.joints, ELBOW_UP, strict=True)
+    ranges = zip(weld.joints, ELBOW_UP, strict=True)
     arm = limited(**{name: {"lower_limit": q - 1.5, "upper_limit": q + 1.5} for name, q in ranges})
-    assert np.allclose(plan_path(arm, "tool", WELD).position, PLAN.position)
+    assert np.allclose(plan_path(arm, "tool", WELD).position, weld.position)
 
 
 def test_given_knots_are_kept():
@@ -266,10 +274,11 @@ def test_limits_are_told_all_at_once_with_place_and_amount():
 
 
 def test_predicted_speeds_are_those_of_the_motion():
+    weld = plan_of("weld")
     profile = {"speed": 0.2, "acceleration": 0.8}
-    time = np.linspace(0, PLAN.duration(**profile), 20001)
-    fastest = np.max(np.abs(PLAN.motion(time, **profile)[1]), axis=0)
-    just = {name: {"speed_limit": 1.001 * max(v, 1e-3)} for name, v in zip(PLAN.joints, fastest, strict=True)}
+    time = np.linspace(0, weld.duration(**profile), 20001)
+    fastest = np.max(np.abs(weld.motion(time, **profile)[1]), axis=0)
+    just = {name: {"speed_limit": 1.001 * max(v, 1e-3)} for name, v in zip(weld.joints, fastest, strict=True)}
     plan_path(limited(**just), "tool", WELD, near=ELBOW_UP, **profile)
     (flaw,) = plan_flaws(WELD, limited(joint5={"speed_limit": 0.999 * fastest[4]}), **profile)
     assert f"must reach {np.degrees(fastest[4]):.4g} deg/s" in flaw.what

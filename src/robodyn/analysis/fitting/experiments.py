@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,7 @@ import numpy as np
 from robodyn.analysis.fitting.residuals import RecordingResiduals, Residuals
 from robodyn.analysis.fitting.scaling import OF_RECORDING, Bounds, make_scales
 from robodyn.analysis.measurement.driven import drive_by_data
-from robodyn.analysis.measurement.measured import match_measured, without
+from robodyn.analysis.measurement.measured import last_as_long, match_measured, without
 from robodyn.analysis.measurement.signal_quality import describe_saturation
 from robodyn.analysis.sensitivity.parameters import INITIAL, check_quaternions
 from robodyn.analysis.sensitivity.variation import Variation, prepare_variation
@@ -214,12 +213,9 @@ def _matching(scenario: Scenario, one: Experiment, data: Run) -> Scenario:
     """The scenario for as long as a recording lasts; data that do not match are refused."""
     try:
         match_measured(data, {info.name: info.unit for info in assemble(scenario).signals})
+        return last_as_long(scenario, data)
     except ModelError as error:
         raise ModelError(error.flaws, one.label) from error
-    if data.time[-1] <= 0:
-        raise ModelError([Flaw("time", "has nothing after the start")], one.label)
-    recording = dataclasses.replace(scenario.recording, times=None, rate=None, refine=None)
-    return dataclasses.replace(scenario, duration=float(data.time[-1]), recording=recording)
 
 
 def spread_noise(residuals: Residuals, z: Floats) -> dict[str, float]:

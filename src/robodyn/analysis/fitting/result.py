@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from robodyn.analysis.identification.result import IntervalEstimate
 from robodyn.analysis.measurement.measured import SignalError
 from robodyn.errors import Flaw, ModelError
 from robodyn.lazy import later
@@ -16,20 +17,13 @@ from robodyn.results.signal import Floats
 
 
 @dataclass(frozen=True)
-class FittedParameter:
-    """One parameter: its estimate, standard deviation, 95 % interval, given value, and whether it lies at a bound.
+class FittedParameter(IntervalEstimate):
+    """One parameter, and whether it lies at a bound.
 
     Attributes:
         spread: largest relative difference of the estimate among the starts that found the best fit.
     """
 
-    name: str
-    unit: str
-    value: float
-    deviation: float
-    lower: float
-    upper: float
-    given: float
     at_bound: bool
     spread: float
 

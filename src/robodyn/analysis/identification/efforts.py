@@ -46,7 +46,7 @@ class Effort:
 def find_efforts(scenario: Scenario, data: Run) -> list[Effort]:
     """Efforts of all drives that the data tell."""
     system = assemble(scenario)
-    drives = _drives(scenario, system)
+    drives = drives_of(system)
     places = list(dict.fromkeys([*drives, *system.motion.coordinates]))
     found = [effort for place in places for effort in _effort(system, place, drives.get(place, []), data)]
     if not found:
@@ -57,9 +57,9 @@ def find_efforts(scenario: Scenario, data: Run) -> list[Effort]:
     return found
 
 
-def _drives(scenario: Scenario, system: System) -> dict[str, list[str]]:
+def drives_of(system: System) -> dict[str, list[str]]:
     """Joint or coordinate -> signals of forces that drives put on it."""
-    passive = {block.name for block in passive_blocks(scenario)}
+    passive = {block.name for block in passive_blocks(system.scenario)}
     found: dict[str, list[str]] = {}
     for on, signal in system.motion.forces:
         if signal.rpartition(".")[0] not in passive:

@@ -240,7 +240,7 @@ class _Problem:
         Y, fixed = self.regressor(q, v, a)
         Y = Y[:, :, self.kept]
         X = Y / self.sizes[:, None] / self.scale
-        F = self.prior + np.einsum("tjk,tjl->kl", X, X) + 1e-9 * np.eye(len(self.kept))
+        F = self.prior + self._information_of(Y) + 1e-9 * np.eye(len(self.kept))
         inverse = np.linalg.inv(F)
         if self.criterion == "D":
             value, weight = -np.linalg.slogdet(F)[1], -2 * inverse
@@ -291,8 +291,7 @@ class _Problem:
         plan = plan_identification(self.regressor.scenario, run, offsets=False)
         assert plan.base.kept == self.base.kept
         rows = plan.rows(run)
-        X = (rows.Y * rows.used[:, :, None]) / self.sizes[:, None] / self.scale
-        return np.einsum("tjk,tjl->kl", X, X) * SAMPLES * self.family.frequency / rows.rate
+        return self._information_of(rows.Y * rows.used[:, :, None]) * SAMPLES * self.family.frequency / rows.rate
 
     def _start(self, seed: int) -> Floats:
         """A random motion of all joints, by which numbers are scaled."""
@@ -342,7 +341,11 @@ class _Problem:
 
     def _fisher(self, y: Floats) -> Floats:
         """Information of a motion without what was measured."""
-        X = self.regressor(*self.motion(y))[0][:, :, self.kept] / self.sizes[:, None] / self.scale
+        return self._information_of(self.regressor(*self.motion(y))[0][:, :, self.kept])
+
+    def _information_of(self, Y: Floats) -> Floats:
+        """Sum of Y_t^T Y_t by the noise and in the scale of the numbers."""
+        X = Y / self.sizes[:, None] / self.scale
         return np.einsum("tjk,tjl->kl", X, X)
 
     def _result(self, y: Floats, before: float, rate: float, measured: bool) -> Excitation:

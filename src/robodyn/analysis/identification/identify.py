@@ -15,15 +15,15 @@ import numpy as np
 
 from robodyn.analysis.identification.base_parameters import BaseParameters, find_base_parameters
 from robodyn.analysis.identification.consistent_bodies import make_consistent
-from robodyn.analysis.identification.efforts import Effort, find_efforts
+from robodyn.analysis.identification.efforts import Effort, drives_of, find_efforts
 from robodyn.analysis.identification.least_squares import Estimate, estimate
 from robodyn.analysis.identification.motion_rows import Rows, make_rows
 from robodyn.analysis.identification.parameters import body_numbers
 from robodyn.analysis.identification.regressor import Regressor, make_regressor
 from robodyn.analysis.identification.result import BaseEstimate, Identification, JointPrediction
-from robodyn.analysis.measurement.measured import match_measured
+from robodyn.analysis.measurement.measured import match_measured, without
 from robodyn.assembly import System, assemble
-from robodyn.errors import Flaw, FlawList, ModelError
+from robodyn.errors import FlawList, refuse_unknown
 from robodyn.model import Scenario
 from robodyn.results import Run
 from robodyn.results.signal import Floats
@@ -123,23 +123,12 @@ def _check(runs: Sequence[Run], cutoff: float | None, held_out: float) -> None:
 def _matched(system: System, run: Run, efforts: Sequence[Effort]) -> Run:
     """The same data; units of the signals that are used must be those of the model."""
     units = {info.name: info.unit for info in system.signals}
-    used = [name for name in run.names if name in units and (name.endswith(".position") or _is_effort(name, efforts))]
-    columns = [run.names.index(name) for name in used]
-    infos = tuple(replace(run.infos[k], rate=None) for k in columns)
-    part = Run(run.time - run.time[0], run.values[:, columns], infos, run.outcome, run.provenance)
-    missing = [name for effort in efforts for name in effort.signals if name not in run]
-    if missing:
-        raise ModelError([Flaw(name, "is not in the data") for name in missing], _source(run))
-    match_measured(part, units)
+    of_efforts = [name for effort in efforts for name in effort.signals]
+    source = str(run.provenance.description.get("file", "measured data"))
+    refuse_unknown(of_efforts, run.names, "is not in the data", source)
+    unused = [n for n in run.names if n not in units or not (n.endswith(".position") or n in of_efforts)]
+    match_measured(without(replace(run, time=run.time - run.time[0]), unused), units)
     return run
-
-
-def _source(run: Run) -> str:
-    return str(run.provenance.description.get("file", "measured data"))
-
-
-def _is_effort(name: str, efforts: Sequence[Effort]) -> bool:
-    return any(name in effort.signals for effort in efforts)
 
 
 def _act_on_joints(system: System, regressor: Regressor, efforts: Sequence[Effort]) -> tuple[Floats, np.ndarray]:
@@ -155,8 +144,8 @@ def _act_on_joints(system: System, regressor: Regressor, efforts: Sequence[Effor
     A = np.array(rows)
     measured = {effort.on for effort in efforts}
     usable = np.any(A != 0, axis=0)
-    for on, _ in system.motion.forces:
-        if on not in measured and on in system.motion.coordinates and _drives(system, on):
+    for on in drives_of(system):
+        if on not in measured and on in system.motion.coordinates:
             lever = _lever(system, regressor, on)
             usable &= False if lever is None else lever == 0
     return A, usable
@@ -169,13 +158,6 @@ def _lever(system: System, regressor: Regressor, on: str) -> Floats | None:
         return None
     row = np.array(ca.DM(ca.densify(gradient))).ravel()
     return regressor.closure.lever(row) if regressor.closure else row
-
-
-def _drives(system: System, on: str) -> bool:
-    from robodyn.analysis.identification.regressor import passive_blocks
-
-    passive = {block.name for block in passive_blocks(system.scenario)}
-    return any(place == on and signal.rpartition(".")[0] not in passive for place, signal in system.motion.forces)
 
 
 def split_rows(rows: Sequence[Rows], held_out: float) -> tuple[list[Rows], list[Rows]]:

@@ -16,9 +16,8 @@ from robodyn.results.signal import Floats
 
 
 @dataclass(frozen=True)
-class BaseEstimate:
-    """One base parameter: estimate, standard deviation, 95 % interval, its value by the scenario, and whether the data
-    tell it."""
+class IntervalEstimate:
+    """A number: estimate, standard deviation, 95 % interval, and its value by the scenario."""
 
     name: str
     unit: str
@@ -27,6 +26,12 @@ class BaseEstimate:
     lower: float
     upper: float
     given: float
+
+
+@dataclass(frozen=True)
+class BaseEstimate(IntervalEstimate):
+    """One base parameter, and whether the data tell it."""
+
     told: bool
 
 

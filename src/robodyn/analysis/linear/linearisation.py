@@ -21,7 +21,8 @@ from robodyn.analysis.point_functions import PointFunctions
 from robodyn.assembly import System
 from robodyn.assembly.functions import INPUTS, Expressions
 from robodyn.errors import FlawList
-from robodyn.native import find_rough_entries, read_program
+from robodyn.native import KernelModule, find_rough_entries, read_program
+from robodyn.simulation.equilibrium import Balance, share_balance
 
 
 def linearise(
@@ -44,11 +45,26 @@ def linearise(
         outputs: names of signals.
         parameters: tunable numbers to change.
     """
-    parts = Parts(system, tuple(inputs), tuple(outputs))
-    parts.check()
-    slopes = Slopes(parts, parts.functions(), find_point(system, at, parameters))
+    asked = (tuple(inputs), tuple(outputs))
+    known = system.kept.get(("linear", *asked))
+    if known is None:
+        parts = Parts(system, *asked)
+        parts.check()
+        known = system.kept["linear", *asked] = parts, parts.functions()
+    parts, functions = known
+    slopes = Slopes(parts, functions, find_point(system, at, parameters, _rest_of(parts, functions.module)))
     slopes.check()
     return replace(build_model(slopes), notes=describe_notes(slopes))
+
+
+def _rest_of(parts: Parts, module: KernelModule) -> Balance | None:
+    """The equations of rest, which the rows of the model hold unless staircases are smoothed in it."""
+    values, slopes, n = module.kernels["values"], module.kernels["slopes"], parts.n
+
+    def jacobian(*at: np.ndarray) -> np.ndarray:
+        return np.array(slopes(*at)).reshape((values.out_sizes[0], -1), order="F")[:n, :n]
+
+    return None if parts.staircases else share_balance(parts.system, module, lambda *at: values(*at)[:n], jacobian)
 
 
 @dataclass(frozen=True)

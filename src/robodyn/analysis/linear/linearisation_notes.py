@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 # Part of a state's magnitude by which it is moved to look for kinks; the jump of a slope that is one, as part of the
 # largest slope of the same row a wider step away: smooth laws change much less over such a distance.
-KINK_STEP, KINK_JUMP, WIDE_STEP = 1e-9, 1e-3, 1e-3
+KINK_STEP, KINK_JUMP, WIDE_STEP, ROUNDING = 1e-9, 1e-3, 1e-3, 1e-9
 # A rate beyond this part of what its slopes make of the states' magnitudes is one of motion.
 REST = 1e-6
 MOST_NAMES = 5
+WAYS = 3
+"""On which all states are moved at once: two kinks may hide each other on one way, not on all."""
 
 
 def describe_notes(slopes: Slopes) -> tuple[str, ...]:
@@ -73,16 +75,32 @@ def _idle_inputs(slopes: Slopes) -> list[str]:
 
 def _kinks(slopes: Slopes) -> Iterator[str]:
     """States at whose present value a slope jumps: friction at rest, the corner of a table, a limit."""
-    n, x, nominal = slopes.parts.n, slopes.point.x, _nominal(slopes)
-    for k in slopes.parts.rough_states:
+    x, rough = slopes.point.x, slopes.parts.rough_states
+    sides = np.zeros((len(rough), x.size))
+    sides[range(len(rough)), rough] = (_nominal(slopes) + np.abs(x[: slopes.parts.n]))[rough]
+    # A way on which all of them move crosses every kink that one of them does: mostly there is none.
+    ways = np.random.default_rng(0).uniform(0.5, 1.0, (WAYS, len(rough))) * [(-1) ** k for k in range(len(rough))]
+    if not any(_jumps(slopes, way @ sides, anywhere=True) for way in ways):
+        return
+    for k, side in zip(rough, sides, strict=True):
         state = slopes.parts.system.states[k]
-        side = (nominal[k] + abs(x[k])) * (np.arange(x.size) == k)
-        near, far = (
-            [slopes.at(x + sign * part * side)[:, :n] * nominal for sign in (1, -1)] for part in (KINK_STEP, WIDE_STEP)
-        )
-        size = np.abs(far).max(axis=(0, 2))[:, None]
-        if np.any(np.abs(near[0] - near[1]) > KINK_JUMP * size):
+        if _jumps(slopes, side):
             yield f"{state.name} = {x[k]:.6g} {state.unit}".rstrip()
+
+
+def _jumps(slopes: Slopes, side: np.ndarray, anywhere: bool = False) -> bool:
+    """Whether a slope is another one on both sides of the operating point.
+
+    Args:
+        anywhere: whether small ones count that only the wider step makes large: it may reach what one state does not.
+    """
+    n, x, nominal = slopes.parts.n, slopes.point.x, _nominal(slopes)
+    near, far = (
+        [slopes.at(x + sign * part * side)[:, :n] * nominal for sign in (1, -1)] for part in (KINK_STEP, WIDE_STEP)
+    )
+    here, size = (np.abs(pair).max(axis=(0, 2))[:, None] for pair in (near, far))
+    size = np.minimum(here, size) + ROUNDING * size if anywhere else size
+    return bool(np.any(np.abs(near[0] - near[1]) > KINK_JUMP * size))
 
 
 def _nominal(slopes: Slopes) -> np.ndarray:

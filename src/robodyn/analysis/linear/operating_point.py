@@ -15,6 +15,7 @@ from robodyn.assembly.system import FREE
 from robodyn.errors import Flaw, FlawList, ModelError, refuse_unknown
 from robodyn.results import Run
 from robodyn.simulation import find_equilibrium
+from robodyn.simulation.equilibrium import Balance
 from robodyn.simulation.starting import search_start
 
 # "equilibrium", "start", a run (its end), a run and a time of it [s], values of states and memory by name, or a point
@@ -22,7 +23,9 @@ from robodyn.simulation.starting import search_start
 Place = str | Run | tuple[Run, float] | Mapping[str, float] | OperatingPoint
 
 
-def find_point(system: System, at: Place, parameters: Mapping[str, float] | None = None) -> OperatingPoint:
+def find_point(
+    system: System, at: Place, parameters: Mapping[str, float] | None = None, balance: Balance | None = None
+) -> OperatingPoint:
     """The operating point that `at` names.
 
     Delayed signals that are not recorded are taken as settled: d = w(x, d).
@@ -30,14 +33,14 @@ def find_point(system: System, at: Place, parameters: Mapping[str, float] | None
     Args:
         at: "equilibrium" | "start" | a run (its end) | (run, time [s]) | a point found before, whose parameters do
             not count | values by name of states and memory, the rest as the scenario starts.
-        parameters: tunable numbers to change.
+        parameters: tunable numbers to change; balance: the equations of rest, where they are there already.
     """
     changes = dict(parameters or {})
     p = _parameter_values(system, changes)
     if isinstance(at, OperatingPoint):
         return _check_sizes(system, replace(at, p=p))
     if at == "equilibrium" or (at == "start" and system.scenario.initialisation == "equilibrium"):
-        found = find_equilibrium(system, parameters=changes)
+        found = find_equilibrium(system, parameters=changes, balance=balance)
         return OperatingPoint(0.0, found.x, found.d, found.m, p)
     t, values = _values_at(system, at)
     described = search_start(system, p).x if at == "start" else [state.start for state in system.states]

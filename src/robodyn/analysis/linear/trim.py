@@ -20,6 +20,7 @@ from robodyn.assembly import System
 from robodyn.assembly.declarations import DelayInfo, StateInfo
 from robodyn.assembly.system import FREE
 from robodyn.errors import Flaw, FlawList, ModelError
+from robodyn.symbolic.kinds import changed_entries
 
 NEWTON_STEPS = 60
 SETTLED = 1e-10
@@ -211,9 +212,8 @@ def memory_changes(system: System) -> list[ca.SX | None]:
             what = f"block '{task.name}' is called in Python: whether it is at rest cannot be known"
             raise ModelError([Flaw("system", what)], system.scenario.name)
         after = system.memory_after(task)
-        for k in range(m.numel()):
-            if not ca.is_equal(after[k], m[k], 2):
-                rows[k] = after[k] - m[k]
+        for k in changed_entries(m, after):
+            rows[k] = after[k] - m[k]
     return rows
 
 

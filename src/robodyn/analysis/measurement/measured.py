@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.analysis.measurement.data_sheet import assess_clock
-from robodyn.errors import FlawList
+from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.files.samples import DataMapping, Samples, read_mapping, read_samples
 from robodyn.model import Scenario
 from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
@@ -75,6 +75,14 @@ def match_measured(data: Run, signals: dict[str, str]) -> None:
     for row in np.flatnonzero(np.diff(data.time) <= 0)[:10] + 1:
         flaws.add("time", f"{data.time[row]:g} s is there twice, at row {row + 1} again", "leave one of these rows out")
     flaws.raise_if_any("measured data")
+
+
+def last_as_long(scenario: Scenario, data: Run) -> Scenario:
+    """The scenario for as long as data last, recorded as a run asks for."""
+    if not data.time[-1] > 0:
+        raise ModelError([Flaw("time", "has nothing after the start")], "measured data")
+    recording = replace(scenario.recording, times=None, rate=None, refine=None)
+    return replace(scenario, duration=float(data.time[-1]), recording=recording)
 
 
 def describe_rates(scenario: Scenario, data: Run) -> list[str]:

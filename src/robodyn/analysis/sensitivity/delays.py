@@ -26,6 +26,7 @@ from robodyn.assembly import System
 from robodyn.assembly.declarations import DelayInfo
 from robodyn.errors import FlawList
 from robodyn.model import Number
+from robodyn.symbolic.kinds import changed_entries
 
 BEFORE_START = 1e30
 """A time [s] longer than any run: what arrives after it is the value before the start."""
@@ -191,7 +192,7 @@ def _changed(system: System, action: str) -> list[int]:
     """Places in [x, m] that an action changes."""
     column = ca.vertcat(system.symbols.x, system.symbols.m)
     after = system.expressions.actions[action]
-    return [i for i in range(column.numel()) if not ca.is_equal(after[i], column[i], 1)]
+    return changed_entries(column, after)
 
 
 def _depends(expression: ca.SX, symbols: ca.SX) -> list[bool]:

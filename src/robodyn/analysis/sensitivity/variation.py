@@ -12,6 +12,7 @@ from robodyn.analysis.sensitivity.agreement import AGREES, find_disagreement
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.system import sensitivity_system
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
+from robodyn.analysis.sweeps.numbers import find_numbers
 from robodyn.assembly import System, assemble
 from robodyn.errors import ModelError, refuse_unknown
 from robodyn.model import Number, Recording, Scenario, Solver
@@ -88,7 +89,9 @@ def prepare_variation(
     scenario = make_tunable(scenario, names)
     solver = solver or scenario.solver
     system = assemble(scenario)
-    numbers = tuple(_number(system, name) for name in names)
+    known = find_numbers(system)
+    refuse_unknown(names, known, "there is no such number", f"scenario '{scenario.name}'")
+    numbers = tuple(known[name] for name in names)
     place = {number.name for number in system.parameters}
     folded = tuple(name for name in names if name not in place and not name.startswith(INITIAL))
     reason, recorded, chosen = "", system, tuple(signals)
@@ -129,15 +132,6 @@ def make_tunable(scenario: Scenario, names: Sequence[str]) -> Scenario:
     if not more:
         return scenario
     return dataclasses.replace(scenario, machine=dataclasses.replace(machine, tunable=(*machine.tunable, *more)))
-
-
-def _number(system: System, name: str) -> Number:
-    known = dict(system.numbers)
-    starts = [(info.name, info.start, info.unit) for info in system.states]
-    starts += [(info.name, info.start, info.unit) for info in system.memory if not info.hidden]
-    known |= {f"{INITIAL}{state}": Number(f"{INITIAL}{state}", start, unit) for state, start, unit in starts}
-    refuse_unknown([name], known, "there is no such number", f"scenario '{system.scenario.name}'")
-    return known[name]
 
 
 def with_starts(compiled: CompiledSystem, starts: Mapping[str, float]) -> CompiledSystem:

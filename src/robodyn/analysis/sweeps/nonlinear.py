@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.analysis.sweeps.numbers import INITIAL
+from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sweeps.track import Track
 from robodyn.assembly import assemble
 from robodyn.errors import Flaw, ModelError

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
+from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.assembly import System
 from robodyn.assembly.declarations import MemoryInfo, StateInfo
 from robodyn.errors import FlawList, nearest
 from robodyn.model import Number
 
-INITIAL = "initial."
 WILDCARDS = "*?["
 
 

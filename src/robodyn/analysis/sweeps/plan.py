@@ -10,10 +10,11 @@ from functools import cached_property
 
 import numpy as np
 
+from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.variation import make_tunable
 from robodyn.analysis.sweeps.grid import Axis, Factors, combine_axes, make_axes
 from robodyn.analysis.sweeps.nonlinear import Nonlinear
-from robodyn.analysis.sweeps.numbers import INITIAL, check_once, find_numbers
+from robodyn.analysis.sweeps.numbers import check_once, find_numbers
 from robodyn.analysis.sweeps.sampling import RANDOM, SOBOL, Distribution, Draw, check_sampling, make_draws, sample_draws
 from robodyn.assembly import System, assemble
 from robodyn.errors import Flaw, FlawList, ModelError, nearest

@@ -11,8 +11,8 @@ const KINDS = ["parameters", "states", "inputs", "outputs", "events"];
 const OUTCOMES = ["goes on", "done", "failed"];
 const [STEPPED, RECORDED] = [0, 1];
 // All that a module may import.
-const { pow, hypot, atan2, sin, cos, exp } = Math;
-const MATHEMATICS = { pow, hypot, atan2, sin, cos, exp, fmod: (x, y) => x % y };
+const { pow, hypot, atan2, sin, cos, exp, log } = Math;
+const MATHEMATICS = { pow, hypot, atan2, sin, cos, exp, log, fmod: (x, y) => x % y };
 
 // The module's functions, from a Response, an ArrayBuffer, a Buffer, or a promise of one.
 export async function load(source) {

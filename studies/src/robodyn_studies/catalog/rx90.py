@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 
@@ -109,6 +110,7 @@ def resting_start(angles: Mapping[str, float], elastic: bool = False, flexible: 
     return start
 
 
+@cache
 def weld_reference(speed: float, acceleration: float) -> Block:
     """The joints' motion along the weld, at rest until WELD_REST."""
     end = (WELD_START[0], WELD_START[1] + rx.WELD_LENGTH, WELD_START[2])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -38,6 +39,7 @@ def rx90_flexible_mechanism(payload: float = 0.0, vibrations: int = 0) -> Mechan
     return rigid.with_bodies(*(match_inertia(_tube(name, vibrations), rigid.body(name)) for name in TUBES))
 
 
+@cache
 def _tube(name: str, vibrations: int) -> FlexibleBody:
     (radius, wall), nodes = TUBES[name]
     section = Section.tube(radius, wall, **rx.ALUMINIUM)

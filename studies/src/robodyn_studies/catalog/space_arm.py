@@ -10,6 +10,7 @@ end housings. All frames are parallel in the straight position, which is zero fo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from robodyn.model import GROUND, Block, Body, FlexibleBody, Joint, Machine, Mechanism, Point, Scenario, Solver
 from robodyn.structures import Reduction, Section, beam
@@ -66,6 +67,7 @@ class Boom:
     end: Body
 
 
+@cache
 def split_boom(boom: Body, how: Reduction = BOOM_REDUCTION) -> Boom:
     """Share a boom's mass between tube and housings, each housing with equal moments about x and y."""
     from scipy.optimize import brentq

@@ -29,6 +29,7 @@ double atan2(double y, double x);
 double sin(double x);
 double cos(double x);
 double exp(double x);
+double log(double x);
 
 double remainder(double x, double y);
 double erf(double x);
