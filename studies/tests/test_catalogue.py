@@ -8,8 +8,12 @@ from typer.testing import CliRunner
 
 from robodyn.catalog import list_scenarios
 from robodyn.cli import app
+from robodyn.model import describe
 from robodyn.pages.machine import read_machine
 from robodyn_studies.catalog import SCENARIOS
+from robodyn_studies.catalog import rx90_parameters as rx
+from robodyn_studies.catalog.rx90 import weld_reference
+from robodyn_studies.catalog.space_arm import BODIES, split_boom
 
 # The one that imitates a spreadsheet takes explicit Euler steps of 0.4 ms, which lose and gain energy; the one that
 # stands still moves by microradians, and its friction's work on them is found to some percent by steps of 0.25 ms; the
@@ -41,6 +45,14 @@ def test_changing_one_number_changes_that_number_alone(name):
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_every_machine_can_be_drawn(name):
     assert_is_drawn(SCENARIOS[name]())
+
+
+def test_what_scenarios_share_is_what_is_made_anew():
+    """Plans and reduced booms are made once a process: the same as made again."""
+    plan = (rx.WELD_SPEED, rx.WELD_SPEED / rx.WELD_RAMP)
+    boom = next(body for body in BODIES if body.name == "upper_boom")
+    assert describe(weld_reference(*plan)) == describe(weld_reference.__wrapped__(*plan))
+    assert describe(split_boom(boom).tube) == describe(split_boom.__wrapped__(boom).tube)
 
 
 def test_every_scenario_is_found():
