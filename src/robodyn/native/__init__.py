@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     )
     from robodyn.native.machine import has_wide_vectors
     from robodyn.native.program import Program
-    from robodyn.native.reading import UnsupportedOperation, read_program
+    from robodyn.native.reading import UnsupportedOperation, is_plain, read_program
     from robodyn.native.smoothness import find_rough_entries
     from robodyn.native.sweeps import FEW_CALLS, Sweep, build_jacobian
 
@@ -40,6 +40,7 @@ __all__ = [
     "find_rough_entries",
     "has_wide_vectors",
     "improve_program",
+    "is_plain",
     "jacobian",
     "pattern",
     "read_program",
@@ -53,7 +54,7 @@ __getattr__, __dir__ = load_when_used(
         "robodyn.native.kernel": "Kernel KernelModule LaneModule compile_kernels compile_lanes improve_program",
         "robodyn.native.machine": "has_wide_vectors",
         "robodyn.native.program": "Program",
-        "robodyn.native.reading": "UnsupportedOperation read_program",
+        "robodyn.native.reading": "UnsupportedOperation is_plain read_program",
         "robodyn.native.smoothness": "find_rough_entries",
         "robodyn.native.sweeps": "FEW_CALLS Sweep build_jacobian",
     },
