@@ -68,7 +68,7 @@ class Dynamics:
     @property
     def null_forces(self) -> Mapping[str, np.ndarray]:
         """Of each constraint force, its part in forces that move nothing."""
-        return self.constrained.null_forces if self.constrained else EMPTY
+        return self.constrained.redundancy.null_forces if self.constrained else EMPTY
 
 
 def accelerate(motion: Motion, tau: ca.SX, known: Contribution, bindings: Bindings) -> tuple[Dynamics, Contribution]:

@@ -146,7 +146,7 @@ def _describe_motion(dynamics: Dynamics, whole: Contribution) -> EquationsOfMoti
         loads=dynamics.loads,
         terms=Terms(linear.mass_matrix, linear.bias) if linear else None,
         constraint_forces=tuple(equation.force for equation in dynamics.equations),
-        spare=dynamics.constrained.spare if dynamics.constrained else 0,
+        spare=dynamics.constrained.redundancy.spare if dynamics.constrained else 0,
     )
 
 

@@ -56,8 +56,7 @@ def express_residuals(equations: Sequence[Equation], bindings: Bindings) -> Resi
 def _close(motion: Motion, constrained: Constrained, bindings: Bindings) -> Contribution:
     """A constraint that begins to hold stops what moves against it: an impact without rebound."""
     rates = ca.vertcat(*(e.h_dot for e in constrained.equations))
-    switched = {e.constraint.name: active for e, active in zip(constrained.equations, constrained.active, strict=True)}
-    switched = {name: active for name, active in switched.items() if not active.is_constant()}
+    switched = {e.constraint.name: e.active for e in constrained.equations if not e.active.is_constant()}
     if not switched:
         return Contribution()
     stopped = constrained.project(motion.v, rates)

@@ -8,8 +8,7 @@ rows as there are equations.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
@@ -21,12 +20,12 @@ from robodyn.assembly.equations import express_equations, express_rates
 from robodyn.assembly.mobility import COMPLIANCE, Solve, build_mobility
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Binding
-from robodyn.assembly.redundancy import find_redundant
+from robodyn.assembly.reaction_modes import Rows
+from robodyn.assembly.redundancy import Redundancy, find_redundant
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.undetermined import mean_mobility
 from robodyn.assembly.units import FORCE
 from robodyn.model import Constraint, LoopJoint, PrescribedMotion, Rod, Wheel
-from robodyn.model.fields import EMPTY
 from robodyn.symbolic import sqrt
 
 AT_ORIGIN = 1e-3
@@ -56,44 +55,40 @@ class Equation:
 
 
 @dataclass(frozen=True)
-class Constrained:
-    """A mechanism that keeps its constraints.
+class Constrained(Rows):
+    """A mechanism that keeps its constraints: rows H of the equations, held where they are active.
 
     Attributes:
-        solve: M^-1 applied to a column.
-        H: (k, n_v); W: M^-1 H^T (n_v, k).
-        hold: the multipliers lam = -S^-1 r that take off a residual r, zero for what does not hold.
-        pole: of Baumgarte's method [1/s].
-        left_out: equations that follow from these; idle: names of the forces of those that no joint has an effect on.
-        undetermined: names of the forces that the motion does not determine; null_forces: of each force, its part in
-            forces that move nothing, where there are such. spare: how many of the equations follow from the others.
+        solve: M^-1 applied to a column; pole: of Baumgarte's method [1/s].
+        left_out: equations that follow from these; redundancy: which do, and which forces are not determined.
         bindings: of what is prescribed.
     """
 
     equations: tuple[Equation, ...]
     solve: Solve
-    H: ca.SX
-    W: ca.SX
-    hold: Solve
     pole: ca.SX
-    left_out: tuple[Equation, ...] = ()
-    idle: tuple[str, ...] = ()
-    undetermined: tuple[str, ...] = ()
-    null_forces: Mapping[str, np.ndarray] = EMPTY
-    spare: int = 0
-    bindings: Bindings = field(default_factory=dict)
+    left_out: tuple[Equation, ...]
+    redundancy: Redundancy
+    bindings: Bindings
 
     @property
-    def active(self) -> tuple[ca.SX, ...]:
-        """For each equation, whether it holds."""
-        return tuple(equation.active for equation in self.equations)
+    def H(self) -> ca.SX:
+        return self.mobility.rows
+
+    @property
+    def W(self) -> ca.SX:
+        """M^-1 H^T, (n_v, k)."""
+        return self.mobility.columns
+
+    @property
+    def returning(self) -> ca.SX:
+        """h'' + 2 p h' + p^2 h = 0 (Baumgarte 1972)."""
+        return ca.vertcat(*(2 * self.pole * e.h_dot + self.pole**2 * e.h for e in self.equations))
 
     def accelerate(self, b: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Joint accelerations under b = tau - c, and the forces that keep the constraints."""
-        # Without the constraints first; then what they must add so that h'' + 2 p h' + p^2 h = 0 (Baumgarte 1972).
         a = self.solve(b)
-        wanted = [e.drift + 2 * self.pole * e.h_dot + self.pole**2 * e.h for e in self.equations]
-        lam = self.hold(self.H @ a + ca.vertcat(*wanted))
+        lam = self.hold(self.motions(a) + self.returning)
         return a + self.W @ lam, lam
 
     def respond(self, b: ca.SX) -> ca.SX:
@@ -144,7 +139,7 @@ def constrain(motion: Motion, solve: Solve, known: Contribution) -> tuple[Motion
     motion, read = replace(motion, somewhere=redundancy.somewhere), replace(read, warnings=redundancy.warnings)
     if flaws.found:
         return motion, None, read
-    equations = tuple(e for k, e in enumerate(found) if k not in redundancy.left_out)
+    equations = tuple(e for e in found if e.force not in redundancy.left_out)
     if not equations:
         for name in dict.fromkeys(e.constraint.name for e in found):
             flaws.add(f"constraints.{name}", "has no effect: it holds whatever the joints do", "leave it out")
@@ -152,13 +147,10 @@ def constrain(motion: Motion, solve: Solve, known: Contribution) -> tuple[Motion
     H = ca.jacobian(ca.vertcat(*(e.h_dot for e in equations)), motion.v)
     # S = H M^-1 H^T, by one solution with the mass matrix for each row.
     mobility = build_mobility(solve, H, lambda own: STIFFER * COMPLIANCE * mean_mobility(equations, ca.vertsplit(own)))
-    hold = mobility.holder(ca.vertcat(*(e.active for e in equations)))
-    left_out = tuple(found[k] for k in redundancy.left_out)
-    idle, undetermined = (tuple(found[k].force for k in ks) for ks in (redundancy.idle, redundancy.undetermined))
-    null = redundancy.null_forces
-    named = EMPTY if null is None else {e.force: row for e, row in zip(found, null, strict=True)}
-    own = (equations, solve, H, mobility.columns, hold, ca.SX(_choose_pole(motion)), left_out, idle, undetermined)
-    return motion, Constrained(*own, named, redundancy.spare, bindings), read
+    active, drift = ca.vertcat(*(e.active for e in equations)), ca.vertcat(*(e.drift for e in equations))
+    left_out = tuple(e for e in found if e.force in redundancy.left_out)
+    own = (equations, solve, ca.SX(_choose_pole(motion)), left_out, redundancy, bindings)
+    return motion, Constrained(mobility, active, drift, *own), read
 
 
 def _check_ground(motion: Motion, equations: list[Equation]) -> None:

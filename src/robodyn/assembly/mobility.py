@@ -11,7 +11,7 @@ What is held is a column of conditions (k,), here and elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -54,29 +54,12 @@ class MassSolver:
     def __call__(self, b: ca.SX) -> ca.SX:
         return ca.SX(solve_ldl(self.factors, b))  # type: ignore[arg-type]
 
-    def halve(self, rows: ca.SX) -> ca.SX:
-        """L^-T of each row of (k, n), as rows."""
-        found = [halve_ldl(self.factors, rows[i, :]) for i in range(rows.shape[0])]  # type: ignore[arg-type]
-        return ca.vertcat(ca.SX(0, rows.shape[1]), *(ca.horzcat(*row) for row in found))
-
-    def weigh(self, halves: ca.SX) -> ca.SX:
-        """D^-1 times each row of (k, n): `y^T D^-1 y'` is what a force along one row does to another."""
-        return halves @ ca.diag(ca.vertcat(*self.factors.inverse_diagonal))
-
-
-@dataclass(frozen=True)
-class Halves:
-    """Rows and directions, (k, n) each, after half a solution: S is their product, in half the work."""
-
-    rows: ca.SX
-    directions: ca.SX
-
-    def multiply(self, leaning: Collection[int]) -> ca.SX:
-        """S, by one product for both entries of a pair of rows that do not lean: see `Mobility`."""
-        k = self.rows.shape[0]
-        pairs = [[(j, i) if i < j and not {i, j} & {*leaning} else (i, j) for j in range(k)] for i in range(k)]
-        entries = [[ca.dot(self.rows[i, :], self.directions[j, :]) for i, j in row] for row in pairs]
-        return ca.vertcat(ca.SX(0, k), *(ca.horzcat(*row) for row in entries))
+    def respond(self, rows: ca.SX) -> ca.SX:
+        """K M^-1 K^T of rows (k, n), by half a solution of each and one product for both entries of a pair."""
+        k, weights = rows.shape[0], ca.SX(ca.vertcat(*self.factors.inverse_diagonal))
+        halves = [ca.vertcat(*halve_ldl(self.factors, rows[i, :])) for i in range(k)]  # type: ignore[arg-type]
+        pairs = [[(max(i, j), min(i, j)) for j in range(k)] for i in range(k)]
+        return ca.vertcat(*(ca.horzcat(*(ca.dot(halves[i], weights * halves[j]) for i, j in row)) for row in pairs))
 
 
 @dataclass(frozen=True)
@@ -87,7 +70,6 @@ class Mobility:
         rows: K (k, n); columns: W (n, k); S: K W.
         compliance: how much each row gives way under its own force (k,).
         leaning: numbers of rows whose forces act in another direction, by friction; S is symmetric but for these.
-        halves: of rows and directions, where there are any.
     """
 
     rows: ca.SX
@@ -95,7 +77,6 @@ class Mobility:
     S: ca.SX
     compliance: ca.SX
     leaning: tuple[int, ...] = ()
-    halves: Halves | None = None
 
     @cached_property
     def own(self) -> ca.SX:
@@ -109,8 +90,7 @@ class Mobility:
 
     def combine(self, F: ca.SX, E: ca.SX, compliance: ca.SX, leaning: tuple[int, ...] = ()) -> Mobility:
         """Of the motions `F w` under forces that are the columns of E, of these here."""
-        halves = Halves(F @ self.halves.rows, E.T @ self.halves.directions) if self.halves else None
-        return Mobility(F @ self.rows, self.columns @ E, F @ self.S @ E, compliance, leaning, halves)
+        return Mobility(F @ self.rows, self.columns @ E, F @ self.S @ E, compliance, leaning)
 
     def holder(self, held: ca.SX) -> Solve:
         """f as a function of b: `K W f + b = 0` where held, 0 elsewhere; by the smaller set of equations."""
@@ -215,15 +195,12 @@ def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh) -> Mobility:
     Args:
         solve: M^-1 as a function of a column.
     """
-    columns, halves = ca.horzcat(*(solve(rows[i, :].T) for i in range(rows.shape[0]))), None
-    if isinstance(solve, MassSolver):
-        half = solve.halve(rows)
-        halves = Halves(half, solve.weigh(half))
-    S = halves.multiply(()) if halves else rows @ columns
+    columns = ca.horzcat(*(solve(rows[i, :].T) for i in range(rows.shape[0])))
+    S = solve.respond(rows) if isinstance(solve, MassSolver) else rows @ columns
     # Where a prescribed motion moves all, nothing but rounding is mobile: there is some compliance nevertheless.
     given = ca.vertsplit(weigh(ca.diag(S)))
     compliance = ca.vertcat(*(c if c.is_zero() else sqrt(c**2 + LEAST_COMPLIANCE**2) for c in given))
-    return Mobility(rows, columns, S, compliance, halves=halves)
+    return Mobility(rows, columns, S, compliance)
 
 
 def mean_compliance(own: ca.SX) -> ca.SX:
@@ -235,15 +212,12 @@ def stack(*parts: Mobility) -> Mobility:
     """Rows of several kinds together."""
     if len(parts) == 1:
         return parts[0]
-    rows, columns = ca.vertcat(*(part.rows for part in parts)), ca.horzcat(*(part.columns for part in parts))
-    begins = accumulate([0, *(part.rows.shape[0] for part in parts)])
+    S = ca.vertcat(*(ca.horzcat(*(p.S if p is o else p.rows @ o.columns for o in parts)) for p in parts))
+    begins = accumulate([0, *(part.compliance.numel() for part in parts)])
     leaning = tuple(begin + i for begin, part in zip(begins, parts, strict=False) for i in part.leaning)
-    found = [part.halves for part in parts if part.halves]
-    halves = None
-    if len(found) == len(parts):
-        halves = Halves(*(ca.vertcat(*(getattr(h, name) for h in found)) for name in ("rows", "directions")))
-    S = halves.multiply(leaning) if halves else rows @ columns
-    return Mobility(rows, columns, S, ca.vertcat(*(part.compliance for part in parts)), leaning, halves)
+    columns = [(part.rows, part.columns.T, part.compliance) for part in parts]
+    rows, columns_T, compliance = (ca.vertcat(*column) for column in zip(*columns, strict=True))
+    return Mobility(rows, columns_T.T, S, compliance, leaning)
 
 
 def slack_of(b: ca.SX, allowed: ca.SX, least: float = NO_FORCE) -> ca.SX:

@@ -9,7 +9,7 @@ world's axes in turn. There, all equations stay, and the compliance of their for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ import numpy as np
 from robodyn.assembly.motion import Motion
 from robodyn.errors import FlawList
 from robodyn.model import Constraint, LoopJoint, PrescribedMotion, Wheel
+from robodyn.model.fields import EMPTY
 from robodyn.symbolic.tables import spell_out
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ Evaluated = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Redundancy:
-    """Numbers of equations.
+    """Equations, by the names of their forces.
 
     Attributes:
         left_out: those that follow from others, everywhere in the same way.
@@ -54,11 +55,11 @@ class Redundancy:
         somewhere: a position that meets the equations, general if it can be.
     """
 
-    left_out: tuple[int, ...] = ()
-    idle: tuple[int, ...] = ()
-    undetermined: tuple[int, ...] = ()
+    left_out: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
+    undetermined: tuple[str, ...] = ()
     spare: int = 0
-    null_forces: np.ndarray | None = None
+    null_forces: Mapping[str, np.ndarray] = EMPTY
     somewhere: np.ndarray | None = None
     warnings: tuple[str, ...] = ()
 
@@ -92,15 +93,17 @@ def find_redundant(motion: Motion, equations: Sequence[Equation], steady: Sequen
     index3 = motion.context.scenario.constraint_method.method == "index3"
     left_out = dependent if index3 or _same_combinations(gradients, dependent, idle) else idle
     undetermined = _agree(_shared_rows(H) for H in gradients) if both_met else idle
-    spare = len(dependent) - len(left_out)
-    found = replace(found, left_out=left_out, idle=idle, undetermined=undetermined, spare=spare)
+    spare, names = len(dependent) - len(left_out), [equation.force for equation in equations]
+    out, unmoved, shared = (tuple(names[k] for k in group) for group in (left_out, idle, undetermined))
+    found = replace(found, left_out=out, idle=unmoved, undetermined=shared, spare=spare)
     if not undetermined:
         return found
     null = _null_forces(gradients[-1] if both_met else gradients[0])
     if index3 and null.shape[1] > len(left_out):
         what = "index3 needs independent equations, and here some follow from those of a constraint that may break"
         flaws.add("constraint_method.method", what, "say baumgarte or projection")
-    return replace(found, null_forces=null, warnings=(*warnings, _describe(equations, found)))
+    null_forces = dict(zip(names, null, strict=True))
+    return replace(found, null_forces=null_forces, warnings=(*warnings, _describe(len(equations), found)))
 
 
 def _agree(found: Iterable[Sequence[int]]) -> tuple[int, ...]:
@@ -108,19 +111,18 @@ def _agree(found: Iterable[Sequence[int]]) -> tuple[int, ...]:
     return tuple(sorted(set.intersection(*map(set, found))))
 
 
-def _describe(equations: Sequence[Equation], found: Redundancy) -> str:
-    left_out, undetermined, spare = found.left_out, found.undetermined, found.spare
-    named, shared = (", ".join(equations[k].force for k in group) for group in (left_out, undetermined))
-    count = f"{len(left_out) + spare} of {len(equations)} constraint equations follow from the others"
+def _describe(count: int, found: Redundancy) -> str:
+    left_out, spare, undetermined = found.left_out, found.spare, found.undetermined
+    told = f"{len(left_out) + spare} of {count} constraint equations follow from the others"
     if spare:
-        count += f", {spare} of them in a way that changes with the position, so that these stay"
+        told += f", {spare} of them in a way that changes with the position, so that these stay"
     if left_out:
-        count += f" and are left out: {named}" if not spare else f"; left out: {named}"
+        told += f"{'; left out' if spare else ' and are left out'}: {', '.join(left_out)}"
     message = (
         f"the motion does not determine {len(undetermined)} forces, those of the least sum of squares are given "
-        f"(forces and torques weighed by the mean mobility of their kind): {shared}"
+        f"(forces and torques weighed by the mean mobility of their kind): {', '.join(undetermined)}"
     )
-    return (f"{count}; " if left_out or spare else "") + message
+    return f"{told}; {message}" if left_out or spare else message
 
 
 def _check_directions(

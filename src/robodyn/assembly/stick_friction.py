@@ -155,7 +155,7 @@ def build_sticking(
     drift = ca.jtimes(speed, motion.q, motion.q_dot)
     numeric = motion.value_somewhere(G)
     always, resting = np.zeros((0, motion.v.numel())), []
-    if constrained is not None and all(active.is_constant() for active in constrained.active):
+    if constrained is not None and constrained.held.is_constant():
         always = motion.value_somewhere(constrained.H)
         resting = [k for k, equation in enumerate(constrained.equations) if _rests(motion, equation)]
     # Rows that add no rank hold what others hold already, with all constraints or without those that may let go: their

@@ -32,7 +32,7 @@ def define_constraint_forces(motion: Motion, constrained: Constrained, lam: ca.S
     """The forces of all equations as signals; those that the motion does not determine have a note."""
     parts = []
     for equation, force in _share_forces(motion, constrained, lam):
-        note = NOTE if equation.force in constrained.undetermined else ""
+        note = NOTE if equation.force in constrained.redundancy.undetermined else ""
         value = -force if isinstance(equation.constraint, Rod) else force
         parts.append(define([SignalInfo(equation.force, equation.unit, note=note)], {equation.force: value}, bindings))
     return merge(parts)
@@ -45,10 +45,10 @@ def _share_forces(motion: Motion, constrained: Constrained, lam: ca.SX) -> list[
         lam: forces of the equations that are not left out, which alone would do.
     """
     # What no joint has an effect on carries nothing.
-    idle = [(e, ca.SX(0)) for e in constrained.left_out if e.force in constrained.idle]
-    shared = [e for e in constrained.left_out if e.force not in constrained.idle]
+    idle = [(e, ca.SX(0)) for e in constrained.left_out if e.force in constrained.redundancy.idle]
+    shared = [e for e in constrained.left_out if e.force not in constrained.redundancy.idle]
     if not shared:
-        if any(e.force in constrained.undetermined for e in constrained.equations):
+        if any(e.force in constrained.redundancy.undetermined for e in constrained.equations):
             # Compliance has shared them so, but for what errors of the motion add: H^T does not see that.
             lam = constrained.carry(constrained.H.T @ lam)
         return [*idle, *zip(constrained.equations, ca.vertsplit(lam), strict=True)]

@@ -75,7 +75,7 @@ class HasInterfaces(Protocol):
 class GivesModels(Protocol):
     """Can be felt at an interface, see `InterfaceUnit`."""
 
-    def reduced_model(self, interface: str) -> ReducedModel:
+    def reduced_model(self, interface: str, step: float = 0.0) -> ReducedModel:
         """This unit as it is felt there."""
 
 

@@ -48,6 +48,9 @@ class Connection(Description):
     join: str | None = choice(
         JOININGS, default=None, doc="how sides joined rigidly come together", absent=f'`"{JOININGS[0]}"`'
     )
+    implicit: bool = flag(
+        default=False, doc="whether reduced models hold what their forces become within the macro step, to first order"
+    )
 
     @property
     def name(self) -> str:
@@ -112,6 +115,7 @@ class InterfacePair:
     models: tuple[tuple[int, int], ...]
     order: int = 0
     join: str = JOININGS[0]
+    implicit: bool = False
 
     @property
     def merged(self) -> bool:
@@ -159,9 +163,8 @@ def _make_interface_pair(
         else:
             mean = connection.mean if connection.mean is not None else takes[other] == "model"
             channels.append(_force_channel(sides[other], sides[this], connection.order, mean))
-    return InterfacePair(
-        connection.name, sides, tuple(channels), tuple(models), connection.order, connection.join or JOININGS[0]
-    )
+    how = connection.order, connection.join or JOININGS[0], connection.implicit
+    return InterfacePair(connection.name, sides, tuple(channels), tuple(models), *how)
 
 
 def _check_bond(connection: Connection, sides: tuple[Side, Side], takes: Any, path: str, flaws: FlawList) -> None:
@@ -182,6 +185,10 @@ def _check_bond(connection: Connection, sides: tuple[Side, Side], takes: Any, pa
         flaws.add(f"{path}.mean", "has no effect", "no force is sent")
     if connection.join is not None and (takes != ("model", "model") or sides[0].elastic):
         flaws.add(f"{path}.join", "has no effect", "only sides that both take a model, rigidly, are joined")
+    if connection.implicit and not any(side.interface.rigid for side in sides):
+        flaws.add(f"{path}.implicit", "has no effect", "only models that are attached rigidly can be implicit")
+    if connection.implicit and connection.order:
+        flaws.add(f"{path}.implicit", "knows how forces go on, order too", "connect it with order 0")
 
 
 def _motion_channels(source: Side, target: Side, order: int) -> list[Channel]:

@@ -75,16 +75,16 @@ class Exchange:
     def start(self, time: float) -> None:
         """First exchange, start of all units, and what they give then."""
         self._sample(time)
-        self.write(time)
+        self.write(time, self.settings.step)
         for name, unit in self.units.items():
             ask(name, unit.start, time)
             self.outputs[name] = self._read(name)
         self._sample(time)
         self.record.begin(self.outputs)
 
-    def write(self, time: float) -> None:
-        """Send everything at the beginning of a macro step: first what is known, then what depends on that."""
-        self.models.send(time, self.outputs)
+    def write(self, time: float, step: float) -> None:
+        """Send everything at the beginning of a macro step [s]: first what is known, then what depends on that."""
+        self.models.send(time, step, self.outputs)
         self._send_signals(time, late=False)
         late = [samples for samples in self.samples if samples.channel.late]
         for name in {samples.channel.source for samples in late}:
@@ -209,7 +209,7 @@ class Exchange:
 
     def close(self, time: float) -> None:
         """A last exchange, so that the record ends as it began."""
-        self.write(time)
+        self.write(time, self.settings.step)
         self._look(time)
         for name in self.units:
             self.events.collect(name)

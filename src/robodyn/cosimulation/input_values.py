@@ -30,7 +30,11 @@ class InputValues:
         self.values[places[len(course) :]] = 0.0
         self.values[self._place[EXCHANGE]] = time
 
-    def set(self, names: tuple[str, ...], values: np.ndarray) -> None:
+    def value(self, name: str) -> float:
+        """Of a number that stays as it is until the next exchange."""
+        return float(self.values[self._place[name]])
+
+    def set(self, names: tuple[str, ...], values: np.ndarray | float) -> None:
         """Numbers that stay as they are until the next exchange."""
         self.values[self._find(names)] = values
 

@@ -156,7 +156,7 @@ class _Course:
         while True:
             end = min(self._next(), np.inf if event is None else event)
             saved = self.exchange.save() if self.restores else None
-            self.exchange.write(self.time)
+            self.exchange.write(self.time, end - self.time)
             outcome = self.exchange.advance(self.time, end, self.settings.scheme)
             event = self.exchange.events.find_cut(self.time, end)
             if event is not None:

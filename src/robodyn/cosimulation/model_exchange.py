@@ -27,7 +27,8 @@ class IllConditioned(ValueError):
         super().__init__(
             f"the reduced interface model of '{side.unit}.{side.interface.name}' broke down at {time:.6g} s: the "
             f"condition number of its mobility is {condition:.3g}, so that it has no inertia; the mechanism is in or "
-            "near a singular position there: couple fewer rows, attach it through a stiffness, or make it flexible"
+            "near a singular position there: couple fewer rows, attach it through a stiffness, or make it flexible; "
+            "where it is implicit, shorten the macro step"
         )
 
 
@@ -55,12 +56,12 @@ class ModelExchange:
         }
         self.speeds: dict[str, float] = {}
 
-    def send(self, time: float, outputs: Outputs) -> None:
-        """Take all reduced models first, then attach them: in parallel, as the state was."""
+    def send(self, time: float, step: float, outputs: Outputs) -> None:
+        """Take all reduced models first, then attach them for a macro step [s]: in parallel, as the state was."""
         for interface_pair in self.interface_pairs:
             if not interface_pair.models:
                 continue
-            taken = {sender: self._take(interface_pair, sender, time) for sender, _ in interface_pair.models}
+            taken = {sender: self._take(interface_pair, sender, time, step) for sender, _ in interface_pair.models}
             motions = {k: model.motion for k, model in taken.items()}
             self.message[interface_pair.name] = (
                 _gap(interface_pair, motions, outputs),
@@ -79,9 +80,10 @@ class ModelExchange:
                 taker = self.takers[side.unit]
                 ask(side.unit, taker.attach_model, side.interface.name, taken[sender], motion, **further)
 
-    def _take(self, interface_pair: InterfacePair, sender: int, time: float) -> ReducedModel:
+    def _take(self, interface_pair: InterfacePair, sender: int, time: float, step: float) -> ReducedModel:
         side = interface_pair.sides[sender]
-        model = ask(side.unit, self.givers[side.unit].reduced_model, side.interface.name)
+        further = {"step": step} if interface_pair.implicit else {}
+        model = ask(side.unit, self.givers[side.unit].reduced_model, side.interface.name, **further)
         # A receiver behind a stiffness needs the mobility alone, which always exists; a rigid one needs its inverse.
         needed = not interface_pair.sides[1 - sender].elastic
         if needed and not model.condition <= self.settings.condition_limit:

@@ -14,7 +14,7 @@ import numpy as np
 from robodyn.cosimulation.connection import InterfacePair, Side
 from robodyn.cosimulation.extrapolation import Samples, Trend
 from robodyn.cosimulation.interface_merge import JOININGS
-from robodyn.cosimulation.polynomials import EXCHANGE, HIGHEST_ORDER, all_coefficients
+from robodyn.cosimulation.polynomials import EXCHANGE, HIGHEST_ORDER, STEP, all_coefficients
 from robodyn.cosimulation.port_signals import MEAN, far_states
 from robodyn.cosimulation.scenario_unit import ScenarioUnit
 from robodyn.cosimulation.unit import InterfaceMotion
@@ -109,6 +109,7 @@ class NativeUnit(Structure):
             n_values=len(unit.values),
             n_spheres=len(unit.spheres),
             clock=self.numbers.get(EXCHANGE, -1),
+            span=self.numbers[STEP] if unit.foresees else -1,
             **read,
             **places,
         )

@@ -16,7 +16,7 @@ from robodyn.assembly import System
 from robodyn.errors import FlawList, nearest
 from robodyn.model import Number
 
-EXCHANGE = "exchange.time"
+EXCHANGE, STEP = "exchange.time", "exchange.step"
 HIGHEST_ORDER = 2
 
 
@@ -37,9 +37,9 @@ def with_polynomials(system: System, names: Sequence[str]) -> System:
     if not names:
         return system
     place = {number.name: k for k, number in enumerate(system.parameters)}
-    begin = ca.SX.sym(EXCHANGE)
+    begin, step = ca.SX.sym(EXCHANGE), ca.SX.sym(STEP)
     passed = system.symbols.t - begin
-    old, new, added, numbers = [], [], [begin], [Number(EXCHANGE, 0.0, "s")]
+    old, new, added, numbers = [], [], [begin, step], [Number(EXCHANGE, 0.0, "s"), Number(STEP, 0.0, "s")]
     for name in names:
         symbol = system.symbols.p[place[name]]
         rate, curvature = (ca.SX.sym(key) for key in coefficient_names(name)[1:])

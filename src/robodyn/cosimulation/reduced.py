@@ -13,7 +13,7 @@ Kovecses, Teichmann. f holds elastic, damping and all other forces but those of 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import casadi as ca
@@ -23,6 +23,7 @@ from robodyn.assembly import System
 from robodyn.assembly.declarations import Port
 from robodyn.assembly.functions import INPUTS
 from robodyn.assembly.system import build_mass_matrix
+from robodyn.cosimulation.polynomials import STEP
 from robodyn.cosimulation.unit import InterfaceMotion, ReducedModel
 from robodyn.engine.binding import address_of, functions
 from robodyn.engine.layout import structures
@@ -94,15 +95,21 @@ def invert(S: np.ndarray) -> np.ndarray:
 
 
 class PortFunctions:
-    """Native functions of a system's interfaces, made once: their motion, and the terms of the equations there."""
+    """Native functions of a system's interfaces, made once: their motion, and the terms of the equations there.
 
-    def __init__(self, system: System, extra: Mapping[str, ca.SX] | None = None) -> None:
+    Args:
+        implicit: interfaces whose models hold what their forces become within the macro step, see `_foresee`.
+    """
+
+    def __init__(
+        self, system: System, extra: Mapping[str, ca.SX] | None = None, implicit: Collection[str] = ()
+    ) -> None:
         self.system = system
         self.ports: dict[str, Port] = {port.interface.name: port for port in system.motion.ports}
         columns = [*system.symbols]
         outputs = dict(extra or {})
         for name, port in self.ports.items():
-            parts = [*_terms(system, port), *_motion(port)]
+            parts = [*_terms(system, port, name in implicit), *_motion(port)]
             outputs[f"terms:{name}"] = ca.vertcat(*(ca.vec(ca.densify(part)) for part in parts))
         traced = {
             key: ca.Function(key.replace(":", "_").replace(".", "_"), columns, [ca.densify(column)])
@@ -135,7 +142,7 @@ def split_motion(k: int, values: np.ndarray) -> InterfaceMotion:
     return InterfaceMotion(values[:n], values[n : n + k], rotation)
 
 
-def _terms(system: System, port: Port) -> list[ca.SX]:
+def _terms(system: System, port: Port, implicit: bool = False) -> list[ca.SX]:
     """M, c, f, A_i, A_i' v, A_c, A_c' v, which constraints hold, and N."""
     assert system.motion.mechanics is not None
     attached = [other for other in system.motion.ports if other.inertia is not None]
@@ -144,11 +151,27 @@ def _terms(system: System, port: Port) -> list[ca.SX]:
     others = [(other.inertia, other.A) for other in attached if other is not port]
     M = build_mass_matrix(system.motion.mechanics.tree, system.q, [*own, *others])
     f = system.expressions.applied - port.A.T @ port.acting
+    if implicit:
+        M, f = _foresee(system, M, f)
     k = len(system.motion.constraint_forces)
     rates = system.expressions.constraints[k:] if k else ca.SX(0, 1)
     A_c = ca.jacobian(rates, system.v)
     drift_c, active = system.expressions.constraint_drift, system.expressions.active
     return [M, system.bias, f, port.A, port.drift, A_c, drift_c, active, system.N]
+
+
+def _foresee(system: System, M: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """M and f of a linearly implicit midpoint step of length h, whose forces are those in the middle of it.
+
+        (M - h/2 b_v - h^2/4 b_q) v' = b + h/2 (b_q v + b_t),    b = f - c
+
+    What gyroscopic forces add to M, which no inertia can be, is left out.
+    """
+    names = [number.name for number in system.parameters]
+    half, b = system.symbols.p[names.index(STEP)] / 2, f - system.bias
+    by_v, by_q = ca.jacobian(b, system.v), ca.jacobian(b, system.q) @ system.N
+    change = half * by_v + half**2 * by_q
+    return M - (change + change.T) / 2, f + half * (by_q @ system.v + ca.jacobian(b, system.symbols.t))
 
 
 def reduce_system(

@@ -13,7 +13,7 @@ import numpy as np
 from robodyn.assembly import assemble
 from robodyn.cosimulation.input_values import InputValues
 from robodyn.cosimulation.interface_merge import move_interface, quaternions
-from robodyn.cosimulation.polynomials import HIGHEST_ORDER, with_polynomials
+from robodyn.cosimulation.polynomials import HIGHEST_ORDER, STEP, with_polynomials
 from robodyn.cosimulation.port_signals import (
     far_states,
     lower_triangle,
@@ -91,6 +91,7 @@ class ScenarioUnit:
         called = [task.call for task in interrupted.tasks] + [guard.call for guard in interrupted.guards]
         self.can_restore = not any(called)
         self.chosen: tuple[str, ...] | None = None
+        self.implicit: tuple[str, ...] = ()
         self.numbers = InputValues(self.system.parameters)
         self.begin = find_start(self.compiled, self.values)
         self.run: ResumableRun | None = None
@@ -136,11 +137,16 @@ class ScenarioUnit:
         own = [name for part in self.interfaces.values() for name in port_signals(part)]
         chosen = tuple(dict.fromkeys(name for name in (*own, *names) if name not in self._means))
         if chosen != self.chosen:
-            outputs, known = self.system.expressions.outputs, self.system.signal_names
-            column = ca.vertcat(ca.SX(0, 1), *(outputs[known.index(name)] for name in chosen))
-            self.chosen, self.functions = chosen, PortFunctions(self.system, {"chosen": column})
-            self._make_terms()
+            self.chosen = chosen
+            self._make_functions()
         self._prepare()
+
+    def _make_functions(self) -> None:
+        """What is read, and the terms at interfaces, in native code."""
+        outputs, known = self.system.expressions.outputs, self.system.signal_names
+        column = ca.vertcat(ca.SX(0, 1), *(outputs[known.index(name)] for name in self.chosen or ()))
+        self.functions = PortFunctions(self.system, {"chosen": column}, self.implicit)
+        self._make_terms()
 
     def _make_terms(self) -> None:
         """Room for what is found at interfaces."""
@@ -223,9 +229,25 @@ class ScenarioUnit:
         self.ended = self.run.finish(status)
         return describe_outcome(self.compiled, self.solver, self.ended)
 
-    def reduced_model(self, interface: str) -> ReducedModel:
-        """The scenario's mechanism as it is felt at an interface, at the present state."""
+    def reduced_model(self, interface: str, step: float = 0.0) -> ReducedModel:
+        """The scenario's mechanism as it is felt at an interface, at the present state.
+
+        Args:
+            step: macro step within which its forces change as they do to first order [s]; 0: they are held.
+        """
+        if step > 0 and interface not in self.implicit:
+            self.implicit = (*self.implicit, interface)
+            self._make_functions()
+            self._prepare()
+        if self.implicit and self.numbers.value(STEP) != step:
+            self.numbers.set((STEP,), step)
+            self._prepare()
         return self.functions.fill(self.terms[interface], interface, *self._now()).reduce()
+
+    @property
+    def foresees(self) -> bool:
+        """Whether the models that it gave last are implicit."""
+        return bool(self.implicit) and self.numbers.value(STEP) > 0
 
     def attach_model(
         self, interface: str, model: ReducedModel, motion: InterfaceMotion | None, trend: np.ndarray | None = None

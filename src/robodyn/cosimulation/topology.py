@@ -56,6 +56,8 @@ def _check_exchange(
     sender, receiver = (units[interface_pair.sides[k].unit] for k in pair)
     if not isinstance(sender, GivesModels):
         flaws.add(sender.name, "has no reduced_model", "couple it by signals")
+    elif interface_pair.implicit and "step" not in inspect.signature(sender.reduced_model).parameters:
+        flaws.add(sender.name, "has no implicit models", "connect it without implicit")
     if not isinstance(receiver, TakesModels):
         flaws.add(receiver.name, "has no attach_model", "couple it by signals")
     elif _sets_motion(interface_pair, pair[1]) and isinstance(receiver, KeepsMotion) and receiver.keeps_motion:

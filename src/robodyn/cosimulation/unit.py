@@ -71,8 +71,12 @@ class InterfaceUnit(Unit, Protocol):
     def interfaces(self) -> Mapping[str, Interface]:
         """By name."""
 
-    def reduced_model(self, interface: str) -> ReducedModel:
-        """This unit as it is felt at one of its interfaces."""
+    def reduced_model(self, interface: str, step: float = 0.0) -> ReducedModel:
+        """This unit as it is felt at one of its interfaces.
+
+        Args:
+            step: macro step within which its forces change as they do to first order [s], for implicit models.
+        """
 
     def attach_model(
         self, interface: str, model: ReducedModel, motion: InterfaceMotion | None, trend: np.ndarray | None = None

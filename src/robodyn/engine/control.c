@@ -219,7 +219,7 @@ static double find_bend(Run *run) {
 /* Make one accepted step from START to END, t to t_new; 0 when the run cannot go on (status, offender), -1 when another
    method is to try it. */
 int take_step(Run *run) {
-  run->dense_known = run->end_known = run->bent = 0;
+  run->dense_known = run->end_known = run->guards_known = run->bent = 0;
   run->theta_end = 1.0;
   if (!run->method->adaptive) {
     run->h_tried = choose_fixed(run);
@@ -235,7 +235,7 @@ int take_step(Run *run) {
       run->was_cut = 1;
     }
     run->h_tried = h;
-    run->dense_known = run->end_known = 0;
+    run->dense_known = run->end_known = run->guards_known = 0;
     /* Equations that could not be solved are an error beyond all bounds. */
     double error = try_step(run) ? measure_error(run) : INFINITY;
     bend = error < INFINITY && cuts < MOST_CUTS ? find_bend(run) : 1.0;

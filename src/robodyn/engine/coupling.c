@@ -166,8 +166,16 @@ static void send_signals(Coupling *coupling, int64_t late) {
   }
 }
 
+/* The length of the macro step, for models that know how their forces go on. */
+static void set_span(CoupledRun *unit, double step) {
+  if (unit->span < 0 || unit->values[unit->span] == step) return;
+  unit->values[unit->span] = step;
+  prepare_parameters(unit);
+}
+
 /* Send everything at the beginning of a macro step: first what is known, then what depends on that. */
 static int exchange(Coupling *coupling) {
+  for (int64_t u = 0; u < coupling->n_units; u++) set_span(&coupling->units[u], coupling->end - coupling->time);
   for (coupling->pair = 0; coupling->pair < coupling->n_pairs; coupling->pair++)
     if (!exchange_models(coupling, &coupling->pairs[coupling->pair])) return 0;
   send_signals(coupling, 0);

@@ -43,6 +43,7 @@ typedef struct {
   int64_t n_values;
   int64_t n_spheres;
   int64_t clock;           /* place among the values of the time of the last exchange, -1: none */
+  int64_t span;            /* and of the macro step that its models are implicit in, -1: none is */
   int64_t moved;           /* whether its states were changed at this exchange */
 } CoupledRun;
 

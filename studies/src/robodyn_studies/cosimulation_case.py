@@ -37,7 +37,7 @@ class Way:
         coupling: one of `catalog.space_case.COUPLINGS`; order: of what goes on between exchanges.
         scheme: of the co-simulation; first: the unit that goes first.
         join: of models in both directions; roll: of the shoulder while the payload turns [rad].
-        height: of point A [m].
+        height: of point A [m]; implicit: whether models hold what their forces become within the macro step.
     """
 
     coupling: str
@@ -48,6 +48,7 @@ class Way:
     join: str | None = None
     roll: float = 0.0
     height: float = HEIGHT
+    implicit: bool = False
 
     @property
     def latched(self) -> bool:
@@ -56,7 +57,7 @@ class Way:
 
     @property
     def connection(self) -> Connection:
-        return Connection(f"arm.{PORT}", f"payload.{PORT}", self.order, join=self.join)
+        return Connection(f"arm.{PORT}", f"payload.{PORT}", self.order, join=self.join, implicit=self.implicit)
 
     def units(self) -> list[ScenarioUnit]:
         """Arm and payload at their start, in the order in which they go."""

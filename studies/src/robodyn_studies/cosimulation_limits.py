@@ -34,6 +34,7 @@ ONE_WAY = Way("model-force", scheme="sequential", first="payload")
 MANY_WAYS = {
     "models both ways": MODELS,
     "models both ways, order 1": Way("model-model", order=1),
+    "models both ways, implicit": Way("model-model", implicit=True),
     "models both ways, halfway": Way("model-model", join="mean"),
     "models both ways, rigid arm": RIGID_MODELS,
     "model one way, parallel": Way("model-force"),

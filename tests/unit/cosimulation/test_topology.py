@@ -5,7 +5,8 @@ import pytest
 from support.coupled import scenario
 
 from robodyn import GROUND, Block, Body, Interface, Joint, Machine, Mechanism, ModelError, Point
-from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate
+from robodyn.catalog import oscillator_sides
+from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate, macro_steps
 from robodyn.results import OutcomeKind
 
 CHAIN = [Connection("left.b", "middle.a"), Connection("middle.b", "right.a")]
@@ -37,6 +38,37 @@ def test_three_units_joined_rigidly_move_as_one_mass(masses):
     # Forces of models attached rigidly are held: first order.
     assert errors[0] < 4e-3
     assert errors[1] == pytest.approx(errors[0] / 2, rel=0.1)
+
+
+@pytest.mark.parametrize("natively", [True, False])
+def test_implicit_models_are_of_second_order(masses, natively, monkeypatch):
+    left, _, right = masses
+    if not natively:
+        monkeypatch.setattr(macro_steps, "runs_natively", lambda exchange: False)
+    omega, errors = np.sqrt(50.0 / 4.0), []
+    for step in (0.04, 0.02):
+        link = Connection("left.b", "right.a", implicit=True)
+        run = cosimulate([left.renew(), right.renew()], [link], settings=CosimSettings(step))
+        errors.append(run["right"]["slide.position"].final - np.sin(omega) / omega)
+
+    # Held models are 4.2 mm off at the longer step.
+    assert errors == pytest.approx([5.2381e-4, 1.3283e-4], rel=1e-4)
+
+
+def test_implicit_models_that_cannot_be_are_told(masses):
+    class Explicit(ScenarioUnit):
+        def reduced_model(self, interface):
+            return super().reduced_model(interface)
+
+    left, _, right = (unit.renew() for unit in masses)
+    left.__class__ = Explicit
+    with pytest.raises(ModelError, match="left: has no implicit models"):
+        cosimulate([left, right], [Connection("left.b", "right.a", implicit=True)], settings=CosimSettings(0.01))
+    with pytest.raises(ModelError, match="knows how forces go on, order too"):
+        cosimulate([left, right], [Connection("left.b", "right.a", 1, implicit=True)], settings=CosimSettings(0.01))
+    sides = [ScenarioUnit(part, name=name) for part, name in zip(oscillator_sides("model-model"), "ab", strict=True)]
+    with pytest.raises(ModelError, match="only models that are attached rigidly can be implicit"):
+        cosimulate(sides, [Connection("a.port", "b.port", implicit=True)], settings=CosimSettings(0.01))
 
 
 def test_an_interface_meets_one_other_only(masses):

@@ -103,7 +103,7 @@ class MacroSteps:
         unit = self.units[name]
         unit.hold((key,), unit.held((key,)) + change)
         self._read_again()
-        self.exchange.write(self.time)
+        self.exchange.write(self.time, self.settings.step)
         units = self.units.values()
         return np.concatenate([part for unit in units for part in (unit.state, unit.values)])
 
@@ -188,7 +188,7 @@ def _check_samples(units: Mapping[str, ScenarioUnit], step: float) -> None:
 
 
 def _advance(exchange: Exchange, begin: float, end: float, scheme: str) -> None:
-    exchange.write(begin)
+    exchange.write(begin, end - begin)
     outcome = exchange.advance(begin, end, scheme)
     if outcome is not None:
         raise ValueError(f"no macro step of {end - begin:g} s at {begin:g} s: {outcome.sentence}")
