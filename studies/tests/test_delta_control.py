@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn import MachineDynamics, Solver, assemble, simulate
+from robodyn import MachineDynamics, assemble, simulate
 from robodyn.analysis.linear.stability import find_stability_limit
 from robodyn.analysis.linear.trim import find_trim
 from robodyn.errors import ModelError
@@ -18,11 +18,10 @@ from robodyn_studies.catalog.delta_tasks import (
     delta_linearised,
     delta_pid,
     delta_stand,
-    delta_tracking,
     pose_at,
     torques_at,
 )
-from robodyn_studies.constraints_control import torques_of
+from robodyn_studies.constraints_control import LOADS, linearised_run, pid_run, torques_of, tracking_run
 
 PLACES = [(0.06, -0.04, -0.30), (-0.10, 0.02, -0.36), HIGH]
 AXES = "xyz"
@@ -61,18 +60,22 @@ def test_velocities_are_derivatives_of_places():
     np.testing.assert_allclose(speeds, (after - before) / (2 * h), rtol=1e-8)
 
 
+@pytest.fixture(scope="module")
+def held():
+    return assemble(delta_hold())
+
+
 @pytest.mark.parametrize("place", PLACES)
-def test_gravity_compensation_holds_the_simulated_robot(place):
+def test_gravity_compensation_holds_the_simulated_robot(held, place):
     """Virtual work against the equilibrium of the assembled mechanism."""
-    system = assemble(delta_hold())
-    held = {f"{motor}.position": angle for motor, angle in zip(MOTORS, motor_angles(FITTED, place), strict=True)}
-    found = find_trim(system, held, [f"{arm}.motor.value" for arm in ARMS], guess=pose_at(FITTED, place))
+    wanted = {f"{motor}.position": angle for motor, angle in zip(MOTORS, motor_angles(FITTED, place), strict=True)}
+    found = find_trim(held, wanted, [f"{arm}.motor.value" for arm in ARMS], guess=pose_at(FITTED, place))
     np.testing.assert_allclose(torques_at(FITTED, place), list(found.inputs.values()), rtol=1e-9)
 
 
 def test_linearising_feedback_makes_the_platform_a_linear_oscillator():
     """Continuous control, ideal drives: e'' + k2 e' + k1 e = 0 to the solver's tolerance."""
-    run = simulate(delta_linearised(drives="ideal", period=None), Solver("dopri5", rtol=1e-9, atol=1e-11))
+    run = linearised_run()
     k1, k2 = PLACE_LOOP["stiffness"], PLACE_LOOP["damping"]
     roots = np.roots([1, k2, k1]).astype(complex)
     t = np.linspace(0, 0.8, 100)
@@ -95,7 +98,7 @@ def test_the_sampled_loop_settles_and_its_torques_change_at_samples_only():
 
 def test_the_controller_knows_the_motors_alone():
     """Gravity compensation by Newton's steps from the motors' angles, at each sample, against virtual work."""
-    run = simulate(delta_pid())
+    run = pid_run()
     for t in (0.2, 0.35, 0.6):
         tick = round(t / SAMPLE) * SAMPLE
         place = [run[f"platform.position.{axis}"](tick) for axis in AXES]
@@ -105,7 +108,7 @@ def test_the_controller_knows_the_motors_alone():
 
 
 def test_pid_with_gravity_compensation_settles_from_where_the_robot_falls():
-    run = simulate(delta_pid())
+    run = pid_run()
     error = tracking_error(run)
     assert error.max() < 7e-3
     assert error[-1] < 1e-4
@@ -115,14 +118,7 @@ def test_pid_with_gravity_compensation_settles_from_where_the_robot_falls():
 
 
 def test_an_unknown_payload_spoils_tracking_and_a_known_one_does_not():
-    errors = {
-        name: tracking_error(simulate(delta_tracking(**load)))
-        for name, load in (
-            ("none", {"payload": 0.0}),
-            ("unknown", {"payload": PAYLOAD}),
-            ("known", {"payload": PAYLOAD, "known_payload": PAYLOAD}),
-        )
-    }
+    errors = {load: tracking_error(tracking_run(load)) for load in LOADS}
     # Half a sample's delay and the motors' electric lag leave some tenths of a millimetre.
     assert errors["none"].max() < 4e-4
     assert errors["known"].max() < 4e-4
@@ -133,7 +129,7 @@ def test_an_unknown_payload_spoils_tracking_and_a_known_one_does_not():
 
 def test_the_load_hangs_where_the_loops_stiffness_lets_it():
     """At rest, the torques of the wanted acceleration k1 e of a robot without load carry the load."""
-    run = simulate(delta_tracking())
+    run = tracking_run("unknown")
     place = np.array([run[f"platform.position.{axis}"].final for axis in AXES])
     expected = torques_of(place, PLACE_LOOP["stiffness"] * (np.array(PATH[-1]) - place))
     # What is left of the motion's end after 0.5 s.

@@ -15,6 +15,7 @@ from robodyn.simulation import find_equilibrium
 from robodyn_studies.catalog import epaas_hold, epaas_mechanism, epaas_rig, epaas_step, epaas_trajectory
 from robodyn_studies.catalog.epaas import CIRCUITS, PATH, PATH_TIMES, STEP_AT, STEP_VOLTS, find_circuit
 from robodyn_studies.catalog.epaas_arm import CENTRES, angles_at, epaas_cylinders
+from robodyn_studies.epaas_runs import rig_response, robot_response
 
 # First peak [ms], oscillation time [ms], overshoot [%].
 RIG = {
@@ -41,8 +42,7 @@ def figures(response):
 
 @pytest.mark.parametrize(("mass", "volts"), RIG)
 def test_the_rig_answers_a_step_as_the_study_s(mass, volts):
-    run = simulate(epaas_rig(volts, mass, duration=0.36, weight=False))
-    peak, oscillation, overshoot = figures(measure_step(run["piston.measured.output"], STEP_AT))
+    peak, oscillation, overshoot = figures(rig_response("extend" if volts > 0 else "retract", mass))
     wanted = RIG[mass, volts]
     assert peak == pytest.approx(wanted[0], abs=0.5)
     assert oscillation == pytest.approx(wanted[1], abs=0.9)
@@ -52,7 +52,7 @@ def test_the_rig_answers_a_step_as_the_study_s(mass, volts):
 
 @pytest.mark.parametrize("axis", ROBOT)
 def test_an_axis_answers_a_step_as_the_study_s(axis):
-    peak, oscillation, overshoot = figures(step_of(axis, weight=False))
+    peak, oscillation, overshoot = figures(robot_response(axis))
     wanted = ROBOT[axis]
     assert peak == pytest.approx(wanted[0], abs=1.01)
     assert oscillation == pytest.approx(wanted[1], abs=1.5)

@@ -11,6 +11,7 @@ from robodyn_studies.catalog import rx90_hold, rx90_weld
 from robodyn_studies.catalog import rx90_parameters as rx
 from robodyn_studies.catalog.rx90 import weld_angles
 from robodyn_studies.catalog.rx90_arm import coupling_matrix, holding_torques, rx90_mechanism
+from robodyn_studies.rx90_runs import weld_run
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,8 @@ def rigid():
 
 @pytest.fixture(scope="module")
 def weld():
-    return simulate(rx90_weld())
+    """The study's own run."""
+    return weld_run()
 
 
 @pytest.fixture(scope="module")

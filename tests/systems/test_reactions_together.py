@@ -27,7 +27,7 @@ from robodyn import (
     simulate,
 )
 from robodyn.catalog import arm_on_slope, box_on_slope
-from robodyn.catalog.contacts import ACROSS, ALONG, SIZE, make_box, planar_mechanism
+from robodyn.catalog.contacts import ACROSS, ALONG, BRISTLES, FRICTION, SIZE, make_box, planar_mechanism
 
 GRAVITY, MU = 9.81, 0.5
 SHARP = Solver("dopri5", rtol=1e-8, atol=1e-11, max_steps=20_000)
@@ -233,3 +233,29 @@ def test_friction_on_a_joint_is_nothing_to_an_impact():
 def test_dry_friction_is_for_rigid_contacts():
     with pytest.raises(ModelError, match="only friction of a rigid contact has a direction"):
         replace(box_on_slope().machine.contacts[0], friction="dry_friction", friction_parameters={"coefficient": 0.5})
+
+
+ROUGH = {"bristles": (FRICTION, {"coefficient": MU} | BRISTLES), "dry": ("dry_friction", {"coefficient": 0.4})}
+THROWN = {"z.position": 0.15, "x.velocity": 0.5, "y.velocity": 0.2}
+
+
+def throw_balls(*names):
+    bodies = [Body(name, 1.0, inertia=(0.004, 0.004, 0.004)) for name in names]
+    joints = [Joint(f"{name}_base", "free", GROUND, name) for name in names]
+    points = [FLOOR, *(Point(f"{name}_middle", name) for name in names)]
+    balls = {name: Ball(f"{name}_middle", 0.1) for name in names}
+    contacts = [RigidContact(f"{n}_touch", balls[n], Plane("floor"), 0.3, 1e-3, *ROUGH[n]) for n in names]
+    machine = Machine("balls", Mechanism("balls", bodies, joints, points), contacts=contacts)
+    start = {f"{name}_base.{key}": value for name in names for key, value in THROWN.items()}
+    return simulate(Scenario("balls", machine, 0.3, start, solver=Solver("rodas4", rtol=1e-8, atol=1e-10)))
+
+
+def test_contacts_of_different_friction_move_as_each_of_them_alone():
+    """Bristles, then dry friction, whose rows come first: they share nothing but the one problem of all modes."""
+    both = throw_balls("bristles", "dry")
+    for name in ROUGH:
+        alone = throw_balls(name)
+        for signal in (f"{name}_base.x.position", f"{name}_base.angular_velocity.y", f"{name}_touch.force.x"):
+            # Steps end at other instants: the solver's tolerance.
+            assert both[signal].values[-1] == pytest.approx(alone[signal].values[-1], abs=1e-7)
+        assert np.max(both[f"{name}_touch.force.normal"].values) > 5.0

@@ -30,6 +30,8 @@ IMPACT = "action:impact"
 SETTLE = "contacts.settle"
 DEEP = 1e-4
 """Overlap [m] of what has gone in, whichever way it moves."""
+TURN_TIME = 1e-3
+"""Of a speed [s] that is compared with a gap; only its sign counts."""
 CONE_MARGIN = 1e-7
 """Part of the limit of friction in space by which a located slip is beyond it."""
 
@@ -96,8 +98,10 @@ def _guard_contacts(contacts: Contacts, lam: ca.SX, problems: tuple[str, ...], b
         rests, owner = contacts.rests[i], point.contact.name
         # One margin for a gap that closes, a wider one for what rounding has let sink: it must be hit out again.
         for event, margin in {"hits": CLOSED, "sinks": SUNK}.items():
-            # A step may end where a corner that went in is on its way out again.
-            apart = maximum(point.gap + margin, minimum(point.rate + margin, point.gap + DEEP))
+            # A step may end where a corner that went in is on its way out again: shut are those that approach or are
+            # deep inside. No larger than the gap, the guard has no bends that would ask for short steps.
+            gap, moved = point.gap + margin, TURN_TIME * (point.rate + margin)
+            apart = where(gap > 0, gap, maximum(gap, minimum(moved, minimum(-gap, point.gap + DEEP))))
             guard = Guard(f"{point.name}.{event}", -1, action=IMPACT, contact=owner, problems=problems)
             guards.append((guard, Deferred(where(rests, 1.0, apart), {})))
         guards.append(guard_modes(f"{point.name}.parts", where(rests, lam[i], -1.0), bindings, owner))

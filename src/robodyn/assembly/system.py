@@ -117,6 +117,11 @@ class System:
         return ca.SX.sym("d_dot", self.symbols.d.numel())
 
     @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """What analyses have compiled of it, by what they were asked for: they are asked again at many points."""
+        return {}
+
+    @cached_property
     def n_quadratures(self) -> int:
         """How many of the last states no rate, delayed signal or sampled task reads (book-keeping: `energy.work`)."""
         own = self.expressions

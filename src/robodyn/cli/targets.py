@@ -172,7 +172,8 @@ def read_pairs(option: str, pairs: Iterable[str], read: Callable[[str, str], T],
     """What texts key=value of an option mean; all that are wrong are reported at once.
 
     Args:
-        read: what a value of a key means; a ValueError says what is wrong with it, or `form` how it is written.
+        read: what a value of a key means; a UnitError says what is wrong with it.
+        form: how all of it is written, said where there is another ValueError.
     """
     found: dict[str, T] = {}
     flaws = FlawList()
@@ -180,11 +181,12 @@ def read_pairs(option: str, pairs: Iterable[str], read: Callable[[str, str], T],
         key, equals, text = (part.strip() for part in pair.partition("="))
         try:
             if not equals or not key:
-                raise ValueError(f"must be written as {form or 'key=value'}")
+                raise ValueError
             found[key] = read(key, text)
-        except ValueError as error:
-            units = isinstance(error, UnitError) or not form
-            flaws.add(f"--{option} {pair}", str(error) if units else f"must be written as {form}")
+        except UnitError as error:
+            flaws.add(f"--{option} {pair}", str(error))
+        except ValueError:
+            flaws.add(f"--{option} {pair}", f"must be written as {form or 'key=value'}")
     flaws.raise_if_any()
     return found
 

@@ -11,6 +11,8 @@
 static double guess_crossing(const Run *run, int64_t j) {
   double first = guard_row(run, G_FIRST)[j], middle = guard_row(run, G_MIDDLE)[j], end = guard_row(run, G_END)[j];
   int64_t sign = run->sign[j];
+  /* Most guards stay on their side. */
+  if (sign_of(middle) == sign && sign_of(end) == sign) return INFINITY;
   if (guard_crosses(run, j, sign, middle)) return 0.5 * first / (first - middle);
   int crosses = sign != 0 && guard_crosses(run, j, sign_of(middle), end);
   return crosses ? 0.5 + 0.5 * middle / (middle - end) : INFINITY;
@@ -204,18 +206,19 @@ static int is_too_long(Run *run, int64_t j, int grown) {
   return near && is_unresolved(g, grown || only_watches(run, j) ? MISS : COARSE_MISS);
 }
 
-/* Look at the guards at the quarters of the step where any is suspect; 1 when the step is too long for one of them. */
-static int look_at_quarters(Run *run) {
-  int seen = 0, grown = has_grown(run);
-  for (int64_t j = 0; j < run->n_active; j++) {
-    if (!is_suspect(run, j, grown)) continue;
-    if (!seen) {
-      guards_at(run, 0.25, G_QUARTER);
-      guards_at(run, 0.75, G_LAST_QUARTER);
-      seen = 1;
-    }
-    if (is_too_long(run, j, grown)) return 1;
-  }
+/* The first guard that is suspect, or as many as there are. */
+static int64_t find_suspect(const Run *run, int grown) {
+  int64_t j = 0;
+  while (j < run->n_active && !is_suspect(run, j, grown)) j++;
+  return j;
+}
+
+/* Look at the guards at the quarters of the step; 1 when it is too long for one of them, of which this is the first. */
+static int look_at_quarters(Run *run, int64_t suspect, int grown) {
+  guards_at(run, 0.25, G_QUARTER);
+  guards_at(run, 0.75, G_LAST_QUARTER);
+  for (int64_t j = suspect; j < run->n_active; j++)
+    if (is_suspect(run, j, grown) && is_too_long(run, j, grown)) return 1;
   return 0;
 }
 
@@ -278,12 +281,18 @@ int locate_events(Run *run) {
   double *roots = guard_row(run, G_ROOT), earliest;
   int adaptive = run->method->adaptive != 0;
   int may_halve = run->n_too_long < MOST_TOO_LONG && run->h_tried > JUMP_WIDTH * run->largest_step;
-  guards_at(run, 1.0, G_END);
+  if (!run->guards_known || run->model->projection) guards_at(run, 1.0, G_END);
   if (adaptive) {
     /* In the middle a guard may be that has crossed twice, and at the quarters. */
     need_dense(run);
     guards_at(run, 0.5, G_MIDDLE);
-    if (look_at_quarters(run) && may_halve) return -1;
+    int grown = has_grown(run);
+    int64_t suspect = find_suspect(run, grown);
+    if (suspect == run->n_active) {
+      run->n_too_long = 0;
+      return 0;
+    }
+    if (look_at_quarters(run, suspect, grown) && may_halve) return -1;
   }
   earliest = find_crossings(run);
   /* And between them, where a guard bends towards zero. */

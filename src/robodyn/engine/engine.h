@@ -65,6 +65,7 @@ typedef struct {
   Kernel outputs;           /* y (n_y + n_watched) */
   Kernel within;            /* the last of what is watched (n_within) */
   Kernel guards;            /* g (n_guards) */
+  Kernel rates_and_guards;  /* [x_dot, g] (n_x + n_guards) in one call, where they share most of their work */
   Kernel guard_rates;       /* dg/dt along the motion (n_guards); its d is [d, d_dot] (n_d each) */
   Kernel limits;            /* [lower, upper] (n_limited each) */
   Kernel delayed;           /* present values of the delayed signals (n_d) */
@@ -239,6 +240,7 @@ typedef struct Run {
   int64_t jacobian_known;
   int64_t matrix_serves;  /* whether Newton's method converged fast with the last derivatives */
   int64_t dense_known;
+  int64_t guards_known;   /* 1: those at END were computed with its slope */
   int64_t was_rejected;
   int64_t n_too_long;     /* steps in a row that guards found too long */
   int64_t was_cut;        /* the proposal was cut short by the end of the segment */
@@ -326,6 +328,7 @@ typedef struct Run {
   double *correction;       /* of an implicit step's unknowns (n_unknowns) */
   double *guard_values;     /* (N_GUARD_ROWS, n_guards + 2 n_limited) */
   double *seen_at;          /* the places (MOST_SEEN) */
+  double *both;             /* what rates_and_guards writes (n_x + n_guards) */
   double *problem;          /* data of a complementarity problem and room to solve it */
   double *bounds;           /* lower and upper limits (2, n_limited) */
   double *bend_values;      /* at the start of a step, at its end and at a point tried (3, n_bends) */

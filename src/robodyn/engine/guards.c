@@ -15,12 +15,9 @@
 /* Most guards that actions take back at an instant: what goes on and on there must end. */
 enum { MOST_RETURNS = 50 };
 
-/* All guards at a time and a row of states; delayed signals as last read. */
-void evaluate_guards(Run *run, double t, int64_t source, int64_t target) {
+/* Limits of states as guards, behind those of the model. */
+static void compare_limits(Run *run, double t, const double *x, double *values) {
   const Model *model = run->model;
-  const double *x = state(run, source);
-  double *values = guard_row(run, target);
-  if (model->n_guards > 0) call_kernel(run, model->guards, t, x, values);
   if (run->n_active == model->n_guards) return;
   /* Saturation is an event too: x - upper rises, x - lower falls through zero. */
   call_kernel(run, model->limits, t, x, run->bounds);
@@ -29,6 +26,31 @@ void evaluate_guards(Run *run, double t, int64_t source, int64_t target) {
     values[model->n_guards + k] = value - run->bounds[model->n_limited + k];
     values[model->n_guards + model->n_limited + k] = value - run->bounds[k];
   }
+}
+
+/* All guards at a time and a row of states; delayed signals as last read. */
+void evaluate_guards(Run *run, double t, int64_t source, int64_t target) {
+  const Model *model = run->model;
+  const double *x = state(run, source);
+  double *values = guard_row(run, target);
+  if (model->n_guards > 0) call_kernel(run, model->guards, t, x, values);
+  compare_limits(run, t, x, values);
+}
+
+/* The slope at the end of the step, as its last stage, and the guards there. Lanes compute them apart. */
+void evaluate_end(Run *run, int64_t stage) {
+  const Model *model = run->model;
+  double t = least(run->t_new, run->t_left), *values = guard_row(run, G_END);
+  if (!model->rates_and_guards || run->n_active == 0 || model->n_d > 0 || run->compute) {
+    evaluate_rate(run, t, END, STAGE + stage);
+    return;
+  }
+  call_kernel(run, model->rates_and_guards, t, state(run, END), run->both);
+  memcpy(state(run, STAGE + stage), run->both, (size_t)model->n_x * sizeof(double));
+  memcpy(values, run->both + model->n_x, (size_t)model->n_guards * sizeof(double));
+  compare_limits(run, t, state(run, END), values);
+  run->guards_known = 1;
+  run->evaluations++;
 }
 
 static void copy_guards(Run *run, int64_t source, int64_t target) {

@@ -77,11 +77,11 @@ static void solve_shifted(Run *run, int64_t target) {
   double *b = state(run, target);
   solve_factorised(run->factors, run->pivots, core, b);
   /* Their rows: shift x_i - scale J_ic x_c = b_i. */
-  for (int64_t j = 0; j < core; j++) {
-    double factor = run->matrix_scale * b[j];
-    for (int64_t i = core; i < n; i++) b[i] += run->columns[j * n + i] * factor;
+  for (int64_t i = core; i < n; i++) {
+    double total = b[i];
+    for (int64_t j = 0; j < core; j++) total += run->columns[j * n + i] * (run->matrix_scale * b[j]);
+    b[i] = total / run->matrix_shift;
   }
-  for (int64_t i = core; i < n; i++) b[i] /= run->matrix_shift;
 }
 
 /* All stages by one call of the model, which cannot choose pivots; 0 where it would have had to. The stages are written where

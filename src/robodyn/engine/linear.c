@@ -75,17 +75,21 @@ static inline void solve_small(const double *A, const int64_t *order, const int6
   UNROLLED for (int64_t i = 0; i < n; i++) b[i] = y[i];
 }
 
-static void solve_large(const double *A, const int64_t *pivots, int64_t n, double *b) {
+/* Columns in pairs: b is read and written half as often, each entry in the same order of operations. */
+static void solve_large(const double *A, const int64_t *pivots, int64_t n, double *restrict b) {
   for (int64_t k = 0; k < n; k++) swap(&b[k], &b[pivots[k]]);
-  for (int64_t j = 0; j < n; j++) {
-    double factor = b[j];
-    if (factor != 0.0)
-      for (int64_t i = j + 1; i < n; i++) b[i] -= A[j * n + i] * factor;
+  for (int64_t j = 0; j + 1 < n; j += 2) {
+    const double *left = A + j * n, *right = left + n;
+    double first = b[j], second = b[j + 1] -= left[j + 1] * first;
+    for (int64_t i = j + 2; i < n; i++) b[i] = b[i] - left[i] * first - right[i] * second;
   }
-  for (int64_t j = n - 1; j >= 0; j--) {
-    double factor = b[j] *= A[j * n + j];
-    for (int64_t i = 0; i < j; i++) b[i] -= A[j * n + i] * factor;
+  for (int64_t j = n - 1; j > 0; j -= 2) {
+    const double *right = A + j * n, *left = right - n;
+    double first = b[j] *= right[j], second = (b[j - 1] - right[j - 1] * first) * left[j - 1];
+    b[j - 1] = second;
+    for (int64_t i = 0; i < j - 1; i++) b[i] = b[i] - right[i] * first - left[i] * second;
   }
+  if (n % 2) b[0] *= A[0];
 }
 
 /* Solve L U x = P b, x in place of b. */

@@ -59,6 +59,7 @@ static int64_t place_arrays(Run *run, double *block) {
   PLACE(correction, model->n_unknowns);
   PLACE(guard_values, N_GUARD_ROWS * n_all);
   PLACE(seen_at, n_all > 0 ? MOST_SEEN : 0);
+  PLACE(both, model->rates_and_guards ? n + model->n_guards : 0);
   PLACE(problem, count_problem(model));
   PLACE(bend_values, 3 * model->n_bends);
   PLACE(bounds, 2 * model->n_limited);

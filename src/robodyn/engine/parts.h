@@ -122,6 +122,7 @@ double locate_root(Run *run, int64_t j, int64_t sign, double start, double end, 
 double point_at(Run *run, double theta);
 int guard_crosses(const Run *run, int64_t j, int64_t sign, double value);
 void evaluate_guards(Run *run, double t, int64_t source, int64_t target);
+void evaluate_end(Run *run, int64_t stage);
 void guards_at(Run *run, double theta, int64_t target);
 int find_jumps(Run *run);
 void evaluate_guard_rates(Run *run);

@@ -49,7 +49,8 @@ class Problem(NamedTuple):
         position_rate: writes q_dot (n_q).
         outputs: writes the recorded signals (n_y), then those of which only the extremes are kept (n_watched);
             within: writes the last of these alone (n_within), which may be looked at in every step.
-        guards: writes g (n_guards); guard_rates: writes dg/dt along the motion (n_guards).
+        guards: writes g (n_guards); guard_rates: writes dg/dt along the motion (n_guards); rates_and_guards: writes
+            x_dot and g in one call, where they share most of their work.
         limits: writes [lower (n_limited), upper (n_limited)] of the states `limited`.
         drives: writes what depends on time alone and drives the others (n_drives).
         bends: writes that at whose zeros rates bend (n_bends).
@@ -121,6 +122,7 @@ class Problem(NamedTuple):
     outputs: int = 0
     guards: int = 0
     guard_rates: int = 0
+    rates_and_guards: int = 0
     limits: int = 0
     limited: Integers = NO_INTEGERS
     delayed: int = 0

@@ -13,11 +13,15 @@ static int step_explicit(Run *run) {
   need_slope(run);
   for (int64_t i = 1; i < method->stages; i++) {
     /* First same as last: the last stage is evaluated at the end of the step itself. */
-    int64_t target = method->reuses_last && i == method->stages - 1 ? END : TRIAL;
+    int last = method->reuses_last && i == method->stages - 1;
+    int64_t target = last ? END : TRIAL;
     double t = run->t + method->c[i] * h;
     combine(run, method->a + i * method->stages, i, h, START, target);
     if (clips) clip_row(run, t, target);
-    evaluate_rate(run, t, target, STAGE + i);
+    if (last)
+      evaluate_end(run, i);
+    else
+      evaluate_rate(run, t, target, STAGE + i);
   }
   if (!method->reuses_last) combine(run, method->b, method->stages, h, START, END);
   if (method->adaptive) combine(run, method->e, method->stages, h, -1, ERROR);

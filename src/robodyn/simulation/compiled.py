@@ -26,6 +26,7 @@ from robodyn.native import (
     build_jacobian,
     compile_kernels,
     compile_lanes,
+    is_plain,
     read_program,
 )
 from robodyn.results.provenance import PlainDict, PlainList, plain
@@ -43,6 +44,7 @@ READABLE = ("equations", "description", "plain_numbers", "described_numbers", "c
 """What is made of a system whatever the numbers in its table."""
 LANES = 4
 """Robots that one call computes: as many as fit the vectors of most processors; twice as many are not faster."""
+BOTH = "rates_and_guards"
 INEXACT = ("fused_step", STEP)
 """Functions whose results nothing compares exactly: they are made faster at the price of their last digits."""
 RECORDED = "outputs"
@@ -212,7 +214,7 @@ def compile_system(
     kernels = gather_functions(system, solver, patterns, traced=not plain)
     try:
         module = compile_kernels(
-            kernels.functions,
+            kernels.functions | _join_guards(system, kernels),
             INPUTS.index("p"),
             quick=quick,
             on_compile=on_compile,
@@ -262,6 +264,13 @@ class KernelSet:
     ticks: tuple[Tick, ...]
     n_kept: int
     n_unknowns: int
+
+
+def _join_guards(system: System, kernels: KernelSet) -> dict[str, ca.Function]:
+    """Rates and guards as one function, where both need the forces of contacts and of friction that sticks."""
+    if kernels.n_unknowns or not system.discrete.problems or not system.discrete.guards:
+        return {}
+    return {BOTH: system.function(ca.vertcat(system.expressions.rhs, system.expressions.guards), BOTH)}
 
 
 def derivative_functions(system: System) -> dict[str, ca.Function | Sweep]:
@@ -323,8 +332,11 @@ def gather_functions(
 def check_operations(system: System) -> None:
     """Report the first signal whose law uses an operation that native code does not have; others may be fed by it."""
     columns = [*system.symbols]
+    signals = ca.Function("signals", columns, [system.expressions.outputs])
+    if is_plain(signals):
+        return
     try:
-        read_program(ca.Function("signals", columns, [system.expressions.outputs]))
+        read_program(signals)
         return
     except UnsupportedOperation:
         pass  # which signal it is, is found below

@@ -13,7 +13,7 @@ from robodyn.assembly.network import number_units
 from robodyn.assembly.system import System
 from robodyn.engine import Problem
 from robodyn.engine.solver import method_number
-from robodyn.simulation.compiled import CompiledSystem
+from robodyn.simulation.compiled import BOTH, CompiledSystem
 from robodyn.simulation.rosenbrock_step import STEP
 from robodyn.simulation.starting import Start
 
@@ -25,7 +25,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, 
     system, at = compiled.system, compiled.address
     names: tuple[str, ...] = ("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step", STEP)
     names += ("rhs", "jacobian", "time_derivative", "position_rate", "outputs", "within")
-    names += ("guards", "guard_rates", "limits", "delayed", "drives", "bends")
+    names += ("guards", "guard_rates", BOTH, "limits", "delayed", "drives", "bends")
     others: dict[str, Any] = parameter_tables(compiled, p, values, start, system.scenario.duration)
     others |= {name: at(name) for name in names}
     base = system.discrete.base_period or Fraction(0)

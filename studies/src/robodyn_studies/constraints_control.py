@@ -43,6 +43,12 @@ def tracking_run(load: str) -> Run:
     return simulate(delta_tracking(payload=payload, known_payload=known))
 
 
+@cache
+def linearised_run() -> Run:
+    """A step under feedback linearisation, continuous and with ideal drives, to a tight tolerance."""
+    return simulate(delta_linearised(drives="ideal", period=None), Solver("dopri5", rtol=1e-9, atol=1e-11))
+
+
 def path_error(run: Run, times: np.ndarray) -> np.ndarray:
     """Distance of the platform from its reference [m]."""
     apart = [run[f"platform.position.{axis}"](times) - run[f"reference.{axis}.position"](times) for axis in AXES]
@@ -114,8 +120,7 @@ def _pid_figures() -> Iterator[PublishedValue]:
 
 def _linearised_figures() -> Iterator[PublishedValue]:
     """Feedback linearisation: continuous and with ideal drives, the platform is a linear oscillator."""
-    run = simulate(delta_linearised(drives="ideal", period=None), Solver("dopri5", rtol=1e-9, atol=1e-11))
-    t = np.linspace(0, 0.8, 100)
+    run, t = linearised_run(), np.linspace(0, 0.8, 100)
     first, second = np.roots([1, PLACE_LOOP["damping"], PLACE_LOOP["stiffness"]]).astype(complex)
     decay = ((second * np.exp(first * t) - first * np.exp(second * t)) / (second - first)).real
     apart = [

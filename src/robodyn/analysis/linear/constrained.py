@@ -41,9 +41,7 @@ def reduce_constraints(model: LinearModel, system: System, keep: Sequence[str] =
         ModelError: when the system has no constraints, the kept joints do not determine the motion, or an input moves
             the constraints.
     """
-    n = model.order + system.n_q - system.n_v
-    slopes = ConstraintSlopes(system, n, tuple(variable.name for variable in model.inputs))
-    by_states, by_inputs = slopes.at(model)
+    by_states, by_inputs = _constraint_slopes(model, system)
     places = _find_places(model, system, keep)
     N, chosen = free_motions(by_states, places)
     _check_inputs(model, by_states, by_inputs)
@@ -61,28 +59,21 @@ def reduce_constraints(model: LinearModel, system: System, keep: Sequence[str] =
     )
 
 
-class ConstraintSlopes:
-    """Derivatives of all constraints and their rates by the first n states and by some parameters, in native code."""
-
-    def __init__(self, system: System, n: int, inputs: tuple[str, ...] = ()) -> None:
-        if not system.motion.constraint_forces:
-            what = f"'{system.scenario.name}' has no constraints"
-            raise ModelError([Flaw("system", what, "its linear model is in free coordinates as it is")], "linear model")
-        tunable = [number.name for number in system.parameters]
-        chosen = [system.symbols.p[tunable.index(name)] for name in inputs]
-        values = system.expressions.constraints
-        columns = ca.vertcat(system.symbols.x[:n], *chosen)
-        self._functions = PointFunctions(system, {}, (values, columns))
-        self._system, self._n = system, n
-
-    def at(self, model: LinearModel) -> tuple[np.ndarray, np.ndarray]:
-        """By the model's states (2 k, order) and by inputs (2 k, n_inputs), at its operating point."""
-        point = model.point
-        if point is None:
-            raise ModelError([Flaw("model", "does not know its operating point", "take one of `linearise`")])
-        matrix, n = self._functions.slopes(point), self._n
-        tangent = find_tangent(self._system, point.x[:n], np.zeros(n), range(n))
-        return matrix[:, :n] @ tangent.into, matrix[:, n:]
+def _constraint_slopes(model: LinearModel, system: System) -> tuple[np.ndarray, np.ndarray]:
+    """Derivatives of all constraints and their rates by the model's states, (2 k, order), and inputs."""
+    flaws, point, n = FlawList(), model.point, model.order + system.n_q - system.n_v
+    if not system.motion.constraint_forces:
+        what = f"'{system.scenario.name}' has no constraints"
+        flaws.add("system", what, "its linear model is in free coordinates as it is")
+    if point is None:
+        flaws.add("model", "does not know its operating point", "take one of `linearise`")
+    flaws.raise_if_any("linear model")
+    assert point is not None
+    tunable = [number.name for number in system.parameters]
+    columns = [system.symbols.x[:n], *(system.symbols.p[tunable.index(one.name)] for one in model.inputs)]
+    matrix = PointFunctions(system, {}, (system.expressions.constraints, ca.vertcat(*columns))).slopes(point)
+    tangent = find_tangent(system, point.x[:n], np.zeros(n), range(n))
+    return matrix[:, :n] @ tangent.into, matrix[:, n:]
 
 
 def free_motions(gradients: np.ndarray, first: Sequence[int] = ()) -> tuple[np.ndarray, list[int]]:

@@ -45,9 +45,13 @@ def linearise(
         outputs: names of signals.
         parameters: tunable numbers to change.
     """
-    parts = Parts(system, tuple(inputs), tuple(outputs))
-    parts.check()
-    functions = parts.functions()
+    asked = (tuple(inputs), tuple(outputs))
+    known = system.kept.get(("linear", *asked))
+    if known is None:
+        parts = Parts(system, *asked)
+        parts.check()
+        known = system.kept["linear", *asked] = parts, parts.functions()
+    parts, functions = known
     slopes = Slopes(parts, functions, find_point(system, at, parameters, _rest_of(parts, functions.module)))
     slopes.check()
     return replace(build_model(slopes), notes=describe_notes(slopes))

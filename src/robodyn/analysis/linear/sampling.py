@@ -104,44 +104,16 @@ class SampledParts:
     friction: str
 
     def build(self, point: OperatingPoint) -> SampledModel:
-        states, memory, derivatives = self._traced
-        if self.friction == "sliding":
-            point = _bend_bristles(derivatives, point)
-        return self._cut(derivatives, point, states, memory)
-
-    @cached_property
-    def _traced(self) -> tuple[list[int], list[int], _Derivatives]:
-        """States and memory that count, and the derivatives by them."""
-        system = self.system
-        where = f"scenario '{system.scenario.name}'"
-        refuse_unknown(self.outputs, system.signal_names, "there is no such signal", where, "outputs")
-        changes = memory_changes(system)
-        memory = [k for k, change in enumerate(changes) if change is not None]
-        left_out = friction_states(system.scenario) if self.friction == "none" else frozenset()
-        # States of friction that exerts nothing move nothing; books are read by nothing.
-        states = [k for k in range(count_states(system)) if system.states[k].name not in left_out]
-        return states, memory, _Derivatives(system, self._rows(states, memory), states, memory)
-
-    def _rows(self, states: list[int], memory: list[int]) -> list[ca.SX]:
-        expressions, signals = smooth_expressions(self.system, self.staircases), self.system.signal_names
-        closed = expressions.constraints if self.system.motion.constraint_forces else ca.SX(0, 1)
-        updates = [expressions.updates[task.function] for task in self.system.discrete.tasks if task.function]
-        tasks = [after[memory, 0] for after in updates]
-        outputs = expressions.outputs[[signals.index(name) for name in self.outputs], 0]
-        return [expressions.rhs[states, 0], closed, *tasks, outputs]
-
-    def _cut(
-        self, derivatives: _Derivatives, point: OperatingPoint, states: list[int], memory: list[int]
-    ) -> SampledModel:
-        system = self.system
-        tangent = find_tangent(system, point.x[states], derivatives.call("rates", point), states)
+        point = self._bend_bristles(point) if self.friction == "sliding" else point
+        system, states, memory = self.system, self._states, self._memory
+        tangent = find_tangent(system, point.x[states], self._functions("rates", point), states)
         n, m = len(tangent.variables), len(memory)
         k = len(states)
         rates, closed, *tasks, outputs = (
-            np.hstack([matrix[:, :k] @ tangent.into, matrix[:, k:]]) for matrix in derivatives.at(point)
+            np.hstack([matrix[:, :k] @ tangent.into, matrix[:, k:]]) for matrix in self._slopes_at(point)
         )
         rates = tangent.out @ rates + np.hstack([tangent.turning, np.zeros((n, m))])
-        values = derivatives.call("outputs", point)
+        values = self._functions("outputs", point)
         N, chosen = free_motions(closed[:, :n]) if system.motion.constraint_forces else (np.eye(n), list(range(n)))
         rates = rates[chosen]
         units = {info.name: info.unit for info in system.signals}
@@ -154,6 +126,58 @@ class SampledParts:
             tuple(Variable(name, units[name], float(v)) for name, v in zip(self.outputs, values, strict=True)),
             self._notes(),
         )
+
+    @cached_property
+    def _memory(self) -> list[int]:
+        """Places of the memory that tasks change."""
+        return [k for k, change in enumerate(memory_changes(self.system)) if change is not None]
+
+    @cached_property
+    def _states(self) -> list[int]:
+        """Places of the states that count: friction that exerts nothing moves nothing; books are read by nothing."""
+        left_out = friction_states(self.system.scenario) if self.friction == "none" else frozenset()
+        return [k for k in range(count_states(self.system)) if self.system.states[k].name not in left_out]
+
+    @cached_property
+    def _rows(self) -> list[ca.SX]:
+        system, signals = self.system, self.system.signal_names
+        where = f"scenario '{system.scenario.name}'"
+        refuse_unknown(self.outputs, signals, "there is no such signal", where, "outputs")
+        expressions = smooth_expressions(system, self.staircases)
+        closed = expressions.constraints if system.motion.constraint_forces else ca.SX(0, 1)
+        updates = [expressions.updates[task.function] for task in system.discrete.tasks if task.function]
+        tasks = [after[self._memory, 0] for after in updates]
+        outputs = expressions.outputs[[signals.index(name) for name in self.outputs], 0]
+        return [expressions.rhs[self._states, 0], closed, *tasks, outputs]
+
+    @cached_property
+    def _functions(self) -> PointFunctions:
+        symbols, rows = self.system.symbols, self._rows
+        slopes = ca.vertcat(*rows), ca.vertcat(symbols.x[self._states, 0], symbols.m[self._memory, 0])
+        return PointFunctions(self.system, {"rates": rows[0], "outputs": rows[-1]}, slopes, quick=True)
+
+    def _slopes_at(self, point: OperatingPoint) -> list[np.ndarray]:
+        """The matrices of all groups of rows."""
+        slopes = self._functions.slopes(point)
+        if not np.isfinite(slopes).all():
+            what = "some slopes are not numbers at this operating point"
+            raise ModelError([Flaw("at", what, "choose another one")], self.system.scenario.name)
+        return np.split(slopes, np.cumsum([row.numel() for row in self._rows])[:-1])
+
+    def _bend_bristles(self, point: OperatingPoint) -> OperatingPoint:
+        """Bristles as steady sliding bends them: z' = w - s z is zero at z' / s more, s their own rate.
+
+        Where the joint is at rest (s = 0) they stay as they are.
+        """
+        names, x = friction_states(self.system.scenario), point.x.copy()
+        for row, k in enumerate(self._states):
+            state = self.system.states[k]
+            if state.name in names:
+                step = state.nominal * (np.arange(x.size) == k)
+                here, there = (self._functions("rates", replace(point, x=at))[row] for at in (x, x + step))
+                slope = (there - here) / state.nominal
+                x[k] -= here / slope if slope < 0 else 0.0
+        return replace(point, x=x)
 
     def _update(self, number: int, matrix: np.ndarray, n: int, N: np.ndarray, memory: list[int]) -> Update:
         """The rows that a task writes; the others of its column only repeat the memory."""
@@ -172,42 +196,6 @@ class SampledParts:
         message = {"none": "is left out", "stuck": "sticks", "sliding": "slides"}[self.friction]
         friction = f"friction {message}: {', '.join(blocks)}" if blocks else ""
         return tuple(filter(None, [friction, describe_staircases(self.staircases)]))
-
-
-class _Derivatives:
-    """Exact derivatives of rows by states and memory."""
-
-    def __init__(self, system: System, rows: list[ca.SX], states: list[int], memory: list[int]) -> None:
-        self.system, self.states, self.sizes = system, states, [row.numel() for row in rows]
-        x, m = system.symbols.x, system.symbols.m
-        columns = ca.vertcat(x[states, 0], m[memory, 0])
-        values = {"rates": rows[0], "outputs": rows[-1]}
-        self.call = PointFunctions(system, values, (ca.vertcat(*rows), columns), quick=True)
-
-    def at(self, point: OperatingPoint) -> list[np.ndarray]:
-        """The matrices of all groups of rows."""
-        slopes = self.call.slopes(point)
-        if not np.isfinite(slopes).all():
-            what = "some slopes are not numbers at this operating point"
-            raise ModelError([Flaw("at", what, "choose another one")], self.system.scenario.name)
-        return np.split(slopes, np.cumsum(self.sizes)[:-1])
-
-
-def _bend_bristles(derivatives: _Derivatives, point: OperatingPoint) -> OperatingPoint:
-    """Bristles as steady sliding bends them: z' = w - s z is zero at z' / s more, s their own rate.
-
-    Where the joint is at rest (s = 0) they stay as they are.
-    """
-    names = friction_states(derivatives.system.scenario)
-    x = point.x.copy()
-    for row, k in enumerate(derivatives.states):
-        state = derivatives.system.states[k]
-        if state.name in names:
-            here = derivatives.call("rates", replace(point, x=x))[row]
-            step = state.nominal * (np.arange(x.size) == k)
-            slope = (derivatives.call("rates", replace(point, x=x + step))[row] - here) / state.nominal
-            x[k] -= here / slope if slope < 0 else 0.0
-    return replace(point, x=x)
 
 
 def _variable(info: StateInfo | MemoryInfo, value: float) -> Variable:
