@@ -245,9 +245,9 @@ def compile_lanes(
     key = kept.make_key(traced, [settings, lanes])
     code = kept.load(key)
     if code is None:
-        programs, *sizes = _make_programs(traced, settings)
+        programs, n_parameters, n_prelude, width = _make_programs(traced, settings)
         text = emit_lanes({k: programs[name] for k, name in enumerate(kept_names)}, lanes, parameter_input)
-        code = Code(compile_objects(text, settings.level), (), (), *sizes)
+        code = Code(compile_objects(text, settings.level), (), (), n_parameters, n_prelude, width)
         kept.save(key, code)
     machine = Machine(*code.machine)
     return LaneModule({name: machine.address_of(f"k{k}") for k, name in enumerate(kept_names)}, lanes, machine)
