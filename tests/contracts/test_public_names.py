@@ -87,12 +87,14 @@ def test_names_that_a_package_loads_when_used_are_those_it_lists(package):
         _ = module.simulat
 
 
-def test_a_mistake_in_a_file_is_told_without_loading_what_simulates():
+def test_a_mistake_in_a_file_is_told_without_loading_what_simulates_and_a_plain_run_needs_no_scipy():
     code = "import sys; from robodyn.cli.targets import load_scenario\n"
     code += "try: load_scenario('missing.toml')\n"
-    code += "except ValueError: print([name for name in ('llvmlite', 'scipy', 'rich') if name in sys.modules])"
+    code += "except ValueError: print([name for name in ('llvmlite', 'scipy', 'rich') if name in sys.modules])\n"
+    code += "from robodyn import simulate; from robodyn.catalog import pendulum; simulate(pendulum())\n"
+    code += "print('scipy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.split() == ["[]", "False"]
 
 
 def test_every_module_says_what_it_is_for():

@@ -19,11 +19,11 @@ def changed_value(value):
     return 3.0 if math.isinf(value) else 0.99 * value if value else 0.01
 
 
-def assert_runs(scenario, energy_error=1e-5, longest=60.0):
-    """To its end, or for so long, and its energy balances."""
+def assert_runs(scenario, energy_error=1e-5, longest=60.0, system=None):
+    """To its end, or for so long, and its energy balances; system: the scenario, where it is assembled already."""
     if scenario.duration > longest:
-        scenario = dataclasses.replace(scenario, duration=longest)
-    run = simulate(scenario)
+        scenario, system = dataclasses.replace(scenario, duration=longest), None
+    run = simulate(system or scenario)
     assert run.outcome.ok
     assert run.statistics.energy_error < energy_error
 

@@ -7,8 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from robodyn.errors import Flaw, ModelError
 from robodyn.results.atomic import replacing
+from robodyn.results.signal import Floats
 
 
 class Checkpoint:
@@ -47,3 +50,25 @@ class Checkpoint:
 def fingerprint(*parts: Any) -> str:
     """A digest of plain data."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+
+class Memo:
+    """Arrays by kind and place, in memory and in a checkpoint that the same tuning goes on from."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self.checkpoint = checkpoint
+        self.plain: dict[str, tuple[list[int], list[float]]] = checkpoint.kept or {}
+
+    def get(self, kind: str, z: Floats) -> Floats | None:
+        """What was put, if anything was."""
+        found = self.plain.get(_key(kind, z))
+        return None if found is None else np.array(found[1], float).reshape(found[0])
+
+    def put(self, kind: str, z: Floats, value: Floats) -> None:
+        array = np.asarray(value, float)
+        self.plain[_key(kind, z)] = list(array.shape), array.ravel().tolist()
+        self.checkpoint.save(self.plain)
+
+
+def _key(kind: str, z: Floats) -> str:
+    return f"{kind} {' '.join(float(zk).hex() for zk in z)}"

@@ -9,7 +9,6 @@ from robodyn.cosimulation.scenario_unit import ScenarioUnit
 from robodyn.cosimulation.settings import CosimSettings
 from robodyn.cosimulation.unit import (
     InterfaceMotion,
-    InterfaceUnit,
     ReducedModel,
     Unit,
     UnitEvent,
@@ -22,7 +21,6 @@ __all__ = [
     "CosimulationFile",
     "CosimulationRun",
     "InterfaceMotion",
-    "InterfaceUnit",
     "SignalConnection",
     "CosimSettings",
     "Part",

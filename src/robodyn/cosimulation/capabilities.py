@@ -73,20 +73,28 @@ class HasInterfaces(Protocol):
 
 @runtime_checkable
 class GivesModels(Protocol):
-    """Can be felt at an interface, see `InterfaceUnit`."""
+    """Can be felt at an interface."""
 
     def reduced_model(self, interface: str, step: float = 0.0) -> ReducedModel:
-        """This unit as it is felt there."""
+        """This unit as it is felt there.
+
+        Args:
+            step: macro step within which its forces change as they do to first order [s], for implicit models.
+        """
 
 
 @runtime_checkable
 class TakesModels(Protocol):
-    """Can feel others at an interface, see `InterfaceUnit`."""
+    """Can feel others at an interface."""
 
     def attach_model(
         self, interface: str, model: ReducedModel, motion: InterfaceMotion | None, trend: np.ndarray | None = None
     ) -> None:
-        """Go on with the model of another unit attached there."""
+        """Go on with the model of another unit attached there, and with that motion of the interface, None: its own.
+
+        Args:
+            trend: c1, c2, ... of the model's acceleration over the next macro step, (order, k), for orders above 0.
+        """
 
 
 @runtime_checkable

@@ -53,14 +53,14 @@ def check_units(
         if not isinstance(name, str) or not name or set(name) & set("/\\"):
             flaws.add("units", f"{name!r} is no name for a unit", "it becomes part of a file's name")
     known = {unit.name: unit for unit in units}
-    interface_pairs = make_bonds(known, connections, flaws)
+    pairs = make_bonds(known, connections, flaws)
     channels = make_channels(known, signal_connections, flaws)
     _check_channels(
         known,
-        [*channels, *(channel for interface_pair in interface_pairs for channel in interface_pair.channels)],
+        [*channels, *(channel for pair in pairs for channel in pair.channels)],
         flaws,
     )
-    check_meeting(known, interface_pairs, flaws)
+    check_meeting(known, pairs, flaws)
     if not connections and not signal_connections:
         flaws.add("connections", "there are none", "couple the units, or simulate each by itself")
     length = _find_duration(units, duration, flaws)
@@ -68,10 +68,8 @@ def check_units(
         _check_restoring(units, flaws)
         _check_steps(units, flaws)
     flaws.raise_if_any("co-simulation")
-    exchange = Exchange(known, channels, interface_pairs, settings)
-    for place in find_idle(
-        known, interface_pairs, [signal_connection.target for signal_connection in signal_connections]
-    ):
+    exchange = Exchange(known, channels, pairs, settings)
+    for place in find_idle(known, pairs, [signal_connection.target for signal_connection in signal_connections]):
         exchange.warn(f"'{place}'", f"'{place}' is connected with nothing: its far side is at rest, or not there")
     return Plan(exchange, length)
 

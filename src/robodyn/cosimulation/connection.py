@@ -132,9 +132,9 @@ def make_bonds(units: Mapping[str, Unit], connections: Sequence[Connection], fla
         sides = [_find_side(units, text, f"{path}.{key}", flaws) for key, text in named.items()]
         if sides[0] is None or sides[1] is None:
             continue
-        interface_pair = _make_interface_pair(connection, (sides[0], sides[1]), path, flaws)
-        if interface_pair is not None:
-            found.append(interface_pair)
+        pair = _make_interface_pair(connection, (sides[0], sides[1]), path, flaws)
+        if pair is not None:
+            found.append(pair)
     return found
 
 
@@ -212,23 +212,16 @@ def make_channels(
     found = []
     outputs = {f"{name}.{key}": (name, key) for name, unit in units.items() for key in unit.outputs}
     inputs = {f"{name}.{key}": (name, key) for name, unit in units.items() for key in unit.inputs}
-    for k, signal_connection in enumerate(signal_connections):
-        path = f"signal_connections[{k}]"
-        if signal_connection.source not in outputs:
-            flaws.add(
-                f"{path}.source",
-                f"there is no output '{signal_connection.source}'",
-                nearest(signal_connection.source, outputs),
-            )
-        if signal_connection.target not in inputs:
-            flaws.add(
-                f"{path}.target",
-                f"there is no input '{signal_connection.target}'",
-                nearest(signal_connection.target, inputs),
-            )
-        if signal_connection.source in outputs and signal_connection.target in inputs:
-            (source, output), (target, entry) = outputs[signal_connection.source], inputs[signal_connection.target]
-            found.append(Channel(source, (output,), target, (entry,), signal_connection.order, signal_connection.gain))
+    for k, link in enumerate(signal_connections):
+        ends = {"output": (link.source, outputs), "input": (link.target, inputs)}
+        known = True
+        for (noun, (text, names)), key in zip(ends.items(), ("source", "target"), strict=True):
+            if text not in names:
+                flaws.add(f"signal_connections[{k}].{key}", f"there is no {noun} '{text}'", nearest(text, names))
+                known = False
+        if known:
+            (source, output), (target, entry) = outputs[link.source], inputs[link.target]
+            found.append(Channel(source, (output,), target, (entry,), link.order, link.gain))
     return found
 
 

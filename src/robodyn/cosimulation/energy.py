@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.cosimulation.connection import InterfacePair, Side
-from robodyn.cosimulation.rotations import turn_between
+from robodyn.cosimulation.rotations import reach
 
 Outputs = Mapping[str, Mapping[str, float]]
 Signals = list[tuple[str, str]]
@@ -33,13 +33,6 @@ class Place:
 
     position: np.ndarray
     rotation: np.ndarray | None = None
-
-    def reach(self, other: Place) -> np.ndarray:
-        """How far another place is away, in all rows, (n, k) [m or rad]."""
-        along = other.position - self.position
-        if self.rotation is None or other.rotation is None:
-            return along
-        return np.concatenate([along, turn_between(self.rotation, other.rotation)], axis=-1)
 
 
 class SideBook:
@@ -69,7 +62,7 @@ class SideBook:
 
     def jump(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Of a force whose place jumps, by the trapezoidal rule, (n,) [J]."""
-        moved = self.place(left, "acting").reach(self.place(right, "acting"))
+        moved = reach(self.place(left, "acting"), self.place(right, "acting"))
         return np.sum((self.force(left) + self.force(right)) * moved, axis=1) / 2
 
     def force(self, rows: np.ndarray) -> np.ndarray:
@@ -115,14 +108,14 @@ class PairBook:
     def _taken(self, before: list[np.ndarray], now: list[np.ndarray]) -> np.ndarray:
         """Work of the elastic part since the last exchange, by how far the sides moved apart, (n,) [J]."""
         own = [self.sides[k].place(now[k], "own") for k in range(2)]
-        pull, apart = self._pull(before, now, own), own[0].reach(own[1])
+        pull, apart = self._pull(before, now, own), reach(own[0], own[1])
         taken = np.sum((pull[:-1] + pull[1:]) * np.diff(apart, axis=0), axis=1) / 2
         return np.concatenate([[0.0], taken])
 
     def _pull(self, before: list[np.ndarray], now: list[np.ndarray], own: list[Place]) -> np.ndarray:
         """Force that pulls the sides together, from the side that knows best where the other one is, (n, k)."""
         known = [(k, rows[k]) for rows in (now, before) for k in range(2)]
-        reach = [self.sides[k].place(rows, "acting").reach(own[1 - k]) for k, rows in known]
-        best = np.argmin([np.sum(entry**2, axis=1) for entry in reach], axis=0)
+        missing = [reach(self.sides[k].place(rows, "acting"), own[1 - k]) for k, rows in known]
+        best = np.argmin([np.sum(entry**2, axis=1) for entry in missing], axis=0)
         forces = np.array([self.sides[k].force(rows) * (1 - 2 * k) for k, rows in known])
         return forces[best, np.arange(len(best))]

@@ -27,20 +27,20 @@ class Exchange:
         self,
         units: Mapping[str, Unit],
         channels: Sequence[Channel],
-        interface_pairs: Sequence[InterfacePair],
+        pairs: Sequence[InterfacePair],
         settings: CosimSettings,
     ):
-        self.units, self.interface_pairs, self.settings = dict(units), tuple(interface_pairs), settings
+        self.units, self.pairs, self.settings = dict(units), tuple(pairs), settings
         self.channels = (
             *channels,
-            *(channel for interface_pair in interface_pairs for channel in interface_pair.channels),
+            *(channel for pair in pairs for channel in pair.channels),
         )
         self._choose()
         self.outputs: dict[str, Mapping[str, float]] = {name: unit.read() for name, unit in units.items()}
         self._check_outputs()
         self.samples = [Samples(channel) for channel in self.channels]
-        self.models = ModelExchange(units, interface_pairs, settings, self.warn)
-        self.record = CouplingRecord(units, self.channels, interface_pairs, self.outputs)
+        self.models = ModelExchange(units, pairs, settings, self.warn)
+        self.record = CouplingRecord(units, self.channels, pairs, self.outputs)
         self.plain = {name: UnitRecord(unit) for name, unit in units.items() if not isinstance(unit, KeepsRecord)}
         self.warnings: list[str] = []
         self.begun: dict[str, Mapping[str, float]] = {}
@@ -132,7 +132,7 @@ class Exchange:
             self.begun[name] = self.noted[name]
             if scheme == "sequential" and fresh:
                 self._send_signals_after(name, begin, end, fresh)
-                self.begun[name] = self._read(name) if self.interface_pairs else self.noted[name]
+                self.begun[name] = self._read(name) if self.pairs else self.noted[name]
             outcome = ask(name, self.units[name].advance, begin, end - begin)
             self.events.collect(name)
             if outcome is not None:

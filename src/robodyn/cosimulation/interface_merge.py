@@ -8,7 +8,7 @@ import numpy as np
 
 from robodyn.assembly import System
 from robodyn.cosimulation.reduced import PortTerms
-from robodyn.cosimulation.rotations import turn_between, turn_by
+from robodyn.cosimulation.rotations import reach, turn_by
 from robodyn.cosimulation.unit import InterfaceMotion, ReducedModel
 
 JOININGS = ("inertia", "mean", "none")
@@ -27,7 +27,7 @@ def join_motions(first: ReducedModel, second: ReducedModel, how: str) -> Interfa
     """
     a, b = first.motion, second.motion
     share = _share(first, second, how)
-    moved = share @ _apart(a, b)
+    moved = share @ reach(a, b)
     n = len(a.position)
     rotation = None if a.rotation is None else turn_by(a.rotation, moved[n:])
     return InterfaceMotion(a.position + moved[:n], a.velocity + share @ (b.velocity - a.velocity), rotation)
@@ -43,14 +43,6 @@ def _share(first: ReducedModel, second: ReducedModel, how: str) -> np.ndarray:
     if how == "mean":
         return np.eye(len(first.mobility)) / 2
     return np.linalg.solve((first.mobility + second.mobility).T, first.mobility.T).T
-
-
-def _apart(a: InterfaceMotion, b: InterfaceMotion) -> np.ndarray:
-    """From the first place to the second, along and about the axes."""
-    along = b.position - a.position
-    if a.rotation is None or b.rotation is None:
-        return along
-    return np.concatenate([along, turn_between(a.rotation, b.rotation)])
 
 
 def move_interface(
@@ -75,7 +67,7 @@ def move_interface(
     x, n_q, n_v = x.copy(), terms.n_q, terms.n_v
     for _ in range(steps):
         evaluate(x)
-        apart = _apart(terms.motion, motion)
+        apart = reach(terms.motion, motion)
         if np.max(np.abs(apart)) <= CLOSED:
             break
         x[:n_q] += terms.N @ terms.direct(inertia, apart)

@@ -93,7 +93,7 @@ class _Course:
         self.order = min(
             [
                 *orders,
-                *(2 + interface_pair.order for interface_pair in exchange.interface_pairs if interface_pair.models),
+                *(2 + pair.order for pair in exchange.pairs if pair.models),
             ],
             default=1,
         )

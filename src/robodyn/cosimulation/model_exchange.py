@@ -41,51 +41,45 @@ class ModelExchange:
     """
 
     def __init__(
-        self, units: Mapping[str, Unit], interface_pairs: Sequence[InterfacePair], settings: CosimSettings, warn: Warn
+        self, units: Mapping[str, Unit], pairs: Sequence[InterfacePair], settings: CosimSettings, warn: Warn
     ) -> None:
-        self.interface_pairs, self.settings, self.warn = tuple(interface_pairs), settings, warn
+        self.pairs, self.settings, self.warn = tuple(pairs), settings, warn
         self.givers = {name: unit for name, unit in units.items() if isinstance(unit, GivesModels)}
         self.takers = {name: unit for name, unit in units.items() if isinstance(unit, TakesModels)}
-        self.message: dict[str, tuple[float, float]] = {
-            interface_pair.name: (0.0, 1.0) for interface_pair in interface_pairs
-        }
-        self.trends = {
-            (interface_pair.name, sender): Trend(interface_pair.order)
-            for interface_pair in interface_pairs
-            for sender, _ in interface_pair.models
-        }
+        self.message: dict[str, tuple[float, float]] = {pair.name: (0.0, 1.0) for pair in pairs}
+        self.trends = {(pair.name, sender): Trend(pair.order) for pair in pairs for sender, _ in pair.models}
         self.speeds: dict[str, float] = {}
 
     def send(self, time: float, step: float, outputs: Outputs) -> None:
         """Take all reduced models first, then attach them for a macro step [s]: in parallel, as the state was."""
-        for interface_pair in self.interface_pairs:
-            if not interface_pair.models:
+        for pair in self.pairs:
+            if not pair.models:
                 continue
-            taken = {sender: self._take(interface_pair, sender, time, step) for sender, _ in interface_pair.models}
+            taken = {sender: self._take(pair, sender, time, step) for sender, _ in pair.models}
             motions = {k: model.motion for k, model in taken.items()}
-            self.message[interface_pair.name] = (
-                _gap(interface_pair, motions, outputs),
+            self.message[pair.name] = (
+                _gap(pair, motions, outputs),
                 max(model.condition for model in taken.values()),
             )
             # Where both sides are rigid neither leads: they go on with one motion that both models agree on, or each
             # with its own.
-            merged, apart = interface_pair.merged, interface_pair.join == "none"
-            joined = join_motions(taken[0], taken[1], interface_pair.join) if merged and not apart else None
-            for sender, receiver in interface_pair.models:
-                side = interface_pair.sides[receiver]
+            merged, apart = pair.merged, pair.join == "none"
+            joined = join_motions(taken[0], taken[1], pair.join) if merged and not apart else None
+            for sender, receiver in pair.models:
+                side = pair.sides[receiver]
                 motion = joined if merged else taken[sender].motion
-                trend = self.trends[interface_pair.name, sender]
+                trend = self.trends[pair.name, sender]
                 trend.add((time, time), taken[sender].acceleration)
-                further: dict[str, Any] = {"trend": trend.fit(time)[1:]} if interface_pair.order else {}
+                further: dict[str, Any] = {"trend": trend.fit(time)[1:]} if pair.order else {}
                 taker = self.takers[side.unit]
                 ask(side.unit, taker.attach_model, side.interface.name, taken[sender], motion, **further)
 
-    def _take(self, interface_pair: InterfacePair, sender: int, time: float, step: float) -> ReducedModel:
-        side = interface_pair.sides[sender]
-        further = {"step": step} if interface_pair.implicit else {}
+    def _take(self, pair: InterfacePair, sender: int, time: float, step: float) -> ReducedModel:
+        side = pair.sides[sender]
+        further = {"step": step} if pair.implicit else {}
         model = ask(side.unit, self.givers[side.unit].reduced_model, side.interface.name, **further)
         # A receiver behind a stiffness needs the mobility alone, which always exists; a rigid one needs its inverse.
-        needed = not interface_pair.sides[1 - sender].elastic
+        needed = not pair.sides[1 - sender].elastic
         if needed and not model.condition <= self.settings.condition_limit:
             raise IllConditioned(side, model.condition, time)
         if needed and model.condition > self.settings.condition_warning:
@@ -103,19 +97,13 @@ class ModelExchange:
 
     def misses(self, outputs: Outputs, least: float) -> list[float]:
         """How far each receiver's idea of the sender's velocity is from the truth, in units of the largest so far."""
-        return [
-            self._miss(interface_pair, pair, outputs, least)
-            for interface_pair in self.interface_pairs
-            for pair in interface_pair.models
-        ]
+        return [self._miss(pair, way, outputs, least) for pair in self.pairs for way in pair.models]
 
-    def _miss(self, interface_pair: InterfacePair, pair: tuple[int, int], outputs: Outputs, least: float) -> float:
-        sender, receiver = (interface_pair.sides[k] for k in pair)
+    def _miss(self, pair: InterfacePair, way: tuple[int, int], outputs: Outputs, least: float) -> float:
+        sender, receiver = (pair.sides[k] for k in way)
         true = np.array([outputs[sender.unit][name] for name in sender.interface.names("velocity")])
         expected = _expected(receiver, outputs[receiver.unit]).velocity
-        largest = self.speeds[interface_pair.name] = max(
-            self.speeds.get(interface_pair.name, least), float(np.max(np.abs(true)))
-        )
+        largest = self.speeds[pair.name] = max(self.speeds.get(pair.name, least), float(np.max(np.abs(true))))
         return float(np.max(np.abs(true - expected))) / largest
 
     def save(self) -> tuple[Any, ...]:
@@ -127,11 +115,11 @@ class ModelExchange:
         self.trends, self.message = saved
 
 
-def _gap(interface_pair: InterfacePair, motions: Mapping[int, InterfaceMotion], outputs: Outputs) -> float:
+def _gap(pair: InterfacePair, motions: Mapping[int, InterfaceMotion], outputs: Outputs) -> float:
     """How far the two sides have moved apart since the last exchange."""
     gaps = []
-    for sender, receiver in interface_pair.models:
-        side = interface_pair.sides[receiver]
+    for sender, receiver in pair.models:
+        side = pair.sides[receiver]
         gaps.append(gap_between(motions[sender], _expected(side, outputs[side.unit])))
     return max(gaps)
 

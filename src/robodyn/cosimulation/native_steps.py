@@ -70,7 +70,7 @@ class NativeSteps:
             units[name] = NativeUnit(unit)  # type: ignore[arg-type]
         self.units: dict[str, NativeUnit] = units
         self.channels = [NativeChannel(samples, units) for samples in exchange.samples]
-        self.pairs = [NativePair(pair, units, exchange.models.trends) for pair in exchange.interface_pairs]
+        self.pairs = [NativePair(pair, units, exchange.models.trends) for pair in exchange.pairs]
         self.record = exchange.record
         self.coupling = self._couple(time, duration)
         self._write()
@@ -117,7 +117,7 @@ class NativeSteps:
             unit.write(exchange.outputs[name])
         for channel, samples in zip(self.channels, exchange.samples, strict=True):
             channel.trend.write(samples.trend)
-        for pair, told in zip(self.pairs, exchange.interface_pairs, strict=True):
+        for pair, told in zip(self.pairs, exchange.pairs, strict=True):
             pair.fields.gap, pair.fields.condition = exchange.models.message[told.name]
             for k, port in enumerate(pair.ports):
                 if port.trend:
@@ -133,7 +133,7 @@ class NativeSteps:
             unit.leave()
         for channel, samples in zip(self.channels, exchange.samples, strict=True):
             channel.trend.read(samples.trend)
-        for pair, told in zip(self.pairs, exchange.interface_pairs, strict=True):
+        for pair, told in zip(self.pairs, exchange.pairs, strict=True):
             exchange.models.message[told.name] = pair.fields.gap, pair.fields.condition
             for k, port in enumerate(pair.ports):
                 self._leave_port(port, (told.name, k))

@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.cosimulation.capabilities import kinds_of, warnings_of
 from robodyn.cosimulation.connection import Channel, InterfacePair
 from robodyn.cosimulation.energy import Outputs, PairBook
-from robodyn.cosimulation.rotations import turn_between
+from robodyn.cosimulation.rotations import reach
 from robodyn.cosimulation.unit import InterfaceMotion, Unit, UnitEvent
 from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
 
@@ -27,21 +27,21 @@ class CouplingRecord:
         self,
         units: Mapping[str, Unit],
         channels: Sequence[Channel],
-        interface_pairs: Sequence[InterfacePair],
+        pairs: Sequence[InterfacePair],
         outputs: Outputs,
     ) -> None:
-        self.interface_pairs = tuple(interface_pairs)
-        names = [(unit, name) for channel in channels for unit, name in _ends(channel)]
-        for interface_pair in interface_pairs:
-            for side in interface_pair.sides:
+        self.pairs = tuple(pairs)
+        names = [(channel.source, name) for channel in channels for name in channel.outputs]
+        for pair in pairs:
+            for side in pair.sides:
                 quantities = ("position", "velocity", "force")
                 names += [(side.unit, name) for key in quantities for name in side.interface.names(key)]
         self.kept = tuple(dict.fromkeys(names))
         self.infos = [SignalInfo(f"{unit}.{name}", units[unit].outputs.get(name, "")) for unit, name in self.kept]
-        for interface_pair in interface_pairs:
-            self.infos += [SignalInfo(f"{interface_pair.name}.{key}", unit) for key, unit in _OWN.items()]
+        for pair in pairs:
+            self.infos += [SignalInfo(f"{pair.name}.{key}", unit) for key, unit in _OWN.items()]
         self.infos.append(SignalInfo("macro_step", "s", "held"))
-        self._books = [PairBook(interface_pair, outputs) for interface_pair in interface_pairs]
+        self._books = [PairBook(pair, outputs) for pair in pairs]
         self.booked = tuple(signal for book in self._books for signal in book.signals)
         self.start = np.full(len(self.booked), np.nan)
         self.last_time: float | None = None
@@ -51,7 +51,7 @@ class CouplingRecord:
     @property
     def width(self) -> int:
         """Numbers in a row."""
-        return 2 + 2 * len(self.interface_pairs) + len(self.kept) + 2 * len(self.booked)
+        return 2 + 2 * len(self.pairs) + len(self.kept) + 2 * len(self.booked)
 
     def begin(self, outputs: Outputs) -> None:
         """The units as they are at the start."""
@@ -72,7 +72,7 @@ class CouplingRecord:
         ended: Outputs | None = None,
     ) -> None:
         """A row; own: connection -> gap, condition."""
-        messages = [value for interface_pair in self.interface_pairs for value in own[interface_pair.name]]
+        messages = [value for pair in self.pairs for value in own[pair.name]]
         kept = [noted[unit][name] for unit, name in self.kept]
         self._rows.append([time, step, *messages, *kept, *self._book(begun), *self._book(ended)])
         self.last_time = time
@@ -85,7 +85,7 @@ class CouplingRecord:
 
     def run(self, name: str, outcome: Outcome, statistics: Statistics, settings: Mapping[str, Any]) -> Run:
         rows = np.vstack([*self._blocks, np.array(self._rows, float).reshape(-1, self.width)])
-        n, n_own = len(self.booked), 2 * len(self.interface_pairs)
+        n, n_own = len(self.booked), 2 * len(self.pairs)
         own, kept = rows[:, 2 : 2 + n_own], rows[:, 2 + n_own : self.width - 2 * n]
         begun, ended = rows[:, self.width - 2 * n : self.width - n], rows[:, self.width - n :]
         told, first = [], 0
@@ -101,10 +101,6 @@ class CouplingRecord:
 
 
 _OWN = {"energy_error": "J", "gap": "", "condition": ""}
-
-
-def _ends(channel: Channel) -> list[tuple[str, str]]:
-    return [(channel.source, name) for name in channel.outputs]
 
 
 class UnitRecord:
@@ -151,7 +147,5 @@ class UnitRecord:
 
 def gap_between(first: InterfaceMotion, second: InterfaceMotion) -> float:
     """Distance [m or rad] between two motions of one interface, or the angle between them if that is larger."""
-    apart = math.hypot(*(first.position - second.position).tolist())
-    if first.rotation is None or second.rotation is None:
-        return apart
-    return max(apart, math.hypot(*turn_between(first.rotation, second.rotation).tolist()))
+    apart = reach(first, second)
+    return max(float(np.linalg.norm(apart[:3])), float(np.linalg.norm(apart[3:])))

@@ -3,10 +3,29 @@
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 import numpy as np
 
 SMALL = 1e-9
+
+
+class Placed(Protocol):
+    """What has a position (..., 1 or 3) and, where it is coupled, a rotation (..., 3, 3)."""
+
+    @property
+    def position(self) -> np.ndarray: ...
+
+    @property
+    def rotation(self) -> np.ndarray | None: ...
+
+
+def reach(first: Placed, second: Placed) -> np.ndarray:
+    """From the first place to the second, along and about the axes, (..., k) [m or rad]."""
+    along = second.position - first.position
+    if first.rotation is None or second.rotation is None:
+        return along
+    return np.concatenate([along, turn_between(first.rotation, second.rotation)], axis=-1)
 
 
 def turn_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:

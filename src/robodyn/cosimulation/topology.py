@@ -18,29 +18,27 @@ Place = tuple[str, str]
 """Unit and interface."""
 
 
-def check_meeting(units: Mapping[str, Unit], interface_pairs: Sequence[InterfacePair], flaws: FlawList) -> None:
+def check_meeting(units: Mapping[str, Unit], pairs: Sequence[InterfacePair], flaws: FlawList) -> None:
     """What connections make of interfaces together."""
-    for (unit, interface), count in Counter(
-        place for interface_pair in interface_pairs for place in _places(interface_pair)
-    ).items():
+    for (unit, interface), count in Counter(place for pair in pairs for place in _places(pair)).items():
         if count > 1:
             flaws.add(f"{unit}.{interface}", f"is in {count} connections", "give each an interface of its own")
-    for interface_pair in interface_pairs:
-        for sender, receiver in interface_pair.models:
-            _check_exchange(units, interface_pair, (sender, receiver), flaws)
-    circle = _find_circle(interface_pairs)
+    for pair in pairs:
+        for sender, receiver in pair.models:
+            _check_exchange(units, pair, (sender, receiver), flaws)
+    circle = _find_circle(pairs)
     if circle:
         what = f"reduced models go round in a circle: {', '.join('.'.join(place) for place in circle)}"
         flaws.add("connections", what, "attach one of them through a stiffness, or couple it by signals")
 
 
-def find_idle(units: Mapping[str, Unit], interface_pairs: Sequence[InterfacePair], fed: Sequence[str]) -> list[str]:
+def find_idle(units: Mapping[str, Unit], pairs: Sequence[InterfacePair], fed: Sequence[str]) -> list[str]:
     """Interfaces that wait for a motion or a model that nothing gives, as "unit.interface".
 
     Args:
         fed: "unit.input" of all links.
     """
-    met = {place for interface_pair in interface_pairs for place in _places(interface_pair)}
+    met = {place for pair in pairs for place in _places(pair)}
     return [
         f"{name}.{key}"
         for name, unit in units.items()
@@ -50,44 +48,40 @@ def find_idle(units: Mapping[str, Unit], interface_pairs: Sequence[InterfacePair
     ]
 
 
-def _check_exchange(
-    units: Mapping[str, Unit], interface_pair: InterfacePair, pair: tuple[int, int], flaws: FlawList
-) -> None:
-    sender, receiver = (units[interface_pair.sides[k].unit] for k in pair)
+def _check_exchange(units: Mapping[str, Unit], pair: InterfacePair, way: tuple[int, int], flaws: FlawList) -> None:
+    sender, receiver = (units[pair.sides[k].unit] for k in way)
     if not isinstance(sender, GivesModels):
         flaws.add(sender.name, "has no reduced_model", "couple it by signals")
-    elif interface_pair.implicit and "step" not in inspect.signature(sender.reduced_model).parameters:
+    elif pair.implicit and "step" not in inspect.signature(sender.reduced_model).parameters:
         flaws.add(sender.name, "has no implicit models", "connect it without implicit")
     if not isinstance(receiver, TakesModels):
         flaws.add(receiver.name, "has no attach_model", "couple it by signals")
-    elif _sets_motion(interface_pair, pair[1]) and isinstance(receiver, KeepsMotion) and receiver.keeps_motion:
-        place, what = ".".join(_places(interface_pair)[pair[1]]), "takes a model rigidly, which would set its joints"
+    elif _sets_motion(pair, way[1]) and isinstance(receiver, KeepsMotion) and receiver.keeps_motion:
+        place, what = ".".join(_places(pair)[way[1]]), "takes a model rigidly, which would set its joints"
         remedy = 'let both sides take a model, with join = "none"; or attach it through a stiffness'
         flaws.add(place, what, remedy)
-    elif interface_pair.order and "trend" not in inspect.signature(receiver.attach_model).parameters:
-        place = ".".join(_places(interface_pair)[pair[1]])
-        flaws.add(place, f"models of order {interface_pair.order} are more than it takes", "connect it with order 0")
+    elif pair.order and "trend" not in inspect.signature(receiver.attach_model).parameters:
+        place = ".".join(_places(pair)[way[1]])
+        flaws.add(place, f"models of order {pair.order} are more than it takes", "connect it with order 0")
 
 
-def _sets_motion(interface_pair: InterfacePair, receiver: int) -> bool:
+def _sets_motion(pair: InterfacePair, receiver: int) -> bool:
     """Whether a side goes on with another motion than its own after an exchange."""
-    apart = interface_pair.merged and interface_pair.join == "none"
-    return interface_pair.sides[receiver].interface.rigid and not apart
+    apart = pair.merged and pair.join == "none"
+    return pair.sides[receiver].interface.rigid and not apart
 
 
-def _places(interface_pair: InterfacePair) -> list[Place]:
-    return [(side.unit, side.interface.name) for side in interface_pair.sides]
+def _places(pair: InterfacePair) -> list[Place]:
+    return [(side.unit, side.interface.name) for side in pair.sides]
 
 
-def _find_circle(interface_pairs: Sequence[InterfacePair]) -> list[Place]:
+def _find_circle(pairs: Sequence[InterfacePair]) -> list[Place]:
     """A model that is part of itself, with all on its way; the model of a unit at one interface holds those that are
     attached rigidly to the unit's others."""
     attached: dict[Place, Place] = {}
-    for interface_pair in interface_pairs:
-        places = _places(interface_pair)
-        attached |= {
-            places[to]: places[of] for of, to in interface_pair.models if interface_pair.sides[to].interface.rigid
-        }
+    for pair in pairs:
+        places = _places(pair)
+        attached |= {places[to]: places[of] for of, to in pair.models if pair.sides[to].interface.rigid}
     holds = {
         place: [model for at, model in attached.items() if at[0] == place[0] and at != place]
         for place in attached.values()

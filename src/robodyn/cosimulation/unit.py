@@ -8,7 +8,6 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from robodyn.model import Interface
 from robodyn.results import Outcome
 
 Coefficients = tuple[float, ...]
@@ -62,30 +61,6 @@ class Unit(Protocol):
 
     def advance(self, time: float, step: float) -> Outcome | None:
         """Go from `time` to `time + step` [s]; an outcome where that could not be done."""
-
-
-class InterfaceUnit(Unit, Protocol):
-    """A unit that gives and takes reduced interface models."""
-
-    @property
-    def interfaces(self) -> Mapping[str, Interface]:
-        """By name."""
-
-    def reduced_model(self, interface: str, step: float = 0.0) -> ReducedModel:
-        """This unit as it is felt at one of its interfaces.
-
-        Args:
-            step: macro step within which its forces change as they do to first order [s], for implicit models.
-        """
-
-    def attach_model(
-        self, interface: str, model: ReducedModel, motion: InterfaceMotion | None, trend: np.ndarray | None = None
-    ) -> None:
-        """Go on with the model of another unit attached there, and with that motion of the interface, None: its own.
-
-        Args:
-            trend: c1, c2, ... of the model's acceleration over the next macro step, (order, k), for orders above 0.
-        """
 
 
 @dataclass(frozen=True, eq=False)

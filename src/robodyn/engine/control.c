@@ -77,11 +77,15 @@ double measure_error(const Run *run) {
   double atol = run->solver->atol, rtol = run->solver->rtol, sums[2] = {0.0, 0.0};
   int64_t n = run->model->n_x;
   /* Two at a time, as processors divide. */
-  for (int64_t i = 0; i < n; i += 2)
-    for (int64_t k = 0; k < 2 && i + k < n; k++) {
-      double error = errors[i + k] / (atol * scale[i + k] + rtol * largest(fabs(start[i + k]), fabs(end[i + k])));
+  for (int64_t i = 0; i + 1 < n; i += 2)
+    for (int64_t k = 0; k < 2; k++) {
+      double size = largest(fabs(start[i + k]), fabs(end[i + k])), error = errors[i + k] / (atol * scale[i + k] + rtol * size);
       sums[k] += error * error;
     }
+  if (n % 2) {
+    double error = errors[n - 1] / allowed_error(run, n - 1, largest(fabs(start[n - 1]), fabs(end[n - 1])));
+    sums[0] += error * error;
+  }
   return sqrt((sums[0] + sums[1]) / (double)at_least(n, 1));
 }
 

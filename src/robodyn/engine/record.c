@@ -43,13 +43,18 @@ static void widen(Run *run, double t, int64_t k, double value) {
 /* Keep the extremes of what is watched, from one quantity on. Mostly one is between its own: then it is not positive for
    the first time either. */
 void watch(Run *run, double t, const double *values, int64_t first) {
-  int64_t n = run->model->n_watched, wider = 0;
-  const double *smallest = run->extremes + n * SMALLEST, *most = run->extremes + n * LARGEST;
-  for (int64_t k = first; k < n; k++) wider += !(values[k - first] >= smallest[k]) | !(values[k - first] <= most[k]);
-  for (int64_t k = first; k < n && wider > 0; k++) {
-    double value = values[k - first];
-    if (!(value >= smallest[k] && value <= most[k])) widen(run, t, k, value);
-  }
+  int64_t n = run->model->n_watched, count = n - first;
+  const double *smallest = run->extremes + n * SMALLEST + first, *most = run->extremes + n * LARGEST + first;
+  double wider[2] = {0.0, 0.0};
+  /* Two at a time; only where any is outside is it looked for. */
+  for (int64_t i = 0; i + 1 < count; i += 2)
+    for (int64_t k = 0; k < 2; k++) {
+      wider[k] += values[i + k] >= smallest[i + k] ? 0.0 : 1.0;
+      wider[k] += values[i + k] <= most[i + k] ? 0.0 : 1.0;
+    }
+  if (wider[0] + wider[1] == 0.0 && count % 2 == 0) return;
+  for (int64_t k = wider[0] + wider[1] == 0.0 ? count - 1 : 0; k < count; k++)
+    if (!(values[k] >= smallest[k] && values[k] <= most[k])) widen(run, t, first + k, values[k]);
 }
 
 /* Write a row of the outputs at a time and a row of states, under the time `label`; delayed signals as last read. What is

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, solve_discrete_are
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.feedback.sampled_plant import SampledPlant, Variable
@@ -148,7 +147,9 @@ def _check_reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], what: str
 
 
 def _solve(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, path: str, remedy: str) -> np.ndarray:
+    from scipy.linalg import solve_discrete_are
+
     try:
         return np.asarray(solve_discrete_are(A, B, Q, R))
-    except (LinAlgError, ValueError) as error:
+    except (np.linalg.LinAlgError, ValueError) as error:
         raise ModelError([Flaw(path, f"the Riccati equation has no solution: {error}", remedy)]) from error

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         improve_program,
     )
     from robodyn.native.program import Program
-    from robodyn.native.reading import UnsupportedOperation, read_program
+    from robodyn.native.reading import UnsupportedOperation, is_plain, read_program
     from robodyn.native.smoothness import find_rough_entries
     from robodyn.native.sweeps import FEW_CALLS, Sweep, build_jacobian
 
@@ -38,6 +38,7 @@ __all__ = [
     "directional",
     "find_rough_entries",
     "improve_program",
+    "is_plain",
     "jacobian",
     "pattern",
     "read_program",
@@ -50,7 +51,7 @@ __getattr__, __dir__ = load_when_used(
         "robodyn.native.derivatives": "Pattern directional jacobian pattern",
         "robodyn.native.kernel": "Kernel KernelModule LaneModule compile_kernels compile_lanes improve_program",
         "robodyn.native.program": "Program",
-        "robodyn.native.reading": "UnsupportedOperation read_program",
+        "robodyn.native.reading": "UnsupportedOperation is_plain read_program",
         "robodyn.native.smoothness": "find_rough_entries",
         "robodyn.native.sweeps": "FEW_CALLS Sweep build_jacobian",
     },

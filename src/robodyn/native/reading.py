@@ -20,6 +20,7 @@ def _operation_codes() -> dict[int, tuple[str, bool]]:
 
 
 _OPERATIONS = _operation_codes()
+_PLAIN = {*_OPERATIONS, ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST, ca.OP_ASSIGN}
 _NAMES = {getattr(ca, name): name for name in dir(ca) if name.startswith("OP_")}
 
 
@@ -36,6 +37,11 @@ def read_program(function: ca.Function) -> Program:
     program = builder.finish(function.name(), in_sizes, outputs)
     _check(program, function)
     return program
+
+
+def is_plain(function: ca.Function) -> bool:
+    """Whether an SX function has known operations alone, and no tables, by a look at its codes: it can be read."""
+    return {*map(function.instruction_id, range(function.n_instructions()))} <= _PLAIN
 
 
 def _scalar_function(function: ca.Function) -> ca.Function:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
 
 from robodyn.paths.arm import SerialArm, jacobian, jacobian_rate
 from robodyn.paths.cartesian import CartesianPath, PathMotion
@@ -207,6 +206,9 @@ def _with_null_motion(arm: SerialArm, trace: Trace, wanted: PathMotion) -> Trace
 
     The tool follows the path exactly whatever stands in the null space. Where two pieces meet q' is one.
     """
+    # Loaded where it is used: it takes as long as a fifth of all that a run needs.
+    from scipy.interpolate import make_interp_spline
+
     first, second = np.empty_like(trace.slope), np.empty_like(trace.slope)
     for piece in np.unique(trace.pieces):
         rows = np.flatnonzero(trace.pieces == piece)

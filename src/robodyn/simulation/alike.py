@@ -81,13 +81,19 @@ class AlikeRuns:
         self.slots = [run for run in self.slots if _can_serve(run)]
         return Judged(runs, *self.slice.judge(runs))
 
+    def release(self) -> None:
+        """Leave the memory to runs of other calls."""
+        for run in self.slots:
+            self.runs.give_back(run)
+        self.slots = []
+
     def _slot(self, k: int) -> Integration:
         """Memory for run k of a slice."""
         while len(self.slots) <= k:
             compiled, start = self.runs.compiled, self.start
             p = compiled.module.prepare(self.values)
             setup = self.runs.set_up(p, compiled.described_numbers, start)
-            self.slots.append(Integration(setup, *self.runs.span, start.x, start.m, p))
+            self.slots.append(self.runs.begin(setup, p, start))
         return self.slots[k]
 
 

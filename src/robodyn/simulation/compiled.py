@@ -26,6 +26,7 @@ from robodyn.native import (
     build_jacobian,
     compile_kernels,
     compile_lanes,
+    is_plain,
     read_program,
 )
 from robodyn.results.provenance import PlainDict, PlainList, plain
@@ -331,8 +332,11 @@ def gather_functions(
 def check_operations(system: System) -> None:
     """Report the first signal whose law uses an operation that native code does not have; others may be fed by it."""
     columns = [*system.symbols]
+    signals = ca.Function("signals", columns, [system.expressions.outputs])
+    if is_plain(signals):
+        return
     try:
-        read_program(ca.Function("signals", columns, [system.expressions.outputs]))
+        read_program(signals)
         return
     except UnsupportedOperation:
         pass  # which signal it is, is found below

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import lapack
 
 from robodyn.assembly import assemble
 from robodyn.assembly.declarations import DelayInfo, StateInfo
@@ -315,6 +314,8 @@ def _least_squares(J: np.ndarray, b: np.ndarray, rcond: float | None) -> np.ndar
     if not (np.all(np.isfinite(J)) and np.all(np.isfinite(b))):
         return None
     # Where the equations fix all, as mostly, elimination gives the same in a tenth of the time.
+    from scipy.linalg import lapack
+
     factors, pivots, singular = lapack.dgetrf(J)
     if not singular and lapack.dgecon(factors, np.linalg.norm(J, 1))[0] > REGULAR:
         return lapack.dgetrs(factors, pivots, b)[0]

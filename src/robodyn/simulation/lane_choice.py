@@ -15,7 +15,7 @@ from robodyn.simulation.pool import RunPool, make_pack
 
 WORTHWHILE = 4.0
 """Seconds of computing still to come, above which the functions are compiled for lanes, own choice."""
-MOST, AT_ONCE = 64, 0.02
+MOST, AT_ONCE = 64, 0.03
 """Runs that a thread takes at once: at most so many, and not many more than last so long [s], own choices."""
 _compiling = threading.Lock()
 
@@ -39,10 +39,11 @@ class LaneChoice:
         fitting = int(AT_ONCE / max(self.seconds.get(pool.pack is not None, AT_ONCE), 1e-9))
         # In lanes, at least one in each; at the end no thread is to have much more to do than another.
         least = LANES if pool.pack is not None else 1
-        return max(least, min(MOST, fitting, left // (2 * threads)))
+        count = max(least, min(MOST, fitting, left // (2 * threads)))
+        return count - count % least
 
     def note(self, pool: RunPool, seconds: float) -> None:
-        """How long a run took as chosen."""
+        """How long a run took as chosen [s of this thread]: other work on the machine does not count."""
         self.seconds[pool.pack is not None] = seconds
 
     def _choose(self, left: int) -> Pack | None:

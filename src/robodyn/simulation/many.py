@@ -216,15 +216,17 @@ class _Batch:
         while not self.stopped.is_set():
             some = self._take(choice.choose(pool, self.columns.count - self.next, threads))
             if not some:
+                if alike is not None:
+                    alike.release()
                 return
-            begun = time.perf_counter()
+            begun = time.thread_time()
             if alike is not None:
                 self._run_alike(pool, alike, some)
             else:
                 every = self.lean.run_slice(pool, list(self._changes(some)), self.stopped.is_set)
                 for k, ended in zip(some, every, strict=True):
                     self._keep(k, ended)
-            choice.note(pool, (time.perf_counter() - begun) / len(some))
+            choice.note(pool, (time.thread_time() - begun) / len(some))
             with self.lock:
                 self.n_ended += len(some)
             if report:

@@ -17,7 +17,7 @@ from robodyn.simulation.problem import build_problem, deciding_numbers, paramete
 from robodyn.simulation.settings import engine_recording
 from robodyn.simulation.starting import Start
 
-LARGE, MOST_IDLE = 2**20, 64
+LARGE, MOST_IDLE = 2**20, 128
 """Numbers in the record of a run whose memory is not kept for another, and how many such runs there may be; own
 choices."""
 MOST_KEPT = 8

@@ -27,10 +27,12 @@ from robodyn_studies.epaas_modes import linear_models
 from robodyn_studies.epaas_runs import ACTUATORS, LABELS, LOAD, rig_response, robot_response, robot_run
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 OURS, LOADED = COLOURS[0], COLOURS[1]
+AFTER = "time after the step [ms]"
 MARKS: dict[str, dict[str, Any]] = {
     "the study's simulation": {"color": COLOURS[1], "marker": "o", "linestyle": "none"},
     "the study's measurement": {"color": COLOURS[2], "marker": "D", "linestyle": "none", "fillstyle": "none"},
@@ -54,7 +56,7 @@ def draw_rig_steps(path: Path) -> None:
     for ax, ((direction, mass), printed) in zip(axes, published.RIG_STEPS.items(), strict=True):
         _draw_response(ax, rig_response(direction, mass), printed, 0.06)
         finish_axes(ax, f"{direction} {mass:g} kg [%]")
-    _finish_steps(figure, axes, path)
+    write_panels(figure, axes, AFTER, path)
 
 
 def draw_robot_steps(path: Path) -> None:
@@ -67,7 +69,7 @@ def draw_robot_steps(path: Path) -> None:
     for k, look in enumerate(MARKS.values()):
         axes[-1].plot(list(published.VANE_SHARES), [row[k] for row in published.VANE_SHARES.values()], **look)
     finish_axes(axes[-1], "vane [%]")
-    _finish_steps(figure, axes, path)
+    write_panels(figure, axes, AFTER, path)
 
 
 def _draw_response(ax: Axes, response: StepResponse, printed: Sequence[published.Step], duration: float) -> None:
@@ -79,10 +81,13 @@ def _draw_response(ax: Axes, response: StepResponse, printed: Sequence[published
         ax.plot([step.peak_time], [100 + step.overshoot], label=label, **look)
 
 
-def _finish_steps(figure: Figure, axes: Sequence[Axes], path: Path) -> None:
-    label_bottom(axes, "time after the step [ms]")
+def write_panels(
+    figure: Figure, axes: Sequence[Axes], below: str, path: Path, lines: Sequence[Artist] | None = None
+) -> None:
+    """Panels with a label below them and a legend above: that of the first panel, or of some lines."""
+    label_bottom(axes, below)
     figure.align_ylabels(axes)
-    legend_above(figure, axes[0].get_legend_handles_labels()[0])
+    legend_above(figure, axes[0].get_legend_handles_labels()[0] if lines is None else lines)
     write_figure(figure, path)
 
 
@@ -98,9 +103,7 @@ def draw_joints(path: Path) -> None:
     axes[1].plot(time, 1e3 * (voltage(time) - voltage(0.0)), color="black", linewidth=LINE_WIDTH)
     finish_axes(axes[0], "turned [mrad]")
     finish_axes(axes[1], "voltage of L4, change [mV]")
-    label_bottom(axes, "time [s]")
-    legend_above(figure, axes[0].get_lines())
-    write_figure(figure, path)
+    write_panels(figure, axes, "time [s]", path)
 
 
 def draw_workspace(path: Path) -> None:
@@ -135,9 +138,7 @@ def draw_masses(path: Path) -> None:
         finish_axes(ax, f"{LABELS[column]} [{'kg m²' if name == 'joint1' else 'kg'}]")
         for corner in range(5):
             ax.axvline(corner, color="0.8", linewidth=0.6)
-    label_bottom(axes, "trajectory (L3 and L4 run; in the last panel L1, from -45 to 45 degrees)")
-    legend_above(figure, axes[0].get_legend_handles_labels()[0])
-    write_figure(figure, path)
+    write_panels(figure, axes, "trajectory (L3 and L4 run; in the last panel L1, from -45 to 45 degrees)", path)
 
 
 def _masses_drawn(name: str, payload: float) -> tuple[np.ndarray, np.ndarray]:
@@ -160,9 +161,7 @@ def draw_orders(path: Path) -> None:
         lower.semilogx(frequency, found.phase, linewidth=LINE_WIDTH, **look)
     finish_axes(upper, "amplitude [m/m]")
     finish_axes(lower, "phase [deg]")
-    label_bottom([upper, lower], "frequency [Hz]")
-    legend_above(figure, upper.get_lines())
-    write_figure(figure, path)
+    write_panels(figure, [upper, lower], "frequency [Hz]", path)
 
 
 def draw_order_steps(path: Path) -> None:
@@ -173,9 +172,7 @@ def draw_order_steps(path: Path) -> None:
         for reduced, look in ORDERS.items():
             ax.plot(1e3 * time, 100 * robot_response(axis, reduced=reduced).share(time), linewidth=LINE_WIDTH, **look)
         finish_axes(ax, f"{axis.upper()} [%]")
-    label_bottom(axes, "time after the step [ms]")
-    legend_above(figure, axes[0].get_lines())
-    write_figure(figure, path)
+    write_panels(figure, axes, AFTER, path)
 
 
 def draw_friction(path: Path) -> None:

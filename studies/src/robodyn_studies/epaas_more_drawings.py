@@ -7,22 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.reporting import (
-    COLOURS,
-    LINE_WIDTH,
-    empty_figure,
-    finish_axes,
-    label_bottom,
-    legend_above,
-    panel_figure,
-    write_figure,
-)
+from robodyn.reporting import COLOURS, LINE_WIDTH, empty_figure, finish_axes, legend_above, panel_figure, write_figure
 from robodyn_studies import epaas_noise as noise
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog import epaas_rig
 from robodyn_studies.catalog.epaas_cartesian import PLACES
 from robodyn_studies.catalog.epaas_drives import MEASURING_DELAY, ROBOT_FLOW, VANE
 from robodyn_studies.catalog.epaas_rig import RIG_FLOW, STEP_AT
+from robodyn_studies.epaas_drawings import write_panels
 from robodyn_studies.epaas_readings import RIG_HEIGHTS, ROBOT_HEIGHTS, one_height, rig_misfits, run_steps
 from robodyn_studies.epaas_sensitivity import SHORT
 from robodyn_studies.epaas_wrist import wrist_run
@@ -42,9 +34,7 @@ def draw_measuring_phase(path: Path) -> None:
     ax.semilogx(f, -360 * f * MEASURING_DELAY, color="black", linestyle="--", label="delay of 0.658 ms")
     ax.plot([193.0], [-45.7], label="the study's reading", **MEASURED)
     finish_axes(ax, "phase [deg]")
-    label_bottom([ax], "frequency [Hz]")
-    legend_above(figure, ax.get_legend_handles_labels()[0])
-    write_figure(figure, path)
+    write_panels(figure, [ax], "frequency [Hz]", path)
 
 
 def draw_valve_response(path: Path) -> None:
@@ -65,9 +55,7 @@ def draw_valve_response(path: Path) -> None:
     lower.plot([240.0], [-290.0 + 360 * 240.0 * MEASURING_DELAY], **MEASURED)
     finish_axes(upper, "amplitude [dB]")
     finish_axes(lower, "phase, measuring circuit taken out [deg]")
-    label_bottom([upper, lower], "frequency [Hz]")
-    legend_above(figure, upper.get_legend_handles_labels()[0])
-    write_figure(figure, path)
+    write_panels(figure, [upper, lower], "frequency [Hz]", path)
 
 
 def draw_flow_tables(path: Path) -> None:
@@ -80,9 +68,7 @@ def draw_flow_tables(path: Path) -> None:
     )
     finish_axes(axes[0], "speed [m/s]")
     finish_axes(axes[1], "speed [rad/s]")
-    label_bottom(axes, "current [A]")
-    legend_above(figure, [*axes[0].get_lines(), *axes[1].get_lines()])
-    write_figure(figure, path)
+    write_panels(figure, axes, "current [A]", path, [*axes[0].get_lines(), *axes[1].get_lines()])
 
 
 def draw_damping(path: Path) -> None:
@@ -100,9 +86,7 @@ def draw_damping(path: Path) -> None:
         look: dict[str, Any] = {"color": COLOURS[0], "marker": "s", "fillstyle": "none", "linestyle": "none"}
         ax.plot(data[:, 0], read[:, k], label="read from simulated noise", **look)
         finish_axes(ax, text)
-    label_bottom(axes, "mass [kg]")
-    legend_above(figure, axes[0].get_legend_handles_labels()[0])
-    write_figure(figure, path)
+    write_panels(figure, axes, "mass [kg]", path)
 
 
 def draw_variations(path: Path) -> None:
@@ -137,9 +121,7 @@ def draw_readings(path: Path) -> None:
         lower.plot(ROBOT_HEIGHTS, one_height(weight), style, color="black", marker=".")
     finish_axes(upper, "rig: rms of 22 overshoots [%]")
     finish_axes(lower, "robot: rms of 12 figures [of their digits]")
-    label_bottom([upper, lower], "height of the step [V]; dotted: the weight acts")
-    legend_above(figure, upper.get_lines())
-    write_figure(figure, path)
+    write_panels(figure, [upper, lower], "height of the step [V]; dotted: the weight acts", path)
 
 
 def draw_wrist_path(path: Path) -> None:

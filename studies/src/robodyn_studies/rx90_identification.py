@@ -61,6 +61,7 @@ def designed() -> Excitation:
     return design_excitation(rx90_hold(1.0, 0.0), frequency=EXPERIMENTS[0][0], limits=limits, iterations=30)
 
 
+@cache
 def excited(frequency: float, duration: float) -> Scenario:
     """The robot following the series."""
     base, axes = rx90_hold(duration, 0.0), designed().axes

@@ -23,6 +23,7 @@ ENDS = (5.0, 95.0)
 """Percentiles between which the band lies."""
 
 
+@cache
 def plan_spread(runs: int = RUNS) -> SweepPlan:
     """Monte-Carlo over friction, deviations kept every 2 mm of the path."""
     random = {}

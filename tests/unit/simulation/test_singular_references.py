@@ -12,6 +12,7 @@ from support.linkages import crank_rocker
 from robodyn.assembly import assemble
 from robodyn.catalog.two_link import LENGTHS, two_link_mechanism
 from robodyn.model import Block, ControlModel, Machine, Scenario
+from robodyn.simulation.followed_path import decay
 from robodyn.simulation.reference_limits import find_reference_warnings
 from robodyn.simulation.starting import search_start
 
@@ -80,3 +81,13 @@ def test_a_rocker_cannot_drive_its_linkage_through_a_dead_centre():
     assert "the axes will be close to singular" in sentence
     crank = replace(control, acts={"torque": ("crank_joint",)})
     assert warnings_of(crank_rocker(blocks=(crank,))) == []
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.3, 2.0 - 1e-9, 2.0, 2.0 + 1e-9, 2.0 + 1e-4, 50.0])
+@pytest.mark.parametrize("stiffness", [1e-4, 1.0, 1e4])
+def test_errors_decay_as_the_exponential_of_their_matrix(stiffness, damping):
+    kd = damping * stiffness**0.5
+    for t in (1e-3, 0.1, 2.0):
+        by_matrix = (expm(t * np.array([[0.0, 1.0], [-stiffness, -kd]])) @ [0.3, -1.1])[0]
+        # Where roots are close, digits cancel: rounding over 1e-4, the distance from which a series takes over.
+        assert decay(t, *map(np.array, (stiffness, kd, 0.3, -1.1))) == pytest.approx(by_matrix, abs=1e-11)

@@ -49,23 +49,14 @@ def _repeatability(distances: Floats) -> float:
     return float(distances.mean() + 3 * distances.std(ddof=1))
 
 
-@dataclass(frozen=True)
-class TurnFigures:
-    """Accuracy and repeatability of an orientation about x, y, z [rad], (3,) each."""
-
-    accuracy: Floats
-    repeatability: Floats
+def measure_turn(turns: Floats) -> tuple[Floats, Floats]:
+    """Accuracy and repeatability about x, y, z [rad] of rotations from the commanded orientation at a pose, (n, 3)."""
+    return turns.mean(axis=0), 3 * turns.std(axis=0, ddof=1)
 
 
-def measure_turn(turns: Floats) -> TurnFigures:
-    """Of rotations from the commanded orientation at one pose, (n, 3)."""
-    return TurnFigures(turns.mean(axis=0), 3 * turns.std(axis=0, ddof=1))
-
-
-def measure_path_turn(turns: Floats) -> TurnFigures:
-    """Of rotations from the commanded orientation along a path, (n cycles, m places, 3)."""
-    accuracy = np.abs(turns.mean(axis=0)).max(axis=0)
-    return TurnFigures(accuracy, 3 * turns.std(axis=0, ddof=1).max(axis=0))
+def measure_path_turn(turns: Floats) -> tuple[Floats, Floats]:
+    """The same of rotations along a path, (n cycles, m places, 3)."""
+    return np.abs(turns.mean(axis=0)).max(axis=0), 3 * turns.std(axis=0, ddof=1).max(axis=0)
 
 
 def measure_variation(middles: Floats) -> float:
@@ -73,18 +64,10 @@ def measure_variation(middles: Floats) -> float:
     return float(np.linalg.norm(middles[:, None] - middles[None], axis=2).max())
 
 
-@dataclass(frozen=True)
-class DistanceFigures:
-    """AD and RD [m]."""
-
-    accuracy: float
-    repeatability: float
-
-
-def measure_distance(first: Floats, second: Floats, commanded: float) -> DistanceFigures:
-    """Of positions attained in the same cycles at two poses, (n, 3) each, a commanded distance [m] apart."""
+def measure_distance(first: Floats, second: Floats, commanded: float) -> tuple[float, float]:
+    """AD and RD [m] of positions attained in the same cycles at two poses, (n, 3) each, a commanded distance apart."""
     apart = np.linalg.norm(first - second, axis=1)
-    return DistanceFigures(float(apart.mean() - commanded), float(3 * apart.std(ddof=1)))
+    return float(apart.mean() - commanded), float(3 * apart.std(ddof=1))
 
 
 @dataclass(frozen=True)

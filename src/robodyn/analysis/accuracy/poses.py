@@ -31,9 +31,8 @@ def _of_rest(cycles: Cycles, rest: Rest, band: float | None, notes: list[str]) -
         Figure("RP", "positioning repeatability", "mean l_j + 3 S_l", count, attained.repeatability, "m", pose=pose),
     ]
     if cycles.turns is not None:
-        turns = iso9283.measure_turn(cycles.turns[:, rest.last])
-        for k, (x, axis) in enumerate(zip(ANGLES, "xyz", strict=True)):
-            accuracy, spread = float(turns.accuracy[k]), float(turns.repeatability[k])
+        turns = (part.tolist() for part in iso9283.measure_turn(cycles.turns[:, rest.last]))
+        for x, axis, accuracy, spread in zip(ANGLES, "xyz", *turns, strict=True):
             name, formula = f"about {axis}", f"mean {x}_j - {x}_c"
             found += [
                 Figure(f"AP{x}", f"orientation accuracy {name}", formula, count, accuracy, "rad", pose=pose),
@@ -97,9 +96,9 @@ def _distances(cycles: Cycles, notes: list[str]) -> list[Figure]:
         return []
     longest = max(far, key=lambda pair: pair[0])[0]
     distance, one, other = next(pair for pair in far if pair[0] > (1 - 1e-6) * longest)
-    found = iso9283.measure_distance(cycles.tool[:, one.last], cycles.tool[:, other.last], distance)
+    accuracy, spread = iso9283.measure_distance(cycles.tool[:, one.last], cycles.tool[:, other.last], distance)
     count, name = len(cycles.tool), f"from {one.name} to {other.name}, {1e3 * distance:.5g} mm"
     return [
-        Figure("AD", f"distance accuracy {name}", "mean D_j - D_c", count, found.accuracy, "m"),
-        Figure("RD", "distance repeatability", "3 S_D", count, found.repeatability, "m"),
+        Figure("AD", f"distance accuracy {name}", "mean D_j - D_c", count, accuracy, "m"),
+        Figure("RD", "distance repeatability", "3 S_D", count, spread, "m"),
     ]

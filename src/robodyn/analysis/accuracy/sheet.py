@@ -152,9 +152,8 @@ def _path(cycles: Cycles) -> list[Figure]:
     ]
     if cycles.turns is None:
         return figures
-    turns = iso9283.measure_path_turn(cycles.turns[:count, cycles.moving])
-    for k, (x, axis) in enumerate(zip(ANGLES, "xyz", strict=True)):
-        accuracy, spread = float(turns.accuracy[k]), float(turns.repeatability[k])
+    turns = (part.tolist() for part in iso9283.measure_path_turn(cycles.turns[:count, cycles.moving]))
+    for x, axis, accuracy, spread in zip(ANGLES, "xyz", *turns, strict=True):
         formula = f"max_i |mean_j {x}_ij - {x}_ci|"
         figures += [
             Figure(f"AT{x}", f"path orientation accuracy about {axis}", formula, count, accuracy, "rad"),

@@ -156,9 +156,9 @@ def _sent(exchange: Exchange) -> dict[str, tuple[str, ...]]:
     sent: dict[str, list[str]] = {name: [] for name in exchange.units}
     for channel in exchange.channels:
         sent[channel.target] += channel.inputs
-    for interface_pair in exchange.interface_pairs:
-        for _, receiver in interface_pair.models:
-            side = interface_pair.sides[receiver]
+    for pair in exchange.pairs:
+        for _, receiver in pair.models:
+            side = pair.sides[receiver]
             sent[side.unit] += side.interface.incoming
     return {name: tuple(inputs) for name, inputs in sent.items()}
 

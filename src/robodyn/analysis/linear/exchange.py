@@ -14,7 +14,7 @@ from robodyn.errors import Flaw, ModelError
 
 
 def to_control(model: LinearModel, pade: int | None = None) -> Any:
-    """A `control.StateSpace` with the model's names, dots as underscores.
+    """A `control.StateSpace` with the model's names, dots as underscores: `elbow.position` is `elbow_position` there.
 
     Args:
         pade: order of the approximation of each delay; needed where there are delays.

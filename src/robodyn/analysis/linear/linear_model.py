@@ -188,21 +188,8 @@ class LinearModel:
             outputs=tuple(self.outputs[k] for k in rows),
         )
 
-    def to_control(self, pade: int | None = None) -> Any:
-        """python-control's StateSpace; it has no delays, so `pade` gives the order of their approximation.
-
-        Its names may have no dots: `elbow.position` is `elbow_position` there.
-        """
-        from robodyn.analysis.linear.exchange import to_control
-
-        return to_control(self, pade)
-
-    @classmethod
-    def from_control(cls, system: Any) -> LinearModel:
-        """From any continuous linear system of python-control."""
-        from robodyn.analysis.linear.exchange import from_control
-
-        return from_control(system)
+    to_control = later("robodyn.analysis.linear.exchange:to_control")
+    from_control = staticmethod(later("robodyn.analysis.linear.exchange:from_control"))
 
 
 def find_places(names: Sequence[str] | None, variables: tuple[Variable, ...], part: str) -> list[int]:

@@ -75,9 +75,9 @@ class LeanSystem:
             if isinstance(lean, Track):
                 found += [lean] * len(changed)
                 continue
-            begun, (pool, choice) = time.perf_counter(), self._pool(lean)
+            begun, (pool, choice) = time.thread_time(), self._pool(lean)
             found += [self._track(ended) for ended in lean.run_slice(pool, changed, is_stopped)]
-            choice.note(pool, (time.perf_counter() - begun) / len(changed))
+            choice.note(pool, (time.thread_time() - begun) / len(changed))
         return found
 
     def choose(self, left: int, threads: int) -> int:

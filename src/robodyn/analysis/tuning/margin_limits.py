@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
+from robodyn.analysis.checkpoint import Memo
 from robodyn.analysis.fitting.scaling import Scale
 from robodyn.analysis.linear.loop_table import closed_signals
 from robodyn.analysis.linear.margins import find_margins
@@ -21,7 +22,6 @@ from robodyn.analysis.linear.sampling import sampled_lineariser
 from robodyn.analysis.sensitivity.variation import Variation
 from robodyn.analysis.tuning.cases import Cases
 from robodyn.analysis.tuning.limits import Limit, measure_margin
-from robodyn.analysis.tuning.memo import Memo
 from robodyn.assembly import assemble
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.results.signal import Floats

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from robodyn.analysis.checkpoint import Memo
 from robodyn.analysis.fitting.residuals import ACROSS_JUMPS, DIFFERENCE
 from robodyn.analysis.fitting.scaling import Scale
 from robodyn.analysis.sensitivity.ranking import NUDGE
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation
 from robodyn.analysis.tuning.cases import Cases
-from robodyn.analysis.tuning.memo import Memo
 from robodyn.results import Run
 from robodyn.results.signal import Floats
 from robodyn.simulation.measures import Measure

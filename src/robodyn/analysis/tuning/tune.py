@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.analysis.checkpoint import Checkpoint
+from robodyn.analysis.checkpoint import Checkpoint, Memo
 from robodyn.analysis.fitting.scaling import Bounds, Scale, make_scales
 from robodyn.analysis.linear.gains import find_gains
 from robodyn.analysis.sensitivity.variation import prepare_variation
@@ -23,7 +23,6 @@ from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.analysis.tuning.cases import Cases, make_cases
 from robodyn.analysis.tuning.limits import Limit, read_limits
 from robodyn.analysis.tuning.margin_limits import MarginLimits, make_margin_limits
-from robodyn.analysis.tuning.memo import Memo
 from robodyn.analysis.tuning.performance import WINDOWS, Performance, count_windows
 from robodyn.analysis.tuning.result import Tuning
 from robodyn.analysis.tuning.search import KEPT, Problem, find_allowed, minimise_largest, spread_starts
