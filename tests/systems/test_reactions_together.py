@@ -125,8 +125,8 @@ def test_a_ball_on_a_slope_rolls_with_five_sevenths_or_slides_where_friction_is_
     rolls = math.tan(angle) < 3.5 * coefficient
     along = GRAVITY * (math.sin(angle) * 5 / 7 if rolls else math.sin(angle) - coefficient * math.cos(angle))
     assert run["along.velocity"].final == pytest.approx(along, rel=1e-8)
-    # The tolerance of the solver, 1e-9 of a speed of 2 m/s.
-    assert (run["rolls.slip"].final < 5e-9) == rolls
+    # 1e-8 of a speed of 2 m/s in each step, which what sticks takes back at 20/s; what slides does so with 2 m/s.
+    assert (np.max(run["rolls.slip"].values) < 2e-7) == rolls
 
 
 def test_a_puck_pushed_across_a_slope_curves_down_and_stops_in_space():

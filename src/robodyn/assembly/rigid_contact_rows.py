@@ -13,7 +13,7 @@ from robodyn.assembly.contact_geometry import ContactPoint, find_contact_points,
 from robodyn.assembly.contribution import Context, Contribution, declare_memory, merge
 from robodyn.assembly.declarations import MemoryInfo
 from robodyn.assembly.end_stops import RigidPoint, find_end_stops
-from robodyn.assembly.mobility import RETURN_RATE, Solve, build_mobility, mean_compliance
+from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, build_mobility, mean_compliance
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.rigid_contact import JAMS, NEAR, RESTING, SETTLING, SUNK, Contacts, Rub
 from robodyn.model import RigidContact
@@ -36,18 +36,14 @@ def build_contacts(motion: Motion, accelerate: Solve, answer: Solve) -> tuple[Co
     points += find_end_stops(motion)
     if not points or not _check_rest(motion, points):
         return None, Contribution()
-    k, values = len(points), motion.context.values
-    rests = [declare_memory(MemoryInfo(own_name(point, "rests"), "", 0.0, hidden=True)) for point in points]
-    resting = ca.vertcat(*(symbol for part in rests for symbol in part.symbols.values()))
-    settling = declare_memory(MemoryInfo(SETTLING, "", 1.0, hidden=True))
-    names = dict.fromkeys(point.contact.name for point in points)
-    jams = merge(declare_memory(MemoryInfo(f"{name}.{JAMS}", "", 0.0, hidden=True)) for name in names)
+    resting, declared = _remember([own_name(point, "rests") for point in points], 0.0)
+    settling, after = _remember([SETTLING], 1.0)
+    names = list(dict.fromkeys(point.contact.name for point in points))
+    jams, noted = _remember([f"{name}.{JAMS}" for name in names], 0.0)
     rubs, dry = _trace_friction(motion, points, resting)
-    # Rows of the normals, then of the slips, those of dry friction first.
-    moving = [*(_move(motion, point) for point in points), *(_move(motion, rub.point, rub.used) for rub in rubs)]
-    rows, drift = (ca.vertcat(*column) for column in zip(*moving, strict=True))
-    plain = build_mobility(accelerate, rows, lambda own: ca.vertcat(*map(mean_compliance, (own[:k], own[k:]))))
-    n, F = k + sum(len(point.used) for point in dry), ca.SX.eye(drift.numel())
+    plain, drift = _lay_rows(motion, points, rubs, accelerate)
+    # What holds or slides by itself: all normals, and the slips of dry friction; friction leans on the normals.
+    k, n, F = len(points), len(points) + sum(len(point.used) for point in dry), ca.SX.eye(drift.numel())
     E = F[:, :n]
     for rub in rubs:
         E[rub.rows, rub.number] = rub.force[rub.used]
@@ -58,11 +54,25 @@ def build_contacts(motion: Motion, accelerate: Solve, answer: Solve) -> tuple[Co
     back = ca.vertcat(*(2 * RETURN_RATE * point.rate + RETURN_RATE**2 * point.gap for point in points))
     drift = drift[:n] + ca.vertcat(where(resting > 0.5, back, 0.0), ca.SX(n - k, 1))
     held = ca.vertcat(resting > 0.5, *(ca.repmat(point.held, len(point.used), 1) for point in dry))
-    own = (tuple(points), plain, E, tuple(rubs), tuple(dry), resting, settling.symbols[SETTLING])
-    noted = dict(zip(names, jams.symbols.values(), strict=True))
-    rest_speed = ca.vertcat(*(point.rest_speed(values) for point in points))
-    declared = merge((*rests, settling, jams, *(rub.declared for rub in rubs)))
-    return Contacts(mobility, held, drift, *own, noted, rest_speed, answer), declared
+    own = (tuple(points), plain, E, tuple(rubs), tuple(dry), resting, settling)
+    own_jams = dict(zip(names, ca.vertsplit(jams), strict=True))
+    rest_speed = ca.vertcat(*(point.rest_speed(motion.context.values) for point in points))
+    memory = merge((declared, after, noted, *(rub.declared for rub in rubs)))
+    return Contacts(mobility, held, drift, *own, own_jams, rest_speed, answer), memory
+
+
+def _remember(names: list[str], start: float) -> tuple[ca.SX, Contribution]:
+    """Hidden memory, as a column and as what declares it."""
+    declared = merge(declare_memory(MemoryInfo(name, "", start, hidden=True)) for name in names)
+    return ca.vertcat(*declared.symbols.values()), declared
+
+
+def _lay_rows(motion: Motion, points: list[RigidPoint], rubs: list[Rub], accelerate: Solve) -> tuple[Mobility, ca.SX]:
+    """Mobility and drifts of the speeds along all normals, then along all tangents, those of dry friction first."""
+    moving = [*(_move(motion, point) for point in points), *(_move(motion, rub.point, rub.used) for rub in rubs)]
+    rows, drift = (ca.vertcat(*column) for column in zip(*moving, strict=True))
+    k = len(points)
+    return build_mobility(accelerate, rows, lambda own: ca.vertcat(*map(mean_compliance, (own[:k], own[k:])))), drift
 
 
 def _move(motion: Motion, point: RigidPoint, used: Sequence[int] | None = None) -> tuple[ca.SX, ca.SX]:
@@ -85,9 +95,7 @@ def _trace_friction(motion: Motion, points: list[RigidPoint], resting: ca.SX) ->
         mu = ca.SX(motion.context.values[f"{point.contact.name}.friction.coefficient"])
         own, memory = None, Contribution()
         if used and point.contact.sticks:
-            infos = [MemoryInfo(own_name(point, f"slides{axis + 1}"), "", 0.0, hidden=True) for axis in used]
-            memory = merge(declare_memory(info) for info in infos)
-            direction = ca.vertcat(*memory.symbols.values())
+            direction, memory = _remember([own_name(point, f"slides{axis + 1}") for axis in used], 0.0)
             rest_speed = point.rest_speed(motion.context.values)
             own = DryPoint(point, i, rows, used, slips[used], direction, mu, rest_speed, resting[i] > 0.5)
             dry.append(own)

@@ -20,7 +20,7 @@ from robodyn.native.bends import BENT, find_bends
 from robodyn.native.drives import find_drives
 from robodyn.native.portable import make_portable
 from robodyn.native.prelude import separate_prelude
-from robodyn.simulation.compiled import KernelSet, driven_functions, gather_functions, inexact_functions
+from robodyn.simulation.compiled import INEXACT, KernelSet, driven_functions, gather_functions
 from robodyn.simulation.starting import Start
 
 
@@ -114,8 +114,7 @@ def build_model(
     if plain:
         read = {name: make_portable(program) for name, program in read.items()}
     else:
-        inexact = inexact_functions(functions)
-        read = {name: improve_program(program, name in inexact) for name, program in read.items()}
+        read = {name: improve_program(program, name in INEXACT) for name, program in read.items()}
     programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))
     driven = [programs[name] for name in driven_functions(programs) if solver.adaptive]
     if driven:

@@ -239,12 +239,60 @@ static void find_bends(Scan *scan) {
   }
 }
 
+/* Numbers that decide the pace: span, breaks that are known and how many, parameters of the drives. */
+static int64_t key_size(const Model *model) { return 3 + model->n_breaks + model->n_drive_p; }
+
+static void write_key(const Run *run, double *key) {
+  const Model *model = run->model;
+  *key++ = run->t0;
+  *key++ = run->t_last;
+  *key++ = (double)run->n_breaks;
+  for (int64_t k = 0; k < model->n_breaks; k++) *key++ = k < run->n_breaks ? run->breaks[k] : 0.0;
+  for (int64_t k = 0; k < model->n_drive_p; k++) *key++ = run->p[model->drive_p[k]];
+}
+
+/* The plan: the key of the pace that is there, room for that of this run, lengths of pace and breaks, and the breaks with
+   those found. 0 where it is not to be kept. */
+static int has_plan(Run *run) {
+  const Model *model = run->model;
+  if (model->n_drive_p == 0) return 0;
+  size_t size = (size_t)(2 * key_size(model) + 2 + model->n_breaks + MOST_BENDS);
+  if (run->plan == NULL) run->plan = calloc(size, sizeof(double));
+  return run->plan != NULL;
+}
+
+/* Take over the pace of the run before in the same memory, where the same numbers decide it; else note for what it will be
+   found. */
+static int take_plan(Run *run) {
+  int64_t n = key_size(run->model);
+  double *known = run->plan, *wanted = known + n, *found = wanted + n;
+  write_key(run, wanted);
+  if (memcmp(known, wanted, (size_t)n * sizeof(double)) != 0) {
+    memcpy(known, wanted, (size_t)n * sizeof(double));
+    return 0;
+  }
+  run->n_pace = (int64_t)found[0];
+  run->n_breaks = (int64_t)found[1];
+  memcpy(run->breaks, found + 2, (size_t)run->n_breaks * sizeof(double));
+  return 1;
+}
+
+static void keep_plan(Run *run) {
+  double *found = run->plan + 2 * key_size(run->model);
+  found[0] = (double)run->n_pace;
+  found[1] = (double)run->n_breaks;
+  memcpy(found + 2, run->breaks, (size_t)run->n_breaks * sizeof(double));
+}
+
 void plan_pace(Run *run) {
   int64_t n = run->model->n_drives;
   char smooth[2 * CELLS];
   if (n == 0 || !isfinite(run->t_last) || !(run->t_last > run->t0)) return;
+  int is_kept = has_plan(run);
+  if (is_kept && take_plan(run)) return;
   Scan scan = {.run = run, .values = malloc((size_t)(n * (POINTS + 1 + 5 * MOST_DEPTH)) * sizeof(double))};
   if (scan.values == NULL) {
+    if (is_kept) run->plan[1] = run->t0; /* of no run */
     run->status = NO_MEMORY;
     return;
   }
@@ -257,6 +305,7 @@ void plan_pace(Run *run) {
   add_cells(&scan, smooth, 1, CELLS);
   look_ahead(run);
   free(scan.values);
+  if (is_kept) keep_plan(run);
 }
 
 /* Longest step from the present time that the drives allow. */

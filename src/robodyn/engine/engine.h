@@ -47,6 +47,7 @@ typedef struct {
   int64_t n_problems;       /* complementarity problems */
   int64_t start_problems;   /* which of them are solved before start_action: the sum of 2^number */
   int64_t n_drives;         /* quantities that depend on time alone */
+  int64_t n_drive_p;        /* parameters that decide them, 0: not known */
   int64_t n_bends;          /* quantities at whose zeros rates bend: limits of what depends on states */
   int64_t n_quadratures;    /* last states on which no rate depends: implicit methods find them by substitution */
   int64_t autonomous;       /* 1: the rates do not depend on time itself, delays aside */
@@ -82,6 +83,7 @@ typedef struct {
   Kernel start_action;      /* [x, m] made consistent once at the start, after the tasks due there */
   Kernel projection;        /* [x, m]: x put back on the constraints at the end of each step; m is not used */
   const int64_t *limited;   /* which states have limits (n_limited) */
+  const int64_t *drive_p;   /* places of the parameters that decide drives, at least (n_drive_p) */
   const Kernel *task;       /* the new m (n_m); null: the caller's, see NEEDS_TASK (n_tasks) */
   const int64_t *task_period;    /* [ticks] (n_tasks) */
   const int64_t *task_offset;    /* first tick at which the task is due (n_tasks) */
@@ -316,6 +318,7 @@ typedef struct Run {
 
   /* Arrays of fixed size, one block. */
   int64_t n_block;          /* numbers in the block */
+  double *memory;           /* the block, and room before it to begin with a line of the cache */
   double *block;
   double *x;                /* (rows, n_x): see START */
   double *m;                /* (n_m) */
@@ -365,6 +368,7 @@ typedef struct Run {
   int64_t jump_capacity;
   double *pace;             /* [t, longest step here, longest step from there on] where drives change: see drives.c */
   int64_t pace_capacity;
+  double *plan;             /* the last pace found and what it was found for, kept from run to run: see drives.c */
 } Run;
 
 /* A run with room for all arrays; null where there is no memory. The caller then fills x[START], m, p, delay, before,

@@ -242,7 +242,8 @@ Pack *pack_new(int64_t n_lanes, int64_t n_kernels, const Kernel *kernels, const 
   pack->kernels = kernels;
   pack->vectors = vectors;
   pack->n_p = n_p;
-  int made = (pack->p = calloc((size_t)(n_p * n_lanes + n_table + 1), sizeof(double))) != NULL;
+  int made = (pack->memory = calloc((size_t)(n_p * n_lanes + n_table + LINE), sizeof(double))) != NULL;
+  pack->p = line_start(pack->memory);
   made &= (pack->nowhere = calloc((size_t)longest + 1, sizeof(double))) != NULL;
   for (int64_t l = 0; l < n_lanes; l++) {
     pack->lane[l].pack = pack;
@@ -259,7 +260,7 @@ Pack *pack_new(int64_t n_lanes, int64_t n_kernels, const Kernel *kernels, const 
 void pack_free(Pack *pack) {
   for (int64_t l = 0; l < pack->n_lanes; l++)
     if (pack->lane[l].stack) munmap(pack->lane[l].stack, STACK);
-  free(pack->p);
+  free(pack->memory);
   free(pack->nowhere);
   free(pack);
 }

@@ -38,6 +38,7 @@ struct Pack {
   const Kernel *kernels;  /* functions of one robot, the cheapest first, */
   const LaneKernel *vectors; /* and the same of one in each lane */
   int64_t n_p;            /* parameters of a run; its table, the same for all, stands behind them */
+  double *memory;         /* of what follows, which begins with a line of the cache: */
   double *p;              /* parameters side by side (n_p, n_lanes), then the table */
   double *nowhere;        /* where lanes write that nobody is in */
   Run **queue;

@@ -46,7 +46,8 @@ static int64_t place_arrays(Run *run, double *block) {
   const Method *method = run->first_method, *stiff = method->stiff ? method->stiff : method;
   int64_t n_matrix = method->family == IMPLICIT_STEP ? model->n_unknowns : stiff->gamma > 0.0 ? n : 0;
   int64_t used = 0;
-#define PLACE(array, size) (run->array = (void *)(block ? block + used : NULL), used += (size))
+  /* Each begins a line of the cache. */
+#define PLACE(array, size) (run->array = (void *)(block ? block + used : NULL), used += ((size) + LINE - 1) / LINE * LINE)
   /* One number more than its rows: what a traced step says of itself. At least two stand behind the first row. */
   PLACE(x, (STAGE + at_least(method->stages, stiff->stages) + 1) * n + 1);
   PLACE(m, model->n_m);
@@ -105,12 +106,13 @@ Run *run_new(const Model *model, const Method *method, const Solver *solver, con
   run->plain = is_plain(run);
   /* One block holds all arrays of fixed size: counted first, then placed. A state saved is a copy of it. */
   run->n_block = place_arrays(run, NULL);
-  run->block = calloc((size_t)at_least(run->n_block, 1), sizeof(double));
+  run->memory = calloc((size_t)(run->n_block + LINE), sizeof(double));
+  run->block = line_start(run->memory);
   if (recording->kind != RECORD_NOTHING) {
     run->row_capacity = at_least(recording->n_times + 2, FIRST_ROWS);
     run->rows = malloc((size_t)(run->row_capacity * row_width(run) + model->n_watched) * sizeof(double));
   }
-  if (run->block == NULL || (run->rows == NULL && run->row_capacity > 0)) {
+  if (run->memory == NULL || (run->rows == NULL && run->row_capacity > 0)) {
     run_free(run);
     return NULL;
   }
@@ -128,13 +130,14 @@ void run_reset(Run *run) {
 
 void run_free(Run *run) {
   if (run == NULL) return;
-  free(run->block);
+  free(run->memory);
   free(run->rows);
   free(run->probes);
   free(run->log);
   free(run->history);
   free(run->jumps);
   free(run->pace);
+  free(run->plan);
   free(run);
 }
 

@@ -40,7 +40,7 @@ class Pack:
     """
 
     def __init__(self, lanes: int, vectors: Mapping[int, int], n_p: int, table: np.ndarray, longest: int) -> None:
-        self.free, self.address = functions().pack_free, 0
+        self.free, self.address, self.lanes = functions().pack_free, 0, lanes
         self.kernels, self.vectors = (np.array(list(each), np.int64) for each in (vectors, vectors.values()))
         table = np.array(table, float)
         self.address = functions().pack_new(

@@ -23,6 +23,15 @@ enum { CHATTER_EVENTS = 50, STORM_EVENTS = 1000 };
 /* Explicit steps that may have been longer, after which a stiff one is first tried, and again: see choice.c. */
 enum { FIRST_PATIENCE = 15, FIRST_CAUTION = 5 };
 
+/* Numbers in a line of the cache: vectors that lie across two of them are read and written more slowly. */
+enum { LINE = 8 };
+
+/* Where the first line begins in memory with room for one more. */
+static inline double *line_start(double *memory) {
+  uintptr_t bytes = LINE * sizeof(double), place = (uintptr_t)memory;
+  return memory + ((place + bytes - 1) / bytes * bytes - place) / sizeof(double);
+}
+
 /* All scalars of a run that change on the way. */
 #define N_SCALARS offsetof(Run, model)
 

@@ -53,6 +53,7 @@ class Problem(NamedTuple):
             x_dot and g in one call, where they share most of their work.
         limits: writes [lower (n_limited), upper (n_limited)] of the states `limited`.
         drives: writes what depends on time alone and drives the others (n_drives).
+        drive_p: places of the parameters that decide them, at least (n_drive_p); none: not known.
         bends: writes that at whose zeros rates bend (n_bends).
         delayed: writes w (n_d), the present values of the delayed signals; before the start w is
             history_start.
@@ -104,6 +105,7 @@ class Problem(NamedTuple):
     rosenbrock_step: int = 0
     rosenbrock_method: int = -1
     n_drives: int = 0
+    n_drive_p: int = 0
     n_bends: int = 0
     n_watched: int = 0
     n_within: int = 0
@@ -125,6 +127,7 @@ class Problem(NamedTuple):
     rates_and_guards: int = 0
     limits: int = 0
     limited: Integers = NO_INTEGERS
+    drive_p: Integers = NO_INTEGERS
     delayed: int = 0
     delay_times: Floats = NO_FLOATS
     history_start: Floats = NO_FLOATS

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         compile_lanes,
         improve_program,
     )
+    from robodyn.native.machine import has_wide_vectors
     from robodyn.native.program import Program
     from robodyn.native.reading import UnsupportedOperation, is_plain, read_program
     from robodyn.native.smoothness import find_rough_entries
@@ -37,6 +38,7 @@ __all__ = [
     "compile_lanes",
     "directional",
     "find_rough_entries",
+    "has_wide_vectors",
     "improve_program",
     "is_plain",
     "jacobian",
@@ -50,6 +52,7 @@ __getattr__, __dir__ = load_when_used(
         "robodyn.native.cache": "cache_folder",
         "robodyn.native.derivatives": "Pattern directional jacobian pattern",
         "robodyn.native.kernel": "Kernel KernelModule LaneModule compile_kernels compile_lanes improve_program",
+        "robodyn.native.machine": "has_wide_vectors",
         "robodyn.native.program": "Program",
         "robodyn.native.reading": "UnsupportedOperation is_plain read_program",
         "robodyn.native.smoothness": "find_rough_entries",

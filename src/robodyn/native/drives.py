@@ -27,6 +27,11 @@ def find_drives(programs: Iterable[Program], time_input: int, parameter_input: i
     return builder.finish("drives", in_sizes, [found])
 
 
+def deciding_parameters(drives: Program, parameter_input: int | None) -> tuple[int, ...]:
+    """Entries of the parameter input that drives depend on."""
+    return tuple(sorted({n[2] for n in drives.nodes if n[0] == "input" and n[1] == parameter_input}))
+
+
 def _kinds(program: Program, time_input: int, parameter_input: int) -> list[int]:
     inputs = {time_input: _TIMED, parameter_input: _FIXED}
     kinds: list[int] = []

@@ -29,7 +29,7 @@ class Code:
 
     Attributes:
         sizes: of inputs and outputs of each; reads_rows: whether each reads the table of a run.
-        n_parameters, n_prelude, width: as of `KernelModule`; with a prelude, it is the last kernel.
+        n_parameters, n_prelude, width, deciding: as of `KernelModule`; with a prelude, it is the last kernel.
     """
 
     machine: tuple[bytes, ...]
@@ -38,6 +38,7 @@ class Code:
     n_parameters: int = 0
     n_prelude: int = 0
     width: int = 0
+    deciding: tuple[int, ...] = ()
 
 
 def make_key(functions: Mapping[str, ca.Function], settings: Iterable[object]) -> str:
@@ -66,7 +67,7 @@ def load(key: str) -> Code | None:
     ends = [0, *accumulate(facts.pop("lengths"))]
     machine = tuple(files[begin:end] for begin, end in pairwise(ends))
     sizes = tuple((tuple(inputs), tuple(outputs)) for inputs, outputs in facts.pop("sizes"))
-    return Code(machine, sizes, tuple(facts.pop("reads_rows")), **facts)
+    return Code(machine, sizes, tuple(facts.pop("reads_rows")), deciding=tuple(facts.pop("deciding")), **facts)
 
 
 def save(key: str, code: Code) -> None:

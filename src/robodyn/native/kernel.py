@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.native import kept
 from robodyn.native.arrays import KNOWN, introduce, is_readable
 from robodyn.native.bends import BENT, find_bends
-from robodyn.native.drives import find_drives
+from robodyn.native.drives import deciding_parameters, find_drives
 from robodyn.native.elementary import inline_elementary, inline_some
 from robodyn.native.emit import emit_lanes, emit_module, reads_rows
 from robodyn.native.families import gather_families
@@ -134,6 +134,7 @@ class KernelModule:
     Attributes:
         n_parameters: entries of the parameter input that are the user's.
         n_prelude: entries behind them that depend on parameters alone, filled in by `prepare`.
+        deciding: entries of the parameter input, prelude included, that drives depend on.
         width: of the rows of the table that is given with each run, 0 without one; data: its numbers, see
             `robodyn.native.rows`. The same code serves any data of this width.
     """
@@ -144,6 +145,7 @@ class KernelModule:
     _prelude: Kernel | None = field(default=None, repr=False)
     width: int = 0
     data: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
+    deciding: tuple[int, ...] = ()
 
     @property
     def prelude_address(self) -> int:
@@ -220,7 +222,7 @@ def compile_kernels(
     kernels = _link(code, labels | ({"": ("parameters",)} if code.n_prelude else {}), parameter_input or 0)
     prelude = kernels.pop("", None)
     given = np.zeros(0) if data is None else data
-    return KernelModule(kernels, code.n_parameters, code.n_prelude, prelude, code.width, given)
+    return KernelModule(kernels, code.n_parameters, code.n_prelude, prelude, code.width, given, code.deciding)
 
 
 def compile_lanes(
@@ -243,9 +245,9 @@ def compile_lanes(
     key = kept.make_key(traced, [settings, lanes])
     code = kept.load(key)
     if code is None:
-        programs, *sizes = _make_programs(traced, settings)
+        programs, n_parameters, n_prelude, width = _make_programs(traced, settings)
         text = emit_lanes({k: programs[name] for k, name in enumerate(kept_names)}, lanes, parameter_input)
-        code = Code(compile_objects(text, settings.level), (), (), *sizes)
+        code = Code(compile_objects(text, settings.level), (), (), n_parameters, n_prelude, width)
         kept.save(key, code)
     machine = Machine(*code.machine)
     return LaneModule({name: machine.address_of(f"k{k}") for k, name in enumerate(kept_names)}, lanes, machine)
@@ -296,7 +298,8 @@ def _make_code(
     text = emit_module(programs.values(), swept=places, row_input=settings.parameter_input or 0, rare=seldom)
     sizes = tuple(_sizes(program, name in settings.swept) for name, program in programs.items())
     rows = tuple(reads_rows(program) for program in programs.values())
-    return Code(compile_objects(text, settings.level), sizes, rows, n_parameters, n_prelude, width)
+    decide = deciding_parameters(programs[DRIVES], settings.parameter_input) if DRIVES in programs else ()
+    return Code(compile_objects(text, settings.level), sizes, rows, n_parameters, n_prelude, width, decide)
 
 
 def _make_programs(

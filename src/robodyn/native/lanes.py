@@ -18,7 +18,7 @@ AT_ONCE = frozenset(["sqrt", "fabs", "floor", "ceil", "copysign", "fmin", "fmax"
 """Functions that processors have for vectors; all others are called lane by lane."""
 
 
-SQUARE = 4
+SQUARE, QUAD = 4, "<4 x double>"
 """Lanes, and entries, that are read and written together: four loads and eight shuffles transpose sixteen numbers."""
 
 
@@ -36,7 +36,9 @@ class LaneWriter(Writer):
         self.true = "splat (i1 true)"
         self._parts: dict[str, list[str]] = {}
         self._bases: dict[tuple[str, int], str] = {}
-        self._squares: dict[tuple[int, int], list[str]] = {}
+        # Groups of four lanes, where there are only such, and what is known of four entries in each.
+        self._groups = lanes // SQUARE if lanes % SQUARE == 0 else 0
+        self._squares: dict[tuple[int, int], list[list[str]]] = {}
 
     def constant(self, value: float) -> str:
         return f"splat (double {literal(value)})"
@@ -52,8 +54,8 @@ class LaneWriter(Writer):
             self.load(name, f"%i{i}", k)
             return
         first = k - k % SQUARE
-        if self.lanes == SQUARE and first + SQUARE <= self._in_sizes[i]:
-            self.lines.append(f"  {name} = {self._column(self._read_square(i, first), k - first)}")
+        if self._groups and first + SQUARE <= self._in_sizes[i]:
+            self._unite(name, [self._column(square, k - first) for square in self._read_squares(i, first)])
             return
         self._gather(name, [(base, str(k)) for base in self.lane_bases(f"%i{i}")])
 
@@ -66,29 +68,58 @@ class LaneWriter(Writer):
     def store_values(self, values: Sequence[tuple[int, int, str]]) -> None:
         """Four entries in a row are written at once in each lane."""
         place = {(i, k): value for i, k, value in values}
-        for i, k in [(i, k) for i, k in place if self.lanes == SQUARE and k % SQUARE == 0]:
+        for i, k in [(i, k) for i, k in place if self._groups and k % SQUARE == 0]:
             rows = [place.get((i, k + n)) for n in range(SQUARE)]
             if None in rows:
                 continue
-            pairs = self._pair(f"%q{i}.{k}", [str(row) for row in rows])
-            for lane, base in enumerate(self.lane_bases(f"%o{i}")):
-                at = f"%q{i}.{k}.at{lane}"
-                self.lines.append(f"  {at}.v = {self._column(pairs, lane)}")
-                self.lines.append(f"  {at} = getelementptr double, ptr {base}, i64 {k}")
-                self.lines.append(f"  store {self.real} {at}.v, ptr {at}, align 8")
+            for group in range(self._groups):
+                self._write_square(i, k, group, [str(row) for row in rows])
             for n in range(SQUARE):
                 del place[i, k + n]
         super().store_values([(i, k, value) for (i, k), value in place.items()])
 
-    def _read_square(self, i: int, first: int) -> list[str]:
-        """Four entries of an input in all lanes, read at once in each: see `_pair`."""
+    def _read_squares(self, i: int, first: int) -> list[list[str]]:
+        """Four entries of an input in each group of lanes, read at once in each lane: see `_pair`."""
         if (i, first) not in self._squares:
             name = f"%s{i}.{first}"
             for lane, base in enumerate(self.lane_bases(f"%i{i}")):
                 self.lines.append(f"  {name}.p{lane} = getelementptr double, ptr {base}, i64 {first}")
-                self.lines.append(f"  {name}.r{lane} = load {self.real}, ptr {name}.p{lane}, align 8")
-            self._squares[i, first] = self._pair(name, [f"{name}.r{lane}" for lane in range(SQUARE)])
+                self.lines.append(f"  {name}.r{lane} = load {QUAD}, ptr {name}.p{lane}, align 8")
+            rows = [f"{name}.r{lane}" for lane in range(self.lanes)]
+            self._squares[i, first] = [
+                self._pair(f"{name}.g{group}", rows[group * SQUARE : (group + 1) * SQUARE])
+                for group in range(self._groups)
+            ]
         return self._squares[i, first]
+
+    def _write_square(self, i: int, k: int, group: int, rows: list[str]) -> None:
+        """Four entries of an output in a group of lanes, written at once in each lane."""
+        name = f"%q{i}.{k}.g{group}"
+        pairs = self._pair(name, [self._quad(f"{name}.r{n}", row, group) for n, row in enumerate(rows)])
+        for lane, base in enumerate(self.lane_bases(f"%o{i}")[group * SQUARE : (group + 1) * SQUARE]):
+            at = f"{name}.at{lane}"
+            self.lines.append(f"  {at}.v = {self._column(pairs, lane)}")
+            self.lines.append(f"  {at} = getelementptr double, ptr {base}, i64 {k}")
+            self.lines.append(f"  store {QUAD} {at}.v, ptr {at}, align 8")
+
+    def _quad(self, name: str, value: str, group: int) -> str:
+        """A group of lanes of a vector."""
+        if self._groups == 1:
+            return value
+        places = ", ".join(f"i32 {group * SQUARE + lane}" for lane in range(SQUARE))
+        self.lines.append(
+            f"  {name} = shufflevector {self.real} {value}, {self.real} poison, <{SQUARE} x i32> <{places}>"
+        )
+        return name
+
+    def _unite(self, name: str, columns: list[str]) -> None:
+        """A vector of what each group of lanes has."""
+        if len(columns) == 1:
+            self.lines.append(f"  {name} = {columns[0]}")
+            return
+        low, high = (f"{name}.g{group}" for group in range(len(columns)))
+        self.lines += [f"  {low} = {columns[0]}", f"  {high} = {columns[1]}"]
+        self.lines.append(f"  {name} = {self._shuffle(low, high, range(2 * SQUARE))}")
 
     def _pair(self, name: str, rows: list[str]) -> list[str]:
         """The first half of the transpose of four vectors: even and odd entries of the first two, of the last two."""
@@ -104,7 +135,7 @@ class LaneWriter(Writer):
 
     def _shuffle(self, a: str, b: str, mask: Sequence[int]) -> str:
         places = ", ".join(f"i32 {k}" for k in mask)
-        return f"shufflevector {self.real} {a}, {self.real} {b}, <{len(mask)} x i32> <{places}>"
+        return f"shufflevector {QUAD} {a}, {QUAD} {b}, <{len(mask)} x i32> <{places}>"
 
     def call(self, name: str, op: str, arguments: list[str]) -> None:
         if op in AT_ONCE:

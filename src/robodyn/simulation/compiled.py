@@ -26,6 +26,7 @@ from robodyn.native import (
     build_jacobian,
     compile_kernels,
     compile_lanes,
+    has_wide_vectors,
     is_plain,
     read_program,
 )
@@ -42,8 +43,9 @@ DERIVATIVES = ("jacobian", "time_derivative")
 DRIVEN = ("rhs", "guards", "limits", "delayed")
 READABLE = ("equations", "description", "plain_numbers", "described_numbers", "checks")
 """What is made of a system whatever the numbers in its table."""
-LANES = 4
-"""Robots that one call computes: as many as fit the vectors of most processors; twice as many are not faster."""
+LANES, MORE_LANES = 4, 8
+"""Robots that one call computes: as many as fit the vectors of most processors; more of them where the processor is
+made for it and all take the same steps, so that none waits for another."""
 BOTH = "rates_and_guards"
 INEXACT = ("fused_step", STEP)
 """Functions whose results nothing compares exactly: they are made faster at the price of their last digits."""
@@ -81,8 +83,9 @@ class CompiledSystem:
         """The same functions for several robots at once, the cheapest first, compiled when first asked for; None where
         they cannot be."""
         functions = gather_functions(self.system, self.solver, self.patterns, traced=not self.plain).functions
+        lanes = MORE_LANES if INEXACT[0] in functions and has_wide_vectors() else LANES
         try:
-            made = compile_lanes(functions, INPUTS.index("p"), LANES, **compilation(self.system, functions, self.plain))
+            made = compile_lanes(functions, INPUTS.index("p"), lanes, **compilation(self.system, functions, self.plain))
         except UnsupportedOperation:
             return None
         dear = {name: count_work(function) for name, function in functions.items()}
@@ -234,14 +237,8 @@ def compilation(system: System, functions: Mapping[str, Any], plain: bool) -> di
     rare = [*system.expressions.problems, *system.expressions.actions, "guard_rates"]
     # What runs watch of themselves is compared with limits far above its last digits.
     loose = {RECORDED: functions[RECORDED].numel_out(0) - system.expressions.watched.numel()}
-    options = {"inexact": inexact_functions(functions), "loose": loose, "plain": plain}
-    return {**options, "driven": driven_functions(functions), "rare": rare}
-
-
-def inexact_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
-    """Functions that are made faster at the price of their last digits: steps, and what is recorded of such as the
-    model takes itself, whose states have no better digits."""
-    return (*INEXACT, RECORDED) if INEXACT[0] in functions else INEXACT
+    driven = driven_functions(functions)
+    return {"inexact": INEXACT, "loose": loose, "plain": plain, "driven": driven, "rare": rare}
 
 
 def driven_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:

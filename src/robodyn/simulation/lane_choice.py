@@ -10,7 +10,7 @@ import threading
 
 from robodyn.engine.pack import Pack
 from robodyn.model import Solver
-from robodyn.simulation.compiled import LANES, CompiledSystem
+from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.pool import RunPool, make_pack
 
 WORTHWHILE = 4.0
@@ -37,10 +37,9 @@ class LaneChoice:
         """Whether the next runs are carried out in lanes, which the pool is told; how many of those left they are."""
         pool.pack = self._choose(left)
         fitting = int(AT_ONCE / max(self.seconds.get(pool.pack is not None, AT_ONCE), 1e-9))
-        # In lanes, at least one in each; at the end no thread is to have much more to do than another.
-        least = LANES if pool.pack is not None else 1
-        count = max(least, min(MOST, fitting, left // (2 * threads)))
-        return count - count % least
+        # In lanes, as many in each; at the end no thread is to have much more to do than another.
+        lanes = pool.pack.lanes if pool.pack is not None else 1
+        return max(lanes, min(MOST, fitting, left // (2 * threads)) // lanes * lanes)
 
     def note(self, pool: RunPool, seconds: float) -> None:
         """How long a run took as chosen [s of this thread]: other work on the machine does not count."""

@@ -65,7 +65,7 @@ def simulate_many(
         record: keep whole curves of its signals at its rate or times, from which measures are taken too. By default
             measures are taken from the ends of steps where there are sampled blocks, else from the rows of `simulate`.
         threads: one a core by default; laws that are plain Python run in one thread.
-        lanes: whether each thread computes four robots a call; by default where so many runs are left that compiling
+        lanes: whether each thread computes several robots a call; by default where so many runs are left that compiling
             for it pays, and where it turns out to be faster. Never with laws that are plain Python, with a limit of
             wall time, on Windows, or on processors of another kind than x86-64; a warning says why they are not there
             where they are asked for.

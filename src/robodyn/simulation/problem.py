@@ -28,6 +28,8 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, 
     names += ("guards", "guard_rates", BOTH, "limits", "delayed", "drives", "bends")
     others: dict[str, Any] = parameter_tables(compiled, p, values, start, system.scenario.duration)
     others |= {name: at(name) for name in names}
+    # Where none is in it, any: then the pace of one run is that of all that begin with the same number.
+    deciding = compiled.module.deciding or ((0,) if len(p) else ())
     base = system.discrete.base_period or Fraction(0)
     return Problem(
         n_q=system.n_q,
@@ -46,6 +48,8 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, 
         n_unknowns=compiled.n_unknowns,
         autonomous=int(not system.depends_on_time),
         n_drives=compiled.count_entries("drives"),
+        n_drive_p=len(deciding),
+        drive_p=np.array(deciding, np.int64),
         n_bends=compiled.count_entries("bends"),
         rhs_work=compiled.work["rhs"],
         outputs_work=compiled.work["outputs"],

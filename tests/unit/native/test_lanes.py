@@ -12,7 +12,7 @@ from robodyn.native.emit import emit_lanes
 from robodyn.native.rows import pack_rows
 from robodyn.symbolic.tables import gather, locate, row, seek
 
-LANES, SIZE = 4, 9
+SIZE = 9
 DATA = pack_rows(np.array([[0.0, 3.0], [0.4, -2.0], [0.7, 5.0]]))
 
 
@@ -41,36 +41,36 @@ def everything():
     return ca.Function("f", [x, m, p], [ca.vertcat(m[0], total, m[2], m[3], *changed, m[8])])
 
 
-@pytest.fixture(params=["whole", "inexact", "in pieces"])
+@pytest.fixture(params=["whole", "inexact", "in pieces", "eight"])
 def compiled(request, monkeypatch):
     """The function for one robot and for several, the second perhaps cut where it is not long."""
     inexact = ("f",) if request.param == "inexact" else ()
-    functions = {"f": everything()}
+    functions, lanes = {"f": everything()}, 8 if request.param == "eight" else 4
     if request.param == "in pieces":
         monkeypatch.setattr("robodyn.native.kernel.emit_lanes", partial(emit_lanes, chunk_size=9))
         monkeypatch.setattr("robodyn.native.kept.load", lambda key: None)
         monkeypatch.setattr("robodyn.native.kept.save", lambda key, code: None)
     module = compile_kernels(functions, 2, inexact=inexact, data=DATA)
-    return module, compile_lanes(functions, 2, LANES, inexact=inexact)
+    return module, compile_lanes(functions, 2, lanes, inexact=inexact)
 
 
 @pytest.mark.parametrize("place", [None, 0.5, -0.0, np.nan], ids=["apart", "together", "before the table", "nowhere"])
 def test_every_lane_has_the_bits_of_its_own_robot(compiled, place):
     """Lanes read rows of the table at places of their own, or all of them at one."""
-    module, lanes = compiled
-    vector = lanes.addresses["f"]
+    module, together = compiled
+    vector, lanes = together.addresses["f"], range(together.lanes)
     random = np.random.default_rng(1)
-    x = [random.uniform(-1.5, 1.5, 3) for _ in range(LANES)]
+    x = [random.uniform(-1.5, 1.5, 3) for _ in lanes]
     x[2][:] = [0.0, -0.0, np.nan]
     for each in x if place is not None else ():
         each[0] = place
     x[1][1:] = np.abs(x[1][1:])
-    m = [random.uniform(size=SIZE) for _ in range(LANES)]
-    prepared = [module.prepare(random.uniform(0.5, 2.0, 2)) for _ in range(LANES)]
+    m = [random.uniform(size=SIZE) for _ in lanes]
+    prepared = [module.prepare(random.uniform(0.5, 2.0, 2)) for _ in lanes]
     own = module.n_parameters + module.n_prelude
     side_by_side = np.concatenate([np.array([p[:own] for p in prepared]).T.ravel(), DATA])
     alone = [module.kernels["f"](*each) for each in zip(x, m, prepared, strict=True)]
-    outputs = [np.zeros(SIZE) for _ in range(LANES)]
+    outputs = [np.zeros(SIZE) for _ in lanes]
     call_lanes(vector, [x, m], side_by_side, outputs)
     assert [one.tobytes() for one in outputs] == [one.tobytes() for one in alone]
     assert not np.array_equal(outputs[0], outputs[1])

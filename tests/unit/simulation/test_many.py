@@ -9,6 +9,7 @@ import pytest
 import robodyn as rd
 from robodyn.catalog import bouncing_ball, pendulum, two_link_loop
 from robodyn.engine.slices import take_measure
+from robodyn.model import Block
 from robodyn.simulation import many
 from robodyn.simulation.lean import LeanRuns
 
@@ -56,6 +57,29 @@ def test_start_values_are_those_of_a_scenario_with_them(swing):
         other = replace(scenario, initial={**scenario.initial, ANGLE: angle})
         assert table[f"final:{ANGLE}"][k] == rd.simulate(other)[ANGLE].final
     assert table["initial.hinge.position"].tolist() == angles.tolist()
+
+
+def test_drives_are_looked_at_anew_where_their_numbers_change():
+    """Runs in the same memory: steps are as short as each one's own force asks for, not as the one's before it."""
+    scenario = replace(pendulum(angle=0.0), duration=2.0, solver=rd.Solver("dopri5", rtol=1e-4))
+    wave = Block("wave", "sine_reference", parameters={"amplitude": 1e-6, "frequency": 1.0}, unit="N m")
+    push = Block("push", lambda value: {"torque": value}, "hinge", {"value": "wave.value"})
+    machine = replace(scenario.machine, blocks=(wave, push))
+    pushed = rd.compile_system(rd.assemble(replace(scenario, machine=machine)))
+    assert pushed.module.deciding
+    lean = LeanRuns(pushed, pushed.solver, None, 2.0)
+    inputs = [lean._prepare({"wave.frequency": each}, {}) for each in (1.0, 40.0, 40.0, 1.0)]
+
+    def count_steps(fresh):
+        steps = []
+        for each in inputs:
+            if fresh:
+                lean.runs.idle.clear()
+            steps.append(lean.make_pool().carry_out([each])[0].trajectory.counters.steps)
+        return steps
+
+    assert count_steps(fresh=False) == (alone := count_steps(fresh=True))
+    assert alone[1] > 2 * alone[0]
 
 
 def test_events_happen_in_every_run():
