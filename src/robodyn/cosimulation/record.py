@@ -147,5 +147,5 @@ class UnitRecord:
 
 def gap_between(first: InterfaceMotion, second: InterfaceMotion) -> float:
     """Distance [m or rad] between two motions of one interface, or the angle between them if that is larger."""
-    apart = reach(first, second)
-    return max(float(np.linalg.norm(apart[:3])), float(np.linalg.norm(apart[3:])))
+    apart = reach(first, second).tolist()
+    return max(math.hypot(*apart[:3]), math.hypot(*apart[3:]))
