@@ -124,6 +124,7 @@ static double try_method(Run *run, const Method *method, double h) {
   const Method *present = run->method;
   run->method = method;
   run->h_tried = h;
+  run->t_new = run->t + h;
   double slope_change, error = try_step(run) ? measure_error(run) : INFINITY;
   if (method->family == EXPLICIT && estimate_stiffness(run, &slope_change) > STABLE * method->stability) error = INFINITY;
   run->method = present;
