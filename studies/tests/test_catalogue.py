@@ -38,7 +38,7 @@ def test_every_machine_is_usable_by_the_command_line_and_runs_to_its_end(name, m
         assert json.loads(done.stdout)["ok"]
         assert len(assembled) == 1
     # The system that was checked is the one that runs. The cable sways for six minutes, which its study does in full.
-    assert_runs(SCENARIOS[name](), ALLOWED.get(name, 1e-5), system=assembled[0] if assembled else None)
+    assert_runs(SCENARIOS[name](), ALLOWED.get(name, 1e-5), longest=10.0, system=assembled[0] if assembled else None)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

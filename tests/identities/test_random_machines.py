@@ -11,7 +11,7 @@ from robodyn import ConstraintMethod, ModelError, Solver, simulate
 
 LARGE = 20
 """Machines with lower seeds have up to three bodies, the others up to two."""
-BATCHES = {"large": [*range(8), *range(20, 32)], "small": range(32, 52)}
+BATCHES = {"large": [*range(6), *range(20, 26)], "small": range(32, 44)}
 """Seeds; `make soak` examines as many as one likes."""
 
 

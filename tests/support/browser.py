@@ -153,7 +153,7 @@ def open_browser(folder, webgl=False, **options):
             *QUIET,
             *(WEBGL if webgl else ("--disable-gpu", "--disable-3d-apis")),
             f"--user-data-dir={folder}",
-            "--window-size=1280,900",
+            "--window-size=1000,620",
             "about:blank",
         ],
     } | options
