@@ -29,7 +29,7 @@ from robodyn.results import Run
 from robodyn.simulation import simulate
 from robodyn_studies.catalog.space_case import PORT, space_case, space_case_sides
 
-ROUNDS, CALLS = 5, 3
+ROUNDS, CALLS = 5, 15
 DISTANCE = "touch.gap"
 """Of the payload's corner to the wall [m], which the monolithic run is judged by; a co-simulation by its interface."""
 ACCURATE = 1e-3
@@ -104,9 +104,9 @@ def spend(call: Callable[[], object]) -> float:
 
 
 def time_rounds(whole: Callable[[], float], chosen: Mapping[str, Coupled]) -> Timings:
-    """Integration alone, in turn; a first round does not count."""
+    """Integration alone, in turn; a first round does not count. Of differences the least would be luck: the median."""
     rounds = [{"whole": whole(), **{name: case.measure() for name, case in chosen.items()}} for _ in range(ROUNDS + 1)]
-    return Timings({name: tuple(entry[name] for entry in rounds[1:]) for name in rounds[0]})
+    return Timings({name: (float(np.median([entry[name] for entry in rounds[1:]])),) for name in rounds[0]})
 
 
 def make_units(sides: Sequence[Scenario], solvers: Sequence[Solver]) -> list[ScenarioUnit]:
@@ -233,7 +233,7 @@ def share_time(reference: Run) -> Table:
     sides = space_case_sides("model-model")
     solvers = ((SIDES, SIDES), (short, SIDES), (SIDES, short))
     cases = [couple(make_units(sides, pair), SHORT_MACRO, "order 1", reference) for pair in solvers]
-    seconds = [min(case.measure() for _ in range(ROUNDS)) for case in cases]
+    seconds = [float(np.median([case.measure() for _ in range(ROUNDS)])) for case in cases]
     parts = np.linalg.solve(np.array([case.counts for case in cases], float), seconds)
     columns = ("an exchange, us", "a micro step of the arm, us", "of the payload, us")
     return Table("where the time goes", columns, (tuple((1e6 * parts).tolist()),))

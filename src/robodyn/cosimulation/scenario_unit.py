@@ -92,6 +92,8 @@ class ScenarioUnit:
         self.can_restore = not any(called)
         self.chosen: tuple[str, ...] | None = None
         self.implicit: tuple[str, ...] = ()
+        # Of outputs chosen and of implicit interfaces; units that are renewed share them.
+        self._made: dict[tuple[tuple[str, ...], tuple[str, ...]], PortFunctions] = {}
         self.numbers = InputValues(self.system.parameters)
         self.begin = find_start(self.compiled, self.values)
         self.run: ResumableRun | None = None
@@ -143,9 +145,12 @@ class ScenarioUnit:
 
     def _make_functions(self) -> None:
         """What is read, and the terms at interfaces, in native code."""
-        outputs, known = self.system.expressions.outputs, self.system.signal_names
-        column = ca.vertcat(ca.SX(0, 1), *(outputs[known.index(name)] for name in self.chosen or ()))
-        self.functions = PortFunctions(self.system, {"chosen": column}, self.implicit)
+        key = (self.chosen or (), self.implicit)
+        if key not in self._made:
+            outputs, known = self.system.expressions.outputs, self.system.signal_names
+            column = ca.vertcat(ca.SX(0, 1), *(outputs[known.index(name)] for name in key[0]))
+            self._made[key] = PortFunctions(self.system, {"chosen": column}, self.implicit)
+        self.functions = self._made[key]
         self._make_terms()
 
     def _make_terms(self) -> None:
