@@ -4,12 +4,14 @@ Symbols: K rows of motions, D the directions of their forces f, held the modes:
 
     w = b + S f = 0 where held,    f given elsewhere,    S = K M^-1 D^T with the constraints kept
 
-Each kind of reaction delivers its `Rows`. One complementarity problem of all of them finds the modes anew wherever any
-of them may change: what slips changes what presses, and what presses changes what slips.
+Constraints are such `Rows` too, whose modes stay; each `Reaction` has rows whose modes change. One complementarity
+problem of all of them finds the modes anew wherever any of them may change: what slips changes what presses, and what
+presses changes what slips.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -71,6 +73,11 @@ class Rows:
         """Motions against which what is held returns to where it should be; they do not decide what holds."""
         return ca.SX(self.held.numel(), 1)
 
+
+@dataclass(frozen=True)
+class Reaction(Rows, ABC):
+    """Rows whose modes change: friction that sticks, rigid contacts."""
+
     @property
     def sliding(self) -> ca.SX:
         """Forces of what is not held."""
@@ -81,6 +88,7 @@ class Rows:
         """D, of the forces in the joints' space (k, n_v)."""
         return self.mobility.rows
 
+    @abstractmethod
     def pose(self, b: ca.SX, forces: ca.SX) -> list[Posed]:
         """The rows as parts of the problem of all modes.
 
@@ -88,11 +96,10 @@ class Rows:
             b: motions without forces; forces: by the present modes, which locate events: what holds is decided by the
                 same.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def settle(self, modes: list[ca.SX]) -> Settled:
         """What new modes of these parts change."""
-        raise NotImplementedError
 
     def hold_joints(self, values: ca.SX, held: ca.SX) -> ca.SX:
         """Rates of the joints, exactly zero of those that rows keep at rest."""
@@ -101,13 +108,13 @@ class Rows:
 
 @dataclass(frozen=True)
 class Reactions:
-    """The rows of all kinds.
+    """All reactions of a machine.
 
     Attributes:
         a: joint accelerations without their forces, constraints kept.
     """
 
-    parts: Sequence[Rows]
+    parts: Sequence[Reaction]
     a: ca.SX
 
     def split(self, column: ca.SX) -> list[ca.SX]:

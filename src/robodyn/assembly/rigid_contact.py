@@ -17,7 +17,7 @@ from robodyn.assembly.contact_geometry import ContactPoint
 from robodyn.assembly.contribution import Contribution
 from robodyn.assembly.end_stops import EndStop, RigidPoint
 from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, slack_of
-from robodyn.assembly.reaction_modes import Rows, Settled
+from robodyn.assembly.reaction_modes import Reaction, Settled
 from robodyn.model.contact import AnyContact
 from robodyn.symbolic import absolute, logical_and, logical_or, where
 
@@ -61,7 +61,7 @@ class Rub:
 
 
 @dataclass(frozen=True)
-class Contacts(Rows):
+class Contacts(Reaction):
     """The rigid contacts of a machine: rows of their normals, then of the slips of dry friction.
 
     Attributes:

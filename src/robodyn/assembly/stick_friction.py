@@ -29,7 +29,7 @@ from robodyn.assembly.contribution import Contribution, StickElement
 from robodyn.assembly.held_joints import HeldBy, find_held_joints
 from robodyn.assembly.mobility import COMPLIANCE, RETURN_RATE, Solve, build_mobility
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.reaction_modes import Rows, Settled
+from robodyn.assembly.reaction_modes import Reaction, Settled
 from robodyn.symbolic import absolute, logical_and, maximum, minimum, sign, where
 
 REST_SPEED = 1e-9
@@ -50,7 +50,7 @@ the root of this."""
 
 
 @dataclass(frozen=True)
-class Sticking(Rows):
+class Sticking(Reaction):
     """The elements of a machine and the expressions their behaviour is made of.
 
     Attributes:
