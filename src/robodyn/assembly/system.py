@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,8 @@ class System:
         motion: of its mechanism; discrete: what interrupts that.
         watched: what a run watches of itself, in the order of `expressions.watched`.
         warnings: what is allowed but looks like a mistake, such as units that do not match; models: of controllers.
+        friction: factor on the forces of friction, 0 where it is left out; resolve: the same trace with another factor,
+            None where the expressions have been changed since.
     """
 
     scenario: Scenario
@@ -58,6 +60,19 @@ class System:
     warnings: tuple[str, ...] = ()
     models: tuple[ModelInfo, ...] = ()
     data: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    friction: float = 1.0
+    resolve: Callable[[float], System] | None = field(default=None, init=False, repr=False, compare=False)
+
+    @cached_property
+    def without_friction(self) -> System:
+        """The same with all friction exerting nothing; its states and signals stay, by the same names."""
+        if not self.friction or not any(block.info.disturbance for block in self.scenario.machine.all_blocks):
+            return self
+        if self.resolve is None:
+            from robodyn.assembly.assembler import assemble
+
+            return assemble(self.scenario, inputs=self.inputs).without_friction
+        return self.resolve(0.0)
 
     @property
     def limited(self) -> tuple[int, ...]:
