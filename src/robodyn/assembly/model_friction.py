@@ -11,7 +11,6 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.assembly.tracing import FRICTION_FACTOR
 from robodyn.assembly.values import Values
 from robodyn.laws import arguments_of
 from robodyn.model import Block
@@ -61,7 +60,7 @@ def _law(block: Block, parameters: Mapping[str, Any]) -> Law:
         given = {"position": position, "velocity": velocity, "direction": sign(velocity), **parameters}
         given |= {name: _steady(results, given, name) for name in block.state_names}
         found = results(given)
-        return FRICTION_FACTOR * (found["torque"] if "torque" in found else found["force"])
+        return found["torque"] if "torque" in found else found["force"]
 
     return force
 

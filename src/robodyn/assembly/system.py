@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -23,6 +23,7 @@ from robodyn.symbolic.tables import spell_out
 if TYPE_CHECKING:
     from robodyn.assembly.model_info import ModelInfo
 
+T = TypeVar("T")
 RESIDUAL = "constraints.position_error"
 """Signal of the largest residual of the constraints' positions."""
 FREE = 0.5
@@ -135,6 +136,18 @@ class System:
     def kept(self) -> dict[Any, Any]:
         """What analyses have compiled of it, by what they were asked for: they are asked again at many points."""
         return {}
+
+    @cached_property
+    def findings(self) -> dict[str, Any]:
+        """Plain values that were found of it as it is described, by what was asked."""
+        return {}
+
+    def recall(self, what: str, find: Callable[[], T]) -> T:
+        """What was found of it before, or is found now."""
+        if what not in self.findings:
+            self.findings[what] = find()
+        found: T = self.findings[what]
+        return found
 
     @cached_property
     def n_quadratures(self) -> int:

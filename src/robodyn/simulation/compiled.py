@@ -17,7 +17,7 @@ from robodyn.assembly.functions import INPUTS
 from robodyn.assembly.reactions import REACTION
 from robodyn.engine.problem import Derivatives
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.model import Recording, Solver, describe
+from robodyn.model import Recording, ScenarioSequence, Solver, describe
 from robodyn.native import (
     KernelModule,
     LaneModule,
@@ -58,6 +58,8 @@ class CompiledSystem:
 
     Attributes:
         solver: what it was compiled for; runs use it unless they are given another one.
+        once: whether it is for a single run, which reports what its references do before it begins; of many runs their
+            motions are compared with the limits.
     """
 
     system: System
@@ -70,6 +72,7 @@ class CompiledSystem:
     ticks: tuple[Tick, ...] = ()
     work: Mapping[str, int] = field(default_factory=dict)
     plain: bool = False
+    once: bool = False
 
     @cached_property
     def derivative_module(self) -> tuple[KernelModule, int]:
@@ -193,6 +196,19 @@ class CompiledSystem:
                 flaws.add(name, "is not tunable in this system", nearest(name, self.tunable))
             flaws.raise_if_any("parameters")
         return np.array([*{**self.tunable, **changes}.values()], float)
+
+
+@dataclass(frozen=True)
+class Phases:
+    """A sequence of scenarios that have been traced, or compiled too; in its order."""
+
+    sequence: ScenarioSequence
+    ready: tuple[System | CompiledSystem, ...]
+
+    @property
+    def systems(self) -> tuple[System, ...]:
+        """Of all phases."""
+        return tuple(phase.system if isinstance(phase, CompiledSystem) else phase for phase in self.ready)
 
 
 @told_if_slow("compiling")

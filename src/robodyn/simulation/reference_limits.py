@@ -32,8 +32,12 @@ def find_reference_warnings(
         numbers: of the scenario, where they are not those described; states: at the start, those
             that are not as described; None where they are not known, and so no way to anywhere.
     """
-    values = {name: number.value for name, number in system.numbers.items()} | dict(numbers or {})
-    limits = _find_limit_warnings(system, values)
+    described = {name: number.value for name, number in system.numbers.items()}
+    values = described | dict(numbers or {})
+    if values == described:
+        limits = system.recall("references beyond limits", lambda: _find_limit_warnings(system, described))
+    else:
+        limits = _find_limit_warnings(system, values)
     return limits if states is None else [*limits, *find_singular_warnings(system, values, states)]
 
 
