@@ -81,7 +81,7 @@ def assemble(
         scenario.raise_if_any(context.flaws)
         system = _build(context, whole, resolved, dynamics)
         minimal = system.motion.constraint_forces and scenario.constraint_method.method == "minimal"
-        system = replace(make_minimal(system) if minimal else system, friction=friction)
+        system = replace(make_minimal(system) if minimal else system, friction=friction, asked=tuple(signals))
         object.__setattr__(system, "resolve", resolve)
         return system
 
@@ -134,9 +134,9 @@ def _build(context: Context, whole: Contribution, resolved: Resolved, dynamics: 
         expressions=express_columns(whole, resolved, dynamics),
         motion=_describe_motion(dynamics, whole) if dynamics else EquationsOfMotion(),
         discrete=_collect_discrete(context, whole),
+        models=whole.models,
         watched=tuple(watched for watched, _ in whole.watched),
         warnings=(*whole.warnings, *compare_units(context.scenario, units)),
-        models=whole.models,
         data=linear.data if linear else np.zeros(0),
     )
 

@@ -180,7 +180,7 @@ def _find_breaks(block: Block) -> tuple[BreakRule, ...]:
         else f"{block.name}.{key}"
         for key, value in block.parameters.items()
     }
-    return (BreakRule(block.info.breaks, names),)
+    return (BreakRule(block, names),)
 
 
 def trace_delays(context: Context, units: Mapping[str, str]) -> Contribution:

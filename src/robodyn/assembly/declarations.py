@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 import casadi as ca
 
-from robodyn.model import Interface
+from robodyn.model import Block, Interface
 
 
 @dataclass(frozen=True)
@@ -132,10 +132,15 @@ class DelayInfo:
 
 @dataclass(frozen=True)
 class BreakRule:
-    """Where a reference jumps: a function of parameter values, given by name or as constants."""
+    """When the reference of a block jumps; parameters: names of the numbers that its law takes for that."""
 
-    function: Callable[[Mapping[str, Any]], Any]
+    block: Block
     parameters: Mapping[str, Any]
+
+    def function(self, values: Mapping[str, Any]) -> Sequence[float]:
+        """The times, by the parameters' values."""
+        breaks = self.block.info.breaks
+        return breaks(values) if breaks else ()
 
 
 @dataclass(frozen=True)

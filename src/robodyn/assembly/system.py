@@ -31,6 +31,13 @@ FREE = 0.5
 linear models are found so."""
 
 
+TRACED = ("symbols", "expressions", "motion", "models")
+PLAIN = (
+    *("scenario", "states", "memory", "delays", "signals", "numbers", "parameters", "discrete", "watched", "warnings"),
+    *("data", "friction", "asked", "findings", "n_q", "n_v", "n_quadratures", "depends_on_time", "delay_depth"),
+)
+
+
 @dataclass(frozen=True)
 class System:
     """A scenario as one hybrid system; it holds no state.
@@ -44,6 +51,9 @@ class System:
         warnings: what is allowed but looks like a mistake, such as units that do not match; models: of controllers.
         friction: factor on the forces of friction, 0 where it is left out; resolve: the same trace with another factor,
             None where the expressions have been changed since.
+        asked: patterns of signals that were traced because they were asked for.
+
+    Pickled, it keeps what a run must know of it in plain values (`PLAIN`); the rest is traced again if it is used.
     """
 
     scenario: Scenario
@@ -57,23 +67,39 @@ class System:
     expressions: Expressions
     motion: EquationsOfMotion
     discrete: Discrete
+    models: tuple[ModelInfo, ...]
     watched: tuple[Watched, ...] = ()
     warnings: tuple[str, ...] = ()
-    models: tuple[ModelInfo, ...] = ()
     data: np.ndarray = field(default_factory=lambda: np.zeros(0))
     friction: float = 1.0
+    asked: tuple[str, ...] = ()
     resolve: Callable[[float], System] | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self.resolve is None or self.motion.terms is not None:
+            raise TypeError("a system that is not as its scenario describes it cannot be pickled")
+        return {name: getattr(self, name) for name in PLAIN}
+
+    def __getattr__(self, name: str) -> Any:
+        # Only what was left out when it was pickled is not there.
+        if name not in TRACED:
+            raise AttributeError(f"a system has no '{name}'")
+        system = self._trace_again()
+        traced = system if self.friction else system.without_friction
+        self.__dict__.update({field: traced.__dict__[field] for field in (*TRACED, "resolve")})
+        return self.__dict__[name]
+
+    def _trace_again(self) -> System:
+        from robodyn.assembly.assembler import assemble
+
+        return assemble(self.scenario, inputs=self.inputs, signals=self.asked)
 
     @cached_property
     def without_friction(self) -> System:
         """The same with all friction exerting nothing; its states and signals stay, by the same names."""
         if not self.friction or not any(block.info.disturbance for block in self.scenario.machine.all_blocks):
             return self
-        if self.resolve is None:
-            from robodyn.assembly.assembler import assemble
-
-            return assemble(self.scenario, inputs=self.inputs).without_friction
-        return self.resolve(0.0)
+        return self._trace_again().without_friction if self.resolve is None else self.resolve(0.0)
 
     @property
     def limited(self) -> tuple[int, ...]:
@@ -207,12 +233,12 @@ class System:
         """Of all signals, in their order."""
         return tuple(info.name for info in self.signals)
 
-    @property
+    @cached_property
     def n_q(self) -> int:
         """Number of position coordinates; an orientation has four."""
         return self.motion.n_q
 
-    @property
+    @cached_property
     def n_v(self) -> int:
         """Number of velocity coordinates: degrees of freedom of the tree."""
         return self.motion.n_v

@@ -157,10 +157,9 @@ def _find_limit_warnings(systems: Sequence[System]) -> list[str]:
 def _compile(
     phases: Sequence[Scenario], settings: dict[str, Any], rate: float | None, signals: list[str] | None
 ) -> tuple[list[CompiledSystem], Recording]:
-    """Everything that is checked and run, traced once; and what is recorded of it."""
-    from robodyn.assembly import assemble
+    """Everything that is checked and run, traced at most once; and what is recorded of it."""
     from robodyn.model.solver import ADAPTIVE_ONLY, Solver, is_adaptive
-    from robodyn.simulation import compile_system
+    from robodyn.simulation.system_cache import compile_scenario
 
     first = phases[0]
     recording = first.recording
@@ -174,18 +173,20 @@ def _compile(
         dropped = {"method", "step"} | (set() if is_adaptive(settings["method"]) else set(ADAPTIVE_ONLY))
         base = {key: value for key, value in base.items() if key not in dropped}
     solver = Solver(**(base | settings))
-    traced = [assemble(phase, signals=recording.signals) for phase in phases]
-    compiled = [compile_system(system, solver, signals=recording.signals, on_compile=announce) for system in traced]
-    return [replace(one, once=True) for one in compiled], recording
+    return [compile_scenario(phase, solver, recording.signals, announce) for phase in phases], recording
 
 
 def _simulate(what: Any, ready: Sequence[CompiledSystem], recording: Recording, certify: bool) -> Run:
     from robodyn.simulation import simulate
     from robodyn.simulation.compiled import Phases
+    from robodyn.simulation.system_cache import keep
 
     target = ready[0] if len(ready) == 1 else Phases(what, tuple(ready))
     with SimulationProgress(what.duration) as progress:
-        return simulate(target, recording=recording, certify=certify, progress=progress, on_compile=announce)
+        done = simulate(target, recording=recording, certify=certify, progress=progress, on_compile=announce)
+    for compiled in ready:
+        keep(compiled)
+    return done
 
 
 def announce(message: str) -> None:

@@ -74,6 +74,11 @@ class Description:
         self.check(flaws)
         flaws.raise_if_any(f"{self.NOUN} '{self._prefix}'" if self._prefix else self.NOUN)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Its fields and its file: what has been found from these is found again."""
+        state = self.__dict__
+        return {name: state[name] for name in (*self.KINDS, "written_in") if name in state}
+
     @property
     def derived(self) -> dict[str, Any]:
         """Plain data that follow from the fields, for whoever reads a run without these classes."""

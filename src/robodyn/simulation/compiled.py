@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -41,7 +42,7 @@ from robodyn.waiting import told_if_slow
 
 DERIVATIVES = ("jacobian", "time_derivative")
 DRIVEN = ("rhs", "guards", "limits", "delayed")
-READABLE = ("equations", "description", "plain_numbers", "described_numbers", "checks")
+READABLE = ("equations", "description", "plain_numbers", "described_numbers")
 """What is made of a system whatever the numbers in its table."""
 LANES, MORE_LANES = 4, 8
 """Robots that one call computes: as many as fit the vectors of most processors; more of them where the processor is
@@ -73,6 +74,10 @@ class CompiledSystem:
     work: Mapping[str, int] = field(default_factory=dict)
     plain: bool = False
     once: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return fields | {name: self.__dict__[name] for name in (*READABLE, "derivative_module") if name in self.__dict__}
 
     @cached_property
     def derivative_module(self) -> tuple[KernelModule, int]:
@@ -151,7 +156,7 @@ class CompiledSystem:
         """The same code with other numbers in the table that it reads."""
         other = replace(self, system=replace(self.system, data=data), module=replace(self.module, data=data))
         # What was made of the system for people to read is the same.
-        other.__dict__.update({key: self.__dict__[key] for key in READABLE if key in self.__dict__})
+        other.__dict__.update({key: self.__dict__[key] for key in (*READABLE, "checks") if key in self.__dict__})
         if "lane_module" in self.__dict__:
             other.__dict__["lane_module"] = self.lane_module
         if "derivative_module" in self.__dict__:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import traceback
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from robodyn.assembly import System, assemble
@@ -74,8 +75,12 @@ def simulate(
     calls = PythonCalls(compiled, compiled.module.prepare(values))
     begin = find_start(compiled, values, start)
     states = dict(zip((state.name for state in system.states), begin.x.tolist(), strict=True))
-    once = what.once if isinstance(what, CompiledSystem) else True
-    doubts = tuple(find_reference_warnings(system, numbers, states)) if once else ()
+    doubts = ()
+    if not isinstance(what, CompiledSystem) or what.once:
+        find = partial(find_reference_warnings, system, numbers, states)
+        # From the described start with the described numbers, references do the same every time.
+        described = start is None and not parameters
+        doubts = tuple(system.recall("warnings of references", find) if described else find())
     if start is None:
         check_start_limits(system, states, numbers)
     try:

@@ -2,7 +2,8 @@
 
 Limits and resolutions (`LawInfo.ideal`) are taken at the values at which they do nothing: inside its limits a loop is
 as if it had none, and the slope of a staircase is zero or infinite but its mean is one. Friction
-(`LawInfo.disturbance`) is left out (`System.without_friction`) unless it is wanted: without what it damps a loop is judged on the safe side.
+(`LawInfo.disturbance`) is left out (`System.without_friction`) unless it is wanted: without what it damps a loop is
+judged on the safe side.
 """
 
 from __future__ import annotations
