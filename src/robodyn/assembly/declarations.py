@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import casadi as ca
+from robodyn.records import dataclass
 
-from robodyn.model import Block, Interface
+if TYPE_CHECKING:
+    import casadi as ca
+
+    from robodyn.model import Block, Interface
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,10 @@ class Task:
     offset: int
     function: str | None = None
     call: PythonCall | None = None
+
+
+SETTLE = "contacts.settle"
+"""Guard of rigid contacts whose pushes are found anew."""
 
 
 class Ending(Enum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,15 +13,16 @@ import numpy as np
 from robodyn.assembly.declarations import DelayInfo, Guard, MemoryInfo, ProblemInfo, StateInfo, Task
 from robodyn.assembly.functions import Expressions, Symbols
 from robodyn.assembly.invariants import Invariant, Watched
-from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.system_parts import Discrete, EquationsOfMotion
-from robodyn.dynamics import Tree, bias, mass_matrix, position_rates, solve_symmetric
 from robodyn.model import Number, Scenario
+from robodyn.records import dataclass
+from robodyn.signals import SignalInfo
 from robodyn.symbolic.kinds import changed_entries
 from robodyn.symbolic.tables import spell_out
 
 if TYPE_CHECKING:
     from robodyn.assembly.model_info import ModelInfo
+    from robodyn.dynamics import Tree
 
 T = TypeVar("T")
 RESIDUAL = "constraints.position_error"
@@ -253,7 +254,11 @@ class System:
         """Velocities; of a system in momenta, as M^-1 p."""
         # Momenta p = M v stand where velocities do.
         second: Any = self.symbols.x[self.n_q : self.n_q + self.n_v]
-        return ca.SX(solve_symmetric(self.mass_matrix, second)) if self.motion.momenta else second
+        if not self.motion.momenta:
+            return second
+        from robodyn.dynamics import solve_symmetric
+
+        return ca.SX(solve_symmetric(self.mass_matrix, second))
 
     @cached_property
     def mass_matrix(self) -> ca.SX:
@@ -274,6 +279,8 @@ class System:
         return self._bias(ca.SX.zeros(self.n_v))
 
     def _bias(self, v: Any) -> ca.SX:
+        from robodyn.dynamics import bias
+
         assert self.motion.mechanics is not None
         q: Any = self.q
         return ca.SX(bias(self.motion.mechanics.tree, q, v))
@@ -291,6 +298,8 @@ class System:
     @cached_property
     def N(self) -> ca.SX:
         """q_dot by v, (n_q, n_v): the identity but for balls."""
+        from robodyn.dynamics import position_rates
+
         assert self.motion.mechanics is not None
         q: Any = self.q
         v: Any = ca.SX.sym("v", self.n_v)
@@ -304,6 +313,8 @@ class System:
 
 def build_mass_matrix(tree: Tree, q: Any, rotors: Sequence[tuple[Any, ca.SX]]) -> ca.SX:
     """Mass matrix of the links plus `(ds/dq)^T I (ds/dq)` of each rotor and attached model."""
+    from robodyn.dynamics import mass_matrix
+
     M = ca.SX(mass_matrix(tree, q))
     for inertia, gradient in rotors:
         M = M + gradient.T @ (inertia @ gradient)

@@ -11,7 +11,6 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ import numpy as np
 
 from robodyn.native import cache
 from robodyn.native.machine import circumstances
+from robodyn.records import dataclass
 
 if TYPE_CHECKING:
     import casadi as ca

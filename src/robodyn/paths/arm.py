@@ -11,7 +11,7 @@ slide, 1 and the pitch of a screw), p the tool's place, all in world axes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model import GROUND, Joint, Mechanism
+from robodyn.records import dataclass
 from robodyn.spatial import Pose, skew
 
 DIRECTIONS = ("rx", "ry", "rz", "x", "y", "z")

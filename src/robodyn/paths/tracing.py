@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from robodyn.paths.cartesian import CartesianPath, PathMotion
 from robodyn.paths.inverse import find_branches
 from robodyn.paths.posture import Posture
 from robodyn.paths.refinement import SINGULAR_SHARE, refine, solve_rates
+from robodyn.records import dataclass
 
 JUMP = 0.3
 """Largest miss of a prediction that still counts as the same branch [rad]."""

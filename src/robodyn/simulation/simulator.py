@@ -8,19 +8,18 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from robodyn.assembly import System, assemble
+from robodyn.assembly.system import System
 from robodyn.engine import BrokenRun, Trajectory
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario, ScenarioSequence, Solver
 from robodyn.results import Run, join
-from robodyn.simulation.compiled import CompiledSystem, Phases, compile_system
+from robodyn.simulation.compiled import CompiledSystem, Phases
 from robodyn.simulation.outcomes import describe_failure, describe_outcome
 from robodyn.simulation.passed_limits import check_start_limits
 from robodyn.simulation.prepared import prepare_runs
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import describe_chain, make_run
 from robodyn.simulation.reference_limits import find_reference_warnings
-from robodyn.simulation.second_solution import add_errors
 from robodyn.simulation.starting import Start, find_start
 from robodyn.waiting import WaitingLine
 
@@ -115,6 +114,8 @@ def _simulate_twice(what: Target, solver: Solver | None, recording: Recording | 
     own = first.patterns if isinstance(first, CompiledSystem) else scenario.recording.signals
     signals = recording.signals if recording else own
 
+    from robodyn.simulation.second_solution import add_errors
+
     def again(other: Target, tighter: Solver, kept: Recording) -> Run:
         return simulate(other, tighter, recording=kept, **others)
 
@@ -147,6 +148,8 @@ def _system_of(what: Any, recording: Recording | None) -> System:
     if isinstance(what, CompiledSystem):
         return what.system
     if isinstance(what, Scenario):
+        from robodyn.assembly import assemble
+
         return assemble(what, signals=recording.signals if recording else ())
     if isinstance(what, System):
         return what
@@ -163,6 +166,8 @@ def _prepare(
 ) -> tuple[CompiledSystem, Recording]:
     """Native code for the run and what it keeps; a system compiled before records what it was compiled for."""
     if not isinstance(what, CompiledSystem):
+        from robodyn.simulation.run_functions import compile_system
+
         recording = recording or system.scenario.recording
         return compile_system(system, solver, signals=recording.signals, on_compile=on_compile), recording
     recording = recording or what.recording

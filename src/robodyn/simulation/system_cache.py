@@ -70,7 +70,7 @@ def _compile(
     from dataclasses import replace
 
     from robodyn.assembly import assemble
-    from robodyn.simulation.compiled import compile_system
+    from robodyn.simulation.run_functions import compile_system
 
     system = assemble(scenario, signals=signals)
     return replace(compile_system(system, solver, signals=signals, on_compile=on_compile), once=True)

@@ -22,10 +22,11 @@ a function that CasADi can call.
 import hashlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
+
+from robodyn.records import dataclass
 
 LOCATE = "locate"
 GATHER = "gather"
