@@ -91,9 +91,10 @@ class SerialArm:
         return all(self.kept)
 
     @cached_property
-    def _turns(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Rodrigues' formula R = k k^T + cos (1 - k k^T) + sin skew(k), its three constant matrices for each axis."""
-        return [(np.outer(k, k), np.eye(3) - np.outer(k, k), skew(k)) for k in self.w]
+    def _turns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rodrigues' formula R = k k^T + cos (1 - k k^T) + sin skew(k), its three constant matrices of all axes."""
+        fixed = np.array([np.outer(k, k) for k in self.w])
+        return fixed, np.eye(3) - fixed, np.array([skew(k) for k in self.w])
 
     @cached_property
     def reach(self) -> float:
@@ -136,7 +137,7 @@ class SerialArm:
 
     def turn(self, joint: int, angle: Any) -> np.ndarray:
         """Rotations about one axis at zero position, (..., 3, 3)."""
-        fixed, across, skewed = self._turns[joint]
+        fixed, across, skewed = (matrices[joint] for matrices in self._turns)
         angle = np.asarray(angle)[..., None, None]
         return fixed + np.cos(angle) * across + np.sin(angle) * skewed
 
@@ -146,11 +147,13 @@ class SerialArm:
         R = np.broadcast_to(np.eye(3), (*q.shape[:-1], 3, 3))
         shift = np.zeros((*q.shape[:-1], 3))
         w, o = [], []
+        fixed, across, skewed = self._turns
+        turns = fixed + np.cos(q)[..., None, None] * across + np.sin(q)[..., None, None] * skewed
         for k in range(self.n):
             w.append(R @ self.w[k])
             o.append(R @ self.o[k] + shift)
             if self.r[k]:
-                R = R @ self.turn(k, q[..., k])
+                R = R @ turns[..., k, :, :]
             shift = o[k] - R @ self.o[k]
             if self.t[k]:
                 shift = shift + self.t[k] * q[..., k, None] * w[k]
