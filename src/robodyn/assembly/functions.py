@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, fields, replace
 from typing import NamedTuple
 
-import casadi as ca
-
+from robodyn.lazy import ca
 from robodyn.records import dataclass
 
 

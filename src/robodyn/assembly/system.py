@@ -7,13 +7,13 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import casadi as ca
 import numpy as np
 
 from robodyn.assembly.declarations import DelayInfo, Guard, MemoryInfo, ProblemInfo, StateInfo, Task
 from robodyn.assembly.functions import Expressions, Symbols
 from robodyn.assembly.invariants import Invariant, Watched
 from robodyn.assembly.system_parts import Discrete, EquationsOfMotion
+from robodyn.lazy import ca
 from robodyn.model import Number, Scenario
 from robodyn.records import dataclass
 from robodyn.signals import SignalInfo

@@ -7,9 +7,8 @@ from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import casadi as ca
-
 from robodyn.assembly.declarations import BreakRule, Guard, Port, ProblemInfo, Task
+from robodyn.lazy import ca
 from robodyn.model.fields import EMPTY
 from robodyn.records import dataclass
 

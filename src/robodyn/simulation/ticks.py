@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 
-import casadi as ca
-
 from robodyn.assembly.declarations import Task
 from robodyn.assembly.system import System
+from robodyn.lazy import ca
 from robodyn.records import dataclass
 
 MOST_TICKS = 1000
