@@ -68,7 +68,7 @@ def _write_init(cls: Any) -> Any:
             arguments[bool(field.kw_only)].append(name + default)
         if field.init or made:
             body.append(f" _set(self, {name!r}, {value})")
-    body += [" self.__post_init__()"] if hasattr(cls, "__post_init__") else []
+    body += [" self.__post_init__()"] if any("__post_init__" in base.__dict__ for base in cls.__mro__) else []
     given = ["self", *arguments[False], *(["*", *arguments[True]] if arguments[True] else [])]
     exec(f"def __init__({', '.join(given)}):\n" + "\n".join(body or [" pass"]), known)
     made_init = known["__init__"]

@@ -7,11 +7,10 @@ from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from robodyn.lazy import ca
 from robodyn.records import dataclass
 
 if TYPE_CHECKING:
-    import casadi as ca
-
     from robodyn.model import Block, Interface
 
 

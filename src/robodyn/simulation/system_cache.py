@@ -19,6 +19,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache as once_a_process
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from robodyn.model import Scenario, Solver
@@ -104,7 +105,7 @@ class _NamePickler(pickle.Pickler):
     """Writes what is described, and refuses what a name cannot cover."""
 
     def reducer_override(self, value: Any) -> Any:
-        if isinstance(value, type) or hasattr(value, "__qualname__"):
+        if isinstance(value, (type, FunctionType, BuiltinFunctionType)):
             module = value.__module__ or "builtins"
             if module.partition(".")[0] not in KNOWN:
                 raise pickle.PicklingError(f"{module} is not known")
@@ -140,16 +141,19 @@ def _parts(scenario: Scenario) -> tuple[Any, ...]:
 @once_a_process
 def _sources() -> tuple[str, ...]:
     """Size and times of every source file of our own packages that are loaded; a change of any changes its time."""
-    found = []
+    states = []
     for package in OWN:
-        folder = next(iter(getattr(sys.modules.get(package), "__path__", ())), None)
-        files = list(_walk(folder)) if folder else []
-        # Where there are none to compare, what this process makes is not taken for what another one made.
-        found += sorted(files) if files or package not in sys.modules else [os.urandom(16).hex()]
-    return tuple(found)
+        if package in sys.modules:
+            files = [file for folder in sys.modules[package].__path__ for file in _walk(folder)]
+            # Where there are none to compare, what this process makes is not taken for what another one made.
+            states += sorted(files) or [os.urandom(16).hex()]
+    return tuple(states)
 
 
 def _walk(folder: str) -> Iterator[str]:
+    # A package may also be in an archive, which is no folder.
+    if not os.path.isdir(folder):
+        return
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith((".py", ".c", ".h")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ def symbol(name: str, n: int = 1) -> ca.SX:
 
 def length(values: Any) -> int:
     """Entries of a sequence, or of an array or column along its first axis."""
-    return int(values.shape[0]) if hasattr(values, "shape") else len(values)
+    return len(values) if isinstance(values, Sequence) else int(values.shape[0])
 
 
 def changed_entries(before: ca.SX, after: ca.SX) -> list[int]:
