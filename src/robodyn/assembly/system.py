@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -101,6 +101,13 @@ class System:
         if not self.friction or not any(block.info.disturbance for block in self.scenario.machine.all_blocks):
             return self
         return self._trace_again().without_friction if self.resolve is None else self.resolve(0.0)
+
+    def lasting(self, scenario: Scenario) -> System:
+        """The system of its scenario with another duration or recording: the same trace, unless there are constraints,
+        which pull at a rate that the duration decides."""
+        if scenario.machine.all_constraints and scenario.duration != self.scenario.duration:
+            return replace(self, scenario=scenario)._trace_again()
+        return replace(self, scenario=scenario)
 
     @property
     def limited(self) -> tuple[int, ...]:

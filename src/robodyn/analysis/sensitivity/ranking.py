@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
-from robodyn.analysis.sensitivity.variation import Variation, prepare_variation
+from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable, prepare_variation
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Scenario, Solver
 from robodyn.results import Run
@@ -112,10 +112,11 @@ def rank_parameters(
         ModelError: for unknown names, a parameter that is 0 (it has no percent), or a run that could not go on.
     """
     changes = _changes(change, parameters)
-    base = simulate(scenario, solver)
+    system = assemble_tunable(scenario, parameters)
+    base = simulate(system, solver)
     _require(base, "the scenario as it is")
     signals = _signals_read(base, measures)
-    variation = prepare_variation(scenario, parameters, signals, solver, exact=exact)
+    variation = prepare_variation(system, parameters, signals, solver, exact=exact)
     _check(variation, changes)
     run = variation.run({})
     rows = []
