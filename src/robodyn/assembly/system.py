@@ -77,7 +77,8 @@ class System:
     resolve: Callable[[float], System] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        if self.resolve is None or self.motion.terms is not None:
+        # One that was pickled before and has not been traced since is as described.
+        if "motion" in self.__dict__ and (self.resolve is None or self.motion.terms is not None):
             raise TypeError("a system that is not as its scenario describes it cannot be pickled")
         return {name: getattr(self, name) for name in PLAIN}
 

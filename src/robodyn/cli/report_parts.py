@@ -11,7 +11,6 @@ from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
     from robodyn.assembly import System
-    from robodyn.model import Scenario
     from robodyn.reporting.displays import Display
 
 PARTS = ("loops", "modes", "sweep", "budget", "sheet")
@@ -27,7 +26,14 @@ def read_parts(text: str) -> list[str]:
     return parts
 
 
-def analyse(scenario: Scenario, parts: list[str], vary: list[str], random: list[str]) -> list[dict[str, Any]]:
+def refuse_idle(parts: list[str], vary: list[str], random: list[str]) -> None:
+    """Refuse numbers that are varied where no part of the page varies them."""
+    for option, given, users in (("vary", vary, ("sweep",)), ("random", random, ("sweep", "sheet"))):
+        if given and not set(users) & set(parts):
+            raise fail(f"--{option}: has no effect without --with {' or '.join(users)}")
+
+
+def analyse(system: System, parts: list[str], vary: list[str], random: list[str]) -> list[dict[str, Any]]:
     """Each part as a section of the page.
 
     Args:
@@ -35,12 +41,6 @@ def analyse(scenario: Scenario, parts: list[str], vary: list[str], random: list[
     """
     from robodyn.reporting import to_section
 
-    for option, given, users in (("vary", vary, ("sweep",)), ("random", random, ("sweep", "sheet"))):
-        if given and not set(users) & set(parts):
-            raise fail(f"--{option}: has no effect without --with {' or '.join(users)}")
-    from robodyn.cli.sweep import trace_varied
-
-    system = trace_varied(scenario, [*vary, *random])
     makers = {"loops": _loops, "modes": _modes, "budget": _budget}
     drawn = {"sweep": _sweep, "sheet": _sheet}
     found = [

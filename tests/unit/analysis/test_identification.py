@@ -15,9 +15,9 @@ from robodyn.analysis.identification.identify import identify, plan_identificati
 from robodyn.analysis.identification.least_squares import Estimate
 from robodyn.analysis.identification.parameters import body_numbers
 from robodyn.analysis.identification.regressor import make_regressor
-from robodyn.assembly import assemble
 from robodyn.analysis.identification.result import check_residuals
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
+from robodyn.assembly import assemble
 from robodyn.catalog import scara_ptp, two_link_mechanism
 from robodyn.cli.application import app
 from robodyn.errors import ModelError
