@@ -18,8 +18,11 @@ from statistics import median
 from benchmarks.rows import Findings, Row, Table
 
 ROUNDS = 7
-SCENARIO = "scara-ptp"
-GOALS = {"import robodyn": 0.1, "help": 0.2, "mistake, run": 0.5, "mistake, check": 0.5, "warm run": 0.7}
+SCENARIO, WELD = "scara-ptp", "rx90-weld"
+GOALS = {
+    **{"import robodyn": 0.1, "help": 0.2, "mistake, run": 0.35, "mistake, check": 0.35},
+    **{"warm run": 0.5, "warm run of the weld": 0.8},
+}
 FIRST_GOAL = 4.0
 BARE, STACK = "bare Python", "import numpy, scipy, casadi, llvmlite.binding"
 BAD_INPUT = 2
@@ -55,6 +58,7 @@ def list_commands(folder: Path) -> dict[str, list[str]]:
         "mistake, run": [robodyn, "run", str(mistake)],
         "mistake, check": [robodyn, "check", str(mistake)],
         "warm run": [robodyn, "run", SCENARIO, "--out", str(folder / "out")],
+        "warm run of the weld": [robodyn, "run", WELD, "--out", str(folder / "out")],
     }
 
 

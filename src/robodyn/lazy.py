@@ -22,7 +22,9 @@ class ModuleWhenUsed:
 
 
 if TYPE_CHECKING:
-    import casadi as ca
+    import casadi
+
+    ca = casadi
 else:
     ca = ModuleWhenUsed("casadi")
 """CasADi, for modules that every start loads: reading a file, or a run that was traced before, does not need it."""

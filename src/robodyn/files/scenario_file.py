@@ -73,11 +73,11 @@ def _read(root: Table, path: Path, reader: Reader) -> Scenario | None:
     if root.flaws.found:
         reader.check(root, Scenario, scenario)
         # Of a path that could not be planned, the names of its blocks are known nevertheless.
+        reader.found["paths"] = dict(paths)
         if paths:
             from robodyn.paths.deviation import DEVIATION, NOMINAL, SEEN
 
-            paths |= dict.fromkeys((DEVIATION, NOMINAL, SEEN))
-        reader.found["paths"] = paths
+            reader.found["paths"] |= dict.fromkeys((DEVIATION, NOMINAL, SEEN))
         _check_whole(root, reader, declared, scenario)
         return None
     top = Table({}, "", root.flaws)

@@ -74,7 +74,7 @@ def simulate(
     calls = PythonCalls(compiled, compiled.module.prepare(values))
     begin = find_start(compiled, values, start)
     states = dict(zip((state.name for state in system.states), begin.x.tolist(), strict=True))
-    doubts = ()
+    doubts: tuple[str, ...] = ()
     if not isinstance(what, CompiledSystem) or what.once:
         find = partial(find_reference_warnings, system, numbers, states)
         # From the described start with the described numbers, references do the same every time.
@@ -133,9 +133,9 @@ def _simulate_chain(
     """Phase after phase, each from the end of the one before; a phase that cannot be carried through is the last."""
     sequence = chain.sequence if isinstance(chain, Phases) else chain
     # What was traced before has its numbers: others are those of another sequence.
-    ready = isinstance(chain, Phases) and not parameters
+    traced = chain.ready if isinstance(chain, Phases) and not parameters else None
     runs: list[Run] = []
-    for phase in chain.ready if ready else sequence.with_numbers(parameters or {}).phases:
+    for phase in traced or sequence.with_numbers(parameters or {}).phases:
         start = simulate(phase, solver, start=start, recording=recording, **others)
         runs.append(start)
         if not start.outcome.carried_through:
