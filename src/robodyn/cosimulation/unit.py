@@ -126,4 +126,6 @@ def condition_of(mobility: np.ndarray, length: float) -> float:
     if not np.isfinite(mobility).all():
         return float("inf")
     values = np.linalg.eigvalsh(scale[:, None] * mobility * scale).tolist()
-    return values[-1] / values[0] if values[0] > 0 else float("inf")
+    # An eigenvalue of 0 is found as one of either sign, as large as the rounding of the largest.
+    least = len(values) * float(np.finfo(float).eps) * values[-1]
+    return values[-1] / values[0] if values[0] > least else float("inf")

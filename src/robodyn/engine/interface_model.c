@@ -9,6 +9,8 @@
 
 #include "coupled.h"
 
+#include <float.h>
+
 /* Relative size below which an eigenvalue counts as zero: constraints may follow from others. */
 #define RANK 1e-10
 /* Pivots of a Cholesky factor above this part of the largest entry: no eigenvalue of a small matrix is near RANK. */
@@ -217,7 +219,8 @@ static double condition_number(const double *mobility, int64_t k, double length,
     least_value = least(least_value, values[i]);
     most = largest(most, values[i]);
   }
-  return least_value > 0.0 ? most / least_value : INFINITY;
+  /* An eigenvalue of 0 is found as one of either sign, as large as the rounding of the largest. */
+  return least_value > (double)k * DBL_EPSILON * most ? most / least_value : INFINITY;
 }
 
 int64_t interface_work(int64_t n, int64_t k, int64_t m) {
