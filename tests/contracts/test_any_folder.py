@@ -42,7 +42,7 @@ def clone(request, tmp_path):
     folder.mkdir()
     for part in ("src", "tests", "examples"):
         # With the times of files: modules that have been compiled are not compiled again.
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("_engine-*"))
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("_engine-*", "*.pyc.*"))
     for name in FILES:
         shutil.copy2(ROOT / name, folder)
     return folder
