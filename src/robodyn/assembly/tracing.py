@@ -22,7 +22,7 @@ from robodyn.symbolic import is_symbolic
 
 INSTALLED = tuple(
     os.path.join(folder, "")
-    for folder in (Path(__file__).parents[1], *map(sysconfig.get_path, ("purelib", "platlib", "stdlib")))
+    for folder in (str(Path(__file__).parents[1]), *map(sysconfig.get_path, ("purelib", "platlib", "stdlib")))
 )
 """Folders of this package and of libraries."""
 REMEDY = "laws use robodyn.symbolic (where, minimum, ...) instead of if, max, math; or sample it with native = false"
