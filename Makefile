@@ -5,17 +5,27 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
+# Several things at once: where one waits, for a download, a browser or its last test, another computes. What each says
+# comes together.
+MAKEFLAGS += --jobs=3 --output-sync=line --no-print-directory
+
 PIP := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt
 
 .PHONY: setup system-packages demo test test-library test-studies sanitize soak lint bench docs clean
 
 setup: $(STAMP)
 
-# The engine is compiled with the installation, and by itself when its C sources have changed.
-$(STAMP): $(BIN)/pip pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
-	@echo "Installing robodyn and what its tests compare it with into $(VENV): about 2.7 GB, a minute or two ..."
-	@$(PIP) --editable '.[dev]' --editable ./studies
+# Half of what tests need is large and only compared with: it is installed while sources are checked. The engine is
+# compiled with the installation, and by itself when its C sources have changed.
+$(VENV)/.checkable: $(BIN)/pip pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
+	@echo "Installing robodyn and its tests into $(VENV): about 1.3 GB, half a minute ..."
+	@$(PIP) --editable '.[test,lint]' --editable ./studies
 	@touch $@ $(VENV)/.demo
+
+$(STAMP): $(VENV)/.checkable
+	@echo "Installing what tests compare with, Pinocchio, its robots and a cross compiler: another 1.3 GB ..."
+	@$(PIP) 'robodyn[referees]'
+	@touch $@
 
 $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -58,16 +68,16 @@ demo: $(VENV)/.demo
 # same bits, and most machines move for a second only.
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 ROBODYN_OPTIMISATION=$${ROBODYN_OPTIMISATION-0} $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-# What is checked without running it is checked at the same time.
-test: setup system-packages
-	@$(MAKE) --no-print-directory -j2 lint test-library
+test: lint test-library
 
-test-library: setup
-	$(PYTEST)
+test-library: setup system-packages
+	@echo "Testing the library ..."
+	@$(PYTEST)
 
 # Every figure of every published study, and the machines they are of.
 test-studies: setup
-	$(PYTEST) --config-file studies/pyproject.toml --rootdir studies studies/tests
+	@echo "Testing the studies ..."
+	@$(PYTEST) --config-file studies/pyproject.toml --rootdir studies studies/tests
 
 # Engines that check themselves: every access to memory and every operation, then every access from several threads.
 # The runtimes come before Python, which knows nothing of them; what they say is not captured. What builds engines has
@@ -98,7 +108,8 @@ soak: setup
 	PYTHONPATH="tests:$$PYTHONPATH" $(BIN)/python tests/soak/machines.py --count $(MACHINES) --first $(SEED)
 	PYTHONPATH="tests:$$PYTHONPATH" $(BIN)/python tests/soak/robots.py $(ROBOTS)
 
-lint: setup
+lint: $(VENV)/.checkable
+	@echo "Checking the sources ..."
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
