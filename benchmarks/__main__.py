@@ -110,14 +110,18 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description="robodyn beside its rivals, measured in one run."
     )
-    choices = BENCHMARKS + ON_REQUEST
-    parser.add_argument("--only", nargs="+", choices=choices, metavar="NAME", help=f"only these: {', '.join(choices)}")
+    known = BENCHMARKS + ON_REQUEST
+    parser.add_argument("--only", nargs="+", metavar="NAME", help=f"only these: {', '.join(known)}")
     parser.add_argument("--full", action="store_true", help=f"at full length, minutes more: {', '.join(LONGER)}")
     parser.add_argument("--check", action="store_true", help="the smallest case of each: agreements, no times")
     parser.add_argument("--beside", type=Path, metavar="CHECKOUT", help="in turns with the code of another checkout")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="turns of --beside, of which the least counts")
     parser.add_argument("--json", type=Path, help=f"also write the findings to this file (always: {DEFAULT_FILE})")
     options = parser.parse_args(arguments)
+    # Of another checkout's benchmarks only that one knows the names.
+    unknown = [name for name in options.only or () if name not in known and not options.beside]
+    if unknown:
+        parser.error(f"--only: no benchmark is called {', '.join(unknown)}; there are {', '.join(known)}")
     if options.full and options.only and not set(LONGER) & set(options.only):
         parser.error(f"--full has an effect only on {', '.join(LONGER)}")
     if sum(map(bool, (options.full, options.check, options.beside))) > 1:

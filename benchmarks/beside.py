@@ -112,8 +112,11 @@ def compare_checkouts(other: Path, only: Sequence[str] | None, rounds: int, file
             folder.mkdir()
         old, new = Checkout(other.resolve(), folders[0]), Checkout(HERE, folders[1])
         benchmarks = {side.root: side.list_benchmarks() for side in (old, new)}
-        names = list(only or dict.fromkeys([*benchmarks[new.root], *benchmarks[old.root]]))
-        # A benchmark that one side has under another name is measured there under that: rows are matched by their own.
+        # A benchmark that has another name on one side is measured there under that: rows are matched by their own.
+        known = dict.fromkeys([*benchmarks[new.root], *benchmarks[old.root]])
+        names = list(only or known)
+        if unknown := [name for name in names if name not in known]:
+            raise SystemExit(f"--only: neither checkout has {', '.join(unknown)}; there are {', '.join(known)}")
         for turn in range(rounds):
             for benchmark in names:
                 sides = [side for side in (old, new) if benchmark in benchmarks[side.root]]

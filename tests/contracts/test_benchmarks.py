@@ -113,7 +113,7 @@ def test_what_happens_to_one_benchmark_does_not_lose_the_others(monkeypatch, tmp
         (["--rounds", "2"], "only with --beside"),
         (["--beside", "no/such/folder"], "no/such/folder is no checkout with benchmarks"),
         (["--beside", ".", "--rounds", "0"], "--rounds: must be at least 1, is 0"),
-        (["--only", "no_such_benchmark"], "invalid choice: 'no_such_benchmark'"),
+        (["--only", "no_such_benchmark"], "--only: no benchmark is called no_such_benchmark; there are"),
     ],
 )
 def test_options_without_effect_are_refused(words, message, capsys):
@@ -181,3 +181,5 @@ def test_two_checkouts_are_compared_row_by_row_in_turns(checkouts, monkeypatch, 
     assert "only old: old row, 2 us" in printed
     assert "new: broken FAILED: the engine does not compile" in printed
     assert "1.500  LOST" in printed
+    with pytest.raises(SystemExit, match="--only: neither checkout has no_such_benchmark; there are runs, broken"):
+        command.main(["--beside", str(old), "--only", "no_such_benchmark"])
