@@ -47,9 +47,9 @@ def measure(size: Size) -> Findings:
     """Both arms and the welds of one robot and of many."""
     mujoco = find_rival("mujoco")
     rows, agreements = [], []
-    for row, agreement in (_measure_rates(size), _measure_rollout(mujoco, size), *_measure_welds(size)):
+    for row, sentences in (_measure_rates(size), _measure_rollout(mujoco, size), *_measure_welds(size)):
         rows.append(row)
-        agreements.append(agreement)
+        agreements += sentences
     return Findings(tuple(rows), agreements=tuple(agreements), missing=() if mujoco else ("mujoco",))
 
 
@@ -57,36 +57,40 @@ def _random_states(count: int) -> np.ndarray:
     return np.random.default_rng(1).uniform(-1.0, 1.0, (count, 2 * N_JOINTS))
 
 
-def _measure_rates(size: Size) -> tuple[Row, str]:
+def _measure_rates(size: Size) -> tuple[Row, list[str]]:
     """Accelerations without torques, beside single calls of the same kernel."""
     rollout, states, kernel = compile_rollout(arm_system()), _random_states(size.robots), arm_kernel()
     few, torque = states[:64], np.zeros(N_JOINTS)
     single = [kernel(x[:N_JOINTS], x[N_JOINTS:], torque) for x in few]
     difference = largest_difference(zip(rollout.rates(few)[:, N_JOINTS:], single, strict=True))
-    agreement = require_agreement("accelerations of many at once and of single calls", difference, AGREEMENT)
+    agreements = [require_agreement("accelerations of many at once and of single calls", difference, AGREEMENT)]
     timings = time_interleaved({"many": partial(rollout.rates, states)}, 3 * size.rounds)
     name = f"forward dynamics, six-axis arm, {size.robots} at once, each"
-    return timings.row(name, "many", "ns", 1e9 / size.robots, goal=60.0), agreement
+    return timings.row(name, "many", "ns", 1e9 / size.robots, goal=60.0), agreements
 
 
-def _measure_rollout(mujoco: Any, size: Size) -> tuple[Row, str]:
+def _measure_rollout(mujoco: Any, size: Size) -> tuple[Row, list[str]]:
     """Semi-implicit Euler steps of free arms, one thread on both sides."""
     rollout, states = compile_rollout(arm_system()), _random_states(size.arms)
     ours = partial(rollout.roll, states, size.steps, STEP)
     contenders: dict[str, Any] = {"robodyn": ours}
+    ends, by_hand = ours(), step_by_hand(states[0], size.steps, STEP, semi_implicit=True)
+    what = f"states after {size.steps} steps"
+    difference = largest_difference([(ends[0], by_hand)])
+    agreements = [require_agreement(f"{what} and those made in Python", difference, END_AGREEMENT)]
     if mujoco:
         from mujoco import rollout as rival
 
         model = mujoco_arm(STEP)
         start = np.zeros((size.arms, mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS)))
         start[:, 1 : 1 + 2 * N_JOINTS] = states
-        kept = {"nstep": size.steps, "state": np.empty((size.arms, size.steps, start.shape[1]))}
-        contenders["mujoco"] = partial(rival.rollout, model, mujoco.MjData(model), start, **kept, skip_checks=False)
-    timings = time_interleaved(contenders, size.rounds)
-    # Without MuJoCo's states the first arm's, made step by step in Python.
-    theirs = kept["state"][:, -1, 1 : 1 + 2 * N_JOINTS] if mujoco else step_by_hand(states[0], size.steps, STEP, True)
-    difference = largest_difference([(ours()[: len(np.atleast_2d(theirs))], np.atleast_2d(theirs))])
-    row = timings.row(
+        theirs = np.empty((size.arms, size.steps, start.shape[1]))
+        settings = {"nstep": size.steps, "state": theirs, "skip_checks": False}
+        contenders["mujoco"] = partial(rival.rollout, model, mujoco.MjData(model), start, **settings)
+        contenders["mujoco"]()
+        difference = largest_difference([(ends, theirs[:, -1, 1 : 1 + 2 * N_JOINTS])])
+        agreements.append(require_agreement(f"{what} and MuJoCo's", difference, END_AGREEMENT))
+    row = time_interleaved(contenders, size.rounds).row(
         f"rollout of {size.arms} six-axis arms, a step of each",
         "robodyn",
         "ns",
@@ -95,18 +99,19 @@ def _measure_rollout(mujoco: Any, size: Size) -> tuple[Row, str]:
         rival_name=f"mujoco.rollout {mujoco.__version__}" if mujoco else "",
         goal=1 / 30,
     )
-    who = "MuJoCo's" if mujoco else "those made in Python"
-    return row, require_agreement(f"states after {size.steps} steps and {who}", difference, END_AGREEMENT)
+    return row, agreements
 
 
-def _measure_welds(size: Size) -> list[tuple[Row, str]]:
+def _measure_welds(size: Size) -> list[tuple[Row, list[str]]]:
     """The weld by both methods, friction drawn; processor time of one thread."""
     near = Perturbed(replace(rx90_weld(), duration=size.weld), signals=(DEVIATION,)).compiled({})
     full, values = shorten(compiled_weld(), size.weld), draw_friction(size.welds)
     return [_measure_pair(full, near, {name: drawn[:n] for name, drawn in values.items()}, n) for n in (1, size.welds)]
 
 
-def _measure_pair(full: CompiledSystem, near: CompiledSystem, values: dict[str, np.ndarray], n: int) -> tuple[Row, str]:
+def _measure_pair(
+    full: CompiledSystem, near: CompiledSystem, values: dict[str, np.ndarray], n: int
+) -> tuple[Row, list[str]]:
     lanes = n > 1
     seconds, largest = {}, {}
     for name, compiled in (("full", full), ("near", near)):
@@ -126,4 +131,4 @@ def _measure_pair(full: CompiledSystem, near: CompiledSystem, values: dict[str, 
         goal=1 / 10 if lanes else 1 / 3,
     )
     apart = float(np.max(np.abs(largest["full"] - largest["near"])))
-    return row, require_agreement(f"largest deviations of {n} by both methods", apart, SAME_DEVIATION, "m")
+    return row, [require_agreement(f"largest deviations of {n} by both methods", apart, SAME_DEVIATION, "m")]
