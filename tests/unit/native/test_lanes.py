@@ -28,6 +28,11 @@ def call_lanes(address, inputs, p, outputs):
     function(*tables[:-1], tables[-1], p.ctypes.data, out)
 
 
+def bits_of(numbers):
+    """All bits, but those of what is not a number: it has the sign of the operand that happens to be first."""
+    return np.where(np.isnan(numbers), np.nan, numbers).tobytes()
+
+
 def everything():
     """Of x and memory m: all kinds of operations, tables, and memory of which most stays."""
     x, m, p = ca.SX.sym("x", 3), ca.SX.sym("m", SIZE), ca.SX.sym("p", 2)
@@ -72,8 +77,8 @@ def test_every_lane_has_the_bits_of_its_own_robot(compiled, place):
     alone = [module.kernels["f"](*each) for each in zip(x, m, prepared, strict=True)]
     outputs = [np.zeros(SIZE) for _ in lanes]
     call_lanes(vector, [x, m], side_by_side, outputs)
-    assert [one.tobytes() for one in outputs] == [one.tobytes() for one in alone]
+    assert [bits_of(one) for one in outputs] == [bits_of(one) for one in alone]
     assert not np.array_equal(outputs[0], outputs[1])
     # The new memory in place of the old.
     call_lanes(vector, [x, m], side_by_side, m)
-    assert [one.tobytes() for one in m] == [one.tobytes() for one in alone]
+    assert [bits_of(one) for one in m] == [bits_of(one) for one in alone]
