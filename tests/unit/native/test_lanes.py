@@ -28,11 +28,6 @@ def call_lanes(address, inputs, p, outputs):
     function(*tables[:-1], tables[-1], p.ctypes.data, out)
 
 
-def bits_of(numbers):
-    """All bits, but those of what is not a number: it has the sign of the operand that happens to be first."""
-    return np.where(np.isnan(numbers), np.nan, numbers).tobytes()
-
-
 def everything():
     """Of x and memory m: all kinds of operations, tables, and memory of which most stays."""
     x, m, p = ca.SX.sym("x", 3), ca.SX.sym("m", SIZE), ca.SX.sym("p", 2)
@@ -59,6 +54,11 @@ def compiled(request, monkeypatch):
     return module, compile_lanes(functions, 2, lanes, inexact=inexact)
 
 
+def bits(values):
+    """All bits of numbers; what is not a number has no sign that could be kept."""
+    return np.where(np.isnan(values), np.nan, values).tobytes()
+
+
 @pytest.mark.parametrize("place", [None, 0.5, -0.0, np.nan], ids=["apart", "together", "before the table", "nowhere"])
 def test_every_lane_has_the_bits_of_its_own_robot(compiled, place):
     """Lanes read rows of the table at places of their own, or all of them at one."""
@@ -77,8 +77,8 @@ def test_every_lane_has_the_bits_of_its_own_robot(compiled, place):
     alone = [module.kernels["f"](*each) for each in zip(x, m, prepared, strict=True)]
     outputs = [np.zeros(SIZE) for _ in lanes]
     call_lanes(vector, [x, m], side_by_side, outputs)
-    assert [bits_of(one) for one in outputs] == [bits_of(one) for one in alone]
+    assert list(map(bits, outputs)) == list(map(bits, alone))
     assert not np.array_equal(outputs[0], outputs[1])
     # The new memory in place of the old.
     call_lanes(vector, [x, m], side_by_side, m)
-    assert [bits_of(one) for one in m] == [bits_of(one) for one in alone]
+    assert list(map(bits, m)) == list(map(bits, alone))
