@@ -80,12 +80,10 @@ double set_point(Run *run, double fraction) {
   return least(run->t + fraction * (run->t_new - run->t), run->t_left);
 }
 
-enum { SUMS = 4 };
-
 /* result = origin + factor sum_j weights_j stage_j of `width` states from `first` on, where the stages have n each. */
 static inline void sum_stages(const double *weights, int64_t count, double factor, const double *stages, int64_t n,
                               const double *origin, double *result, int64_t first, const int width) {
-  double total[SUMS] = {0.0, 0.0, 0.0, 0.0};
+  double total[ABREAST] = {0.0};
   for (int64_t j = 0; j < count; j++)
     for (int k = 0; k < width; k++) total[k] += weights[j] * stages[j * n + first + k];
   for (int k = 0; k < width; k++) result[first + k] = (origin ? origin[first + k] : 0.0) + factor * total[k];
@@ -97,7 +95,7 @@ void combine(Run *run, const double *weights, int64_t count, double factor, int6
   const double *stages = state(run, STAGE), *origin = base >= 0 ? state(run, base) : NULL;
   double *result = state(run, target);
   /* Four sums at once, then two, each in the order of the stages. */
-  for (; i + SUMS <= n; i += SUMS) sum_stages(weights, count, factor, stages, n, origin, result, i, SUMS);
+  for (; i + ABREAST <= n; i += ABREAST) sum_stages(weights, count, factor, stages, n, origin, result, i, ABREAST);
   for (; i + 2 <= n; i += 2) sum_stages(weights, count, factor, stages, n, origin, result, i, 2);
   for (; i < n; i++) sum_stages(weights, count, factor, stages, n, origin, result, i, 1);
 }
