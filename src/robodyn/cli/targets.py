@@ -136,8 +136,8 @@ def seen_from(file: Path, folder: Path) -> str:
 
 
 def read_data(path: Path, mapping: Path | None = None) -> Run:
-    """Measured signals of a file, by a mapping where there is one; a run file is as good."""
-    if path.suffix == ".run":
+    """Measured signals of a file, by a mapping where there is one; a run file is as good, a scenario's is neither."""
+    if path.suffix in (".run", ".toml"):
         return load_run(str(path))
     from robodyn.analysis.measurement.measured import read_measured
 
