@@ -64,7 +64,7 @@ def read_commands(step):
 
 
 # Commands that take long are read as they stand and run in a shorter form, with more options, or as another command.
-# None: it serves until Ctrl-C, asks for a cluster, needs a package of one's own, draws a study; other tests run it.
+# None: it serves until Ctrl-C, asks for a cluster, needs a package of one's own, or a study's tests run it.
 SHORTER = {
     "robodyn studio": None,
     "robodyn run crane-load": None,
@@ -77,9 +77,9 @@ SHORTER = {
     "robodyn reproduce rx90": '--part "The task"',
     "robodyn reproduce rx90 --page": "robodyn reproduce rx90 --part 'The task'",
     "robodyn plot rx90": None,
-    "robodyn budget rx90-weld --along path.s --signal": "",
-    "robodyn budget rx90-weld": "--points 20 --set duration=0.1 --no-plot",
-    "robodyn budget line.toml": "--points 40 --no-plot",
+    "robodyn budget rx90-weld --along path.s --signal": "--points 20 --set duration=0.1 --no-plot",
+    "robodyn budget rx90-weld": None,
+    "robodyn budget line.toml": "--points 20 --no-plot",
     "robodyn sensitivity line.toml": "--set duration=0.1 --change 0",
     "robodyn sheet": "--no-budget",
     "robodyn sheet rx90-weld": "--no-budget --set duration=0.5",
@@ -87,7 +87,7 @@ SHORTER = {
     "robodyn sweep arm.toml": "--runs 4 --no-plot",
     "robodyn sweep arm.toml --vary": "--no-plot",
     "robodyn run quadruped": "--duration 0.05",
-    "robodyn run delta-stack": "--duration 0.01",
+    "robodyn run delta-stack": None,
     "robodyn fit slide.toml slide.csv --contest all": "--contest viscous_friction",
     "robodyn fit epaas-rig-extend": "--starts 1",
     "robodyn tune examples/gantry_feed_forward.toml": "robodyn tune axis.toml --minimise max:error "
@@ -128,9 +128,8 @@ GIVEN = {
     "your-own-robot": ("ur5.urdf",),
     "report": ("findings.md", "ur5.urdf"),
     "accuracy": (
-        "cartesian.toml",
-        "drives.toml",
-        "robodyn dress cartesian.toml --drives drives.toml --out dressed.toml",
+        *("cartesian.toml", "drives.toml", "control.toml"),
+        "robodyn dress cartesian.toml --drives drives.toml --control control.toml --out dressed.toml",
     ),
     "analysis-linear": (
         "robodyn export examples/gantry.toml --to toml --out before.toml",
