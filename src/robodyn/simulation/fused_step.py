@@ -105,25 +105,28 @@ def _second_force(system: System, first: Rates, second: Rates, less: ca.SX) -> c
 
 
 def trace_rosw1(system: System) -> FusedStep:
-    """The linearly implicit midpoint rule, with one evaluation a step.
+    """The linearly implicit midpoint rule: the forces are evaluated once a step, the inertia forces twice.
 
         (1 - h/2 J) k = f(t + h/2, x0),   x1 = x0 + h k
 
-    What J leaves out, the inertia forces, is taken where half a step at the present speed leads: q0 + h/2 v0. So only
-    their change with the speed is of first order.
+    J leaves out the inertia forces c. They are taken at the middle of the step: at q0 + h/2 v0, and at the speed
+    v0 + h/2 a, whose acceleration a is that of the same equations with c at the speed v0.
     """
     symbols = system.symbols
     x, h, t1, d0 = symbols.x, ca.SX.sym("h"), ca.SX.sym("t1"), ca.SX.sym("d0", symbols.d.numel())
-    q, v, z, _ = split_states(system, x)
+    q, v, z, book = split_states(system, x)
     middle, d = 0.5 * (symbols.t + t1), 0.5 * (d0 + symbols.d)
     rates = find_rates(system)
-    here = _at(system, rates, middle, x, d)
-    ahead = _at(system, rates, middle, ca.vertcat(q + 0.5 * h * v, x[system.n_q :]), d)
-    now = Rates(ahead.M, ahead.c, here.tau, here.z_dot, here.book)
-    matrix = StageMatrix(system, now, GAMMA["rosw1"] * h)
-    k = matrix.solve(v, now.force, now.z_dot)
-    book = here.book + matrix.step * matrix.follow_books(k)
-    return FusedStep(system, ca.vertcat(x, h, t1, d0), x + h * ca.vertcat(*k, book))
+
+    def at_middle(velocity: ca.SX) -> Rates:
+        return _at(system, rates, middle, ca.vertcat(q + 0.5 * h * v, velocity, z, book), d)
+
+    here, ahead = _at(system, rates, middle, x, d), at_middle(v)
+    matrix = StageMatrix(system, replace(here, M=ahead.M), GAMMA["rosw1"] * h)
+    _, a, _ = matrix.solve(v, here.tau - ahead.c, here.z_dot)
+    k = matrix.solve(v, here.tau - at_middle(v + 0.5 * h * a).c, here.z_dot)
+    book_rates = here.book + matrix.step * matrix.follow_books(k)
+    return FusedStep(system, ca.vertcat(x, h, t1, d0), x + h * ca.vertcat(*k, book_rates))
 
 
 FUSED_STEPS = {"rosw1": trace_rosw1, "rosw2": trace_rosw2}
