@@ -285,6 +285,48 @@ def test_commands_of_all_other_texts_are_read_by_the_command_line():
     assert count > 40
 
 
+def test_options_that_pages_name_are_options():
+    others = {"--help", "--version", "--install-completion", "--no-deps", "--only", "--full", "--hex", "--events"}
+    group = typer.testing._get_command(app)
+    parameters = [one for command in COMMANDS for one in group.get_command(None, command).params]
+    known = others | {option for one in parameters for option in (*one.opts, *one.secondary_opts)}
+    found = {
+        (page.name, option)
+        for page in [*PAGES, ROOT / "CHANGELOG.md"]
+        for code in ANY_CODE.findall(page.read_text(encoding="utf-8"))
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", code)
+    }
+    assert len(found) > 100
+    assert not [(page, option) for page, option in sorted(found) if option not in known]
+
+
+def test_what_is_installed_and_made_is_there():
+    """Extras of pyproject.toml, targets of the Makefile, benchmarks by name; nothing that no index has."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    texts = {page.name: page.read_text(encoding="utf-8") for page in [*PAGES, *sorted(DOCS.glob("tutorials/*.md"))]}
+    for name, text in texts.items():
+        named = [extra for words in re.findall(r"(?:robodyn|\.)\[([a-z,]+)\]'", text) for extra in words.split(",")]
+        assert not set(named) - set(extras), name
+        commands = re.findall(r"`make ([a-z-]+)`|^(?: {4}|\$ )make ([a-z-]+)", text, re.MULTILINE)
+        assert not {one or other for one, other in commands} - set(targets), name
+        for only in re.findall(r"-m benchmarks --only ([a-z_ ]+)", text):
+            assert all((ROOT / "benchmarks" / f"{one}.py").is_file() for one in only.split()), name
+        # An extra may be added by name to what is installed; the package itself comes from a copy of the sources.
+        assert not re.search(r"pip install '?robodyn(?!\[)|uvx|pipx", text), name
+
+
+def test_lines_of_code_are_counted():
+    """`6,800<!-- lines src/robodyn/engine/*.[ch] -->`: to 5 %."""
+    count = 0
+    for page in PAGES:
+        for shown, pattern in re.findall(r"([\d,]+)<!-- lines (\S+) -->", page.read_text(encoding="utf-8")):
+            lines = sum(path.read_text(encoding="utf-8").count("\n") for path in ROOT.glob(pattern))
+            assert lines == pytest.approx(int(shown.replace(",", "")), rel=0.05 if lines > 1000 else 0.15), page.name
+            count += 1
+    assert count >= 3
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_page)
 def test_links_inside_the_project_lead_somewhere(page):
     prose = ANY_CODE.sub("", page.read_text(encoding="utf-8"))
