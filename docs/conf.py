@@ -18,7 +18,8 @@ project = "robodyn"
 release = version_of("robodyn")
 copyright = "the authors of robodyn, Apache-2.0"
 
-extensions = ["myst_parser" if READ_ONLY else "myst_nb", "sphinx_design", "mathml", "api_pages", "gallery_pages", "replays"]
+reader = "myst_parser" if READ_ONLY else "myst_nb"
+extensions = [reader, "sphinx_design", "mathml", "api_pages", "gallery_pages", "replays"]
 exclude_patterns = ["extensions", "studies/*/**"]
 suppress_warnings = ["ref.python"]  # Types of one name that several packages have.
 

@@ -410,7 +410,7 @@ def test_the_configuration_of_the_site_names_what_is_there(monkeypatch):
 
 
 def test_the_site_is_read_without_a_warning(tmp_path):
-    """What `make docs` does but for what it runs: links, tables of contents, directives, formulas, the API reference."""
+    """As `make docs` does, but for what it runs: links, tables of contents, directives, formulas, the API reference."""
     pytest.importorskip("sphinx")
     pytest.importorskip("myst_parser")
     built = shutil.ignore_patterns(*WRITTEN_BY_THE_BUILD, "__pycache__")
