@@ -108,7 +108,7 @@ static void truncate_step(Run *run, double theta) {
 
 /* Halvings of a step that a guard may ask for: one that jumps without crossing zero is not resolved by any. Nor must a
    jump be approached by ever shorter steps: what happens within this part of the longest one is a jump. */
-enum { MOST_TOO_LONG = 8, MOST_TURNS = 8 };
+enum { MOST_TURNS = 8 };
 #define JUMP_WIDTH 1e-6
 
 /* Whether the parabola through three equally spaced values may come near zero between them. */
@@ -270,6 +270,23 @@ static double find_crossings(Run *run) {
   return earliest;
 }
 
+/* Parts of the step by which roots may differ that are one instant. */
+static double coincidence(const Run *run) { return largest(COINCIDENCE, ROOT_ULPS * spacing(run->t_new) / run->h_tried); }
+
+/* Roots that rounding cannot tell apart fire together, at the last of them, where all have crossed: the step ends there, and
+   what comes later is found again. Its place. */
+static double fire_together(Run *run, double earliest) {
+  double *roots = guard_row(run, G_ROOT), last = earliest, width = coincidence(run);
+  for (int64_t j = 0; j < run->n_active; j++)
+    if (fabs(roots[j] - earliest) <= width) {
+      run->fired[j] = LOCATED;
+      last = largest(last, roots[j]);
+      roots[j] = INFINITY;
+    }
+  truncate_step(run, last);
+  return last;
+}
+
 /* Find the crossings of the step just made; 1 when the step was truncated at the first that has consequences, -1 when it
    was too long for what the guards do and must be made again.
 
@@ -277,7 +294,7 @@ static double find_crossings(Run *run) {
    right end of the last root's bracket among those that coincide with the first; later roots are dropped, the next step
    finds them again. Guards without action that end nothing only watch: their crossings are noted and the step stays
    whole. */
-int locate_events(Run *run) {
+static int look_for_events(Run *run) {
   double *roots = guard_row(run, G_ROOT), earliest;
   int adaptive = run->method->adaptive != 0;
   int may_halve = run->n_too_long < MOST_TOO_LONG && run->h_tried > JUMP_WIDTH * run->largest_step;
@@ -304,17 +321,32 @@ int locate_events(Run *run) {
     note_crossings(run, INFINITY);
     return 0;
   }
-  /* Roots that rounding cannot tell apart fire together, at the last of them: all have crossed there. */
-  double width = largest(COINCIDENCE, ROOT_ULPS * spacing(run->t_new) / run->h_tried), last;
-  last = earliest = look_before(run, earliest, width);
-  for (int64_t j = 0; j < run->n_active; j++)
-    if (fabs(roots[j] - earliest) <= width) {
-      run->fired[j] = LOCATED;
-      last = largest(last, roots[j]);
-      roots[j] = INFINITY;
-    }
-  /* What only watched before that is noted; the step ends there, and what comes later is found again. */
-  note_crossings(run, last);
-  truncate_step(run, last);
+  note_crossings(run, fire_together(run, look_before(run, earliest, coincidence(run))));
+  return 1;
+}
+
+/* What happens in the step just made, and is it certain that it is the first? 1 when the step was truncated at the crossings
+   of guards with consequences, -1 when it was too long for what they do, or ends where a condition changes, and must be
+   made again. */
+int locate_events(Run *run) {
+  if (run->model->enclosures == NULL) return run->n_active > 0 ? look_for_events(run) : 0;
+  if (run->n_active > 0 && (!run->guards_known || run->model->projection)) guards_at(run, 1.0, G_END);
+  if (stays_safe(run)) {
+    run->n_too_long = 0;
+    return 0;
+  }
+  int64_t condition, n_log = run->n_log, n_unproven = run->n_unproven + run->n_missed;
+  if (run->n_active > 0) need_dense(run);
+  double place = scan_step(run, &condition);
+  int again = place < 0.0 || (condition >= 0 && place < INFINITY && ends_at_change(run, place));
+  if (again) {
+    run->n_log = n_log;
+    return -1;
+  }
+  run->n_too_long = 0;
+  if (condition >= 0 && place < INFINITY) run->bent = 1;
+  run->n_proven += run->n_unproven + run->n_missed == n_unproven;
+  if (condition >= 0 || place == INFINITY) return 0;
+  fire_together(run, place);
   return 1;
 }

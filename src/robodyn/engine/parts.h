@@ -119,6 +119,7 @@ void read_left(Run *run, double time);
 void read_inside(Run *run, double time);
 void read_rates(Run *run, double time);
 void keep_step(Run *run);
+void bound_delayed(Run *run, int64_t j, double from, double to, double bounds[4]);
 double next_arrival(const Run *run);
 int64_t pass_arrivals(Run *run, int64_t level);
 void push_jump(Run *run, double t, int64_t level);
@@ -139,6 +140,14 @@ void carry_signs(Run *run);
 void settle_signs(Run *run);
 int locate_events(Run *run);
 enum { LEAVING = 2 };
+
+/* proof.c */
+enum { MOST_TOO_LONG = 8, MOST_CUTS = 6 };
+void bound_quartic(const double c[5], double a, double b, double bounds[4]);
+double scan_step(Run *run, int64_t *condition);
+double compare_ends(Run *run, int64_t *condition);
+int ends_at_change(Run *run, double place);
+int stays_safe(Run *run);
 
 /* log.c */
 void log_event(Run *run, int64_t j, double t);
