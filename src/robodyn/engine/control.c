@@ -199,8 +199,7 @@ int take_step(Run *run) {
     /* Equations that could not be solved are an error beyond all bounds. */
     double error = try_step(run) ? measure_error(run) : INFINITY;
     /* The error of a step across a change says little: what lies before it is tried first. */
-    int64_t condition;
-    if (error > 1.0 && error < INFINITY && ends_at_change(run, compare_ends(run, &condition))) {
+    if (error > 1.0 && error < INFINITY && changes_between(run)) {
       run->rejected++;
       continue;
     }

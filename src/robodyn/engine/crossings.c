@@ -335,18 +335,18 @@ int locate_events(Run *run) {
     run->n_too_long = 0;
     return 0;
   }
-  int64_t condition, n_log = run->n_log, n_unproven = run->n_unproven + run->n_missed;
+  int64_t n_log = run->n_log, n_unproven = run->n_unproven, n_missed = run->n_missed;
   if (run->n_active > 0) need_dense(run);
-  double place = scan_step(run, &condition);
-  int again = place < 0.0 || (condition >= 0 && place < INFINITY && ends_at_change(run, place));
-  if (again) {
+  double place = scan_step(run);
+  if (place < 0.0) {
+    /* What was noted of this step is found again. */
     run->n_log = n_log;
+    run->n_unproven = n_unproven;
     return -1;
   }
   run->n_too_long = 0;
-  if (condition >= 0 && place < INFINITY) run->bent = 1;
-  run->n_proven += run->n_unproven + run->n_missed == n_unproven;
-  if (condition >= 0 || place == INFINITY) return 0;
+  run->n_proven += run->n_unproven == n_unproven && run->n_missed == n_missed;
+  if (place == INFINITY) return 0;
   fire_together(run, place);
   return 1;
 }

@@ -144,9 +144,10 @@ enum { LEAVING = 2 };
 /* proof.c */
 enum { MOST_TOO_LONG = 8, MOST_CUTS = 6 };
 void bound_quartic(const double c[5], double a, double b, double bounds[4]);
-double scan_step(Run *run, int64_t *condition);
-double compare_ends(Run *run, int64_t *condition);
-int ends_at_change(Run *run, double place);
+#define CUT (-1.0)
+#define TOO_LONG (-2.0)
+double scan_step(Run *run);
+int changes_between(Run *run);
 int stays_safe(Run *run);
 
 /* log.c */

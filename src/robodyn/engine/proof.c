@@ -23,14 +23,18 @@
 
 /* Rounding: by this part of its size every number of the box is wider than the motion. */
 #define WIDER (64.0 * DBL_EPSILON)
-/* Shortest part of a step that is looked at, and how many parts. */
+/* Shortest part of a step that is looked at, and how many parts. What changes so many times the resolution of time after the
+   start of a step belongs to that instant: states there are known no better. */
 #define SHORTEST_PART 0x1p-32
-enum { MOST_PARTS = 4000 };
+#define INSTANT 1000.0
+enum { MOST_PARTS = 500 };
+/* Steps that are this part of the longest one are not halved any more. */
+#define LEAST_HALVED 1e-6
 /* How far ahead of the motion a safe box reaches, in steps; after how many steps it is tried again where it failed. */
 #define FARTHEST 64.0
 enum { FIRST_PAUSE = 2, LONGEST_PAUSE = 64 };
-/* A change this near to the end of a step is at its end. */
-#define AT_END 1e-9
+/* How near to a change a step may end, as part of the longest one and of the relative tolerance. */
+#define BESIDE 4e-4
 /* Steps in a row that may end at changes within this part of a step: then the rest is left to the error control. */
 #define SLIDING 1e-3
 enum { MOST_QUICK = 8 };
@@ -286,6 +290,37 @@ static Change find_change(Run *run, double a, double b) {
 /* Whether a crossing of guard j, which comes from a level, is in a direction that counts. */
 static int counts(const Run *run, int64_t j) { return guard_crosses(run, j, run->level[j], 0.0); }
 
+/* Time by which a step may end beside a change: as good as at it. */
+static double beside(const Run *run) { 
+  return BESIDE * run->solver->rtol * largest(run->largest_step, run->h_tried) + INSTANT * run->resolution;
+}
+
+/* Whether the step is to be made again up to a place of it where condition j changes: not where that is its end, where it is
+   as near to its start as makes no difference, or changes follow one another so closely that they will not end.
+
+   A kink is at the end of the step. A jump is not seen by any stage of the step that ends just before it; the next step is
+   as short as may be and ends behind it. */
+static int ends_at_change(Run *run, int64_t j, double place) {
+  double margin = beside(run), length = place * run->h_tried;
+  if (!((1.0 - place) * run->h_tried > margin) || run->n_cuts >= MOST_CUTS || length <= INSTANT * run->resolution) return 0;
+  if (kind_of(run, j) == KINK)
+    length += 2.0 * run->resolution;
+  else if (length > 0.5 * margin)
+    length -= 0.25 * margin;
+  else
+    length += 0.25 * margin;
+  double at = run->t + length;
+  if (length <= run->min_step || at >= run->t_stop) return 0;
+  if (run->n_cuts == 0) {
+    run->quick = at - run->changed_at < SLIDING * run->h_tried ? run->quick + 1 : 0;
+    if (run->quick > MOST_QUICK) return 0;
+  }
+  run->n_cuts++;
+  run->changed_at = at;
+  run->cut = length;
+  return 1;
+}
+
 /* The first of those that are open. */
 static int64_t first_open(const Run *run) {
   int64_t j = 0;
@@ -293,14 +328,13 @@ static int64_t first_open(const Run *run) {
   return j;
 }
 
-/* The first place of the step at which it must end, or infinity: a guard with consequences crosses (G_ROOT tells which ones
-   with it), or a condition changes, whose number is then given. -1: the step is too long to tell. */
-double scan_step(Run *run, int64_t *condition) {
+/* The first place of the step at which a guard with consequences crosses (G_ROOT tells which ones with it), or infinity; CUT:
+   the step is to be made again up to a change of a condition; TOO_LONG: it is too long to tell. */
+double scan_step(Run *run) {
   int64_t first = first_condition(run), parts = 0;
   double left = 0.0, width = 1.0, resolution = ROOT_ULPS * spacing(run->t_new) / run->h_tried;
-  double shortest = largest(SHORTEST_PART, resolution);
+  double shortest = largest(SHORTEST_PART, resolution), instant = INSTANT * run->resolution / run->h_tried;
   int unproven = 0, left_known = 0, adaptive = run->method->adaptive != 0;
-  *condition = -1;
   begin_levels(run);
   while (left < 1.0) {
     double right = left + width < 1.0 - 0.5 * shortest ? left + width : 1.0;
@@ -320,7 +354,8 @@ double scan_step(Run *run, int64_t *condition) {
       continue;
     }
     if (parts > MOST_PARTS) {
-      if (adaptive && run->n_too_long < MOST_TOO_LONG) return -1.0;
+      int may_halve = run->n_too_long < MOST_TOO_LONG && run->h_tried > LEAST_HALVED * run->largest_step;
+      if (adaptive && may_halve) return TOO_LONG;
       note_unproven(run, first_open(run), left, 0);
       return INFINITY;
     }
@@ -332,8 +367,7 @@ double scan_step(Run *run, int64_t *condition) {
     }
     if (change.place == INFINITY) {
       /* Too short to be halved, and still open. At the start of a step a guard is leaving its root: its rate is known. */
-      if (left > 0.0 && !unproven) note_unproven(run, first_open(run), left, 0);
-      unproven |= left > 0.0;
+      if (left > instant && !unproven++) note_unproven(run, first_open(run), left, 0);
       left = right;
       left_known = 0;
       continue;
@@ -341,11 +375,13 @@ double scan_step(Run *run, int64_t *condition) {
     if (change.j >= first) {
       int64_t kind = kind_of(run, change.j), k = change.j - first, before = run->level[change.j];
       double value = conditions_at(run, change.place, V_POINT)[k];
-      int at_start = change.place <= shortest && values_row(run, V_LEFT)[k] == 0.0;
-      if (adaptive && !at_start) {
-        *condition = k;
-        return change.place;
-      }
+      int at_start = change.place <= instant || (change.place <= shortest && values_row(run, V_LEFT)[k] == 0.0);
+      if (adaptive && !at_start && ends_at_change(run, change.j, change.place)) return CUT;
+      /* At the end of a step it is where it belongs; elsewhere it is left to the error control. */
+      if (adaptive && (1.0 - change.place) * run->h_tried <= beside(run))
+        run->bent = 1;
+      else if (adaptive && !at_start && !unproven++)
+        note_unproven(run, change.j, change.place, 0);
       run->level[change.j] = level_of(kind, value);
       /* Fixed steps go on: what changes back before their end is passed over. */
       if (!adaptive && change.place < 1.0 && level_of(kind, conditions_at(run, 1.0, V_POINT)[k]) == before) {
@@ -368,11 +404,12 @@ double scan_step(Run *run, int64_t *condition) {
   return INFINITY;
 }
 
-/* Place of the first change of a condition that the ends of a step tell, for one that its error forbids; or infinity. */
-double compare_ends(Run *run, int64_t *condition) {
+/* Whether the ends of a step that its error forbids tell that a condition changes, up to which it is to be made again. */
+int changes_between(Run *run) {
   int64_t n = run->model->n_conditions, first = first_condition(run);
   double place = INFINITY;
-  if (n == 0 || run->model->enclosures == NULL) return INFINITY;
+  int64_t changed = -1;
+  if (n == 0 || run->model->enclosures == NULL) return 0;
   begin_levels(run);
   conditions_at(run, 1.0, V_RIGHT);
   for (int64_t k = 0; k < n; k++) {
@@ -381,25 +418,10 @@ double compare_ends(Run *run, int64_t *condition) {
     double value = place < INFINITY ? conditions_at(run, place, V_POINT)[k] : values_row(run, V_RIGHT)[k];
     if (!differs(kind, run->level[first + k], level_of(kind, value))) continue;
     need_dense(run);
-    place = locate_change(run, first + k, 0.0, least(place, 1.0));
-    *condition = k;
+    changed = first + k;
+    place = locate_change(run, changed, 0.0, least(place, 1.0));
   }
-  return place;
-}
-
-/* Whether the step is to be made again up to a place of it where a condition changes: not where that is its end, where it is
-   as near to its start as makes no difference, or changes follow one another so closely that they will not end. */
-int ends_at_change(Run *run, double place) {
-  double length = place * run->h_tried * (1.0 + 0.1 * AT_END) + 2.0 * run->resolution, at = run->t + length;
-  if (!(place < 1.0 - AT_END) || run->n_cuts >= MOST_CUTS || length <= run->min_step || at >= run->t_stop) return 0;
-  if (run->n_cuts == 0) {
-    run->quick = at - run->changed_at < SLIDING * run->h_tried ? run->quick + 1 : 0;
-    if (run->quick > MOST_QUICK) return 0;
-  }
-  run->n_cuts++;
-  run->changed_at = at;
-  run->cut = length;
-  return 1;
+  return changed >= 0 && ends_at_change(run, changed, place);
 }
 
 /* Whether nothing happens in the step just made, by a box that is known to be safe. */
