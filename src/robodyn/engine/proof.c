@@ -28,6 +28,12 @@
 #define SHORTEST_PART 0x1p-32
 #define INSTANT 1000.0
 enum { MOST_PARTS = 500 };
+/* Part at the start of a step in which a guard that has just fired has the sign of its rate there. */
+#define LEAVING_PART 0x1p-12
+/* The part up to a change, and a little more; and what is tried of a part that was too long: a ball that comes back turns in
+   its middle. */
+#define NEARLY 1.001
+#define PORTION 0.6
 /* Steps that are this part of the longest one are not halved any more. */
 #define LEAST_HALVED 1e-6
 /* How far ahead of the motion a safe box reaches, in steps; after how many steps it is tried again where it failed. */
@@ -328,6 +334,13 @@ static int64_t first_open(const Run *run) {
   return j;
 }
 
+/* Whether all that is open are guards whose sign at the start is that of their rate. */
+static int only_leaving(const Run *run) {
+  for (int64_t j = 0; j < count_all(run); j++)
+    if (run->open[j] && !(j < run->n_active && run->from_rate[j])) return 0;
+  return 1;
+}
+
 /* The first place of the step at which a guard with consequences crosses (G_ROOT tells which ones with it), or infinity; CUT:
    the step is to be made again up to a change of a condition; TOO_LONG: it is too long to tell. */
 double scan_step(Run *run) {
@@ -350,7 +363,7 @@ double scan_step(Run *run) {
       /* Nothing: on to the next part, which may be longer again. */
       left = right;
       left_known = 0;
-      width *= 2.0;
+      width *= 4.0;
       continue;
     }
     if (parts > MOST_PARTS) {
@@ -359,14 +372,27 @@ double scan_step(Run *run) {
       note_unproven(run, first_open(run), left, 0);
       return INFINITY;
     }
+    /* A guard that has just fired is near zero for a while: the rate that it left with tells its sign. */
+    if (left == 0.0 && change.place == INFINITY && only_leaving(run)) {
+      if (right <= LEAVING_PART) {
+        left = right;
+        left_known = 0;
+        width = 3.0 * right;
+      } else {
+        width = LEAVING_PART;
+      }
+      continue;
+    }
     /* Before the first change seen, or anywhere in the part, there may be another: a shorter part tells. */
     double end = least(change.place, right);
     if (!change.certain && end - left > shortest) {
-      width = largest(least(0.5 * (right - left), 0.75 * (end - left)), shortest);
+      /* Up to the change first, behind which bounds may be much wider. */
+      double seen = NEARLY * (end - left);
+      width = largest(right - left > seen ? least(seen, PORTION * (right - left)) : PORTION * (end - left), shortest);
       continue;
     }
     if (change.place == INFINITY) {
-      /* Too short to be halved, and still open. At the start of a step a guard is leaving its root: its rate is known. */
+      /* Too short to be halved, and still open. */
       if (left > instant && !unproven++) note_unproven(run, first_open(run), left, 0);
       left = right;
       left_known = 0;
@@ -427,6 +453,8 @@ int changes_between(Run *run) {
 /* Whether nothing happens in the step just made, by a box that is known to be safe. */
 int stays_safe(Run *run) {
   if (run->method->adaptive) need_dense(run);
+  for (int64_t j = 0; j < run->n_active; j++)
+    if (run->sign[j] * sign_of(guard_row(run, G_END)[j]) < 0) return 0;
   if (!is_safe(run)) return 0;
   run->n_proven++;
   return 1;

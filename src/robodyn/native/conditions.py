@@ -64,7 +64,7 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
         watched.append(builder.add(("sub", state, bound)))
     # What only memory and parameters decide is the same throughout a step.
     roots = [node for name in BENT for node in copied.get(name, ())]
-    found = _collect(builder, _reach(builder.nodes, roots))
+    found = _collect(builder, _reach(builder.nodes, roots), watched)
     programs_found = {CONDITIONS: builder.finish(CONDITIONS, sizes, [found])}
     outputs = [*watched, *found]
     enclosed, used = _enclose(builder, outputs, sizes)
@@ -105,37 +105,56 @@ def _moving(nodes: list[Node]) -> list[bool]:
     return moves
 
 
-def _collect(builder: Builder, numbers: list[int]) -> dict[int, int]:
-    """The values whose levels decide, with the kind of each."""
+TRUTHS = frozenset(["lt", "le", "eq", "ne", "and", "or", "not"])
+LOGIC = frozenset(["and", "or", "not"])
+
+
+def _collect(builder: Builder, numbers: list[int], watched: list[int]) -> dict[int, int]:
+    """The values whose levels decide, with the kind of each, without those that are watched anyway."""
     found: dict[int, int] = {}
+    known = {_either_way(builder.nodes[i]) for i in watched}
     moves = _moving(builder.nodes)
     for number in numbers:
         node = builder.nodes[number]
-        if not moves[number] or not any(moves[i] for i in operands(node)):
-            continue
-        value = _decisive(builder, node)
-        if value is not None:
-            place, kind = value
-            # b - a decides what a - b does.
-            top = builder.nodes[place]
-            mirrored = ("sub", top[2], top[1]) if top[0] == "sub" else top
-            place = next((known for known in found if builder.nodes[known] == mirrored), place)
-            # A jump decides more finely than a kink at the same place.
-            found[place] = min(kind, found.get(place, kind))
+        decisive = [_decisive(builder, node)] if any(moves[i] for i in operands(node)) else []
+        # A truth decides where something else than another truth reads it: of `a and b` neither does alone.
+        used = [] if node[0] in LOGIC else [i for i in operands(node) if builder.nodes[i][0] in TRUTHS and moves[i]]
+        for place, kind in [value for value in decisive if value] + [(_margin(builder, moves, i), JUMP) for i in used]:
+            key = _either_way(builder.nodes[place])
+            if key not in known:
+                known.add(key)
+                found[place] = kind
     return found
+
+
+def _margin(builder: Builder, moves: list[bool], number: int) -> int:
+    """A value that is below zero where a truth holds, and only there: by how much it does."""
+    node, add = builder.nodes[number], builder.add
+    below, above = add(("const", -1.0)), add(("const", 1.0))
+    if node[0] in ("lt", "le"):
+        return add(("sub", node[1], node[2]))
+    if node[0] == "not":
+        return add(("neg", _margin(builder, moves, node[1])))
+    if node[0] in ("and", "or"):
+        still, moving = sorted(node[1:], key=lambda i: moves[i])
+        margin = _margin(builder, moves, moving)
+        if not moves[still]:
+            choices = (margin, above) if node[0] == "and" else (below, margin)
+            return add(("select", still, *choices))
+        return add(("fmax" if node[0] == "and" else "fmin", _margin(builder, moves, still), margin))
+    # Equal numbers, and numbers taken for truths, have no margin.
+    return add(("select", number, below, above))
+
+
+def _either_way(node: Node) -> Node:
+    """b - a decides what a - b does."""
+    return ("sub", *sorted(node[1:])) if node[0] == "sub" else node
 
 
 def _decisive(builder: Builder, node: Node) -> tuple[int, int] | None:
     """The value whose level decides what a node gives, if there is one."""
     add = builder.add
     match node[0]:
-        case "lt":
-            return add(("sub", node[1], node[2])), JUMP
-        # a <= b is not b < a.
-        case "le":
-            return add(("sub", node[2], node[1])), JUMP
-        case "eq" | "ne":
-            return add(("sub", node[1], node[2])), KINK
         case "fmin" | "fmax":
             return add(("sub", node[1], node[2])), KINK
         case "fabs" | "sign":
