@@ -196,7 +196,7 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "n_problems": len(system.discrete.problems),
         "start_problems": system.problem_set(system.discrete.start_problems),
         "n_drives": _count_entries(model, "drives"),
-        "n_conditions": len(model.conditions.kinds),
+        "n_conditions": model.conditions.count,
         "n_entries": len(model.conditions.entries),
         "n_quadratures": system.n_quadratures,
         "autonomous": int(not system.depends_on_time),

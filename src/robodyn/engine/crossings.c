@@ -294,7 +294,7 @@ static double fire_together(Run *run, double earliest) {
    right end of the last root's bracket among those that coincide with the first; later roots are dropped, the next step
    finds them again. Guards without action that end nothing only watch: their crossings are noted and the step stays
    whole. */
-static int look_for_events(Run *run) {
+static int look_for_events(Run *run, double place) {
   double *roots = guard_row(run, G_ROOT), earliest;
   int adaptive = run->method->adaptive != 0;
   int may_halve = run->n_too_long < MOST_TOO_LONG && run->h_tried > JUMP_WIDTH * run->largest_step;
@@ -305,13 +305,15 @@ static int look_for_events(Run *run) {
     guards_at(run, 0.5, G_MIDDLE);
     int grown = has_grown(run);
     int64_t suspect = find_suspect(run, grown);
-    if (suspect == run->n_active) {
+    if (suspect == run->n_active && place == INFINITY) {
       run->n_too_long = 0;
       return 0;
     }
     if (look_at_quarters(run, suspect, grown) && may_halve) return -1;
   }
-  earliest = find_crossings(run);
+  earliest = least(find_crossings(run), place);
+  /* What the proof has found is first among those that it is about. */
+  if (place < INFINITY) roots[run->crossed] = place;
   /* And between them, where a guard bends towards zero. */
   if (adaptive && look_closer(run, earliest) && may_halve) return -1;
   for (int64_t j = 0; j < run->n_active; j++)
@@ -329,12 +331,14 @@ static int look_for_events(Run *run) {
    of guards with consequences, -1 when it was too long for what they do, or ends where a condition changes, and must be
    made again. */
 int locate_events(Run *run) {
-  if (run->model->enclosures == NULL) return run->n_active > 0 ? look_for_events(run) : 0;
+  if (run->model->enclosures == NULL) return run->n_active > 0 ? look_for_events(run, INFINITY) : 0;
   if (run->n_active > 0 && (!run->guards_known || run->model->projection)) guards_at(run, 1.0, G_END);
   if (stays_safe(run)) {
+    if (run->guards_aside) return look_for_events(run, INFINITY);
     run->n_too_long = 0;
     return 0;
   }
+  /* Guards of which nothing can be said are looked at. */
   int64_t n_log = run->n_log, n_unproven = run->n_unproven, n_missed = run->n_missed;
   if (run->n_active > 0) need_dense(run);
   double place = scan_step(run);
@@ -344,8 +348,13 @@ int locate_events(Run *run) {
     run->n_unproven = n_unproven;
     return -1;
   }
+  int64_t n_seen = run->n_too_long;
   run->n_too_long = 0;
   run->n_proven += run->n_unproven == n_unproven && run->n_missed == n_missed;
+  if (run->guards_aside) {
+    run->n_too_long = n_seen;
+    return look_for_events(run, place);
+  }
   if (place == INFINITY) return 0;
   fire_together(run, place);
   return 1;

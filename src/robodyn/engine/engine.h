@@ -87,7 +87,7 @@ typedef struct {
   Kernel start_action;      /* [x, m] made consistent once at the start, after the tasks due there */
   Kernel projection;        /* [x, m]: x put back on the constraints at the end of each step; m is not used */
   const int64_t *limited;   /* which states have limits (n_limited) */
-  const int64_t *condition_kind; /* JUMP, KINK or STAIR (n_conditions) */
+  const int64_t *condition_kind; /* of guards, limits and conditions, see JUMP (n_guards + 2 n_limited + n_conditions) */
   const int64_t *entries;   /* places in the box that bounds depend on (n_entries) */
   const int64_t *drive_p;   /* places of the parameters that decide drives, at least (n_drive_p) */
   const Kernel *task;       /* the new m (n_m); null: the caller's, see NEEDS_TASK (n_tasks) */
@@ -184,8 +184,8 @@ enum { G_LEFT = G_QUARTER, G_RIGHT = G_LAST_QUARTER };
 enum { MOST_SEEN = 32, N_GUARD_ROWS = G_SEEN + MOST_SEEN };
 
 /* Kinds of conditions: the level that decides is whether a value is below zero; its sign, zero being of either side; the whole
-   number below it; the number of a row of a table, which rises with the place in it. */
-enum { JUMP, KINK, STAIR, TABLE };
+   number below it; the number of a row of a table, which rises with the place in it. UNBOUNDED: no bounds are known. */
+enum { JUMP, KINK, STAIR, TABLE, UNBOUNDED };
 
 /* What became of a guard at this instant: nothing; its root was located; it jumped across zero; it jumped and has
    acted; -LOCATED: it was located and has acted. */
@@ -296,6 +296,9 @@ typedef struct Run {
   int64_t pause;          /* steps until one is tried again, and how many these were */
   int64_t patch;
   int64_t n_cuts;         /* how often the present step was made again */
+  int64_t set_aside;      /* how many are not looked at in this step, for the time being or without bounds; and how many guards */
+  int64_t guards_aside;
+  int64_t crossed;        /* guard that a scan found to cross first, or -1 */
   int64_t quick;          /* changes in a row that follow one another closely */
   int64_t n_log;
   int64_t n_history;
@@ -362,6 +365,7 @@ typedef struct Run {
   double *safe;             /* lower and upper ends of a box in which nothing changes (2, n_entries) */
   double *bounds_found;     /* what enclosures and drifts write */
   int64_t *open;            /* whether each of these is left open by its bounds */
+  int64_t *tired;           /* steps in which each of these is not looked at: its bounds decided nothing */
   int64_t *level;           /* of each guard, limit and condition, on the left of the part of the step looked at */
   double *extremes;         /* of what is watched: first, smallest, its time, largest, its time, when first positive
                                (nan: never) (EXTREMES, n_watched) */

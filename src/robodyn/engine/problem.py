@@ -54,7 +54,8 @@ class Problem(NamedTuple):
         limits: writes [lower (n_limited), upper (n_limited)] of the states `limited`.
         drives: writes what depends on time alone and drives the others (n_drives).
         drive_p: places of the parameters that decide them, at least (n_drive_p); none: not known.
-        conditions: writes what decides between one course of the rates and another (n_conditions), of condition_kind.
+        conditions: writes what decides between one course of the rates and another (n_conditions);
+            condition_kind: of guards, limits and conditions.
         enclosures: writes bounds of all guards, limits and conditions in a box, middles then radii; drifts: of their
             rates; their x is the box, of which they read the entries (n_entries): see `robodyn.native.conditions`.
         delayed: writes w (n_d), the present values of the delayed signals; before the start w is

@@ -27,7 +27,7 @@
    start of a step belongs to that instant: states there are known no better. */
 #define SHORTEST_PART 0x1p-32
 #define INSTANT 1000.0
-enum { MOST_PARTS = 500 };
+enum { MOST_PARTS = 100 };
 /* Part at the start of a step in which a guard that has just fired has the sign of its rate there. */
 #define LEAVING_PART 0x1p-12
 /* The part up to a change, and a little more; and what is tried of a part that was too long: a ball that comes back turns in
@@ -36,6 +36,7 @@ enum { MOST_PARTS = 500 };
 #define PORTION 0.6
 /* Steps that are this part of the longest one are not halved any more. */
 #define LEAST_HALVED 1e-6
+enum { MOST_HALVINGS = 2 };
 /* How far ahead of the motion a safe box reaches, in steps; after how many steps it is tried again where it failed. */
 #define FARTHEST 64.0
 enum { FIRST_PAUSE = 2, LONGEST_PAUSE = 64 };
@@ -44,6 +45,10 @@ enum { FIRST_PAUSE = 2, LONGEST_PAUSE = 64 };
 /* Steps in a row that may end at changes within this part of a step: then the rest is left to the error control. */
 #define SLIDING 1e-3
 enum { MOST_QUICK = 8 };
+
+/* Steps in which what was left open to the last is not looked at; its level there. */
+enum { REST = 15 };
+#define ASIDE INT64_MIN
 
 /* Rows of condition_values. */
 enum { V_LEFT, V_RIGHT, V_POINT };
@@ -114,16 +119,13 @@ static int64_t level_of(int64_t kind, double value) {
 /* Whether a kink at zero is of either side: it is none yet. */
 static int differs(int64_t kind, int64_t a, int64_t b) { return kind == KINK ? a * b < 0 : a != b; }
 
-/* Kind of guard, limit or condition j; guards and limits, which have signs, are KINK. */
-static int64_t kind_of(const Run *run, int64_t j) {
-  int64_t first = first_condition(run);
-  return j < first ? KINK : run->model->condition_kind[j - first];
-}
+static int64_t kind_of(const Run *run, int64_t j) { return run->model->condition_kind[j]; }
 
 /* Whether bounds leave a level as it is. */
 static int is_certain(const Run *run, int64_t j, double middle, double radius) {
   int64_t kind = kind_of(run, j), level = run->level[j];
   double low = middle - radius, high = middle + radius;
+  if (level == ASIDE) return 1;
   if (j < first_condition(run)) {
     /* A guard that touches zero may fire; one without a sign cannot, in this step. */
     return level == 0 || (level > 0 ? low > 0.0 : high < 0.0);
@@ -133,16 +135,30 @@ static int is_certain(const Run *run, int64_t j, double middle, double radius) {
   return level_of(kind, low) == level && level_of(kind, high) == level;
 }
 
+/* Look at guard, limit or condition j no more in this step. */
+static void set_aside(Run *run, int64_t j) {
+  run->level[j] = ASIDE;
+  run->set_aside += kind_of(run, j) != UNBOUNDED;
+  run->guards_aside += j < run->n_active;
+}
+
 /* Levels at the start of the step. */
 static void begin_levels(Run *run) {
   const Model *model = run->model;
   int64_t first = first_condition(run);
-  for (int64_t j = 0; j < first; j++) run->level[j] = j < run->n_active ? run->sign[j] : 0;
+  run->guards_aside = run->set_aside = 0;
+  for (int64_t j = 0; j < first; j++) {
+    run->level[j] = j < run->n_active ? run->sign[j] : 0;
+    if (j < run->n_active && (kind_of(run, j) == UNBOUNDED || run->tired[j] > 0)) set_aside(run, j);
+  }
   if (model->n_conditions == 0) return;
   if (model->n_d > 0) read_inside(run, run->t);
   call_kernel(run, model->conditions, run->t, state(run, START), values_row(run, V_LEFT));
   for (int64_t j = 0; j < model->n_conditions; j++)
-    run->level[first + j] = level_of(model->condition_kind[j], values_row(run, V_LEFT)[j]);
+    if (run->tired[first + j] > 0)
+      set_aside(run, first + j);
+    else
+      run->level[first + j] = level_of(kind_of(run, first + j), values_row(run, V_LEFT)[j]);
 }
 
 /* Bounds of all for the present box; how many of them are not certain, which are marked in `open`. */
@@ -171,6 +187,9 @@ static int is_safe(Run *run) {
   const Model *model = run->model;
   int64_t n = model->n_entries, K = box_size(run);
   double *low = run->safe, *high = low + n, outside = run->safe_known ? 0.0 : 1.0;
+  /* One that was made while something was not looked at serves as long as that rests. */
+  for (int64_t j = 0; j < count_all(run) && run->set_aside; j++)
+    if (run->level[j] == ASIDE && kind_of(run, j) != UNBOUNDED && run->tired[j] == 0) outside = 1.0;
   fill_box(run, 0.0, 1.0);
   for (int64_t k = 0; k < n; k++) {
     double middle = run->box[model->entries[k]], radius = run->box[K + model->entries[k]];
@@ -296,6 +315,11 @@ static Change find_change(Run *run, double a, double b) {
 /* Whether a crossing of guard j, which comes from a level, is in a direction that counts. */
 static int counts(const Run *run, int64_t j) { return guard_crosses(run, j, run->level[j], 0.0); }
 
+/* Whether steps end at every change. The error estimate of an explicit method sees a change badly, and not at all where it lies
+   at some place in the step (at 0.42 of it for dopri5); none sees that of a signal which is delayed. Stiff steps end where
+   a condition changes that is back at their end. */
+static int must_end_at_changes(const Run *run) { return run->method->family == EXPLICIT || run->model->n_d > 0; }
+
 /* Time by which a step may end beside a change: as good as at it. */
 static double beside(const Run *run) { 
   return BESIDE * run->solver->rtol * largest(run->largest_step, run->h_tried) + INSTANT * run->resolution;
@@ -334,6 +358,29 @@ static int64_t first_open(const Run *run) {
   return j;
 }
 
+/* What is open is not looked at for some steps. */
+static void rest_open(Run *run) {
+  for (int64_t j = 0; j < count_all(run); j++)
+    if (run->open[j]) {
+      run->tired[j] = REST;
+      set_aside(run, j);
+    }
+}
+
+/* Whether a guard has just fired, so that its rate tells its sign. */
+static int any_leaving(const Run *run) {
+  for (int64_t j = 0; j < run->n_active; j++)
+    if (run->from_rate[j]) return 1;
+  return 0;
+}
+
+/* The first that is not looked at for the time being. */
+static int64_t first_tired(const Run *run) {
+  int64_t j = 0;
+  while (j < count_all(run) - 1 && run->level[j] != ASIDE) j++;
+  return j;
+}
+
 /* Whether all that is open are guards whose sign at the start is that of their rate. */
 static int only_leaving(const Run *run) {
   for (int64_t j = 0; j < count_all(run); j++)
@@ -346,12 +393,23 @@ static int only_leaving(const Run *run) {
 double scan_step(Run *run) {
   int64_t first = first_condition(run), parts = 0;
   double left = 0.0, width = 1.0, resolution = ROOT_ULPS * spacing(run->t_new) / run->h_tried;
-  double shortest = largest(SHORTEST_PART, resolution), instant = INSTANT * run->resolution / run->h_tried;
+  double shortest = largest(SHORTEST_PART, resolution), instant = INSTANT * run->resolution / run->h_tried, begin = 0.0;
   int unproven = 0, left_known = 0, adaptive = run->method->adaptive != 0;
+  run->crossed = -1;
   begin_levels(run);
+  if (run->set_aside && !unproven++) note_unproven(run, first_tired(run), 0.0, 0);
+  for (int64_t j = 0; j < count_all(run); j++) run->tired[j] -= run->tired[j] > 0;
+  /* Conditions begin with the levels that they have once the instant is over; guards have signs. */
+  if (run->model->n_conditions > 0 && instant < LEAVING_PART) {
+    const double *values = conditions_at(run, instant, V_POINT);
+    for (int64_t j = first; j < count_all(run); j++)
+      if (run->level[j] != ASIDE) run->level[j] = level_of(kind_of(run, j), values[j - first]);
+    begin = instant;
+  }
   while (left < 1.0) {
     double right = left + width < 1.0 - 0.5 * shortest ? left + width : 1.0;
-    fill_box(run, left, right);
+    /* What belongs to the instant is not looked at, but for guards that have just fired. */
+    fill_box(run, left == 0.0 && !any_leaving(run) ? least(begin, 0.5 * right) : left, right);
     Change change = {INFINITY, -1, 1};
     parts++;
     if (enclose(run) > 0) {
@@ -367,10 +425,13 @@ double scan_step(Run *run) {
       continue;
     }
     if (parts > MOST_PARTS) {
-      int may_halve = run->n_too_long < MOST_TOO_LONG && run->h_tried > LEAST_HALVED * run->largest_step;
+      int may_halve = run->n_too_long < MOST_HALVINGS && run->h_tried > LEAST_HALVED * run->largest_step;
       if (adaptive && may_halve) return TOO_LONG;
-      note_unproven(run, first_open(run), left, 0);
-      return INFINITY;
+      /* What is open after so many looks is not looked at for some steps. */
+      if (!unproven++) note_unproven(run, first_open(run), left, 0);
+      rest_open(run);
+      parts = 0;
+      continue;
     }
     /* A guard that has just fired is near zero for a while: the rate that it left with tells its sign. */
     if (left == 0.0 && change.place == INFINITY && only_leaving(run)) {
@@ -385,7 +446,7 @@ double scan_step(Run *run) {
     }
     /* Before the first change seen, or anywhere in the part, there may be another: a shorter part tells. */
     double end = least(change.place, right);
-    if (!change.certain && end - left > shortest) {
+    if (!change.certain && end - left > 1.5 * shortest) {
       /* Up to the change first, behind which bounds may be much wider. */
       double seen = NEARLY * (end - left);
       width = largest(right - left > seen ? least(seen, PORTION * (right - left)) : PORTION * (end - left), shortest);
@@ -393,7 +454,9 @@ double scan_step(Run *run) {
     }
     if (change.place == INFINITY) {
       /* Too short to be halved, and still open. */
-      if (left > instant && !unproven++) note_unproven(run, first_open(run), left, 0);
+      int at_ends = left <= instant || (1.0 - left) * run->h_tried <= beside(run);
+      if (!at_ends && !unproven++) note_unproven(run, first_open(run), left, 0);
+      if (!at_ends) rest_open(run);
       left = right;
       left_known = 0;
       continue;
@@ -401,25 +464,28 @@ double scan_step(Run *run) {
     if (change.j >= first) {
       int64_t kind = kind_of(run, change.j), k = change.j - first, before = run->level[change.j];
       double value = conditions_at(run, change.place, V_POINT)[k];
-      int at_start = change.place <= instant || (change.place <= shortest && values_row(run, V_LEFT)[k] == 0.0);
-      if (adaptive && !at_start && ends_at_change(run, change.j, change.place)) return CUT;
+      int at_start = change.place <= largest(instant, shortest);
+      int goes_back = change.place < 1.0 && !differs(kind, before, level_of(kind, conditions_at(run, 1.0, V_POINT)[k]));
+      int ends = adaptive && !at_start && (goes_back || must_end_at_changes(run));
+      if (ends && ends_at_change(run, change.j, change.place)) return CUT;
       /* At the end of a step it is where it belongs; elsewhere it is left to the error control. */
       if (adaptive && (1.0 - change.place) * run->h_tried <= beside(run))
         run->bent = 1;
-      else if (adaptive && !at_start && !unproven++)
+      else if (ends && !unproven++)
         note_unproven(run, change.j, change.place, 0);
       run->level[change.j] = level_of(kind, value);
       /* Fixed steps go on: what changes back before their end is passed over. */
-      if (!adaptive && change.place < 1.0 && level_of(kind, conditions_at(run, 1.0, V_POINT)[k]) == before) {
+      if (!adaptive && goes_back) {
         note_unproven(run, change.j, change.place, 1);
         return INFINITY;
       }
     } else if (!counts(run, change.j)) {
       run->level[change.j] = -run->level[change.j];
     } else if (only_watches(run, change.j)) {
-      log_event(run, change.j, least(run->t + change.place * run->h_tried, run->t_new));
+      if (!run->guards_aside) log_event(run, change.j, least(run->t + change.place * run->h_tried, run->t_new));
       run->level[change.j] = -run->level[change.j];
     } else {
+      run->crossed = change.j;
       return change.place;
     }
     /* On from there. */
@@ -435,11 +501,11 @@ int changes_between(Run *run) {
   int64_t n = run->model->n_conditions, first = first_condition(run);
   double place = INFINITY;
   int64_t changed = -1;
-  if (n == 0 || run->model->enclosures == NULL) return 0;
+  if (n == 0 || !must_end_at_changes(run)) return 0;
   begin_levels(run);
   conditions_at(run, 1.0, V_RIGHT);
   for (int64_t k = 0; k < n; k++) {
-    int64_t kind = run->model->condition_kind[k];
+    int64_t kind = kind_of(run, first + k);
     /* At the first place found so far, for those behind it. */
     double value = place < INFINITY ? conditions_at(run, place, V_POINT)[k] : values_row(run, V_RIGHT)[k];
     if (!differs(kind, run->level[first + k], level_of(kind, value))) continue;
@@ -456,6 +522,10 @@ int stays_safe(Run *run) {
   for (int64_t j = 0; j < run->n_active; j++)
     if (run->sign[j] * sign_of(guard_row(run, G_END)[j]) < 0) return 0;
   if (!is_safe(run)) return 0;
-  run->n_proven++;
+  for (int64_t j = 0; j < count_all(run) && run->set_aside; j++) run->tired[j] -= run->tired[j] > 0;
+  if (run->set_aside)
+    note_unproven(run, first_tired(run), 0.0, 0);
+  else
+    run->n_proven++;
   return 1;
 }

@@ -33,18 +33,30 @@ CONDITIONS, ENCLOSURES, DRIFTS = "conditions", "enclosures", "drifts"
 TIME, STATES, DELAYED, MEMORY = range(4)
 MOVING = (TIME, STATES, DELAYED)
 """Inputs that change within a step."""
-JUMP, KINK, STAIR, TABLE = range(4)
+JUMP, KINK, STAIR, TABLE, UNBOUNDED = range(5)
 """Kinds: the level is whether a value is below zero, and so on either side; its sign, zero being of either side; or the
-whole number below it; or the row of a table."""
+whole number below it; or the row of a table. UNBOUNDED: it is too
+long an expression to be bounded."""
+LONGEST = 3000
+"""Operations of a guard or condition whose bounds are worth their compilation: those of forces in contacts and of friction
+that holds a large mechanism are longer, and would be too wide to decide anything."""
 
 
 class Conditions(NamedTuple):
-    """The programs of `conditions`, by name; the kind of each condition; and the entries of the box that any bound
-    depends on."""
+    """What the conditions of a model are.
+
+    Attributes:
+        programs: `conditions`, `enclosures` and `drifts`, by name; none where there is nothing to bound.
+        kinds: of guards, limits of states and conditions, in this order.
+        count: of conditions; omitted: how many more there are, too long to be bounded.
+        entries: of the box, that any bound depends on.
+    """
 
     programs: dict[str, Program]
-    kinds: tuple[int, ...]
-    entries: tuple[int, ...]
+    kinds: tuple[int, ...] = ()
+    count: int = 0
+    omitted: int = 0
+    entries: tuple[int, ...] = ()
 
 
 def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> Conditions:
@@ -65,16 +77,25 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
     # What only memory and parameters decide is the same throughout a step.
     roots = [node for name in BENT for node in copied.get(name, ())]
     found = _collect(builder, _reach(builder.nodes, roots), watched)
-    programs_found = {CONDITIONS: builder.finish(CONDITIONS, sizes, [found])}
-    outputs = [*watched, *found]
-    enclosed, used = _enclose(builder, outputs, sizes)
-    programs_found[ENCLOSURES] = enclosed
+    short = {i: kind for i, kind in found.items() if _is_short(builder.nodes, i)}
+    kinds = [KINK if _is_short(builder.nodes, i) else UNBOUNDED for i in watched]
+    kinds += short.values()
+    if all(kind == UNBOUNDED for kind in kinds):
+        return Conditions({}, omitted=len(found))
+    points = builder.finish(CONDITIONS, sizes, [short])
+    # A number in the place of what is not bounded.
+    outputs = [i if kind != UNBOUNDED else builder.add(("const", 1.0)) for i, kind in zip([*watched, *short], kinds, strict=True)]
+    bounds, used = _enclose(builder, outputs, sizes)
     rates = _Tangents(builder)
     # The row of a table rises with the place in it.
     moved = [node[2] if (node := builder.nodes[i])[0] == "locate" else i for i in outputs]
     drifts, also = _enclose(builder, [rates.of(i) for i in moved], sizes)
-    programs_found[DRIFTS] = drifts
-    return Conditions(programs_found, tuple(found.values()), tuple(sorted({*used, *also})))
+    made = {CONDITIONS: points, ENCLOSURES: bounds, DRIFTS: drifts}
+    return Conditions(made, tuple(kinds), len(short), len(found) - len(short), tuple(sorted({*used, *also})))
+
+
+def _is_short(nodes: list[Node], number: int) -> bool:
+    return len(_reach(nodes, [number])) <= LONGEST
 
 
 def _copy(builder: Builder, program: Program) -> list[int]:

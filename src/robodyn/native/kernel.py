@@ -137,7 +137,7 @@ class KernelModule:
         n_parameters: entries of the parameter input that are the user's.
         n_prelude: entries behind them that depend on parameters alone, filled in by `prepare`.
         deciding: entries of the parameter input, prelude included, that drives depend on.
-        kinds: of the conditions; entries: of the box, that their bounds depend on: see `robodyn.native.conditions`.
+        kinds, count, omitted, entries: of `robodyn.native.conditions.Conditions`.
         width: of the rows of the table that is given with each run, 0 without one; data: its numbers, see
             `robodyn.native.rows`. The same code serves any data of this width.
     """
@@ -150,6 +150,8 @@ class KernelModule:
     data: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
     deciding: tuple[int, ...] = ()
     kinds: tuple[int, ...] = ()
+    count: int = 0
+    omitted: int = 0
     entries: tuple[int, ...] = ()
 
     @property
@@ -231,7 +233,8 @@ def compile_kernels(
     prelude = kernels.pop("", None)
     given = np.zeros(0) if data is None else data
     sizes = code.n_parameters, code.n_prelude
-    return KernelModule(kernels, *sizes, prelude, code.width, given, code.deciding, code.kinds, code.entries)
+    conditions = code.kinds, code.count, code.omitted, code.entries
+    return KernelModule(kernels, *sizes, prelude, code.width, given, code.deciding, *conditions)
 
 
 def compile_lanes(
@@ -316,9 +319,7 @@ def _make_code(
     decide = deciding_parameters(programs[DRIVES], settings.parameter_input) if DRIVES in programs else ()
     others = tuple(name for name in programs if name and name not in functions)
     objects = compile_objects(text, settings.level)
-    return Code(
-        objects, sizes, rows, n_parameters, n_prelude, width, decide, others, found.kinds, found.entries
-    )
+    return Code(objects, sizes, rows, n_parameters, n_prelude, width, decide, others, *found[1:])
 
 
 def _make_programs(
@@ -328,7 +329,7 @@ def _make_programs(
     of parameters and of what the prelude gives, the width of the run's table, and the conditions."""
     families = gather_families(functions, settings.inexact, settings.parameter_input)
     wholes = {name: family.read() for name, family in families.items()}
-    found = Conditions({}, (), ())
+    found = Conditions({})
     if settings.driven and settings.parameter_input is not None:
         # Of the functions as they were traced: bounds of what has been made arithmetic would be wide.
         traced = {name: program for key, family in families.items() for name, program in family.split(wholes[key], None).items()}
