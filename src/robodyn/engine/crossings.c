@@ -340,8 +340,14 @@ int locate_events(Run *run) {
   }
   /* Guards of which nothing can be said are looked at. */
   int64_t n_log = run->n_log, n_unproven = run->n_unproven, n_missed = run->n_missed;
-  if (run->n_active > 0) need_dense(run);
+  int64_t end_known = run->end_known, evaluations = run->evaluations;
+  need_dense(run);
   double place = scan_step(run);
+  /* A fixed step that nothing ends is looked at, not changed: see take_probe. */
+  if (run->n_active == 0 && !run->method->adaptive) {
+    run->end_known = end_known;
+    run->evaluations = evaluations;
+  }
   if (place < 0.0) {
     /* What was noted of this step is found again. */
     run->n_log = n_log;
@@ -352,6 +358,7 @@ int locate_events(Run *run) {
   run->n_too_long = 0;
   run->n_proven += run->n_unproven == n_unproven && run->n_missed == n_missed;
   if (run->guards_aside) {
+    run->n_log = n_log;
     run->n_too_long = n_seen;
     return look_for_events(run, place);
   }

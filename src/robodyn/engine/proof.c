@@ -464,7 +464,7 @@ double scan_step(Run *run) {
     if (change.j >= first) {
       int64_t kind = kind_of(run, change.j), k = change.j - first, before = run->level[change.j];
       double value = conditions_at(run, change.place, V_POINT)[k];
-      int at_start = change.place <= largest(instant, shortest);
+      int at_start = change.place <= instant;
       int goes_back = change.place < 1.0 && !differs(kind, before, level_of(kind, conditions_at(run, 1.0, V_POINT)[k]));
       int ends = adaptive && !at_start && (goes_back || must_end_at_changes(run));
       if (ends && ends_at_change(run, change.j, change.place)) return CUT;
@@ -489,6 +489,7 @@ double scan_step(Run *run) {
       return change.place;
     }
     /* On from there. */
+    parts = 0;
     left = least(change.place + (change.j < first ? 0.0 : resolution), 1.0);
     left_known = 0;
     width = largest(right - left, shortest);
