@@ -351,6 +351,28 @@ static int ends_at_change(Run *run, int64_t j, double place) {
   return 1;
 }
 
+/* Pass the guards that cross at a place of the step: 1 where one has consequences. Those that only watch are noted, as the others
+   are that pass the other way, which is no event. */
+static int pass_guards(Run *run, double place, double width) {
+  double *roots = guard_row(run, G_ROOT);
+  int64_t acting = -1;
+  for (int64_t j = 0; j < run->n_active; j++)
+    if (roots[j] <= place + width && counts(run, j) && !only_watches(run, j)) acting = j;
+  run->crossed = acting;
+  if (acting >= 0) {
+    /* Those that pass the other way do not fire with it. */
+    for (int64_t j = 0; j < run->n_active; j++)
+      if (!counts(run, j)) roots[j] = INFINITY;
+    return 1;
+  }
+  for (int64_t j = 0; j < run->n_active; j++) {
+    if (!(roots[j] <= place + width)) continue;
+    if (counts(run, j) && !run->guards_aside) log_event(run, j, least(run->t + roots[j] * run->h_tried, run->t_new));
+    run->level[j] = -run->level[j];
+  }
+  return 0;
+}
+
 /* The first of those that are open. */
 static int64_t first_open(const Run *run) {
   int64_t j = 0;
@@ -479,13 +501,7 @@ double scan_step(Run *run) {
         note_unproven(run, change.j, change.place, 1);
         return INFINITY;
       }
-    } else if (!counts(run, change.j)) {
-      run->level[change.j] = -run->level[change.j];
-    } else if (only_watches(run, change.j)) {
-      if (!run->guards_aside) log_event(run, change.j, least(run->t + change.place * run->h_tried, run->t_new));
-      run->level[change.j] = -run->level[change.j];
-    } else {
-      run->crossed = change.j;
+    } else if (pass_guards(run, change.place, resolution)) {
       return change.place;
     }
     /* On from there. */

@@ -344,10 +344,16 @@ _SLOPES = _slopes()
 
 @dataclass(frozen=True)
 class _Ball:
-    """Bounds of a number by nodes: its middle and its radius, None where it is known exactly."""
+    """Bounds of a number by nodes: its middle and its radius, None where it is known exactly.
+
+    Attributes:
+        finite: whether both are certainly numbers. Those of others are 0 and infinity where they are not: what is no number
+            would be lost in the smaller or larger of two.
+    """
 
     middle: int
     radius: int | None = None
+    finite: bool = True
 
 
 @dataclass(frozen=True)
@@ -412,12 +418,21 @@ class _Enclosure:
         ):
             return _Ball(self._add(op, *(b.middle for b in own)))
         rule = getattr(self, f"on_{op}", None)
+        bounds: Bounds = self._unknown()
         if rule is not None:
-            return rule(node, *own)
-        balls = [self.ball(b) for b in own]
-        if op in _RISING:
-            return self._between(*(self._add(op, self._into(op, end)) for end in self._ends(balls[0])))
-        return self._unknown()
+            bounds = rule(node, *own)
+        elif op in _RISING:
+            bounds = self._between(*(self._add(op, self._into(op, end)) for end in self._ends(self.ball(own[0]))))
+        finite = op not in _UNLIMITED and all(not isinstance(b, _Ball) or b.finite for b in own)
+        return bounds if finite or not isinstance(bounds, _Ball) else self._settle_infinite(bounds)
+
+    def _settle_infinite(self, ball: _Ball) -> _Ball:
+        """Bounds that may not be numbers: then 0 and infinity."""
+        radius = self.radius(ball)
+        size = self._add("add", self._add("fabs", ball.middle), radius)
+        known = self._add("lt", size, self._const(math.inf))
+        middle = self._add("select", known, ball.middle, self._const(0.0))
+        return _Ball(middle, self._add("select", known, radius, self._const(math.inf)), finite=False)
 
     def _into(self, op: str, end: int) -> int:
         """The end of an interval, within what a function is defined for."""
@@ -426,7 +441,7 @@ class _Enclosure:
         return self._add("fmin", end, self._const(most)) if most is not None else end
 
     def _unknown(self) -> _Ball:
-        return _Ball(self._const(0.0), self._const(math.inf))
+        return _Ball(self._const(0.0), self._const(math.inf), finite=False)
 
     def _input(self, node: Node) -> _Ball:
         rate, number = node[1] < 0, node[1] if node[1] >= 0 else -1 - node[1]
@@ -736,3 +751,10 @@ _RISING: dict[str, tuple[float | None, float | None]] = {
     "atanh": (-1.0, 1.0),
 }
 """Operations that never fall, with the ends of what they are defined for."""
+_UNLIMITED = frozenset(
+    [
+        *("inv", "div", "tan", "pow", "exp", "expm1", "log", "log1p", "sinh", "cosh", "acosh", "atanh", "fmod"),
+        *("remainder", "row", "settled"),
+    ]
+)
+"""Operations whose bounds may be infinite."""
