@@ -322,7 +322,7 @@ static int must_end_at_changes(const Run *run) { return run->method->family == E
 
 /* Time by which a step may end beside a change: as good as at it. */
 static double beside(const Run *run) { 
-  return BESIDE * run->solver->rtol * largest(run->largest_step, run->h_tried) + INSTANT * run->resolution;
+  return BESIDE * run->solver->rtol * largest(run->largest_step, run->h_tried) + 8.0 * INSTANT * run->resolution;
 }
 
 /* Whether the step is to be made again up to a place of it where condition j changes: not where that is its end, where it is

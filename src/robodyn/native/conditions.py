@@ -701,7 +701,11 @@ class _Enclosure:
 
     def on_select(self, node: Node, condition: Bounds, a: Bounds, b: Bounds) -> _Ball:
         truth, one, other = self._truth(condition), self.ball(a), self.ball(b)
-        either = self._pick(truth.may_hold, self._hull(one, other), other)
+        both = self._hull(one, other)
+        # A number that is known exactly may be infinite: no limit.
+        if one.radius is None or other.radius is None:
+            both = self._settle_infinite(both)
+        either = self._pick(truth.may_hold, both, other)
         return self._pick(truth.may_fail, either, one)
 
     def on_if_else_zero(self, node: Node, condition: Bounds, a: Bounds) -> _Ball:
