@@ -183,8 +183,8 @@ enum { G_START, G_MIDDLE, G_END, G_POINT, G_ROOT, G_BEFORE, G_FIRST, G_QUARTER, 
 enum { G_LEFT = G_QUARTER, G_RIGHT = G_LAST_QUARTER };
 enum { MOST_SEEN = 32, N_GUARD_ROWS = G_SEEN + MOST_SEEN };
 
-/* Kinds of conditions: the level that decides is whether a value is below zero; its sign, zero being of either side; the whole
-   number below it; the number of a row of a table, which rises with the place in it. UNBOUNDED: no bounds are known. */
+/* Kinds of conditions: the level that decides is the sign of a value, zero being of either side, at which something jumps, or
+   bends; the whole number below it; the number of a row of a table, which rises with the place in it. UNBOUNDED: no bounds are known. */
 enum { JUMP, KINK, STAIR, TABLE, UNBOUNDED };
 
 /* What became of a guard at this instant: nothing; its root was located; it jumped across zero; it jumped and has

@@ -58,6 +58,8 @@ static int64_t count_all(const Run *run) {
 }
 static int64_t first_condition(const Run *run) { return run->model->n_guards + 2 * run->model->n_limited; }
 static int64_t box_size(const Run *run) { return 1 + run->model->n_x + run->model->n_d + run->model->n_m; }
+/* Times of the step that are closer than this are the same; unlike the resolution of the run, it does not depend on its end. */
+static double time_resolution(const Run *run) { return 16.0 * DBL_EPSILON * largest(fabs(run->t), fabs(run->t_new)); }
 static double *values_row(const Run *run, int64_t row) { return run->condition_values + row * run->model->n_conditions; }
 
 /* [middle, radius, middle of the rate, its radius] of c0 + c1 s + .. + c4 s^4 for a <= s <= b: by the Taylor series about the
@@ -111,13 +113,12 @@ static void fill_box(Run *run, double a, double b) {
 
 /* The level of a condition at a value. */
 static int64_t level_of(int64_t kind, double value) {
-  if (kind == JUMP) return value < 0.0 ? -1 : 1;
-  if (kind == KINK) return sign_of(value);
+  if (kind <= KINK) return sign_of(value);
   return (int64_t)least(largest(floor(value), -9e18), 9e18);
 }
 
-/* Whether a kink at zero is of either side: it is none yet. */
-static int differs(int64_t kind, int64_t a, int64_t b) { return kind == KINK ? a * b < 0 : a != b; }
+/* Whether two levels differ; zero is of either side. */
+static int differs(int64_t kind, int64_t a, int64_t b) { return kind <= KINK ? a * b < 0 : a != b; }
 
 static int64_t kind_of(const Run *run, int64_t j) { return run->model->condition_kind[j]; }
 
@@ -130,8 +131,7 @@ static int is_certain(const Run *run, int64_t j, double middle, double radius) {
     /* A guard that touches zero may fire; one without a sign cannot, in this step. */
     return level == 0 || (level > 0 ? low > 0.0 : high < 0.0);
   }
-  if (kind == JUMP) return level > 0 ? low >= 0.0 : high < 0.0;
-  if (kind == KINK) return (level >= 0 && low >= 0.0) || (level <= 0 && high <= 0.0);
+  if (kind <= KINK) return (level >= 0 && low >= 0.0) || (level <= 0 && high <= 0.0);
   return level_of(kind, low) == level && level_of(kind, high) == level;
 }
 
@@ -168,8 +168,8 @@ static int64_t enclose(Run *run) {
   call_kernel(run, run->model->enclosures, run->t, run->box, run->bounds_found);
   for (int64_t j = 0; j < n; j++) {
     count += run->open[j] = !is_certain(run, j, middle[j], radius[j]);
-    /* A kink that begins at zero is on the side that it goes to. */
-    if (run->level[j] == 0 && j >= first_condition(run) && kind_of(run, j) == KINK && !run->open[j]) run->level[j] = sign_of(middle[j]);
+    /* What begins at zero is on the side that it goes to. */
+    if (run->level[j] == 0 && j >= first_condition(run) && kind_of(run, j) <= KINK && !run->open[j]) run->level[j] = sign_of(middle[j]);
   }
   return count;
 }
@@ -304,7 +304,9 @@ static Change find_change(Run *run, double a, double b) {
     if (!one_way) found.certain = 0;
     if (!changed) continue;
     place = j < first ? roots[j] = locate_root(run, j, level, a, b, g_b, INFINITY) : locate_change(run, j, a, b);
-    if (place < found.place) {
+    /* Of two at one place, the one that jumps: so the order of conditions does not matter. */
+    int sooner = place < found.place || (place == found.place && kind_of(run, j) != KINK && kind_of(run, found.j) == KINK);
+    if (sooner) {
       found.place = place;
       found.j = j;
     }
@@ -322,7 +324,7 @@ static int must_end_at_changes(const Run *run) { return run->method->family == E
 
 /* Time by which a step may end beside a change: as good as at it. */
 static double beside(const Run *run) { 
-  return BESIDE * run->solver->rtol * largest(run->largest_step, run->h_tried) + 8.0 * INSTANT * run->resolution;
+  return BESIDE * run->solver->rtol * largest(run->largest_step, run->h_tried) + 8.0 * INSTANT * time_resolution(run);
 }
 
 /* Whether the step is to be made again up to a place of it where condition j changes: not where that is its end, where it is
@@ -332,9 +334,9 @@ static double beside(const Run *run) {
    as short as may be and ends behind it. */
 static int ends_at_change(Run *run, int64_t j, double place) {
   double margin = beside(run), length = place * run->h_tried;
-  if (!((1.0 - place) * run->h_tried > margin) || run->n_cuts >= MOST_CUTS || length <= INSTANT * run->resolution) return 0;
+  if (!((1.0 - place) * run->h_tried > margin) || run->n_cuts >= MOST_CUTS || length <= INSTANT * time_resolution(run)) return 0;
   if (kind_of(run, j) == KINK)
-    length += 2.0 * run->resolution;
+    length += 2.0 * time_resolution(run);
   else if (length > 0.5 * margin)
     length -= 0.25 * margin;
   else
@@ -415,7 +417,7 @@ static int only_leaving(const Run *run) {
 double scan_step(Run *run) {
   int64_t first = first_condition(run), parts = 0;
   double left = 0.0, width = 1.0, resolution = ROOT_ULPS * spacing(run->t_new) / run->h_tried;
-  double shortest = largest(SHORTEST_PART, resolution), instant = INSTANT * run->resolution / run->h_tried, begin = 0.0;
+  double shortest = largest(SHORTEST_PART, resolution), instant = INSTANT * time_resolution(run) / run->h_tried, begin = 0.0;
   int unproven = 0, left_known = 0, adaptive = run->method->adaptive != 0;
   run->crossed = -1;
   begin_levels(run);

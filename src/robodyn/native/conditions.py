@@ -34,8 +34,8 @@ TIME, STATES, DELAYED, MEMORY = range(4)
 MOVING = (TIME, STATES, DELAYED)
 """Inputs that change within a step."""
 JUMP, KINK, STAIR, TABLE, UNBOUNDED = range(5)
-"""Kinds: the level is whether a value is below zero, and so on either side; its sign, zero being of either side; or the
-whole number below it; or the row of a table. UNBOUNDED: it is too
+"""Kinds: the level is the sign of a value, at whose zero something jumps, or bends; the whole number below it; or the row
+of a table. UNBOUNDED: it is too
 long an expression to be bounded."""
 LONGEST = 3000
 """Operations of a guard or condition whose bounds are worth their compilation: those of forces in contacts and of friction
@@ -140,7 +140,10 @@ def _collect(builder: Builder, numbers: list[int], watched: list[int]) -> dict[i
         decisive = [_decisive(builder, node)] if any(moves[i] for i in operands(node)) else []
         # A truth decides where something else than another truth reads it: of `a and b` neither does alone.
         used = [] if node[0] in LOGIC else [i for i in operands(node) if builder.nodes[i][0] in TRUTHS and moves[i]]
-        for place, kind in [value for value in decisive if value] + [(_margin(builder, moves, i), JUMP) for i in used]:
+        # a < b ? a : c is a limit, at which nothing jumps.
+        limits = node[0] == "select" and not {*builder.nodes[node[1]][1:]}.isdisjoint(node[2:])
+        margins = [(_margin(builder, moves, i), KINK if limits else JUMP) for i in used]
+        for place, kind in [value for value in decisive if value] + margins:
             key = _either_way(builder.nodes[place])
             if key not in known:
                 known.add(key)

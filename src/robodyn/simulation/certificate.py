@@ -264,7 +264,7 @@ def _check_conditions(compiled: CompiledSystem, trajectory: Trajectory) -> list[
         return [(UNSEEN, 0.0, 0.0, proven, "steps", None, MISSED)]
     name = _name_condition(compiled, proof.first_passed)
     remedy = "shorten the step, or take an adaptive method, whose steps end there"
-    return [(UNSEEN, float(proof.passed_over), 0.0, f"{proven}; {name}", "steps", proof.passed_at, remedy)]
+    return [(UNSEEN, float(proof.passed_over), 0.0, name, "steps", proof.passed_at, remedy)]
 
 
 def _describe_undecided(compiled: CompiledSystem, trajectory: Trajectory) -> tuple[str, ...]:
