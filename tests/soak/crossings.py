@@ -2,8 +2,8 @@
 
     python tests/soak/crossings.py [--count 1000] [--seed 1]
 
-Where the motion is a polynomial, the error of a step is zero and steps grow over whatever lies in them. Each kind is compiled
-once; places, widths and speeds are its parameters, drawn at random over orders of magnitude. What must happen is known in
+Where the motion is a polynomial, the error of a step is zero and steps grow over whatever lies in them. Places, widths
+and speeds are drawn at random over orders of magnitude. What must happen is known in
 closed form. The exit code is 1 where something was passed over.
 """
 
@@ -23,16 +23,20 @@ DURATION = 10.0
 Case = tuple[dict[str, float], Callable[[rd.Run], bool]]
 
 
-def coasting(*blocks: rd.Block, events: tuple[rd.Event, ...] = (), falls: bool = False) -> rd.Scenario:
+def coasting(
+    *blocks: rd.Block, events: tuple[rd.Event, ...] = (), contacts: tuple[rd.RigidContact, ...] = (), falls: bool = False
+) -> rd.Scenario:
     """A mass that moves along x, and falls or not along z, with what is said."""
     bodies = (rd.Body("cart"), rd.Body("ball", mass=1.0))
     joints = (
         rd.Joint("x", "prismatic", rd.GROUND, "cart", axis=(1, 0, 0)),
         rd.Joint("z", "prismatic", "cart", "ball", axis=(0, 0, 1)),
     )
-    machine = rd.Machine("coasting", rd.Mechanism("coasting", bodies, joints), blocks)
-    gravity = (0.0, 0.0, -9.81 if falls else 0.0)
-    return rd.Scenario("coasting", machine, DURATION, events=events, gravity=gravity, tunable=("*",))
+    points = (rd.Point("middle", "ball"), rd.Point("wall", rd.GROUND, (5.0, 0.0, 0.0)))
+    mechanism = rd.Mechanism("coasting", bodies, joints, points, gravity=(0.0, 0.0, -9.81 if falls else 0.0))
+    machine = rd.Machine("coasting", mechanism, blocks, contacts=contacts, tunable=("*",))
+    start = {"x.velocity": 1.0, "z.velocity": 0.0}
+    return rd.Scenario("coasting", machine, DURATION, start, events)
 
 
 def zones(random: np.random.Generator, count: int) -> Iterator[Case]:
@@ -70,7 +74,7 @@ def grazes(random: np.random.Generator, count: int) -> Iterator[Case]:
         # From nearly a hit through the middle to nearly a miss.
         point = place + normal * level * (1 - 10 ** random.uniform(-6, 0))
         yield (
-            {"near.a": point[0], "near.b": point[1], "near.level": level, "x.velocity": speed, "z.velocity": rise},
+            {"near.a": float(point[0]), "near.b": float(point[1]), "near.level": level, "x.velocity": speed, "z.velocity": rise},
             lambda run: len(run.events) >= 1,
         )
 
@@ -89,27 +93,18 @@ def graze_scenario() -> rd.Scenario:
 def walls(random: np.random.Generator, count: int) -> Iterator[Case]:
     """A ball flies against a thin wall: it comes back with half its speed."""
     for _ in range(count):
-        speed, half = 10 ** random.uniform(-0.5, 1.5), 10 ** random.uniform(-5, -1)
-        place = random.uniform(0.05, 0.9) * speed * DURATION
-        # The contact's parameters are the geometry's: the start is moved instead of the wall.
+        speed, thickness = 10 ** random.uniform(-0.5, 1.5), 10 ** random.uniform(-5, -1)
+        place = random.uniform(0.05, 0.9) * speed * DURATION + thickness
         yield (
-            {"x.position": -place, "x.velocity": speed, "wall.half": half},
+            {"wall.origin.x": place, "hit.against.size.x": thickness, "x.velocity": speed},
             lambda run, speed=speed: abs(run.final["x.velocity"] / speed + 0.5) < 1e-6,
         )
 
 
 def wall_scenario() -> rd.Scenario:
-    """An impact where a gap of either side closes, written as an event with an action."""
-
-    def gap(x, half):
-        return sqrt(x * x) - half
-
-    def bounce(v):
-        return {"x.velocity": -0.5 * v}
-
-    inputs = {"x": "x.position", "v": "x.velocity"}
-    wall = rd.Event("wall", gap, inputs, {"half": 0.01}, "falling", bounce)
-    return coasting(events=(wall,))
+    """A rigid contact of a point with a box."""
+    hit = rd.RigidContact("hit", rd.Ball("middle", 0.0), rd.Box("wall", (0.01, 0.4, 0.4)), restitution=0.5)
+    return coasting(contacts=(hit,))
 
 
 KINDS = {"zones": (zone_scenario, zones), "walls": (wall_scenario, walls), "grazes": (graze_scenario, grazes)}
@@ -118,12 +113,10 @@ KINDS = {"zones": (zone_scenario, zones), "walls": (wall_scenario, walls), "graz
 def passed_over(kind: str, count: int, seed: int) -> list[str]:
     """What was passed over, or not proven without a word, of so many of a kind."""
     make, draw = KINDS[kind]
-    compiled = rd.compile_system(rd.assemble(make()))
-    found = []
+    scenario, found = make(), []
     for number, (values, holds) in enumerate(draw(np.random.default_rng(seed), count)):
-        start = {name: value for name, value in values.items() if name.startswith(("x.", "z."))}
-        parameters = {name: value for name, value in values.items() if name not in start}
-        run = rd.simulate(compiled, parameters=parameters, initial=start)
+        named = {f"initial.{name}" if name[1] == "." else name: value for name, value in values.items()}
+        run = rd.simulate(scenario.with_numbers(named))
         if not run.outcome.ok or not holds(run):
             found.append(f"{kind} {number}: {values}: {run.outcome.sentence}")
     return found
