@@ -15,7 +15,7 @@ from robodyn.assembly.contact import ContactForce, define_contact_signals
 from robodyn.assembly.contact_friction import DryPoint
 from robodyn.assembly.contact_geometry import ContactPoint
 from robodyn.assembly.contribution import Contribution, Deferred, merge, reference_to, watch
-from robodyn.assembly.declarations import Ending, Guard
+from robodyn.assembly.declarations import SETTLE, Ending, Guard
 from robodyn.assembly.end_stops import EndStop, define_stop_forces
 from robodyn.assembly.impact_law import Impulse, find_impulse
 from robodyn.assembly.invariants import Invariant
@@ -27,7 +27,6 @@ from robodyn.assembly.tracing import Bindings
 from robodyn.symbolic import absolute, logical_and, maximum, minimum, where
 
 IMPACT = "action:impact"
-SETTLE = "contacts.settle"
 DEEP = 1e-4
 """Overlap [m] of what has gone in, whichever way it moves."""
 TURN_TIME = 1e-3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sysconfig
 import traceback
 import warnings
@@ -19,8 +20,14 @@ from robodyn.errors import Flaw, FlawList
 from robodyn.laws import arguments_of
 from robodyn.symbolic import is_symbolic
 
-INSTALLED = (str(Path(__file__).parents[1]), *{sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")})
+INSTALLED = tuple(
+    os.path.join(folder, "")
+    for folder in (str(Path(__file__).parents[1]), *map(sysconfig.get_path, ("purelib", "platlib", "stdlib")))
+)
 """Folders of this package and of libraries."""
+FRICTION = "factor of friction"
+FRICTION_FACTOR = ca.SX.sym(f"@{FRICTION}")
+"""Stands in every force of friction, for 1 or, where friction is left out, for 0: both are the same trace."""
 REMEDY = "laws use robodyn.symbolic (where, minimum, ...) instead of if, max, math; or sample it with native = false"
 
 

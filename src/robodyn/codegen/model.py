@@ -20,7 +20,7 @@ from robodyn.native.conditions import Conditions, find_conditions
 from robodyn.native.drives import find_drives
 from robodyn.native.portable import make_portable
 from robodyn.native.prelude import separate_prelude
-from robodyn.simulation.compiled import INEXACT, KernelSet, driven_functions, gather_functions
+from robodyn.simulation.run_functions import INEXACT, KernelSet, driven_functions, gather_functions
 from robodyn.simulation.starting import Start
 
 

@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from robodyn.assembly.functions import INPUTS
-from robodyn.assembly.network import number_units
 from robodyn.codegen.model import Model
 from robodyn.engine.solver import DEFAULT_FIXED_STEP, method_table
 from robodyn.engine.tableaus import Method
 from robodyn.native.c_code import PREAMBLE, emit_array, emit_program, emit_sweep, emit_tables, literal
-from robodyn.simulation.compiled import DERIVATIVES, count_work
-from robodyn.simulation.rosenbrock_step import STEP
+from robodyn.signals import number_units
+from robodyn.simulation.compiled import DERIVATIVES
+from robodyn.simulation.problem import STEP
+from robodyn.simulation.run_functions import count_work
 
 ENGINE_KERNELS = (
     *("rhs", "jacobian", "time_derivative", "position_rate", "guards", "guard_rates", "limits", "delayed", "drives"),

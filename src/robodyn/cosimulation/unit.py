@@ -121,9 +121,14 @@ def model_from_mobility(
 
 
 def condition_of(mobility: np.ndarray, length: float) -> float:
-    """Largest by smallest eigenvalue of a symmetric matrix, rows 4 to 6 multiplied by a length."""
+    """Largest by smallest eigenvalue of a symmetric matrix, rows 4 to 6 multiplied by a length.
+
+    It is infinite where the smallest one is not above the rounding of the largest: then it has no digit, perhaps not
+    even its sign.
+    """
     scale = np.array([1.0] * 3 + [length] * 3)[: len(mobility)]
     if not np.isfinite(mobility).all():
         return float("inf")
     values = np.linalg.eigvalsh(scale[:, None] * mobility * scale).tolist()
-    return values[-1] / values[0] if values[0] > 0 else float("inf")
+    rounding = len(values) * float(np.finfo(float).eps) * values[-1]
+    return values[-1] / values[0] if values[0] > rounding else float("inf")

@@ -25,6 +25,19 @@ static void fill_stages(Run *run) {
   for (int64_t i = 0; i < run->model->n_x; i++) change[i] = (end[i] - start[i]) / run->h_tried;
 }
 
+/* Its coefficients for some states: of all powers, each in the order of the stages. */
+static inline void sum_powers(const Method *method, double weight, const double *stages, int64_t n, double *coefficients,
+                              const int width) {
+  double totals[4][ABREAST] = {{0.0}};
+  for (int64_t j = 0; j < method->n_dense; j++)
+    for (int power = 0; power < 4; power++) {
+      double factor = weight * method->P[4 * j + power];
+      for (int k = 0; k < width; k++) totals[power][k] += factor * stages[j * n + k];
+    }
+  for (int power = 0; power < 4; power++)
+    for (int k = 0; k < width; k++) coefficients[power * n + k] = totals[power][k];
+}
+
 /* The polynomial of the step just made, unless it is known:
 
        x(theta) = x0 + w sum_j k_j (P_j1 theta + P_j2 theta^2 + P_j3 theta^3 + P_j4 theta^4)
@@ -40,17 +53,13 @@ void need_dense(Run *run) {
     run->end_known = 1;
   }
   double weight = method->family == ROSENBROCK ? 1.0 : run->h_tried;
+  const double *stages = state(run, STAGE);
+  double *coefficients = state(run, DENSE + 1);
   copy_row(run, START, DENSE);
-  for (int power = 0; power < 4; power++) {
-    double *coefficients = state(run, DENSE + 1 + power);
-    for (int64_t i = 0; i < n; i++) coefficients[i] = 0.0;
-    for (int64_t j = 0; j < method->n_dense; j++) {
-      const double *stage = state(run, STAGE + j);
-      double factor = weight * method->P[4 * j + power];
-      if (factor != 0.0)
-        for (int64_t i = 0; i < n; i++) coefficients[i] += factor * stage[i];
-    }
-  }
+  int64_t i = 0;
+  for (; i + ABREAST <= n; i += ABREAST) sum_powers(method, weight, stages + i, n, coefficients + i, ABREAST);
+  for (; i + 2 <= n; i += 2) sum_powers(method, weight, stages + i, n, coefficients + i, 2);
+  for (; i < n; i++) sum_powers(method, weight, stages + i, n, coefficients + i, 1);
   run->dense_known = 1;
   run->n_seen = 0;
 }
@@ -81,25 +90,25 @@ double set_point(Run *run, double fraction) {
   return least(run->t + fraction * (run->t_new - run->t), run->t_left);
 }
 
-enum { SUMS = 4 };
+/* result = origin + factor sum_j weights_j stage_j for some states; the stages have n each. */
+static inline void sum_stages(const double *weights, int64_t count, double factor, const double *stages, int64_t n,
+                              const double *origin, double *result, const int width) {
+  double total[ABREAST] = {0.0};
+  for (int64_t j = 0; j < count; j++)
+    for (int k = 0; k < width; k++) total[k] += weights[j] * stages[j * n + k];
+  for (int k = 0; k < width; k++) result[k] = (origin ? origin[k] : 0.0) + factor * total[k];
+}
 
 /* target = base + factor sum_j weights_j STAGE_j over the first stages; a base below 0 is zero. */
 void combine(Run *run, const double *weights, int64_t count, double factor, int64_t base, int64_t target) {
-  int64_t n = run->model->n_x;
+  int64_t n = run->model->n_x, i = 0;
   const double *stages = state(run, STAGE), *origin = base >= 0 ? state(run, base) : NULL;
   double *result = state(run, target);
-  /* Four sums at once, each in the order of the stages. */
-  for (int64_t i = 0; i < n; i += SUMS) {
-    double total[SUMS] = {0.0, 0.0, 0.0, 0.0};
-    int64_t width = n - i < SUMS ? n - i : SUMS;
-    if (width == SUMS)
-      for (int64_t j = 0; j < count; j++)
-        for (int64_t k = 0; k < SUMS; k++) total[k] += weights[j] * stages[j * n + i + k];
-    else
-      for (int64_t j = 0; j < count; j++)
-        for (int64_t k = 0; k < width; k++) total[k] += weights[j] * stages[j * n + i + k];
-    for (int64_t k = 0; k < width; k++) result[i + k] = (origin ? origin[i + k] : 0.0) + factor * total[k];
-  }
+#define SUM(width) sum_stages(weights, count, factor, stages + i, n, origin ? origin + i : NULL, result + i, width)
+  for (; i + ABREAST <= n; i += ABREAST) SUM(ABREAST);
+  for (; i + 2 <= n; i += 2) SUM(2);
+  for (; i < n; i++) SUM(1);
+#undef SUM
 }
 
 /* Put a row back on the constraints at a time. */

@@ -8,7 +8,7 @@ be stiff whose Jacobian is not compiled yet. It runs without the interpreter's l
 import ctypes
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
@@ -20,7 +20,18 @@ from robodyn.engine.layout import structures
 from robodyn.engine.problem import Derivatives, Problem, check_delays, check_problem
 from robodyn.engine.requests import check_method, check_span, check_start, engine_settings, require_shape
 from robodyn.engine.solver import RECORDING_KINDS, Recording, method_number
-from robodyn.engine.trajectory import EXTREMES, NO_PROBES, BrokenRun, Counters, Probes, Proof, Status, Stiffness, Trajectory
+from robodyn.engine.trajectory import (
+    EXTREMES,
+    NO_PROBES,
+    BrokenRun,
+    Counters,
+    Probes,
+    Proof,
+    Status,
+    Stiffness,
+    Trajectory,
+)
+from robodyn.records import dataclass
 
 if TYPE_CHECKING:
     from robodyn.model import Solver

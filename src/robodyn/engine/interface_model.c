@@ -7,6 +7,8 @@
 
    Peiret, Gonzalez, Kovecses, Teichmann (2020), J. Comput. Nonlinear Dyn. 15, 041001. Matrices are stored by columns. */
 
+#include <float.h>
+
 #include "coupled.h"
 
 /* Relative size below which an eigenvalue counts as zero: constraints may follow from others. */
@@ -203,7 +205,8 @@ static void find_eigenvalues(double *d, double *e, int64_t n) {
     }
 }
 
-/* Largest by smallest eigenvalue, rows 4 to 6 multiplied by a length; infinite where it is not positive definite. */
+/* Largest by smallest eigenvalue, rows 4 to 6 multiplied by a length; infinite where the smallest is not above the
+ * rounding of the largest: then it has no digit, perhaps not even its sign. */
 static double condition_number(const double *mobility, int64_t k, double length, double *A) {
   double least_value = INFINITY, most = 0.0, values[6], beside[6];
   for (int64_t j = 0; j < k; j++)
@@ -217,7 +220,7 @@ static double condition_number(const double *mobility, int64_t k, double length,
     least_value = least(least_value, values[i]);
     most = largest(most, values[i]);
   }
-  return least_value > 0.0 ? most / least_value : INFINITY;
+  return least_value > (double)k * DBL_EPSILON * most ? most / least_value : INFINITY;
 }
 
 int64_t interface_work(int64_t n, int64_t k, int64_t m) {

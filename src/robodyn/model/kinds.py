@@ -8,13 +8,14 @@ references that a machine checks and renames (`references`, `renamed`), what mov
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.numbers import (
+    LEAST,
     Number,
     as_floats,
     check_count,
@@ -23,6 +24,7 @@ from robodyn.model.numbers import (
     check_name,
     check_texts,
 )
+from robodyn.records import dataclass
 
 if TYPE_CHECKING:
     from robodyn.model.description import Description
@@ -172,8 +174,8 @@ class Bounds:
     def check(self, flaws: FlawList, path: str, value: Any, unit: str) -> bool:
         if not check_finite(flaws, path, value, infinite=self.infinite):
             return False
-        if self.positive and not value > 0:
-            what = "must be positive"
+        if self.positive and value < LEAST:
+            what = "must be positive" if value <= 0 else f"must be at least {LEAST:g}"
         elif self.non_negative and value < 0:
             what = "must not be negative"
         elif self.within and not self.within[0] <= value <= self.within[1]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -10,12 +9,13 @@ import numpy as np
 
 from robodyn.assembly import SignalInfo, System
 from robodyn.assembly.invariants import Invariant, Watched
-from robodyn.assembly.network import number_units
 from robodyn.engine import Trajectory
 from robodyn.engine.between import RowReading
 from robodyn.engine.slices import CheckTable, Form, WatchedCheck
 from robodyn.model import PrescribedMotion, Solver
+from robodyn.records import dataclass
 from robodyn.results import Certificate, Check, Outcome, OutcomeKind
+from robodyn.signals import number_units
 from robodyn.simulation.compiled import CompiledSystem
 
 ENERGY, RESIDUALS = "energy balance", ("constraints, positions", "constraints, velocities")

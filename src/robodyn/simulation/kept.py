@@ -116,6 +116,8 @@ def _describe_conflict(equations: Equations, x: np.ndarray, kept: Sequence[str])
 def _describe_value(state: StateInfo, values: tuple[float, float], beside: Sequence[str]) -> Flaw:
     """A value that cannot stay, and the one that could, beside others that do."""
     given, fits = values
+    if abs(fits) < 1e-12 * abs(given):
+        fits = 0.0
     asks = f"beside {', '.join(beside)} the constraints ask for" if beside else "the nearest that meets them is"
     what = f"{given:.6g} {state.unit} cannot be kept with the constraints met: {asks} {fits:.6g} {state.unit}"
     return Flaw(f"initial.{state.name}", f"{what}, {fits - given:+.3g} {state.unit}", REMEDY)

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from robodyn.assembly.declarations import BreakRule
-from robodyn.assembly.network import number_units
 from robodyn.assembly.system import System
 from robodyn.engine import Problem
 from robodyn.engine.solver import method_number
-from robodyn.simulation.compiled import BOTH, CompiledSystem
-from robodyn.simulation.rosenbrock_step import STEP
+from robodyn.signals import number_units
+from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.starting import Start
 
 PYTHON_ACTION = -1
+BOTH, STEP = "rates_and_guards", "rosenbrock_step"
+"""Names of functions that only some systems have: rates and guards as one, and the whole step of a stiff method."""
 
 
 def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, Any], start: Start) -> Problem:
@@ -38,7 +39,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, 
         n_m=len(system.memory),
         n_d=len(system.delays),
         n_y=len(compiled.recorded),
-        n_watched=system.expressions.watched.numel(),
+        n_watched=sum(watched.count for watched in system.watched),
         n_within=compiled.count_entries("within"),
         n_guards=len(system.discrete.guards),
         n_limited=len(system.limited),

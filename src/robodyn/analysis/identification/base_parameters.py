@@ -61,8 +61,10 @@ def find_base_parameters(regressor: Regressor, seed: int = 0) -> BaseParameters:
     G = np.zeros((len(kept), count))
     G[range(len(kept)), kept] = 1.0
     if left:
-        K = np.linalg.lstsq(Y[:, kept] / sizes[kept], Y[:, left])[0] / sizes[kept, None]
-        G[:, left] = np.where(np.abs(K) > NONE * np.maximum(np.abs(K).max(axis=0), 1e-300), K, 0.0)
+        # Shares of columns scaled to length 1 are without unit: what is rounding among them is left out.
+        shares = np.linalg.lstsq(Y[:, kept] / sizes[kept], Y[:, left] / sizes[left])[0]
+        shares[np.abs(shares) < NONE] = 0.0
+        G[:, left] = shares * sizes[left] / sizes[kept, None]
     names = tuple(_describe(row, k, regressor.names) for row, k in zip(G, kept, strict=True))
     silent = tuple(regressor.names[k] for k in range(count) if sizes[k] <= NONE * sizes.max())
     return BaseParameters(tuple(kept), G, names, silent, own / max(rest, 1e-300))

@@ -97,11 +97,11 @@ class IdentificationPlan:
         return estimate(rows, self.base.G @ self.regressor.given, robust)
 
 
-def plan_identification(scenario: Scenario, example: Run, offsets: bool = True) -> IdentificationPlan:
+def plan_identification(what: Scenario | System, example: Run, offsets: bool = True) -> IdentificationPlan:
     """Regressor, base parameters and efforts for recordings with the signals of an example."""
-    regressor = make_regressor(scenario)
-    efforts = find_efforts(scenario, example)
-    system = assemble(scenario)
+    system = what if isinstance(what, System) else assemble(what)
+    regressor = make_regressor(system)
+    efforts = find_efforts(system, example)
     jacobians, usable = _act_on_joints(system, regressor, efforts)
     if offsets:
         units = [system.signals[system.signal_names.index(f"{e.on}.position")].unit for e in efforts]
@@ -241,16 +241,16 @@ def predict_joints(regressor: Regressor, rows: Sequence[Rows], beta: Floats, hel
     return found
 
 
-ROUNDING = 1e-9
-"""Of the numbers by which base parameters are put together."""
-
-
 def _describe_negative(regressor: Regressor, base: BaseParameters, estimates: Sequence[BaseEstimate]) -> Iterator[str]:
-    """Friction and rotors that come out negative beyond doubt: a sign is wrong. Differences of them may be negative."""
+    """Friction and rotors that come out negative beyond doubt: a sign is wrong.
+
+    Only a sum of what cannot be negative is judged, with numbers that are not negative: a difference may have either
+    sign, and so may a sum with a first moment of mass in it.
+    """
     positive = np.array([parameter.non_negative for parameter in regressor.parameters])
     for row, k, e in zip(base.G, base.kept, estimates, strict=True):
-        difference = bool(np.any(row[positive] < -ROUNDING))
-        if positive[k] and not difference and e.told and e.upper < 0:
+        a_sum = bool(np.all(row[positive] >= 0) and not np.any(row[~positive]))
+        if not regressor.parameters[k].body and positive[k] and a_sum and e.told and e.upper < 0:
             yield f"{e.name} comes out negative: the sign of a position or of an effort there is wrong, or a delay is"
 
 

@@ -23,6 +23,7 @@ from robodyn.results.signal import Floats
 MOMENTS = ("hx", "hy", "hz")
 OF_BODY = ("mass", *MOMENTS, *(f"L{key}" for key in TENSOR))
 """What a body's ten parameters are called behind its name."""
+NON_NEGATIVE = ("mass", "Lxx", "Lyy", "Lzz")
 UNITS = ("kg", *("kg m",) * 3, *("kg m^2",) * 6)
 TESTS = 8
 LINEAR = 1e-9
@@ -50,7 +51,7 @@ def body_parameters(body: Body) -> list[Parameter]:
     """The ten of one body."""
     values = standard_values(body.mass, np.array(body.com), tensor_of(body.inertia))
     return [
-        Parameter(f"{body.name}.{key}", unit, float(value), body=body.name)
+        Parameter(f"{body.name}.{key}", unit, float(value), body=body.name, non_negative=key in NON_NEGATIVE)
         for key, unit, value in zip(OF_BODY, UNITS, values, strict=True)
     ]
 

@@ -4,21 +4,25 @@ The key is made of the traced functions as they are given, before a program is r
 where code is kept, all of that is spared.
 """
 
+from __future__ import annotations
+
 import functools
 import json
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import casadi as ca
 import numpy as np
 
 from robodyn.native import cache
 from robodyn.native.machine import circumstances
-from robodyn.symbolic import tables
+from robodyn.records import dataclass
+
+if TYPE_CHECKING:
+    import casadi as ca
 
 Sizes = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -56,7 +60,8 @@ def make_key(functions: Mapping[str, ca.Function], settings: Iterable[object]) -
 @functools.cache
 def _makers() -> tuple[str, ...]:
     """What makes the code: the sources of this package, and Python and numpy, whose arrays it reads."""
-    folders = [Path(module).parent for module in (__file__, tables.__file__)]
+    package = Path(__file__).parents[1]
+    folders = [package / "native", package / "symbolic"]
     sources = [path.read_text(encoding="utf-8") for folder in folders for path in sorted(folder.glob("*.py"))]
     # Where there are none to compare, what this process makes is not taken for what another one made.
     return (cache.key_of(sources or [os.urandom(16).hex()]), sys.version, np.__version__)
