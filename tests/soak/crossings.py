@@ -24,7 +24,10 @@ Case = tuple[dict[str, float], Callable[[rd.Run], bool]]
 
 
 def coasting(
-    *blocks: rd.Block, events: tuple[rd.Event, ...] = (), contacts: tuple[rd.RigidContact, ...] = (), falls: bool = False
+    *blocks: rd.Block,
+    events: tuple[rd.Event, ...] = (),
+    contacts: tuple[rd.RigidContact, ...] = (),
+    falls: bool = False,
 ) -> rd.Scenario:
     """A mass that moves along x, and falls or not along z, with what is said."""
     bodies = (rd.Body("cart"), rd.Body("ball", mass=1.0))
@@ -74,7 +77,13 @@ def grazes(random: np.random.Generator, count: int) -> Iterator[Case]:
         # From nearly a hit through the middle to nearly a miss.
         point = place + normal * level * (1 - 10 ** random.uniform(-6, 0))
         yield (
-            {"near.a": float(point[0]), "near.b": float(point[1]), "near.level": level, "x.velocity": speed, "z.velocity": rise},
+            {
+                "near.a": float(point[0]),
+                "near.b": float(point[1]),
+                "near.level": level,
+                "x.velocity": speed,
+                "z.velocity": rise,
+            },
             lambda run: len(run.events) >= 1,
         )
 

@@ -122,7 +122,12 @@ def test_what_fixed_steps_pass_over_is_found_or_told():
 
 def test_a_zone_that_fixed_steps_pass_over_is_told():
     """A force that acts between 0.32 and 0.33 m: steps of 50 mm see nothing of it."""
-    zone = Block("zone", lambda x: {"force": where(logical_and(x > 0.32, x < 0.33), -1.0, 0.0)}, on="rail", inputs={"x": "rail.position"})
+    zone = Block(
+        "zone",
+        lambda x: {"force": where(logical_and(x > 0.32, x < 0.33), -1.0, 0.0)},
+        on="rail",
+        inputs={"x": "rail.position"},
+    )
     scenario = cart(zone, initial={"rail.velocity": 1.0}, duration=1.0)
     coarse = simulate(scenario, Solver("euler", step=0.05))
     assert coarse.outcome.kind.name == "SUSPECT"

@@ -32,7 +32,8 @@ class Model:
         outputs: recorded signals and all states, inputs left out.
         inputs: memory written from outside; numbers: tunable ones that are inputs too.
         guards: events with consequences; those that only watch are left out, unless runs are to be given.
-        programs: functions of t, x, d, m and p; conditions: of the rates, with their kinds; swept: which of them give a matrix column by column.
+        programs: functions of t, x, d, m and p; conditions: of the rates, with their kinds.
+        swept: which programs give a matrix column by column.
         prelude: what depends on parameters alone; breaks: times at which references jump, as a function of p;
             break_start: these times as they are described, to the last bit.
         past: how late the delayed signals are [s] and what they were before the start (NaN: what they are then), as a

@@ -1,19 +1,19 @@
 """Conditions of a model: what decides between one course of its functions and another, and can it change in a box?
 
-A condition is a number whose level decides: a < b, the smaller of two, the sign, the stair of a floor, the interval of a
-table. All of them are collected from the traced functions, whether anything acts on them or not, and three programs
+A condition is a number whose level decides: a < b, the smaller of two, the sign, the stair of a floor, the interval of
+a table. All of them are collected from the traced functions, whether anything acts on them or not, and three programs
 are made of them:
 
     conditions    their values at a point
     enclosures    bounds of the values of all guards, limits of states and conditions for all points of a box
     drifts        bounds of their rates while the point moves through the box
 
-Bounds are balls, a middle and a radius, computed operation by operation (midpoint-radius arithmetic: Rump, BIT 39, 1999).
-What the engine proves with them is said in `engine/proof.c`. Rounding is not enclosed: the boxes are wider than the motion by
-more than it amounts to.
+Bounds are balls, a middle and a radius, computed operation by operation (midpoint-radius arithmetic). What the engine
+proves with them is said in `engine/proof.c`. Rounding is not enclosed: the boxes are wider than the motion by more than
+it amounts to.
 
-The box is one input in the place of the states: [middle, radius, middle of the rate, radius of the rate] of K = 1 + n_x +
-n_d + n_m numbers each, which are time, states, delayed signals and memory.
+The box is one input in the place of the states: [middle, radius, middle of the rate, radius of the rate] of
+K = 1 + n_x + n_d + n_m numbers each, which are time, states, delayed signals and memory.
 """
 
 from __future__ import annotations
@@ -34,12 +34,11 @@ TIME, STATES, DELAYED, MEMORY = range(4)
 MOVING = (TIME, STATES, DELAYED)
 """Inputs that change within a step."""
 JUMP, KINK, STAIR, TABLE, UNBOUNDED = range(5)
-"""Kinds: the level is the sign of a value, at whose zero something jumps, or bends; the whole number below it; or the row
-of a table. UNBOUNDED: it is too
-long an expression to be bounded."""
+"""Kinds: the level is the sign of a value, at whose zero something jumps, or bends; the whole number below it; or the
+row of a table. UNBOUNDED: it is too long an expression to be bounded."""
 LONGEST = 3000
-"""Operations of a guard or condition whose bounds are worth their compilation: those of forces in contacts and of friction
-that holds a large mechanism are longer, and would be too wide to decide anything."""
+"""Operations of a guard or condition whose bounds are worth their compilation: those of forces in contacts and of
+friction that holds a large mechanism are longer, and would be too wide to decide anything."""
 
 
 class Conditions(NamedTuple):
@@ -84,7 +83,10 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
         return Conditions({}, omitted=len(found))
     points = builder.finish(CONDITIONS, sizes, [short])
     # A number in the place of what is not bounded.
-    outputs = [i if kind != UNBOUNDED else builder.add(("const", 1.0)) for i, kind in zip([*watched, *short], kinds, strict=True)]
+    outputs = [
+        i if kind != UNBOUNDED else builder.add(("const", 1.0))
+        for i, kind in zip([*watched, *short], kinds, strict=True)
+    ]
     bounds, used = _enclose(builder, outputs, sizes)
     rates = _Tangents(builder)
     # The row of a table rises with the place in it.
@@ -209,8 +211,8 @@ def _decisive(builder: Builder, node: Node) -> tuple[int, int] | None:
 class _Tangents:
     """Rates of nodes while time, states and delayed signals move: forward differentiation.
 
-    A rate says nothing across a jump. Where one is possible, a pseudo-node `settled` is added to the rate, whose bounds are
-    zero as long as what decides stays what it is, and infinite elsewhere.
+    A rate says nothing across a jump. Where one is possible, a pseudo-node `settled` is added to the rate, whose bounds
+    are zero as long as what decides stays what it is, and infinite elsewhere.
     """
 
     def __init__(self, builder: Builder) -> None:
@@ -246,7 +248,22 @@ class _Tangents:
         zero = self._add("const", 0.0)
         if op in ("select", "if_else_zero"):
             return self._choice(node, rates, zero)
-        if op in ("lt", "le", "eq", "ne", "and", "or", "not", "sign", "floor", "ceil", "locate", "gather", "seek", "row"):
+        if op in (
+            "lt",
+            "le",
+            "eq",
+            "ne",
+            "and",
+            "or",
+            "not",
+            "sign",
+            "floor",
+            "ceil",
+            "locate",
+            "gather",
+            "seek",
+            "row",
+        ):
             return self._settle(zero, number)
         if op in ("fmod", "remainder"):
             # a - n b, as long as n is the same.
@@ -350,8 +367,8 @@ class _Ball:
     """Bounds of a number by nodes: its middle and its radius, None where it is known exactly.
 
     Attributes:
-        finite: whether both are certainly numbers. Those of others are 0 and infinity where they are not: what is no number
-            would be lost in the smaller or larger of two.
+        finite: whether both are certainly numbers. Those of others are 0 and infinity where they are not: what is no
+            number would be lost in the smaller or larger of two.
     """
 
     middle: int
@@ -378,10 +395,8 @@ class _Index:
 Bounds = _Ball | _Truth | _Index
 
 
-def _enclose(
-    source: Builder, outputs: list[int], sizes: tuple[int, ...]
-) -> tuple[Program, set[int]]:
-    """Bounds [middle of each, radius of each] of some nodes, as a program of the box; entries of the box that it reads."""
+def _enclose(source: Builder, outputs: list[int], sizes: tuple[int, ...]) -> tuple[Program, set[int]]:
+    """Bounds [middles, radii] of some nodes, as a program of the box; entries of the box that it reads."""
     enclosure = _Enclosure(sizes)
     found: dict[int, Bounds] = {}
     for number in _reach(source.nodes, outputs):
@@ -750,7 +765,9 @@ class _Enclosure:
 
 
 _RISING: dict[str, tuple[float | None, float | None]] = {
-    **dict.fromkeys(("sign", "floor", "ceil", "exp", "log1p", "expm1", "erf", "atan", "sinh", "tanh", "asinh"), (None, None)),
+    **dict.fromkeys(
+        ("sign", "floor", "ceil", "exp", "log1p", "expm1", "erf", "atan", "sinh", "tanh", "asinh"), (None, None)
+    ),
     "sqrt": (0.0, None),
     "log": (0.0, None),
     "acosh": (1.0, None),

@@ -276,7 +276,9 @@ def _describe_undecided(compiled: CompiledSystem, trajectory: Trajectory) -> tup
     what = f"not proven on {left} of {steps} steps"
     if proof.undecided:
         name = _name_condition(compiled, proof.first_undecided)
-        return (f"{UNSEEN}: {what}, first at {proof.undecided_at:.6g} s for {name}, which is too near to a change to tell",)
+        return (
+            f"{UNSEEN}: {what}, first at {proof.undecided_at:.6g} s for {name}, which is too near to a change to tell",
+        )
     return (f"{UNSEEN}: {what}, which were made in lanes beside other runs",)
 
 

@@ -18,8 +18,8 @@ TIGHTER, TIGHTEST = 1e-2, (1e-10, 1e-12)
 FIXED_TOLERANCES = (1e-8, 1e-10)
 """Tolerances of the second solution of a run in fixed steps."""
 LONGEST_PART = (5.0**0.5 - 1.0) / 20.0
-"""Longest step of the second solution as part of the run: other steps than the first, on purpose, and no multiple of them.
-Where the motion is a polynomial, both would otherwise grow their steps over the same things."""
+"""Longest step of the second solution as part of the run: other steps than the first, on purpose, and no multiple of
+them. Where the motion is a polynomial, both would otherwise grow their steps over the same things."""
 FINER = 4.0
 """How much finer its steps are where its method must stay the same."""
 

@@ -39,8 +39,14 @@ OTHERS = {
     "locate": (lambda add, a: add("locate", KNOTS, a), [(-2.0, 2.0)]),
     "gather": (lambda add, a: add("gather", ENTRIES, add("locate", KNOTS, a)), [(-2.0, 2.0)]),
     # What is no number on the way must not vanish in the smaller of two.
-    "infinite": (lambda add, a, b: add("fmin", add("mul", add("inv", a), add("inv", b)), add("const", 3.0)), [(-2.0, 2.0)] * 2),
-    "in a product": (lambda add, a, b: add("mul", add("sin", a), add("sub", add("exp", b), add("mul", a, b))), [(-2.0, 2.0)] * 2),
+    "infinite": (
+        lambda add, a, b: add("fmin", add("mul", add("inv", a), add("inv", b)), add("const", 3.0)),
+        [(-2.0, 2.0)] * 2,
+    ),
+    "in a product": (
+        lambda add, a, b: add("mul", add("sin", a), add("sub", add("exp", b), add("mul", a, b))),
+        [(-2.0, 2.0)] * 2,
+    ),
 }
 
 
@@ -76,7 +82,9 @@ def test_bounds_hold_for_all_points_of_a_box_and_for_all_ways_through_it(name):
             with np.errstate(divide="ignore", invalid="ignore"):
                 far = np.nanmin(np.where(way > 0, (high - points) / way, (low - points) / way), axis=1)
             ends = evaluate["value"](points + far[:, None] * way)[:, 0]
-            assert np.all(np.abs(ends - values - slope * far) <= spread * far + 1e-9 * (1 + np.abs(ends) + np.abs(values)))
+            assert np.all(
+                np.abs(ends - values - slope * far) <= spread * far + 1e-9 * (1 + np.abs(ends) + np.abs(values))
+            )
     # A test of nothing but infinite bounds would be none.
     assert decided >= 8
 
