@@ -197,7 +197,7 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "n_problems": len(system.discrete.problems),
         "start_problems": system.problem_set(system.discrete.start_problems),
         "n_drives": _count_entries(model, "drives"),
-        "n_conditions": model.conditions.count,
+        "n_conditions": model.conditions.n_conditions,
         "n_entries": len(model.conditions.entries),
         "n_quadratures": system.n_quadratures,
         "autonomous": int(not system.depends_on_time),

@@ -33,8 +33,8 @@ class Code:
 
     Attributes:
         sizes: of inputs and outputs of each; reads_rows: whether each reads the table of a run.
-        n_parameters, n_prelude, width, deciding, kinds, count, omitted, entries: as of `KernelModule`; with a prelude,
-            it is the last kernel. others: names of the kernels before it that are none of the functions.
+        n_parameters, n_prelude, width, deciding, kinds, n_conditions, omitted, entries: as of `KernelModule`; with a
+            prelude, it is the last kernel. others: names of the kernels before it that are none of the functions.
     """
 
     machine: tuple[bytes, ...]
@@ -46,7 +46,7 @@ class Code:
     deciding: tuple[int, ...] = ()
     others: tuple[str, ...] = ()
     kinds: tuple[int, ...] = ()
-    count: int = 0
+    n_conditions: int = 0
     omitted: int = 0
     entries: tuple[int, ...] = ()
 

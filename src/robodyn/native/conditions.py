@@ -47,13 +47,13 @@ class Conditions(NamedTuple):
     Attributes:
         programs: `conditions`, `enclosures` and `drifts`, by name; none where there is nothing to bound.
         kinds: of guards, limits of states and conditions, in this order.
-        count: of conditions; omitted: how many more there are, too long to be bounded.
+        n_conditions: their number; omitted: how many more there are, too long to be bounded.
         entries: of the box, that any bound depends on.
     """
 
     programs: dict[str, Program]
     kinds: tuple[int, ...] = ()
-    count: int = 0
+    n_conditions: int = 0
     omitted: int = 0
     entries: tuple[int, ...] = ()
 
@@ -69,8 +69,8 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
     sizes = next(iter(programs.values())).in_sizes
     # Guards first, then the limits of states, upper ones before lower ones, as the engine has them.
     watched = list(copied[GUARDS]) if GUARDS in copied else []
-    bounds, places = list(copied.get(LIMITS, ())), list(limited)
-    for k, bound in enumerate([*bounds[len(places) :], *bounds[: len(places)]]):
+    ends, places = list(copied.get(LIMITS, ())), list(limited)
+    for k, bound in enumerate([*ends[len(places) :], *ends[: len(places)]]):
         state = builder.add(("input", STATES, places[k % len(places)]))
         watched.append(builder.add(("sub", state, bound)))
     # What only memory and parameters decide is the same throughout a step.
@@ -431,10 +431,9 @@ class _Enclosure:
             return self._input(node)
         own = [found[i] for i in operands(node)]
         # What is exact stays the operation that it is.
-        if op not in ("settled", "locate", "gather", "seek", "row") and all(
-            isinstance(b, _Ball) and b.radius is None for b in own
-        ):
-            return _Ball(self._add(op, *(b.middle for b in own)))
+        exact = [b.middle for b in own if isinstance(b, _Ball) and b.radius is None]
+        if op not in ("settled", "locate", "gather", "seek", "row") and len(exact) == len(own):
+            return _Ball(self._add(op, *exact))
         rule = getattr(self, f"on_{op}", None)
         bounds: Bounds = self._unknown()
         if rule is not None:
