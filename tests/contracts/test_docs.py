@@ -288,7 +288,8 @@ def test_commands_of_all_other_texts_are_read_by_the_command_line():
 
 
 def test_options_that_pages_name_are_options():
-    others = {"--help", "--version", "--install-completion", "--no-deps", "--only", "--full", "--hex", "--events"}
+    others = {"--help", "--version", "--install-completion", "--no-deps", "--hex", "--events"}
+    others |= {"--only", "--full", "--check", "--beside", "--rounds"}
     group = typer.testing._get_command(app)
     parameters = [one for command in COMMANDS for one in group.get_command(None, command).params]
     known = others | {option for one in parameters for option in (*one.opts, *one.secondary_opts)}
