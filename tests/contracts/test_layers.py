@@ -65,7 +65,8 @@ def write_package(source, imports):
     root = source / "robodyn"
     root.mkdir(parents=True)
     (root / "__init__.py").touch()
-    for module in ("atomic", "errors", "extensions", "lazy", "signals", "units", "untrusted", "waiting"):
+    modules = "atomic errors extensions lazy records signals units untrusted waiting"
+    for module in modules.split():
         (root / f"{module}.py").touch()
     for name, imported in imports.items():
         (root / name).mkdir()

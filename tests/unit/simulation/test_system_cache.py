@@ -3,7 +3,7 @@
 import json
 import os
 import pickle
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial, wraps
 from pathlib import Path
 
@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from robodyn.assembly import assemble
+from robodyn.assembly import System, assemble
+from robodyn.assembly.system import PLAIN, TRACED
 from robodyn.catalog import cartesian_pendulum, find_scenario, pendulum, scara_ptp, two_link_loop
 from robodyn.cli import app
 from robodyn.laws.friction import viscous_friction
@@ -428,3 +429,10 @@ def test_a_scenario_made_twice_has_one_name():
     used = scara_ptp()
     assemble(used)
     assert {system_cache._name(used, used.solver, ("*",))} == names != {""}
+
+
+def test_every_part_of_a_system_is_kept_or_traced_again():
+    parts = {field.name for field in fields(System)}
+    assert parts - {*PLAIN, *TRACED} == {"resolve"}
+    # What a run asks of it beside its parts is found when it is kept, not by a trace.
+    assert set(PLAIN) - parts == {"findings", "n_q", "n_v", "n_quadratures", "depends_on_time", "delay_depth"}
