@@ -10,7 +10,6 @@ from robodyn.cli.application import app, output, print_json
 from robodyn.cli.loops import find_loop_warnings, warn
 from robodyn.cli.targets import load_scenario, phases_of
 from robodyn.errors import FlawList, ModelError
-from robodyn.results.summary import list_found
 
 if TYPE_CHECKING:
     from robodyn.assembly import System
@@ -30,6 +29,8 @@ def check_file(
             | ({"phases": [_describe(*one) for one in checked]} if checked[1:] else {})
         )
         return
+    from robodyn.results.summary import list_found
+
     for system, found in checked:
         warn(_warnings(system, found))
         counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in _counts(system).items())

@@ -15,9 +15,6 @@ import numpy as np
 from robodyn.assembly import System
 from robodyn.model import Block, PrescribedMotion
 from robodyn.model.limits import BOUNDED, excess
-from robodyn.paths.reference import PathReference
-from robodyn.simulation.known_references import find_motions
-from robodyn.simulation.singular_references import find_singular_warnings
 
 TARGETS = ("target", "targets", "position_ref")
 """Arguments of controllers that are wanted positions."""
@@ -32,9 +29,17 @@ def find_reference_warnings(
         numbers: of the scenario, where they are not those described; states: at the start, those
             that are not as described; None where they are not known, and so no way to anywhere.
     """
-    values = {name: number.value for name, number in system.numbers.items()} | dict(numbers or {})
-    limits = _find_limit_warnings(system, values)
-    return limits if states is None else [*limits, *find_singular_warnings(system, values, states)]
+    described = {name: number.value for name, number in system.numbers.items()}
+    values = described | dict(numbers or {})
+    if values == described:
+        limits = system.recall("references beyond limits", lambda: _find_limit_warnings(system, described))
+    else:
+        limits = _find_limit_warnings(system, values)
+    if states is None:
+        return limits
+    from robodyn.simulation.singular_references import find_singular_warnings
+
+    return [*limits, *find_singular_warnings(system, values, states)]
 
 
 def _find_limit_warnings(system: System, values: Mapping[str, float]) -> list[str]:
@@ -42,6 +47,8 @@ def _find_limit_warnings(system: System, values: Mapping[str, float]) -> list[st
     limits = {joint.name: joint.limits for joint in (mechanism.joints if mechanism else ())}
     if not any(limits.values()):
         return []
+    from robodyn.simulation.known_references import find_motions
+
     units = {info.name: info.unit for info in system.signals}
     wanted = [pair for pair in dict.fromkeys(_references(system, list(limits))) if limits[pair[0]]]
     times, motions = find_motions(system, [signal for _, signal in wanted], values)
@@ -55,6 +62,8 @@ def _find_limit_warnings(system: System, values: Mapping[str, float]) -> list[st
 
 def _references(system: System, joints: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Every joint with a signal that it is to follow."""
+    from robodyn.paths.reference import PathReference
+
     machine = system.scenario.machine
     yield from system.scenario.nominal.items()
     for constraint in machine.constraints:
