@@ -65,6 +65,19 @@ class Task:
     call: PythonCall | None = None
 
 
+@dataclass(frozen=True)
+class LateRead:
+    """A sampled block that reads what another left at a tick before, though both are due at the same ticks."""
+
+    block: str
+    signal: str
+
+    def __str__(self) -> str:
+        why = "they read each other in a circle, which the order of declaration cuts here"
+        remedy = "declare the other first, or give one of them a delay where this is meant"
+        return f"'{self.block}' reads '{self.signal}' of the sample before: {why} ({remedy})"
+
+
 class Ending(Enum):
     """What it means that a guard ends a run."""
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import casadi as ca
 
-from robodyn.assembly.declarations import BreakRule, Guard, Port, ProblemInfo, Task
+from robodyn.assembly.declarations import BreakRule, Guard, LateRead, Port, ProblemInfo, Task
 from robodyn.assembly.tree import Mechanics
 from robodyn.model.fields import EMPTY
 
@@ -56,6 +56,7 @@ class Discrete:
     """What interrupts the continuous motion: ticks, events, jumps of references, and what is found at the start.
 
     Attributes:
+        tasks: in the order in which those of a tick run; late_reads: where that order leaves a value a sample old.
         base_period: of which all sample times are multiples.
         problems: complementarity problems that are solved before actions.
         start_action: key of the action that makes states and memory consistent at the start, if there is one;
@@ -69,3 +70,4 @@ class Discrete:
     problems: tuple[ProblemInfo, ...] = ()
     start_action: str | None = None
     start_problems: tuple[str, ...] = ()
+    late_reads: tuple[LateRead, ...] = ()

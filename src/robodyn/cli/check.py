@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from robodyn.cli.application import app, output, print_json
-from robodyn.cli.loops import find_loop_warnings, warn
+from robodyn.cli.loops import find_loop_warnings, tell_notes, warn
 from robodyn.cli.targets import load_scenario, phases_of
 from robodyn.errors import FlawList, ModelError
 from robodyn.results.summary import list_found
@@ -32,6 +32,7 @@ def check_file(
         return
     for system, found in checked:
         warn(_warnings(system, found))
+        tell_notes(_notes(system))
         counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in _counts(system).items())
         name = f"{file}, phase {system.scenario.name}" if checked[1:] else file
         output.print("\n".join([f"{name}: usable; {counts}", *list_found(found or {})]))
@@ -51,7 +52,13 @@ def _counts(system: System) -> dict[str, int]:
 
 def _describe(system: System, found: Found | None) -> dict[str, Any]:
     starts = {name: {"described": given, "found": new} for name, (given, new) in (found or {}).items()}
-    return {"name": system.scenario.name, **_counts(system), "warnings": _warnings(system, found), "found": starts}
+    said = {"warnings": _warnings(system, found), "notes": _notes(system)}
+    return {"name": system.scenario.name, **_counts(system), **said, "found": starts}
+
+
+def _notes(system: System) -> list[str]:
+    """Sampled blocks that read a value of the sample before."""
+    return [str(read) for read in system.discrete.late_reads]
 
 
 def _warnings(system: System, found: Found | None) -> list[str]:
