@@ -158,11 +158,15 @@ def test_a_held_recording_is_seen_at_the_tick_that_its_row_belongs_to(clock):
 
 
 def test_rows_between_ticks_stay_where_they_are():
-    times = (0.0, 0.0301, 0.0499, 0.06, 0.06003)
+    # Within a hundredth of a period of a tick after it, and before one; at a tick, and next to that row.
+    times = (0.0, 0.03009, 0.04991, 0.06, 0.06003)
     log = RecordedReference(times, (0.0, 1.0, 2.0, 3.0, 4.0), "held", unit="m")
     run = simulate(signals_only(follower("reader", "log.value", period=0.01), Block("log", log), duration=0.08))
-    # 0.0301 is a hundredth of a period after its tick, 0.0499 as much before; 0.06003 is not at the tick of its neighbour.
-    assert [run["reader.value"](t) for t in (0.029, 0.031, 0.049, 0.051, 0.061, 0.071)] == [0.0, 1.0, 1.0, 2.0, 3.0, 4.0]
+    seen = [run["reader.value"](t) for t in (0.029, 0.031, 0.049, 0.051, 0.061, 0.071)]
+    assert seen == [0.0, 1.0, 1.0, 2.0, 3.0, 4.0]
+    far = RecordedReference((0.0, 0.032), (0.0, 1.0), "held", unit="m")
+    run = simulate(signals_only(follower("reader", "log.value", period=0.01), Block("log", far), duration=0.08))
+    assert [run["reader.value"](t) for t in (0.031, 0.039, 0.041)] == [0.0, 0.0, 1.0]
 
 
 def test_a_jump_that_only_rounding_tells_from_a_tick_is_seen_there():

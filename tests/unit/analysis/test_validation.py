@@ -106,7 +106,8 @@ def test_a_measured_signal_reaches_formulas_delays_and_loads():
         "loads": (Load("push", "tip", force=(10.0, 0.0, 0.0), times="reference.value"),),
     }
     truth = simulate(driven_cart(WAVE, **parts), recording=EVERY_CENTISECOND)
-    driven = simulate(drive_by_data(driven_cart(STILL, **parts), truth, ["reference.value"]), recording=EVERY_CENTISECOND)
+    scenario = drive_by_data(driven_cart(STILL, **parts), truth, ["reference.value"])
+    driven = simulate(scenario, recording=EVERY_CENTISECOND)
     for name in ("error", "late.output", "rail.position"):
         # Straight lines between samples of a sine: (w h)^2 / 8 of its amplitude, and what that does to the cart.
         np.testing.assert_allclose(driven[name].values, truth[name].values, atol=1e-3 * np.ptp(truth[name].values))
@@ -117,7 +118,8 @@ def test_a_measured_position_prescribes_a_motion_with_the_rates_that_belong_to_i
     rates = {"velocity": "reference.rate", "acceleration": "reference.acceleration"}
     wave = driven_cart(WAVE, constraints=(PrescribedMotion("feed", "rail", **still | rates),))
     truth = simulate(wave.replaced(initialisation="assembled"), recording=EVERY_CENTISECOND)
-    held = driven_cart(STILL, constraints=(PrescribedMotion("feed", "rail", **still),)).replaced(initialisation="assembled")
+    standing = driven_cart(STILL, constraints=(PrescribedMotion("feed", "rail", **still),))
+    held = standing.replaced(initialisation="assembled")
     driven = simulate(drive_by_data(held, truth, ["reference.value"]), recording=EVERY_CENTISECOND)
     np.testing.assert_allclose(driven["rail.position"].values, truth["rail.position"].values, atol=1e-5)
     # In the middle: at its ends a natural spline has no acceleration.

@@ -127,11 +127,9 @@ def _interpolate(at: Floats, time: Floats, values: Floats, infos: tuple[SignalIn
         inside = (at >= t[0] - 1e-9 * gap) & (at <= t[-1] + 1e-9 * gap)
         apart = np.minimum(np.abs(at - t[row]), np.abs(at - t[row + 1]))
         near = (t[row + 1] - t[row] <= gap) | (apart <= 1e-6 * gap)
-        if info.kind == "held":
-            # Clocks of logs are rounded: a sample that is late by so little is there.
-            curve = y[held_rows(t, at, AT_TICK * (t[row + 1] - t[row]))]
-        else:
-            curve = _cubic(t, y, at)
+        # Clocks of logs are rounded: a held sample that is late by so little is there.
+        slack = AT_TICK * (t[row + 1] - t[row])
+        curve = y[held_rows(t, at, slack)] if info.kind == "held" else _cubic(t, y, at)
         found[:, k] = np.where(inside & near, curve, np.nan)
     return found
 
