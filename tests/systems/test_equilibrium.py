@@ -22,7 +22,7 @@ from robodyn.simulation import find_equilibrium
 from robodyn.symbolic import table
 
 
-def pendulum(*blocks, delays=(), initialisation="equilibrium", initial=None):
+def pendulum(*blocks, delays=(), initialisation="at_rest", initial=None):
     body = Body("bob", 2.0, com=(0.5, 0, 0), inertia=(0.01, 0.01, 0.01, 0, 0, 0))
     mechanism = Mechanism("pendulum", [body], [Joint("hinge", "revolute", "ground", "bob", axis=(0, 1, 0))])
     machine = Machine("pendulum", mechanism, blocks=blocks, delays=delays)
@@ -139,5 +139,5 @@ def test_parameters_of_a_run_move_the_rest():
 
 
 def test_an_unknown_start_is_refused():
-    with pytest.raises(ModelError, match="equilibrium"):
-        pendulum(initialisation="equilibrum")
+    with pytest.raises(ModelError, match="at_rest"):
+        pendulum(initialisation="at_rets")

@@ -56,7 +56,7 @@ def test_another_input_rests_elsewhere_whatever_keeps_the_constraints(folder):
     coupler = Body("coupler", 1.0, (0.5, 0, 0), (0, 0.1, 0.1))
     found = []
     for method in ("baumgarte", "projection"):
-        scenario = linkage(coupler, initialisation="equilibrium", constraint_method=ConstraintMethod(method))
+        scenario = linkage(coupler, initialisation="at_rest", constraint_method=ConstraintMethod(method))
         made = write_fmu(scenario, folder / f"{method}.fmu", inputs={"push.value": 0.1})
         with FmuUnit(made.path) as unit:
             unit.write({"push.value": (0.5,)})

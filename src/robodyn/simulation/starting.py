@@ -47,7 +47,7 @@ def find_start(compiled: CompiledSystem, values: np.ndarray, before: Run | None 
     """
     system = compiled.system
     if before is None:
-        balance = compiled.balance if system.scenario.initialisation == "equilibrium" else None
+        balance = compiled.balance if system.scenario.initialisation == "at_rest" else None
         return search_start(system, values, balance)
     x = np.array([before.end.get(state.name, state.start) for state in system.states], float)
     m = np.array([before.end.get(memory.name, memory.start) for memory in system.memory], float)
@@ -66,7 +66,7 @@ def search_start(system: System, values: np.ndarray, balance: Balance | None = N
         return Start(0.0, x, m)
     parameters = {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
     described = x
-    if system.scenario.initialisation == "equilibrium":
+    if system.scenario.initialisation == "at_rest":
         rest = find_equilibrium(system, parameters=parameters, balance=balance)
         x, m = rest.x, rest.m
     else:

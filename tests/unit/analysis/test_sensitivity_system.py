@@ -264,7 +264,7 @@ def test_tables_also_after_an_action_that_sets_their_input_to_a_constant():
 
 def test_a_run_from_equilibrium_starts_with_the_sensitivities_of_the_equilibrium():
     """At rest k s = m g: ds/dk = -m g / k^2, ds/dm = g / k."""
-    scenario = cart(SPRING, VISCOUS, gravity=9.81, initialisation="equilibrium", tunable=("cart.mass",))
+    scenario = cart(SPRING, VISCOUS, gravity=9.81, initialisation="at_rest", tunable=("cart.mass",))
     run = sensitivities(scenario, ["spring.stiffness", "cart.mass"], MOTION, (0.0, 1.0), FINE)
     # Newton's method ends at steps of 1e-10.
     by_stiffness = run["d(rail.position)/d(spring.stiffness)"].values
@@ -307,7 +307,7 @@ def test_a_name_given_twice_is_refused():
 
 
 def test_start_values_that_are_only_a_guess_are_refused():
-    scenario = cart(SPRING, initialisation="equilibrium")
+    scenario = cart(SPRING, initialisation="at_rest")
     assert "guess" in refused(scenario, "initial.rail.position")["initial.rail.position"]
 
 
