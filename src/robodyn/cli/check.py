@@ -62,11 +62,12 @@ def _notes(system: System) -> list[str]:
 
 
 def _warnings(system: System, found: Found | None) -> list[str]:
-    from robodyn.simulation.reference_limits import find_reference_warnings
+    from robodyn.simulation.reference_limits import check_starts, find_reference_warnings
 
     states = None if found is None else {name: new for name, (_, new) in found.items()}
     references = find_reference_warnings(system, states=states)
-    return [*system.warnings, *references, *find_loop_warnings([system], unknown=True)]
+    starts = check_starts(system) if found is not None else []
+    return [*system.warnings, *references, *starts, *find_loop_warnings([system], unknown=True)]
 
 
 def _prepare(file: str) -> list[tuple[System, Found | None]]:

@@ -18,7 +18,7 @@ from robodyn.simulation.passed_limits import check_start_limits
 from robodyn.simulation.prepared import prepare_runs
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import describe_chain, make_run
-from robodyn.simulation.reference_limits import find_reference_warnings
+from robodyn.simulation.reference_limits import find_reference_warnings, find_start_warnings
 from robodyn.simulation.second_solution import add_errors
 from robodyn.simulation.starting import Start, find_start
 from robodyn.waiting import WaitingLine
@@ -72,7 +72,9 @@ def simulate(
     calls = PythonCalls(compiled, compiled.module.prepare(values))
     begin = find_start(compiled, values, start)
     states = dict(zip((state.name for state in system.states), begin.x.tolist(), strict=True))
-    doubts = tuple(find_reference_warnings(system, numbers, states)) if once else ()
+    doubts: tuple[str, ...] = ()
+    if once:
+        doubts = (*find_reference_warnings(system, numbers, states), *find_start_warnings(compiled, begin, values))
     if start is None:
         check_start_limits(system, states, numbers)
     try:
