@@ -109,6 +109,15 @@ def test_a_circle_is_cut_by_the_order_of_declaration_and_that_is_said():
         assert run["ones.value"](0.01) == run["reader.value"](0.01) == at_start
 
 
+def test_memory_of_another_block_is_read_as_declared_and_that_is_said():
+    reader, written = follower("reader", "counter.count"), counter()
+    before, after = (assemble(signals_only(*two, duration=0.55)) for two in ((reader, written), (written, reader)))
+    (late,) = before.discrete.late_reads
+    assert "'reader' reads 'counter.count' of the sample before: it is memory of a block" in str(late)
+    assert not after.discrete.late_reads
+    assert [simulate(system)["reader.value"](0.51) for system in (before, after)] == [5.0, 6.0]
+
+
 def test_a_circle_reads_first_what_stands_before_it():
     def add(value, other):
         return {"value": value + other}

@@ -154,7 +154,9 @@ def _describe_motion(dynamics: Dynamics, whole: Contribution) -> EquationsOfMoti
 
 
 def _collect_discrete(context: Context, whole: Contribution, symbols: Symbols, expressions: Expressions) -> Discrete:
-    samples, late_reads = order_samples(whole.tasks, whole.memory, symbols.m, expressions)
+    sampled = [block for block in context.scenario.machine.blocks if block.sampled]
+    remembered = {f"{block.name}.{name}" for block in sampled for name in block.memory_names}
+    samples, late_reads = order_samples(whole.tasks, whole.memory, remembered, symbols.m, expressions)
     return Discrete(
         tasks=(*whole.arrivals, *samples),
         base_period=context.base_period,

@@ -8,7 +8,7 @@ are due at the same tick run in the order in which they read each other, whateve
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -132,15 +132,20 @@ def place_recorded(scenario: Scenario) -> Scenario:
 
 
 def order_samples(
-    samples: Sequence[Task], memory: Sequence[MemoryInfo], symbols: ca.SX, expressions: Expressions
+    samples: Sequence[Task],
+    memory: Sequence[MemoryInfo],
+    remembered: Container[str],
+    symbols: ca.SX,
+    expressions: Expressions,
 ) -> tuple[tuple[Task, ...], tuple[LateRead, ...]]:
-    """Samples in the order in which they read each other, and what is read a sample late in spite of it.
+    """Samples in the order in which they read each other's outputs, and what is read a sample late in spite of it.
 
-    Those that do not depend on each other stay as they are declared. So do those that read each other in a circle, as
-    at a common tick one of them has to be first: it reads what another left at a tick before.
+    Those that do not depend on each other stay as they are declared, as do those that read what another remembers. So do
+    those that read each other in a circle, as at a common tick one of them has to be first: it reads what another left at
+    a tick before.
 
     Args:
-        symbols: of the memory.
+        remembered: names of the laws' own memory; symbols: of all memory.
     """
     names = [info.name for info in memory]
     place = {symbols[k].element_hash(): k for k in range(symbols.numel())}
@@ -155,11 +160,11 @@ def order_samples(
         reads.append({place[s.element_hash()] for s in ca.symvar(column) if s.element_hash() in place})
         writes.append({names.index(name) for name in written})
 
-    # needs[b]: samples whose new values b reads at ticks that both are due at.
+    # read[b]: samples whose values b reads at ticks that both are due at; needs[b]: those of them that come first.
     n = len(samples)
-    needs = [{a for a in range(n) if a != b and writes[a] & reads[b]} for b in range(n)]
-    for b, others in enumerate(needs):
-        others -= {a for a in others if not _meet(samples[a], samples[b])}
+    read = [{a for a in range(n) if a != b and writes[a] & reads[b] and _meet(samples[a], samples[b])} for b in range(n)]
+    outputs = [{k for k in written if names[k] not in remembered} for written in writes]
+    needs = [{a for a in read[b] if outputs[a] & reads[b]} for b in range(n)]
 
     order, waiting = list[int](), dict.fromkeys(range(n))
     while waiting:
@@ -169,8 +174,12 @@ def order_samples(
         del waiting[first]
 
     turn = {b: k for k, b in enumerate(order)}
-    pairs = [(b, a) for b in order for a in sorted(needs[b]) if turn[b] < turn[a]]
-    late = [LateRead(samples[b].name, names[k]) for b, a in pairs for k in sorted(writes[a] & reads[b])]
+    pairs = [(b, a) for b in order for a in sorted(read[b]) if turn[b] < turn[a]]
+    late = [
+        LateRead(samples[b].name, names[k], names[k] in remembered)
+        for b, a in pairs
+        for k in sorted(writes[a] & reads[b])
+    ]
     return tuple(samples[b] for b in order), tuple(late)
 
 

@@ -95,7 +95,8 @@ def _describe_jumps(compiled: CompiledSystem, first: np.ndarray, at: tuple[np.nd
     if not compiled.ticks or not system.states:
         return []
     names = [info.name for info in system.memory]
-    waiting = {names.index(name.partition(".pending.")[0]): k for k, name in enumerate(names) if ".pending.0" in name}
+    places = {name: k for k, name in enumerate(names)}
+    waiting = {places[name]: places[f"{name}.pending.0"] for name in names if f"{name}.pending.0" in places}
     settled = first
     for _ in range(PASSES):
         for tick in compiled.ticks:
