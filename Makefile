@@ -5,16 +5,27 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
+# Several things at once: where one waits, for a download, a browser or its last test, another computes. What each says
+# comes together.
+MAKEFLAGS += --jobs=3 --output-sync=line --no-print-directory
+
 PIP := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt
 
 .PHONY: setup system-packages demo test test-library test-studies sanitize soak lint bench docs clean
 
 setup: $(STAMP)
 
-# The engine is compiled with the installation, and by itself when its C sources have changed.
-$(STAMP): $(BIN)/pip pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
-	$(PIP) --editable '.[dev]' --editable ./studies
+# Half of what tests need is large and only compared with: it is installed while sources are checked. The engine is
+# compiled with the installation, and by itself when its C sources have changed.
+$(VENV)/.checkable: $(BIN)/pip pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
+	@echo "Installing robodyn and its tests into $(VENV): about 1.3 GB, half a minute ..."
+	@$(PIP) --editable '.[test,lint]' --editable ./studies
 	@touch $@ $(VENV)/.demo
+
+$(STAMP): $(VENV)/.checkable
+	@echo "Installing what tests compare with, Pinocchio, its robots and a cross compiler: another 1.3 GB ..."
+	@$(PIP) 'robodyn[referees]'
+	@touch $@
 
 $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -30,6 +41,7 @@ APT := DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 -qq
 system-packages:
 	@missing=; for program in $(SYSTEM_PROGRAMS); do command -v $$program > /dev/null || missing=1; done; \
 	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	  echo "Installing LibreOffice and Chromium, about a minute ..."; \
 	  $(APT) update; $(APT) install -y --no-install-recommends $(SYSTEM_PACKAGES) > /dev/null || true; fi
 	@for program in $(SYSTEM_PROGRAMS); do command -v $$program > /dev/null || { echo; \
 	  echo "*** $$program is missing: the tests that need it will be SKIPPED."; \
@@ -41,57 +53,63 @@ $(VENV)/.demo: $(BIN)/pip pyproject.toml constraints.txt hatch_build.py studies/
 	@$(PIP) --editable '.[plot,studio]' --editable ./studies
 	@touch $@
 
+OUT ?= out
 DEMO := rx90-weld --with budget,loops --signal 'deviation.*' --signal 'joint[23].velocity' --note examples/weld_demo.md
 
 demo: $(VENV)/.demo
-	@mkdir -p out
-	@$(BIN)/robodyn run rx90-weld --out out 2> /dev/null | sed -n '1p; /times real time/p; /^energy balance/p'
-	@$(BIN)/robodyn report $(DEMO) --out out/rx90-weld.html > /dev/null
-	@echo "Open out/rx90-weld.html: replay of the weld, path error by cause, margins of all loops."
+	@mkdir -p $(OUT)
+	@$(BIN)/robodyn run rx90-weld --out $(OUT) > $(OUT)/rx90-weld.txt
+	@sed -n '1p; /times real time/p; /^energy balance/p' $(OUT)/rx90-weld.txt
+	@$(BIN)/robodyn report $(DEMO) --out $(OUT)/rx90-weld.html > /dev/null
+	@echo "Open $(OUT)/rx90-weld.html: replay of the weld, path error by cause, margins of all loops."
 	@echo "Then try: $(BIN)/robodyn studio rx90-weld"
 
 # Compiled modules are kept, whatever the shell says: tests start hundreds of processes. Native code is made quickly: the
 # same bits, and most machines move for a second only.
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 ROBODYN_OPTIMISATION=$${ROBODYN_OPTIMISATION-0} $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-# What is checked without running it is checked at the same time.
-test: setup system-packages
-	@$(MAKE) --no-print-directory -j2 lint test-library
+test: lint test-library
 
-test-library: setup
-	$(PYTEST)
+test-library: setup system-packages
+	@echo "Testing the library ..."
+	@$(PYTEST)
 
 # Every figure of every published study, and the machines they are of.
 test-studies: setup
-	$(PYTEST) --config-file studies/pyproject.toml --rootdir studies studies/tests
+	@echo "Testing the studies ..."
+	@$(PYTEST) --config-file studies/pyproject.toml --rootdir studies studies/tests
 
 # Engines that check themselves: every access to memory and every operation, then every access from several threads.
-# The runtimes come before Python, which knows nothing of them; what they say is not captured.
+# The runtimes come before Python, which knows nothing of them; what they say is not captured. What builds engines has
+# none to check.
 ENGINE := src/robodyn/engine/building.py
-ENGINE_TESTS := tests/unit/engine tests/convergence --capture=sys \
-  --ignore tests/unit/engine/test_building.py --ignore tests/unit/engine/test_library.py
+ENGINE_TESTS ?= tests/unit/engine tests/convergence
+THREAD_TESTS ?= tests/unit/engine/test_threads.py
+CHECKED := --capture=sys --ignore tests/unit/engine/test_building.py --ignore tests/unit/engine/test_library.py
 runtime = $$(cc -print-file-name=lib$(1).so)
 
 sanitize: setup
 	$(BIN)/python $(ENGINE) build/engine-address.so address undefined
-	ROBODYN_ENGINE=$(CURDIR)/build/engine-address.so LD_PRELOAD="$(call runtime,asan) $(call runtime,ubsan)" \
-	  ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc $(PYTEST) $(ENGINE_TESTS)
+	ROBODYN_ENGINE="$(CURDIR)/build/engine-address.so" LD_PRELOAD="$(call runtime,asan) $(call runtime,ubsan)" \
+	  ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc $(PYTEST) $(CHECKED) $(ENGINE_TESTS)
 	$(BIN)/python $(ENGINE) build/engine-thread.so thread
-	ROBODYN_ENGINE=$(CURDIR)/build/engine-thread.so LD_PRELOAD="$(call runtime,tsan)" \
-	  $(BIN)/python -m pytest --capture=sys tests/unit/engine/test_threads.py
+	ROBODYN_ENGINE="$(CURDIR)/build/engine-thread.so" LD_PRELOAD="$(call runtime,tsan)" \
+	  $(BIN)/python -m pytest $(CHECKED) $(THREAD_TESTS)
 
-# Spoiled files and random machines by the thousands, from SEED on, and published robots; what fails is reported, files are
-# kept in build/soak.
+# Spoiled files and random machines by the thousands, from SEED on, and published robots or those of ROBOTS; what fails is
+# reported, files are kept in build/soak.
 FILES ?= 20000
 MACHINES ?= 5000
+ROBOTS ?=
 SEED ?= 1
 
 soak: setup
-	PYTHONPATH=tests $(BIN)/python tests/soak/files.py --count $(FILES) --seed $(SEED)
-	PYTHONPATH=tests $(BIN)/python tests/soak/machines.py --count $(MACHINES) --first $(SEED)
-	PYTHONPATH=tests $(BIN)/python tests/soak/robots.py
+	PYTHONPATH="tests:$$PYTHONPATH" $(BIN)/python tests/soak/files.py --count $(FILES) --seed $(SEED)
+	PYTHONPATH="tests:$$PYTHONPATH" $(BIN)/python tests/soak/machines.py --count $(MACHINES) --first $(SEED)
+	PYTHONPATH="tests:$$PYTHONPATH" $(BIN)/python tests/soak/robots.py $(ROBOTS)
 
-lint: setup
+lint: $(VENV)/.checkable
+	@echo "Checking the sources ..."
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports

@@ -1,7 +1,12 @@
-"""Measure everything and print it: `python -m benchmarks [--only NAME ...] [--full] [--json FILE]`.
+"""Measure everything and print it, check that all contenders agree, or compare two checkouts.
 
-A missed goal is printed and is no error. The exit code is 1 where contenders disagree, 2 where a rival is not
-installed.
+    python -m benchmarks [--only NAME ...] [--full] [--json FILE]
+    python -m benchmarks --check [--only NAME ...]
+    python -m benchmarks --beside CHECKOUT [--rounds N] [--only NAME ...] [--json FILE]
+
+A benchmark is a module with `measure(size) -> Findings` and `SIZES`: "smallest" for a check in seconds, "usual", and
+perhaps "full". What it asserts, it asserts at every size. A missed goal is printed and is no error. The exit code is 1
+where contenders disagree or a benchmark fails, 2 where a rival was not there to be measured.
 """
 
 from __future__ import annotations
@@ -11,13 +16,14 @@ import json
 import os
 import platform
 import sys
+import traceback
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.agreement import Disagreement
-from benchmarks.rows import Findings, show
+from benchmarks.beside import ROUNDS, compare_checkouts
+from benchmarks.findings import Disagreement, Findings, show, show_agreements
 
 BENCHMARKS = (
     "forward_dynamics",
@@ -44,62 +50,97 @@ BENCHMARKS = (
     "regression",
     "fit_slopes",
 )
+# Those that are measured only where they are named, and checked always: a picture, and a statistic without times.
+ON_REQUEST = ("growth", "coverage")
 # Those that can do more than there is patience for every day.
-LONGER = ("rx90_sweep", "many", "lanes")
+LONGER = ("auto", "rx90_sweep", "many", "lanes")
 DEFAULT_FILE = Path("out/benchmarks.json")
 PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "scipy", "pin", "mujoco", "exudyn")
-DISAGREED, MISSING = 1, 2
+FAILED, MISSING = 1, 2
 
 
-def main() -> int:
-    """Run the chosen benchmarks in turn; what was measured is kept also where another one fails."""
-    options = parse_arguments()
+def main(arguments: list[str] | None = None) -> int:
+    """Run the chosen benchmarks in turn; what was found is kept also where another one fails."""
+    options = parse_arguments(arguments)
+    if options.beside:
+        return compare_checkouts(options.beside, options.only, options.rounds, options.json)
     findings: dict[str, Findings] = {}
     failures: dict[str, str] = {}
-    code = 0
-    for name in options.only or BENCHMARKS:
+    names = options.only or BENCHMARKS + (ON_REQUEST if options.check else ())
+    for name in names:
+        # Whatever happens to one must not lose what the others found.
         try:
-            findings[name] = measure(name, full=options.full and name in LONGER)
-        except Disagreement as error:
-            failures[name], code = str(error), DISAGREED
-        except ModuleNotFoundError as error:
-            failures[name], code = f"{error}: pip install 'robodyn[bench]'", code or MISSING
-        if name in failures:
-            print(f"{name}: not measured: {failures[name]}", flush=True)
+            findings[name] = run_benchmark(name, options)
+        except Exception as error:  # noqa: BLE001
+            failures[name] = describe_failure(error)
+            print(f"{name}: FAILED: {failures[name]}", flush=True)
+    if options.check:
+        print(f"\n{len(findings)} of {len(names)} benchmarks agree")
+        return FAILED if failures else 0
     results = gather(findings)
     report = {"machine": describe_machine(), "failures": failures, **results}
     for path in {DEFAULT_FILE, options.json or DEFAULT_FILE}:
-        write(path, report)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(report, indent=2) + "\n")
     print(f"\n{describe_goals(results['rows'])}; kept in {DEFAULT_FILE}")
-    return code
+    missing = any(each.missing for each in findings.values())
+    return FAILED if failures else MISSING if missing else 0
 
 
-def measure(name: str, full: bool = False) -> Findings:
-    """Measure one benchmark, perhaps at full length, and print what it says."""
+def run_benchmark(name: str, options: argparse.Namespace) -> Findings:
+    """Run one benchmark and print what it says: all of it, or what it asserts."""
     benchmark = import_module(f"benchmarks.{name}")
     print(f"\n{name}: {str(benchmark.__doc__).splitlines()[0]}", flush=True)
-    findings: Findings = benchmark.measure(full=True) if full else benchmark.measure()
-    print(show(findings), flush=True)
+    size = "smallest" if options.check else "full" if options.full and name in LONGER else "usual"
+    findings: Findings = benchmark.measure(benchmark.SIZES[size])
+    if not findings.agreements:
+        raise Disagreement("nothing was asserted")
+    print(show_agreements(findings) if options.check else show(findings), flush=True)
     return findings
 
 
-def parse_arguments() -> argparse.Namespace:
+def describe_failure(error: Exception) -> str:
+    """What contenders disagree on, or the whole way to an error that nobody expected."""
+    if isinstance(error, Disagreement):
+        return str(error)
+    return "".join(traceback.format_exception(error)).rstrip()
+
+
+def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description="robodyn beside its rivals, measured in one run."
     )
-    parser.add_argument("--only", nargs="+", choices=BENCHMARKS, help="measure only these")
-    parser.add_argument("--full", action="store_true", help=f"at full length, a minute more: {', '.join(LONGER)}")
+    known = BENCHMARKS + ON_REQUEST
+    parser.add_argument("--only", nargs="+", metavar="NAME", help=f"only these: {', '.join(known)}")
+    parser.add_argument("--full", action="store_true", help=f"at full length, minutes more: {', '.join(LONGER)}")
+    parser.add_argument("--check", action="store_true", help="the smallest case of each: agreements, no times")
+    parser.add_argument("--beside", type=Path, metavar="CHECKOUT", help="in turns with the code of another checkout")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="turns of --beside, of which the least counts")
     parser.add_argument("--json", type=Path, help=f"also write the findings to this file (always: {DEFAULT_FILE})")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
+    # Of another checkout's benchmarks only that one knows the names.
+    unknown = [name for name in options.only or () if name not in known and not options.beside]
+    if unknown:
+        parser.error(f"--only: no benchmark is called {', '.join(unknown)}; there are {', '.join(known)}")
     if options.full and options.only and not set(LONGER) & set(options.only):
         parser.error(f"--full has an effect only on {', '.join(LONGER)}")
+    if sum(map(bool, (options.full, options.check, options.beside))) > 1:
+        parser.error("--full, --check and --beside exclude one another")
+    if options.check and options.json:
+        parser.error("--check measures nothing that could be written by --json")
+    if options.rounds != ROUNDS and not options.beside:
+        parser.error("--rounds has an effect only with --beside")
+    if options.rounds < 1:
+        parser.error(f"--rounds: must be at least 1, is {options.rounds}")
+    if options.beside and not (options.beside / "benchmarks" / "__main__.py").is_file():
+        parser.error(f"--beside: {options.beside} is no checkout with benchmarks")
     return options
 
 
 def gather(findings: dict[str, Findings]) -> dict[str, list[dict[str, Any]]]:
     """All rows and tables, each with the benchmark it is from."""
-    rows = [{"benchmark": name, **row.as_json()} for name, found in findings.items() for row in found.rows]
-    tables = [{"benchmark": name, **table.as_json()} for name, found in findings.items() for table in found.tables]
+    rows = [{"benchmark": name, **row.as_json()} for name, each in findings.items() for row in each.rows]
+    tables = [{"benchmark": name, **table.as_json()} for name, each in findings.items() for table in each.tables]
     return {"rows": rows, "tables": tables}
 
 
@@ -126,11 +167,6 @@ def find_version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
-
-
-def write(path: Path, report: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(report, indent=2) + "\n")
 
 
 if __name__ == "__main__":

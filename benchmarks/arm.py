@@ -10,12 +10,15 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from benchmarks.findings import largest_difference, require_agreement
 from robodyn.assembly import System, assemble
 from robodyn.catalog import swinging_arm
-from robodyn.dynamics import Link, Tree, forward_dynamics
+from robodyn.dynamics import Link, Tree, forward_dynamics, inverse_dynamics
 from robodyn.native import Kernel, compile_kernels
 
 N_JOINTS = 6
+# Two programs sum some hundred products in different orders, and the solution with M magnifies the rounding.
+AGREEMENT = 1e-9
 # What MuJoCo would compute beyond free motion; all of it is switched off, so that it does no needless work.
 MUJOCO_OFF = (
     "CONSTRAINT",
@@ -44,12 +47,32 @@ def arm_tree() -> Tree:
     return mechanics.tree
 
 
+@cache
 def arm_kernel() -> Kernel:
     """Native (q, v, tau) -> a."""
     q, v, tau = (ca.SX.sym(name, N_JOINTS) for name in ("q", "v", "tau"))
     a = ca.densify(ca.SX(forward_dynamics(arm_tree(), q, v, tau)))
     function = ca.Function("forward_dynamics", [q, v, tau], [a], ["q", "v", "tau"], ["a"])
     return compile_kernels({"forward_dynamics": function}).kernels["forward_dynamics"]
+
+
+def check_kernel(count: int) -> str:
+    """The accelerations of random states need the torques that made them, by the recursion of Newton and Euler."""
+    kernel, tree = arm_kernel(), arm_tree()
+    pairs = [(np.array(inverse_dynamics(tree, q, v, kernel(q, v, tau))), tau) for q, v, tau in random_states(count)]
+    what = f"torques at {count} random states and those of the inverse dynamics"
+    return require_agreement(what, largest_difference(pairs), AGREEMENT)
+
+
+def step_by_hand(x: np.ndarray, steps: int, step: float, semi_implicit: bool) -> np.ndarray:
+    """The free arm after some Euler steps, in Python with the accelerations of single calls, (12,)."""
+    kernel, torque = arm_kernel(), np.zeros(N_JOINTS)
+    q, v = x[:N_JOINTS].copy(), x[N_JOINTS:].copy()
+    for _ in range(steps):
+        new = v + step * kernel(q, v, torque)
+        q = q + step * (new if semi_implicit else v)
+        v = new
+    return np.concatenate([q, v])
 
 
 def pinocchio_arm(tree: Tree | None = None) -> tuple[Any, Any]:

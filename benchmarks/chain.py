@@ -3,66 +3,108 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from benchmarks.prepared import Prepared, prepare
-from benchmarks.rows import Findings, Row, Table
-from benchmarks.timing import time_interleaved
+from benchmarks.findings import Findings, Table, require_agreement
+from benchmarks.timing import Prepared, prepare, time_interleaved
 from robodyn.assembly import assemble
 from robodyn.model import ConstraintMethod, Scenario, Solver
 from robodyn_studies.catalog import Cable
 from robodyn_studies.catalog.cable import cable_machine
 
-LINKS = (100, 200, 400, 800)
 # Links are equally long in all chains, so that all can take the same steps.
-PITCH, STEP, STEPS = 0.6, 1e-3, 200
-ROUNDS = 9
+PITCH, STEP = 0.6, 1e-3
+HEUN = Solver("heun", step=STEP)
+PROJECTED = Solver("dopri5", rtol=1e-10, atol=1e-12)
 GOAL = 2.3
+# Heun's steps of the shortest chain against converged ones that are projected onto the constraints, relative to the
+# largest state; and how far the end is from the wall [m].
+SAME_MOTION, CLOSED = 1e-4, 1e-6
 
 
-def measure() -> Findings:
+@dataclass(frozen=True)
+class Size:
+    links: tuple[int, ...] = (100, 200, 400, 800)
+    steps: int = 200
+    rounds: int = 9
+
+    @property
+    def duration(self) -> float:
+        return self.steps * STEP
+
+
+SIZES = {"smallest": Size((20, 40), steps=10, rounds=1), "usual": Size()}
+
+
+def measure(size: Size) -> Findings:
     """Steps of Heun's method on the travelling cable, closed at the wall; and the time until it is ready."""
-    solver = Solver("heun", step=STEP)
     ready, lines = {}, []
-    for links in LINKS:
-        ready[links], spent = make_ready(links, solver)
+    for links in size.links:
+        ready[links], spent = make_ready(falling_cable(links, size), HEUN)
         lines.append((links, *spent))
-    runs = {str(links): partial(chain.run, solver, STEPS * STEP) for links, chain in ready.items()}
-    moved = {links: float(np.max(np.abs(run().x))) for links, run in runs.items()}
-    timings = time_interleaved(runs, ROUNDS)
-    rows = [
-        Row(
+    timings = time_interleaved(
+        {str(links): partial(chain.run, HEUN, size.duration) for links, chain in ready.items()}, size.rounds
+    )
+    rows = tuple(
+        timings.row(
             f"a step of a closed chain of {2 * links} links beside {links}",
-            timings.median(str(2 * links)) / STEPS * 1e6,
+            str(2 * links),
             "us",
-            f"largest state after {STEPS} steps {moved[str(2 * links)]:.3g}, finite",
-            timings.median(str(links)) / STEPS * 1e6,
-            f"{links} links",
-            timings.ratio(str(2 * links), str(links)),
-            GOAL,
-            holds=bool(np.isfinite(moved[str(2 * links)])),
+            1e6 / size.steps,
+            rival=str(links),
+            rival_name=f"{links} links",
+            goal=GOAL,
         )
-        for links in LINKS[:-1]
-    ]
+        for links in size.links[:-1]
+    )
     columns = ("links", "assembly [s]", "compilation [s]")
-    return Findings(tuple(rows), (Table("until a chain is ready", columns, tuple(lines)),))
+    table = Table("until a chain is ready", columns, tuple(lines))
+    return Findings(rows, (table,), (*check_closed(ready, size), check_motion(ready[size.links[0]], size)))
 
 
-def make_ready(links: int, solver: Solver) -> tuple[Prepared, tuple[float, float]]:
-    """A cable that falls into its loop from a guess, and the times to assemble and to compile it [s]."""
+def falling_cable(links: int, size: Size) -> Scenario:
+    """A cable that falls into its loop from a guess."""
     cable = Cable(links, length=PITCH * links)
-    scenario = Scenario(
+    return Scenario(
         f"chain-{links}",
         cable_machine(cable),
-        STEPS * STEP,
+        size.duration,
         cable.hanging_angles(),
         initialisation="assembled",
         constraint_method=ConstraintMethod(pole=5.0),
     )
+
+
+def make_ready(scenario: Scenario, solver: Solver) -> tuple[Prepared, tuple[float, float]]:
+    """A chain compiled, and the times to assemble and to compile it [s]."""
     begun = time.perf_counter()
     system = assemble(scenario)
     assembled = time.perf_counter()
     chain = prepare(system, solver, ("constraints.position_error",))
     return chain, (assembled - begun, time.perf_counter() - assembled)
+
+
+def check_closed(ready: dict[int, Prepared], size: Size) -> list[str]:
+    """Every chain stays at the wall."""
+    instants = np.linspace(0.0, size.duration, 11)
+    return [
+        require_agreement(
+            f"the end of {links} links and the wall",
+            float(chain.run(HEUN, size.duration, instants).y.max()),
+            CLOSED,
+            "m",
+        )
+        for links, chain in ready.items()
+    ]
+
+
+def check_motion(chain: Prepared, size: Size) -> str:
+    """The chain's states after the steps, against another constraint method and another solver."""
+    scenario = replace(chain.compiled.system.scenario, constraint_method=ConstraintMethod("projection"))
+    exact = prepare(assemble(scenario), PROJECTED, ("constraints.position_error",)).run(PROJECTED, size.duration).x
+    states = chain.run(HEUN, size.duration).x
+    difference = float(np.abs(states - exact).max() / np.abs(exact).max())
+    return require_agreement(f"states after {size.steps} steps and those by projection", difference, SAME_MOTION)

@@ -2,37 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 import casadi as ca
+import numpy as np
 
 from benchmarks.arm import N_JOINTS, arm_tree
-from benchmarks.rows import Findings, Table
+from benchmarks.findings import Findings, Table, largest_difference, require_agreement
 from benchmarks.timing import time_interleaved
 from robodyn.dynamics import forward_dynamics
 from robodyn.native import compile_kernels, read_program
 
-TARGETS = (10_000, 30_000)
-ROUNDS = 3
 STEP = 1e-3
+# CasADi's own evaluation takes the same operations in the same order; only its elementary functions are others.
+AGREEMENT = 1e-12
 
 
-def measure() -> Findings:
+@dataclass(frozen=True)
+class Size:
+    operations: tuple[int, ...] = (10_000, 30_000)
+    rounds: int = 3
+
+
+SIZES = {"smallest": Size(operations=(1000,), rounds=1), "usual": Size()}
+
+
+def measure(size: Size) -> Findings:
     """Compile Euler steps of the arm, as many in one function as make up the size, without any cache."""
-    functions = {target: trace_steps(target) for target in TARGETS}
+    functions = {target: trace_steps(target) for target in size.operations}
     contenders = {
         str(target): partial(compile_kernels, {"steps": function}, cache=False)
         for target, function in functions.items()
     }
-    timings = time_interleaved(contenders, ROUNDS)
-    lines = []
+    timings = time_interleaved(contenders, size.rounds)
+    start = np.random.default_rng(1).uniform(-0.5, 0.5, 2 * N_JOINTS)
+    lines, agreements = [], []
     for target, function in functions.items():
         operations = read_program(function).n_operations
         seconds = timings.median(str(target))
         lines.append((operations, seconds, seconds / operations * 1e6))
-    return Findings(
-        tables=(Table("compiling a traced function", ("operations", "s", "us an operation"), tuple(lines)),)
-    )
+        native = contenders[str(target)]().kernels["steps"](start)
+        interpreted = np.array(function(start)).ravel()
+        what = f"native results of {operations} operations and CasADi's own"
+        agreements.append(require_agreement(what, largest_difference([(native, interpreted)]), AGREEMENT))
+    columns = ("operations", "s", "us an operation")
+    return Findings(tables=(Table("compiling a traced function", columns, tuple(lines)),), agreements=tuple(agreements))
 
 
 def trace_steps(operations: int) -> ca.Function:

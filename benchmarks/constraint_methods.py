@@ -13,10 +13,8 @@ from math import pi
 
 import numpy as np
 
-from benchmarks.agreement import Disagreement
-from benchmarks.prepared import Prepared, prepare
-from benchmarks.rows import Findings, Row, Table
-from benchmarks.timing import Timings
+from benchmarks.findings import Disagreement, Findings, Row, Table, require_agreement
+from benchmarks.timing import Prepared, Timings, prepare
 from robodyn.assembly import assemble
 from robodyn.catalog import cartesian_pendulum
 from robodyn.catalog.pendulums import pendulum
@@ -25,11 +23,21 @@ from robodyn.model import ConstraintMethod, Scenario, Solver
 from robodyn.model.solver import is_adaptive
 from robodyn_studies.catalog.delta_robot import MOTORS, delta_hold, symmetric_pose
 
-ROUNDS = 11
-ACCURACIES = (1e-3, 1e-6)
 LADDER = 10.0 ** -np.arange(1, 13, 0.25)
 """Tolerances of adaptive methods; steps of others go down with them as h = 0.1 tolerance^(1/3) s."""
 BAUMGARTE, INDEX3 = "Baumgarte, dopri5", "index 3, generalised alpha"
+
+
+@dataclass(frozen=True)
+class Size:
+    """Motions, and errors that are allowed [m]."""
+
+    cases: tuple[str, ...] = ("pendulum", "delta robot")
+    accuracies: tuple[float, ...] = (1e-3, 1e-6)
+    rounds: int = 11
+
+
+SIZES = {"smallest": Size(("pendulum",), (1e-3,), 1), "usual": Size()}
 
 
 @dataclass(frozen=True)
@@ -72,18 +80,21 @@ class Contender:
         return self.prepared.run(self.solver, self.duration)
 
 
-def measure() -> Findings:
+def measure(size: Size) -> Findings:
     """A table for each motion and accuracy, and Baumgarte's method beside index 3 in each."""
-    rows, tables = [], []
-    for case in (pendulum_case(), delta_case()):
+    rows, tables, agreements = [], [], []
+    for case in (CASES[name]() for name in size.cases):
         exact = reference(case)
         ready = {way: prepare_way(case, *chosen) for way, chosen in case.ways.items()}
-        for accuracy in ACCURACIES:
+        for accuracy in size.accuracies:
             contenders = {way: find_contender(case, way, ready[way], exact, accuracy) for way in case.ways}
-            timings = time_engine(contenders)
+            worst = max(contender.error for contender in contenders.values())
+            what = f"{case.name}: positions of {len(contenders)} ways and converged ones"
+            agreements.append(require_agreement(what, worst, accuracy, "m"))
+            timings = time_engine(contenders, size.rounds)
             tables.append(make_table(case, accuracy, contenders, timings))
             rows.append(make_row(case, accuracy, contenders, timings))
-    return Findings(tuple(rows), tuple(tables))
+    return Findings(tuple(rows), tuple(tables), tuple(agreements))
 
 
 def pendulum_case() -> Case:
@@ -102,10 +113,13 @@ def delta_case() -> Case:
     )
 
 
-def time_engine(contenders: dict[str, Contender]) -> Timings:
+CASES = {"pendulum": pendulum_case, "delta robot": delta_case}
+
+
+def time_engine(contenders: dict[str, Contender], rounds: int) -> Timings:
     """Seconds of each contender by the engine's own clock: short runs would be hidden behind their preparation."""
     seconds: dict[str, list[float]] = {way: [] for way in contenders}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for way, contender in contenders.items():
             seconds[way].append(contender.run().counters.wall_time)
     return Timings({way: tuple(values) for way, values in seconds.items()})
@@ -179,13 +193,13 @@ def make_table(case: Case, accuracy: float, contenders: dict[str, Contender], ti
 
 def make_row(case: Case, accuracy: float, contenders: dict[str, Contender], timings: Timings) -> Row:
     errors = ", ".join(f"{way} {contenders[way].error:.1e} m" for way in (BAUMGARTE, INDEX3))
-    return Row(
+    return timings.row(
         f"{case.name} within {accuracy:g} m",
-        timings.median(BAUMGARTE) * 1e3,
+        BAUMGARTE,
         "ms",
-        f"largest errors: {errors}",
-        timings.median(INDEX3) * 1e3,
-        "index 3",
-        timings.ratio(BAUMGARTE, INDEX3),
-        1 / case.claim,
+        1e3,
+        note=f"largest errors: {errors}",
+        rival=INDEX3,
+        rival_name="index 3",
+        goal=1 / case.claim,
     )

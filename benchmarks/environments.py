@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -17,14 +19,12 @@ from gymnasium.spaces import Box
 from gymnasium.vector import SyncVectorEnv
 
 import robodyn as rd
-from benchmarks.agreement import largest_difference, require_agreement
 from benchmarks.arm import N_JOINTS, mjcf
-from benchmarks.rows import Findings, Row
+from benchmarks.findings import Findings, Row, find_rival, largest_difference, require_agreement
 from benchmarks.timing import time_interleaved
 from robodyn.catalog.six_axis import six_axis_mechanism
 from robodyn.gym import ScenarioEnv, ScenarioVectorEnv, Task
 
-STEPS, ROBOTS, ROUNDS = 200, 64, 7
 AGREEMENT = 1e-8
 GAINS = (4000.0, 5000.0, 1000.0, 300.0, 300.0, 100.0)
 CART_POLE = """<mujoco><compiler angle="radian" autolimits="false"/>
@@ -33,6 +33,17 @@ CART_POLE = """<mujoco><compiler angle="radian" autolimits="false"/>
 <body><joint name="pole" type="hinge" axis="0 1 0"/>
 <inertial pos="0 0 0.5" mass="0.1" diaginertia="0.01 0.01 0.01"/></body></body></worldbody>
 <actuator><motor joint="cart" gear="1"/></actuator></mujoco>"""
+
+
+@dataclass(frozen=True)
+class Size:
+    machines: tuple[str, ...] = ("cart-pole", "six-axis arm with drives")
+    steps: int = 200
+    robots: int = 64
+    rounds: int = 7
+
+
+SIZES = {"smallest": Size(("cart-pole",), 20, 3, 1), "usual": Size()}
 
 
 class MujocoEnv(Env[Any, Any]):
@@ -114,52 +125,73 @@ def mujoco_servo_arm() -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-def measure() -> Findings:
+MACHINES: dict[str, Callable[[], tuple[Task, Callable[[], Env[Any, Any]]]]] = {
+    "cart-pole": lambda: (cart_pole(), lambda: MujocoEnv(CART_POLE, 2, 10**9, 10.0, np.array([0.0, 0.1]))),
+    "six-axis arm with drives": lambda: (
+        arm(),
+        lambda: MujocoEnv(mujoco_servo_arm(), 10, 10**9, 1.0, np.full(N_JOINTS, 0.3)),
+    ),
+}
+"""The task, and how the rival's environment is made."""
+
+
+def measure(size: Size) -> Findings:
     """Both machines, one robot and many."""
-    rows: list[Row] = []
-    for label, task, xml, substeps, limit, start in (
-        ("cart-pole", cart_pole(), CART_POLE, 2, 10.0, np.array([0.0, 0.1])),
-        ("six-axis arm with drives", arm(), mujoco_servo_arm(), 10, 1.0, np.full(N_JOINTS, 0.3)),
-    ):
-        rows += _compare(label, task, lambda xml=xml, n=substeps, u=limit, q=start: MujocoEnv(xml, n, 10**9, u, q))
-    return Findings(tuple(rows))
+    mujoco = find_rival("mujoco")
+    rows, agreements = [], []
+    for label in size.machines:
+        task, make_rival = MACHINES[label]()
+        more_rows, more_agreements = compare(label, task, make_rival if mujoco else None, size)
+        rows += more_rows
+        agreements += more_agreements
+    return Findings(tuple(rows), agreements=tuple(agreements), missing=() if mujoco else ("mujoco",))
 
 
-def _compare(label: str, task: Task, rival: Callable[[], Env[Any, Any]]) -> list[Row]:
-    import mujoco
-
-    ours, theirs = ScenarioEnv(task), rival()
-    actions = np.random.default_rng(1).uniform(
-        ours.action_space.low, ours.action_space.high, (STEPS, len(task.actions))
-    )
+def compare(
+    label: str, task: Task, make_rival: Callable[[], Env[Any, Any]] | None, size: Size
+) -> tuple[list[Row], list[str]]:
+    """One robot and many of a machine, beside the rival's if there is one."""
+    ours, many = ScenarioEnv(task), ScenarioVectorEnv(task, size.robots)
+    space = ours.action_space
+    actions = np.random.default_rng(1).uniform(space.low, space.high, (size.steps, len(task.actions)))
     actions = 0.1 * actions.astype(np.float32)
-    ends = [_play(env, actions)[0] for env in (ours, theirs)]
-    agreed = require_agreement(f"observations after {STEPS} steps", largest_difference([(ends[0], ends[1])]), AGREEMENT)
-    many, others = ScenarioVectorEnv(task, ROBOTS), SyncVectorEnv([rival] * ROBOTS)
-    copies = np.repeat(actions[: STEPS // 10, None], ROBOTS, axis=1)
-    timings = time_interleaved(
-        {
-            "ours": lambda: _play(ours, actions),
-            "mujoco": lambda: _play(theirs, actions),
-            "many": lambda: _play(many, copies),
-            "mujocos": lambda: _play(others, copies),
-        },
-        ROUNDS,
-    )
-    found = []
-    for name, rival_name, count, said in (
-        ("ours", "mujoco", STEPS, label),
-        ("many", "mujocos", len(copies) * ROBOTS, f"{label}, {ROBOTS} robots"),
+    copies = np.repeat(actions[: size.steps // 10, None], size.robots, axis=1)
+    few = play(ours, actions[: len(copies)])
+    difference = largest_difference((end, few) for end in play(many, copies))
+    agreements = [require_agreement(f"{label}: observations of {size.robots} robots and of one", difference, AGREEMENT)]
+    contenders: dict[str, Callable[[], Any]] = {
+        "ours": lambda: play(ours, actions),
+        "many": lambda: play(many, copies),
+    }
+    if make_rival:
+        theirs, others = make_rival(), SyncVectorEnv([make_rival] * size.robots)
+        difference = largest_difference([(play(ours, actions), play(theirs, actions))])
+        what = f"{label}: observations after {size.steps} steps and MuJoCo's"
+        agreements.append(require_agreement(what, difference, AGREEMENT))
+        contenders |= {"mujoco": lambda: play(theirs, actions), "mujocos": lambda: play(others, copies)}
+    timings = time_interleaved(contenders, size.rounds)
+    rows = []
+    for name, rival, count, robots in (
+        ("ours", "mujoco", size.steps, ""),
+        ("many", "mujocos", len(copies) * size.robots, f", {size.robots} robots"),
     ):
-        times = [1e6 * timings.median(key) / count for key in (name, rival_name)]
-        accuracy = f"{1e6 / times[0]:.0f} steps a second, MuJoCo {1e6 / times[1]:.0f}; {agreed}"
-        version, ratio = f"mujoco {mujoco.__version__}", timings.ratio(name, rival_name)
-        found.append(Row(f"environment step, {said}", times[0], "us", accuracy, times[1], version, ratio))
-    return found
+        rows.append(
+            timings.row(
+                f"environment step, {label}{robots}",
+                name,
+                "us",
+                1e6 / count,
+                note=f"{count / timings.median(name):.0f} steps a second",
+                rival=rival,
+                rival_name=f"mujoco {version('mujoco')}" if make_rival else "",
+            )
+        )
+    return rows, agreements
 
 
-def _play(env: Any, actions: np.ndarray) -> Any:
+def play(env: Any, actions: np.ndarray) -> np.ndarray:
+    """The observation after the last action."""
     env.reset(seed=0)
     for action in actions:
-        seen = env.step(action)
-    return seen
+        observation = env.step(action)[0]
+    return np.asarray(observation)

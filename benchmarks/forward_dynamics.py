@@ -2,48 +2,56 @@
 
 from __future__ import annotations
 
-from benchmarks.agreement import largest_difference, require_agreement
-from benchmarks.arm import arm_kernel, pinocchio_arm, random_states
-from benchmarks.rows import Findings, Row
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from benchmarks.arm import AGREEMENT, arm_kernel, check_kernel, pinocchio_arm, random_states
+from benchmarks.findings import Findings, find_rival, largest_difference, require_agreement
 from benchmarks.timing import time_interleaved
 
-STATES = 64
-PASSES = 40
-ROUNDS = 31
 GOAL = 0.5
-# Both sum some hundred products in different orders, and the solution with M magnifies the rounding.
-AGREEMENT = 1e-9
 
 
-def measure() -> Findings:
+@dataclass(frozen=True)
+class Size:
+    states: int = 64
+    passes: int = 40
+    rounds: int = 31
+
+
+SIZES = {"smallest": Size(states=4, passes=1, rounds=1), "usual": Size()}
+
+
+def measure(size: Size) -> Findings:
     """One call (q, v, tau) -> a with arrays in and a new array out, on both sides."""
-    import pinocchio as pin
-
-    kernel, (model, data), states = arm_kernel(), pinocchio_arm(), random_states(STATES)
-    difference = largest_difference((kernel(*state), pin.aba(model, data, *state)) for state in states)
-    accuracy = require_agreement(f"accelerations at {STATES} random states", difference, AGREEMENT)
-    aba = pin.aba
+    pin, kernel, states = find_rival("pinocchio"), arm_kernel(), random_states(size.states)
 
     def call_robodyn() -> None:
-        for _ in range(PASSES):
+        for _ in range(size.passes):
             for q, v, tau in states:
                 kernel(q, v, tau)
 
-    def call_pinocchio() -> None:
-        for _ in range(PASSES):
-            for q, v, tau in states:
-                aba(model, data, q, v, tau)
+    contenders: dict[str, Callable[[], None]] = {"robodyn": call_robodyn}
+    agreements = [check_kernel(size.states)]
+    if pin:
+        model, data = pinocchio_arm()
+        aba = pin.aba
+        difference = largest_difference((kernel(*state), aba(model, data, *state)) for state in states)
+        agreements.append(require_agreement("accelerations and Pinocchio's there", difference, AGREEMENT))
 
-    timings = time_interleaved({"robodyn": call_robodyn, "pinocchio": call_pinocchio}, ROUNDS)
-    per_call = 1e9 / (PASSES * STATES)
-    row = Row(
+        def call_pinocchio() -> None:
+            for _ in range(size.passes):
+                for q, v, tau in states:
+                    aba(model, data, q, v, tau)
+
+        contenders["pinocchio"] = call_pinocchio
+    row = time_interleaved(contenders, size.rounds).row(
         "forward dynamics, six-axis arm, one call from Python",
-        timings.median("robodyn") * per_call,
+        "robodyn",
         "ns",
-        accuracy,
-        timings.median("pinocchio") * per_call,
-        f"pinocchio.aba {pin.__version__}",
-        timings.ratio("robodyn", "pinocchio"),
-        GOAL,
+        1e9 / (size.passes * size.states),
+        rival="pinocchio",
+        rival_name=f"pinocchio.aba {pin.__version__}" if pin else "",
+        goal=GOAL,
     )
-    return Findings((row,))
+    return Findings((row,), agreements=tuple(agreements), missing=() if pin else ("pinocchio",))

@@ -6,83 +6,104 @@ does robodyn's `symplectic_euler`, which is therefore timed too and must end in 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from benchmarks.agreement import largest_difference, require_agreement
-from benchmarks.arm import N_JOINTS, arm_kernel, arm_system, mujoco_arm, random_states
-from benchmarks.prepared import prepare
-from benchmarks.rows import Findings, Row
-from benchmarks.timing import Timings, time_interleaved
+from benchmarks.arm import (
+    AGREEMENT,
+    N_JOINTS,
+    arm_kernel,
+    arm_system,
+    check_kernel,
+    mujoco_arm,
+    random_states,
+    step_by_hand,
+)
+from benchmarks.findings import Findings, find_rival, largest_difference, require_agreement
+from benchmarks.timing import prepare, time_interleaved
 from robodyn.model import Solver
 
-STEPS, STEP = 100_000, 1e-4
-ROUNDS = 21
+STEP = 1e-4
 GOAL = 1 / 8
-METHODS = ("euler", "symplectic_euler")
-AGREEMENT = 1e-9
+METHODS = {"euler": "explicit Euler", "symplectic_euler": "semi-implicit Euler"}
 # Rounding of 1e-16 a step adds up over 1e5 steps, and the motion magnifies it further.
 END_AGREEMENT = 1e-8
+BY_HAND = 100
+"""Steps that are also made in Python, one call of the forward dynamics each."""
 
 
-def measure() -> Findings:
+@dataclass(frozen=True)
+class Size:
+    steps: int = 100_000
+    rounds: int = 21
+
+
+SIZES = {"smallest": Size(steps=200, rounds=1), "usual": Size()}
+
+
+def measure(size: Size) -> Findings:
     """Free motion from the scenario's start; ours keeps only the end, MuJoCo's rollout keeps every state."""
-    import mujoco
+    mujoco = find_rival("mujoco")
+    solvers = {method: Solver(method, step=STEP) for method in METHODS}
+    prepared = {method: prepare(arm_system(), solver, ("joint1.position",)) for method, solver in solvers.items()}
+    agreements = [check_kernel(20)]
+    for method, solver in solvers.items():
+        end = prepared[method].run(solver, BY_HAND * STEP).x
+        by_hand = step_by_hand(prepared[method].x, BY_HAND, STEP, semi_implicit=method == "symplectic_euler")
+        what = f"states after {BY_HAND} steps of {method} and those made in Python"
+        agreements.append(require_agreement(what, largest_difference([(end, by_hand)]), AGREEMENT))
+
+    contenders = {method: partial(prepared[method].run, solvers[method], size.steps * STEP) for method in METHODS}
+    if mujoco:
+        agreements.append(compare_accelerations(mujoco))
+        contenders["mujoco"] = prepare_rollout(mujoco, prepared["euler"].x, size.steps)
+    timings = time_interleaved(contenders, size.rounds)
+    if mujoco:
+        end, theirs = contenders["symplectic_euler"]().x, contenders["mujoco"]()[0, -1, 1 : 1 + 2 * N_JOINTS]
+        what = f"states after {size.steps} semi-implicit steps and MuJoCo's"
+        agreements.append(require_agreement(what, largest_difference([(end, theirs)]), END_AGREEMENT))
+    rows = tuple(
+        timings.row(
+            f"{size.steps} steps of the swinging six-axis arm, {label}",
+            method,
+            "ns/step",
+            1e9 / size.steps,
+            note="MuJoCo's Euler is semi-implicit" if method == "euler" else "",
+            rival="mujoco",
+            rival_name=f"mujoco.rollout {mujoco.__version__}" if mujoco else "",
+            goal=GOAL,
+        )
+        for method, label in METHODS.items()
+    )
+    return Findings(rows, agreements=tuple(agreements), missing=() if mujoco else ("mujoco",))
+
+
+def prepare_rollout(mujoco: Any, x: np.ndarray, steps: int) -> partial[np.ndarray]:
+    """MuJoCo's own loop over all steps, which returns every state."""
     from mujoco import rollout
 
     model = mujoco_arm(STEP)
-    data = mujoco.MjData(model)
-    accelerations = compare_accelerations(mujoco, model, data)
-    solvers = {method: Solver(method, step=STEP) for method in METHODS}
-    prepared = {method: prepare(arm_system(), solver, ("joint1.position",)) for method, solver in solvers.items()}
     start = np.zeros((1, mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS)))
-    start[0, 1 : 1 + 2 * N_JOINTS] = prepared["euler"].x
-    states = np.empty((1, STEPS, start.shape[1]))
-    roll = partial(rollout.rollout, model, data, start, nstep=STEPS, state=states, skip_checks=False)
-    contenders = {method: partial(prepared[method].run, solvers[method], STEPS * STEP) for method in METHODS}
-    timings = time_interleaved({**contenders, "mujoco": roll}, ROUNDS)
-    end = contenders["symplectic_euler"]()
-    roll()
-    difference = largest_difference([(end.x, states[0, -1, 1 : 1 + 2 * N_JOINTS])])
-    ends = require_agreement(f"states after {end.counters.steps} steps", difference, END_AGREEMENT)
-    version = f"mujoco.rollout {mujoco.__version__}"
-    return Findings(
-        (
-            make_row(
-                "euler",
-                "explicit Euler",
-                timings,
-                version,
-                f"{accelerations}; MuJoCo's Euler is semi-implicit",
-            ),
-            make_row("symplectic_euler", "semi-implicit Euler", timings, version, f"{accelerations}; {ends}"),
-        )
-    )
+    start[0, 1 : 1 + 2 * N_JOINTS] = x
+    states = np.empty((1, steps, start.shape[1]))
+    data = mujoco.MjData(model)
+
+    def roll() -> np.ndarray:
+        rollout.rollout(model, data, start, nstep=steps, state=states, skip_checks=False)
+        return states
+
+    return partial(roll)
 
 
-def make_row(method: str, label: str, timings: Timings, rival: str, accuracy: str) -> Row:
-    """Times per step."""
-    per_step = 1e9 / STEPS
-    name = f"{STEPS} steps of the swinging six-axis arm, {label}"
-    return Row(
-        name,
-        timings.median(method) * per_step,
-        "ns/step",
-        accuracy,
-        timings.median("mujoco") * per_step,
-        rival,
-        timings.ratio(method, "mujoco"),
-        GOAL,
-    )
-
-
-def compare_accelerations(mujoco, model, data) -> str:
+def compare_accelerations(mujoco: Any) -> str:
     """Agreement of both models' accelerations at random states under random torques."""
-    kernel, pairs = arm_kernel(), []
+    model = mujoco_arm(STEP)
+    data, kernel, pairs = mujoco.MjData(model), arm_kernel(), []
     for q, v, tau in random_states(20):
         data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, v, tau
         mujoco.mj_forward(model, data)
         pairs.append((kernel(q, v, tau), data.qacc.copy()))
-    mujoco.mj_resetData(model, data)
-    return require_agreement("accelerations at 20 random states", largest_difference(pairs), AGREEMENT)
+    return require_agreement("accelerations and MuJoCo's there", largest_difference(pairs), AGREEMENT)

@@ -2,6 +2,8 @@
 
     python -m benchmarks.growth docs/images/growth.png
 
+draws the picture.
+
 Times are of processors, summed over threads, so that other work on the machine hardly counts: where they stay the same
 with more threads, these do not hinder each other.
 """
@@ -11,41 +13,59 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 import robodyn as rd
+from benchmarks.findings import Findings, Table, largest_difference, require, require_agreement, show
 from benchmarks.many import COULOMB, SIGNAL, draw
-from benchmarks.rows import Table, align
+from benchmarks.timing import prepare
 from robodyn.catalog import two_link_loop
 from robodyn.simulation.many import count_cores
 
-ROBOTS = (1, 10, 100, 1000, 10_000, 100_000)
-LINKS = (6, 12, 25, 50, 100)
-SHORT, RUNS, ARMS, STEPS = 0.005, 400, 64, 20
+SHORT, STEP = 0.005, 1e-3
 REPEATS = 3
 ONCE = 3.0
 """Seconds beyond which nothing is repeated."""
+AGREEMENT = 1e-12
 
 
-def measure() -> tuple[Table, Table, Table]:
+@dataclass(frozen=True)
+class Size:
+    robots: tuple[int, ...] = (1, 10, 100, 1000, 10_000, 100_000)
+    links: tuple[int, ...] = (6, 12, 25, 50, 100)
+    threads: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
+    runs: int = 400
+    arms: int = 64
+    steps: int = 20
+
+
+SIZES = {"smallest": Size((1, 4), (3,), (1, 2), 4, 4, 5), "usual": Size()}
+
+
+def measure(size: Size) -> Findings:
     """Core time a robot over robots, links and threads."""
     arm = rd.compile_system(rd.assemble(replace(two_link_loop(), duration=SHORT)), signals=(SIGNAL,))
-    values = draw(arm.system.scenario, [COULOMB], max(ROBOTS))[COULOMB]
+    values = draw(arm.system.scenario, [COULOMB], max(size.robots))[COULOMB]
 
-    def run(count: int, threads: int | None = None) -> object:
-        return rd.simulate_many(arm, {COULOMB: values[:count]}, measures=[f"max:{SIGNAL}"], threads=threads)
+    def run(count: int, threads: int | None = None) -> np.ndarray:
+        kept = {"measures": [f"final:{SIGNAL}"], "threads": threads}
+        return rd.simulate_many(arm, {COULOMB: values[:count]}, **kept)[f"final:{SIGNAL}"]
 
-    run(2)
-    lines = [(count, 1e6 * _least(lambda n=count: run(n), time.process_time) / count) for count in ROBOTS]
+    record = rd.Recording(signals=(SIGNAL,), refine=1)
+    single = [rd.simulate(arm, parameters={COULOMB: one}, recording=record)[SIGNAL].final for one in values[:4]]
+    agreements = [require("loops among many are bit-equal to single ones", run(4, 2).tolist() == single)]
+    lines = [(count, 1e6 * _least(lambda n=count: run(n), time.process_time) / count) for count in size.robots]
     robots = Table(f"two-link loop of {1e3 * SHORT:g} ms", ("robots", "core time a robot, us"), tuple(lines))
-    links = Table("free chains, a step of rk4", ("links", "core time a robot, us"), tuple(map(_chain, LINKS)))
-    counts = [n for n in (1, 2, 4, 8, 16, 32) if n <= 2 * count_cores()]
-    costs = [(n, 1e6 * _least(lambda k=n: run(RUNS, k), time.process_time) / RUNS) for n in counts]
-    threads = Table(f"{RUNS} loops of {1e3 * SHORT:g} ms", ("threads", "core time a robot, us"), tuple(costs))
-    return robots, links, threads
+    chains = [_chain(count, size) for count in size.links]
+    links = Table("free chains, a step of rk4", ("links", "core time a robot, us"), tuple(line for line, _ in chains))
+    agreements += [sentence for _, sentence in chains]
+    counts = [n for n in size.threads if n <= 2 * count_cores()]
+    costs = [(n, 1e6 * _least(lambda k=n: run(size.runs, k), time.process_time) / size.runs) for n in counts]
+    threads = Table(f"{size.runs} loops of {1e3 * SHORT:g} ms", ("threads", "core time a robot, us"), tuple(costs))
+    return Findings(tables=(robots, links, threads), agreements=tuple(agreements))
 
 
 def _least(work: Callable[[], object], clock: Callable[[], float]) -> float:
@@ -60,8 +80,8 @@ def _least(work: Callable[[], object], clock: Callable[[], float]) -> float:
     return float(best)
 
 
-def _chain(count: int) -> tuple[int, float]:
-    """A step of one link after the other that turn about axes across each other."""
+def _chain(count: int, size: Size) -> tuple[tuple[int, float], str]:
+    """A step of one link after the other that turn about axes across each other, the same at once and alone."""
     names = [f"link{k}" for k in range(count)]
     bodies = tuple(rd.Body(name, 1.0, com=(0.1, 0.0, 0.0), inertia=(1e-3, 4e-3, 4e-3)) for name in names)
     joints = tuple(
@@ -70,13 +90,18 @@ def _chain(count: int) -> tuple[int, float]:
         for k in range(count)
     )  # fmt: skip
     machine = rd.Machine("chain", rd.Mechanism("chain", bodies, joints))
-    rollout = rd.compile_rollout(rd.assemble(rd.Scenario("chain", machine, duration=1.0)), "rk4")
-    states = np.random.default_rng(1).uniform(-0.5, 0.5, (ARMS, 2 * count))
-    four = _least(lambda: rollout.roll(states, STEPS, 1e-3), time.thread_time) / (ARMS * STEPS)
-    return count, 1e6 * four
+    system = rd.assemble(rd.Scenario("chain", machine, duration=size.steps * STEP))
+    rollout = rd.compile_rollout(system, "rk4")
+    states = np.random.default_rng(1).uniform(-0.5, 0.5, (size.arms, 2 * count))
+    alone = prepare(system, rd.Solver("rk4", step=STEP), ("joint0.position",))
+    end = replace(alone, x=states[0]).run(rd.Solver("rk4", step=STEP), size.steps * STEP).x
+    difference = largest_difference([(rollout.roll(states, size.steps, STEP)[0], end)])
+    sentence = require_agreement(f"a chain of {count} links among many and alone", difference, AGREEMENT)
+    seconds = _least(lambda: rollout.roll(states, size.steps, STEP), time.thread_time) / (size.arms * size.steps)
+    return (count, 1e6 * seconds), sentence
 
 
-def draw_tables(tables: tuple[Table, Table, Table], path: Path) -> None:
+def draw_tables(tables: tuple[Table, ...], path: Path) -> None:
     """Three panels, logarithmic."""
     import matplotlib
 
@@ -99,8 +124,6 @@ def draw_tables(tables: tuple[Table, Table, Table], path: Path) -> None:
 
 
 if __name__ == "__main__":
-    found = measure()
-    for each in found:
-        print(f"\n{each.title}\n{align(each.columns, each.cells())}")
-    if len(sys.argv) > 1:
-        draw_tables(found, Path(sys.argv[1]))
+    findings = measure(SIZES["usual"])
+    print(show(findings))
+    draw_tables(findings.tables, Path(sys.argv[1]))

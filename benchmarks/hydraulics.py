@@ -5,126 +5,145 @@ The rig in SciPy has the same method, tolerance and scaling; both are held again
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
+import scipy
+from scipy.integrate import solve_ivp
 
-from benchmarks import scipy_rig
-from benchmarks.agreement import require_agreement
-from benchmarks.prepared import Prepared
-from benchmarks.rows import Findings, Row, Table
-from benchmarks.timing import Timings, time_interleaved
+from benchmarks.findings import Findings, Row, Table, require_agreement
+from benchmarks.timing import Prepared, prepare, time_interleaved
 from robodyn.assembly import assemble
 from robodyn.model import Scenario, Solver
-from robodyn.simulation import compile_system
-from robodyn.simulation.problem import build_problem
-from robodyn.simulation.starting import find_start
 from robodyn_studies.catalog import epaas_rig, epaas_step, epaas_trajectory
 from robodyn_studies.catalog.epaas_arm import CENTRES
+from robodyn_studies.catalog.epaas_rig import RIG_FLOW
 
-ROUNDS, SCIPY_ROUNDS = 21, 7
-RIG_DURATION, STEP_DURATION = 0.07, 0.11
 SCIPY_GOAL, ROBOT_GOAL, REAL_TIME = 1 / 200, 20.0, 1.0
 RTOL = 1e-6
-# The piston moves by 1.6 mm: SciPy at 1e-9 must be within a millionth of it.
-SAME_PROBLEM = 1e-6
-STROKE = 1.6e-3
-FRICTIONS = ("smooth", "lugre", "stick")
-FRICTION_REST = 5.0
+# Of the piston's way: SciPy at 1e-9 must be within a millionth, rig and robot at their tolerances not far beyond.
+SAME_PROBLEM, RIG_ERROR, ROBOT_ERROR = 1e-6, 3e-5, 1e-5
+PEAK = 0.035
+"""When the piston is farthest, about [s]."""
 
 
-def measure() -> Findings:
+@dataclass(frozen=True)
+class Size:
+    """Durations of the rig's step, of the robot's step, of its path, and of a step with the rest after it [s].
+
+    Steps begin at 0.01 s, creep is that from when a step has settled. A path of no length is left out.
+    """
+
+    rig: float = 0.07
+    step: float = 0.11
+    path: float = 2.0
+    settled: float = 1.0
+    rest: float = 5.0
+    frictions: tuple[str, ...] = ("smooth", "lugre", "stick")
+    rounds: int = 21
+    scipy_rounds: int = 7
+
+
+SIZES = {"smallest": Size(0.03, 0.03, 0.0, 0.0375, 0.04, ("smooth",), 1, 1), "usual": Size()}
+
+
+def measure(size: Size) -> Findings:
     """The rig beside SciPy, the robot beside the rig and the clock, and three descriptions of friction."""
-    rows = (*compare_scipy(), compare_rig(), *compare_clock())
-    return Findings(rows, (compare_frictions(),))
+    rig = prepare_scenario(epaas_rig(), "piston.position")
+    robots = {
+        friction: prepare_scenario(epaas_step("l3", duration=size.rest, friction=friction), "l3.position")
+        for friction in size.frictions
+    }
+    rows, agreements = compare_scipy(rig, size)
+    agreements += [check_robot(friction, robot, size.step) for friction, robot in robots.items()]
+    rows += [compare_rig(robots["smooth"], rig, size), beside_clock("step of L3", robots["smooth"], size.step, size)]
+    if size.path:
+        path = prepare_scenario(epaas_trajectory(), "l3.position")
+        rows.append(beside_clock(f"path of {size.path:g} s", path, size.path, size))
+    return Findings(tuple(rows), (compare_frictions(robots, size),), tuple(agreements))
 
 
-def prepare_scenario(scenario: Scenario, solver: Solver, signals: tuple[str, ...]) -> Prepared:
-    """A scenario compiled, with the rest it starts from."""
-    system = assemble(scenario)
-    compiled = compile_system(system, solver, signals=signals)
-    values = compiled.parameter_values({})
-    numbers = {name: number.value for name, number in system.scenario.numbers().items()}
-    p = compiled.module.prepare(values)
-    start = find_start(compiled, values)
-    return Prepared(build_problem(compiled, p, numbers, start), start.x, start.m, p, compiled)
+def prepare_scenario(scenario: Scenario, signal: str) -> Prepared:
+    """A scenario compiled for its own solver, with the rest it starts from."""
+    return prepare(assemble(scenario), scenario.solver, (signal,))
 
 
-def compare_scipy() -> tuple[Row, ...]:
+def solver_of(prepared: Prepared) -> Solver:
+    """The catalogue's."""
+    return prepared.compiled.system.scenario.solver
+
+
+def compare_scipy(ours: Prepared, size: Size) -> tuple[list[Row], list[str]]:
     """The rig's step response, ours beside SciPy's with its delays kept apart and joined."""
-    import scipy
-
     solver = Solver("dopri5", rtol=RTOL, atol=RTOL / 100)
-    ours = prepare_scenario(epaas_rig(), solver, ("piston.position",))
-    times = np.linspace(0.0, RIG_DURATION, 701)
-    converged = ours.run(Solver("dopri5", rtol=1e-11, atol=1e-13), RIG_DURATION, times).y[:, 0]
+    times = np.linspace(0.0, size.rig, 701)
+    converged = ours.run(Solver("dopri5", rtol=1e-11, atol=1e-13), size.rig, times).y[:, 0]
+    way = float(np.ptp(converged))
     start, scale = ours.x[:5], ours.problem.scale[:5]
 
-    def rival(interval: float, rtol: float = RTOL) -> scipy_rig.Rig:
-        settings = {"method": "RK45", "rtol": rtol, "atol": rtol / 100 * scale}
-        return scipy_rig.simulate(start, RIG_DURATION, interval, **settings)
+    def rival(interval: float, rtol: float = RTOL) -> Rig:
+        return simulate_rig(start, size.rig, interval, method="RK45", rtol=rtol, atol=rtol / 100 * scale)
 
-    def error(positions: np.ndarray) -> float:
-        return float(np.max(np.abs(positions - converged)) / STROKE)
+    def find_error(positions: np.ndarray) -> float:
+        return float(np.max(np.abs(positions - converged)) / way)
 
-    tight = error(rival(scipy_rig.MEASURING_DELAY, 1e-9).positions(times))
-    same = require_agreement("SciPy's positions at 1e-9 and the converged ones", tight, SAME_PROBLEM)
-    run = partial(ours.run, solver, RIG_DURATION)
-    rivals: dict[str, Callable[[], scipy_rig.Rig]] = {
-        label: partial(rival, interval) for label, interval in scipy_rig.INTERVALS.items()
-    }
-    call = partial(ours.run, solver, 1e-6)
-    timings = time_interleaved({"ours": run, "call": call, **rivals}, SCIPY_ROUNDS)
-    mine = error(ours.run(solver, RIG_DURATION, times).y[:, 0])
+    tight = find_error(rival(MEASURING_DELAY, 1e-9).positions(times))
+    agreements = [require_agreement("SciPy's positions at 1e-9 and the converged ones", tight, SAME_PROBLEM)]
+    run, call = partial(ours.run, solver, size.rig), partial(ours.run, solver, 1e-6)
+    rivals: dict[str, Callable[[], Rig]] = {label: partial(rival, interval) for label, interval in INTERVALS.items()}
+    timings = time_interleaved({"ours": run, "call": call, **rivals}, size.scipy_rounds)
+    error = find_error(ours.run(solver, size.rig, times).y[:, 0])
+    agreements.append(require_agreement(f"positions of the rig at {RTOL:g} and the converged ones", error, RIG_ERROR))
     rows = []
     for label, contender in rivals.items():
-        theirs = error(contender().positions(times))
-        accuracy = f"{same}; errors at 1e-6: {mine:.1e} of the stroke, SciPy {theirs:.1e}; "
-        accuracy += f"{1e3 * timings.median('call'):.2f} ms of ours pass before the first step"
-        goal = SCIPY_GOAL if label == next(iter(rivals)) else None
-        name = f"rig step of {1e3 * RIG_DURATION:g} ms, {label}"
-        version = f"scipy {scipy.__version__} RK45"
-        rows.append(_row(name, timings, "ours", label, 1e3, "ms", accuracy, version, goal))
-    return tuple(rows)
+        theirs = find_error(contender().positions(times))
+        rows.append(
+            timings.row(
+                f"rig step of {1e3 * size.rig:g} ms, {label}",
+                "ours",
+                "ms",
+                1e3,
+                note=f"errors at {RTOL:g}: {error:.1e} of the way, SciPy {theirs:.1e}; "
+                f"{1e3 * timings.median('call'):.2f} ms of ours pass before the first step",
+                rival=label,
+                rival_name=f"scipy {scipy.__version__} RK45",
+                goal=SCIPY_GOAL if label == next(iter(rivals)) else None,
+            )
+        )
+    return rows, agreements
 
 
-def _row(
-    name: str,
-    timings: Timings,
-    ours: str,
-    rival: str,
-    scale: float,
-    unit: str,
-    accuracy: str,
-    called: str,
-    goal: float | None,
-) -> Row:
-    times = timings.median(ours) * scale, timings.median(rival) * scale
-    return Row(name, times[0], unit, accuracy, times[1], called, timings.ratio(ours, rival), goal)
+def check_robot(friction: str, robot: Prepared, duration: float) -> str:
+    """The step of L3 with the catalogue's tolerance, against a run with a thousandth of it."""
+    solver, times = solver_of(robot), np.linspace(0.0, duration, 301)
+    tight = Solver(solver.method, rtol=solver.rtol / 1000, atol=solver.atol / 1000)
+    converged = robot.run(tight, duration, times).y[:, 0]
+    error = float(np.abs(robot.run(solver, duration, times).y[:, 0] - converged).max() / np.ptp(converged))
+    what = f"the robot's step, friction {friction}, at {solver.rtol:g} and at a thousandth of it"
+    return require_agreement(what, error, ROBOT_ERROR)
 
 
-def compare_rig() -> Row:
+def compare_rig(robot: Prepared, rig: Prepared, size: Size) -> Row:
     """Computing time of the whole robot per simulated second over that of the rig, each with its catalogue's solver."""
-    robot, rig = epaas_step("l3"), epaas_rig()
-    solvers = [scenario.solver for scenario in (robot, rig)]
-    whole = prepare_scenario(robot, solvers[0], ("l3.position",))
-    single = prepare_scenario(rig, solvers[1], ("piston.position",))
+    times = 10
     runs = {
-        "robot": partial(whole.run, solvers[0], STEP_DURATION),
-        "rig": partial(_repeat, partial(single.run, solvers[1], RIG_DURATION), 10),
+        "robot": partial(robot.run, solver_of(robot), size.step),
+        "rig": partial(_repeat, partial(rig.run, solver_of(rig), size.rig), times),
     }
-    timings = time_interleaved(runs, ROUNDS)
-    factor = 10 * RIG_DURATION / STEP_DURATION
-    return Row(
+    return time_interleaved(runs, size.rounds).row(
         "whole robot (step of L3, smoothed friction) over the rig, per simulated second",
-        timings.median("robot") / STEP_DURATION * 1e3,
+        "robot",
         "ms/s",
-        "each with its catalogue's solver; the study's own: over 200 times",
-        timings.median("rig") / (10 * RIG_DURATION) * 1e3,
-        "our rig",
-        timings.ratio("robot", "rig") * factor,
-        ROBOT_GOAL,
+        1e3 / size.step,
+        note="each with its catalogue's solver; the study's own: over 200 times",
+        rival="rig",
+        rival_name="our rig",
+        rival_scale=1e3 / (times * size.rig),
+        goal=ROBOT_GOAL,
     )
 
 
@@ -133,36 +152,26 @@ def _repeat(run: Callable[[], object], times: int) -> None:
         run()
 
 
-def compare_clock() -> tuple[Row, ...]:
+def beside_clock(label: str, robot: Prepared, duration: float, size: Size) -> Row:
     """Seconds of computing per simulated second of the whole robot with smoothed friction."""
-    rows = []
-    scenarios = {"step of L3": epaas_step("l3"), "path of 2 s": epaas_trajectory()}
-    for label, scenario in scenarios.items():
-        solver = scenario.solver
-        run = partial(prepare_scenario(scenario, solver, ("l3.position",)).run, solver, scenario.duration)
-        timings = time_interleaved({"ours": run}, ROUNDS)
-        name = f"whole robot, {label}, smoothed friction: seconds per simulated second"
-        message = "1 is real time; rodas4p at 1e-5, nothing recorded but the ends"
-        rows.append(Row(name, timings.median("ours") / scenario.duration, "s/s", message, goal=REAL_TIME))
-    return tuple(rows)
+    timings = time_interleaved({"ours": partial(robot.run, solver_of(robot), duration)}, size.rounds)
+    name = f"whole robot, {label}, smoothed friction: seconds per simulated second"
+    note = "1 is real time; rodas4p at 1e-5, nothing recorded but the ends"
+    return timings.row(name, "ours", "s/s", 1 / duration, note=note, goal=REAL_TIME)
 
 
-def compare_frictions() -> Table:
-    """A step of L3 and five seconds of rest with each description of dry friction."""
-    runs = {}
-    for friction in FRICTIONS:
-        scenario = epaas_step("l3", duration=FRICTION_REST, friction=friction)
-        solver = scenario.solver
-        ready = prepare_scenario(scenario, solver, ("l3.position",))
-        runs[friction] = partial(ready.run, solver, FRICTION_REST, np.array([0.035, 1.0, FRICTION_REST]))
-    timings = time_interleaved(runs, SCIPY_ROUNDS)
+def compare_frictions(robots: dict[str, Prepared], size: Size) -> Table:
+    """A step of L3 and some seconds of rest with each description of dry friction."""
+    instants = np.array([PEAK, size.settled, size.rest])
+    runs = {friction: partial(robot.run, solver_of(robot), size.rest, instants) for friction, robot in robots.items()}
+    timings = time_interleaved(runs, size.scipy_rounds)
     lines = []
     for friction, run in runs.items():
-        found = run()
-        peak, early, late = found.y[:, 0] - CENTRES["l3"]
-        steps = found.counters.steps + found.counters.rejected
+        trajectory = run()
+        peak, early, late = trajectory.y[:, 0] - CENTRES["l3"]
+        steps = trajectory.counters.steps + trajectory.counters.rejected
         creep = abs(late - early) * 1e6
-        times = (timings.median(friction) * 1e3 / FRICTION_REST, timings.ratio(friction, "smooth"))
+        times = (timings.median(friction) * 1e3 / size.rest, timings.ratio(friction, "smooth"))
         lines.append((friction, steps, *times, f"{peak * 1e3:.3f}", f"{late * 1e3:.4f}", creep))
     columns = (
         "friction",
@@ -170,7 +179,92 @@ def compare_frictions() -> Table:
         "ms per simulated s",
         "over smooth",
         "at 35 ms [mm]",
-        "at 5 s [mm]",
-        "creep 1-5 s [um]",
+        "at the end [mm]",
+        "creep [um]",
     )
-    return Table("whole robot, step of L3 and 5 s of rest", columns, tuple(lines))
+    return Table(f"whole robot, step of L3 and {size.rest:g} s of rest", columns, tuple(lines))
+
+
+# The rig as a user of SciPy would write it: `solve_ivp` with the past kept as dense output.
+#
+#     M a = F - B v - M g,  c0 F' = Q(x) - v - F/ch
+#     x'' = w^2 (I(t - te) - x) - 2 b w x',  I = clip(K (U - U_m(t - tm)))
+#
+# Method of steps: no interval is longer than the shortest delay, so that all that is delayed is known when it begins.
+# Plain floats: for five states they are several times faster than small arrays.
+
+NUMBERS = {name: number.value for name, number in epaas_rig().numbers().items()}
+MASS, WEIGHT = NUMBERS["load.mass"], NUMBERS["load.mass"] * -NUMBERS["gravity.z"]
+SENSOR, TARGET, STEP_AT = NUMBERS["piston.sensor.gain"], NUMBERS["piston.target.after"], NUMBERS["piston.target.at"]
+GAIN, LIMIT = NUMBERS["piston.control.gain"], NUMBERS["piston.control.limit"]
+FREQUENCY, DAMPING = NUMBERS["piston.valve.natural_frequency"], NUMBERS["piston.valve.damping"]
+COMPLIANCE, LEAKAGE = NUMBERS["piston.actuator.oil_compliance"], NUMBERS["piston.actuator.leakage"]
+VISCOUS = NUMBERS["piston.friction.viscous"]
+MEASURING_DELAY, VALVE_DELAY = NUMBERS["piston.measured.time"], NUMBERS["piston.late.time"]
+OPENINGS, SPEEDS = RIG_FLOW["openings"], RIG_FLOW["speeds"]
+SLOPES = [
+    (after - before) / (right - left)
+    for left, right, before, after in zip(OPENINGS, OPENINGS[1:], SPEEDS, SPEEDS[1:], strict=False)
+]
+# By themselves, the delays need intervals of the shorter one; joined, the position of 2.3 ms ago is all it takes.
+INTERVALS = {"each delay by itself": MEASURING_DELAY, "delays joined": MEASURING_DELAY + VALVE_DELAY}
+
+
+def no_load_speed(opening: float) -> float:
+    """Straight lines through the table, held beyond its ends."""
+    if opening <= OPENINGS[0]:
+        return SPEEDS[0]
+    if opening >= OPENINGS[-1]:
+        return SPEEDS[-1]
+    k = bisect_right(OPENINGS, opening) - 1
+    return SPEEDS[k] + SLOPES[k] * (opening - OPENINGS[k])
+
+
+class Rig:
+    """The rig with its past: one dense solution an interval."""
+
+    def __init__(self, start: np.ndarray, interval: float) -> None:
+        self.start, self.interval = start, interval
+        self.ends: list[float] = []
+        self.solutions: list[Any] = []
+
+    def position(self, t: float) -> float:
+        """Position at a time that is past, the start's before it."""
+        if t <= 0.0:
+            return float(self.start[0])
+        return float(self.solutions[min(bisect_right(self.ends, t), len(self.ends) - 1)](t)[0])
+
+    def current(self, t: float) -> float:
+        """Current of the controller at a time that is past or present."""
+        wanted = TARGET if t >= STEP_AT else 0.0
+        return min(max(GAIN * SENSOR * (wanted - self.position(t - MEASURING_DELAY)), -LIMIT), LIMIT)
+
+    def rates(self, t: float, x: np.ndarray) -> tuple[float, ...]:
+        """x_dot of x = [position, velocity, opening, opening rate, oil force]."""
+        _, v, opening, rate, force = x.tolist()
+        a = (force - VISCOUS * v - WEIGHT) / MASS
+        valve = FREQUENCY * (FREQUENCY * (self.current(t - VALVE_DELAY) - opening) - 2 * DAMPING * rate)
+        return v, a, rate, valve, (no_load_speed(opening) - v - LEAKAGE * force) / COMPLIANCE
+
+    def run(self, duration: float, **settings: Any) -> None:
+        """Integrate from 0 to the duration [s]; settings are solve_ivp's."""
+        t, x = 0.0, self.start
+        # The delayed step is a jump of the right-hand side: an interval ends there.
+        jump = STEP_AT + VALVE_DELAY
+        while t < duration:
+            end = min(t + self.interval, duration, jump if t < jump else duration)
+            found = solve_ivp(self.rates, (t, end), x, dense_output=True, **settings)
+            self.ends.append(end)
+            self.solutions.append(found.sol)
+            t, x = end, found.y[:, -1]
+
+    def positions(self, times: np.ndarray) -> np.ndarray:
+        """Positions at times of the run [m]."""
+        return np.array([self.position(t) for t in times.tolist()])
+
+
+def simulate_rig(start: np.ndarray, duration: float, interval: float, **settings: Any) -> Rig:
+    """The rig from a start at rest."""
+    rig = Rig(start, interval)
+    rig.run(duration, **settings)
+    return rig

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
-from benchmarks.rows import Findings, Row, Table
-from benchmarks.rx90 import ACCURACY, CONVERGED, OURS, PERFECT, RECORDING, SIGNALS, STEP, apart, full_run
-from benchmarks.timing import Timings, time_interleaved
+from benchmarks.findings import Findings, Row, Table, require_agreement
+from benchmarks.rx90 import ACCURACY, CONVERGED, OURS, PERFECT, RECORDING, SIGNALS, STEP, WHOLE, apart, full_run
+from benchmarks.timing import time_interleaved
 from robodyn.model import Solver
 from robodyn.perturbation import Perturbed, compute_nominal
 from robodyn.results import Run
-from robodyn_studies.catalog import rx90_weld
 from robodyn_studies.rx90_runs import weld
 
 SOLVERS = {
@@ -32,15 +31,25 @@ GOALS = {"rigid": 1 / 3, "elastic": 1 / 10, "flexible": None}
 PARTS = {"rigid": "rigid gears", "elastic": "elastic gears", "flexible": "flexible links"}
 # Of the many states of flexible links exact Jacobians and small explicit steps cost more than they gain.
 TRIED = {"flexible": ("rosw2", "rosw1")}
-ROUNDS = 9
-# Computing time of the whole weld in ms per simulated second.
-PER_SECOND = 1e3 / rx90_weld().duration
 ERRORS = ("non-linear from converged, um", "perturbed from it, um", "both apart with counts, um")
 
 
 @dataclass(frozen=True)
+class Size:
+    """Motion begins at 0.3 s."""
+
+    duration: float = WHOLE
+    builds: tuple[str, ...] = tuple(GOALS)
+    solvers: tuple[str, ...] = tuple(SOLVERS)
+    rounds: int = 9
+
+
+SIZES = {"smallest": Size(0.5, ("rigid",), ("rosw2",), 1), "usual": Size()}
+
+
+@dataclass(frozen=True)
 class Pair:
-    """Both methods with one solver: median times [s], ratio of each round's, and errors [m].
+    """Both methods with one solver: median times [ms/s], ratio of each round's, and errors [m].
 
     Attributes:
         error, near_error: of the non-linear and of the perturbed run against the converged one, with perfect encoders.
@@ -48,27 +57,30 @@ class Pair:
     """
 
     name: str
-    seconds: float
-    near_seconds: float
+    cost: float
+    near_cost: float
     ratio: float
     error: float
     near_error: float
     difference: float
 
 
-def measure() -> Findings:
+def measure(size: Size) -> Findings:
     """Rows at equal settings and each at its own fastest; a table for every solver."""
-    rows, tables = [], []
-    for build, goal in GOALS.items():
-        pairs = compare_methods(build)
-        rows += [equal_row(build, pairs[0], goal), own_row(build, pairs, goal)]
+    rows, tables, agreements = [], [], []
+    for build in size.builds:
+        pairs, nominal = compare_methods(build, size)
+        for pair in pairs:
+            what = f"tips of both methods and of a converged run, {PARTS[build]}, {pair.name},"
+            agreements.append(require_agreement(what, max(pair.error, pair.near_error), ACCURACY, "m"))
+        rows += [equal_row(build, pairs[0], nominal), own_row(build, pairs)]
         tables.append(tabulate(build, pairs))
-    return Findings(tuple(rows), tuple(tables))
+    return Findings(tuple(rows), tuple(tables), tuple(agreements))
 
 
 def tabulate(build: str, pairs: list[Pair]) -> Table:
     lines = tuple(
-        (p.name, p.seconds * PER_SECOND, p.near_seconds * PER_SECOND, 1 / p.ratio)
+        (p.name, p.cost, p.near_cost, 1 / p.ratio)
         + tuple(f"{error * 1e6:.3f}" for error in (p.error, p.near_error, p.difference))
         for p in pairs
     )
@@ -76,63 +88,54 @@ def tabulate(build: str, pairs: list[Pair]) -> Table:
     return Table(f"RX90B weld, {PARTS[build]}: both methods", columns, lines)
 
 
-def equal_row(build: str, pair: Pair, goal: float | None) -> Row:
-    """Both methods with the catalogue's solver."""
+def equal_row(build: str, pair: Pair, nominal: float) -> Row:
+    """Both methods with the catalogue's solver; nominal: time to compute the nominal motion [s]."""
     return Row(
         f"RX90B weld, {PARTS[build]}, perturbation against non-linear, both {pair.name}",
-        pair.near_seconds * PER_SECOND,
+        pair.near_cost,
         "ms/s",
         f"tips {pair.difference * 1e6:.2f} um apart with the encoders' counts; without them "
-        f"{pair.near_error * 1e6:.3f} um from a converged run; nominal motion in {nominal_time(build) * 1e3:.0f} ms",
-        pair.seconds * PER_SECOND,
+        f"{pair.near_error * 1e6:.3f} um from a converged run; nominal motion in {nominal * 1e3:.0f} ms",
+        pair.cost,
         f"non-linear {pair.name}",
         pair.ratio,
-        goal,
+        GOALS[build],
     )
 
 
-def own_row(build: str, pairs: list[Pair], goal: float | None) -> Row:
-    """Each method with its fastest solver whose tip is within 1 um of the converged run."""
-    full = min((pair for pair in pairs if pair.error < ACCURACY), key=lambda pair: pair.seconds)
-    near = min((pair for pair in pairs if pair.near_error < ACCURACY), key=lambda pair: pair.near_seconds)
+def own_row(build: str, pairs: list[Pair]) -> Row:
+    """Each method with its fastest solver: the tip of each is within 1 um of the converged run."""
+    full = min(pairs, key=lambda pair: pair.cost)
+    near = min(pairs, key=lambda pair: pair.near_cost)
     return Row(
         f"RX90B weld, {PARTS[build]}, the same, each with its fastest solver",
-        near.near_seconds * PER_SECOND,
+        near.near_cost,
         "ms/s",
         f"tips within {near.near_error * 1e6:.2f} um ({near.name}) and {full.error * 1e6:.2f} um ({full.name})",
-        full.seconds * PER_SECOND,
+        full.cost,
         f"non-linear {full.name}",
-        near.near_seconds / full.seconds,
-        goal,
+        near.near_cost / full.cost,
+        GOALS[build],
     )
 
 
-def compare_methods(build: str) -> list[Pair]:
-    """All solvers, all contenders in turn."""
-    solvers = {name: SOLVERS[name] for name in TRIED.get(build, SOLVERS)}
-    full = {name: full_run(solver, build) for name, solver in solvers.items()}
-    near = {name: near_run(solver, build) for name, solver in solvers.items()}
-    timings = time_interleaved(full | {f"{name} near": run for name, run in near.items()}, ROUNDS)
-    best = full_run(CONVERGED, build)(parameters=PERFECT)
-    return [pair_up(name, full[name], near[name], best, timings) for name in solvers]
-
-
-def pair_up(name: str, full: Callable[..., Run], near: Callable[..., Run], best: Run, timings: Timings) -> Pair:
-    ratio = timings.ratio(f"{name} near", name)
-    error, near_error = (apart(run(parameters=PERFECT), best) for run in (full, near))
-    return Pair(
-        name, timings.median(name), timings.median(f"{name} near"), ratio, error, near_error, apart(near(), full())
-    )
-
-
-def near_run(solver: Solver, build: str) -> Callable[..., Run]:
-    """The run near the nominal motion, made ready; takes numbers to change."""
-    return partial(Perturbed(weld(build), solver=solver, signals=SIGNALS).simulate, recording=RECORDING)
-
-
-def nominal_time(build: str) -> float:
-    """What the nominal motion takes to compute, its equations being derived [s]."""
-    equations = Perturbed(weld(build), solver=OURS).equations
+def compare_methods(build: str, size: Size) -> tuple[list[Pair], float]:
+    """All solvers, all contenders in turn; and what the nominal motion takes to compute, its equations derived [s]."""
+    solvers = {name: SOLVERS[name] for name in size.solvers if name in TRIED.get(build, SOLVERS)}
+    full = {name: full_run(solver, build, size.duration) for name, solver in solvers.items()}
+    scenario = replace(weld(build), duration=size.duration)
+    methods = {name: Perturbed(scenario, solver=solver, signals=SIGNALS) for name, solver in solvers.items()}
+    near: dict[str, Callable[..., Run]] = {
+        name: partial(method.simulate, recording=RECORDING) for name, method in methods.items()
+    }
+    timings = time_interleaved(full | {f"{name} near": run for name, run in near.items()}, size.rounds)
+    best = full_run(CONVERGED, build, size.duration)(parameters=PERFECT)
+    pairs = []
+    for name in solvers:
+        costs = [1e3 * timings.median(each) / size.duration for each in (name, f"{name} near")]
+        errors = [apart(run(parameters=PERFECT), best) for run in (full[name], near[name])]
+        difference = apart(near[name](), full[name]())
+        pairs.append(Pair(name, *costs, timings.ratio(f"{name} near", name), *errors, difference))
     begun = time.perf_counter()
-    compute_nominal(equations)
-    return time.perf_counter() - begun
+    compute_nominal(next(iter(methods.values())).equations)
+    return pairs, time.perf_counter() - begun

@@ -1,4 +1,4 @@
-"""How long does each contender take, on a machine whose speed changes from moment to moment?"""
+"""Timing: how long does each contender take, on a machine whose speed changes from moment to moment?"""
 
 from __future__ import annotations
 
@@ -6,6 +6,17 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
+
+import numpy as np
+
+from benchmarks.findings import Row
+from robodyn.assembly import SignalInfo, System
+from robodyn.engine import Problem, Recording, Trajectory, integrate
+from robodyn.model import Solver
+from robodyn.simulation import CompiledSystem, compile_system
+from robodyn.simulation.problem import build_problem
+from robodyn.simulation.starting import find_start
 
 
 @dataclass(frozen=True)
@@ -22,6 +33,36 @@ class Timings:
         """Median over the rounds of ours / rival: a slow moment of the machine hits both."""
         return median(a / b for a, b in zip(self.seconds[ours], self.seconds[rival], strict=True))
 
+    def row(
+        self,
+        name: str,
+        ours: str,
+        unit: str,
+        scale: float,
+        *,
+        rival: str = "",
+        rival_name: str = "",
+        rival_scale: float | None = None,
+        goal: float | None = None,
+        **details: Any,
+    ) -> Row:
+        """The row of a contender, beside a rival if one is named.
+
+        Args:
+            scale, rival_scale: what makes the seconds of each the `unit` of the row; the rival's is ours by default.
+            goal: of the ratio where a rival is named: without effect where that was not timed, being not installed.
+            details: `note` and `holds` of the row.
+        """
+        cost = self.median(ours) * scale
+        if not rival:
+            return Row(name, cost, unit, goal=goal, **details)
+        if rival not in self.seconds:
+            return Row(name, cost, unit, **details)
+        rival_scale = scale if rival_scale is None else rival_scale
+        ratio = self.ratio(ours, rival) * scale / rival_scale
+        times = {"rival": self.median(rival) * rival_scale, "rival_name": rival_name, "ratio": ratio}
+        return Row(name, cost, unit, goal=goal, **times, **details)
+
 
 def time_interleaved(contenders: Mapping[str, Callable[[], object]], rounds: int) -> Timings:
     """Run all contenders in turn, `rounds` times, in alternating order; a first round does not count."""
@@ -35,3 +76,34 @@ def time_interleaved(contenders: Mapping[str, Callable[[], object]], rounds: int
             if k > 0:
                 seconds[name].append(elapsed)
     return Timings({name: tuple(values) for name, values in seconds.items()})
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A compiled system with its start values: run again and again, nothing but the integration is timed."""
+
+    problem: Problem
+    x: np.ndarray
+    m: np.ndarray
+    p: np.ndarray
+    compiled: CompiledSystem
+
+    @property
+    def recorded(self) -> tuple[SignalInfo, ...]:
+        """The signals behind the columns of a trajectory's y."""
+        return self.compiled.recorded
+
+    def run(self, solver: Solver, duration: float, times: np.ndarray | None = None) -> Trajectory:
+        """Integrate from 0 to the duration [s]; outputs are kept at the given times, or only at both ends."""
+        recording = Recording("none") if times is None else Recording("times", times=times)
+        return integrate(self.problem, solver, 0.0, duration, self.x, self.m, self.p, recording)
+
+
+def prepare(system: System, solver: Solver, signals: tuple[str, ...]) -> Prepared:
+    """Compile what a family of solvers needs; the outputs are the signals that match the patterns."""
+    compiled = compile_system(system, solver, signals=signals)
+    values = compiled.parameter_values({})
+    numbers = {name: number.value for name, number in system.scenario.numbers().items()}
+    p = compiled.module.prepare(values)
+    start = find_start(compiled, values)
+    return Prepared(build_problem(compiled, p, numbers, start), start.x, start.m, p, compiled)

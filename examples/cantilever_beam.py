@@ -40,3 +40,8 @@ def main() -> dict[str, float]:
 def draw(path: str) -> None:
     """The tip swings about its sag."""
     plot_signals(rd.simulate(describe_beam()), ["rod.tip.position.y", "rod.strain_energy"], path)
+
+
+if __name__ == "__main__":
+    for name, value in main().items():
+        print(f"{name:<10} {value:.6g}")

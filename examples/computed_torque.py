@@ -47,3 +47,8 @@ def draw(path: str) -> None:
     """With the right model, and with a wrong one."""
     runs = [rd.simulate(describe_arm(knows)) for knows in (True, False)]
     plot_signals(runs, ["*.position", "*.torque"], path, labels=["right model", "forearm half as heavy"])
+
+
+if __name__ == "__main__":
+    for name, value in main().items():
+        print(f"{name:<6} {value:.3g} rad")

@@ -49,3 +49,8 @@ def draw(path: str) -> None:
     axes.loglog(list(errors), list(errors.values()), "o-", color=COLOURS[0])
     axes.set(xlabel="macro step [s]", ylabel="error [m]")
     write_figure(figure, path)
+
+
+if __name__ == "__main__":
+    for step, error in main().items():
+        print(f"macro step {1e3 * step:4.1f} ms: error {error:.2e} m")

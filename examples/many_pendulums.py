@@ -39,3 +39,8 @@ def draw(path: str) -> None:
     axes.plot(np.degrees(ANGLES), main(), ".", markersize=2, color=COLOURS[0])
     axes.set(xlabel="let go at [deg]", ylabel="speed at the bottom [rad/s]")
     write_figure(figure, path)
+
+
+if __name__ == "__main__":
+    speeds = main()
+    print(f"{len(speeds)} pendulums, from {speeds.min():.4f} to {speeds.max():.4f} rad/s")

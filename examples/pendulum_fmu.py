@@ -53,3 +53,7 @@ def draw(path: str) -> None:
     axes.set(xlabel="time [s]", ylabel="angle [rad]")
     axes.legend()
     write_figure(figure, path)
+
+
+if __name__ == "__main__":
+    print(f"largest difference between FMPy and robodyn: {main()['difference']:.1e} rad")

@@ -50,3 +50,8 @@ def main() -> dict[str, float]:
 def draw(path: str) -> None:
     """One turn: the slider's place, and the torque at the crank."""
     plot_signals(rd.simulate(describe_engine()), ["slide.position", "slide.acceleration", "drive.force"], path)
+
+
+if __name__ == "__main__":
+    found = main()
+    print(f"place of the slider right to {found['error']:.1e} m, at most {found['torque']:.2f} N m at the crank")

@@ -58,3 +58,7 @@ def main() -> rd.Run:
 def draw(path: str) -> None:
     """Cart, pole and force."""
     plot_signals(main(), ["rail.position", "hinge.position", "mpc.force"], path)
+
+
+if __name__ == "__main__":
+    print(main().summary())

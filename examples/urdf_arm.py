@@ -44,3 +44,8 @@ def main() -> dict[str, np.ndarray]:
 def draw(path: str) -> None:
     """The arm let go."""
     plot_signals(rd.simulate(read_arm().scenario(duration=2.0)), ["shoulder.position", "elbow.position"], path)
+
+
+if __name__ == "__main__":
+    for name, value in main().items():
+        print(name, value, sep="\n")

@@ -5,7 +5,7 @@ import gc
 
 import typer.testing
 
-LONGEST = ("identities/test_random_machines", "unit/analysis/test_fit", "test_docs")
+LONGEST = ("identities/test_random_machines", "unit/analysis/test_fit", "test_docs", "contracts/test_benchmarks")
 
 # Traced graphs are hundreds of thousands of objects without cycles: looking for cycles less often saves a tenth.
 gc.set_threshold(100_000, 20, 100)

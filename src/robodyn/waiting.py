@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, Protocol, TextIO, TypeVar, runtime_checkable
+from typing import Any, ParamSpec, TextIO, TypeVar
 
 QUIET = "ROBODYN_QUIET"
 QUIET_SECONDS = 1.0
@@ -31,13 +31,12 @@ class WaitingLine:
     """Work under way: `with WaitingLine("fitting arm") as line: ...`, in which `line.update("3 of 10")` may be called.
 
     Args:
-        watched: by a thread of its own, which prints in time whatever the work does; otherwise only updates print.
+        watched: by another thread, which prints in time whatever the work does; otherwise only updates print.
     """
 
     def __init__(self, what: str, *, quiet: bool = False, watched: bool = True) -> None:
         self.what, self.quiet, self.watched = what, quiet, watched
-        self.timer: threading.Timer | None = None
-        self.due = math.inf
+        self.begun = self.due = math.inf
 
     def __enter__(self) -> WaitingLine:
         self.quiet = self.quiet or _work.depth > 0 or bool(os.environ.get(QUIET))
@@ -46,15 +45,12 @@ class WaitingLine:
         self.ended = False
         _work.depth += 1
         if self.watched and not self.quiet:
-            self.timer = threading.Timer(QUIET_SECONDS, self._report, [""])
-            self.timer.daemon = True
-            self.timer.start()
+            _watcher.watch(self)
         return self
 
     def __exit__(self, *_: object) -> None:
         _work.depth -= 1
-        if self.timer:
-            self.timer.cancel()
+        _watcher.lines.pop(self, None)
         with _line.lock:
             self.ended = True
             _line.close(self, time.monotonic() - self.begun)
@@ -64,13 +60,14 @@ class WaitingLine:
         now = time.monotonic()
         if now >= self.due and not self.quiet:
             self.due = now + SECONDS_BETWEEN_UPDATES
-            self._report(detail)
+            self.report(detail)
 
     def follow(self, duration: float, begin: float = 0.0) -> Callable[[float, float, int], None]:
         """Progress of a simulation: a function of (time, step, steps) that shows the simulated time."""
         return lambda now, step, steps: self.update(f"{now - begin:.3g} of {duration:g} s")
 
-    def _report(self, detail: str) -> None:
+    def report(self, detail: str = "") -> None:
+        """Show the line, unless the work has ended."""
         with _line.lock:
             if not self.ended:
                 _line.show(self, detail)
@@ -96,20 +93,45 @@ def told_if_slow(doing: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorate
 
 
-@runtime_checkable
-class _Named(Protocol):
-    name: Any
-
-
-@runtime_checkable
-class _Scenic(Protocol):
-    scenario: Any
-
-
 def _name_of(arguments: tuple[Any, ...]) -> str:
     first = arguments[0] if arguments else None
-    named = first.scenario if isinstance(first, _Scenic) else first
-    return named.name if isinstance(named, _Named) and isinstance(named.name, str) else ""
+    name = getattr(getattr(first, "scenario", first), "name", "")
+    return name if isinstance(name, str) else ""
+
+
+class _Watcher:
+    """A thread for all work that is watched: one of its own would take short work longer than the work itself.
+
+    Attributes:
+        lines: work under way that has not been shown.
+    """
+
+    def __init__(self) -> None:
+        self.lines: dict[WaitingLine, None] = {}
+        self.something = threading.Event()
+        self.thread: threading.Thread | None = None
+
+    def watch(self, line: WaitingLine) -> None:
+        """Show a line when its time has come, unless its work has ended by then."""
+        if self.thread is None or not self.thread.is_alive():
+            # The first time, or in a process that was forked, which has no threads.
+            self.lines, self.something = {}, threading.Event()
+            self.thread = threading.Thread(target=self._run, name="robodyn-waiting", daemon=True)
+            self.thread.start()
+        self.lines[line] = None
+        if not self.something.is_set():
+            self.something.set()
+
+    def _run(self) -> None:
+        while self.something.wait():
+            self.something.clear()
+            # What begins while this sleeps is due later.
+            while lines := list(self.lines):
+                first = min(lines, key=lambda line: line.begun)
+                time.sleep(max(first.begun + QUIET_SECONDS - time.monotonic(), 0.0))
+                if first in self.lines:
+                    first.report()
+                self.lines.pop(first, None)
 
 
 class _Work(threading.local):
@@ -164,4 +186,4 @@ def _is_rewritable(stream: TextIO | None) -> bool:
     return stream.isatty() or type(stream).__module__.startswith("ipykernel")
 
 
-_work, _line = _Work(), _Line()
+_work, _line, _watcher = _Work(), _Line(), _Watcher()

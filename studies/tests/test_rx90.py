@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from computed_figures import figures_of, flawed_figures
+from computed_figures import figures_of, flawed_figures, wrong_numbers
 
 from robodyn.results import SignalInfo
 from robodyn_studies import STUDIES
@@ -39,6 +39,10 @@ def test_the_promised_figures_are_there_and_reproduced(found):
 
 def test_every_figure_comes_out():
     assert flawed_figures("rx90") == []
+
+
+def test_numbers_of_its_page_are_those_of_its_figures():
+    assert wrong_numbers("rx90", "rx90.md") == []
 
 
 def test_counts_are_exact_and_cannot_pass_by_a_tolerance(found):

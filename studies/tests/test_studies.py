@@ -32,6 +32,14 @@ def test_every_study_has_its_tests_and_one_that_all_its_figures_come_out():
         assert f'flawed_figures("{name}"' in (Path(__file__).parent / f"test_{name}.py").read_text()
 
 
+def test_every_scenario_file_is_run_by_a_test():
+    folder = Path(__file__).parents[1]
+    files = {path.name for path in folder.rglob("*.toml")} - {"pyproject.toml"}
+    tests = "".join(path.read_text(encoding="utf-8") for path in folder.glob("tests/*.py"))
+    assert files
+    assert [name for name in files if f'/ "{name}")' not in tests] == []
+
+
 def test_the_page_of_a_study_shows_its_figures_and_pictures(tmp_path):
     study = dataclasses.replace(STUDIES["scara"], pictures=lambda: STUDIES["scara"].pictures()[:3])
     page = write_page(study, [PublishedValue("some_figure", 2.0, 2.1, "s", 0.2, "why | so", "there")], tmp_path)

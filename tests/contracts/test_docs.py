@@ -1,28 +1,36 @@
 """What the documentation shows is true: its code runs, its files are read, its commands print what it says.
 
-The words behind a fence's language mark what is tested: `python run` is executed, `toml file=NAME` is written
+The word behind a fence's language marks what is tested: `python run` is executed, `toml file=NAME` is written
 and checked, `toml broken=NAME` written and refused, `toml append=NAME` added to such a file, `toml cosim=NAME` written
-and read as a co-simulation, `python file=NAME` and `csv file=NAME` written, `console run` executed and compared line by
-line ("..." stands for any lines, numbers are compared to 4 digits). The blocks of a page share a folder.
+and read as a co-simulation, `toml mapping=NAME` as a mapping, `toml text=NAME` only as TOML; `python file=NAME`, `csv
+file=NAME` and `xml file=NAME` are written. Every command of a `console` fence is run, and with `console run` its output
+compared line by line ("..." stands for any lines, numbers are compared to 4 digits). Commands within sentences are run
+too, unless they name only a form (`robodyn show RUN`); those are read by the real command line, and so are the long
+ones of `SHORTER`, which are run in a shorter form. The blocks of a page share a folder.
 """
 
 import importlib
 import importlib.util
 import json
 import math
+import os
 import re
 import runpy
 import shlex
 import sys
-from dataclasses import dataclass
-from pathlib import Path
+import tomllib
+from fnmatch import fnmatchcase
 
 import jsonschema
 import pytest
+import typer.testing
+from support.doc_pages import DIRECTIVE, FORM, INLINE, ROOT, lay_out, read_commands, read_steps, shorten
 from typer.testing import CliRunner
 
 from robodyn import ModelError, Solver, assemble, read_scenario
+from robodyn.catalog import find_scenario, list_scenarios
 from robodyn.cli import app
+from robodyn.cli.commands import COMMANDS
 from robodyn.cli.outputs import output_schema
 from robodyn.cosimulation import read_cosimulation
 from robodyn.files import make_schema
@@ -31,22 +39,21 @@ from robodyn.fmi import read_fmu
 from robodyn.results import Outcome, OutcomeKind
 from robodyn.units import COHERENT, OTHERS, PREFIXED
 
-ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 LIBRARY = ROOT / "src" / "robodyn"
 PACKAGES = sorted(found.parent.name for found in LIBRARY.glob("*/__init__.py"))
 GUIDE = LIBRARY / "cli" / "guide.md"
 SITE = [*sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("how-to/*.md"))]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", GUIDE, *SITE]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "studies" / "README.md", GUIDE, *SITE]
 # All that speaks of the code: pages, and docstrings and comments of the library and of the studies.
 TEXTS = [
     *PAGES,
     ROOT / "CHANGELOG.md",
-    ROOT / "studies" / "README.md",
+    DOCS / "llms.txt",
+    *sorted(DOCS.glob("tutorials/*.md")),
     *sorted(LIBRARY.glob("**/*.py")),
     *sorted(ROOT.glob("studies/src/**/*.py")),
 ]
-FENCE = re.compile(r"^```(\w+)[ ]+(\S+)[ ]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ANY_CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 TOCTREE = re.compile(r"^```{toctree}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WRITTEN_BY_THE_BUILD = ("api", "gallery", "studies", "jupyter_execute")
@@ -62,42 +69,36 @@ ENTRY_POINTS = ("robodyn.scenarios", "robodyn.studies")
 SHOWN_TOLERANCE = 1e-4
 
 
-@dataclass(frozen=True)
-class CodeBlock:
-    """A marked block of a page: where it begins, its language, its mark and its text."""
-
-    place: str
-    language: str
-    mark: str
-    text: str
-
-
-def read_blocks(page):
-    text = page.read_text(encoding="utf-8")
-    return [
-        CodeBlock(f"{page.name}:{text.count(chr(10), 0, found.start()) + 1}", *found.groups())
-        for found in FENCE.finditer(text)
-    ]
-
-
-def run_block(block, folder, names):
-    """Do what a block's mark says; an unknown mark is an error of the page."""
-    action, _, file = block.mark.partition("=")
-    if block.mark == "run" and block.language == "python":
-        exec(compile(block.text, block.place, "exec"), names)
-    elif block.mark == "run" and block.language == "console":
-        run_commands(block, folder)
-    elif action in ("file", "append", "broken", "cosim", "mapping") and file:
+def run_step(step, folder, names):
+    """Do what a step's mark says; an unknown mark is an error of the page."""
+    action, _, file = step.mark.partition("=")
+    if step.mark == "run" and step.language == "python":
+        exec(compile(step.text, step.place, "exec"), names)
+    elif step.language == "console" and step.mark in ("", "run", "inline"):
+        run_commands(step)
+    elif action in ("file", "append", "broken", "cosim", "mapping", "text") and file:
         with open(folder / file, "a" if action == "append" else "w", encoding="utf-8") as target:
-            target.write(block.text)
+            target.write(step.text)
         if action == "cosim":
             read_cosimulation(folder / file, {"fmu": read_fmu})
         elif action == "mapping":
             read_mapping(folder / file)
-        elif block.language == "toml":
+        elif step.language == "toml" and action != "text":
             check_file(folder / file, action == "broken")
+        elif step.language == "toml":
+            tomllib.loads(step.text)
     else:
-        pytest.fail(f"{block.place}: unknown mark '{block.language} {block.mark}'")
+        shown = NOT_RUN.get(step.place.partition(":")[0], ())
+        assert any(words in step.text for words in shown), f"{step.place}: is not run: mark it"
+
+
+# Fences that are shown and not run, by their words: C and JavaScript beside what is exported, which tests of exports
+# compile; clusters of other programs; a widget that needs a notebook.
+NOT_RUN = {
+    "exports.md": ("simulation_new(", 'from "./simulation.mjs"'),
+    "sweeps.md": ("SLURMCluster", "KubeCluster"),
+    "results.md": ("explore(",),
+}
 
 
 def check_file(path, broken):
@@ -109,26 +110,100 @@ def check_file(path, broken):
         assemble(read_scenario(path))
 
 
-def run_commands(block, folder):
-    for entry in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
-        command, _, expected = entry.partition("\n")
-        program, *arguments = shlex.split(command)
-        assert program == "robodyn", f"{block.place}: only robodyn commands are tested, not {program}"
-        done = CliRunner().invoke(app, arguments, env={"COLUMNS": "80", "ROBODYN_QUIET": "1"})
-        code, printed = done.exit_code, done.output
-        compare_output(f"{block.place}: $ {command}", expected.splitlines(), printed.splitlines())
-        if "--json" in arguments:
-            check_json(f"{block.place}: $ {command}", arguments[0], printed)
-        # A message of failure would pass for "..." alone; 3 is a run that is kept, but suspect.
-        assert done.exception is None or isinstance(done.exception, SystemExit), f"{block.place}: $ {command}"
-        assert code in (0, 3) or expected.replace("...", "").strip(), f"{block.place}: $ {command}\n{printed}"
+REPRODUCED = set()
+"""Parts of studies that a page has asked for already: several pages name the same."""
+
+
+def run_commands(step):
+    """Run each command, in its shorter form where it has one; what is shown below it must be printed."""
+    for command, shown in read_commands(step):
+        if not command.startswith("robodyn "):
+            check_other_command(step.place, command)
+            continue
+        place = f"{step.place}: $ {command}"
+        complete = read_by_the_command_line(place, command)
+        assert complete or step.mark == "inline", f"{place}: cannot be run as it stands"
+        words = shorten(os.path.expandvars(command)) if complete else None
+        if words is None:
+            continue
+        compared = step.mark == "run"
+        if tuple(words) in REPRODUCED:
+            continue
+        done = run_command(place, words, failure_is_shown=compared and shown.replace("...", "").strip())
+        if words[1] == "reproduce":
+            REPRODUCED.add(tuple(words))
+        if compared:
+            compare_output(place, shown.splitlines(), done.output.splitlines())
+        if "--json" in words:
+            check_json(place, words[1], done.output)
+
+
+def run_command(place, words, failure_is_shown=False):
+    done = CliRunner().invoke(app, words[1:], env={"COLUMNS": "100", "ROBODYN_QUIET": "1"})
+    assert done.exception is None or isinstance(done.exception, SystemExit), f"{place}\n{done.exception!r}"
+    # 3 is a run that is kept, but suspect.
+    assert done.exit_code in (0, 3) or failure_is_shown, f"{place}\n{done.output}"
+    return done
+
+
+def read_by_the_command_line(place, command):
+    """Whether a command is complete; it, its options and their values must be known, the numbers it names be there."""
+    words = shlex.split(command.partition(" > ")[0])[1:]
+    if words[0].startswith("-") or words[0] == "COMMAND":
+        assert words[-1] in ("--help", "--install-completion"), place
+        return False
+    assert words[0] in COMMANDS, place
+    subcommand = typer.testing._get_command(app).get_command(None, words[0])
+    usage_error, problem = typer.BadParameter.__base__, None
+    try:
+        context = subcommand.make_context(words[0], words[1:])
+    except typer.Exit:
+        return False
+    except usage_error as error:
+        problem = error
+    if problem is None:
+        check_named_numbers(place, context.params)
+        return not FORM.search(command)
+    # `robodyn budget` and `robodyn run --set` are names, of a command and of an option of it.
+    first = next(parameter for parameter in subcommand.params if parameter.param_type_name == "argument")
+    unfinished = getattr(problem, "param", None) is first or len(words) == 1
+    unfinished |= words[-1].startswith("--") and "requires an argument" in problem.format_message()
+    assert unfinished, f"{place}\n{problem.format_message()}"
+    return False
+
+
+def check_named_numbers(place, given):
+    """Numbers that options name, also by patterns, are numbers of the scenario, where it is one of the catalogue."""
+    scenario = given.get("scenario")
+    if scenario not in list_scenarios() or FORM.search(str(given)):
+        return
+    known = find_scenario(scenario).numbers()
+    texts = [given.get(option) or "" for option in ("free", "parameters") if given.get(option) != "gains"]
+    for option in ("vary", "values", "random", "setting", "bounds"):
+        texts += [text.partition("=")[0] for text in given.get(option) or []]
+    patterns = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+    missing = [
+        one for one in patterns if not one.startswith("initial.") and not any(fnmatchcase(n, one) for n in known)
+    ]
+    assert not missing, f"{place}: no numbers of {scenario}: {missing}"
+
+
+def check_other_command(place, command):
+    """Installations name folders and extras that are there; make, its targets; nothing else is shown."""
+    program, *words = shlex.split(command)
+    if "=" in program:
+        return
+    assert program in ("pip", "make", "cd", "git", ".venv/bin/python"), f"{place}: $ {command}"
+    for word in words:
+        assert not word.startswith("./") or (ROOT / word).is_dir(), f"{place}: $ {command}"
 
 
 def check_json(place, command, printed):
     """What is printed as JSON, among messages on the other stream, is what `robodyn schema COMMAND` promises."""
     begin = re.search(r"^[\[{]", printed, re.MULTILINE)
     value, _ = json.JSONDecoder().raw_decode(printed[begin.start() :])
-    schema = jsonschema.Draft202012Validator(output_schema(command)["anyOf"][0])
+    *kinds, _ = output_schema(command)["anyOf"]
+    schema = jsonschema.Draft202012Validator({"anyOf": kinds} if len(kinds) > 1 else kinds[0])
     wrong = [f"{error.json_path}: {error.message}" for error in schema.iter_errors(value)]
     assert not wrong, f"{place}\n" + "\n".join(wrong)
 
@@ -174,15 +249,43 @@ def load_table_maker(name):
     return module
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def name_page(page):
+    return page.stem if page.stem != "README" or page.parent == ROOT else f"{page.parent.name}-README"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_page)
 def test_what_a_page_shows_happens(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("UR5", "ur5.urdf")
+    lay_out(page, tmp_path, lambda words: run_command(page.name, words))
     names = {"__name__": f"page_{page.stem}"}
-    for block in read_blocks(page):
-        run_block(block, tmp_path, names)
+    shown = {step.text for step in read_steps(page) if step.mark != "inline"}
+    for step in read_steps(page):
+        # A sentence that repeats a command of a fence does not run it twice.
+        if step.mark != "inline" or not any(step.text in text for text in shown):
+            run_step(step, tmp_path, names)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=name_page)
+def test_commands_stand_in_fences_or_sentences(page):
+    """An indented line would be shown as a command and read by no test."""
+    assert not re.findall(
+        r"^ {4,}(?:\$ )?robodyn .*", DIRECTIVE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE
+    )
+
+
+def test_commands_of_all_other_texts_are_read_by_the_command_line():
+    """Docstrings, messages, the list of changes, tutorials: each command and option that they name is there."""
+    count = 0
+    for text in set(TEXTS) - set(PAGES):
+        for found in INLINE.findall(text.read_text(encoding="utf-8")):
+            if "{" not in found:
+                count += 1
+                read_by_the_command_line(text.name, " ".join(found.split()))
+    assert count > 40
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_page)
 def test_links_inside_the_project_lead_somewhere(page):
     prose = ANY_CODE.sub("", page.read_text(encoding="utf-8"))
     for target in LINK.findall(prose):

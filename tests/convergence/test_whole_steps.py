@@ -37,7 +37,6 @@ def errors_of(scenario, method, steps=STEPS):
 @pytest.mark.parametrize("method", ["rosw1", "rosw2"])
 def test_sliding_sticking_and_reversing_converge_with_order_two(method):
     errors = errors_of(make(two_link_loop(1.0)), method)
-    # The change of inertia forces with the speed is of first order in rosw1, and small: slopes from 1.7 on.
     assert 1.7 < observed_order(STEPS, errors) < 2.4
     assert errors[0] < 2e-6
 

@@ -101,7 +101,7 @@ def spin(hub, time):
 def test_beam_that_is_spun_up_bends_back_and_straightens_again():
     """The manoeuvre of Kane, Ryan and Banerjee (1987), with a beam of this project's choice.
 
-    Numbers by `benchmarks/exudyn_spin_up.py`, 16 elements: another formulation without floating frame or modes.
+    Numbers by `python -m benchmarks.flexible_arm 16 5e-5`: another formulation without floating frame or modes.
     """
     section = Section(6.8952e10, 2.6e10, 2766.67, 7.2968e-5, 8.2181e-9, 8.2181e-9, 1.6e-8)
     body = beam("arm", 8.0, section, Reduction(modes=2, directions=("y", "rz"), stiffening=True), elements=16)
@@ -122,7 +122,7 @@ def test_beam_that_is_spun_up_bends_back_and_straightens_again():
     assert np.max(np.abs(bent(np.linspace(15, 20, 501)))) == pytest.approx(0.0076, abs=0.001)
 
 
-# By `benchmarks/exudyn_two_link_arm.py`, 16 elements a link, steps of 50 us: elbow x, y, tip x, y [m].
+# By `python -m benchmarks.flexible_arm 16 5e-5`, elements a link and step: elbow x, y, tip x, y [m].
 FALLING = {
     0.25: (0.9334626, -0.3586692, 1.9314680, -0.2955509),
     0.5: (0.4781850, -0.8782441, 1.3741450, -1.3223714),

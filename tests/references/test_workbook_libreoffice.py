@@ -133,7 +133,7 @@ def recalculated(tmp_path_factory):
     paths = {name: folder / f"{name}.xlsx" for name in books}
     for name, write in books.items():
         write(paths[name])
-    profile = f"-env:UserInstallation=file://{folder}/profile"
+    profile = f"-env:UserInstallation={(folder / 'profile').as_uri()}"
     command = [SOFFICE, "--headless", profile, "--convert-to", "xlsx", "--outdir", folder / "done", *paths.values()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
 

@@ -128,6 +128,20 @@ class Browser:
         ]
         return [address for address in sent if not address.startswith(("data:", "chrome"))]
 
+    @contextmanager
+    def sized(self, width, height):
+        """A page has so many pixels for itself, without the frame of the browser."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self._develop("Emulation.setDeviceMetricsOverride", **size)
+        try:
+            yield self
+        finally:
+            self._develop("Emulation.clearDeviceMetricsOverride")
+
+    def _develop(self, command, **parameters):
+        """Send a command of Chromium's own protocol, for what WebDriver does not know."""
+        self._report("goog/cdp/execute", {"cmd": command, "params": parameters})
+
     def close(self):
         self._call("DELETE", f"/session/{self.session}")
 

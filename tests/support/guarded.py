@@ -10,6 +10,9 @@ import warnings
 from math import ceil
 from pathlib import Path
 
+import robodyn
+
+PACKAGE = Path(robodyn.__file__).parent
 LONGEST, LARGEST = 10.0, 1 << 30
 """Seconds of computing and bytes of one piece of work."""
 END = "\0"
@@ -87,8 +90,9 @@ def _report(work, allowed):
     except allowed as error:
         return f"refused\n{error}" if str(error).strip() else "FAILED\nrefused without a word"
     except BaseException as error:  # noqa: BLE001  whatever it is, it is reported
-        own = [frame for frame in traceback.extract_tb(error.__traceback__) if "robodyn" in frame.filename]
-        place = f"{own[-1].filename.rpartition('robodyn/')[2]}:{own[-1].name}" if own else "?"
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if Path(frame.filename).is_relative_to(PACKAGE)]
+        place = f"{Path(own[-1].filename).relative_to(PACKAGE).as_posix()}:{own[-1].name}" if own else "?"
         return f"FAILED\n{type(error).__name__} in {place}: {str(error)[:300]}"
     return "done\n"
 

@@ -1,10 +1,12 @@
-"""Kernels for tests of the engine: Python functions behind the engine's machine signature."""
+"""Kernels for tests: Python functions behind the engine's machine signature, and one that is compiled."""
 
 import ctypes
 
+import casadi as ca
 import numpy as np
 
 from robodyn.engine import Problem
+from robodyn.native import compile_kernels
 
 SIGNATURE = ctypes.CFUNCTYPE(None, *[ctypes.POINTER(ctypes.c_double)] * 6)
 ALIVE = []
@@ -36,3 +38,17 @@ def make_problem(rhs: int, n_x: int, **fields) -> Problem:
     for name in ("guard_direction", "guard_terminal", "guard_action"):
         fields.setdefault(name, np.zeros(fields.get("n_guards", 0), np.int64))
     return Problem(**{**sizes, "n_x": n_x, "rhs": rhs, **fields})
+
+
+def compile_sine(factor=2.5):
+    """Value at 2 of a function of x, and how often it was compiled."""
+    x = ca.SX.sym("x")
+    messages = []
+    module = compile_kernels({"f": ca.Function("f", [x], [ca.sin(x) * factor])}, on_compile=messages.append)
+    return float(module.kernels["f"](2.0)[0]), len(messages)
+
+
+def compile_together(barrier, results):
+    """The value of a function compiled when the other processes are ready to compile it too."""
+    barrier.wait()
+    results.put(compile_sine()[0])

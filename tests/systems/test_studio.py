@@ -1,6 +1,7 @@
 """Does the studio, in a real browser, answer a slider with the run that the library makes, and survive its troubles?"""
 
 import http.client
+import itertools
 import os
 import signal
 import subprocess
@@ -48,6 +49,72 @@ def page(browser, studio):
     browser.open(studio.address)
     yield browser
     assert browser.errors() == []
+
+
+@pytest.fixture(scope="module")
+def weld():
+    """A scenario with hundreds of numbers and signals."""
+    with serving("rx90-weld") as server:
+        yield server
+
+
+LAYOUT = """
+    const box = (element) => {
+      const {left, top, right, bottom} = element.getBoundingClientRect();
+      return [left, top, right, bottom];
+    };
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    const seen = (element) => {
+      const [left, top, right, bottom] = box(element);
+      const middle = (top + bottom) / 2;
+      // Its middle and both ends: nothing lies over it, and nothing that scrolls cuts it off.
+      const places = [0.1, 0.5, 0.9].map((share) => left + share * (right - left));
+      return places.every((x) => element === document.elementFromPoint(x, middle));
+    };
+    const tools = all('#actions button, #replay-tools button, #tabs button');
+    const scrolling = all('body, #desk, #tree, #plots, #panes');
+    const ids = all('[id]').map(({id}) => id);
+    return {
+      panels: Object.fromEntries(arguments[0].map((selector) => [selector, box(document.querySelector(selector))])),
+      sliders: all('#tree input[type=range]').filter(seen).length,
+      charts: all('.chart').map(box),
+      machine: box(document.querySelector('#machine')),
+      covered: tools.filter((tool) => !seen(tool)).map(({textContent}) => textContent),
+      wide: scrolling.filter((part) => part.scrollWidth > part.clientWidth).map(({id}) => id),
+      twice: ids.filter((id, k) => ids.indexOf(id) !== k),
+    };"""
+PANELS = (".top", "#numbers", "#replay", "#transport", "#sheet", "#plots")
+
+
+def lies_within(inner, outer):
+    return all(inner[k] >= outer[k] and inner[k + 2] <= outer[k + 2] for k in (0, 1))
+
+
+def overlap(one, other):
+    return all(one[k] < other[k + 2] and other[k] < one[k + 2] for k in (0, 1))
+
+
+@pytest.mark.parametrize(("width", "height", "sliders"), [(1440, 900, 8), (1280, 720, 8), (1280, 577, 6)])
+def test_panels_fill_the_window_side_by_side_and_sliders_are_seen(artist, weld, width, height, sliders):
+    """The last window is what a browser's own bars leave of 1280 x 720."""
+    with artist.sized(width, height):
+        artist.open(weld.address)
+        artist.wait("document.querySelector('#machine')")
+        layout = artist.run(LAYOUT, PANELS)
+        artist.run("window.location = 'about:blank'")
+    panels = layout["panels"]
+    assert [name for name, box in panels.items() if not lies_within(box, (0, 0, width, height))] == []
+    assert [pair for pair in itertools.combinations(panels, 2) if overlap(*(panels[name] for name in pair))] == []
+    # Each of the three columns reaches from the bar above to the end of the window, but for its margins.
+    below, margin = panels[".top"][3], 12
+    assert [name for name in ("#numbers", "#replay", "#plots") if panels[name][1] > below + margin] == []
+    assert [name for name in ("#numbers", "#sheet", "#plots") if panels[name][3] < height - margin] == []
+    assert layout["sliders"] >= sliders
+    assert lies_within(layout["machine"], panels["#replay"])
+    assert lies_within(layout["charts"][0], panels["#plots"])
+    left, top, right, bottom = layout["machine"]
+    assert (right - left > width / 4, bottom - top > height / 5) == (True, True)
+    assert (layout["covered"], layout["wide"], layout["twice"]) == ([], [], [])
 
 
 def final(page):

@@ -1,6 +1,7 @@
 """Is it said what is being done where it takes long, in one line, and nothing otherwise?"""
 
 import io
+import os
 import sys
 import threading
 import time
@@ -39,9 +40,11 @@ def slow(monkeypatch):
     monkeypatch.setattr(waiting, "SECONDS_BETWEEN_UPDATES", 0.0)
 
 
-def wait_for_its_thread(message):
+def wait_until_it_is_shown(message):
     """Work until its line stands there."""
-    message.timer.join()
+    until = time.monotonic() + 10
+    while waiting._line.owner is not message and time.monotonic() < until:
+        time.sleep(0.001)
 
 
 def test_fast_work_tells_nothing(stream):
@@ -50,9 +53,30 @@ def test_fast_work_tells_nothing(stream):
     assert stream.getvalue() == ""
 
 
+def test_one_thread_watches_all_work(stream):
+    with WaitingLine("first"):
+        count = threading.active_count()
+    for _ in range(20):
+        with WaitingLine("working"):
+            assert threading.active_count() == count
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_watches_its_own_work(stream, slow):
+    with WaitingLine("parent") as message:
+        wait_until_it_is_shown(message)
+        child = os.fork()
+        if child == 0:
+            waiting._work.depth = 0
+            with WaitingLine("child") as own:
+                wait_until_it_is_shown(own)
+                os._exit(0 if waiting._line.owner is own else 1)
+        assert os.waitpid(child, 0)[1] == 0
+
+
 def test_slow_work_is_one_line_with_its_duration(stream, slow):
     with WaitingLine("working") as message:
-        wait_for_its_thread(message)
+        wait_until_it_is_shown(message)
         assert stream.getvalue() == "robodyn: working ..."
         message.update("half of it")
     assert stream.getvalue() == "robodyn: working ... 0.0 s\n"
@@ -97,12 +121,12 @@ def test_a_simulation_tells_its_time(stream, slow):
 
 def test_work_within_work_is_told_as_part_of_it(stream, slow):
     with WaitingLine("outer") as outer:
-        wait_for_its_thread(outer)
+        wait_until_it_is_shown(outer)
         with WaitingLine("inner", watched=False) as inner:
             inner.update("half")
     assert "inner" not in stream.getvalue()
     with WaitingLine("next") as message:
-        wait_for_its_thread(message)
+        wait_until_it_is_shown(message)
     assert "next" in stream.getvalue()
 
 
@@ -112,7 +136,7 @@ def test_it_can_be_switched_off(stream, slow, monkeypatch, way):
         monkeypatch.setenv(QUIET, "1")
     outer = quietly() if way == "block" else WaitingLine("outer", quiet=True)
     with outer, WaitingLine("working", quiet=way == "argument") as message:
-        assert message.timer is None
+        assert message not in waiting._watcher.lines
         message.update("half")
     assert stream.getvalue() == ""
 
@@ -132,12 +156,12 @@ def test_lines_of_several_threads_do_not_mix(stream, slow):
 
     def work():
         with WaitingLine("second") as message:
-            wait_for_its_thread(message)
+            wait_until_it_is_shown(message)
             opened.set()
             ended.wait(10)
 
     with WaitingLine("first") as message:
-        wait_for_its_thread(message)
+        wait_until_it_is_shown(message)
         thread = threading.Thread(target=work)
         thread.start()
         opened.wait(10)

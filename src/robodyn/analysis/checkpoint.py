@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.atomic import write_file
 from robodyn.errors import Flaw, ModelError
-from robodyn.results.atomic import replacing
 from robodyn.results.signal import Floats
 
 
@@ -43,8 +43,7 @@ class Checkpoint:
     def save(self, kept: Any) -> None:
         """Keep this instead of what was there before, all or nothing."""
         if self.path is not None:
-            with replacing(self.path) as draft:
-                draft.write_text(json.dumps(self.head | {"kept": kept}), encoding="utf-8")
+            write_file(self.path, json.dumps(self.head | {"kept": kept}))
 
 
 def fingerprint(*parts: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sysconfig
 import traceback
 import warnings
@@ -19,7 +20,10 @@ from robodyn.errors import Flaw, FlawList
 from robodyn.laws import arguments_of
 from robodyn.symbolic import is_symbolic
 
-INSTALLED = (str(Path(__file__).parents[1]), *{sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")})
+INSTALLED = tuple(
+    os.path.join(folder, "")
+    for folder in (str(Path(__file__).parents[1]), *map(sysconfig.get_path, ("purelib", "platlib", "stdlib")))
+)
 """Folders of this package and of libraries."""
 REMEDY = "laws use robodyn.symbolic (where, minimum, ...) instead of if, max, math; or sample it with native = false"
 

@@ -12,7 +12,7 @@ from robodyn.cli.answers import draw
 from robodyn.cli.application import app, fail, output, print_json
 from robodyn.cli.progress import Bar
 from robodyn.cli.run import announce, prepare_folder
-from robodyn.cli.targets import load_single, read_settings, split_names
+from robodyn.cli.targets import load_single, name_results, read_settings, split_names
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -48,11 +48,11 @@ def budget(
     folder = prepare_folder(out)
     found = _split(what, signal or [], asked)
     found = found.grouped(groups) if groups else found
-    files = _write_tables(found, folder, what.name)
+    files = _write_tables(found, folder, name_results(scenario, what))
     if not as_json:
         _report(found)
     if plot:
-        files.append(folder / f"{what.name}-budget.png")
+        files.append(folder / f"{name_results(scenario, what)}-budget.png")
         draw("", files[-1], lambda reporting, path: reporting.plot_budget(found, path))
     if as_json:
         print_json(_as_plain(found, files))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.atomic import write_file
 from robodyn.cli.answers import answer, writing
 from robodyn.cli.application import app, fail, messages
 from robodyn.cli.targets import load_single, read_data, read_pairs, refuse_ending
@@ -121,5 +122,5 @@ def _write(found: Excitation, out: Path) -> None:
     else:
         text = "\n".join(_block(axis, found.frequency) for axis in found.axes)
     with writing(f"--out {out}"):
-        out.write_text(text + "\n", "utf-8")
+        write_file(out, text + "\n")
     messages.print(f"{out}")

@@ -12,7 +12,7 @@ from robodyn.cli.answers import writing
 from robodyn.cli.application import app, fail, report_files
 from robodyn.cli.export_code import export_code
 from robodyn.cli.export_unit import export_unit
-from robodyn.cli.targets import load_run, load_scenario, read_settings
+from robodyn.cli.targets import load_run, load_scenario, name_results, read_settings
 from robodyn.errors import nearest
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def export(
     found = _load(what, to)
     scenario = _change(found, read_settings(setting or [], found, what), duration, tunable)
     chosen = _choose_solver(scenario, solver, step)
-    path = out or Path(f"{scenario.name}{SUFFIXES[to]}")
+    path = out or Path(f"{name_results(what, scenario)}{SUFFIXES[to]}")
     if to == "toml":
         if path.exists() and Path(what).exists() and path.samefile(what):
             raise fail(f"{path}: is the file that is read; give another --out")

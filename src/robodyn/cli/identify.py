@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from robodyn.atomic import write_file
 from robodyn.cli.answers import answer, draw, writing
 from robodyn.cli.application import app, fail, messages
 from robodyn.cli.targets import load_single, read_data, refuse_ending, seen_from
@@ -66,5 +67,5 @@ def write_numbers(what: Scenario, source: str, numbers: dict[str, float], out: P
     if out is not None:
         base = seen_from(Path(source), out.parent) if Path(source).suffix == ".toml" else None
         with writing(f"--out {out}"):
-            out.write_text(head + patch_text(what, numbers, base), "utf-8")
+            write_file(out, head + patch_text(what, numbers, base))
         messages.print(f"new numbers: {out}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from robodyn.atomic import write_file
 from robodyn.cli.answers import writing
 from robodyn.cli.application import app, fail, output, print_json
 
@@ -60,7 +61,7 @@ def _write(robot: Robot, file: Path, out: Path | None, embed: bool, html: Path |
         from robodyn.reporting.balance_page import balance_page
 
         with writing(f"--html {html}"):
-            html.write_text(balance_page(robot.sheet.to_plain()), encoding="utf-8")
+            write_file(html, balance_page(robot.sheet.to_plain()))
         written.append(html)
     return written
 

@@ -43,6 +43,11 @@ ERROR = {
     "name": "text", "unit": "text", "rows": "count", "rms": "number", "percent": "number: of the signal's spread",
     "bias": "number", "largest": "number", "at_time": "number: of the largest [s]", "recording?": "text",
 }  # fmt: skip
+CONTEST = [
+    {"law": "text", "tried": "text: with which numbers, or why not", "parameters": "count", "bic": "number"}
+    | {"aic": "number", "fitted": "number", "held_out": "number"}
+]
+"""With --contest: a row for each law."""
 EFFORT = {"joint": "text", "unit": "text", "rows": "count", "rms": "number", "percent": "number", "held_out": "flag"}
 
 OUTPUTS: dict[str, Any] = {
@@ -179,19 +184,19 @@ OUTPUTS: dict[str, Any] = {
         "suggestions": [{"number": "text", "deviation": "number: by its value", "joints": TEXTS}
                         | {"then": "number: after these joints have moved"}],
     },
-    "identify": {
+    "identify": ({
         "base_parameters": [INTERVAL | {"told": "flag: whether the data say it"}], "correlation": [["number"]],
         "numbers": NUMBERS, "parameters": NUMBERS, "predictions": [EFFORT], "noise": NUMBERS, "cutoff": "number: [Hz]",
         "rate": "number: [Hz]", "lost": "number", "rank_gap": "number", "without_effect": TEXTS, "warnings": TEXTS,
-    },
-    "fit": {
+    }, CONTEST),
+    "fit": ({
         "parameters": [INTERVAL | {"at_bound": "flag", "spread": "number: between searches"}],
         "correlation": [["number"]],
         "signals": [{"name": "text", "unit": "text", "samples": "count", "rms": "number", "noise": "number"}
                     | {"r_squared": "number"}],
         "held_out": [ERROR], "starts": ["object"], "cost": "number", "best_start": "count", "agreeing_starts": "count",
         "jacobian": "text", "warnings": TEXTS,
-    },
+    }, CONTEST),
     "validate": {"signals": [ERROR], "efforts": [EFFORT], "notes": TEXTS},
     "export": FILES,
     "reproduce": [
@@ -211,7 +216,9 @@ FAILURE = {"error": {"kind": "text: bad_input or interrupted", "exit_code": "cou
 
 def output_schema(command: str) -> dict[str, Any]:
     """The JSON Schema of what a command prints with `--json`, its errors included."""
-    made = {"anyOf": [_expand(OUTPUTS[command]), _expand(FAILURE)]}
+    printed = OUTPUTS[command]
+    kinds = printed if isinstance(printed, tuple) else (printed,)
+    made = {"anyOf": [_expand(kind) for kind in (*kinds, FAILURE)]}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"robodyn {command} --json", **made}
 
 

@@ -12,7 +12,7 @@ from robodyn.cli.answers import writing
 from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.cli.progress import SimulationProgress
 from robodyn.cli.run import announce, end_unless_ok, errors_as_json, prepare_folder, save_run
-from robodyn.cli.targets import load_single
+from robodyn.cli.targets import load_single, name_results
 
 if TYPE_CHECKING:
     from robodyn.perturbation import Comparison, Convergence, Perturbed
@@ -41,7 +41,7 @@ def perturb_scenario(
     near = _make_ready(what, points, nominal)
     with SimulationProgress(what.duration) as progress:
         run = near.simulate(certify=certify, progress=progress)
-    path = folder / f"{what.name}-perturbed.run"
+    path = folder / f"{name_results(scenario, what)}-perturbed.run"
     save_run(run, path)
     found = _compare(near, run, signal or []) if compare else None
     course = _converge(what, counts, signal or []) if counts else None

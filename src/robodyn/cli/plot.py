@@ -10,7 +10,7 @@ import typer
 
 from robodyn.cli.answers import drawing
 from robodyn.cli.application import app, fail, report_files
-from robodyn.cli.targets import load_run
+from robodyn.cli.targets import read_data
 from robodyn.errors import nearest
 
 Picture = tuple[str, Callable[[Path], None]]
@@ -18,7 +18,7 @@ Picture = tuple[str, Callable[[Path], None]]
 
 @app.command("plot")
 def plot_runs(
-    runs: Annotated[list[str], typer.Argument(help="Run files, drawn over each other.")],
+    runs: Annotated[list[str], typer.Argument(help="Run files or measured data, drawn over each other.")],
     signal: Annotated[list[str] | None, typer.Option(help="Signals to draw (patterns); default: the main.")] = None,
     against: Annotated[str | None, typer.Option(help="Draw the signals over this one instead of time.")] = None,
     path: Annotated[str | None, typer.Option(help="Draw the path of this point through space.")] = None,
@@ -37,7 +37,7 @@ def plot_runs(
     if len(runs) == 1 and not Path(runs[0]).exists():
         _plot_study(runs[0], out, as_json)
         return
-    found = [load_run(run) for run in runs]
+    found = [read_data(Path(run)) for run in runs]
     window = None if start is None and end is None else (start, end)
     options = {"labels": label or None, "window": window}
     with drawing():

@@ -13,7 +13,7 @@ from robodyn.cli.answers import needing, writing
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
 from robodyn.cli.loops import find_loop_warnings, warn
 from robodyn.cli.progress import SimulationProgress
-from robodyn.cli.targets import load_scenario, phases_of, read_pairs, read_settings, require_file
+from robodyn.cli.targets import load_scenario, name_results, phases_of, read_pairs, read_settings, require_file
 from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
@@ -64,9 +64,7 @@ def run_scenario(
     warn([*_find_limit_warnings(phases_of(what)), *unstable])
     given = {key: value for key, value in settings.items() if value is not None}
     done = _simulate(what, given, rate, signal, certify)
-    # Two files may describe one machine: each has a run of its own.
-    name = Path(scenario).stem if Path(scenario).is_file() else what.name
-    keep_run(done, folder / f"{name}.run", as_json, signals, unstable)
+    keep_run(done, folder / f"{name_results(scenario, what)}.run", as_json, signals, unstable)
 
 
 def keep_run(done: Run, path: Path, as_json: bool, signals: bool = False, warnings: Sequence[str] = ()) -> None:

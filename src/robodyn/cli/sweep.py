@@ -14,7 +14,7 @@ from robodyn.cli.answers import needing, writing
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
 from robodyn.cli.loops import find_loop_warnings, warn
 from robodyn.cli.progress import Bar
-from robodyn.cli.targets import load_single, read_pairs, read_settings, split_names, written_units
+from robodyn.cli.targets import load_single, name_results, read_pairs, read_settings, split_names, written_units
 from robodyn.errors import FlawList, ModelError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def sweep(
     if plan.n_codes > 1:
         message = f"native code is made {plan.n_codes} times: {', '.join(plan.structural)} are constants of it"
         messages.print(f"robodyn: {message}")
-    folder = out or Path("out") / f"{plan.scenario.name}.sweep"
+    folder = out or Path("out") / f"{name_results(scenario, plan.scenario)}.sweep"
     table = _run(plan, folder, workers, on, method, not resume)
     from robodyn.analysis.sweeps.table import describe_sweep
     from robodyn.analysis.sweeps.yields import describe_yield, find_yield

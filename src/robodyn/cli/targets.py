@@ -101,6 +101,12 @@ def load_single(what: str, settings: list[str] | None = None) -> Scenario:
     return phases[0].with_numbers(read_settings(settings, phases[0], what)) if settings else phases[0]
 
 
+def name_results(source: str, what: Scenario | ScenarioSequence) -> str:
+    """What the files of results are called: as the scenario's file, since several files may describe one machine, or
+    as the scenario of the catalogue."""
+    return Path(source).stem if Path(source).is_file() else what.name
+
+
 def phases_of(what: Scenario | ScenarioSequence) -> tuple[Scenario, ...]:
     """The scenarios of a sequence, or the one scenario."""
     from robodyn.model import ScenarioSequence
@@ -130,8 +136,8 @@ def seen_from(file: Path, folder: Path) -> str:
 
 
 def read_data(path: Path, mapping: Path | None = None) -> Run:
-    """Measured signals of a file, by a mapping where there is one; a run file is as good."""
-    if path.suffix == ".run":
+    """Measured signals of a file, by a mapping where there is one; a run file is as good, a scenario's is neither."""
+    if path.suffix in (".run", ".toml"):
         return load_run(str(path))
     from robodyn.analysis.measurement.measured import read_measured
 

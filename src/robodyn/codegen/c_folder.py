@@ -12,6 +12,7 @@ from string import Template
 
 import numpy as np
 
+from robodyn.atomic import replacing
 from robodyn.codegen.comparison import Agreement, compare_run
 from robodyn.codegen.compilers import compile_program, find_compiler, host_platform
 from robodyn.codegen.files import engine_files, generate_files, unit_files
@@ -21,7 +22,6 @@ from robodyn.codegen.preparing import prepare_model
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Scenario, Solver
 from robodyn.results import Run
-from robodyn.results.atomic import replacing
 from robodyn.simulation import simulate
 
 UNIT_FILES = ("unit.h", "unit.c", "exchange.c", "start.c", "shortest.c", "text.c")

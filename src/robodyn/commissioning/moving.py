@@ -22,6 +22,7 @@ from robodyn.errors import FlawList
 from robodyn.laws.speed_profile import plan_phases, s_curve_times, travel
 from robodyn.model import Block, Joint, Machine, Mechanism, Scenario
 from robodyn.model.joint import SINGLE
+from robodyn.model.kinds import Bounds
 from robodyn.model.numbers import check_finite
 from robodyn.paths import CartesianPath, JointPath, build_arm, path_block, plan_path, straight_line
 from robodyn.paths.deviation import deviation_blocks
@@ -90,9 +91,8 @@ def move(
     machine = what.machine if isinstance(what, Scenario) else what
     flaws = FlawList()
     _check_call(flaws, machine, to, along, tool, {"acceleration": acceleration, "jerk": jerk, "pause": pause} | choice)
-    for key, value in {"speed": speed, "begin": begin}.items():
-        if check_finite(flaws, key, value) and (value < 0 or (key == "speed" and value == 0)):
-            flaws.add(key, f"must {'be positive' if key == 'speed' else 'not be negative'}, is {value:g}")
+    Bounds(positive=True).check(flaws, "speed", speed, "")
+    Bounds(non_negative=True).check(flaws, "begin", begin, "s")
     flaws.raise_if_any("move")
     assert machine.mechanism is not None
     places = start_of(flaws, what, machine.mechanism, start or {})

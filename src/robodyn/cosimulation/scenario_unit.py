@@ -27,7 +27,7 @@ from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedMode
 from robodyn.engine import ResumableRun, Status, Trajectory
 from robodyn.errors import FlawList, nearest
 from robodyn.model import Interface, Scenario, Solver
-from robodyn.model.numbers import check_finite
+from robodyn.model.kinds import Bounds
 from robodyn.results import Outcome, Run
 from robodyn.simulation import compile_system
 from robodyn.simulation.outcomes import describe_failure, describe_outcome
@@ -70,8 +70,7 @@ class ScenarioUnit:
         on_compile: Callable[[str], None] | None = None,
     ) -> None:
         flaws = FlawList()
-        if check_finite(flaws, "length", length) and not length > 0:
-            flaws.add("length", f"must be positive, is {length:g}")
+        Bounds(positive=True).check(flaws, "length", length, "m")
         flaws.raise_if_any(f"unit '{name or scenario.name}'")
         scenario = scenario.with_numbers(parameters or {})
         self.name = name or scenario.name

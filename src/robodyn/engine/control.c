@@ -168,14 +168,15 @@ static int blame_step(Run *run) {
 /* Whether all states at the end of the step are numbers of a sane size. */
 int end_is_sane(const Run *run) {
   const double *end = state(run, END);
-  int64_t n = run->model->n_x, bad = 0;
-  double sums[2] = {0.0, 0.0};
+  int64_t n = run->model->n_x, bad = 0, i = 0;
+  double sums[ABREAST] = {0.0}, total = 0.0;
   /* Where the sum of their sizes is sane, and so is none that is no number, each of them is. */
-  for (int64_t i = 0; i + 1 < n; i += 2)
-    for (int64_t k = 0; k < 2; k++) sums[k] += fabs(end[i + k]);
-  if (n % 2) sums[0] += fabs(end[n - 1]);
-  if (sums[0] + sums[1] <= LARGEST_STATE) return 1;
-  for (int64_t i = 0; i < n; i++) bad |= !(fabs(end[i]) <= LARGEST_STATE);
+  for (; i + ABREAST <= n; i += ABREAST)
+    for (int64_t k = 0; k < ABREAST; k++) sums[k] += fabs(end[i + k]);
+  for (; i < n; i++) total += fabs(end[i]);
+  for (int64_t k = 0; k < ABREAST; k++) total += sums[k];
+  if (total <= LARGEST_STATE) return 1;
+  for (i = 0; i < n; i++) bad |= !(fabs(end[i]) <= LARGEST_STATE);
   return !bad;
 }
 

@@ -40,16 +40,15 @@ void need_dense(Run *run) {
     run->end_known = 1;
   }
   double weight = method->family == ROSENBROCK ? 1.0 : run->h_tried;
+  const double *stages = state(run, STAGE);
+  double *coefficients = state(run, DENSE + 1);
   copy_row(run, START, DENSE);
-  for (int power = 0; power < 4; power++) {
-    double *coefficients = state(run, DENSE + 1 + power);
-    for (int64_t i = 0; i < n; i++) coefficients[i] = 0.0;
-    for (int64_t j = 0; j < method->n_dense; j++) {
-      const double *stage = state(run, STAGE + j);
-      double factor = weight * method->P[4 * j + power];
-      if (factor != 0.0)
-        for (int64_t i = 0; i < n; i++) coefficients[i] += factor * stage[i];
-    }
+  /* All powers of one state at a time, each in the order of the stages. */
+  for (int64_t i = 0; i < n; i++) {
+    double totals[4] = {0.0, 0.0, 0.0, 0.0};
+    for (int64_t j = 0; j < method->n_dense; j++)
+      for (int power = 0; power < 4; power++) totals[power] += weight * method->P[4 * j + power] * stages[j * n + i];
+    for (int power = 0; power < 4; power++) coefficients[power * n + i] = totals[power];
   }
   run->dense_known = 1;
   run->n_seen = 0;
@@ -81,25 +80,24 @@ double set_point(Run *run, double fraction) {
   return least(run->t + fraction * (run->t_new - run->t), run->t_left);
 }
 
-enum { SUMS = 4 };
+/* result = origin + factor sum_j weights_j stage_j of `width` states from `first` on, where the stages have n each. */
+static inline void sum_stages(const double *weights, int64_t count, double factor, const double *stages, int64_t n,
+                              const double *origin, double *result, int64_t first, const int width) {
+  double total[ABREAST] = {0.0};
+  for (int64_t j = 0; j < count; j++)
+    for (int k = 0; k < width; k++) total[k] += weights[j] * stages[j * n + first + k];
+  for (int k = 0; k < width; k++) result[first + k] = (origin ? origin[first + k] : 0.0) + factor * total[k];
+}
 
 /* target = base + factor sum_j weights_j STAGE_j over the first stages; a base below 0 is zero. */
 void combine(Run *run, const double *weights, int64_t count, double factor, int64_t base, int64_t target) {
-  int64_t n = run->model->n_x;
+  int64_t n = run->model->n_x, i = 0;
   const double *stages = state(run, STAGE), *origin = base >= 0 ? state(run, base) : NULL;
   double *result = state(run, target);
-  /* Four sums at once, each in the order of the stages. */
-  for (int64_t i = 0; i < n; i += SUMS) {
-    double total[SUMS] = {0.0, 0.0, 0.0, 0.0};
-    int64_t width = n - i < SUMS ? n - i : SUMS;
-    if (width == SUMS)
-      for (int64_t j = 0; j < count; j++)
-        for (int64_t k = 0; k < SUMS; k++) total[k] += weights[j] * stages[j * n + i + k];
-    else
-      for (int64_t j = 0; j < count; j++)
-        for (int64_t k = 0; k < width; k++) total[k] += weights[j] * stages[j * n + i + k];
-    for (int64_t k = 0; k < width; k++) result[i + k] = (origin ? origin[i + k] : 0.0) + factor * total[k];
-  }
+  /* Four sums at once, then two, each in the order of the stages. */
+  for (; i + ABREAST <= n; i += ABREAST) sum_stages(weights, count, factor, stages, n, origin, result, i, ABREAST);
+  for (; i + 2 <= n; i += 2) sum_stages(weights, count, factor, stages, n, origin, result, i, 2);
+  for (; i < n; i++) sum_stages(weights, count, factor, stages, n, origin, result, i, 1);
 }
 
 /* Put a row back on the constraints at a time. */

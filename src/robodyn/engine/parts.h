@@ -26,6 +26,9 @@ enum { FIRST_PATIENCE = 15, FIRST_CAUTION = 5 };
 /* Numbers in a line of the cache: vectors that lie across two of them are read and written more slowly. */
 enum { LINE = 8 };
 
+/* Numbers that loops look at side by side: one alone would wait for the one before it. */
+enum { ABREAST = 4 };
+
 /* Where the first line begins in memory with room for one more. */
 static inline double *line_start(double *memory) {
   uintptr_t bytes = LINE * sizeof(double), place = (uintptr_t)memory;

@@ -45,15 +45,14 @@ static void widen(Run *run, double t, int64_t k, double value) {
 void watch(Run *run, double t, const double *values, int64_t first) {
   int64_t n = run->model->n_watched, count = n - first;
   const double *smallest = run->extremes + n * SMALLEST + first, *most = run->extremes + n * LARGEST + first;
-  double wider[2] = {0.0, 0.0};
-  /* Two at a time; only where any is outside is it looked for. */
-  for (int64_t i = 0; i + 1 < count; i += 2)
-    for (int64_t k = 0; k < 2; k++) {
-      wider[k] += values[i + k] >= smallest[i + k] ? 0.0 : 1.0;
-      wider[k] += values[i + k] <= most[i + k] ? 0.0 : 1.0;
-    }
-  if (wider[0] + wider[1] == 0.0 && count % 2 == 0) return;
-  for (int64_t k = wider[0] + wider[1] == 0.0 ? count - 1 : 0; k < count; k++)
+  double outside[ABREAST] = {0.0}, total = 0.0;
+  int64_t i = 0;
+  /* Several at a time; only where any is outside is it looked for. */
+  for (; i + ABREAST <= count; i += ABREAST)
+    for (int64_t k = 0; k < ABREAST; k++)
+      outside[k] += (values[i + k] >= smallest[i + k]) & (values[i + k] <= most[i + k]) ? 0.0 : 1.0;
+  for (int64_t k = 0; k < ABREAST; k++) total += outside[k];
+  for (int64_t k = total > 0.0 ? 0 : i; k < count; k++)
     if (!(values[k] >= smallest[k] && values[k] <= most[k])) widen(run, t, first + k, values[k]);
 }
 
@@ -136,12 +135,14 @@ void take_probe(Run *run, double from, double length) {
 
 /* Whether any number is positive, or is none. */
 static int any_positive(const double *values, int64_t n) {
-  double sums[2] = {0.0, 0.0};
+  double sums[ABREAST] = {0.0}, total = 0.0;
+  int64_t i = 0;
   /* What is not positive adds nothing; of the others, one that is no number included, no sum is zero. */
-  for (int64_t i = 0; i + 1 < n; i += 2)
-    for (int64_t k = 0; k < 2; k++) sums[k] += values[i + k] <= 0.0 ? 0.0 : values[i + k];
-  if (n % 2) sums[0] += values[n - 1] <= 0.0 ? 0.0 : values[n - 1];
-  return !(sums[0] + sums[1] == 0.0);
+  for (; i + ABREAST <= n; i += ABREAST)
+    for (int64_t k = 0; k < ABREAST; k++) sums[k] += values[i + k] <= 0.0 ? 0.0 : values[i + k];
+  for (; i < n; i++) total += values[i] <= 0.0 ? 0.0 : values[i];
+  for (int64_t k = 0; k < ABREAST; k++) total += sums[k];
+  return !(total == 0.0);
 }
 
 /* Keep the last of what is watched where any of it is positive. */

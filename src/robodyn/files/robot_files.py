@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from robodyn.atomic import write_file
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.files.writing import scenario_tables, tables_text
 from robodyn.robots import Robot, import_robot
@@ -51,7 +52,7 @@ def write_robot(robot: Robot, path: Path, embed: bool = False) -> list[Path]:
     try:
         if embed:
             written += _embed(tables, path)
-        path.write_text("\n".join([*_head(robot), "", tables_text(tables)]), encoding="utf-8")
+        write_file(path, "\n".join([*_head(robot), "", tables_text(tables)]))
     except OSError as error:
         what = f"cannot be written: {error.strerror or error}"
         raise ModelError([Flaw("", what)], str(error.filename or path)) from error

@@ -67,7 +67,7 @@ def make_schema() -> Schema:
     rows = {"type": "array", "items": _object((RowForm,)), "minItems": 1}
     dh = {"convention": {"enum": list(CONVENTIONS)}, "rows": rows}
     properties |= {
-        "name": STRING | {"description": "name of the scenario, and of its run's file"},
+        "name": STRING | {"description": "name in summaries and reports; results are called after the file"},
         **{key: _tables(classes, whole=False) for key, classes in GROUPS.items()},
         "dh": {"type": "object", "properties": dh, "required": ["rows"], "additionalProperties": False},
     }

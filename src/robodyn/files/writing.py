@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from robodyn.atomic import write_file
 from robodyn.errors import FlawList
 from robodyn.files.forms import form_of
 from robodyn.files.laws_of_files import name_function
@@ -31,7 +32,7 @@ def write_scenario(scenario: Scenario, path: str | Path, paths: PathTables | Non
     Raises:
         ModelError: that names every Python function that a file cannot name.
     """
-    Path(path).write_text(scenario_text(scenario, paths), encoding="utf-8")
+    write_file(path, scenario_text(scenario, paths))
 
 
 def scenario_text(scenario: Scenario, paths: PathTables | None = None) -> str:

@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from robodyn.assembly import System, assemble
+from robodyn.atomic import replacing
 from robodyn.codegen.comparison import Agreement
 from robodyn.codegen.compilers import PLATFORMS, choose_platforms, compile_library, find_compiler, host_platform
 from robodyn.codegen.files import engine_files, generate_files, unit_files
@@ -20,7 +21,6 @@ from robodyn.fmi.acceptance import check_unit
 from robodyn.fmi.description import KINDS, Unit, describe_unit, write_build_description
 from robodyn.fmi.variables import list_variables
 from robodyn.model import Scenario, Solver
-from robodyn.results.atomic import replacing
 from robodyn.simulation.compiled import CompiledSystem, compile_system
 from robodyn.simulation.starting import find_start
 from robodyn.waiting import told_if_slow

@@ -15,6 +15,7 @@ import numpy as np
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.numbers import (
+    LEAST,
     Number,
     as_floats,
     check_count,
@@ -172,8 +173,8 @@ class Bounds:
     def check(self, flaws: FlawList, path: str, value: Any, unit: str) -> bool:
         if not check_finite(flaws, path, value, infinite=self.infinite):
             return False
-        if self.positive and not value > 0:
-            what = "must be positive"
+        if self.positive and value < LEAST:
+            what = "must be positive" if value <= 0 else f"must be at least {LEAST:g}"
         elif self.non_negative and value < 0:
             what = "must not be negative"
         elif self.within and not self.within[0] <= value <= self.within[1]:

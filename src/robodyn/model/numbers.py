@@ -15,8 +15,9 @@ import numpy as np
 from robodyn.errors import FlawList
 
 LARGEST, LEAST = 1e30, 1e-100
-"""Magnitudes that the numbers of a description may have, this project's own choice: sums and products of several of
-them do not leave the range of floating point."""
+"""The largest magnitude that a number of a description may have, and the least of one that must be positive, because it
+is divided by. Both are this project's own choice: products and quotients of several stay within floating point. Where 0
+is allowed, so is anything near it: sines and differences leave such numbers in start values."""
 XYZ = ("x", "y", "z")
 Floats = tuple[float, ...]
 Rows = tuple[Floats, ...]
@@ -86,8 +87,6 @@ def check_finite(flaws: FlawList, path: str, value: Any, *, infinite: bool = Fal
         flaws.add(path, f"must be finite, is {value}")
     elif LARGEST < size < math.inf:
         flaws.add(path, f"must be at most {LARGEST:g} in magnitude, is {value}", "inf for no limit" if infinite else "")
-    elif 0 < size < LEAST:
-        flaws.add(path, f"must be 0 or at least {LEAST:g} in magnitude, is {value}")
     else:
         return True
     return False

@@ -9,6 +9,7 @@ import numpy as np
 
 from robodyn.errors import FlawList, nearest
 from robodyn.laws import RULES, Argument, LawInfo, arguments_of, info_of, known_laws
+from robodyn.model.numbers import LEAST
 
 
 def find_law(law: Any) -> Callable[..., Any] | None:
@@ -53,8 +54,9 @@ def check_rule(flaws: FlawList, path: str, rule: str, values: np.ndarray, others
 
 
 def _check_one(flaws: FlawList, path: str, rule: str, values: np.ndarray, others: Mapping[str, np.ndarray]) -> None:
-    if rule == "positive" and not np.all(values > 0):
-        flaws.add(path, f"must be positive, is {values.min():g}")
+    if rule == "positive" and not np.all(values >= LEAST):
+        what = "positive" if values.min() <= 0 else f"at least {LEAST:g}"
+        flaws.add(path, f"must be {what}, is {values.min():g}")
     elif rule == "non-negative" and not np.all(values >= 0):
         flaws.add(path, f"must not be negative, is {values.min():g}")
     elif rule in BELOW and not np.all(values < BELOW[rule]):

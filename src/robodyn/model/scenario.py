@@ -93,7 +93,9 @@ class Scenario(Description):
 
     NOUN = "scenario"
 
-    name: str = part_name(doc="name of the scenario, and of its run's file", absent="the file's name")
+    name: str = part_name(
+        doc="name in summaries and reports; results are called after the file", absent="the file's name"
+    )
     machine: Machine = child(Machine, inline=True)
     duration: float = quantity("s", positive=True, doc="simulated time")
     initial: Mapping[str, float] = numbers(

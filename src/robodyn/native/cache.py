@@ -8,6 +8,7 @@ or that others could have written counts as absent.
 import contextlib
 import functools
 import hashlib
+import itertools
 import os
 import sys
 import tempfile
@@ -20,6 +21,9 @@ from robodyn.native.upkeep import UNFINISHED, mark_used, prune
 
 _MARK = b"robodyn object 2\n"
 _DIGEST_SIZE = hashlib.sha256().digest_size
+BETWEEN_PRUNES = 50
+"""Files that a process adds before it looks again whether the folder has become too large."""
+_SAVES = itertools.count()
 
 
 def cache_folder() -> Path:
@@ -90,7 +94,9 @@ def save(key: str, content: bytes) -> bool:
     except OSError as error:
         _report_unusable(path.parent, error.strerror)
         return False
-    prune(path.parent)
+    # Looking at every file takes milliseconds: the first one that a process adds is enough, and some of a long one.
+    if next(_SAVES) % BETWEEN_PRUNES == 0:
+        prune(path.parent)
     return True
 
 
@@ -103,10 +109,8 @@ def _write(path: Path, data: bytes) -> None:
     handle, temporary = tempfile.mkstemp(prefix=path.name, suffix=UNFINISHED, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
+            # Not flushed to the disk, which takes milliseconds: a file torn by a power failure is known by its digest.
             file.write(data)
-            file.flush()
-            # On disk before it has its name: after a power failure there is the whole file or none.
-            os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError:
         with contextlib.suppress(OSError):

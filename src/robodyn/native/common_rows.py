@@ -54,12 +54,12 @@ class CommonWriter(LaneWriter):
                 super().compute([number])
 
     def value(self, number: int) -> str:
-        if number in self.common and number not in self._values:
+        if number in self.common and number not in self.values:
             single, name = self._single.value(number), f"%v{number}.all"
             self.lines.append(f"  {name}.0 = insertelement {self.real} poison, double {single}, i64 0")
             mask = f"<{self.lanes} x i32> zeroinitializer"
             self.lines.append(f"  {name} = shufflevector {self.real} {name}.0, {self.real} poison, {mask}")
-            self._values[number] = name
+            self.values[number] = name
         return super().value(number)
 
 

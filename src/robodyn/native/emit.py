@@ -10,6 +10,7 @@ import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from robodyn.native.arrays import emit_array_entry, emit_known
+from robodyn.native.bundles import BundleWriter, declare_bundles
 from robodyn.native.common_rows import CommonWriter, emit_dispatch, find_common
 from robodyn.native.instructions import CALLS, Writer, declare, literal
 from robodyn.native.lanes import LaneWriter, declare_vectors
@@ -57,6 +58,7 @@ def emit_module(
     swept: Collection[int] = (),
     row_input: int = 0,
     rare: Collection[int] = (),
+    longest: int = 1,
 ) -> Text:
     """LLVM text of programs; program 3 becomes function `k3`, and `k3.frame` that finds all arrays in one.
 
@@ -64,19 +66,22 @@ def emit_module(
         swept: numbers of programs whose last input is a seed: called for each unit vector, they give a matrix.
         row_input: number of the input behind which the run's table stands, if there is one.
         rare: numbers of programs that are seldom called.
+        longest: most operations that one instruction computes: see `robodyn.native.bundles`.
     """
     numbered = dict(enumerate(programs))
     symbols = {k: f"k{k}.column" if k in swept else f"k{k}" for k in numbered}
+    constants: list[str] = []
+    make_writer = functools.partial(BundleWriter, longest, constants) if longest > 1 else Writer
     # Short programs are one function; long ones are cut, since register allocation takes quadratic time.
     long = {k: program for k, program in numbered.items() if program.n_operations > chunk_size}
     bodies = [
-        _emit_whole(symbols[k], program, Writer(program, {}, row_input))
+        _emit_whole(symbols[k], program, make_writer(program, {}, row_input))
         for k, program in numbered.items()
         if k not in long
     ]
     shared = emit_together(long, symbols, (_piece_size(long, chunk_size), row_input), rare) if long else Text("", "")
     bodies += [_emit_entries(k, program, k in swept, row_input) for k, program in numbered.items()]
-    head = _emit_head(numbered.values())
+    head = _emit_head(numbered.values()) + (declare_bundles(longest, constants) if longest > 1 else "")
     rarely = head + shared.rarely if shared.rarely else ""
     return Text("\n".join([emit_known(), head, shared.often, *bodies]), rarely)
 

@@ -61,13 +61,13 @@ class Writer:
         self._rows: dict[int, str] = {}
         self._nodes = program.nodes
         self._slots = slots
-        self._values: dict[int, str] = {}
+        self.values: dict[int, str] = {}
         self.truths: dict[int, str] = {}
         self.indices: dict[int, str] = {}
 
     def compute(self, chunk: Iterable[int]) -> None:
         """Lines for some nodes, each saved in the workspace if a later chunk reads it."""
-        nodes, slots, write = self._nodes, self._slots, self._write
+        nodes, slots, write = self._nodes, self._slots, self.write
         for number in chunk:
             write(number, nodes[number])
             if number in slots:
@@ -96,9 +96,9 @@ class Writer:
 
     def value(self, number: int) -> str:
         """A node as a double; loaded or converted at its first use in this function."""
-        name = self._values.get(number)
+        name = self.values.get(number)
         if name is None:
-            name = self._values[number] = self._fetch(number)
+            name = self.values[number] = self._fetch(number)
         return name
 
     def truth(self, number: int) -> str:
@@ -197,8 +197,9 @@ class Writer:
         self.lines.append(f"  {name}.p = getelementptr double, ptr {array}, i64 {index}")
         self.lines.append(f"  {name} = load double, ptr {name}.p")
 
-    def _write(self, number: int, node: Node) -> None:
-        op, name, known = node[0], f"%v{number}", self._values
+    def write(self, number: int, node: Node) -> None:
+        """Lines for one node."""
+        op, name, known = node[0], f"%v{number}", self.values
         # One instruction, one call, or a rule of its own; truths stay i1 and indices i64 until a double is asked for.
         if op in _ARITHMETIC:
             a, b = known.get(node[1]) or self.value(node[1]), known.get(node[2]) or self.value(node[2])

@@ -17,7 +17,7 @@ from robodyn.native.emit import emit_lanes, emit_module, reads_rows
 from robodyn.native.families import gather_families
 from robodyn.native.fusion import fuse
 from robodyn.native.kept import Code, Sizes
-from robodyn.native.machine import Machine, compile_objects, optimisation
+from robodyn.native.machine import QUICK, Machine, compile_objects, optimisation, vector_length
 from robodyn.native.portable import make_portable
 from robodyn.native.prelude import separate_prelude
 from robodyn.native.program import Program
@@ -295,7 +295,13 @@ def _make_code(
         on_compile(f"compiling {len(programs)} functions of {n_operations} operations")
     places = [k for k, name in enumerate(programs) if name in settings.swept]
     seldom = [k for k, name in enumerate(programs) if name in settings.rare]
-    text = emit_module(programs.values(), swept=places, row_input=settings.parameter_input or 0, rare=seldom)
+    text = emit_module(
+        programs.values(),
+        swept=places,
+        row_input=settings.parameter_input or 0,
+        rare=seldom,
+        longest=vector_length() if settings.level > QUICK else 1,
+    )
     sizes = tuple(_sizes(program, name in settings.swept) for name, program in programs.items())
     rows = tuple(reads_rows(program) for program in programs.values())
     decide = deciding_parameters(programs[DRIVES], settings.parameter_input) if DRIVES in programs else ()

@@ -155,7 +155,7 @@ class LaneWriter(Writer):
         parts = [f"{name}.{lane}" for lane in range(self.lanes)]
         for part, (one, other) in zip(parts, self._transposed([a, b]), strict=True):
             self.lines.append(f"  {part} = frem double {one}, {other}")
-        self._insert(name, "double", parts)
+        self.insert(name, "double", parts)
 
     def lane_bases(self, array: str) -> list[str]:
         """Registers with the address of each lane's array, loaded when first used."""
@@ -183,7 +183,7 @@ class LaneWriter(Writer):
         """A vector of what calls give, one a lane."""
         parts = [f"{name}.{lane}" for lane in range(self.lanes)]
         self.lines += [f"  {part} = call {kind} {call}" for part, call in zip(parts, calls, strict=True)]
-        self._insert(name, kind, parts)
+        self.insert(name, kind, parts)
 
     def _gather(self, name: str, places: Sequence[tuple[str, str]]) -> None:
         """A vector of numbers at (array, index), one a lane."""
@@ -191,9 +191,9 @@ class LaneWriter(Writer):
         for part, (array, index) in zip(parts, places, strict=True):
             self.lines.append(f"  {part}.p = getelementptr double, ptr {array}, i64 {index}")
             self.lines.append(f"  {part} = load double, ptr {part}.p")
-        self._insert(name, "double", parts)
+        self.insert(name, "double", parts)
 
-    def _insert(self, name: str, kind: str, parts: Sequence[str]) -> None:
+    def insert(self, name: str, kind: str, parts: Sequence[str]) -> None:
         vector, before = f"<{self.lanes} x {kind}>", "poison"
         for lane, part in enumerate(parts):
             after = name if lane == self.lanes - 1 else f"{name}.with{lane}"

@@ -83,6 +83,11 @@ def has_wide_vectors() -> bool:
     return _processor()[0] in WIDE
 
 
+def vector_length() -> int:
+    """Numbers in a vector that the processor computes at once."""
+    return 8 if has_wide_vectors() else 4
+
+
 @functools.cache
 def _initialize() -> None:
     llvm.initialize_native_target()

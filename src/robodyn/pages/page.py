@@ -15,8 +15,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from robodyn.atomic import write_file
 from robodyn.results import Run
-from robodyn.results.atomic import replacing
 from robodyn.waiting import told_if_slow
 
 from .contents import choose_signals, describe_run, make_finite, match_signals
@@ -66,8 +66,7 @@ def write_report(runs: Run | Sequence[Run], path: str | Path, **options: Any) ->
 
 
 def write_page(page: str, path: str | Path) -> Path:
-    with replacing(path) as draft:
-        draft.write_text(page, encoding="utf-8", newline="\n")
+    write_file(path, page)
     return Path(path)
 
 

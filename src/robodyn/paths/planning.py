@@ -9,6 +9,7 @@ import numpy as np
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model import GROUND, Joint, Mechanism
+from robodyn.model.kinds import Bounds
 from robodyn.model.numbers import check_finite, check_vector
 from robodyn.paths.arm import DIRECTIONS, SerialArm, build_arm
 from robodyn.paths.cartesian import CartesianPath
@@ -154,8 +155,8 @@ def _check_prefer(flaws: FlawList, arm: SerialArm, prefer: Any) -> None:
 def _profile(flaws: FlawList, speed: Any, acceleration: Any, jerk: Any) -> dict[str, float] | None:
     given = {"speed": speed, "acceleration": acceleration, "jerk": jerk}
     for key, value in given.items():
-        if value is not None and check_finite(flaws, key, value, infinite=key == "jerk") and value <= 0:
-            flaws.add(key, f"must be positive, is {value:g}")
+        if value is not None:
+            Bounds(positive=True, infinite=key == "jerk").check(flaws, key, value, "")
     if all(value is None for value in given.values()):
         return None
     for key in ("speed", "acceleration"):
@@ -167,10 +168,9 @@ def _profile(flaws: FlawList, speed: Any, acceleration: Any, jerk: Any) -> dict[
 def _check_numbers(flaws: FlawList, near: Any, branch: Any, spacing: Any, singular: Any) -> None:
     if near is not None and branch is not None:
         flaws.add("branch", "is given beside near", "give one of them")
-    if spacing is not None and check_finite(flaws, "spacing", spacing) and spacing <= 0:
-        flaws.add("spacing", f"must be positive, is {spacing:g} m")
-    if check_finite(flaws, "singular", singular) and singular < 0:
-        flaws.add("singular", f"must not be negative, is {singular:g}")
+    if spacing is not None:
+        Bounds(positive=True).check(flaws, "spacing", spacing, "m")
+    Bounds(non_negative=True).check(flaws, "singular", singular, "")
 
 
 def _wished(joints: Sequence[Joint]) -> np.ndarray:

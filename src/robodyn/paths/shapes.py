@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.errors import FlawList
-from robodyn.model.numbers import as_floats, check_finite, check_vector
+from robodyn.model.kinds import Bounds
+from robodyn.model.numbers import LEAST, as_floats, check_finite, check_vector
 from robodyn.paths.cartesian import CartesianPath, join_pieces
 from robodyn.paths.pieces import Arc, Blend, Line, Piece
 
@@ -63,7 +64,7 @@ def arc_about(
     if check_finite(flaws, "angle", angle) and angle == 0:
         flaws.add("angle", "must not be 0")
     flaws.raise_if_any("arc")
-    if not np.linalg.norm(normal) > 0:
+    if not np.linalg.norm(normal) >= LEAST:
         flaws.add("normal", "must not be zero")
         flaws.raise_if_any("arc")
     unit = np.sign(angle) * np.asarray(normal, float) / np.linalg.norm(normal)
@@ -142,9 +143,9 @@ def _checked_radii(radius: Any, count: int) -> np.ndarray:
     given: Sequence[Any] = [radius] * count if np.ndim(radius) == 0 else list(radius)
     if len(given) != count:
         flaws.add("radius", f"must be one number, or {count} for the inner way-points, has {len(given)}")
+    allowed = Bounds(positive=True, remedy="or rest at the way-points: give no radius")
     for k, value in enumerate(given):
-        if check_finite(flaws, f"radius[{k}]", value) and value <= 0:
-            flaws.add(f"radius[{k}]", f"must be positive, is {value:g} m", "or rest at the way-points: give no radius")
+        allowed.check(flaws, f"radius[{k}]", value, "m")
     flaws.raise_if_any("way-points")
     return np.asarray(given, float)
 

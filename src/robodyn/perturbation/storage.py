@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.atomic import replacing
 from robodyn.errors import Flaw, ModelError
 from robodyn.perturbation.nominal import ARRAYS, Nominal
-from robodyn.results.atomic import replacing
 from robodyn.results.types import checked
 from robodyn.untrusted import DAMAGE, parse_json, read_archive, read_array, read_bytes
 

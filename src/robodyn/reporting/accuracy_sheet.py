@@ -11,7 +11,7 @@ import numpy as np
 
 from robodyn.analysis.accuracy.causes import Figure as SheetFigure
 from robodyn.analysis.accuracy.sheet import Sheet
-from robodyn.results.atomic import replacing
+from robodyn.atomic import replacing
 
 from .figures import COLOURS, embed_figure, empty_figure, finish_axes
 from .policy import policy_of

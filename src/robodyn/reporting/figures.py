@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.results.atomic import replacing
+from robodyn.atomic import replacing
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

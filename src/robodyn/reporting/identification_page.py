@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robodyn.analysis.identification.result import Identification, ResidualTest, check_residuals
-from robodyn.results.atomic import replacing
+from robodyn.atomic import write_file
 
 from .accuracy_sheet import STYLE
 from .figures import COLOURS, embed_figure, finish_axes, label_bottom, panel_figure
@@ -27,8 +27,7 @@ MOST = 30
 
 def write_identification(found: Identification, path: str | Path) -> Path:
     """Write one HTML page that needs nothing from elsewhere."""
-    with replacing(path) as draft:
-        draft.write_text(identification_page(found), encoding="utf-8")
+    write_file(path, identification_page(found))
     return Path(path)
 
 

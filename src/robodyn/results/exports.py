@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .atomic import replacing
+from robodyn.atomic import replacing
+
 from .record import to_record
 from .run import Run, SignalInfo
 

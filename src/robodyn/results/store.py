@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.atomic import replacing
 from robodyn.untrusted import DAMAGE, parse_json, read_archive, read_array, read_bytes
 
-from .atomic import replacing
 from .record import from_record, to_record
 from .run import Run
 from .signal import Booleans, Floats

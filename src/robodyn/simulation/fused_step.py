@@ -80,7 +80,7 @@ def trace_rosw2(system: System) -> FusedStep:
     v2 = x2[n : n + n_v]
     k2 = matrix.solve(v2 - 2 * k1[0], _second_force(system, first, second, 2 * k1[1]), second.z_dot - 2 * k1[2])
 
-    book1, book2 = (matrix.step * follow_books(x, first.book, ca.vertcat(*k)) for k in (k1, k2))
+    book1, book2 = (matrix.step * matrix.follow_books(k) for k in (k1, k2))
     book1 += first.book
     book2 += second.book - 2 * book1
     slope1, slope2 = ca.vertcat(*k1, book1), ca.vertcat(*k2, book2)
@@ -105,24 +105,28 @@ def _second_force(system: System, first: Rates, second: Rates, less: ca.SX) -> c
 
 
 def trace_rosw1(system: System) -> FusedStep:
-    """The linearly implicit midpoint rule, with one evaluation a step.
+    """The linearly implicit midpoint rule: the forces are evaluated once a step, the inertia forces twice.
 
         (1 - h/2 J) k = f(t + h/2, x0),   x1 = x0 + h k
 
-    What J leaves out, the inertia forces, is taken where half a step at the present speed leads: q0 + h/2 v0. So only
-    their change with the speed is of first order.
+    J leaves out the inertia forces c. They are taken at the middle of the step: at q0 + h/2 v0, and at the speed
+    v0 + h/2 a, whose acceleration a is that of the same equations with c at the speed v0.
     """
     symbols = system.symbols
     x, h, t1, d0 = symbols.x, ca.SX.sym("h"), ca.SX.sym("t1"), ca.SX.sym("d0", symbols.d.numel())
-    q, v, z, _ = split_states(system, x)
+    q, v, z, book = split_states(system, x)
     middle, d = 0.5 * (symbols.t + t1), 0.5 * (d0 + symbols.d)
     rates = find_rates(system)
-    here = _at(system, rates, middle, x, d)
-    ahead = _at(system, rates, middle, ca.vertcat(q + 0.5 * h * v, x[system.n_q :]), d)
-    now = Rates(ahead.M, ahead.c, here.tau, here.z_dot, here.book)
-    k = ca.vertcat(*StageMatrix(system, now, GAMMA["rosw1"] * h).solve(v, now.force, now.z_dot))
-    book = here.book + GAMMA["rosw1"] * h * follow_books(x, here.book, k)
-    return FusedStep(system, ca.vertcat(x, h, t1, d0), x + h * ca.vertcat(k, book))
+
+    def at_middle(velocity: ca.SX) -> Rates:
+        return _at(system, rates, middle, ca.vertcat(q + 0.5 * h * v, velocity, z, book), d)
+
+    here, ahead = _at(system, rates, middle, x, d), at_middle(v)
+    matrix = StageMatrix(system, replace(here, M=ahead.M), GAMMA["rosw1"] * h)
+    _, a, _ = matrix.solve(v, here.tau - ahead.c, here.z_dot)
+    k = matrix.solve(v, here.tau - at_middle(v + 0.5 * h * a).c, here.z_dot)
+    book_rates = here.book + matrix.step * matrix.follow_books(k)
+    return FusedStep(system, ca.vertcat(x, h, t1, d0), x + h * ca.vertcat(*k, book_rates))
 
 
 FUSED_STEPS = {"rosw1": trace_rosw1, "rosw2": trace_rosw2}
@@ -140,11 +144,6 @@ def find_rates(system: System) -> Rates:
     return Rates(system.mass_matrix, system.bias, system.expressions.applied, z_dot, book)
 
 
-def follow_books(x: ca.SX, book: ca.SX, k: ca.SX) -> ca.SX:
-    """The rows of J of book-keeping states, times an increment k of all others: nothing is solved for them."""
-    return ca.jtimes(book, x, ca.vertcat(k, ca.SX(book.numel(), 1)))
-
-
 def _at(system: System, rates: Rates, t: ca.SX, x: ca.SX, d: ca.SX) -> Rates:
     symbols = [system.symbols.t, system.symbols.x, system.symbols.d]
     return Rates(*ca.substitute([rates.M, rates.c, rates.tau, rates.z_dot, rates.book], symbols, [t, x, d]))
@@ -154,14 +153,14 @@ class StageMatrix:
     """1 - gamma h J at the start of a step, with all but the accelerations eliminated."""
 
     def __init__(self, system: System, first: Rates, step: ca.SX) -> None:
-        self.step = step
+        self.step, self.system, self.first = step, system, first
         q, v, z, _ = split_states(system, system.symbols.x)
         tau = first.tau
-        self.tau_q, self.tau_z = ca.jacobian(tau, q), ca.jacobian(tau, z)
+        self.tau_q, self.tau_v, self.tau_z = (ca.jacobian(tau, part) for part in (q, v, z))
         self.f_q, self.f_v = ca.jacobian(first.z_dot, q), ca.jacobian(first.z_dot, v)
         self.Z = ca.SX.eye(z.numel()) - step * ca.jacobian(first.z_dot, z)
         coupling = self.eliminate(step * self.f_v + step**2 * self.f_q)
-        stiff = step**2 * self.tau_q + step * ca.jacobian(tau, v) + step * self.tau_z @ coupling
+        stiff = step**2 * self.tau_q + step * self.tau_v + step * self.tau_z @ coupling
         self.coupling = coupling
         self._solve_accelerations = _make_solver(first.M, stiff)
 
@@ -175,6 +174,17 @@ class StageMatrix:
         z0 = self.eliminate(r_z + step * self.f_q @ r_q)
         k_v = self._solve_accelerations(r_v + step * (self.tau_q @ r_q + self.tau_z @ z0))
         return r_q + step * k_v, k_v, z0 + self.coupling @ k_v
+
+    def follow_books(self, k: tuple[ca.SX, ca.SX, ca.SX]) -> ca.SX:
+        """The rows of J of book-keeping states, times increments k of all others: nothing is solved for them."""
+        system, first = self.system, self.first
+        rates = ca.jtimes(first.book, system.symbols.x, ca.vertcat(*k, ca.SX(first.book.numel(), 1)))
+        names = [state.name for state in system.states[len(system.states) - system.n_quadratures :]]
+        if "energy.work" in names:
+            # It grows with the power tau . v, and the derivatives of tau are there for the motion.
+            change = self.tau_q @ k[0] + self.tau_v @ k[1] + self.tau_z @ k[2]
+            rates[names.index("energy.work")] = ca.dot(first.tau, k[1]) + ca.dot(system.v, change)
+        return rates
 
 
 def _make_solver(M: ca.SX, stiff: ca.SX) -> Callable[[ca.SX], ca.SX]:

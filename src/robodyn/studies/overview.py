@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from robodyn.atomic import write_file
 from robodyn.studies.figure import VERDICTS
 from robodyn.studies.page import FIGURES, describe_kinds
 
@@ -25,7 +26,7 @@ def write_overview(folder: str | Path) -> Path:
     for name, study in found.items():
         lines += _study(name, study)
     path = folder / "index.md"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_file(path, "\n".join(lines) + "\n")
     return path
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from robodyn.atomic import write_file
 from robodyn.catalog import find_scenario
 from robodyn.studies.figure import Kind, PublishedValue, describe_counts
 from robodyn.studies.study import Study
@@ -24,10 +25,10 @@ def write_page(study: Study, figures: Sequence[PublishedValue], folder: str | Pa
     lines = [f"# {study.title}", "", f"Source: {study.source}.", "", study.about, ""]
     lines += [*_counts(figures), *_results(figures), *_pictures(study), *_pages(study), *_commands(study)]
     lines += _table(figures)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_file(path, "\n".join(lines) + "\n")
     plain = [figure.as_plain() for figure in figures]
     found = {"title": study.title, "source": study.source, "about": study.about, "figures": plain}
-    (images / FIGURES).write_text(json.dumps(found, indent=1), encoding="utf-8")
+    write_file(images / FIGURES, json.dumps(found, indent=1))
     return path
 
 

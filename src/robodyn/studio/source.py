@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from robodyn.atomic import write_file
 from robodyn.catalog import find_scenario
 from robodyn.errors import Flaw, ModelError
 from robodyn.files import read_scenario, scenario_text
@@ -14,7 +15,6 @@ from robodyn.files.patching import patch_text
 from robodyn.files.scenario_file import ScenarioFile
 from robodyn.files.table import leaves_of
 from robodyn.model import Scenario, ScenarioSequence
-from robodyn.results.atomic import replacing
 
 ROBOTS = (".urdf", ".xacro", ".sdf", ".mjcf", ".xml")
 LONGEST_NAME = 200
@@ -116,8 +116,7 @@ class Source:
         if path.exists() and mark_text(path.read_text("utf-8", errors="replace")) != replaces:
             raise ModelError([Flaw("", f"'{name}' holds something else by now", "save under another name, or reload")])
         try:
-            with replacing(path) as draft:
-                draft.write_text(text, "utf-8", newline="\n")
+            write_file(path, text)
         except OSError as error:
             raise ModelError([Flaw("", f"'{name}' cannot be written: {error.strerror}")]) from error
         return path

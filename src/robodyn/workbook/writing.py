@@ -15,9 +15,9 @@ from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.properties import PageSetupProperties
 
 from robodyn.assembly import System, assemble
+from robodyn.atomic import replacing
 from robodyn.model import Scenario, Solver
 from robodyn.native.formulas import write_number
-from robodyn.results.atomic import replacing
 from robodyn.waiting import told_if_slow
 from robodyn.workbook.charts import add_charts
 from robodyn.workbook.plan import HEAD, Plan, make_plan

@@ -51,7 +51,7 @@ def recalculate(books: Sequence[Path], folder: Path) -> None:
     program = find_program()
     if program is None:
         raise FileNotFoundError(MISSING)
-    profile = f"-env:UserInstallation=file://{folder}/profile"
+    profile = f"-env:UserInstallation={(folder / 'profile').as_uri()}"
     command = [program, "--headless", profile, "--convert-to", "xlsx", "--outdir", str(folder), *map(str, books)]
     subprocess.run(command, capture_output=True, check=True)
 

@@ -1,9 +1,12 @@
 """Do signals connect as described, and are impossible connections reported?"""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from support.machines import cart, signals_only
 
+import robodyn
 from robodyn.assembly import assemble
 from robodyn.errors import ModelError
 from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario
@@ -60,6 +63,14 @@ def test_a_law_that_branches_on_a_symbol_is_told_with_a_remedy():
 
     with pytest.raises(ModelError, match=r"blocks\.bad: law 'branches' cannot be traced.*where"):
         assemble(cart(Block("bad", branches, on="rail")))
+
+
+def test_a_law_in_a_folder_whose_name_begins_like_the_package_is_no_law_of_the_package():
+    own = {}
+    place = Path(robodyn.__file__).parent.with_name("robodyn_own") / "laws.py"
+    exec(compile("def refuses(velocity):\n    raise ValueError('no such velocity')", place, "exec"), own)
+    with pytest.raises(ModelError, match=r"law 'refuses' cannot be traced \(laws\.py, line 2\): ValueError: no such"):
+        assemble(cart(Block("bad", own["refuses"], on="rail")))
 
 
 def test_all_problems_are_told_at_once():

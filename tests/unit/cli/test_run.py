@@ -20,6 +20,18 @@ def test_a_run_is_kept_and_summed_up(invoke, quick, tmp_path):
     assert quiet_but_for_compiling(result.stderr)
 
 
+def test_results_are_called_after_the_file_whatever_the_scenario_is_called(invoke, quick, tmp_path):
+    """Several files may describe one machine: none writes over the results of another."""
+    pytest.importorskip("pyarrow")
+    (tmp_path / "faster.toml").write_text(f'name = "arm"\n{quick.read_text(encoding="utf-8")}', encoding="utf-8")
+    for command in (["run"], ["sweep", "--vary", "bob.mass=1:2:2", "--no-plot"], ["export", "--to", "fmu"]):
+        name, *options = command
+        assert invoke(name, "faster.toml", *options).exit_code == 0
+    assert load(tmp_path / "out" / "faster.run").provenance.scenario == "arm"
+    assert (tmp_path / "out" / "faster.sweep").is_dir()
+    assert (tmp_path / "faster.fmu").is_file()
+
+
 def test_json_tells_the_run_and_nothing_else(invoke, quick, read_json, tmp_path):
     result = invoke("run", quick, "--json", "--out", tmp_path / "runs", "--rate", "100", "--signal", "hinge.*")
     message = read_json(result.stdout)

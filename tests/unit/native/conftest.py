@@ -16,10 +16,10 @@ def _own_cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run_program():
-    """Callable (program, inputs, chunk_size) -> all outputs one after another."""
+    """Callable (program, inputs, chunk_size, longest) -> all outputs one after another."""
 
-    def run(program, inputs, chunk_size=10**9):
-        machine = Machine(*compile_objects(emit_module([program], chunk_size)))
+    def run(program, inputs, chunk_size=10**9, longest=1):
+        machine = Machine(*compile_objects(emit_module([program], chunk_size, longest=longest)))
         frame = np.concatenate([*inputs, np.zeros(sum(program.out_sizes))])
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(machine.address_of("k0.frame"))(frame.ctypes.data)
         return frame[sum(program.in_sizes) :]

@@ -8,19 +8,13 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 import pytest
+from support.kernels import compile_sine as _compile
+from support.kernels import compile_together
 
 from robodyn.native import cache_folder, compile_kernels
 from robodyn.native.cache import _temporary_folder
 from robodyn.native.machine import LEVEL
 from robodyn.symbolic.tables import gather, locate
-
-
-def _compile(factor=2.5):
-    """Value at 2 of a function of x, and how often it was compiled."""
-    x = ca.SX.sym("x")
-    messages = []
-    module = compile_kernels({"f": ca.Function("f", [x], [ca.sin(x) * factor])}, on_compile=messages.append)
-    return float(module.kernels["f"](2.0)[0]), len(messages)
 
 
 def _files():
@@ -116,15 +110,11 @@ def test_cache_can_be_left_out():
     assert not cache_folder().exists()
 
 
-def _compile_in_process(barrier, results):
-    barrier.wait()
-    results.put(_compile()[0])
-
-
 def test_two_processes_may_compile_the_same_at_once():
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(2), context.Queue()
-    processes = [context.Process(target=_compile_in_process, args=(barrier, results)) for _ in range(2)]
+    # Of a module that other processes find: how they would find this one depends on how the tests were started.
+    processes = [context.Process(target=compile_together, args=(barrier, results)) for _ in range(2)]
     for process in processes:
         process.start()
     values = [results.get(timeout=60) for _ in processes]

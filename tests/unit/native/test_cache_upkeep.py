@@ -11,6 +11,12 @@ from robodyn.native.upkeep import DAY, LONGEST_UNUSED, SIZE
 CODE = bytes(100_000)
 
 
+@pytest.fixture(autouse=True)
+def at_every_file(monkeypatch):
+    """The folder is looked after whenever a file is added; otherwise a process does so at its first one."""
+    monkeypatch.setattr(cache, "BETWEEN_PRUNES", 1)
+
+
 def _key(number):
     return f"{number:064x}"
 
@@ -104,3 +110,13 @@ def test_clearing_removes_what_is_ours_and_nothing_else(tmp_path):
     assert (elsewhere / "precious").exists()
     _save(0)
     assert _is_kept(0)
+
+
+def test_a_process_looks_after_the_folder_when_it_adds_its_first_file_and_then_seldom(monkeypatch):
+    pruned = []
+    monkeypatch.setattr(cache, "BETWEEN_PRUNES", 3)
+    monkeypatch.setattr(cache, "_SAVES", iter(range(100)))
+    monkeypatch.setattr(cache, "prune", pruned.append)
+    for number in range(7):
+        _save(number)
+    assert len(pruned) == 3

@@ -116,9 +116,44 @@ def test_a_report_is_written_whole_or_not_at_all(make_crane, tmp_path):
     assert not (tmp_path / "none.html").exists()
 
 
-@pytest.mark.parametrize("last", ["main.js", "modes.js", "view.js"])
-def test_no_two_scripts_of_a_page_declare_the_same_name(last):
-    folder = files("robodyn.pages") / "template"
-    scripts = [(folder / name).read_text() for name in (*SCRIPTS[:-1], "closing.js", last)]
-    names = re.findall(r"^(?:const|let|function) (\w+)", "\n".join(scripts), re.MULTILINE)
+TEMPLATES = {package: files(f"robodyn.{package}") / "template" for package in ("pages", "studio")}
+OWN = {
+    "report": [TEMPLATES["pages"] / name for name in ("page.html", "main.js")],
+    "live": [files("robodyn.codegen") / "web" / "simulation.mjs", TEMPLATES["pages"] / "live.js"],
+    "modes": [TEMPLATES["pages"] / name for name in ("modes.html", "modes.js")],
+    "view": [TEMPLATES["pages"] / name for name in ("view.html", "closing.js", "view.js")],
+    "studio": [path for path in TEMPLATES["studio"].iterdir() if path.suffix != ".css"],
+}
+"""What each page has of its own, beside the style sheet and the scripts that all share; the live page is a report."""
+
+
+def join_texts(paths):
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
+
+
+SHARED = join_texts(TEMPLATES["pages"] / name for name in SCRIPTS[:-1])
+
+
+@pytest.mark.parametrize("page", OWN)
+def test_no_two_scripts_of_a_page_declare_the_same_name(page):
+    own = [*OWN[page], *(OWN["report"] if page == "live" else [])]
+    scripts = SHARED + "\n" + join_texts(path for path in own if path.suffix != ".html").replace("export ", "")
+    names = re.findall(r"^(?:const|let|class|(?:async )?function\*?) (\w+)", scripts, re.MULTILINE)
+    assert len(names) > 100
     assert [name for name, count in Counter(names).items() if count > 1] == []
+
+
+def find_ids(text):
+    """The ids that markup and scripts give to elements, or look for."""
+    return set(re.findall(r"""(?:\bid=|\bid: |\.id = |byId\()"([\w-]+)\"""", text))
+
+
+def test_the_style_of_a_page_reaches_no_other():
+    """What only one page has is styled under the class of its body, or another page may call its own parts so too."""
+    rules = re.sub(r"/\*.*?\*/|\{[^{}]*\}", ";", join_texts([TEMPLATES["pages"] / "page.css"]), flags=re.DOTALL)
+    selectors = [selector.strip() for selector in re.split(r"[,;{}]", rules)]
+    plain = {name for s in selectors if not s.startswith((".live ", ".view ")) for name in re.findall(r"#([\w-]+)", s)}
+    assert {"picture", "replay", "workspace"} <= plain
+    ids = {page: find_ids(join_texts(paths)) for page, paths in OWN.items()}
+    users = {name: [page for page in ids if name in ids[page]] for name in plain - find_ids(SHARED)}
+    assert {name: pages for name, pages in users.items() if len(pages) > 1} == {}

@@ -143,7 +143,6 @@ def test_whole_steps_keep_their_order_in_the_perturbed_motion(method):
         apart(simulate_perturbed(scenario, points=40, solver=Solver(method, step=step)), exact, "hinge.position")
         for step in (4e-3, 2e-3, 1e-3)
     ]
-    # Of order 2; what changes with speed alone is of first order in rosw1, but small.
     assert np.log2(np.array(errors[:-1]) / np.array(errors[1:])) == pytest.approx([2, 2], abs=0.3)
 
 

@@ -130,3 +130,29 @@ def test_a_batch_is_the_same_with_and_without_lanes():
     for table in tables:
         assert table["rms:elbow.velocity"].tobytes() == tables[0]["rms:elbow.velocity"].tobytes()
         assert (table.sentences, table.outcomes[1]) == (tables[0].sentences, "failed")
+
+
+def many_terms(position, velocity, *, gain):
+    """A law whose values are all needed at the end: on the stack, for eight robots, hundreds of kilobytes."""
+    terms = [position * (0.5 + k / 400) + velocity for k in range(400)]
+    total = sum(one * other for one, other in zip(terms, reversed(terms), strict=True))
+    return {"torque": -gain * total / 400}
+
+
+def test_runs_that_lead_others_have_room_for_large_functions():
+    arm = rd.Body("arm", 1.0, (0.2, 0.0, 0.0), (0.1, 0.1, 0.1))
+    mechanism = rd.Mechanism("arm", (arm,), (rd.Joint("hinge", "revolute", rd.GROUND, "arm", axis=(0, 1, 0)),))
+    inputs = {"position": "hinge.position", "velocity": "hinge.velocity"}
+    blocks = (
+        rd.Block("resist", many_terms, inputs=inputs, parameters={"gain": 1.0}, acts={"torque": "hinge"}),
+        rd.Block("hold", "sample_and_hold", inputs={"value": "hinge.position"}, period=1e-3),
+    )
+    scenario = rd.Scenario("arm", rd.Machine("arm", mechanism, blocks), 0.02, solver=rd.Solver("rosw2", step=1e-3))
+    record = rd.Recording(rate=500.0, signals=("hinge.position",))
+    compiled = rd.compile_system(rd.assemble(scenario), signals=record.signals)
+    gains = np.linspace(0.0, 1e4, 9)
+    many = rd.simulate_many(compiled, {"resist.gain": gains}, record=record, lanes=True, threads=1)
+    alone = [rd.simulate(compiled, parameters={"resist.gain": gain}, recording=record) for gain in gains.tolist()]
+    curves = many.curves.values["hinge.position"]
+    assert np.array_equal(curves, [run["hinge.position"].values for run in alone])
+    assert len(set(curves[:, -1])) == len(gains)

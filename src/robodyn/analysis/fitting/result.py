@@ -9,10 +9,10 @@ from typing import Any
 
 from robodyn.analysis.identification.result import IntervalEstimate
 from robodyn.analysis.measurement.measured import SignalError
+from robodyn.atomic import write_file
 from robodyn.errors import Flaw, ModelError
 from robodyn.lazy import later
 from robodyn.results import Run
-from robodyn.results.atomic import replacing
 from robodyn.results.signal import Floats
 
 
@@ -166,8 +166,7 @@ def write_fit(fit: Fit, path: str | Path) -> Path:
     if path.suffix not in ENDINGS:
         raise ModelError([Flaw(str(path), f"must end in {' or '.join(ENDINGS)}")])
     text = json.dumps(fit.as_plain(), indent=2) if path.suffix == ".json" else _as_toml(fit)
-    with replacing(path) as draft:
-        draft.write_text(text + "\n", encoding="utf-8")
+    write_file(path, text + "\n")
     return path
 
 

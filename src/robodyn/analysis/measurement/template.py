@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from robodyn.atomic import write_file
 from robodyn.files.samples import DataMapping
 from robodyn.files.samples.clocks import time_column
 from robodyn.files.samples.columns import Columns
 from robodyn.files.samples.reading import read_columns
-from robodyn.results.atomic import replacing
 
 
 def write_template(file: Path, path: Path, mapping: DataMapping | None = None) -> Path:
@@ -24,8 +24,7 @@ def write_template(file: Path, path: Path, mapping: DataMapping | None = None) -
     lines.append("from_first = true\n")
     for columns in groups:
         lines += [_signal(columns, name) for name in columns.values if name != time]
-    with replacing(path) as draft:
-        draft.write_text("\n".join(lines), encoding="utf-8")
+    write_file(path, "\n".join(lines))
     return path
 
 

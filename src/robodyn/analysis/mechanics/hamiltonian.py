@@ -79,8 +79,10 @@ def simulate_symplectic(
         parameters: numbers of the scenario to change.
     """
     scenario = what.scenario if isinstance(what, System) else what
-    system = assemble(replace(scenario.with_numbers(parameters or {}), constraint_method=ConstraintMethod("index3")))
-    return simulate(hamiltonian_system(system), Solver("rattle", step=step), recording=recording)
+    scenario = scenario.with_numbers(parameters or {})
+    if scenario.machine.all_constraints:
+        scenario = replace(scenario, constraint_method=ConstraintMethod("index3"))
+    return simulate(hamiltonian_system(assemble(scenario)), Solver("rattle", step=step), recording=recording)
 
 
 @dataclass(frozen=True)

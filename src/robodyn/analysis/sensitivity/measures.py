@@ -1,4 +1,4 @@
-"""Measures of a signal: its last value, its extremes, its step response, as one number."""
+"""Measures of a signal: its last value, its extremes, its root mean square, its step response, as one number."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.ranking import Measure
 from robodyn.analysis.step_response import measure_step
+from robodyn.engine.slices import take_measure
 from robodyn.errors import refuse_word
 from robodyn.results import Run
 from robodyn.results.signal import Signal
@@ -16,6 +17,7 @@ MEASURES: Mapping[str, Callable[[Signal, float], float]] = {
     "final": lambda signal, at: signal.final,
     "largest": lambda signal, at: find_extreme(signal, 1.0),
     "smallest": lambda signal, at: find_extreme(signal, -1.0),
+    "rms": lambda signal, at: take_measure("rms", signal.time, signal.values),
     "peak_time": lambda signal, at: measure_step(signal, at).first_peak,
     "oscillation_time": lambda signal, at: measure_step(signal, at).oscillation_time,
     "overshoot": lambda signal, at: measure_step(signal, at).overshoot,

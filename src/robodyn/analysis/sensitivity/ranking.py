@@ -16,17 +16,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
-from robodyn.analysis.sensitivity.variation import Variation, prepare_variation
+from robodyn.analysis.sensitivity.variation import Variation, make_tunable, prepare_variation
+from robodyn.assembly import assemble
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Scenario, Solver
 from robodyn.results import Run
 from robodyn.results.signal import Signal
 from robodyn.simulation import simulate
+from robodyn.simulation.measures import default_measures, find_measures
 from robodyn.waiting import told_if_slow
 
 Measure = Callable[[Run], float]
 
+SCREENING = 0.01
+"""Change of each number, relative, by which the strongest of all are found."""
+ROUNDING = 1e-6
+"""Part of the strongest effect that counts as none: runs of usual tolerances differ by that."""
 NUDGE = 1e-4
 """Change of a parameter, relative, over which a measure is taken as straight; its signals change by their slopes."""
 
@@ -130,6 +137,48 @@ def rank_parameters(
     order = {name: k for k, name in enumerate(measures)}
     rows.sort(key=lambda row: (order[row.measure], -row.weight))
     return SensitivityTable(tuple(rows), variation.reason if exact else "", run, variation.notes)
+
+
+def choose_measure(scenario: Scenario, kind: str | None = None) -> tuple[str, str]:
+    """The kind and the signal of a measure where none is named: the rms of the largest deviation or error, or, where
+    there is none, the end of the joint that ends furthest from zero; another kind takes the same signal."""
+    system = assemble(scenario)
+    run = simulate(system)
+    usual = find_measures(FlawList(), [text for text in default_measures(system) if text[:4] != "max:"], system)
+    if not usual:
+        raise ModelError([Flaw("", "moves nothing whose sensitivity could be meant", "name a signal")], "sensitivities")
+    sizes = [abs(measure.take(run.time, run[measure.signal].values)) for measure in usual]
+    chosen = usual[int(np.argmax(sizes))]
+    return kind or chosen.kind, chosen.signal
+
+
+@told_if_slow("trying all numbers of")
+def find_strongest(scenario: Scenario, measure: Measure, count: int = 10) -> tuple[list[str], str]:
+    """The numbers whose change by 1 % changes a measure most, the strongest first, and a sentence on those tried.
+
+    Tried are all that are inputs of the native code or can be made so and are not 0: neither start values nor what is
+    folded into the code, such as sample times.
+    """
+    given = {name: number.value for name, number in scenario.numbers().items() if not name.startswith(INITIAL)}
+    candidates = [name for name, value in given.items() if value != 0 and np.isfinite(value)]
+    inputs = {number.name for number in assemble(make_tunable(scenario, candidates)).parameters}
+    names = [name for name in candidates if name in inputs]
+    base = simulate(scenario)
+    _require(base, "the scenario as it is")
+    variation = prepare_variation(scenario, names, _signals_read(base, {"": measure}), exact=False)
+    effects, failed = {}, []
+    for name in names:
+        try:
+            less, more = _finite_ends(variation, name, given[name], SCREENING, {"": measure})[""]
+            effects[name] = abs(more - less)
+        except ModelError:
+            failed.append(name)
+    effective = [name for name in effects if effects[name] > ROUNDING * max(effects.values())]
+    strongest = sorted(effective, key=lambda name: -effects[name])[:count]
+    note = f"the {len(strongest)} strongest of {len(names)} numbers"
+    if failed:
+        note += f"; not among them, since 1 % more or less ends the run: {', '.join(failed)}"
+    return strongest, note
 
 
 def _changes(change: float | Mapping[str, float], parameters: Sequence[str]) -> dict[str, float]:

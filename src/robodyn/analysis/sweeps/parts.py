@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.atomic import write_file
 from robodyn.errors import Flaw, ModelError
-from robodyn.results.atomic import replacing
 from robodyn.results.signal import Floats
 
 PARTS, PLAN, LOCK = "parts", "plan.json", "lock"
@@ -105,8 +105,7 @@ def open_folder(folder: Path, plan: Mapping[str, Any], fresh: bool) -> None:
         empty_folder(folder)
     kept = folder / PLAN
     if not kept.exists():
-        with replacing(kept) as draft:
-            draft.write_text(json.dumps(plan, indent=1, default=str), encoding="utf-8")
+        write_file(kept, json.dumps(plan, indent=1, default=str))
         return
     try:
         before = json.loads(kept.read_text(encoding="utf-8"))

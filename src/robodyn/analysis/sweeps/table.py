@@ -13,9 +13,9 @@ import numpy as np
 
 from robodyn.analysis.sweeps.parts import Finished
 from robodyn.analysis.sweeps.plan import SweepPlan
+from robodyn.atomic import replacing
 from robodyn.errors import Flaw, ModelError
 from robodyn.lazy import later
-from robodyn.results.atomic import replacing
 from robodyn.results.signal import Floats
 from robodyn.results.table import Curves, RunTable
 from robodyn.simulation.many import PART_OF_MEMORY, memory_size

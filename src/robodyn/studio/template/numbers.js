@@ -1,6 +1,7 @@
 // How are a scenario's numbers found and moved? A tree by their names, a search, a slider and a field for each.
 
 const MOST_FOUND = 80;
+const FEWEST_SHOWN = 8;
 
 // desk: values (changed ones by name), numbers (all by name), change(name, value, last).
 function makeNumbers(desk) {
@@ -21,6 +22,7 @@ function makeNumbers(desk) {
     const all = [...desk.numbers.values()];
     if (words.length === 0 && !changed) {
       byId("tree").replaceChildren(...makeGroups(all, 0, rowOf));
+      openFirst(byId("tree"));
       return mark();
     }
     const found = all.filter(({ name }) => (!changed || desk.values.has(name)) && words.every((word) => name.toLowerCase().includes(word)));
@@ -51,17 +53,32 @@ function makeGroups(numbers, depth, rowOf) {
     if (parts.length === depth + 1) rows.push(rowOf(number).shortly(depth));
     else groups.set(parts[depth], [...(groups.get(parts[depth]) ?? []), number]);
   }
-  const folded = [...groups].map(([name, inside]) => {
-    if (inside.length === 1) return rowOf(inside[0]).shortly(depth);
+  // A number that is alone in its group stands among the rows, which come before the groups.
+  const folded = [];
+  for (const [name, inside] of groups) {
+    if (inside.length === 1) {
+      rows.push(rowOf(inside[0]).shortly(depth));
+      continue;
+    }
     const path = inside[0].name.split(".").slice(0, depth + 1).join(".");
     const summary = make("summary", { "data-path": path }, name, make("span", { class: "quiet" }, String(inside.length)));
     const group = make("details", {}, summary);
     group.addEventListener("toggle", () => {
       if (group.open && group.children.length === 1) group.append(...makeGroups(inside, depth + 1, rowOf));
     });
-    return group;
-  });
+    folded.push(group);
+  }
   return [...rows, ...folded];
+}
+
+// Open groups from the top on until there are some sliders to be seen; opening a group makes its rows.
+function openFirst(tree) {
+  for (;;) {
+    const closed = tree.querySelector("details:not([open])");
+    if (!closed || tree.querySelectorAll(".number").length >= FEWEST_SHOWN) return;
+    closed.open = true;
+    closed.dispatchEvent(new Event("toggle"));
+  }
 }
 
 function makeNumber(desk, number) {

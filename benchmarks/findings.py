@@ -1,12 +1,51 @@
-"""What does a measurement say, and how is it printed?"""
+"""Findings: what does a benchmark say, what does it assert, and how is both printed?"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 HEADINGS = ("measurement", "ours", "rival", "ratio", "goal", "met")
+
+
+class Disagreement(Exception):
+    """Two contenders do not compute the same thing, so that their times must not be compared."""
+
+
+def largest_difference(pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> float:
+    """Largest |a - b| over the pairs, relative to the largest |b| of each pair."""
+    return max(float(np.max(np.abs(a - b)) / np.max(np.abs(b))) for a, b in pairs)
+
+
+def require_agreement(what: str, difference: float, tolerance: float, unit: str = "relative") -> str:
+    """A sentence on the agreement, or Disagreement."""
+    if not difference <= tolerance:
+        raise Disagreement(f"{what} differ by {difference:.2g} {unit}, allowed are {tolerance:.0e}")
+    return f"{what} agree to {difference:.1e} {unit} ({tolerance:.0e} required)"
+
+
+def require(what: str, so: bool) -> str:
+    """The sentence, or Disagreement where it is not so: of what is equal or not, without a measure between."""
+    if not so:
+        raise Disagreement(f"it is not so that {what}")
+    return what
+
+
+def find_rival(name: str) -> Any:
+    """The module of another program, or None where it is not installed: ours is measured and checked without it.
+
+    A module that is missing inside ours or inside the other program is an error like any other.
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        return None
 
 
 @dataclass(frozen=True)
@@ -14,17 +53,17 @@ class Row:
     """One measurement, beside a rival or alone.
 
     Args:
-        ours, rival: medians in `unit`; rival None where the goal is a limit on ours.
+        ours, rival: medians in `unit`; rival None where there is none, or where it is not installed.
         ratio: median over the repetitions of ours / rival, each pair measured one right after the other.
         goal: largest ratio wanted, or largest value of ours without a rival; None for information only.
-        accuracy: what was checked before or with the timing, in words and numbers.
+        note: what else was seen, in words and numbers.
         holds: False where what the goal asks for beside the time is not so.
     """
 
     name: str
     ours: float
     unit: str
-    accuracy: str
+    note: str = ""
     rival: float | None = None
     rival_name: str = ""
     ratio: float | None = None
@@ -71,21 +110,35 @@ class Table:
 
 @dataclass(frozen=True)
 class Findings:
-    """All that one benchmark measured."""
+    """All that one benchmark found.
+
+    Args:
+        agreements: what was asserted before times were compared, at least one sentence.
+        missing: rivals that are not installed.
+    """
 
     rows: tuple[Row, ...] = ()
-    tables: tuple[Table, ...] = field(default=())
+    tables: tuple[Table, ...] = ()
+    agreements: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 def show(findings: Findings) -> str:
-    """The findings as text: the rows with their accuracy checks below, then the tables."""
+    """The findings as text: rows with their notes, tables, and what was asserted."""
     parts = []
     if findings.rows:
         parts.append(align(HEADINGS, [row.cells() for row in findings.rows]))
-        parts += [f"  {row.name}: {row.accuracy}" for row in findings.rows]
+        parts += [f"  {row.name}: {row.note}" for row in findings.rows if row.note]
     for table in findings.tables:
         parts += ["", table.title, align(table.columns, table.cells())]
-    return "\n".join(parts)
+    return "\n".join([*parts, show_agreements(findings)])
+
+
+def show_agreements(findings: Findings) -> str:
+    """What was asserted, and what could not be for want of a rival: no times."""
+    lines = [f"  {sentence}" for sentence in findings.agreements]
+    lines += [f"  without {name}, which is not installed: pip install 'robodyn[bench]'" for name in findings.missing]
+    return "\n".join(lines)
 
 
 def align(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

@@ -1,0 +1,85 @@
+"""What `make` offers works: the long targets in a short form, each as a user calls it, but for the installation."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HERE = {"demo", "soak", "sanitize", "clean"}
+"""Run by the tests below, `clean` by those of test_any_folder.py."""
+CI = {"setup", "system-packages", "test", "test-library", "test-studies", "lint"}
+"""Run by .ci/run."""
+ELSEWHERE = {"bench", "docs"}
+"""These install more first: what they run then has tests of its own."""
+
+pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="there is no make here: its targets are NOT tested")
+
+
+def make(*arguments, place=ROOT):
+    """What `make` says in the environment of these tests, named by a relative path: make knows no spaces."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "PYTEST", "COV"))}
+    venv = os.path.relpath(sys.prefix, place)
+    # As it is: nothing is installed anew where a file is younger than the installation.
+    installed = [f"VENV={venv}", "--assume-old=setup", f"--assume-old={venv}/.demo"]
+    command = ["make", "--no-print-directory", *installed, *map(str, arguments)]
+    done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_every_target_is_run_somewhere():
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (phony,) = re.findall(r"^\.PHONY: (.*)$", text, re.MULTILINE)
+    assert set(phony.split()) == HERE | ELSEWHERE | CI
+    assert set(re.findall(r"^([\w-]+):(?!=)", text, re.MULTILINE)) == set(phony.split())
+
+
+def test_ci_makes_what_tests_and_lints():
+    command = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1]
+    assert command.startswith("make ")
+    wanted = [word for word in command.split()[1:] if not word.startswith("-")]
+    plan = make("--dry-run", *wanted)
+    # What is made at the same time is made by another make, whose plan is shown too.
+    for step in ("-m pytest", "--rootdir studies studies/tests", "ruff check .", "bin/mypy", "bin/lint-imports"):
+        assert step in plan
+
+
+def test_the_demo_tells_its_run_and_writes_its_page(tmp_path):
+    out = os.path.relpath(tmp_path, ROOT)
+    said = make("demo", f"OUT={out}").splitlines()
+    assert said[0] == "rx90-weld: FINISHED at 6.85 s"
+    assert re.search(r"s of computing, [\d.]+ times real time", said[1])
+    assert said[2].startswith("energy balance ")
+    assert said[3].startswith(f"Open {out}/rx90-weld.html: ")
+    page = (tmp_path / "rx90-weld.html").read_text(encoding="utf-8")
+    note = (ROOT / "examples" / "weld_demo.md").read_text(encoding="utf-8")
+    assert note.splitlines()[0].lstrip("# ") in page
+    assert {path.name for path in tmp_path.iterdir()} == {"rx90-weld.html", "rx90-weld.run", "rx90-weld.txt"}
+
+
+def test_a_demo_that_fails_says_so(tmp_path):
+    out = os.path.relpath(tmp_path, ROOT)
+    (tmp_path / "rx90-weld.run").mkdir()
+    with pytest.raises(AssertionError, match="rx90-weld.run: cannot be written: "):
+        make("demo", f"OUT={out}")
+
+
+def test_the_soak_reads_spoiled_files_and_tries_machines_and_robots():
+    said = make("soak", "FILES=5", "MACHINES=1", "ROBOTS=tests/support/robots/arm.urdf")
+    columns = re.findall(r"^[\w-]+ +(\d+) +(\d+) +(\d+)$", said, re.MULTILINE)
+    assert sum(int(count) for row in columns for count in row) == 5
+    assert "1 machines: 0 failed" in said
+    assert "robots/arm.urdf: " in said
+    assert said.endswith("0 differ\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the runtimes of sanitisers are elsewhere")
+def test_engines_that_check_themselves_run_the_tests():
+    said = make("sanitize", "WORKERS=0", "ENGINE_TESTS=tests/unit/engine/test_ticks.py")
+    assert len(re.findall(r"100%\]", said)) == 2
+    assert "FAILED" not in said
