@@ -7,9 +7,9 @@ pseudo-transient continuation: implicit Euler steps that grow as the motion dies
 
 References are those just before the start: one that begins to move there has stood still until then. Friction carries
 nothing: what sticks is left open, bristles stay as they are. Quantisers and noise count as ideal (`LawInfo.ideal`), as
-no machine rests on the edge of a step. Before and after the search the tasks run a few times where the states stand, but
-for sums: the guess is not that of an encoder that has just been switched on, whose speed would drive the loops into their
-limits, and what is found is what the real quantisers show.
+no machine rests on the edge of a step. Before and after the search the tasks run where the states stand until they change
+nothing, but for sums. The guess is then not that of an encoder that has just been switched on, whose speed would drive
+the loops into their limits; and what is found is what the real quantisers show.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ REGULAR = 1e-11
 """Reciprocal condition from which on equations count as regular: far above what least squares leaves out."""
 STILL = 1e-6
 """Largest rate there, in nominal magnitudes per second."""
-SAMPLES = 5
-"""How often tasks run where states stand: an encoder's reading, the speed from two of them, what loops make of it."""
+SAMPLES = 100
+"""How often tasks run at most where states stand: filters may take long, and what waits in a pipeline."""
 SUM = 1e-9
 """Slope of the change of a memory by itself up to which it is a sum: 0, but for rounding."""
 TOUCHING = 1e-9
@@ -426,12 +426,15 @@ def _continue_transient(point: _Point) -> tuple[np.ndarray, int]:
 
 
 def _sample(z: np.ndarray, point: _Point, slopes: np.ndarray) -> np.ndarray:
-    """The unknowns after tasks have run a few times; states and sums, whose change does not depend on them, stay."""
+    """The unknowns after tasks have run some times; states and sums, whose change does not depend on them, stay."""
     memory = np.arange(len(z) - len(point.balance.rest.memory), len(z))
     written = memory[np.abs(np.diag(slopes)[memory]) > SUM]
     sampled = z.copy()
     for _ in range(SAMPLES if written.size else 0):
-        sampled[written] += point.rates(sampled)[written]
+        changes = point.rates(sampled)[written]
+        sampled[written] += changes
+        if np.all(np.abs(changes) <= SETTLED * (1 + np.abs(sampled[written]))):
+            break
     return sampled
 
 

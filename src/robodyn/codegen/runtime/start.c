@@ -18,7 +18,7 @@
 #define TOUCHING 1e-9
 #define SUM 1e-9
 
-enum { REST_STEPS = 40, TRANSIENT_STEPS = 2000, SAMPLES = 5, CLOSING_STEPS = 100 };
+enum { REST_STEPS = 40, TRANSIENT_STEPS = 2000, SAMPLES = 100, CLOSING_STEPS = 100 };
 
 typedef struct {
   double matrix[ROOM(START_ROWS * START_COLUMNS)], right[ROOM(START_ROWS)];
@@ -129,14 +129,19 @@ static void rest_in_time(Run *run, Work *work) {
   }
 }
 
-/* Let tasks run a few times where the states stand, with the parameters as they are set; sums stay. */
+/* Let tasks run where the states stand until they change nothing, with the parameters as they are set; sums stay. */
 static void sample(Run *run, Work *work) {
   int n = 0, written[ROOM(N_REST)];
   for (int i = N_REST_RATES + N_D; i < N_REST; i++)
     if (fabs(work->matrix[i * N_REST + i]) > SUM) written[n++] = i;
-  for (int k = 0; k < SAMPLES && n > 0; k++) {
+  for (int k = 0, settled = n == 0; k < SAMPLES && !settled; k++) {
     measure_rates(run, work->z, work->values);
-    for (int i = 0; i < n; i++) work->z[written[i]] += work->values[written[i]];
+    settled = 1;
+    for (int i = 0; i < n; i++) {
+      double *z = &work->z[written[i]], change = work->values[written[i]];
+      *z += change;
+      settled = settled && fabs(change) <= SETTLED * (1.0 + fabs(*z));
+    }
   }
   put(run, work->z);
 }
