@@ -106,12 +106,12 @@ class Balance:
 
     Attributes:
         rest: names, places and magnitudes.
-        residual, jacobian, conditions: of (t, x, d, m, p), p as `prepare` gives it; n_memory: how many entries of m
-            they take.
+        residual, jacobian, conditions: of (t, x, d, m, p), p as `module.prepare` gives it; n_memory: how many entries
+            of m they take.
     """
 
     rest: RestEquations
-    prepare: Callable[[np.ndarray], np.ndarray]
+    module: KernelModule
     residual: Callable[..., np.ndarray]
     jacobian: Callable[..., np.ndarray]
     conditions: Callable[..., np.ndarray]
@@ -229,9 +229,14 @@ def build_balance(system: System) -> Balance:
     def jacobian(*at: np.ndarray) -> np.ndarray:
         return np.array(slopes(*at)).reshape(len(rest.scale), len(rest.scale)).T
 
+    def conditions(t: np.ndarray, x: np.ndarray, d: np.ndarray, m: np.ndarray, p: np.ndarray) -> np.ndarray:
+        # Those that read no table of the run's own take the parameters alone.
+        kernel = module.kernels["conditions"]
+        return kernel(t, x, d, m, p[: kernel.in_sizes[INPUTS.index("p")]])
+
     # Memory of charts comes last, and the system with Baumgarte's terms has none.
     n_memory = residual.in_sizes[INPUTS.index("m")]
-    return Balance(rest, module.prepare, residual, jacobian, module.kernels["conditions"], n_memory)
+    return Balance(rest, module, residual, jacobian, conditions, n_memory)
 
 
 def share_balance(
@@ -241,7 +246,7 @@ def share_balance(
     delayed signals, memory that tasks change, another way to keep constraints, conditions."""
     if system.delays or system.discrete.tasks or any(_conditions(system)) or not _pulls_together(system):
         return None
-    return Balance(_describe_rest(system, ()), module.prepare, residual, jacobian, residual, len(system.memory))
+    return Balance(_describe_rest(system, ()), module, residual, jacobian, residual, len(system.memory))
 
 
 def trace_rest(system: System) -> RestEquations:
@@ -281,13 +286,15 @@ def _describe_rest(system: System, changing: Sequence[int]) -> RestEquations:
     names = (*(part.name for part in parts), *remembered)
     blocks = system.scenario.machine.all_blocks
     bristles = {f"{block.name}.{state}" for block in blocks if block.info.disturbance for state in block.state_names}
+    # What is fixed has no sensitivity either: `d(friction.bristle)/d(...)` stays 0.
+    owners = [name.removeprefix("d(").partition(")/d(")[0] if name.startswith("d(") else name for name in names]
     ideal = {f"{block.name}.{key}": value for block in blocks for key, value in block.info.ideal.items()}
     return RestEquations(
         names=names,
         rates=n,
         scale=scale,
         memory=tuple(changing),
-        fixed=tuple(k for k, name in enumerate(names) if name in bristles),
+        fixed=tuple(k for k, owner in enumerate(owners) if owner in bristles),
         ideal={k: ideal[p.name] for k, p in enumerate(system.parameters) if np.isfinite(ideal.get(p.name, np.inf))},
         moving=(),
         apart=(),
@@ -340,7 +347,7 @@ class _Point:
     ) -> None:
         self.system, self.balance, rest = system, balance, balance.rest
         self.t, self.x, self.m = np.array([time - JUST_BEFORE]), x, m
-        self.p = balance.prepare(p)
+        self.p = balance.module.prepare(p)
         self.n_d = len(system.delays)
         before = [0.0 if delay.before is None else delay.before for delay in system.delays]
         self.z = np.concatenate([x[: rest.rates], before, m[list(rest.memory)]]) / rest.scale
