@@ -140,9 +140,9 @@ def order_samples(
 ) -> tuple[tuple[Task, ...], tuple[LateRead, ...]]:
     """Samples in the order in which they read each other's outputs, and what is read a sample late in spite of it.
 
-    Those that do not depend on each other stay as they are declared, as do those that read what another remembers. So do
-    those that read each other in a circle, as at a common tick one of them has to be first: it reads what another left at
-    a tick before.
+    Those that do not depend on each other stay as they are declared, as do those that read what another remembers. So
+    do those that read each other in a circle, as at a common tick one of them has to be first: it reads what another
+    left at a tick before.
 
     Args:
         remembered: names of the laws' own memory; symbols: of all memory.
@@ -162,7 +162,9 @@ def order_samples(
 
     # read[b]: samples whose values b reads at ticks that both are due at; needs[b]: those of them that come first.
     n = len(samples)
-    read = [{a for a in range(n) if a != b and writes[a] & reads[b] and _meet(samples[a], samples[b])} for b in range(n)]
+    read = [{a for a in range(n) if a != b and writes[a] & reads[b]} for b in range(n)]
+    for b, others in enumerate(read):
+        others -= {a for a in others if not _meet(samples[a], samples[b])}
     outputs = [{k for k in written if names[k] not in remembered} for written in writes]
     needs = [{a for a in read[b] if outputs[a] & reads[b]} for b in range(n)]
 

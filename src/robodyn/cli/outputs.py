@@ -63,7 +63,8 @@ OUTPUTS: dict[str, Any] = {
     "check": {
         "ok": "flag: true; what is wrong is an error", "name": "text", "states": "count", "memory": "count",
         "signals": "count", "tunable_parameters": "count", "sampled_tasks": "count", "events": "count",
-        "delays": "count", "warnings": TEXTS, "notes": TEXTS, "found": {"*": {"described": "number", "found": "number"}},
+        "delays": "count", "warnings": TEXTS, "notes": TEXTS,
+        "found": {"*": {"described": "number", "found": "number"}},
         "phases?": ["object: the same of each phase of a sequence"],
     },
     "dress": {

@@ -84,9 +84,9 @@ def check_keep(flaws: FlawList, keep: Sequence[str], known: Sequence[str], initi
 class Scenario(Description):
     """A machine, its start and what happens to it.
 
-    A start that is "assembled" or "at_rest" is found before the run, anew for every changed number: where all constraints
-    are met, with what is given as it is and the rest near to it; or at the standstill under load nearest to what is
-    given, controllers settled. An assembled start keeps the velocities that `initial` gives, and of its positions the
+    A start that is "assembled" or "at_rest" is found before the run, anew for every changed number: where all
+    constraints are met, with what is given as it is and the rest near to it; or at the standstill under load nearest to
+    what is given, controllers settled. An assembled start keeps the velocities that `initial` gives, and of its positions the
     first ones, as many as the constraints leave free, unless `keep` names others. Along a nominal motion the equations
     can be linearised.
     """
@@ -120,8 +120,9 @@ class Scenario(Description):
         INITIALISATIONS,
         default="given",
         doc='`"given"`: as `initial` says; `"assembled"`: all constraints met, what is given '
-        '[kept](constraints.md#assembly), the rest near to that; `"at_rest"`: [standing still](hybrid.md#a-start-at-rest) '
-        "under load nearest to that, with controllers, filters and delays settled",
+        '[kept](constraints.md#assembly), the rest near to that; `"at_rest"`: '
+        "[standing still](hybrid.md#a-start-at-rest) under load nearest to that, with controllers, filters and delays "
+        "settled",
     )
     constraint_method: ConstraintMethod = child(
         ConstraintMethod,

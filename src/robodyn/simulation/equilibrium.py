@@ -7,9 +7,9 @@ pseudo-transient continuation: implicit Euler steps that grow as the motion dies
 
 References are those just before the start: one that begins to move there has stood still until then. Friction carries
 nothing: what sticks is left open, bristles stay as they are. Quantisers and noise count as ideal (`LawInfo.ideal`), as
-no machine rests on the edge of a step. Before and after the search the tasks run where the states stand until they change
-nothing, but for sums. The guess is then not that of an encoder that has just been switched on, whose speed would drive
-the loops into their limits; and what is found is what the real quantisers show.
+no machine rests on the edge of a step. Before and after the search the tasks run where the states stand until they
+change nothing, but for sums. The guess is then not that of an encoder that has just been switched on, whose speed would
+drive the loops into their limits; and what is found is what the real quantisers show.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """References before a run: do they leave the limits of joints, and does the start fit what they ask for?
 
-What is doubtful is reported before a run. A reference is a signal that is a function of time and numbers alone: of a nominal motion, a
-prescribed motion, a planned path, or what a controller of a joint takes as its target. What depends on the motion is
-not known before it.
+What is doubtful is reported before a run. A reference is a signal that is a function of time and numbers alone: of a
+nominal motion, a prescribed motion, a planned path, or what a controller of a joint takes as its target. What depends
+on the motion is not known before it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from robodyn.symbolic.tables import spell_out
 TARGETS = ("target", "targets", "position_ref")
 """Arguments of controllers that are wanted positions."""
 UNFIT = 0.1
-"""Part of a rate that is left once samples have settled, and of a load that is not balanced, from which on it is said."""
+"""Part of a rate that samples leave once they have settled, and of a load that is not balanced, that may pass."""
 NOTICED = 0.01
 """Part of its size and nominal magnitude by which a state changes until then."""
 REST = "initialisation = 'at_rest' finds one that does"
@@ -66,9 +66,9 @@ def check_starts(system: System, cases: Sequence[Mapping[str, float]] = ({},)) -
 def find_start_warnings(compiled: CompiledSystem, start: Start, values: np.ndarray) -> list[str]:
     """Sentences on a start that is not what the controllers assume; none on one that was found at rest.
 
-    A start fits where samples that are taken again and again at the same place do not change what acts (an encoder knows
-    its last reading, what a delay holds back is what it lets through), and where forces balance while references stand
-    still. What a reference asks for, such as a step, is no misfit.
+    A start fits where samples that are taken again and again at the same place do not change what acts (an encoder
+    knows its last reading, what a delay holds back is what it lets through), and where forces balance while references
+    stand still. What a reference asks for, such as a step, is no misfit.
 
     Args:
         values: of the tunable parameters.
@@ -89,7 +89,9 @@ def find_start_warnings(compiled: CompiledSystem, start: Start, values: np.ndarr
     ]
 
 
-def _describe_jumps(compiled: CompiledSystem, first: np.ndarray, at: tuple[np.ndarray, ...], p: np.ndarray) -> list[str]:
+def _describe_jumps(
+    compiled: CompiledSystem, first: np.ndarray, at: tuple[np.ndarray, ...], p: np.ndarray
+) -> list[str]:
     """Rates that are there with the memory of the first tick, and gone once samples have settled where all stands."""
     system, kernels = compiled.system, compiled.module.kernels
     if not compiled.ticks or not system.states:
