@@ -25,8 +25,8 @@ ROUNDS = 3
 LOST = 1.05
 """Beyond this ratio a row is said to have lost."""
 HERE = Path(__file__).resolve().parents[1]
-# A column of a table that holds times: "ns a step", "ms per simulated s", "assembly [s]", "core time a robot, us".
-TIMED = re.compile(r"(?:^|[\s\[,(])(ns|us|ms|s)(?=$|[\s\],)/])")
+# A column of a table that holds times: "ns a step", "ms per simulated s", "assembly [s]"; not "at 35 ms [mm]".
+TIMED = re.compile(r"(?<!\d\s)(?:^|(?<=[\s\[,(]))(ns|us|ms|s)(?=$|[\s\],)/])")
 LIST = "import json, benchmarks.__main__ as main; print(json.dumps(main.BENCHMARKS))"
 
 
@@ -86,13 +86,15 @@ def list_times(report: dict[str, Any]) -> list[tuple[str, str, float]]:
     """Title, unit and value of every time: those of rows, and cells of tables whose heading has a unit of time."""
     times = [(row["name"], row["unit"], row["ours"]) for row in report["rows"]]
     for table in report["tables"]:
-        timed = [k for k, column in enumerate(table["columns"]) if TIMED.search(column)]
-        # A line is told by its texts that are no numbers, or by its first cell where it has none.
-        for line in table["lines"]:
-            words = [str(cell) for k, cell in enumerate(line) if k not in timed and not is_number(cell)]
-            title = f"{table['title']}: {', '.join(words) or line[0]}"
-            cells = [(table["columns"][k], line[k]) for k in timed if k > 0]
-            times += [(title, column, float(cell)) for column, cell in cells if is_number(cell)]
+        columns, lines = table["columns"], table["lines"]
+        # A line is named by its first cells, as many as tell all lines apart.
+        count = next((n for n in range(1, len(columns)) if len({str(line[:n]) for line in lines}) == len(lines)), 1)
+        for line in lines:
+            title = f"{table['title']}: {', '.join(str(cell) for cell in line[:count])}"
+            cells = zip(columns[count:], line[count:], strict=True)
+            times += [
+                (title, column, float(cell)) for column, cell in cells if TIMED.search(column) and is_number(cell)
+            ]
     return times
 
 

@@ -26,7 +26,7 @@ from robodyn_studies.catalog.epaas_rig import RIG_FLOW
 SCIPY_GOAL, ROBOT_GOAL, REAL_TIME = 1 / 200, 20.0, 1.0
 RTOL = 1e-6
 # Of the piston's way: SciPy at 1e-9 must be within a millionth, rig and robot at their tolerances not far beyond.
-SAME_PROBLEM, RIG_ERROR, ROBOT_ERROR = 1e-6, 3e-5, 1e-5
+SAME_PROBLEM, RIG_ERROR, ROBOT_ERROR = 1e-6, 3e-5, 1e-4
 PEAK = 0.035
 """When the piston is farthest, about [s]."""
 

@@ -5,7 +5,29 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+
+class ModuleWhenUsed:
+    """A module that is loaded when something of it is used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        found = getattr(import_module(self._name), attribute)
+        # Kept here, so that it is looked up once.
+        setattr(self, attribute, found)
+        return found
+
+
+if TYPE_CHECKING:
+    import casadi
+
+    ca = casadi
+else:
+    ca = ModuleWhenUsed("casadi")
+"""CasADi, for modules that every start loads: reading a file, or a run that was traced before, does not need it."""
 
 
 def later(home: str) -> Callable[..., Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Literal
+
+from robodyn.records import dataclass
 
 Kind = Literal["continuous", "held"]
 
@@ -23,3 +25,9 @@ class SignalInfo:
     kind: Kind = "continuous"
     rate: str | None = None
     note: str = ""
+
+
+def number_units(infos: Sequence[SignalInfo]) -> list[int]:
+    """The number of each signal's unit among all units, 0 where it has none; -1 for signals that hold."""
+    numbers = {unit: k for k, unit in enumerate(dict.fromkeys(["", *(info.unit for info in infos)]))}
+    return [-1 if info.kind == "held" else numbers[info.unit] for info in infos]

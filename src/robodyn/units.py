@@ -14,11 +14,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache
 
 from robodyn.errors import nearest
+from robodyn.records import dataclass
 
 LONGEST = 100
 """Letters of a unit."""

@@ -44,8 +44,8 @@ def wrong_numbers(study, page):
     for shown, bound, factor, name in marks:
         value = float(factor or 1) * figures[name].value if name in figures else float("nan")
         last_digit = 10.0 ** -len(shown.partition(".")[2])
-        # A bound is no more than some tens of what it bounds. A rounded number is off by half of its last digit, and by a
-        # little more where encoders round: on another processor a count flips at another instant.
+        # A bound is no more than some tens of what it bounds. A rounded number is off by half of its last digit, and by
+        # a little more where encoders round: on another processor a count flips at another instant.
         right = value < float(shown) < 50 * value if bound else abs(value - float(shown)) <= 0.8 * last_digit
         if not right:
             wrong.append(f"{name}: {shown} on the page, {value:g}")

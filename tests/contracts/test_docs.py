@@ -17,6 +17,8 @@ import os
 import re
 import runpy
 import shlex
+import shutil
+import subprocess
 import sys
 import tomllib
 from fnmatch import fnmatchcase
@@ -285,6 +287,49 @@ def test_commands_of_all_other_texts_are_read_by_the_command_line():
     assert count > 40
 
 
+def test_options_that_pages_name_are_options():
+    others = {"--help", "--version", "--install-completion", "--no-deps", "--hex", "--events"}
+    others |= {"--only", "--full", "--check", "--beside", "--rounds"}
+    group = typer.testing._get_command(app)
+    parameters = [one for command in COMMANDS for one in group.get_command(None, command).params]
+    known = others | {option for one in parameters for option in (*one.opts, *one.secondary_opts)}
+    found = {
+        (page.name, option)
+        for page in [*PAGES, ROOT / "CHANGELOG.md"]
+        for code in ANY_CODE.findall(page.read_text(encoding="utf-8"))
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", code)
+    }
+    assert len(found) > 100
+    assert not [(page, option) for page, option in sorted(found) if option not in known]
+
+
+def test_what_is_installed_and_made_is_there():
+    """Extras of pyproject.toml, targets of the Makefile, benchmarks by name; nothing that no index has."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    texts = {page.name: page.read_text(encoding="utf-8") for page in [*PAGES, *sorted(DOCS.glob("tutorials/*.md"))]}
+    for name, text in texts.items():
+        named = [extra for words in re.findall(r"(?:robodyn|\.)\[([a-z,]+)\]'", text) for extra in words.split(",")]
+        assert not set(named) - set(extras), name
+        commands = re.findall(r"`make ([a-z-]+)`|^(?: {4}|\$ )make ([a-z-]+)", text, re.MULTILINE)
+        assert not {one or other for one, other in commands} - set(targets), name
+        for only in re.findall(r"-m benchmarks --only ([a-z_ ]+)", text):
+            assert all((ROOT / "benchmarks" / f"{one}.py").is_file() for one in only.split()), name
+        # An extra may be added by name to what is installed; the package itself comes from a copy of the sources.
+        assert not re.search(r"pip install '?robodyn(?!\[)|uvx|pipx", text), name
+
+
+def test_lines_of_code_are_counted():
+    """`6,800<!-- lines src/robodyn/engine/*.[ch] -->`: to 5 %."""
+    count = 0
+    for page in PAGES:
+        for shown, pattern in re.findall(r"([\d,]+)<!-- lines (\S+) -->", page.read_text(encoding="utf-8")):
+            lines = sum(path.read_text(encoding="utf-8").count("\n") for path in ROOT.glob(pattern))
+            assert lines == pytest.approx(int(shown.replace(",", "")), rel=0.05 if lines > 1000 else 0.15), page.name
+            count += 1
+    assert count >= 3
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_page)
 def test_links_inside_the_project_lead_somewhere(page):
     prose = ANY_CODE.sub("", page.read_text(encoding="utf-8"))
@@ -363,6 +408,25 @@ def test_the_configuration_of_the_site_names_what_is_there(monkeypatch):
     own = {path.stem for path in DOCS.glob("extensions/*.py")}
     assert own <= set(names["extensions"])
     assert all((DOCS / "_static" / file).is_file() for file in names["html_css_files"])
+
+
+def test_the_site_is_read_without_a_warning(tmp_path):
+    """As `make docs` does, but for what it runs: links, tables of contents, directives, formulas, the API reference."""
+    pytest.importorskip("sphinx")
+    pytest.importorskip("myst_parser")
+    built = shutil.ignore_patterns(*WRITTEN_BY_THE_BUILD, "__pycache__")
+    shutil.copytree(DOCS, tmp_path / "docs", ignore=built)
+    os.symlink(ROOT / "examples", tmp_path / "examples")
+    command = [sys.executable, "-m", "sphinx", "-q", "--fail-on-warning", "--keep-going", "-b", "dummy"]
+    done = subprocess.run(
+        [*command, str(tmp_path / "docs"), str(tmp_path / "site")],
+        env={**os.environ, "ROBODYN_SITE_READ_ONLY": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "docs/api/robodyn.md").stat().st_size > 10_000
 
 
 def test_every_outcome_has_a_section_of_troubleshooting():

@@ -87,11 +87,12 @@ def read_and_run(path):
     """A scenario as the command line takes it: read, assembled, checked, and run for a moment."""
     from dataclasses import replace
 
+    from robodyn.assembly import assemble
     from robodyn.cli.loops import find_loop_warnings
     from robodyn.simulation import simulate
 
     scenario = read_from_file(path)
-    find_loop_warnings([scenario])
+    find_loop_warnings([assemble(scenario)])
     run = simulate(scenario, replace(scenario.solver, max_wall_time=1.0))
     values = run.values[np.isfinite(run.time)]
     if run.outcome.ok and not np.isfinite(values).all():

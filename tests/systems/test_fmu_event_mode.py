@@ -14,8 +14,8 @@ from robodyn.catalog import bouncing_ball, breaking_pendulum, scara_avoid
 from robodyn.engine import Recording, integrate
 from robodyn.model import Block, Event
 from robodyn.simulation import simulate
-from robodyn.simulation.compiled import compile_system
 from robodyn.simulation.problem import build_problem
+from robodyn.simulation.run_functions import compile_system
 from robodyn.simulation.starting import find_start
 
 fmpy = pytest.importorskip("fmpy")

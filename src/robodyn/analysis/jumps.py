@@ -60,9 +60,9 @@ def find_block_jumps(scenario: Scenario) -> tuple[Jump, ...]:
     return (*_find_staircases(laws), *(jump for law in laws for jump in law.leaps))
 
 
-def find_staircases(scenario: Scenario) -> tuple[Jump, ...]:
-    """Those that have steps."""
-    return _find_staircases(_traced_laws(scenario))
+def find_staircases(scenario: Scenario, rubs: bool = True) -> tuple[Jump, ...]:
+    """Those that have steps; friction is among them where it rubs."""
+    return _find_staircases(_traced_laws(scenario, rubs))
 
 
 def _find_staircases(laws: Sequence[_Traced]) -> tuple[Jump, ...]:
@@ -72,8 +72,9 @@ def _find_staircases(laws: Sequence[_Traced]) -> tuple[Jump, ...]:
     return tuple(replace(jump, staircase=together) for jump in found)
 
 
-def _traced_laws(scenario: Scenario) -> list[_Traced]:
+def _traced_laws(scenario: Scenario, rubs: bool = True) -> list[_Traced]:
     blocks = [block for block in scenario.machine.all_blocks if block.native and not block.info.sticks]
+    blocks = [block for block in blocks if rubs or not block.info.disturbance]
     return [*map(_Traced.of, blocks), *map(_Traced.of_formula, scenario.machine.signals)]
 
 

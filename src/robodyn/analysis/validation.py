@@ -22,7 +22,7 @@ from robodyn.analysis.measurement.measured import (
     match_measured,
     without,
 )
-from robodyn.assembly import assemble
+from robodyn.assembly import System, assemble
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario
 from robodyn.results import Run
@@ -59,9 +59,10 @@ def validate(
     signals: tuple[SignalError, ...] = ()
     efforts: tuple[JointPrediction, ...] = ()
     run, notes, done = None, [], 0
+    system = assemble(scenario)
     if method != "inverse":
         try:
-            run = _simulate(scenario, data, inputs)
+            run = _simulate(system, data, inputs)
             signals, done = compare_signals(run, without(data, inputs)), done + 1
             notes += describe_rates(scenario, data)
             if not run.outcome.ok:
@@ -72,7 +73,7 @@ def validate(
             notes.append(f"not simulated: {'; '.join(map(str, error.flaws))}")
     if method != "simulation":
         try:
-            efforts, done = _predict(scenario, data, cutoff), done + 1
+            efforts, done = _predict(system, data, cutoff), done + 1
         except ModelError as error:
             if method == "inverse" or not done:
                 raise
@@ -80,19 +81,19 @@ def validate(
     return Validation(signals, efforts, tuple(notes), run)
 
 
-def _simulate(scenario: Scenario, data: Run, inputs: Sequence[str]) -> Run:
-    driven = drive_by_data(scenario, data, inputs) if inputs else scenario
-    units = {info.name: info.unit for info in assemble(driven).signals}
+def _simulate(system: System, data: Run, inputs: Sequence[str]) -> Run:
+    driven = assemble(drive_by_data(system.scenario, data, inputs)) if inputs else system
+    units = {info.name: info.unit for info in driven.signals}
     compared = without(data, [name for name in data.names if name in inputs or name not in units])
     if not compared.names:
         raise ModelError([Flaw("signals", "none of the data is a signal of the model")], "validation")
     match_measured(compared, units)
     recording = Recording(times=tuple(data.time.tolist()), signals=compared.names)
-    return simulate(last_as_long(driven, data), recording=recording)
+    return simulate(driven.lasting(last_as_long(driven.scenario, data)), recording=recording)
 
 
-def _predict(scenario: Scenario, data: Run, cutoff: float | None) -> tuple[JointPrediction, ...]:
-    plan = plan_identification(scenario, data, offsets=False)
+def _predict(system: System, data: Run, cutoff: float | None) -> tuple[JointPrediction, ...]:
+    plan = plan_identification(system, data, offsets=False)
     rows = plan.rows(data, cutoff)
     return tuple(predict_joints(plan.regressor, [rows], plan.base.G @ plan.regressor.given, held_out=True))
 

@@ -39,6 +39,7 @@ from robodyn.assembly.sampling import order_samples, place_recorded
 from robodyn.assembly.state_design import design_controllers
 from robodyn.assembly.system import System
 from robodyn.assembly.system_parts import Discrete, EquationsOfMotion, Terms
+from robodyn.assembly.tracing import FRICTION
 from robodyn.assembly.units import compare_units, fill_numbers, settle_units
 from robodyn.errors import nearest
 from robodyn.model import Scenario
@@ -73,13 +74,20 @@ def assemble(
     watched = tuple(sorted(opened.watched, key=lambda one: one[0].invariant is Invariant.WITHIN))
     whole = replace(opened, signals=settle_units(scenario, opened.signals), watched=watched)
     check_formula_units(context, whole.units)
-    resolved = Network(whole.signals, whole.symbols, whole.definitions, whole.read).resolve(context.flaws)
-    _check_initial(context, whole)
-    check_nominal_depends(context, whole, resolved)
-    scenario.raise_if_any(context.flaws)
-    system = _build(context, whole, resolved, dynamics)
-    minimal = system.motion.constraint_forces and scenario.constraint_method.method == "minimal"
-    return make_minimal(system) if minimal else system
+
+    def resolve(friction: float) -> System:
+        symbols = {**whole.symbols, FRICTION: ca.SX(friction)}
+        resolved = Network(whole.signals, symbols, whole.definitions, whole.read).resolve(context.flaws)
+        _check_initial(context, whole)
+        check_nominal_depends(context, whole, resolved)
+        scenario.raise_if_any(context.flaws)
+        system = _build(context, whole, resolved, dynamics)
+        minimal = system.motion.constraint_forces and scenario.constraint_method.method == "minimal"
+        system = replace(make_minimal(system) if minimal else system, friction=friction, asked=tuple(signals))
+        object.__setattr__(system, "resolve", resolve)
+        return system
+
+    return resolve(friction=1.0)
 
 
 def _trace(context: Context, linearise: Linearise | None, asked: Sequence[str]) -> tuple[Contribution, Dynamics | None]:
@@ -129,9 +137,9 @@ def _build(context: Context, whole: Contribution, resolved: Resolved, dynamics: 
         expressions=expressions,
         motion=_describe_motion(dynamics, whole) if dynamics else EquationsOfMotion(),
         discrete=_collect_discrete(context, whole, symbols, expressions),
+        models=whole.models,
         watched=tuple(watched for watched, _ in whole.watched),
         warnings=(*whole.warnings, *compare_units(context.scenario, units)),
-        models=whole.models,
         data=linear.data if linear else np.zeros(0),
     )
 

@@ -24,7 +24,7 @@ from robodyn.assembly.invariants import Invariant
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.passivity import watch_block
 from robodyn.assembly.sampling import trace_sampled
-from robodyn.assembly.tracing import Bindings, Trace, placeholder, trace_law
+from robodyn.assembly.tracing import Bindings, Trace, placeholder
 from robodyn.errors import nearest
 from robodyn.laws import arguments_of
 from robodyn.model import Block
@@ -89,10 +89,9 @@ def _trace_sticking(bound: BoundBlock) -> Contribution:
     """Friction that sticks, traced for sliding forth and back and without dry friction; its force is found later."""
     block, bindings, flaws = bound.block, bound.bindings, bound.context.flaws
     # One law, three modes: sliding forth, sliding back, and with its dry friction left out.
-    modes = [{**bound.arguments, "direction": direction} for direction in (1.0, -1.0, 0.0)]
-    traces = [trace_law(block.function, mode, bindings, bound.path, flaws) for mode in modes]
+    traces = [bound.trace(direction=direction) for direction in (1.0, -1.0, 0.0)]
     found = [trace.results for trace in traces if trace is not None]
-    if len(found) < len(modes):
+    if len(found) < len(traces):
         return Contribution()
     names = [name for name in FORCE_NAMES if name in found[0]]
     if len(names) != 1 or set(found[0]) != {names[0], "holding_limit"}:
@@ -181,7 +180,7 @@ def _find_breaks(block: Block) -> tuple[BreakRule, ...]:
         else f"{block.name}.{key}"
         for key, value in block.parameters.items()
     }
-    return (BreakRule(block.info.breaks, names),)
+    return (BreakRule(block, names),)
 
 
 def trace_delays(context: Context, units: Mapping[str, str]) -> Contribution:

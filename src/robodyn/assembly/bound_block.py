@@ -13,10 +13,11 @@ from robodyn.assembly.contribution import Context, Contribution, declare_memory,
 from robodyn.assembly.control_models import bind_model
 from robodyn.assembly.declarations import MemoryInfo, StateInfo
 from robodyn.assembly.system import FREE
-from robodyn.assembly.tracing import Bindings, Trace, placeholder, trace_law
+from robodyn.assembly.tracing import FRICTION, FRICTION_FACTOR, Bindings, Trace, placeholder, trace_law
 from robodyn.assembly.units import BlockUnits, unit_of_output, units_of
 from robodyn.laws import arguments_of
 from robodyn.model import Block
+from robodyn.model.block import FORCE_NAMES
 from robodyn.model.outputs import single_output
 
 
@@ -52,10 +53,15 @@ class BoundBlock:
         """False where its law wants a model of the machine that cannot be made."""
         return self.arguments.get("model", self) is not None
 
-    def trace(self) -> Trace | None:
-        """What its law says; None and a flaw where it cannot be traced."""
-        own = (self.block.function, self.arguments, self.bindings)
+    def trace(self, **changed: Any) -> Trace | None:
+        """What its law says, some arguments changed; None and a flaw where it cannot be traced."""
+        arguments = {**self.arguments, **changed}
+        own = (self.block.function, arguments, self.bindings)
         trace = trace_law(*own, self.path, self.context.flaws, single_output(self.block))
+        if trace is not None and self.block.info.disturbance:
+            forces = (*FORCE_NAMES, *self.block.acts)
+            scaled = {name: FRICTION_FACTOR * trace.results[name] for name in forces if name in trace.results}
+            trace = replace(trace, results={**trace.results, **scaled})
         if trace is None or not self.block.takes_model:
             return trace
         # Every function of a model has its own copy of the dynamics: what they share is computed once.
@@ -75,9 +81,10 @@ def bind_block(context: Context, block: Block, units: Mapping[str, str], joints:
         more, read, added = bind_model(context, block, joints)
         arguments, bindings = arguments | more, bindings | read
         declared += added
-    return BoundBlock(
-        context, block, arguments, bindings, replace(declared, read=(bindings,)), {**units, **declared.units}
-    )
+    declared = replace(declared, read=(bindings,))
+    if block.takes_model or block.info.disturbance:
+        bindings = bindings | {FRICTION_FACTOR.name(): (FRICTION_FACTOR, FRICTION, "")}
+    return BoundBlock(context, block, arguments, bindings, declared, {**units, **declared.units})
 
 
 def _declare(context: Context, block: Block, known: Mapping[str, str]) -> Contribution:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import casadi as ca
+from robodyn.lazy import ca
+from robodyn.records import dataclass
 
-from robodyn.model import Interface
+if TYPE_CHECKING:
+    from robodyn.model import Block, Interface
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,10 @@ class LateRead:
         return f"'{self.block}' reads '{self.signal}' of the sample before: {why} ({remedy})"
 
 
+SETTLE = "contacts.settle"
+"""Guard of rigid contacts whose pushes are found anew."""
+
+
 class Ending(Enum):
     """What it means that a guard ends a run."""
 
@@ -152,10 +158,15 @@ class DelayInfo:
 
 @dataclass(frozen=True)
 class BreakRule:
-    """Where a reference jumps: a function of parameter values, given by name or as constants."""
+    """When the reference of a block jumps; parameters: names of the numbers that its law takes for that."""
 
-    function: Callable[[Mapping[str, Any]], Any]
+    block: Block
     parameters: Mapping[str, Any]
+
+    def function(self, values: Mapping[str, Any]) -> Sequence[float]:
+        """The times, by the parameters' values."""
+        breaks = self.block.info.breaks
+        return breaks(values) if breaks else ()
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ x_dot = rhs(t, x, d, m, p),    y = outputs(t, x, d, m, p),    m+ = update(t, x, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import NamedTuple
 
-import casadi as ca
+from robodyn.lazy import ca
+from robodyn.records import dataclass
 
 
 class Symbols(NamedTuple):

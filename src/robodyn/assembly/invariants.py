@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from robodyn.records import dataclass
 
 
 class Invariant(Enum):

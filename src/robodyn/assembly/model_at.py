@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly.model_state import StateFinder, invert
+from robodyn.assembly.tracing import FRICTION_FACTOR
 
 Friction = Mapping[str, Sequence[Callable[[Any, Any], Any]]]
 """Joint or coordinate -> laws of the friction on it: forces by its position and velocity."""
@@ -77,7 +78,7 @@ class ModelAt:
     def force(self, on: str) -> ca.SX:
         """Of friction on a joint or coordinate."""
         motion = ca.vertsplit(self[f"motion of {on}"])
-        return sum((law(*motion) for law in self.frictions.get(on, ())), ca.SX(0))
+        return FRICTION_FACTOR * sum((law(*motion) for law in self.frictions.get(on, ())), ca.SX(0))
 
 
 @dataclass(frozen=True, eq=False)

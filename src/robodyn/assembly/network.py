@@ -16,12 +16,6 @@ Bindings = dict[str, Binding]
 """Placeholder's name -> the placeholder, the signal it stands for, and the path for messages."""
 
 
-def number_units(infos: Sequence[SignalInfo]) -> list[int]:
-    """The number of each signal's unit among all units, 0 where it has none; -1 for signals that hold."""
-    numbers = {unit: k for k, unit in enumerate(dict.fromkeys(["", *(info.unit for info in infos)]))}
-    return [-1 if info.kind == "held" else numbers[info.unit] for info in infos]
-
-
 @dataclass(frozen=True)
 class Definition:
     """Signals defined together by expressions in global symbols and in placeholders for other signals.

@@ -15,7 +15,7 @@ from robodyn.assembly.contact import ContactForce, define_contact_signals
 from robodyn.assembly.contact_friction import DryPoint
 from robodyn.assembly.contact_geometry import ContactPoint
 from robodyn.assembly.contribution import Contribution, Deferred, merge, reference_to, watch
-from robodyn.assembly.declarations import Ending, Guard
+from robodyn.assembly.declarations import SETTLE, Ending, Guard
 from robodyn.assembly.end_stops import EndStop, define_stop_forces
 from robodyn.assembly.impact_law import Impulse, find_impulse
 from robodyn.assembly.invariants import Invariant
@@ -27,7 +27,6 @@ from robodyn.assembly.tracing import Bindings
 from robodyn.symbolic import absolute, logical_and, maximum, minimum, where
 
 IMPACT = "action:impact"
-SETTLE = "contacts.settle"
 DEEP = 1e-4
 """Overlap [m] of what has gone in, whichever way it moves."""
 TURN_TIME = 1e-3
@@ -99,9 +98,9 @@ def _guard_contacts(contacts: Contacts, lam: ca.SX, problems: tuple[str, ...], b
         # One margin for a gap that closes, a wider one for what rounding has let sink: it must be hit out again.
         for event, margin in {"hits": CLOSED, "sinks": SUNK}.items():
             # A step may end where a corner that went in is on its way out again: shut are those that approach or are
-            # deep inside. No larger than the gap, the guard has no bends that would ask for short steps.
+            # deep inside. What parts is far from zero, and easily bounded.
             gap, moved = point.gap + margin, TURN_TIME * (point.rate + margin)
-            apart = where(gap > 0, gap, maximum(gap, minimum(moved, minimum(-gap, point.gap + DEEP))))
+            apart = maximum(gap, minimum(moved, point.gap + DEEP))
             guard = Guard(f"{point.name}.{event}", -1, action=IMPACT, contact=owner, problems=problems)
             guards.append((guard, Deferred(where(rests, 1.0, apart), {})))
         guards.append(guard_modes(f"{point.name}.parts", where(rests, lam[i], -1.0), bindings, owner))

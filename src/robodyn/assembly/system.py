@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import casadi as ca
 import numpy as np
 
 from robodyn.assembly.declarations import DelayInfo, Guard, MemoryInfo, ProblemInfo, StateInfo, Task
 from robodyn.assembly.functions import Expressions, Symbols
 from robodyn.assembly.invariants import Invariant, Watched
-from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.system_parts import Discrete, EquationsOfMotion
-from robodyn.dynamics import Tree, bias, mass_matrix, position_rates, solve_symmetric
+from robodyn.lazy import ca
 from robodyn.model import Number, Scenario
+from robodyn.records import dataclass
+from robodyn.signals import SignalInfo
 from robodyn.symbolic.kinds import changed_entries
 from robodyn.symbolic.tables import spell_out
 
 if TYPE_CHECKING:
     from robodyn.assembly.model_info import ModelInfo
+    from robodyn.dynamics import Tree
 
+T = TypeVar("T")
 RESIDUAL = "constraints.position_error"
 """Signal of the largest residual of the constraints' positions."""
 FREE = 0.5
 """A direction of friction that neither holds nor slides: dry friction is left out. Runs begin so, and equilibria and
 linear models are found so."""
+
+
+TRACED = ("symbols", "expressions", "motion", "models")
+PLAIN = (
+    *("scenario", "states", "memory", "delays", "signals", "numbers", "parameters", "discrete", "watched", "warnings"),
+    *("data", "friction", "asked", "findings", "n_q", "n_v", "n_quadratures", "depends_on_time", "delay_depth"),
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +50,11 @@ class System:
         motion: of its mechanism; discrete: what interrupts that.
         watched: what a run watches of itself, in the order of `expressions.watched`.
         warnings: what is allowed but looks like a mistake, such as units that do not match; models: of controllers.
+        friction: factor on the forces of friction, 0 where it is left out; resolve: the same trace with another factor,
+            None where the expressions have been changed since.
+        asked: patterns of signals that were traced because they were asked for.
+
+    Pickled, it keeps what a run must know of it in plain values (`PLAIN`); the rest is traced again if it is used.
     """
 
     scenario: Scenario
@@ -54,10 +68,47 @@ class System:
     expressions: Expressions
     motion: EquationsOfMotion
     discrete: Discrete
+    models: tuple[ModelInfo, ...]
     watched: tuple[Watched, ...] = ()
     warnings: tuple[str, ...] = ()
-    models: tuple[ModelInfo, ...] = ()
     data: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    friction: float = 1.0
+    asked: tuple[str, ...] = ()
+    resolve: Callable[[float], System] | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # One that was pickled before and has not been traced since is as described.
+        if "motion" in self.__dict__ and (self.resolve is None or self.motion.terms is not None):
+            raise TypeError("a system that is not as its scenario describes it cannot be pickled")
+        return {name: getattr(self, name) for name in PLAIN}
+
+    def __getattr__(self, name: str) -> Any:
+        # Only what was left out when it was pickled is not there.
+        if name not in TRACED:
+            raise AttributeError(f"a system has no '{name}'")
+        system = self._trace_again()
+        traced = system if self.friction else system.without_friction
+        self.__dict__.update({field: traced.__dict__[field] for field in (*TRACED, "resolve")})
+        return self.__dict__[name]
+
+    def _trace_again(self) -> System:
+        from robodyn.assembly.assembler import assemble
+
+        return assemble(self.scenario, inputs=self.inputs, signals=self.asked)
+
+    @cached_property
+    def without_friction(self) -> System:
+        """The same with all friction exerting nothing; its states and signals stay, by the same names."""
+        if not self.friction or not any(block.info.disturbance for block in self.scenario.machine.all_blocks):
+            return self
+        return self._trace_again().without_friction if self.resolve is None else self.resolve(0.0)
+
+    def lasting(self, scenario: Scenario) -> System:
+        """The system of its scenario with another duration or recording: the same trace, unless there are constraints,
+        which pull at a rate that the duration decides."""
+        if scenario.machine.all_constraints and scenario.duration != self.scenario.duration:
+            return replace(self, scenario=scenario)._trace_again()
+        return replace(self, scenario=scenario)
 
     @property
     def limited(self) -> tuple[int, ...]:
@@ -122,6 +173,18 @@ class System:
         return {}
 
     @cached_property
+    def findings(self) -> dict[str, Any]:
+        """Plain values that were found of it as it is described, by what was asked."""
+        return {}
+
+    def recall(self, what: str, find: Callable[[], T]) -> T:
+        """What was found of it before, or is found now."""
+        if what not in self.findings:
+            self.findings[what] = find()
+        found: T = self.findings[what]
+        return found
+
+    @cached_property
     def n_quadratures(self) -> int:
         """How many of the last states no rate, delayed signal or sampled task reads (book-keeping: `energy.work`)."""
         own = self.expressions
@@ -179,12 +242,12 @@ class System:
         """Of all signals, in their order."""
         return tuple(info.name for info in self.signals)
 
-    @property
+    @cached_property
     def n_q(self) -> int:
         """Number of position coordinates; an orientation has four."""
         return self.motion.n_q
 
-    @property
+    @cached_property
     def n_v(self) -> int:
         """Number of velocity coordinates: degrees of freedom of the tree."""
         return self.motion.n_v
@@ -199,7 +262,11 @@ class System:
         """Velocities; of a system in momenta, as M^-1 p."""
         # Momenta p = M v stand where velocities do.
         second: Any = self.symbols.x[self.n_q : self.n_q + self.n_v]
-        return ca.SX(solve_symmetric(self.mass_matrix, second)) if self.motion.momenta else second
+        if not self.motion.momenta:
+            return second
+        from robodyn.dynamics import solve_symmetric
+
+        return ca.SX(solve_symmetric(self.mass_matrix, second))
 
     @cached_property
     def mass_matrix(self) -> ca.SX:
@@ -220,6 +287,8 @@ class System:
         return self._bias(ca.SX.zeros(self.n_v))
 
     def _bias(self, v: Any) -> ca.SX:
+        from robodyn.dynamics import bias
+
         assert self.motion.mechanics is not None
         q: Any = self.q
         return ca.SX(bias(self.motion.mechanics.tree, q, v))
@@ -237,6 +306,8 @@ class System:
     @cached_property
     def N(self) -> ca.SX:
         """q_dot by v, (n_q, n_v): the identity but for balls."""
+        from robodyn.dynamics import position_rates
+
         assert self.motion.mechanics is not None
         q: Any = self.q
         v: Any = ca.SX.sym("v", self.n_v)
@@ -250,6 +321,8 @@ class System:
 
 def build_mass_matrix(tree: Tree, q: Any, rotors: Sequence[tuple[Any, ca.SX]]) -> ca.SX:
     """Mass matrix of the links plus `(ds/dq)^T I (ds/dq)` of each rotor and attached model."""
+    from robodyn.dynamics import mass_matrix
+
     M = ca.SX(mass_matrix(tree, q))
     for inertia, gradient in rotors:
         M = M + gradient.T @ (inertia @ gradient)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
-
-import casadi as ca
+from typing import TYPE_CHECKING
 
 from robodyn.assembly.declarations import BreakRule, Guard, LateRead, Port, ProblemInfo, Task
-from robodyn.assembly.tree import Mechanics
+from robodyn.lazy import ca
 from robodyn.model.fields import EMPTY
+from robodyn.records import dataclass
+
+if TYPE_CHECKING:
+    from robodyn.assembly.tree import Mechanics
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,9 @@ INSTALLED = tuple(
     for folder in (str(Path(__file__).parents[1]), *map(sysconfig.get_path, ("purelib", "platlib", "stdlib")))
 )
 """Folders of this package and of libraries."""
+FRICTION = "factor of friction"
+FRICTION_FACTOR = ca.SX.sym(f"@{FRICTION}")
+"""Stands in every force of friction, for 1 or, where friction is left out, for 0: both are the same trace."""
 REMEDY = "laws use robodyn.symbolic (where, minimum, ...) instead of if, max, math; or sample it with native = false"
 
 

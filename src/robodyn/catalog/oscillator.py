@@ -5,7 +5,6 @@ Numbers of the benchmark published by Gonzalez and others (cosim-benchmarks, lin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from robodyn.model import (
     Scenario,
     Solver,
 )
+from robodyn.records import dataclass
 
 COUPLINGS = {
     "force-displacement": ("motion", "force"),

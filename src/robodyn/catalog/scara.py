@@ -10,10 +10,10 @@ so that the motion lasts about 2.8 s and axes 1 and 2 arrive before axis 3, and 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from robodyn import symbolic as sym
 from robodyn.model import GROUND, Block, Body, Event, Joint, Machine, Mechanism, Point, Scenario, Solver
+from robodyn.records import dataclass
 
 LENGTH_1, LENGTH_2 = 0.40, 0.30
 MASS_1, MASS_2 = 8.0, 6.0

@@ -6,6 +6,7 @@ Exit codes: 0 done, 2 bad input, 3 a simulation that could not be carried throug
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import sys
@@ -184,5 +185,7 @@ def _finite(value: Any) -> Any:
 
 def main() -> None:
     """Entry point; what the library warns of is reported like everything else, in one line."""
+    # What is loaded stays: looking through it again and again for what could go takes a twentieth of a start.
+    gc.set_threshold(100_000)
     warnings.formatwarning = lambda message, *_: f"robodyn: warning: {message}\n"
     app()

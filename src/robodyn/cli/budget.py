@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from robodyn.cli.answers import draw
-from robodyn.cli.application import app, fail, output, print_json
+from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.cli.progress import Bar
 from robodyn.cli.run import announce, prepare_folder
 from robodyn.cli.targets import load_single, name_results, read_settings, split_names
@@ -82,12 +82,17 @@ def _split(what: Any, signals: list[str], asked: dict[str, Any]) -> Budget:
 
 
 def _write_tables(found: Budget, folder: Path, name: str) -> list[Path]:
-    """All parts over time."""
+    """All parts over time: a CSV file, and a Parquet file where its package is installed."""
     from robodyn.analysis.budget.result import as_run
     from robodyn.results import to_csv, to_parquet
 
     kept = as_run(found)
-    return [to_csv(kept, folder / f"{name}-budget.csv"), to_parquet(kept, folder / f"{name}-budget.parquet")]
+    files = [to_csv(kept, folder / f"{name}-budget.csv")]
+    try:
+        files.append(to_parquet(kept, folder / f"{name}-budget.parquet"))
+    except ImportError as error:
+        messages.print(f"robodyn: {name}-budget.parquet needs {error.name}: pip install 'robodyn[export]'")
+    return files
 
 
 def _report(found: Budget) -> None:

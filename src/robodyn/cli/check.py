@@ -10,7 +10,6 @@ from robodyn.cli.application import app, output, print_json
 from robodyn.cli.loops import find_loop_warnings, tell_notes, warn
 from robodyn.cli.targets import load_scenario, phases_of
 from robodyn.errors import FlawList, ModelError
-from robodyn.results.summary import list_found
 
 if TYPE_CHECKING:
     from robodyn.assembly import System
@@ -30,6 +29,8 @@ def check_file(
             | ({"phases": [_describe(*one) for one in checked]} if checked[1:] else {})
         )
         return
+    from robodyn.results.summary import list_found
+
     for system, found in checked:
         warn(_warnings(system, found))
         tell_notes(_notes(system))
@@ -62,7 +63,8 @@ def _notes(system: System) -> list[str]:
 
 
 def _warnings(system: System, found: Found | None) -> list[str]:
-    from robodyn.simulation.reference_limits import check_starts, find_reference_warnings
+    from robodyn.simulation.reference_limits import find_reference_warnings
+    from robodyn.simulation.start_fit import check_starts
 
     states = None if found is None else {name: new for name, (_, new) in found.items()}
     references = find_reference_warnings(system, states=states)

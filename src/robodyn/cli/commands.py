@@ -6,8 +6,7 @@ Each name is a module of this package, which registers the command when it is lo
 
 from __future__ import annotations
 
-import shlex
-from importlib.resources import files
+from pathlib import Path
 
 GROUPS = {
     "Describe a machine": {
@@ -66,10 +65,11 @@ COMMANDS = tuple(name for group in GROUPS.values() for name in group)
 
 def read_guide() -> str:
     """The guide, as it is printed."""
-    return files("robodyn.cli").joinpath("guide.md").read_text(encoding="utf-8")
+    return Path(__file__).with_name("guide.md").read_text(encoding="utf-8")
 
 
 def examples_of(command: str) -> list[str]:
     """Lines of the guide that call this command."""
-    lines = [line.removeprefix("$ ") for line in read_guide().splitlines() if line.startswith("$ robodyn ")]
-    return [line for line in lines if shlex.split(line)[1] == command]
+    begin = f"$ robodyn {command}"
+    lines = [line.removeprefix("$ ") for line in read_guide().splitlines() if line.startswith(begin)]
+    return [line for line in lines if line.split()[1] == command]

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from robodyn.cli.application import app, fail, output, print_json
-from robodyn.cli.targets import read_data
+from robodyn.cli.targets import load_run
 
 
 @app.command("compare")
 def compare_runs(
-    first: Annotated[str, typer.Argument(help="A run file, or measured data.")],
-    second: Annotated[str, typer.Argument(help="Another one.")],
+    first: Annotated[str, typer.Argument(help="A run file.")],
+    second: Annotated[str, typer.Argument(help="Another run file.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print the largest difference of each signal over the time both runs cover."""
     from robodyn.results import compare
 
     try:
-        found = compare(read_data(Path(first)), read_data(Path(second)))
+        found = compare(load_run(first), load_run(second))
     except ValueError as error:
         raise fail(error) from error
     if as_json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +19,6 @@ from robodyn.errors import ModelError
 if TYPE_CHECKING:
     from robodyn.analysis.linear.loop_table import Loop, LoopFigures, LoopTable
     from robodyn.assembly import System
-    from robodyn.model import Scenario
 
 HEAD = ("crossover [Hz]", "bandwidth [Hz]", "gain from", "to", "phase [deg]", "delay [ms]")
 PLACES = ("start", "equilibrium")
@@ -70,26 +70,28 @@ def warn(sentences: Sequence[str]) -> None:
         messages.print(f"robodyn: warning: {sentence}")
 
 
-def find_loop_warnings(phases: Sequence[Scenario | System], unknown: bool = False) -> list[str]:
-    """Sentences on unstable loops of scenarios with sampled blocks.
+def find_loop_warnings(systems: Sequence[System], unknown: bool = False) -> list[str]:
+    """Sentences on unstable loops of sampled blocks.
 
     Args:
         unknown: whether to warn also where loops cannot be judged.
     """
-    from robodyn.model import Scenario
+    sentences = []
+    for system in systems:
+        if any(block.sampled for block in system.scenario.machine.blocks):
+            unstable, doubts = system.recall("unstable loops", partial(_judge_loops, system))
+            sentences += unstable + (doubts if unknown else [])
+    return sentences
 
-    message = []
-    for phase in phases:
-        scenario = phase if isinstance(phase, Scenario) else phase.scenario
-        if not any(block.sampled for block in scenario.machine.blocks):
-            continue
-        from robodyn.analysis.linear.loop_check import check_loops
 
-        try:
-            message += [finding.sentence for finding in check_loops(phase)]
-        except ModelError as error:
-            message += [f"sampled loops are not judged: {flaw.what}" for flaw in error.flaws[:1] if unknown]
-    return message
+def _judge_loops(system: System) -> tuple[list[str], list[str]]:
+    """Sentences on unstable loops, and why loops cannot be judged."""
+    from robodyn.analysis.linear.loop_check import check_loops
+
+    try:
+        return [finding.sentence for finding in check_loops(system)], []
+    except ModelError as error:
+        return [], [f"sampled loops are not judged: {flaw.what}" for flaw in error.flaws[:1]]
 
 
 def read_loops(texts: list[str], cut: list[str]) -> dict[str, Loop] | None:

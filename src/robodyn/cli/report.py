@@ -9,11 +9,13 @@ import typer
 
 from robodyn.cli.answers import writing
 from robodyn.cli.application import app, fail, report_files
-from robodyn.cli.report_parts import analyse, read_note_file, read_parts
+from robodyn.cli.report_parts import analyse, read_note_file, read_parts, refuse_idle
+from robodyn.cli.sweep import trace_varied
 from robodyn.cli.targets import load_run, load_scenario, load_single, read_settings
 from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
+    from robodyn.assembly import System
     from robodyn.model import Scenario
     from robodyn.results import Run
 
@@ -48,15 +50,21 @@ def report_runs(
     asked = read_parts(parts)
     options: dict[str, Any] = {"exaggerate": exaggerate, "mesh_budget": mesh_budget, "signals": signal or []}
     options["sections"] = [read_note_file(path) for path in note or []]
+    system = None
+    if asked or vary or random:
+        refuse_idle(asked, vary or [], random or [])
+        system = trace_varied(_find_scenario(runs, setting or []), [*(vary or []), *(random or [])])
     if live:
         options["live"] = _make_live(runs, slider or [], setting or [])
         found = [options["live"].run]
     elif slider:
         raise fail("--slider: only a page that simulates by itself has sliders; add --live")
     else:
-        found = [_find_run(run, setting or []) for run in runs]
-    if asked or vary or random:
-        options["sections"] += analyse(_find_scenario(runs, setting or []), asked, vary or [], random or [])
+        # What is analysed is what is simulated: the first scenario, traced once.
+        analysed = next((run for run in runs if not run.endswith(".run")), None) if system else None
+        found = [_find_run(run, setting or [], system if run == analysed else None) for run in runs]
+    if system:
+        options["sections"] += analyse(system, asked, vary or [], random or [])
     try:
         with writing(f"--out {out}"):
             write_report(found, out, labels=name_runs(runs), **options)
@@ -91,8 +99,8 @@ def _find_scenario(runs: list[str], setting: list[str]) -> Scenario:
     return load_single(named[0], setting)
 
 
-def _find_run(what: str, setting: list[str]) -> Run:
-    """A run from its file, or of a scenario."""
+def _find_run(what: str, setting: list[str], system: System | None) -> Run:
+    """A run from its file, or of a scenario, or of its system where it has been traced."""
     if what.endswith(".run"):
         if setting:
             flaws = [Flaw(f"--set {pair}", f"{what} is a run, not a scenario", "name its scenario") for pair in setting]
@@ -100,6 +108,8 @@ def _find_run(what: str, setting: list[str]) -> Run:
         return load_run(what)
     from robodyn.simulation import simulate
 
+    if system is not None:
+        return simulate(system)
     scenario = load_scenario(what)
     return simulate(scenario.with_numbers(read_settings(setting, scenario, what)))
 

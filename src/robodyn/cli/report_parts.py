@@ -10,7 +10,7 @@ from robodyn.cli.application import fail
 from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
-    from robodyn.model import Scenario
+    from robodyn.assembly import System
     from robodyn.reporting.displays import Display
 
 PARTS = ("loops", "modes", "sweep", "budget", "sheet")
@@ -26,7 +26,14 @@ def read_parts(text: str) -> list[str]:
     return parts
 
 
-def analyse(scenario: Scenario, parts: list[str], vary: list[str], random: list[str]) -> list[dict[str, Any]]:
+def refuse_idle(parts: list[str], vary: list[str], random: list[str]) -> None:
+    """Refuse numbers that are varied where no part of the page varies them."""
+    for option, given, users in (("vary", vary, ("sweep",)), ("random", random, ("sweep", "sheet"))):
+        if given and not set(users) & set(parts):
+            raise fail(f"--{option}: has no effect without --with {' or '.join(users)}")
+
+
+def analyse(system: System, parts: list[str], vary: list[str], random: list[str]) -> list[dict[str, Any]]:
     """Each part as a section of the page.
 
     Args:
@@ -34,25 +41,23 @@ def analyse(scenario: Scenario, parts: list[str], vary: list[str], random: list[
     """
     from robodyn.reporting import to_section
 
-    for option, given, users in (("vary", vary, ("sweep",)), ("random", random, ("sweep", "sheet"))):
-        if given and not set(users) & set(parts):
-            raise fail(f"--{option}: has no effect without --with {' or '.join(users)}")
     makers = {"loops": _loops, "modes": _modes, "budget": _budget}
     drawn = {"sweep": _sweep, "sheet": _sheet}
     found = [
-        drawn[part](scenario, *_read_varied(scenario, vary, random)) if part in drawn else makers[part](scenario)
+        drawn[part](system, *_read_varied(system, vary, random)) if part in drawn else makers[part](system)
         for part in parts
     ]
     return [to_section(display) for display in found]
 
 
-def _read_varied(scenario: Scenario, vary: list[str], random: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read_varied(system: System, vary: list[str], random: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     from robodyn.cli.sweep import read_varied
     from robodyn.errors import FlawList
 
     flaws = FlawList()
-    found = read_varied(flaws, scenario, scenario.name, vary, [], random)
-    flaws.raise_if_any(f"report of '{scenario.name}'")
+    name = system.scenario.name
+    found = read_varied(flaws, system, name, vary, [], random)
+    flaws.raise_if_any(f"report of '{name}'")
     return found
 
 
@@ -68,19 +73,17 @@ def read_note_file(path: Path) -> dict[str, Any]:
         raise fail(f"--note {path}: is no text in UTF-8") from error
 
 
-def _loops(scenario: Scenario) -> Display:
+def _loops(system: System) -> Display:
     from robodyn.analysis.linear.loop_table import loop_table
     from robodyn.reporting.shown import show_loops
 
-    return show_loops(loop_table(scenario))
+    return show_loops(loop_table(system))
 
 
-def _modes(scenario: Scenario) -> Display:
+def _modes(system: System) -> Display:
     from robodyn.analysis.linear.modes import find_modes
-    from robodyn.assembly import assemble
     from robodyn.reporting.shown import show_modes
 
-    system = assemble(scenario)
     try:
         return show_modes(find_modes(system, at="equilibrium"))
     except ModelError:
@@ -88,25 +91,25 @@ def _modes(scenario: Scenario) -> Display:
         return replace(found, sentences=("about the start, since no equilibrium was found", *found.sentences))
 
 
-def _budget(scenario: Scenario) -> Display:
+def _budget(system: System) -> Display:
     from robodyn.analysis.budget.split import split_deviation
     from robodyn.reporting.shown import show_budget
 
-    return show_budget(split_deviation(scenario))
+    return show_budget(split_deviation(system))
 
 
-def _sheet(scenario: Scenario, vary: dict[str, Any], random: dict[str, Any]) -> Display:
+def _sheet(system: System, vary: dict[str, Any], random: dict[str, Any]) -> Display:
     from robodyn.analysis.accuracy.sheet import make_sheet
     from robodyn.reporting.shown import show_sheet
 
-    return show_sheet(make_sheet(scenario, random))
+    return show_sheet(make_sheet(system, random))
 
 
-def _sweep(scenario: Scenario, vary: dict[str, Any], random: dict[str, Any]) -> Display:
+def _sweep(system: System, vary: dict[str, Any], random: dict[str, Any]) -> Display:
     from robodyn.analysis.sweeps.plan import plan_sweep
     from robodyn.analysis.sweeps.runner import run_sweep
     from robodyn.reporting.shown import show_sweep
 
     if not vary and not random:
         raise fail("--with sweep: say what is varied: --vary NAME=FIRST:LAST:COUNT or --random NAME=scale:0.9:1.1")
-    return show_sweep(run_sweep(plan_sweep(scenario, vary=vary, random=random)))
+    return show_sweep(run_sweep(plan_sweep(system, vary=vary, random=random)))

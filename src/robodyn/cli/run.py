@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,8 +18,10 @@ from robodyn.cli.targets import load_scenario, name_results, phases_of, read_pai
 from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
-    from robodyn.model import Scenario
+    from robodyn.assembly import System
+    from robodyn.model import Recording, Scenario
     from robodyn.results import Outcome, Run
+    from robodyn.simulation import CompiledSystem
 
 REFUSED = "has no effect on an FMU, which has its own solver"
 REMEDY = "leave it out; --set, --duration, --step, --rtol, --signal, --signals, --out and --json have"
@@ -60,10 +63,12 @@ def run_scenario(
     settings = {"method": solver, "step": step, "rtol": rtol, "atol": atol}
     settings |= {"max_steps": max_steps, "max_wall_time": max_wall_time}
     folder = prepare_folder(out)
-    unstable = find_loop_warnings(phases_of(what)) if loop_check else []
-    warn([*_find_limit_warnings(phases_of(what)), *unstable])
     given = {key: value for key, value in settings.items() if value is not None}
-    done = _simulate(what, given, rate, signal, certify)
+    ready, recording = _compile(phases_of(what), given, rate, signal)
+    systems = [compiled.system for compiled in ready]
+    unstable = find_loop_warnings(systems) if loop_check else []
+    warn([*_find_limit_warnings(systems), *unstable])
+    done = _simulate(what, ready, recording, certify)
     keep_run(done, folder / f"{name_results(scenario, what)}.run", as_json, signals, unstable)
 
 
@@ -140,24 +145,21 @@ def save_run(done: Run, path: Path) -> None:
         save(done, path)
 
 
-def _find_limit_warnings(phases: Sequence[Scenario]) -> list[str]:
+def _find_limit_warnings(systems: Sequence[System]) -> list[str]:
     """Sentences on references that leave joints' limits; runs keep them too."""
-    limited = [phase for phase in phases if phase.machine.mechanism and phase.machine.mechanism.limited_joints]
-    if not limited:
-        return []
-    from robodyn.assembly import assemble
     from robodyn.simulation.reference_limits import find_reference_warnings
 
-    return [sentence for phase in limited for sentence in find_reference_warnings(assemble(phase))]
+    return [sentence for system in systems for sentence in find_reference_warnings(system)]
 
 
-def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: list[str] | None, certify: bool) -> Run:
-    from dataclasses import replace
+def _compile(
+    phases: Sequence[Scenario], settings: dict[str, Any], rate: float | None, signals: list[str] | None
+) -> tuple[list[CompiledSystem], Recording]:
+    """Everything that is checked and run, traced at most once; and what is recorded of it."""
+    from robodyn.model.solver import ADAPTIVE_ONLY, Solver, is_adaptive
+    from robodyn.simulation.system_cache import compile_scenario
 
-    from robodyn.model.solver import ADAPTIVE_ONLY, is_adaptive
-    from robodyn.simulation import Solver, simulate
-
-    first = phases_of(what)[0]
+    first = phases[0]
     recording = first.recording
     if rate is not None:
         recording = replace(recording, rate=rate, times=None, refine=None)
@@ -168,9 +170,21 @@ def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: 
         # Another method starts from its own defaults; tolerances that the scenario asks for are kept where they count.
         dropped = {"method", "step"} | (set() if is_adaptive(settings["method"]) else set(ADAPTIVE_ONLY))
         base = {key: value for key, value in base.items() if key not in dropped}
-    chosen = Solver(**(base | settings))
+    solver = Solver(**(base | settings))
+    return [compile_scenario(phase, solver, recording.signals, announce) for phase in phases], recording
+
+
+def _simulate(what: Any, ready: Sequence[CompiledSystem], recording: Recording, certify: bool) -> Run:
+    from robodyn.simulation import simulate
+    from robodyn.simulation.compiled import Phases
+    from robodyn.simulation.system_cache import keep
+
+    target = ready[0] if len(ready) == 1 else Phases(what, tuple(ready))
     with SimulationProgress(what.duration) as progress:
-        return simulate(what, chosen, recording=recording, certify=certify, progress=progress, on_compile=announce)
+        done = simulate(target, recording=recording, certify=certify, progress=progress, on_compile=announce)
+    for compiled in ready:
+        keep(compiled)
+    return done
 
 
 def announce(message: str) -> None:

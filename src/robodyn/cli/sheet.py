@@ -9,7 +9,7 @@ import typer
 
 from robodyn.cli.answers import drawing
 from robodyn.cli.application import app, messages, output, print_json
-from robodyn.cli.sweep import read_varied
+from robodyn.cli.sweep import read_varied, trace_varied
 from robodyn.cli.targets import load_single, refuse_ending, refuse_other
 from robodyn.errors import FlawList
 
@@ -69,14 +69,15 @@ def _make(
 
     what = load_single(source, changes)
     flaws = FlawList()
-    _, drawn = read_varied(flaws, what, source, [], [], random)
+    system = trace_varied(what, random)
+    _, drawn = read_varied(flaws, system, source, [], [], random)
     width = None
     try:
         width = None if band is None else read_quantity(band, "m", bare=True)
     except UnitError as error:
         flaws.add(f"--band {band}", str(error))
     flaws.raise_if_any(f"sheet of '{what.name}'")
-    return make_sheet(what, drawn, deviation=deviation, band=width, seed=seed, budget=budget, workers=workers)
+    return make_sheet(system, drawn, deviation=deviation, band=width, seed=seed, budget=budget, workers=workers)
 
 
 def _print(found: Sheet) -> None:

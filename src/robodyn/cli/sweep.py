@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from robodyn.analysis.sweeps.plan import SweepPlan
     from robodyn.analysis.sweeps.progress import SweepProgress
     from robodyn.analysis.sweeps.table import SweepTable
+    from robodyn.assembly import System
     from robodyn.model import Number, Scenario
 
 
@@ -78,7 +79,7 @@ def sweep(
     varied = {"vary": vary or [], "values": values or [], "random": random or []}
     plan = _plan(scenario, varied, setting or [], settings)
     limits = _read_limits(plan, limit or [])
-    warn([*find_loop_warnings([plan.scenario]), *_find_start_warnings(plan)])
+    warn([*find_loop_warnings([plan.system]), *_find_start_warnings(plan)])
     if plan.n_codes > 1:
         message = f"native code is made {plan.n_codes} times: {', '.join(plan.structural)} are constants of it"
         messages.print(f"robodyn: {message}")
@@ -104,12 +105,11 @@ def sweep(
 
 def _find_start_warnings(plan: SweepPlan) -> list[str]:
     """Sentences on a given start that does not fit the smallest or largest of a varied number."""
-    from robodyn.assembly import assemble
-    from robodyn.simulation.reference_limits import check_starts
+    from robodyn.simulation.start_fit import check_starts
 
     if plan.scenario.initialisation != "given":
         return []
-    system = assemble(plan.scenario)
+    system = plan.system
     tunable = {number.name for number in system.parameters}
     columns = [(name, values) for name, values in zip(plan.names, plan.inputs.T, strict=True) if name in tunable]
     ends = [{name: float(end)} for name, values in columns for end in (values.min(), values.max())]
@@ -120,7 +120,6 @@ def _plan(source: str, varied: Mapping[str, list[str]], changes: list[str], sett
     """The plan the options ask for; what is wrong with any of them is reported at once."""
     from robodyn.analysis.sweeps.numbers import find_numbers
     from robodyn.analysis.sweeps.plan import plan_sweep
-    from robodyn.assembly import assemble
 
     flaws = FlawList()
     scenario = load_single(source)
@@ -130,14 +129,14 @@ def _plan(source: str, varied: Mapping[str, list[str]], changes: list[str], sett
         scenario = scenario.with_numbers(fixed)
     except ModelError as error:
         flaws.extend(error.flaws)
-    grid, drawn = read_varied(flaws, scenario, source, varied["vary"], varied["values"], varied["random"])
-    known = find_numbers(assemble(scenario))
-    _check_fixed(flaws, fixed, grid | drawn, known)
+    system = trace_varied(scenario, [*varied["vary"], *varied["values"], *varied["random"]], settings["keep"])
+    grid, drawn = read_varied(flaws, system, source, varied["vary"], varied["values"], varied["random"])
+    _check_fixed(flaws, fixed, grid | drawn, find_numbers(system))
     unread = bool(flaws.found) and not (grid or drawn)
     if varied["random"] and not drawn:
         settings = settings | {"runs": None, "seed": None, "sampling": "random"}
     try:
-        plan = plan_sweep(scenario, vary=grid, random=drawn, **settings)
+        plan = plan_sweep(system, vary=grid, random=drawn, **settings)
     except ModelError as error:
         # With nothing readable left, that nothing is varied follows from what is reported already.
         flaws.extend(flaw for flaw in error.flaws if flaw.path or not unread)
@@ -145,15 +144,21 @@ def _plan(source: str, varied: Mapping[str, list[str]], changes: list[str], sett
     return plan
 
 
+def trace_varied(scenario: Scenario, options: Sequence[str], signals: Sequence[str] = ()) -> System:
+    """The system that is varied by options NAME=...: what they name of the mechanism are inputs from the start."""
+    from robodyn.analysis.sweeps.plan import assemble_varied
+
+    return assemble_varied(scenario, [option.partition("=")[0] for option in options], signals)
+
+
 def read_varied(
-    flaws: FlawList, scenario: Scenario, source: str, vary: list[str], values: list[str], random: list[str]
+    flaws: FlawList, system: System, source: str, vary: list[str], values: list[str], random: list[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the options vary: values by name or pattern, and distributions."""
     from robodyn.analysis.sweeps.numbers import find_numbers
     from robodyn.analysis.sweeps.reading import read_distribution, read_list, read_span
-    from robodyn.assembly import assemble
 
-    known = find_numbers(assemble(scenario))
+    known = find_numbers(system)
     written = written_units(source, known)
     grid = _read(flaws, "vary", vary, read_span, known, written)
     grid |= _read(flaws, "values", values, read_list, known, written, grid)

@@ -11,14 +11,14 @@ from robodyn.cli.answers import answer, draw
 from robodyn.cli.application import INTERRUPTED, app, messages
 from robodyn.cli.fit import read_bounds
 from robodyn.cli.identify import write_numbers
-from robodyn.cli.sweep import read_varied
+from robodyn.cli.sweep import read_varied, trace_varied
 from robodyn.cli.targets import load_single, refuse_ending, split_names
 from robodyn.errors import FlawList
 
 if TYPE_CHECKING:
     from robodyn.analysis.tuning.result import Tuning
     from robodyn.analysis.tuning.tune import TuneProgress
-    from robodyn.model import Scenario
+    from robodyn.assembly import System
 
 
 @app.command("tune")
@@ -51,7 +51,8 @@ def tune(
     refuse_ending("--out", out, ".toml")
     what = load_single(scenario, setting)
     flaws = FlawList()
-    grid, drawn = read_varied(flaws, what, scenario, vary or [], values or [], random or [])
+    system = trace_varied(what, [*(vary or []), *(values or []), *(random or [])])
+    grid, drawn = read_varied(flaws, system, scenario, vary or [], values or [], random or [])
     flaws.raise_if_any(f"tuning of '{what.name}'")
     settings: dict[str, Any] = {
         "limits": subject_to or [], "bounds": read_bounds(bounds or []), "vary": grid, "random": drawn, "runs": runs,
@@ -60,7 +61,7 @@ def tune(
     }  # fmt: skip
     from robodyn.analysis.tuning.result import describe_tuning
 
-    found = _tune(what, split_names(free), minimise, settings)
+    found = _tune(system, split_names(free), minimise, settings)
     answer(as_json, found.as_plain, lambda: describe_tuning(found))
     head = f"# {found.objective}: {found.before:.5g} -> {found.after:.5g} {found.unit}\n"
     write_numbers(what, scenario, found.values, out, head)
@@ -74,7 +75,7 @@ def _read_place(text: str) -> str | float:
     return read_quantity(text, "s", bare=True) if is_quantity(text) else text
 
 
-def _tune(what: Scenario, free: list[str], minimise: str, settings: dict[str, Any]) -> Tuning:
+def _tune(what: System, free: list[str], minimise: str, settings: dict[str, Any]) -> Tuning:
     from robodyn.analysis.tuning.tune import tune_gains
 
     try:

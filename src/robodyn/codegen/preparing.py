@@ -8,7 +8,8 @@ from robodyn.assembly import assemble
 from robodyn.codegen.model import Model, build_model, check_parts
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Scenario, ScenarioSequence, Solver
-from robodyn.simulation.compiled import CompiledSystem, compile_system
+from robodyn.simulation.compiled import CompiledSystem
+from robodyn.simulation.run_functions import compile_system
 from robodyn.simulation.starting import find_start
 
 

@@ -31,7 +31,8 @@ from robodyn.codegen.preparing import prepare_model
 from robodyn.engine.trajectory import Status
 from robodyn.model import Scenario, Solver
 from robodyn.simulation import simulate
-from robodyn.simulation.compiled import CompiledSystem, compile_system
+from robodyn.simulation.compiled import CompiledSystem
+from robodyn.simulation.run_functions import compile_system
 
 MODULE = "simulation.wasm"
 LIBRARY = ("library.c", "math.h", "stdlib.h", "string.h")

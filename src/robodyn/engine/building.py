@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -131,6 +130,8 @@ def build_library(library: Path, folder: Path = FOLDER, sanitize: Sequence[str] 
     with tempfile.TemporaryDirectory(prefix="_engine-", dir=library.parent) as place:
         compiler = [*find_compiler(), *flags]
         commands = [[*compiler, "-c", name, "-o", os.path.join(place, f"{name}.o")] for name in sources]
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(lambda command: _call(command, folder), commands))
         objects = [f"{name}.o" for name in sources]

@@ -25,6 +25,19 @@ static void fill_stages(Run *run) {
   for (int64_t i = 0; i < run->model->n_x; i++) change[i] = (end[i] - start[i]) / run->h_tried;
 }
 
+/* Its coefficients for some states: of all powers, each in the order of the stages. */
+static inline void sum_powers(const Method *method, double weight, const double *stages, int64_t n, double *coefficients,
+                              const int width) {
+  double totals[4][ABREAST] = {{0.0}};
+  for (int64_t j = 0; j < method->n_dense; j++)
+    for (int power = 0; power < 4; power++) {
+      double factor = weight * method->P[4 * j + power];
+      for (int k = 0; k < width; k++) totals[power][k] += factor * stages[j * n + k];
+    }
+  for (int power = 0; power < 4; power++)
+    for (int k = 0; k < width; k++) coefficients[power * n + k] = totals[power][k];
+}
+
 /* The polynomial of the step just made, unless it is known:
 
        x(theta) = x0 + w sum_j k_j (P_j1 theta + P_j2 theta^2 + P_j3 theta^3 + P_j4 theta^4)
@@ -43,13 +56,10 @@ void need_dense(Run *run) {
   const double *stages = state(run, STAGE);
   double *coefficients = state(run, DENSE + 1);
   copy_row(run, START, DENSE);
-  /* All powers of one state at a time, each in the order of the stages. */
-  for (int64_t i = 0; i < n; i++) {
-    double totals[4] = {0.0, 0.0, 0.0, 0.0};
-    for (int64_t j = 0; j < method->n_dense; j++)
-      for (int power = 0; power < 4; power++) totals[power] += weight * method->P[4 * j + power] * stages[j * n + i];
-    for (int power = 0; power < 4; power++) coefficients[power * n + i] = totals[power];
-  }
+  int64_t i = 0;
+  for (; i + ABREAST <= n; i += ABREAST) sum_powers(method, weight, stages + i, n, coefficients + i, ABREAST);
+  for (; i + 2 <= n; i += 2) sum_powers(method, weight, stages + i, n, coefficients + i, 2);
+  for (; i < n; i++) sum_powers(method, weight, stages + i, n, coefficients + i, 1);
   run->dense_known = 1;
   run->n_seen = 0;
 }
@@ -80,13 +90,13 @@ double set_point(Run *run, double fraction) {
   return least(run->t + fraction * (run->t_new - run->t), run->t_left);
 }
 
-/* result = origin + factor sum_j weights_j stage_j of `width` states from `first` on, where the stages have n each. */
+/* result = origin + factor sum_j weights_j stage_j for some states; the stages have n each. */
 static inline void sum_stages(const double *weights, int64_t count, double factor, const double *stages, int64_t n,
-                              const double *origin, double *result, int64_t first, const int width) {
+                              const double *origin, double *result, const int width) {
   double total[ABREAST] = {0.0};
   for (int64_t j = 0; j < count; j++)
-    for (int k = 0; k < width; k++) total[k] += weights[j] * stages[j * n + first + k];
-  for (int k = 0; k < width; k++) result[first + k] = (origin ? origin[first + k] : 0.0) + factor * total[k];
+    for (int k = 0; k < width; k++) total[k] += weights[j] * stages[j * n + k];
+  for (int k = 0; k < width; k++) result[k] = (origin ? origin[k] : 0.0) + factor * total[k];
 }
 
 /* target = base + factor sum_j weights_j STAGE_j over the first stages; a base below 0 is zero. */
@@ -94,10 +104,11 @@ void combine(Run *run, const double *weights, int64_t count, double factor, int6
   int64_t n = run->model->n_x, i = 0;
   const double *stages = state(run, STAGE), *origin = base >= 0 ? state(run, base) : NULL;
   double *result = state(run, target);
-  /* Four sums at once, then two, each in the order of the stages. */
-  for (; i + ABREAST <= n; i += ABREAST) sum_stages(weights, count, factor, stages, n, origin, result, i, ABREAST);
-  for (; i + 2 <= n; i += 2) sum_stages(weights, count, factor, stages, n, origin, result, i, 2);
-  for (; i < n; i++) sum_stages(weights, count, factor, stages, n, origin, result, i, 1);
+#define SUM(width) sum_stages(weights, count, factor, stages + i, n, origin ? origin + i : NULL, result + i, width)
+  for (; i + ABREAST <= n; i += ABREAST) SUM(ABREAST);
+  for (; i + 2 <= n; i += 2) SUM(2);
+  for (; i < n; i++) SUM(1);
+#undef SUM
 }
 
 /* Put a row back on the constraints at a time. */

@@ -1,11 +1,11 @@
 """Method tables by name, and the recording of a run: which instants are kept?"""
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from robodyn.engine.tableaus import METHODS, Method
+from robodyn.records import dataclass
 
 DEFAULT_FIXED_STEP = 1e-3
 RECORDING_KINDS = ("steps", "times", "none")

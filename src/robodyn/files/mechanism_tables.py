@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
@@ -18,6 +17,7 @@ from robodyn.model.description import Description
 from robodyn.model.flexible import check_attachments
 from robodyn.model.joint import name_axes
 from robodyn.model.mechanism import check_topology
+from robodyn.records import dataclass
 
 BODIES = FORMS[Body] = (BodyForm, *FLEXIBLE, FlexibleBody)
 TABLES = ("bodies", "joints", "points", "dh", "gravity", "sections")

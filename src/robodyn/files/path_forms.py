@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from robodyn import paths
 from robodyn.errors import FlawList
 from robodyn.files.reading import Reader
 from robodyn.files.table import FAILED, Table, attempt
@@ -28,19 +29,9 @@ from robodyn.model.fields import (
     whole_number,
 )
 from robodyn.model.numbers import Floats, Rows
-from robodyn.paths import (
-    CartesianPath,
-    JointPath,
-    arc_about,
-    arc_through,
-    path_block,
-    plan_path,
-    point_tool,
-    straight_line,
-    way_points,
-)
-from robodyn.paths.deviation import deviation_blocks
-from robodyn.paths.timed_reference import timed_block
+
+if TYPE_CHECKING:
+    from robodyn.paths import CartesianPath, JointPath
 
 TURNS = ("rx", "ry", "rz")
 """Rotations of the tool, in `free`."""
@@ -58,7 +49,7 @@ class Pointing(Description):
     @property
     def matrix(self) -> Any:
         """R_world_tool."""
-        return point_tool(self.pointing, self.spin, self.axis)
+        return paths.point_tool(self.pointing, self.spin, self.axis)
 
 
 class Turned(Description):
@@ -193,7 +184,7 @@ class Line(PathForm, kw_only=True):
     end: Floats = vector("m", suffixes=(), doc="in world axes")
 
     def path(self, *turns: Any) -> CartesianPath:
-        return straight_line(self.start, self.end, *turns)
+        return paths.straight_line(self.start, self.end, *turns)
 
 
 class ArcThrough(PathForm, kw_only=True):
@@ -203,7 +194,7 @@ class ArcThrough(PathForm, kw_only=True):
     end: Floats = vector("m", suffixes=(), doc="in world axes")
 
     def path(self, *turns: Any) -> CartesianPath:
-        return arc_through(self.start, self.middle, self.end, *turns)
+        return paths.arc_through(self.start, self.middle, self.end, *turns)
 
 
 class ArcAbout(PathForm, kw_only=True):
@@ -214,7 +205,7 @@ class ArcAbout(PathForm, kw_only=True):
     angle: float = quantity("rad", doc="by which it goes round")
 
     def path(self, *turns: Any) -> CartesianPath:
-        return arc_about(self.center, self.normal, self.start, self.angle, *turns)
+        return paths.arc_about(self.center, self.normal, self.start, self.angle, *turns)
 
 
 class Points(PathForm, kw_only=True):
@@ -235,7 +226,7 @@ class Points(PathForm, kw_only=True):
             flaws.add("pause", "has no effect beside timing", "give one of them")
 
     def path(self, *turns: Any) -> CartesianPath:
-        return way_points(self.points, self.radius, *turns)
+        return paths.way_points(self.points, self.radius, *turns)
 
 
 PATHS = (Line, ArcThrough, ArcAbout, Points)
@@ -262,17 +253,17 @@ def read_path(name: str, table: Table, reader: Reader, mechanism: Mechanism | No
         return (FAILED,)
     profile = form.stated("speed", "acceleration", "jerk")
     choice = form.stated("near", "branch", "free", "prefer", "singular", "spacing")
-    plan: JointPath | None = attempt(table, plan_path, mechanism, form.point, path, **choice, **profile)
+    plan: JointPath | None = attempt(table, paths.plan_path, mechanism, form.point, path, **choice, **profile)
     timing = form.stated(*(key for key in ("begin", "pause", "period", "delay") if key in form.KINDS))
     if plan is None:
         return (FAILED,)
     if form.measured and len(form.measured) != len(plan.joints):
         what = f"must be {len(plan.joints)} signals, is {len(form.measured)}"
         table.flaws.add(table.at("measured"), what, f"one for each of {', '.join(plan.joints)}")
-    deviations = deviation_blocks(mechanism, name, form.point, path, form.measured) if form.deviation else ()
+    deviations = paths.deviation_blocks(mechanism, name, form.point, path, form.measured) if form.deviation else ()
     if form.timing is not None:
         return (_timed(name, table, form.timing, plan, timing), *deviations)
-    return (attempt(table, path_block, name, plan, **profile, **timing), *deviations)
+    return (attempt(table, paths.path_block, name, plan, **profile, **timing), *deviations)
 
 
 def _timed(name: str, table: Table, given: Timing, plan: JointPath, timing: Mapping[str, Any]) -> Block:
@@ -281,4 +272,4 @@ def _timed(name: str, table: Table, given: Timing, plan: JointPath, timing: Mapp
         what = f"goes to {given.way[-1]:.9g} m, the path ends at {plan.length:.9g} m"
         table.flaws.add(table.at("timing.way"), what)
     rows = (given.time, given.way, given.speed, given.acceleration)
-    return attempt(table, timed_block, name, plan, *rows, **timing)
+    return attempt(table, paths.timed_block, name, plan, *rows, **timing)

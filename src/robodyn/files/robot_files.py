@@ -5,13 +5,15 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from robodyn.atomic import write_file
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.files.writing import scenario_tables, tables_text
-from robodyn.robots import Robot, import_robot
 from robodyn.untrusted import parse_toml
+
+if TYPE_CHECKING:
+    from robodyn.robots import Robot
 
 ROBOT_KEYS = {"file": str, "base": str, "search": list, "keep_massless": bool}
 NOUNS = {str: "text", list: "a list of folders", bool: "true or false"}
@@ -25,6 +27,8 @@ def robot_tables(folder: Path, options: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         folder: of the scenario's file, from which paths are given.
     """
+    from robodyn.robots import import_robot
+
     flaws = FlawList()
     for key, value in options.items():
         texts = isinstance(value, list) and all(isinstance(entry, str) for entry in value)

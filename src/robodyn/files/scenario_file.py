@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from robodyn.model.machine import PARTS, check_part_names, check_references, fin
 from robodyn.model.recording import check_duration
 from robodyn.model.scenario import check_event_names, check_keep, state_units
 from robodyn.model.start_values import spread_vectors, vector_units
-from robodyn.paths.deviation import DEVIATION, NOMINAL, SEEN
+from robodyn.records import dataclass
 
 
 def read_scenario(path: str | Path, text: str | None = None) -> Scenario:
@@ -74,7 +73,11 @@ def _read(root: Table, path: Path, reader: Reader) -> Scenario | None:
     if root.flaws.found:
         reader.check(root, Scenario, scenario)
         # Of a path that could not be planned, the names of its blocks are known nevertheless.
-        reader.found["paths"] = paths | dict.fromkeys((DEVIATION, NOMINAL, SEEN) if paths else ())
+        reader.found["paths"] = dict(paths)
+        if paths:
+            from robodyn.paths.deviation import DEVIATION, NOMINAL, SEEN
+
+            reader.found["paths"] |= dict.fromkeys((DEVIATION, NOMINAL, SEEN))
         _check_whole(root, reader, declared, scenario)
         return None
     top = Table({}, "", root.flaws)

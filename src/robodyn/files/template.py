@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
@@ -16,6 +15,7 @@ from robodyn.model.description import Description
 from robodyn.model.formula import FormulaError, rename_signals
 from robodyn.model.kinds import Kind
 from robodyn.model.referring_kinds import Numbers, Part, Parts, Reference, ReferenceMap, References, Weights
+from robodyn.records import dataclass
 from robodyn.structures.sections import SectionPart
 
 KEYS = (*GROUPS, *BY_NAME, *LISTS)

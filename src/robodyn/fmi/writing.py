@@ -21,7 +21,8 @@ from robodyn.fmi.acceptance import check_unit
 from robodyn.fmi.description import KINDS, Unit, describe_unit, write_build_description
 from robodyn.fmi.variables import list_variables
 from robodyn.model import Scenario, Solver
-from robodyn.simulation.compiled import CompiledSystem, compile_system
+from robodyn.simulation.compiled import CompiledSystem
+from robodyn.simulation.run_functions import compile_system
 from robodyn.simulation.starting import find_start
 from robodyn.waiting import told_if_slow
 

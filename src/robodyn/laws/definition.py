@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
+
+from robodyn.records import dataclass
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 SIGNS = ("positive", "non-negative")

@@ -1,7 +1,7 @@
 """Recorded references: a signal through samples, held, in straight lines or as a cubic spline, with exact rates."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 from robodyn import symbolic as sym
 from robodyn.laws.definition import LawInfo
 from robodyn.laws.references import spline_coefficients
+from robodyn.records import dataclass
 from robodyn.units import fill_unit
 
 INTERPOLATIONS = ("held", "linear", "cubic")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, dataclass_transform
 
 from robodyn.errors import Flaw, FlawList
 from robodyn.model import fields as f
 from robodyn.model.kinds import Kind, Rename
 from robodyn.model.numbers import Number
+from robodyn.records import make_record
 
 if TYPE_CHECKING:
     from robodyn.spatial import Pose
@@ -62,7 +62,7 @@ class Description:
     MISSING: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, *, kw_only: bool = False) -> None:
-        made: Any = dataclass(frozen=True, kw_only=kw_only)(cls)
+        made = make_record(cls, kw_only=kw_only)
         cls.KINDS = {field.name: field.metadata["kind"] for field in dataclasses.fields(made)}
         told = "".join(f"        {name}: {kind.about}\n" for name, kind in cls.KINDS.items() if kind.about)
         cls.__doc__ = f"{(cls.__doc__ or cls.__name__).rstrip()}\n\n    Attributes:\n{told}"
@@ -73,6 +73,11 @@ class Description:
             object.__setattr__(self, field, kind.accept(flaws, field, getattr(self, field)))
         self.check(flaws)
         flaws.raise_if_any(f"{self.NOUN} '{self._prefix}'" if self._prefix else self.NOUN)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Its fields and its file: what has been found from these is found again."""
+        state = self.__dict__
+        return {name: state[name] for name in (*self.KINDS, "written_in") if name in state}
 
     @property
     def derived(self) -> dict[str, Any]:

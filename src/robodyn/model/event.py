@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from robodyn.errors import FlawList
 from robodyn.model.description import Description
 from robodyn.model.fields import EMPTY, choice, flag, numbers, part_name, plain_function, reference_map
 from robodyn.model.frozen import FrozenDict
+from robodyn.records import dataclass
 
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robodyn import symbolic as sym
 from robodyn.errors import nearest
+from robodyn.records import dataclass
 
 LONGEST, DEEPEST, MOST_PARTS = 1000, 40, 300
 """Letters of a formula, operations within operations, and numbers, names and operations together."""

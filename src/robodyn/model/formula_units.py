@@ -7,10 +7,11 @@ other units (`radius * angle`, `torque * speed`) may be left out, as engineers d
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from robodyn.model.formula import Constant, FormulaError, Name, Node, Operation
+from robodyn.records import dataclass
 from robodyn.units import COHERENT, Unit, known_unit
 
 PLAIN, RADIAN = Unit(), Unit({"rad": Fraction(1)})

@@ -6,9 +6,8 @@ own names: `base.x` of a free joint, `fork.second` of a universal one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from robodyn.model.numbers import XYZ, Floats
+from robodyn.records import dataclass
 
 QUATERNION = ("w", "x", "y", "z")
 

@@ -8,7 +8,7 @@ references that a machine checks and renames (`references`, `renamed`), what mov
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from robodyn.model.numbers import (
     check_name,
     check_texts,
 )
+from robodyn.records import dataclass
 
 if TYPE_CHECKING:
     from robodyn.model.description import Description

@@ -6,13 +6,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from robodyn.errors import FlawList
+from robodyn.records import dataclass
 
 LARGEST, LEAST = 1e30, 1e-100
 """The largest magnitude that a number of a description may have, and the least of one that must be positive, because it

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from robodyn.errors import FlawList
@@ -11,6 +10,7 @@ from robodyn.model.frozen import FrozenDict
 from robodyn.model.kinds import Kind, Rename, Texts
 from robodyn.model.numbers import Number, as_floats, check_finite, check_text
 from robodyn.model.rules import find_law, units_of
+from robodyn.records import dataclass
 
 if TYPE_CHECKING:
     from robodyn.model.description import Description

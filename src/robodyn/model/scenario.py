@@ -86,9 +86,9 @@ class Scenario(Description):
 
     A start that is "assembled" or "at_rest" is found before the run, anew for every changed number: where all
     constraints are met, with what is given as it is and the rest near to it; or at the standstill under load nearest to
-    what is given, controllers settled. An assembled start keeps the velocities that `initial` gives, and of its positions the
-    first ones, as many as the constraints leave free, unless `keep` names others. Along a nominal motion the equations
-    can be linearised.
+    what is given, controllers settled. An assembled start keeps the velocities that `initial` gives, and of its
+    positions the first ones, as many as the constraints leave free, unless `keep` names others. Along a nominal motion
+    the equations can be linearised.
     """
 
     NOUN = "scenario"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from robodyn.errors import FlawList
 from robodyn.model.description import Description
 from robodyn.model.fields import choice, quantity, whole_number
+from robodyn.records import dataclass
 
 ADAPTIVE_ONLY = ("rtol", "atol", "max_step", "min_step")
 """Settings of the control of steps by their error."""

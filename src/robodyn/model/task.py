@@ -8,10 +8,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from robodyn.model.numbers import XYZ
+from robodyn.records import dataclass
 
 FRAMES = ("world", "target")
 POSE = tuple(f"{quantity}.{axis}" for quantity in ("position", "rotation") for axis in XYZ)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from robodyn.errors import FlawList
 from robodyn.model.kinds import FREE, Bounds, Kind
 from robodyn.model.numbers import Number, as_floats, check_rotation, check_vector
+from robodyn.records import dataclass
 
 if TYPE_CHECKING:
     from robodyn.model.description import Description

@@ -8,15 +8,9 @@ from robodyn.lazy import load_when_used
 
 if TYPE_CHECKING:
     from robodyn.native.cache import cache_folder
+    from robodyn.native.compiling import compile_kernels, compile_lanes, improve_program
     from robodyn.native.derivatives import Pattern, directional, jacobian, pattern
-    from robodyn.native.kernel import (
-        Kernel,
-        KernelModule,
-        LaneModule,
-        compile_kernels,
-        compile_lanes,
-        improve_program,
-    )
+    from robodyn.native.kernel import Kernel, KernelModule, LaneModule
     from robodyn.native.machine import has_wide_vectors
     from robodyn.native.program import Program
     from robodyn.native.reading import UnsupportedOperation, is_plain, read_program
@@ -51,7 +45,8 @@ __getattr__, __dir__ = load_when_used(
     {
         "robodyn.native.cache": "cache_folder",
         "robodyn.native.derivatives": "Pattern directional jacobian pattern",
-        "robodyn.native.kernel": "Kernel KernelModule LaneModule compile_kernels compile_lanes improve_program",
+        "robodyn.native.compiling": "compile_kernels compile_lanes improve_program",
+        "robodyn.native.kernel": "Kernel KernelModule LaneModule",
         "robodyn.native.machine": "has_wide_vectors",
         "robodyn.native.program": "Program",
         "robodyn.native.reading": "UnsupportedOperation is_plain read_program",

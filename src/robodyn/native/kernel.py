@@ -1,34 +1,22 @@
 """Kernels: how is a traced function called at machine speed?"""
 
-import ctypes
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from __future__ import annotations
 
-import casadi as ca
+import ctypes
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from robodyn.native import kept
+from robodyn.native import cache_entry
 from robodyn.native.arrays import KNOWN, introduce, is_readable
-from robodyn.native.bends import BENT, find_bends
-from robodyn.native.drives import deciding_parameters, find_drives
-from robodyn.native.elementary import inline_elementary, inline_some
-from robodyn.native.emit import emit_lanes, emit_module, reads_rows
-from robodyn.native.families import gather_families
-from robodyn.native.fusion import fuse
-from robodyn.native.kept import Code, Sizes
-from robodyn.native.machine import QUICK, Machine, compile_objects, optimisation, vector_length
-from robodyn.native.portable import make_portable
-from robodyn.native.prelude import separate_prelude
-from robodyn.native.program import Program
-from robodyn.native.reciprocals import share_reciprocals
+from robodyn.native.cache_entry import Code
+from robodyn.native.machine import Machine
 from robodyn.native.row_loop import row_loop
 from robodyn.native.rows import check_rows
-from robodyn.native.sweeps import Sweep
-from robodyn.waiting import told_if_slow
 
 _empty = np.empty
-DRIVES, BENDS, TIME_INPUT, STATE_INPUT = "drives", "bends", 0, 1
 
 # Memory for one call under way: views of the inputs, outputs, and the address of all.
 _Frame = tuple[tuple[memoryview, ...], tuple[np.ndarray, ...], ctypes.c_void_p]
@@ -127,6 +115,15 @@ class Kernel:
             view[:] = flat.data
 
 
+class Origin(NamedTuple):
+    """Where kernels come from: the key of their code in the cache, the names of the inputs of each, and the number of
+    the input behind which the run's table stands."""
+
+    key: str
+    labels: Mapping[str, tuple[str, ...]]
+    row_input: int
+
+
 @dataclass(frozen=True)
 class KernelModule:
     """Kernels compiled together, which share one prelude.
@@ -135,8 +132,10 @@ class KernelModule:
         n_parameters: entries of the parameter input that are the user's.
         n_prelude: entries behind them that depend on parameters alone, filled in by `prepare`.
         deciding: entries of the parameter input, prelude included, that drives depend on.
+        kinds, n_conditions, omitted, entries: of `robodyn.native.conditions.Conditions`.
         width: of the rows of the table that is given with each run, 0 without one; data: its numbers, see
             `robodyn.native.rows`. The same code serves any data of this width.
+        origin: where it can be had again: as such it is pickled.
     """
 
     kernels: Mapping[str, Kernel]
@@ -146,6 +145,16 @@ class KernelModule:
     width: int = 0
     data: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
     deciding: tuple[int, ...] = ()
+    kinds: tuple[int, ...] = ()
+    n_conditions: int = 0
+    omitted: int = 0
+    entries: tuple[int, ...] = ()
+    origin: Origin | None = field(default=None, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.origin is None or not self.origin.key:
+            raise TypeError("machine code that is not in the cache cannot be pickled")
+        return load_module, (self.origin, self.data)
 
     @property
     def prelude_address(self) -> int:
@@ -175,200 +184,20 @@ class LaneModule:
     _machine: Machine = field(repr=False)
 
 
-@told_if_slow("compiling native code")
-def compile_kernels(
-    functions: Mapping[str, ca.Function | Sweep],
-    parameter_input: int | None = None,
-    *,
-    cache: bool = True,
-    quick: bool = False,
-    inexact: Collection[str] = (),
-    loose: Mapping[str, int] | None = None,
-    plain: bool = False,
-    driven: Collection[str] = (),
-    rare: Collection[str] = (),
-    on_compile: Callable[[str], None] | None = None,
-    data: np.ndarray | None = None,
-) -> KernelModule:
-    """Machine code of several functions.
+def load_module(origin: Origin, data: np.ndarray) -> KernelModule:
+    """Kernels from the cache.
 
-    Args:
-        functions: traced ones, and sweeps, whose kernels give a whole matrix column by column.
-        parameter_input: number of the input that holds the parameters, the same in all functions; what
-            depends on it alone is computed by `KernelModule.prepare`, whose result is passed in its place.
-        cache: whether to look for earlier machine code on disk and to save it there.
-        quick: whether to compile fast, for code that is called a few times only.
-        inexact: names of functions made faster at the price of their last digits: by reciprocals, and elementary
-            functions by arithmetic.
-        loose: name of a function -> entry of its first output from which on elementary functions are by arithmetic.
-        plain: whether every operation is rounded by itself, and no function is the C library's: the same bits on
-            every platform.
-        driven: names of functions, of time and states first, whose drives become a kernel `drives`, and the bends of
-            some a kernel `bends`: see `robodyn.native.drives`, `robodyn.native.bends`.
-        rare: names of functions that are seldom called: what they alone need is compiled fast.
-        on_compile: called with a sentence before a compilation that no cache could spare.
-        data: numbers of the run's table, where the functions read one.
+    Raises:
+        LookupError: where they are no longer there.
     """
-    traced, settings = _settle(functions, parameter_input, optimisation(quick), inexact, loose, plain, driven, rare)
-    key = kept.make_key(traced, [settings]) if cache else ""
-    code = kept.load(key) if cache else None
+    code = cache_entry.load(origin.key)
     if code is None:
-        # Everything that the code depends on is in the key: what is found under it need not be read or written again.
-        code = _make_code(traced, settings, on_compile)
-        if cache:
-            kept.save(key, code)
-    labels = {name: tuple(function.name_in()) for name, function in traced.items()}
-    labels |= dict.fromkeys((DRIVES, BENDS), labels[settings.driven[0]]) if driven else {}
-    kernels = _link(code, labels | ({"": ("parameters",)} if code.n_prelude else {}), parameter_input or 0)
-    prelude = kernels.pop("", None)
-    given = np.zeros(0) if data is None else data
-    return KernelModule(kernels, code.n_parameters, code.n_prelude, prelude, code.width, given, code.deciding)
+        raise LookupError(f"there is no code under {origin.key}")
+    return link(code, origin, data)
 
 
-def compile_lanes(
-    functions: Mapping[str, ca.Function | Sweep],
-    parameter_input: int,
-    lanes: int,
-    *,
-    inexact: Collection[str] = (),
-    loose: Mapping[str, int] | None = None,
-    plain: bool = False,
-    driven: Collection[str] = (),
-    rare: Collection[str] = (),
-) -> LaneModule:
-    """Machine code of several functions that computes several robots a call, to the same bits: see
-    `robodyn.native.lanes`. Arguments as of `compile_kernels`; what is rarely called, and sweeps, are left out."""
-    traced, settings = _settle(
-        functions, parameter_input, optimisation(quick=False), inexact, loose, plain, driven, rare
-    )
-    kept_names = [name for name in traced if name not in {*settings.swept, *settings.rare}]
-    key = kept.make_key(traced, [settings, lanes])
-    code = kept.load(key)
-    if code is None:
-        programs, n_parameters, n_prelude, width = _make_programs(traced, settings)
-        text = emit_lanes({k: programs[name] for k, name in enumerate(kept_names)}, lanes, parameter_input)
-        code = Code(compile_objects(text, settings.level), (), (), n_parameters, n_prelude, width)
-        kept.save(key, code)
-    machine = Machine(*code.machine)
-    return LaneModule({name: machine.address_of(f"k{k}") for k, name in enumerate(kept_names)}, lanes, machine)
-
-
-@dataclass(frozen=True)
-class _Settings:
-    """How to compile: names of swept and of inexact functions, and the options of `compile_kernels`."""
-
-    swept: tuple[str, ...]
-    inexact: tuple[str, ...]
-    loose: tuple[tuple[str, int], ...]
-    plain: bool
-    driven: tuple[str, ...]
-    rare: tuple[str, ...]
-    parameter_input: int | None
-    level: int
-
-
-def _settle(
-    functions: Mapping[str, ca.Function | Sweep],
-    parameter_input: int | None,
-    level: int,
-    inexact: Collection[str],
-    loose: Mapping[str, int] | None,
-    plain: bool,
-    driven: Collection[str],
-    rare: Collection[str],
-) -> tuple[dict[str, ca.Function], _Settings]:
-    """The traced functions, and the options that concern them."""
-    traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
-    swept = tuple(name for name, function in functions.items() if isinstance(function, Sweep))
-    chosen, seldom = (tuple(name for name in traced if name in names) for names in (inexact, rare))
-    entries = tuple((name, first) for name, first in (loose or {}).items() if name in traced)
-    return traced, _Settings(swept, chosen, entries, plain, tuple(driven), seldom, parameter_input, level)
-
-
-def _make_code(
-    functions: Mapping[str, ca.Function], settings: _Settings, on_compile: Callable[[str], None] | None
-) -> Code:
-    """Read, improve, separate the prelude, write, compile."""
-    programs, n_parameters, n_prelude, width = _make_programs(functions, settings)
-    if on_compile is not None:
-        n_operations = sum(program.n_operations for program in programs.values())
-        on_compile(f"compiling {len(programs)} functions of {n_operations} operations")
-    places = [k for k, name in enumerate(programs) if name in settings.swept]
-    seldom = [k for k, name in enumerate(programs) if name in settings.rare]
-    text = emit_module(
-        programs.values(),
-        swept=places,
-        row_input=settings.parameter_input or 0,
-        rare=seldom,
-        longest=vector_length() if settings.level > QUICK else 1,
-    )
-    sizes = tuple(_sizes(program, name in settings.swept) for name, program in programs.items())
-    rows = tuple(reads_rows(program) for program in programs.values())
-    decide = deciding_parameters(programs[DRIVES], settings.parameter_input) if DRIVES in programs else ()
-    return Code(compile_objects(text, settings.level), sizes, rows, n_parameters, n_prelude, width, decide)
-
-
-def _make_programs(
-    functions: Mapping[str, ca.Function], settings: _Settings
-) -> tuple[dict[str, Program], int, int, int]:
-    """The programs of the functions, of their drives and bends and of the prelude, which has no name; the numbers of
-    parameters and of what the prelude gives, and the width of the run's table."""
-    families = gather_families(functions, settings.inexact, settings.parameter_input)
-    wholes = {name: family.read() for name, family in families.items()}
-    if settings.plain:
-        wholes = {name: make_portable(whole) for name, whole in wholes.items()}
-    else:
-        wholes = {
-            name: improve_program(whole, name in settings.inexact, families[name].find_entries(settings.loose))
-            for name, whole in wholes.items()
-        }
-    width, n_parameters, prelude = _common_width(wholes, settings.parameter_input), 0, None
-    # What parameters alone decide is computed once a run, not once a call.
-    if settings.parameter_input is not None:
-        wholes, prelude, n_parameters = separate_prelude(wholes, settings.parameter_input)
-    split = [family.split(wholes[name], settings.parameter_input) for name, family in families.items()]
-    programs = {name: program for part in split for name, program in part.items()}
-    programs = {name: programs[name] for name in functions}
-    if prelude and settings.driven and settings.parameter_input is not None:
-        driven = [programs[name] for name in settings.driven]
-        programs[DRIVES] = find_drives(driven, TIME_INPUT, settings.parameter_input)
-        programs[BENDS] = find_bends([programs[name] for name in settings.driven if name in BENT], STATE_INPUT)
-    n_prelude = prelude.out_sizes[0] if prelude else 0
-    if prelude and n_prelude:
-        programs[""] = prelude
-    return programs, n_parameters, n_prelude, width
-
-
-def _common_width(programs: Mapping[str, Program], parameter_input: int | None) -> int:
-    """Width of the rows of the run's table, which all functions share; 0 where none reads it."""
-    widths = {node[1] for program in programs.values() for node in program.nodes if node[0] == "seek"}
-    if len(widths) > 1:
-        raise ValueError(f"the run's table must have one width in all functions, not {sorted(widths)}")
-    if widths and parameter_input is None:
-        raise ValueError("the run's table stands behind the parameters: say which input they are")
-    return widths.pop() if widths else 0
-
-
-def improve_program(program: Program, inexact: bool, loose: Iterable[tuple[int, int]] = ()) -> Program:
-    """The same program, faster, with other last digits.
-
-    Args:
-        inexact: whether those of all entries may be wrong.
-        loose: outputs, and the entry of each from which on they may.
-    """
-    if inexact:
-        return fuse(share_reciprocals(inline_elementary(program)))
-    for output, first in loose:
-        program = inline_some(program, output, first)
-    return fuse(program)
-
-
-def _link(code: Code, labels: Mapping[str, tuple[str, ...]], row_input: int) -> dict[str, Kernel]:
-    """Kernels by name, ready to be called.
-
-    Args:
-        labels: names of the inputs of each; row_input: number of the input behind which the run's table stands.
-    """
+def link(code: Code, origin: Origin, data: np.ndarray) -> KernelModule:
+    """Kernels by name, ready to be called; the one without a name is the prelude."""
     machine = Machine(*code.machine)
     signature = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
     direct = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
@@ -376,18 +205,24 @@ def _link(code: Code, labels: Mapping[str, tuple[str, ...]], row_input: int) -> 
     if is_readable():
         introduce(machine.address_of_data(KNOWN))
     kernels = {}
-    for k, (name, sizes) in enumerate(zip(labels, code.sizes, strict=True)):
+    for k, (name, sizes) in enumerate(zip(origin.labels, code.sizes, strict=True)):
         run = signature(machine.address_of(f"k{k}.frame"))
         address = machine.address_of(f"k{k}")
         entry = direct(machine.address_of(f"k{k}.arrays")) if is_readable() else None
-        names = labels[name][: len(sizes[0])]
-        longer = row_input if code.reads_rows[k] else None
+        names = origin.labels[name][: len(sizes[0])]
+        longer = origin.row_input if code.reads_rows[k] else None
         kernels[name] = Kernel(name, address, *sizes, names, machine, run, entry, longer=longer)
-    return kernels
-
-
-def _sizes(program: Program, swept: bool) -> Sizes:
-    """Of inputs and outputs; a sweep takes no seed and gives all columns."""
-    if not swept:
-        return program.in_sizes, program.out_sizes
-    return program.in_sizes[:-1], (program.out_sizes[0] * program.in_sizes[-1],)
+    sizes_of_p = (code.n_parameters, code.n_prelude)
+    return KernelModule(
+        kernels,
+        *sizes_of_p,
+        kernels.pop("", None),
+        code.width,
+        data,
+        code.deciding,
+        kinds=code.kinds,
+        n_conditions=code.n_conditions,
+        omitted=code.omitted,
+        entries=code.entries,
+        origin=origin,
+    )

@@ -19,9 +19,10 @@ x, index, condition, a, b and c are numbers of nodes; table is a number of `robo
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import compress
 from typing import Any
+
+from robodyn.records import dataclass
 
 Node = tuple[Any, ...]
 

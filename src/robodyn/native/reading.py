@@ -81,14 +81,14 @@ def _special(op: int, arguments: list[int], builder: Builder) -> Any:
     """The node of a table, the number of an assigned node, or a node that says what is not supported."""
     if op == ca.OP_ASSIGN:
         return arguments[0]
-    if op == tables.NODE:
+    if op == tables.node_operation():
         return _table_node(arguments, builder)
     return ("unsupported", _NAMES.get(op, f"operation {op}"), *arguments)
 
 
 def _table_node(arguments: list[int], builder: Builder) -> tuple[Any, ...]:
     name, operand = builder.nodes[arguments[0]], arguments[1]
-    unsupported = ("unsupported", _NAMES[tables.NODE], *arguments)
+    unsupported = ("unsupported", _NAMES[tables.node_operation()], *arguments)
     try:
         number = tables.number_of(name[1]) if name[0] == "const" else None
     except KeyError:

@@ -11,7 +11,7 @@ slide, 1 and the pitch of a screw), p the tool's place, all in world axes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model import GROUND, Joint, Mechanism
+from robodyn.records import dataclass
 from robodyn.spatial import Pose, skew
 
 DIRECTIONS = ("rx", "ry", "rz", "x", "y", "z")
@@ -90,9 +91,10 @@ class SerialArm:
         return all(self.kept)
 
     @cached_property
-    def _turns(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Rodrigues' formula R = k k^T + cos (1 - k k^T) + sin skew(k), its three constant matrices for each axis."""
-        return [(np.outer(k, k), np.eye(3) - np.outer(k, k), skew(k)) for k in self.w]
+    def _turns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rodrigues' formula R = k k^T + cos (1 - k k^T) + sin skew(k), its three constant matrices of all axes."""
+        fixed = np.array([np.outer(k, k) for k in self.w])
+        return fixed, np.eye(3) - fixed, np.array([skew(k) for k in self.w])
 
     @cached_property
     def reach(self) -> float:
@@ -135,7 +137,7 @@ class SerialArm:
 
     def turn(self, joint: int, angle: Any) -> np.ndarray:
         """Rotations about one axis at zero position, (..., 3, 3)."""
-        fixed, across, skewed = self._turns[joint]
+        fixed, across, skewed = (matrices[joint] for matrices in self._turns)
         angle = np.asarray(angle)[..., None, None]
         return fixed + np.cos(angle) * across + np.sin(angle) * skewed
 
@@ -145,11 +147,13 @@ class SerialArm:
         R = np.broadcast_to(np.eye(3), (*q.shape[:-1], 3, 3))
         shift = np.zeros((*q.shape[:-1], 3))
         w, o = [], []
+        fixed, across, skewed = self._turns
+        turns = fixed + np.cos(q)[..., None, None] * across + np.sin(q)[..., None, None] * skewed
         for k in range(self.n):
             w.append(R @ self.w[k])
             o.append(R @ self.o[k] + shift)
             if self.r[k]:
-                R = R @ self.turn(k, q[..., k])
+                R = R @ turns[..., k, :, :]
             shift = o[k] - R @ self.o[k]
             if self.t[k]:
                 shift = shift + self.t[k] * q[..., k, None] * w[k]

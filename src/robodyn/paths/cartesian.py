@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.paths.orientation import Orientation
 from robodyn.paths.pieces import Piece
+from robodyn.records import dataclass
 
 TANGENT_ERROR = 1e-6
 """Largest kink [rad] between two pieces that counts as smooth."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from robodyn.errors import Flaw, ModelError
 from robodyn.paths.arm import SerialArm
 from robodyn.paths.refinement import refine, search
 from robodyn.paths.spherical_wrist import solve_closed_form, wrist_center
+from robodyn.records import dataclass
 
 ALIKE = 1e-6
 """Joint positions closer than this are one branch [rad]: at a singularity two branches meet."""

@@ -7,13 +7,13 @@ and belong to each other. Where a new piece of the path begins, its knot stands 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from robodyn.laws.speed_profile import Phase, plan_legs, travel
+from robodyn.records import dataclass
 
 # Rows: coefficients of u^0 .. u^5; columns: q, h q', h^2 q'' at the left end, then at the right one.
 HERMITE = np.array(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from robodyn.errors import Flaw, FlawList
 from robodyn.model.numbers import as_floats, check_rotation
+from robodyn.records import dataclass
 from robodyn.spatial import about_axis, clean_rotation, from_matrix
 
 HALF_TURN = np.pi - 1e-3

@@ -7,11 +7,12 @@ Every piece gives, for an array of ways s [m], the place and its first two deriv
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+
+from robodyn.records import dataclass
 
 Course = tuple[np.ndarray, np.ndarray, np.ndarray]
 Triple = tuple[float, ...]

@@ -11,13 +11,13 @@ the path alone, smooth where the minimum is one: stationary on the null space, N
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robodyn.paths.arm import SerialArm, jacobian, jacobian_rate
 from robodyn.paths.refinement import SINGULAR_SHARE, limit_step, pose_error
+from robodyn.records import dataclass
 
 MANIPULABILITY = "manipulability"
 FAINT, WEAK = 1e-6, 1e-2

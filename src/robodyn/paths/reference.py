@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from inspect import Signature, signature
 from itertools import pairwise
@@ -17,6 +17,7 @@ from robodyn.laws.speed_profile import plan_legs, time_at, travel
 from robodyn.model import Block
 from robodyn.model.numbers import as_floats
 from robodyn.paths.joint_path import JointPath, JointTable, evaluate, evaluate_bend, evaluate_slope, make_table
+from robodyn.records import dataclass
 
 Rows = tuple[tuple[float, ...], ...]
 NUMBERS = ("speed", "acceleration", "jerk")

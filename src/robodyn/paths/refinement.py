@@ -32,7 +32,7 @@ def refine(arm: SerialArm, q: np.ndarray, R: np.ndarray, p: np.ndarray, iteratio
     for _ in range(iterations):
         error, J = pose_error(arm, q, R, p)
         if np.all(np.abs(error) < 1e-15):
-            break
+            return q
         q = q + arm.scale * limit_step(solve_rates(J, error), 0.5)
     return _met(arm, q, R, p)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from robodyn.paths.arm import SerialArm, jacobian, jacobian_rate
+from robodyn.paths.arm import Placed, SerialArm, jacobian, jacobian_rate
 from robodyn.paths.cartesian import CartesianPath, PathMotion
 from robodyn.paths.inverse import find_branches
 from robodyn.paths.posture import Posture
 from robodyn.paths.refinement import SINGULAR_SHARE, refine, solve_rates
+from robodyn.records import dataclass
 
 JUMP = 0.3
 """Largest miss of a prediction that still counts as the same branch [rad]."""
@@ -68,22 +69,22 @@ def differentiate(arm: SerialArm, q: np.ndarray, wanted: PathMotion) -> tuple[np
 
     Where J is singular they are infinite or, as here, what least squares gives; such places are refused later.
     """
-    slope = _solve(arm, q, wanted, wanted.twist)
-    return slope, _solve(arm, q, wanted, _left_of_bend(arm, q, wanted, slope))
+    placed = arm.place(q)
+    slope = _solve(arm, placed, wanted, wanted.twist)
+    return slope, _solve(arm, placed, wanted, _left_of_bend(arm, placed, wanted, slope))
 
 
-def _solve(arm: SerialArm, q: np.ndarray, wanted: PathMotion, motion: np.ndarray) -> np.ndarray:
+def _solve(arm: SerialArm, placed: Placed, wanted: PathMotion, motion: np.ndarray) -> np.ndarray:
     """Joint rates that make a motion of the tool, as far as it counts, (m, n)."""
-    J = arm.select(wanted.R, jacobian(arm.place(q)) * arm.scale)
+    J = arm.select(wanted.R, jacobian(placed) * arm.scale)
     return arm.scale * solve_rates(J, arm.select(wanted.R, motion[..., None])[..., 0])
 
 
-def _left_of_bend(arm: SerialArm, q: np.ndarray, wanted: PathMotion, slope: np.ndarray) -> np.ndarray:
+def _left_of_bend(arm: SerialArm, placed: Placed, wanted: PathMotion, slope: np.ndarray) -> np.ndarray:
     """twist' - J' q'; where a rotation about an axis of the tool is free, what the turning of that axis adds.
 
     S R^T (J q' - twist) = 0 holds along the path, S the rows that count: R^T' adds omega x (J q' - twist).
     """
-    placed = arm.place(q)
     left = wanted.twist_rate - (jacobian_rate(placed, slope) @ slope[..., None])[..., 0]
     if not arm.whole and any(arm.kept[:3]):
         free = (jacobian(placed) @ slope[..., None])[..., 0] - wanted.twist
@@ -216,9 +217,10 @@ def _with_null_motion(arm: SerialArm, trace: Trace, wanted: PathMotion) -> Trace
         first[rows], second[rows] = spline(trace.knots[rows], 1), spline(trace.knots[rows], 2)
     twice = np.flatnonzero(np.diff(trace.knots) == 0)
     first[twice] = first[twice + 1] = 0.5 * (first[twice] + first[twice + 1])
-    J = arm.select(wanted.R, jacobian(arm.place(trace.position)) * arm.scale)
+    placed = arm.place(trace.position)
+    J = arm.select(wanted.R, jacobian(placed) * arm.scale)
     own = np.eye(arm.n) - np.linalg.pinv(J, rcond=SINGULAR_SHARE) @ J
     slope = trace.slope + arm.scale * (own @ (first / arm.scale)[..., None])[..., 0]
-    bend = _solve(arm, trace.position, wanted, _left_of_bend(arm, trace.position, wanted, slope))
+    bend = _solve(arm, placed, wanted, _left_of_bend(arm, placed, wanted, slope))
     bend = bend + arm.scale * (own @ (second / arm.scale)[..., None])[..., 0]
     return replace(trace, slope=slope, bend=bend)

@@ -34,7 +34,7 @@ class Perturbed:
 
     def __init__(
         self,
-        scenario: Scenario,
+        what: Scenario | System,
         *,
         points: int = POINTS,
         nominal: Nominal | None = None,
@@ -45,10 +45,12 @@ class Perturbed:
         """Derive the equations.
 
         Args:
+            what: the scenario, or its system.
             nominal: computed before, perhaps read from a file; refused where it is that of another motion.
             solver, signals: as of `compile_system`.
         """
-        self.scenario = scenario
+        self._traced = what if isinstance(what, System) else None
+        self.scenario = scenario = what.scenario if isinstance(what, System) else what
         self.solver = solver or scenario.solver
         self.points = nominal.points if nominal else points
         self._signals = signals
@@ -61,7 +63,7 @@ class Perturbed:
     @cached_property
     def equations(self) -> Equations:
         """The equations along the nominal motion."""
-        return derive_equations(outline_system(assemble(self.scenario)))
+        return derive_equations(outline_system(self._traced or assemble(self.scenario)))
 
     @cached_property
     def layout(self) -> Layout:

@@ -1,11 +1,11 @@
 """Comparison of runs: where and by how much do two differ?"""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from robodyn.lazy import later
+from robodyn.records import dataclass
 
 from .run import Run
 from .signal import Floats, Signal

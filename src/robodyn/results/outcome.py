@@ -1,7 +1,8 @@
 """Outcome: how did a run end, and may its numbers be used as what was asked for?"""
 
-from dataclasses import dataclass
 from enum import Enum
+
+from robodyn.records import dataclass
 
 
 class OutcomeKind(Enum):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.records import dataclass
 from robodyn.signals import SignalInfo
 
 from .between import LEAST_ROWS, MOST_ROWS, cubics, find_windows, polynomials

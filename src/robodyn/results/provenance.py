@@ -2,11 +2,13 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+
+from robodyn.records import dataclass
 
 Plain = dict[str, Any]
 

@@ -1,6 +1,5 @@
 """Serialisation of a run: which plain values describe it beside its numbers, and how is it made from them again?"""
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -20,15 +19,15 @@ from .types import checked
 def to_record(run: Run) -> dict[str, Any]:
     """Everything of a run but its arrays, as JSON-able values; floats keep every bit."""
     return {
-        "signals": [asdict(info) for info in run.infos],
-        "events": [asdict(event) for event in run.events],
+        "signals": [dict(vars(info)) for info in run.infos],
+        "events": [dict(vars(event)) for event in run.events],
         "outcome": {
             "kind": run.outcome.kind.name,
             "sentence": run.outcome.sentence,
             "time": run.outcome.time,
         },
-        "statistics": asdict(run.statistics),
-        "provenance": asdict(run.provenance) | {"digest": run.provenance.digest},
+        "statistics": dict(vars(run.statistics)),
+        "provenance": {**vars(run.provenance), "digest": run.provenance.digest},
         "warnings": list(run.warnings),
         "end": run.end,
         "found": run.found,

@@ -2,11 +2,12 @@
 
 import difflib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from robodyn.lazy import later
+from robodyn.records import dataclass
 from robodyn.signals import SignalInfo as SignalInfo
 
 from .certificate import Certificate

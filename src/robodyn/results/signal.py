@@ -1,12 +1,12 @@
 """Signal: what was the value of one quantity at any time of a run?"""
 
-from dataclasses import dataclass
 from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.lazy import later
+from robodyn.records import dataclass
 
 from .between import interpolate
 

@@ -1,8 +1,10 @@
 """Statistics of a run: what did it cost, and how well did it keep its energy balance?"""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from robodyn.records import dataclass
 
 from .provenance import plain
 

@@ -34,7 +34,7 @@ def save(run: Run, path: str | Path) -> Path:
     """Write a run to one file, all or nothing, and return its path."""
     head = {"format": FORMAT, "version": VERSION, **to_record(run)}
     members = {
-        "run.json": json.dumps(head, indent=1).encode(),
+        "run.json": _lines(head).encode(),
         "time.npy": _array_bytes(run.time),
         "values.npy": _array_bytes(run.values),
     }
@@ -49,6 +49,11 @@ def save(run: Run, path: str | Path) -> Path:
             # A fixed date: equal runs give equal files.
             archive.writestr(zipfile.ZipInfo(name), data)
     return Path(path)
+
+
+def _lines(head: dict[str, Any]) -> str:
+    """JSON with a line for each entry: fast to write, and still to be looked at."""
+    return "{\n" + ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()) + "\n}"
 
 
 def load(path: str | Path) -> Run:

@@ -213,7 +213,8 @@ def _pulled_together(system: System) -> System:
     """The system with Baumgarte's terms: without them, also places off the constraints would be at rest."""
     if _pulls_together(system):
         return system
-    return assemble(replace(system.scenario, constraint_method=ConstraintMethod()), inputs=system.inputs)
+    other = assemble(replace(system.scenario, constraint_method=ConstraintMethod()), inputs=system.inputs)
+    return other if system.friction else other.without_friction
 
 
 def _pulls_together(system: System) -> bool:

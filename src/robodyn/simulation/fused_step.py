@@ -22,7 +22,7 @@ import numpy as np
 from robodyn.assembly.system import System
 from robodyn.dynamics import ldl, solve_ldl
 from robodyn.symbolic.elimination import eliminate_sparse
-from robodyn.symbolic.tables import NODE as TABLE
+from robodyn.symbolic.tables import node_operation
 
 GAMMA = {"rosw1": 0.5, "rosw2": 1 - np.sqrt(0.5)}
 """Of the method of one stage: of order 2 and A-stable; of ROS2: L-stable."""
@@ -205,7 +205,7 @@ def _is_symmetric(S: ca.SX) -> bool:
     free = ca.symvar(S)
     values = 0.3 + 0.5 * np.abs(np.sin(1.0 + np.arange(len(free))))
     given: Any = ca.Function("matrix", [ca.vertcat(ca.SX(0, 1), *free)], [ca.densify(S)])
-    if any(given.instruction_id(k) == TABLE for k in range(given.n_instructions())):
+    if any(given.instruction_id(k) == node_operation() for k in range(given.n_instructions())):
         return False
     M = np.array(given(values))
     return bool(np.all(np.isfinite(M)) and np.allclose(M, M.T, rtol=1e-9, atol=1e-12 * np.max(np.abs(M), initial=0.0)))

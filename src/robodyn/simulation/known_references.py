@@ -28,7 +28,6 @@ def find_motions(
     end = system.scenario.duration
     bends = break_times(system.discrete.breaks, dict(values), 0.0, end)
     times = np.unique(np.concatenate([np.linspace(0.0, end, INSTANTS), bends, np.nextafter(bends, -np.inf)]))
-    known = dict(zip((info.name for info in system.signals), ca.vertsplit(system.expressions.outputs), strict=True))
     owners = {str(signal).rpartition(".")[0] for signal in signals}
     blocks = [block for block in system.scenario.machine.blocks if block.name in owners]
     clocks = {block.name: block for block in blocks if _takes_time_alone(block)}
@@ -45,10 +44,16 @@ def find_motions(
             rows = [np.broadcast_to(beside[name], times.shape) for name in names]
         else:
             traced = _evaluate(clocks[owner], values, system.symbols.t) if owner in clocks else {}
-            position = ca.SX(traced[output]) if output in traced else known.get(signal)
+            position = ca.SX(traced[output]) if output in traced else _expression(system, signal)
             rows = _differentiate(system, position, values, times)
         motions.append(dict(zip(RATES, rows, strict=False)))
     return times, motions
+
+
+def _expression(system: System, signal: str) -> ca.SX | None:
+    """A signal as it was traced; None where there is none of that name."""
+    names = system.signal_names
+    return system.expressions.outputs[names.index(signal)] if signal in names else None
 
 
 def _takes_time_alone(block: Block) -> bool:

@@ -25,13 +25,14 @@ from robodyn.model import Recording, Solver
 from robodyn.results.table import Curves, RunTable
 from robodyn.simulation.alike import AlikeRuns
 from robodyn.simulation.columns import Columns, read_columns
-from robodyn.simulation.compiled import CompiledSystem, compile_system
+from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.lane_choice import LaneChoice
 from robodyn.simulation.lean import Changed, Ended, LeanRuns
 from robodyn.simulation.measures import Measure, find_measures
 from robodyn.simulation.outcomes import describe_end
 from robodyn.simulation.pool import Completed, RunPool, why_no_lanes
 from robodyn.simulation.python_calls import calls_python
+from robodyn.simulation.run_functions import compile_system
 from robodyn.waiting import WaitingLine
 
 LOOK = 0.05

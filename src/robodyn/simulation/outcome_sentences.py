@@ -6,17 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
-from robodyn.assembly.rigid_contact_events import SETTLE
+from robodyn.assembly.declarations import SETTLE
 from robodyn.engine import Trajectory
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
 from robodyn.model import Solver
 from robodyn.results import OutcomeKind
 from robodyn.simulation.choice import describe_stiffness
 from robodyn.simulation.compiled import CompiledSystem
-from robodyn.symbolic.tables import spell_out
 
 MANY_STEPS = 50_000
 """Steps beyond which a run of an explicit method is suspected to be stiff."""
@@ -57,6 +55,10 @@ def _out_of_reach(compiled: CompiledSystem, solver: Solver, trajectory: Trajecto
 
 def _position(compiled: CompiledSystem, name: str, trajectory: Trajectory) -> float:
     """Where a coordinate is at the end of a trajectory, with the described parameters."""
+    import casadi as ca
+
+    from robodyn.symbolic.tables import spell_out
+
     system = compiled.system
     column = [trajectory.x, [number.value for number in system.parameters]]
     symbols = [system.symbols.x, system.symbols.p]

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from robodyn.assembly.declarations import BreakRule
-from robodyn.assembly.network import number_units
 from robodyn.assembly.system import System
 from robodyn.engine import Problem
 from robodyn.engine.solver import method_number
-from robodyn.simulation.compiled import BOTH, CompiledSystem
-from robodyn.simulation.rosenbrock_step import STEP
+from robodyn.signals import number_units
+from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.starting import Start
 
 PYTHON_ACTION = -1
+BOTH, STEP = "rates_and_guards", "rosenbrock_step"
+"""Names of functions that only some systems have: rates and guards as one, and the whole step of a stiff method."""
 
 
 def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, Any], start: Start) -> Problem:
@@ -25,7 +26,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, 
     system, at = compiled.system, compiled.address
     names: tuple[str, ...] = ("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step", STEP)
     names += ("rhs", "jacobian", "time_derivative", "position_rate", "outputs", "within")
-    names += ("guards", "guard_rates", BOTH, "limits", "delayed", "drives", "bends")
+    names += ("guards", "guard_rates", BOTH, "limits", "delayed", "drives", "conditions", "enclosures", "drifts")
     others: dict[str, Any] = parameter_tables(compiled, p, values, start, system.scenario.duration)
     others |= {name: at(name) for name in names}
     # Where none is in it, any: then the pace of one run is that of all that begin with the same number.
@@ -38,7 +39,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, 
         n_m=len(system.memory),
         n_d=len(system.delays),
         n_y=len(compiled.recorded),
-        n_watched=system.expressions.watched.numel(),
+        n_watched=sum(watched.count for watched in system.watched),
         n_within=compiled.count_entries("within"),
         n_guards=len(system.discrete.guards),
         n_limited=len(system.limited),
@@ -50,7 +51,10 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, 
         n_drives=compiled.count_entries("drives"),
         n_drive_p=len(deciding),
         drive_p=np.array(deciding, np.int64),
-        n_bends=compiled.count_entries("bends"),
+        n_conditions=compiled.module.n_conditions,
+        condition_kind=np.array(compiled.module.kinds, np.int64),
+        n_entries=len(compiled.module.entries),
+        entries=np.array(compiled.module.entries, np.int64),
         rhs_work=compiled.work["rhs"],
         outputs_work=compiled.work["outputs"],
         derivatives=compiled.derivatives,

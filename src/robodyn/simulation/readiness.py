@@ -8,8 +8,8 @@ import numpy as np
 
 from robodyn.assembly import System, assemble
 from robodyn.model import Scenario
-from robodyn.simulation.compiled import check_operations
 from robodyn.simulation.passed_limits import check_start_limits
+from robodyn.simulation.run_functions import check_operations
 from robodyn.simulation.starting import search_start
 
 Found = Mapping[str, tuple[float, float]]

@@ -116,7 +116,7 @@ def _provenance(compiled: CompiledSystem, solver: Solver, values: np.ndarray) ->
         parameters=used,
         solver=_plain_solver(solver),
         equations=compiled.equations,
-        versions=_versions(),
+        versions=package_versions(),
     )
 
 
@@ -126,9 +126,10 @@ def _plain_solver(solver: Solver) -> PlainDict:
 
 
 @cache
-def _versions() -> PlainDict:
+def package_versions() -> PlainDict:
+    """What made the run: Python, platform, this package and those that decide its numbers."""
     found = {"python": platform.python_version(), "platform": platform.platform()}
-    for package in ("robodyn", "numpy", "casadi", "llvmlite"):
+    for package in ("robodyn", "numpy", "scipy", "casadi", "llvmlite"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

@@ -19,7 +19,7 @@ from robodyn.assembly.functions import INPUTS
 from robodyn.engine.pack import compute_many
 from robodyn.errors import FlawList, nearest
 from robodyn.native import KernelModule, LaneModule, compile_kernels, compile_lanes
-from robodyn.simulation.compiled import LANES
+from robodyn.simulation.run_functions import LANES
 from robodyn.symbolic import tables
 
 Step = Callable[[System, ca.SX], ca.SX]

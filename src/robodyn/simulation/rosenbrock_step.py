@@ -21,9 +21,9 @@ from robodyn.assembly.system import System
 from robodyn.engine.solver import method_table
 from robodyn.engine.tableaus import ROSENBROCK, Method
 from robodyn.model import Solver
+from robodyn.simulation.problem import STEP
 from robodyn.symbolic.elimination import factorise_sparse
 
-STEP = "rosenbrock_step"
 MOST_STATES, MOST_OPERATIONS = 8, 150
 """States, and operations of the rates, up to which a step is traced: beyond, compiling takes too long; own choices."""
 MISS = 1e-12

@@ -11,15 +11,19 @@ from robodyn.assembly import System
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
 from robodyn.model import ConstraintMethod, Recording, Scenario, ScenarioSequence, Solver
 from robodyn.results import Run, compare_solutions
+from robodyn.simulation.compiled import Phases
 
 TIGHTER, TIGHTEST = 1e-2, (1e-10, 1e-12)
 """How much tighter the second solution is, and the tightest tolerances that arithmetic can hope for."""
 FIXED_TOLERANCES = (1e-8, 1e-10)
 """Tolerances of the second solution of a run in fixed steps."""
+LONGEST_PART = (5.0**0.5 - 1.0) / 20.0
+"""Longest step of the second solution as part of the run: other steps than the first, on purpose, and no multiple of
+them. Where the motion is a polynomial, both would otherwise grow their steps over the same things."""
 FINER = 4.0
 """How much finer its steps are where its method must stay the same."""
 
-Target = Scenario | ScenarioSequence | System
+Target = Scenario | ScenarioSequence | System | Phases
 Simulate = Callable[[Target, Solver, Recording], Run]
 
 
@@ -31,12 +35,15 @@ def add_errors(run: Run, what: Target, solver: Solver, signals: tuple[str, ...],
     """
     if not run.outcome.carried_through:
         return run
-    if isinstance(what, System) and not (what.motion.momenta or what.motion.terms or what.inputs):
-        what = what.scenario
-    second = other_solver(solver, retreated=not isinstance(what, System))
+    # What is no longer as its scenario describes it keeps its constraints as it does.
+    changed = isinstance(what, System) and bool(what.motion.momenta or what.motion.terms or what.inputs)
+    second = other_solver(solver, retreated=not changed)
+    span = float(run.time[-1] - run.time[0])
+    if second.adaptive and span > 0:
+        second = dataclasses.replace(second, max_step=min(second.max_step, LONGEST_PART * span))
     # Where the first has rows, the second has them too: nothing is interpolated.
-    times = None if isinstance(what, ScenarioSequence) else tuple(np.unique(run.time))
-    found = simulate(_treat_otherwise(what), second, Recording(signals=signals, times=times))
+    times = None if isinstance(what, (ScenarioSequence, Phases)) else tuple(np.unique(run.time))
+    found = simulate(what if changed else _treat_otherwise(what), second, Recording(signals=signals, times=times))
     against = f"{second.method} at rtol {second.rtol:g}" if second.adaptive else f"{second.method} in finer steps"
     if not found.outcome.ok:
         against = f"{against}, which {found.outcome.sentence}"
@@ -61,10 +68,15 @@ def other_solver(solver: Solver, retreated: bool = True) -> Solver:
 
 
 def _treat_otherwise(what: Target) -> Target:
-    """Constraints kept another way."""
+    """Constraints kept another way; without any, what was traced before serves again."""
+    if isinstance(what, Phases):
+        constrained = any(phase.scenario.machine.all_constraints for phase in what.systems)
+        return _treat_otherwise(what.sequence) if constrained else what
+    if isinstance(what, System):
+        return _treat_scenario(what.scenario) if what.scenario.machine.all_constraints else what
     if isinstance(what, ScenarioSequence):
         return dataclasses.replace(what, phases=tuple(_treat_scenario(phase) for phase in what.phases))
-    return _treat_scenario(what) if isinstance(what, Scenario) else what
+    return _treat_scenario(what)
 
 
 def _treat_scenario(scenario: Scenario) -> Scenario:

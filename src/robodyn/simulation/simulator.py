@@ -7,27 +7,29 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from robodyn.assembly import System, assemble
+from robodyn.assembly.system import System
 from robodyn.engine import BrokenRun, Trajectory
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario, ScenarioSequence, Solver
 from robodyn.results import Run, join
-from robodyn.simulation.compiled import CompiledSystem, compile_system
+from robodyn.simulation.compiled import CompiledSystem, Phases
 from robodyn.simulation.outcomes import describe_failure, describe_outcome
 from robodyn.simulation.passed_limits import check_start_limits
 from robodyn.simulation.prepared import prepare_runs
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import describe_chain, make_run
-from robodyn.simulation.reference_limits import find_reference_warnings, find_start_warnings
-from robodyn.simulation.second_solution import add_errors
+from robodyn.simulation.reference_limits import find_reference_warnings
 from robodyn.simulation.starting import Start, find_start
 from robodyn.waiting import WaitingLine
 
 Progress = Callable[[float, float, int], None]
 
 
+Target = Scenario | ScenarioSequence | System | CompiledSystem | Phases
+
+
 def simulate(
-    what: Scenario | ScenarioSequence | System | CompiledSystem,
+    what: Target,
     solver: Solver | None = None,
     *,
     start: Run | None = None,
@@ -40,7 +42,8 @@ def simulate(
     """Simulate a scenario from its start to its end.
 
     Args:
-        what: a scenario (traced and compiled here), or one made ready before, for many runs; or a sequence of them.
+        what: a scenario (traced and compiled here), or one made ready before, for many runs; or a sequence of them,
+            or their `Phases`, made ready before.
         start: a run to go on from: its end time, states and memory, as far as this system has them by name.
         solver: settings; by default those that a system was compiled for, or the scenario's own.
         parameters: tunable numbers to change for this run only, without compiling again.
@@ -56,7 +59,7 @@ def simulate(
     others: dict[str, Any] = {"parameters": parameters, "progress": progress, "on_compile": on_compile}
     if certify:
         return _simulate_twice(what, solver, recording, **others, start=start)
-    if isinstance(what, ScenarioSequence):
+    if isinstance(what, (ScenarioSequence, Phases)):
         return _simulate_chain(what, solver, recording, start, **others)
     system = _system_of(what, recording)
     solver = solver or _own_solver(what, system.scenario)
@@ -66,15 +69,22 @@ def simulate(
     values = compiled.parameter_values(dict(parameters or {}))
     if parameters:
         compiled.check_numbers(parameters)
-    # Of many runs of one system, their motions are compared with the limits, not their references.
-    once = not isinstance(what, CompiledSystem)
     numbers = compiled.number_values(values)
     calls = PythonCalls(compiled, compiled.module.prepare(values))
     begin = find_start(compiled, values, start)
     states = dict(zip((state.name for state in system.states), begin.x.tolist(), strict=True))
     doubts: tuple[str, ...] = ()
-    if once:
-        doubts = (*find_reference_warnings(system, numbers, states), *find_start_warnings(compiled, begin, values))
+    if not isinstance(what, CompiledSystem) or what.once:
+
+        def find_doubts() -> list[str]:
+            from robodyn.simulation.start_fit import find_start_warnings
+
+            unfit = find_start_warnings(compiled, begin, values)
+            return [*find_reference_warnings(system, numbers, states), *unfit]
+
+        # From the described start with the described numbers, references do the same every time.
+        described = start is None and not parameters
+        doubts = tuple(system.recall("doubts of the start", find_doubts) if described else find_doubts())
     if start is None:
         check_start_limits(system, states, numbers)
     try:
@@ -94,28 +104,31 @@ def _own_solver(what: Any, scenario: Scenario) -> Solver:
     return what.solver if isinstance(what, CompiledSystem) else scenario.solver
 
 
-def _simulate_twice(
-    what: Scenario | ScenarioSequence | System | CompiledSystem,
-    solver: Solver | None,
-    recording: Recording | None,
-    **others: Any,
-) -> Run:
-    """A run, and its errors by another one."""
+def _simulate_twice(what: Target, solver: Solver | None, recording: Recording | None, **others: Any) -> Run:
+    """A run, and its errors by another one of the same trace."""
+    if isinstance(what, ScenarioSequence):
+        # Numbers are changed here, phase by phase, so that both runs take what is traced once.
+        what = what.with_numbers(others.pop("parameters", None) or {})
+        what = Phases(what, tuple(_system_of(phase, recording) for phase in what.phases))
+    elif isinstance(what, Scenario):
+        what = _system_of(what, recording)
     run = simulate(what, solver, recording=recording, **others)
-    target = what.system if isinstance(what, CompiledSystem) else what
-    first = target.phases[0] if isinstance(target, ScenarioSequence) else target
-    scenario = first.scenario if isinstance(first, System) else first
-    own = what.patterns if isinstance(what, CompiledSystem) else scenario.recording.signals
+    target = Phases(what.sequence, what.systems) if isinstance(what, Phases) else _system_of(what, recording)
+    first = what.ready[0] if isinstance(what, Phases) else what
+    scenario = _system_of(first, recording).scenario
+    own = first.patterns if isinstance(first, CompiledSystem) else scenario.recording.signals
     signals = recording.signals if recording else own
 
-    def again(other: Scenario | ScenarioSequence | System, tighter: Solver, kept: Recording) -> Run:
+    from robodyn.simulation.second_solution import add_errors
+
+    def again(other: Target, tighter: Solver, kept: Recording) -> Run:
         return simulate(other, tighter, recording=kept, **others)
 
-    return add_errors(run, target, solver or _own_solver(what, scenario), signals, again)
+    return add_errors(run, target, solver or _own_solver(first, scenario), signals, again)
 
 
 def _simulate_chain(
-    chain: ScenarioSequence,
+    chain: ScenarioSequence | Phases,
     solver: Solver | None,
     recording: Recording | None,
     start: Run | None,
@@ -123,20 +136,25 @@ def _simulate_chain(
     **others: Any,
 ) -> Run:
     """Phase after phase, each from the end of the one before; a phase that cannot be carried through is the last."""
+    sequence = chain.sequence if isinstance(chain, Phases) else chain
+    # What was traced before has its numbers: others are those of another sequence.
+    traced = chain.ready if isinstance(chain, Phases) and not parameters else None
     runs: list[Run] = []
-    for phase in chain.with_numbers(parameters or {}).phases:
+    for phase in traced or sequence.with_numbers(parameters or {}).phases:
         start = simulate(phase, solver, start=start, recording=recording, **others)
         runs.append(start)
         if not start.outcome.carried_through:
             break
     first = runs[0].provenance
-    return join(runs, dataclasses.replace(first, scenario=chain.name, description=describe_chain(chain)))
+    return join(runs, dataclasses.replace(first, scenario=sequence.name, description=describe_chain(sequence)))
 
 
 def _system_of(what: Any, recording: Recording | None) -> System:
     if isinstance(what, CompiledSystem):
         return what.system
     if isinstance(what, Scenario):
+        from robodyn.assembly import assemble
+
         return assemble(what, signals=recording.signals if recording else ())
     if isinstance(what, System):
         return what
@@ -153,6 +171,8 @@ def _prepare(
 ) -> tuple[CompiledSystem, Recording]:
     """Native code for the run and what it keeps; a system compiled before records what it was compiled for."""
     if not isinstance(what, CompiledSystem):
+        from robodyn.simulation.run_functions import compile_system
+
         recording = recording or system.scenario.recording
         return compile_system(system, solver, signals=recording.signals, on_compile=on_compile), recording
     recording = recording or what.recording

@@ -28,11 +28,11 @@ RATE_ERROR = 1e-6
 
 def find_singular_warnings(system: System, values: Mapping[str, float], states: Mapping[str, float]) -> list[str]:
     """A sentence for each law that comes to a singular position from the states at the start."""
-    blocks = {block.name: block for block in system.scenario.machine.blocks}
+    blocks = {block.name: block for block in system.scenario.machine.blocks if block.law in LINEAR}
     found = []
-    for info in system.models:
+    for info in system.models if blocks else ():
         block = blocks.get(info.block)
-        if block is not None and block.law in LINEAR and _is_determined(info):
+        if block is not None and _is_determined(info):
             given = _known_inputs(system, block, values)
             found += _look(Following(info, block, values, given, states), system.scenario.duration) if given else []
     return found

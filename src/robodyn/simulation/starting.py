@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
-import casadi as ca
 import numpy as np
 
 from robodyn.assembly.system import System
 from robodyn.errors import FlawList
 from robodyn.model.numbers import check_finite
 from robodyn.model.start_values import check_orientations, vector_parts
+from robodyn.records import dataclass
 from robodyn.results import Run
 from robodyn.simulation.compiled import CompiledSystem
-from robodyn.simulation.equilibrium import Balance, find_equilibrium
-from robodyn.simulation.kept import close_constraints
-from robodyn.symbolic.tables import spell_out
+
+if TYPE_CHECKING:
+    from robodyn.simulation.equilibrium import Balance
 
 LEFT = 1e-6
 """How much of the residual of all equations, those left out too, may be left [m or rad]."""
@@ -47,8 +47,14 @@ def find_start(compiled: CompiledSystem, values: np.ndarray, before: Run | None 
     """
     system = compiled.system
     if before is None:
-        balance = compiled.balance if system.scenario.initialisation == "at_rest" else None
-        return search_start(system, values, balance)
+
+        def search() -> Start:
+            balance = compiled.balance if system.scenario.initialisation == "at_rest" else None
+            return search_start(system, values, balance)
+
+        described = np.array_equal(values, compiled.described_values)
+        found = system.recall("start", search) if described else search()
+        return Start(found.time, found.x.copy(), found.m.copy(), found.found)
     x = np.array([before.end.get(state.name, state.start) for state in system.states], float)
     m = np.array([before.end.get(memory.name, memory.start) for memory in system.memory], float)
     _check_constraints(system, m)
@@ -67,9 +73,13 @@ def search_start(system: System, values: np.ndarray, balance: Balance | None = N
     parameters = {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
     described = x
     if system.scenario.initialisation == "at_rest":
+        from robodyn.simulation.equilibrium import find_equilibrium
+
         rest = find_equilibrium(system, parameters=parameters, balance=balance)
         x, m = rest.x, rest.m
     else:
+        from robodyn.simulation.kept import close_constraints
+
         x = close_constraints(system, parameters=parameters).require().x
         _check_left_out(system, x, m, values)
     check_ranges(system, x, values)
@@ -142,6 +152,10 @@ def check_ranges(system: System, x: np.ndarray, values: np.ndarray) -> None:
     ranged = [c for c in system.scenario.machine.coordinates if c.range is not None]
     if not ranged:
         return
+    import casadi as ca
+
+    from robodyn.symbolic.tables import spell_out
+
     column = ca.vertcat(*(system.motion.coordinates[c.name] for c in ranged))
     function: Any = spell_out(ca.Function("positions", [system.symbols.x, system.symbols.p], [column]))
     flaws = FlawList()

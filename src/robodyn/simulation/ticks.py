@@ -7,12 +7,11 @@ function; there are as many of them as there are different sets of tasks due tog
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-
-import casadi as ca
 
 from robodyn.assembly.declarations import Task
 from robodyn.assembly.system import System
+from robodyn.lazy import ca
+from robodyn.records import dataclass
 
 MOST_TICKS = 1000
 """Ticks of a common period up to which it is worth while."""

@@ -9,11 +9,10 @@ move without ever dividing by a mass: the moments of order zero, one and two abo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from robodyn import symbolic as sym
+from robodyn.records import dataclass
 from robodyn.spatial.pose import Pose
 from robodyn.spatial.vectors import (
     Matrix,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from robodyn import symbolic as sym
+from robodyn.records import dataclass
 from robodyn.spatial.rotations import clean_rotation
 from robodyn.spatial.vectors import Matrix, Vector, as_vector
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from robodyn import symbolic as sym
+from robodyn.lazy import ca
+from robodyn.symbolic.kinds import is_expression
 
 Scalar = Any
 Vector = Any
@@ -21,14 +22,14 @@ Matrix = Any
 
 def dot(x: Vector, y: Vector) -> Scalar:
     """Scalar product x . y."""
-    if isinstance(x, ca.SX) or isinstance(y, ca.SX):
+    if is_expression(x) or is_expression(y):
         return ca.dot(x, y)
     return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
 
 
 def cross(x: Vector, y: Vector) -> Vector:
     """Vector product x cross y."""
-    if isinstance(x, ca.SX) or isinstance(y, ca.SX):
+    if is_expression(x) or is_expression(y):
         return ca.densify(ca.cross(x, y))
     return sym.stack(
         [
@@ -64,7 +65,7 @@ def build_symmetric(entry: Any, n: int = 3) -> Matrix:
 def rotate_symmetric(R: Matrix, S: Matrix) -> Matrix:
     """Symmetric matrix S expressed in other axes, R S R^T; only its upper triangle is computed."""
     RS = R @ S
-    if isinstance(RS, ca.SX):
+    if is_expression(RS):
         return ca.densify(ca.triu2symm(ca.triu(RS @ R.T)))
 
     return build_symmetric(lambda i, j: RS[i, 0] * R[j, 0] + RS[i, 1] * R[j, 1] + RS[i, 2] * R[j, 2])

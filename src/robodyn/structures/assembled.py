@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from robodyn.records import dataclass
 from robodyn.structures.elements import Element, element_axes, shapes, stiffness
 from robodyn.structures.sections import Section
 

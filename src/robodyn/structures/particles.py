@@ -6,13 +6,13 @@ at Gauss points, which makes their sums the exact integrals over the elements' s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robodyn.errors import FlawList
 from robodyn.model import ModalInertia
+from robodyn.records import dataclass
 from robodyn.structures.checks import check_modes_count, check_particles
 
 

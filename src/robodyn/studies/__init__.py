@@ -13,7 +13,7 @@ from robodyn.studies.page import write_page
 from robodyn.studies.study import Picture, Study
 
 GROUP = "robodyn.studies"
-INSTALL = "pip install robodyn-studies, or pip install ./studies in a copy of the sources"
+INSTALL = "pip install ./studies in a copy of the sources of robodyn"
 """How the published studies are had."""
 
 

@@ -21,7 +21,7 @@ from robodyn.results import Run
 from robodyn.simulation import compile_system, simulate
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.readiness import make_ready
-from robodyn.simulation.reference_limits import find_start_warnings
+from robodyn.simulation.start_fit import find_start_warnings
 from robodyn.simulation.starting import find_start
 
 from .source import Source, Stamp, stamp_files

@@ -6,27 +6,27 @@ Numbers go to numpy and never meet CasADi; symbols go to the operation of the sa
 from collections.abc import Callable
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
+from robodyn.lazy import ca
 from robodyn.symbolic.kinds import is_symbolic, stack
 
 Operation = Callable[..., Any]
 
 
-def _unary(name: str, numeric: Operation, symbolic: Operation, doc: str) -> Callable[[Any], Any]:
+def _unary(name: str, numeric: Operation, symbolic: str, doc: str) -> Callable[[Any], Any]:
     def function(x: Any) -> Any:
         if is_symbolic(x):
-            return symbolic(_symbols(x))
+            return getattr(ca, symbolic)(_symbols(x))
         return numeric(x)
 
     return _named(function, name, doc)
 
 
-def _binary(name: str, numeric: Operation, symbolic: Operation, doc: str) -> Callable[[Any, Any], Any]:
+def _binary(name: str, numeric: Operation, symbolic: str, doc: str) -> Callable[[Any, Any], Any]:
     def function(x: Any, y: Any) -> Any:
         if is_symbolic(x) or is_symbolic(y):
-            return symbolic(_symbols(x), _symbols(y))
+            return getattr(ca, symbolic)(_symbols(x), _symbols(y))
         return numeric(x, y)
 
     return _named(function, name, doc)
@@ -43,37 +43,37 @@ def _symbols(value: Any) -> Any:
     return stack(value) if isinstance(value, list | tuple | np.ndarray) else value
 
 
-sin = _unary("sin", np.sin, ca.sin, "Sine of an angle [rad].")
-cos = _unary("cos", np.cos, ca.cos, "Cosine of an angle [rad].")
-tan = _unary("tan", np.tan, ca.tan, "Tangent of an angle [rad].")
-asin = _unary("asin", np.arcsin, ca.asin, "Angle in [-pi/2, pi/2] whose sine is x.")
-acos = _unary("acos", np.arccos, ca.acos, "Angle in [0, pi] whose cosine is x.")
-atan = _unary("atan", np.arctan, ca.atan, "Angle in [-pi/2, pi/2] whose tangent is x.")
-atan2 = _binary("atan2", np.arctan2, ca.atan2, "Angle in [-pi, pi] of the point at height x and distance y.")
-sinh = _unary("sinh", np.sinh, ca.sinh, "Hyperbolic sine.")
-cosh = _unary("cosh", np.cosh, ca.cosh, "Hyperbolic cosine.")
-tanh = _unary("tanh", np.tanh, ca.tanh, "Hyperbolic tangent.")
-asinh = _unary("asinh", np.arcsinh, ca.asinh, "Inverse hyperbolic sine.")
-acosh = _unary("acosh", np.arccosh, ca.acosh, "Inverse hyperbolic cosine.")
-atanh = _unary("atanh", np.arctanh, ca.atanh, "Inverse hyperbolic tangent.")
-exp = _unary("exp", np.exp, ca.exp, "Exponential.")
-log = _unary("log", np.log, ca.log, "Natural logarithm.")
-log1p = _unary("log1p", np.log1p, ca.log1p, "log(1 + x), accurate near 0.")
-expm1 = _unary("expm1", np.expm1, ca.expm1, "exp(x) - 1, accurate near 0.")
-sqrt = _unary("sqrt", np.sqrt, ca.sqrt, "Square root.")
-absolute = _unary("absolute", np.abs, ca.fabs, "Magnitude.")
-sign = _unary("sign", np.sign, ca.sign, "-1, 0 or 1.")
-floor = _unary("floor", np.floor, ca.floor, "Largest whole number not above x.")
-ceil = _unary("ceil", np.ceil, ca.ceil, "Smallest whole number not below x.")
-fmod = _binary("fmod", np.fmod, ca.fmod, "Remainder of x / y with the sign of x.")
-power = _binary("power", np.float_power, ca.power, "x to the power y.")
-hypot = _binary("hypot", np.hypot, ca.hypot, "sqrt(x^2 + y^2) without overflow.")
-copysign = _binary("copysign", np.copysign, ca.copysign, "Magnitude of x with the sign of y.")
-minimum = _binary("minimum", np.fmin, ca.fmin, "The smaller of x and y; the other one where one is NaN.")
-maximum = _binary("maximum", np.fmax, ca.fmax, "The larger of x and y; the other one where one is NaN.")
-logical_and = _binary("logical_and", np.logical_and, ca.logic_and, "Whether both are true (nonzero).")
-logical_or = _binary("logical_or", np.logical_or, ca.logic_or, "Whether at least one is true (nonzero).")
-logical_not = _unary("logical_not", np.logical_not, ca.logic_not, "Whether x is false (zero).")
+sin = _unary("sin", np.sin, "sin", "Sine of an angle [rad].")
+cos = _unary("cos", np.cos, "cos", "Cosine of an angle [rad].")
+tan = _unary("tan", np.tan, "tan", "Tangent of an angle [rad].")
+asin = _unary("asin", np.arcsin, "asin", "Angle in [-pi/2, pi/2] whose sine is x.")
+acos = _unary("acos", np.arccos, "acos", "Angle in [0, pi] whose cosine is x.")
+atan = _unary("atan", np.arctan, "atan", "Angle in [-pi/2, pi/2] whose tangent is x.")
+atan2 = _binary("atan2", np.arctan2, "atan2", "Angle in [-pi, pi] of the point at height x and distance y.")
+sinh = _unary("sinh", np.sinh, "sinh", "Hyperbolic sine.")
+cosh = _unary("cosh", np.cosh, "cosh", "Hyperbolic cosine.")
+tanh = _unary("tanh", np.tanh, "tanh", "Hyperbolic tangent.")
+asinh = _unary("asinh", np.arcsinh, "asinh", "Inverse hyperbolic sine.")
+acosh = _unary("acosh", np.arccosh, "acosh", "Inverse hyperbolic cosine.")
+atanh = _unary("atanh", np.arctanh, "atanh", "Inverse hyperbolic tangent.")
+exp = _unary("exp", np.exp, "exp", "Exponential.")
+log = _unary("log", np.log, "log", "Natural logarithm.")
+log1p = _unary("log1p", np.log1p, "log1p", "log(1 + x), accurate near 0.")
+expm1 = _unary("expm1", np.expm1, "expm1", "exp(x) - 1, accurate near 0.")
+sqrt = _unary("sqrt", np.sqrt, "sqrt", "Square root.")
+absolute = _unary("absolute", np.abs, "fabs", "Magnitude.")
+sign = _unary("sign", np.sign, "sign", "-1, 0 or 1.")
+floor = _unary("floor", np.floor, "floor", "Largest whole number not above x.")
+ceil = _unary("ceil", np.ceil, "ceil", "Smallest whole number not below x.")
+fmod = _binary("fmod", np.fmod, "fmod", "Remainder of x / y with the sign of x.")
+power = _binary("power", np.float_power, "power", "x to the power y.")
+hypot = _binary("hypot", np.hypot, "hypot", "sqrt(x^2 + y^2) without overflow.")
+copysign = _binary("copysign", np.copysign, "copysign", "Magnitude of x with the sign of y.")
+minimum = _binary("minimum", np.fmin, "fmin", "The smaller of x and y; the other one where one is NaN.")
+maximum = _binary("maximum", np.fmax, "fmax", "The larger of x and y; the other one where one is NaN.")
+logical_and = _binary("logical_and", np.logical_and, "logic_and", "Whether both are true (nonzero).")
+logical_or = _binary("logical_or", np.logical_or, "logic_or", "Whether at least one is true (nonzero).")
+logical_not = _unary("logical_not", np.logical_not, "logic_not", "Whether x is false (zero).")
 
 
 def where(condition: Any, a: Any, b: Any) -> Any:

@@ -1,10 +1,12 @@
 """Interpolation of tables: what is the value between their points, for numbers and for symbols?"""
 
+from __future__ import annotations
+
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
+from robodyn.lazy import ca
 from robodyn.symbolic.elementary import clip, where
 from robodyn.symbolic.kinds import is_symbolic, stack
 from robodyn.symbolic.tables import gather, locate

@@ -1,17 +1,26 @@
 """Numbers or symbols: which of them is a value made of, and how are several put into one column?"""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import casadi as ca
 import numpy as np
+
+from robodyn.lazy import ca
+
+
+def is_expression(value: Any) -> bool:
+    """Whether a value is a CasADi SX; where CasADi is not loaded, there is none."""
+    return "casadi" in sys.modules and isinstance(value, ca.SX)
 
 
 def is_symbolic(value: Any) -> bool:
     """Whether a value is a CasADi SX or a sequence or object array that holds one."""
     if isinstance(value, float):
         return False
-    if isinstance(value, ca.SX):
+    if is_expression(value):
         return True
     if isinstance(value, np.ndarray):
         return value.dtype == object and any(is_symbolic(item) for item in value.flat)
@@ -25,7 +34,7 @@ def symbol(name: str, n: int = 1) -> ca.SX:
 
 def length(values: Any) -> int:
     """Entries of a sequence, or of an array or column along its first axis."""
-    return int(values.shape[0]) if isinstance(values, ca.SX | ca.DM | np.ndarray) else len(values)
+    return len(values) if isinstance(values, Sequence) else int(values.shape[0])
 
 
 def changed_entries(before: ca.SX, after: ca.SX) -> list[int]:

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from robodyn.symbolic.elementary import copysign, sqrt
-from robodyn.symbolic.kinds import is_symbolic
+from robodyn.symbolic.kinds import is_expression, is_symbolic
 
 
 def solve_linear(A: Sequence[Sequence[Any]], b: Sequence[Any]) -> tuple[Any, ...]:
@@ -100,4 +99,4 @@ def _substitute_back(rows: list[list[Any]], right: list[Any]) -> tuple[Any, ...]
 
 
 def _is_zero(value: Any) -> bool:
-    return bool(value.is_zero()) if isinstance(value, ca.SX) else value == 0.0
+    return bool(value.is_zero()) if is_expression(value) else value == 0.0

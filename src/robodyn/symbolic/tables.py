@@ -19,22 +19,29 @@ mistake overflows instead of passing for a result. `call` and `substitute` look 
 a function that CasADi can call.
 """
 
+from __future__ import annotations
+
 import hashlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-import casadi as ca
 import numpy as np
+
+from robodyn.lazy import ca
+from robodyn.records import dataclass
 
 LOCATE = "locate"
 GATHER = "gather"
 SEEK = "seek"
 ROW = "row"
-NODE = ca.OP_PRINTME
 
 _NAME_BITS = 52
 _NAME_SHIFT = 970
+
+
+def node_operation() -> int:
+    """CasADi's operation that stands for a table in a graph: it prints, for which there is no other use here."""
+    return int(ca.OP_PRINTME)
 
 
 @dataclass(frozen=True)
@@ -98,7 +105,7 @@ def row(column: int, index: ca.SX) -> ca.SX:
 
 
 def _node(number: int, operand: ca.SX) -> ca.SX:
-    return ca.SX.binary(NODE, ca.SX(name_of(number)), ca.densify(operand))
+    return ca.SX.binary(node_operation(), ca.SX(name_of(number)), ca.densify(operand))
 
 
 def spell_out(function: ca.Function) -> ca.Function:
@@ -120,7 +127,7 @@ def substitute(expressions: Sequence[ca.SX], symbols: ca.SX, values: ca.SX) -> l
 
 
 def _looks_up(function: ca.Function) -> bool:
-    return bool(_registry) and NODE in map(function.instruction_id, range(function.n_instructions()))
+    return bool(_registry) and node_operation() in map(function.instruction_id, range(function.n_instructions()))
 
 
 def _retrace(
@@ -155,7 +162,7 @@ def _retrace(
 
 def _repeat(op: int, operands: list[ca.SX], replace: Callable[[Table, ca.SX], ca.SX | None]) -> ca.SX:
     """An operation on expressions."""
-    if op == NODE and (table := lookup(number_of(float(operands[0])))).kind in (LOCATE, GATHER):
+    if op == node_operation() and (table := lookup(number_of(float(operands[0])))).kind in (LOCATE, GATHER):
         found = replace(table, operands[1])
         if found is not None:
             return found

@@ -20,7 +20,8 @@ from robodyn.model import ConstraintMethod, Recording, Scenario, Solver
 from robodyn.results import Run, load, save
 from robodyn.results.compare import identical
 from robodyn.simulation import simulate
-from robodyn.simulation.compiled import CompiledSystem, compile_system
+from robodyn.simulation.compiled import CompiledSystem
+from robodyn.simulation.run_functions import compile_system
 
 BUDGET = {"max_steps": 30_000, "max_wall_time": 60.0}
 FINE, COARSE = {"rtol": 1e-8, "atol": 1e-9}, {"rtol": 1e-6, "atol": 1e-7}

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from robodyn.analysis.identification.excitation import _find_limits, _Problem, design_excitation
 from robodyn.analysis.identification.identify import identify
 from robodyn.analysis.identification.motions import MotionFamily
-from robodyn.analysis.identification.regressor import make_regressor
+from robodyn.analysis.identification.regressor import bare_system, make_regressor
 from robodyn.analysis.identification.workspace import read_workspace
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
 from robodyn.catalog import two_link_mechanism
@@ -36,7 +36,7 @@ def arm():
 def test_slopes_of_the_criterion_are_exact(arm, criterion):
     regressor = make_regressor(arm)
     family = MotionFamily("spline" if criterion == "A" else "fourier", 0.2, 3)
-    workspace = read_workspace(arm, ["tool.position.z>=0.2", "tool.velocity.x<=0.5"])
+    workspace = read_workspace(bare_system(arm), ["tool.position.z>=0.2", "tool.velocity.x<=0.5"])
     problem = _Problem(regressor, _find_limits(arm, regressor, {}), family, 0.02, criterion, workspace)
     y = 1.3 * problem._start(1)
     value, slope = problem.cost(y)

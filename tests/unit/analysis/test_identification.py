@@ -17,6 +17,7 @@ from robodyn.analysis.identification.parameters import body_numbers
 from robodyn.analysis.identification.regressor import make_regressor
 from robodyn.analysis.identification.result import check_residuals
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
+from robodyn.assembly import assemble
 from robodyn.catalog import scara_ptp, two_link_mechanism
 from robodyn.cli.application import app
 from robodyn.errors import ModelError
@@ -199,7 +200,7 @@ def test_currents_are_taken_by_the_drives_own_law():
     names = ["shoulder.motor.current", "elbow.effort"]
     infos = (SignalInfo(names[0], "A"), SignalInfo(names[1], "N m"))
     data = Run(np.arange(3.0), np.ones((3, 2)), infos, Outcome(OutcomeKind.FINISHED, "", 2.0), Provenance("measured"))
-    efforts = {effort.on: effort for effort in find_efforts(scenario, data)}
+    efforts = {effort.on: effort for effort in find_efforts(assemble(scenario), data)}
     numbers = scenario.numbers()
     factor = np.prod([numbers[f"shoulder.motor.{key}"].value for key in ("torque_constant", "gear", "torque_factor")])
     np.testing.assert_allclose(efforts["shoulder"].of(data), factor)

@@ -1,6 +1,7 @@
 """Does robodyn budget print a table that adds up, draw it, and keep the parts in files?"""
 
 import csv
+import sys
 
 import pytest
 
@@ -30,6 +31,14 @@ def test_the_table_has_micrometres_groups_sum_and_remainder(invoke):
         assert words in result.stdout
     assert "without effect: elbow.velocity_loop, shoulder.velocity_loop" in result.stdout
     assert ".png" not in result.stdout
+
+
+def test_without_the_package_of_parquet_files_there_is_a_table_and_a_word_of_it(invoke, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    result = invoke(*CALL, "--no-plot")
+    assert result.exit_code == 0, result.output
+    assert "two-link-loop-budget.parquet needs pyarrow: pip install 'robodyn[export]'" in result.stderr
+    assert [path.suffix for path in (tmp_path / "out").iterdir()] == [".csv"]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_kept_code_spares_reading_and_writing_programs(monkeypatch):
 
 def test_a_change_of_the_sources_makes_new_code(monkeypatch):
     _compile()
-    monkeypatch.setattr("robodyn.native.kept._makers", lambda: ("other sources",))
+    monkeypatch.setattr("robodyn.native.cache_entry._makers", lambda: ("other sources",))
     assert _compile() == (EXPECTED, 1)
 
 

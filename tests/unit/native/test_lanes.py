@@ -47,9 +47,9 @@ def compiled(request, monkeypatch):
     inexact = ("f",) if request.param == "inexact" else ()
     functions, lanes = {"f": everything()}, 8 if request.param == "eight" else 4
     if request.param == "in pieces":
-        monkeypatch.setattr("robodyn.native.kernel.emit_lanes", partial(emit_lanes, chunk_size=9))
-        monkeypatch.setattr("robodyn.native.kept.load", lambda key: None)
-        monkeypatch.setattr("robodyn.native.kept.save", lambda key, code: None)
+        monkeypatch.setattr("robodyn.native.compiling.emit_lanes", partial(emit_lanes, chunk_size=9))
+        monkeypatch.setattr("robodyn.native.cache_entry.load", lambda key: None)
+        monkeypatch.setattr("robodyn.native.cache_entry.save", lambda key, code: None)
     module = compile_kernels(functions, 2, inexact=inexact, data=DATA)
     return module, compile_lanes(functions, 2, lanes, inexact=inexact)
 

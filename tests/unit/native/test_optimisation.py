@@ -8,7 +8,7 @@ from robodyn.errors import ModelError
 from robodyn.native.machine import LEVEL, optimisation
 from robodyn.results.compare import identical
 from robodyn.simulation import simulate
-from robodyn.simulation.compiled import compile_system
+from robodyn.simulation.run_functions import compile_system
 
 
 @pytest.mark.parametrize("name", ["scara-ptp", "two-link-loop"])

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from robodyn.native import read_program
+from robodyn.native.compiling import improve_program
 from robodyn.native.emit import emit_module
 from robodyn.native.families import gather_families
 from robodyn.native.fusion import forms_of
-from robodyn.native.kernel import improve_program
 from robodyn.native.machine import Machine, compile_objects
 from robodyn.native.sharing import lay_out_together
 

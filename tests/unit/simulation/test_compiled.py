@@ -4,7 +4,7 @@ import pytest
 
 from robodyn import Solver, assemble, compile_system, simulate
 from robodyn.catalog import pendulum, two_link_loop
-from robodyn.simulation.compiled import gather_functions
+from robodyn.simulation.run_functions import gather_functions
 
 
 def test_a_run_uses_the_solver_that_the_system_was_compiled_for():

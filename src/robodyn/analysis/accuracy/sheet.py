@@ -23,7 +23,7 @@ from robodyn.analysis.sweeps.progress import SweepProgress
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.analysis.sweeps.table import SweepTable
-from robodyn.assembly import assemble
+from robodyn.assembly import System, assemble
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.lazy import later
 from robodyn.model import Scenario
@@ -73,7 +73,7 @@ class Sheet:
 
 @told_if_slow("measuring")
 def make_sheet(
-    scenario: Scenario,
+    what: Scenario | System,
     random: Mapping[str, Distribution],
     *,
     deviation: str = "deviation",
@@ -98,13 +98,15 @@ def make_sheet(
         ModelError: a scenario without a path, nothing that differs, runs that fail.
     """
     flaws = FlawList()
+    system = what if isinstance(what, System) else assemble(what)
+    scenario = system.scenario
     if not random:
-        what = "nothing differs from cycle to cycle, so that every repeatability would be 0"
-        flaws.add("random", what, 'say what does, such as "*.coulomb" = scale:0.9:1.1')
+        same = "nothing differs from cycle to cycle, so that every repeatability would be 0"
+        flaws.add("random", same, 'say what does, such as "*.coulomb" = scale:0.9:1.1')
     flaws.add_unless_positive(band=band)
     flaws.raise_if_any(f"sheet of '{scenario.name}'")
-    followed = find_followed(assemble(scenario), deviation)
-    table = _run_cycles(scenario, random, seed, followed, points, folder, workers, progress)
+    followed = find_followed(system, deviation)
+    table = _run_cycles(system, random, seed, followed, points, folder, workers, progress)
     assert table.curves is not None
     cycles = Cycles(table.curves, followed)
     notes = _about_orientation(scenario, followed)
@@ -128,18 +130,16 @@ def _about_orientation(scenario: Scenario, followed: Followed) -> list[str]:
 
 
 def _run_cycles(
-    scenario: Scenario, random: Mapping[str, Distribution], seed: int, followed: Followed, points: int, *how: Any
+    system: System, random: Mapping[str, Distribution], seed: int, followed: Followed, points: int, *how: Any
 ) -> SweepTable:
     """The runs, with the curves of all signals that are measured."""
-    plan = plan_sweep(
-        scenario, random=random, runs=iso9283.POSE_CYCLES, seed=seed, keep=followed.signals, points=points
-    )
+    plan = plan_sweep(system, random=random, runs=iso9283.POSE_CYCLES, seed=seed, keep=followed.signals, points=points)
     folder, workers, progress = how
     table = run_sweep(plan, folder, workers=workers, progress=progress)
     failed = [sentence for sentence, kind in zip(table.sentences, table.outcomes, strict=True) if kind != "finished"]
     if failed or table.curves is None:
         what = f"{len(failed)} of {len(table.outcomes)} cycles did not reach the end"
-        raise ModelError([Flaw("cycles", f"{what}: {failed[0] if failed else ''}")], f"sheet of '{scenario.name}'")
+        raise ModelError([Flaw("cycles", f"{what}: {failed[0] if failed else ''}")], f"sheet of '{plan.scenario.name}'")
     return table
 
 

@@ -33,7 +33,7 @@ Share = tuple[Part, np.ndarray]
 
 @told_if_slow("splitting the deviation of")
 def split_deviation(
-    scenario: Scenario,
+    what: Scenario | System,
     signals: Sequence[str] = DEVIATIONS,
     *,
     along: str = TIME,
@@ -54,11 +54,13 @@ def split_deviation(
         without: numbers that are parts of their own -> values without an effect; an unknown payload 0 by default.
         progress: called with what is simulated next.
     """
+    scenario = what.scenario if isinstance(what, System) else what
     machine = scenario.machine
     # Damping and friction of joints are causes like those of blocks.
-    scenario = scenario.replaced(machine=machine.with_all_blocks(machine.all_blocks))
-    near = Perturbed(scenario, points=points, solver=solver, on_compile=on_compile)
-    twin = find_twin(near)
+    if machine.all_blocks != machine.blocks:
+        what = scenario.replaced(machine=machine.with_all_blocks(machine.all_blocks))
+    near = Perturbed(what, points=points, solver=solver, on_compile=on_compile)
+    scenario, twin = near.scenario, find_twin(near)
     system = near.equations.outline.system
     chosen = choose_signals(system, signals, twin)
     recording = choose_recording(scenario, (*chosen, *choose_along(system, along)))
@@ -73,7 +75,7 @@ def split_deviation(
     replay = Replay(near, twin, recording, on_compile)
     base = move("twin without causes", replay.simulate)
     parts = [*_split_causes(replay, base, chosen, move), *_split_loops(loops, replay, chosen, move)]
-    run = move("non-linear motion", lambda: simulate(scenario, near.solver, recording=recording, on_compile=on_compile))
+    run = move("non-linear motion", lambda: simulate(system, near.solver, recording=recording, on_compile=on_compile))
     _check_times(run, parts)
     values = np.stack([values for _, values in parts], axis=1)
     return Budget(run, chosen, along, tuple(part for part, _ in parts), values, _values(base, chosen))

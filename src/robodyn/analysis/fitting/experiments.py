@@ -14,10 +14,10 @@ from robodyn.analysis.measurement.driven import drive_by_data
 from robodyn.analysis.measurement.measured import last_as_long, match_measured, without
 from robodyn.analysis.measurement.signal_quality import describe_saturation
 from robodyn.analysis.sensitivity.parameters import INITIAL, check_quaternions
-from robodyn.analysis.sensitivity.variation import Variation, prepare_variation
-from robodyn.assembly import assemble
+from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable, prepare_variation
+from robodyn.assembly import System
 from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import Number, Scenario, Solver
+from robodyn.model import Number, Solver
 from robodyn.results import Run
 from robodyn.results.signal import Floats
 
@@ -66,14 +66,14 @@ def _first_part(data: Run, held_out: float) -> Run:
 
 
 def check_request(
-    scenario: Scenario,
+    system: System,
     experiments: Sequence[Experiment],
     free: Sequence[str],
     each: Sequence[str],
     starts: int,
 ) -> None:
     """Refuse names that cannot be free, and measured efforts at their limit."""
-    flaws = FlawList()
+    flaws, scenario = FlawList(), system.scenario
     if isinstance(free, str) or isinstance(each, str) or not [*free, *each]:
         flaws.add("free", "must name at least one number to fit")
     elif len({*free, *each}) < len(free) + len(each):
@@ -90,7 +90,7 @@ def check_request(
     if "duration" in [*free, *each]:
         flaws.add("duration", "is that of the data", "leave it out of free")
     flaws.raise_if_any("fit")
-    units = {info.name: info.unit for info in assemble(scenario).signals}
+    units = {info.name: info.unit for info in system.signals}
     for one in experiments:
         _refuse_saturated(one, units)
 
@@ -123,7 +123,7 @@ def check_noise(names: Sequence[str], noise: Noise) -> None:
 
 
 def make_residuals(
-    scenario: Scenario,
+    system: System,
     experiments: Sequence[Experiment],
     fitted: Sequence[Run],
     free: Sequence[str],
@@ -135,7 +135,7 @@ def make_residuals(
     exact: bool,
 ) -> Residuals:
     """Residuals of all recordings; numbers of `each` are there once for every one of them."""
-    variations = _prepare(scenario, experiments, fitted, [*free, *each], inputs, solver, exact)
+    variations = _prepare(system, experiments, fitted, [*free, *each], inputs, solver, exact)
     several = len(experiments) > 1
     numbers = list(variations[0].numbers[: len(free)])
     places = []
@@ -173,7 +173,7 @@ def _first_noise(runs: Sequence[Run], noise: Noise) -> dict[str, float]:
 
 
 def _prepare(
-    scenario: Scenario,
+    system: System,
     experiments: Sequence[Experiment],
     fitted: Sequence[Run],
     names: Sequence[str],
@@ -185,13 +185,15 @@ def _prepare(
     made: dict[tuple[str, ...], Variation] = {}
     found = []
     for one, data in zip(experiments, fitted, strict=True):
-        own = _matching(drive_by_data(scenario, one.data, inputs) if inputs else scenario, one, data)
+        driven = assemble_tunable(drive_by_data(system.scenario, one.data, inputs), names) if inputs else system
+        own = _matching(driven, one, data)
         known = made.get(data.names)
         if known is None or inputs or set(_changed(one, known)) != set(one.numbers):
-            known = prepare_variation(own.with_numbers(one.numbers), names, data.names, solver, exact=exact)
+            what = own.scenario.with_numbers(one.numbers) if one.numbers else own
+            known = prepare_variation(what, names, data.names, solver, exact=exact)
             if not inputs and not one.numbers:
                 made[data.names] = known
-        found.append(_lasting(known, own.duration))
+        found.append(_lasting(known, own.scenario.duration))
     return found
 
 
@@ -209,11 +211,11 @@ def _lasting(variation: Variation, duration: float) -> Variation:
     return replace(variation, scenario=replace(variation.scenario, duration=duration), compiled=compiled)
 
 
-def _matching(scenario: Scenario, one: Experiment, data: Run) -> Scenario:
-    """The scenario for as long as a recording lasts; data that do not match are refused."""
+def _matching(system: System, one: Experiment, data: Run) -> System:
+    """The system for as long as a recording lasts; data that do not match are refused."""
     try:
-        match_measured(data, {info.name: info.unit for info in assemble(scenario).signals})
-        return last_as_long(scenario, data)
+        match_measured(data, {info.name: info.unit for info in system.signals})
+        return system.lasting(last_as_long(system.scenario, data))
     except ModelError as error:
         raise ModelError(error.flaws, one.label) from error
 

@@ -37,6 +37,7 @@ from robodyn.analysis.fitting.scaling import Bounds, Scale
 from robodyn.analysis.fitting.search_space import SearchSpace, make_search_space
 from robodyn.analysis.fitting.summary import summarise_fit
 from robodyn.analysis.measurement.measured import describe_rates
+from robodyn.analysis.sensitivity.variation import assemble_tunable
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Scenario, Solver, describe
 from robodyn.results import Run
@@ -102,10 +103,11 @@ def fit_parameters(
             that cannot be told apart, or a simulation that fails at every start.
     """
     experiments = list_experiments(data)
-    check_request(scenario, experiments, free, each, starts)
+    system = assemble_tunable(scenario, [*free, *each])
+    check_request(system, experiments, free, each, starts)
     fitted, whole = split_experiments(experiments, inputs, held_out)
     residuals = make_residuals(
-        scenario, experiments, fitted, free, each, dict(bounds or {}), noise, inputs, solver, exact
+        system, experiments, fitted, free, each, dict(bounds or {}), noise, inputs, solver, exact
     )
     with _threads(workers, residuals) as residuals.pool:
         space = make_search_space(scenario, residuals.scales)

@@ -15,9 +15,8 @@ import casadi as ca
 import numpy as np
 
 from robodyn.analysis.identification.regressor import passive_blocks
-from robodyn.assembly import System, assemble
+from robodyn.assembly import System
 from robodyn.errors import Flaw, ModelError
-from robodyn.model import Scenario
 from robodyn.results import Run
 from robodyn.results.signal import Floats
 from robodyn.symbolic.tables import spell_out
@@ -43,9 +42,8 @@ class Effort:
         return np.array(self.function.map(len(columns[0]))(np.vstack(columns))).ravel()
 
 
-def find_efforts(scenario: Scenario, data: Run) -> list[Effort]:
+def find_efforts(system: System, data: Run) -> list[Effort]:
     """Efforts of all drives that the data tell."""
-    system = assemble(scenario)
     drives = drives_of(system)
     places = list(dict.fromkeys([*drives, *system.motion.coordinates]))
     found = [effort for place in places for effort in _effort(system, place, drives.get(place, []), data)]

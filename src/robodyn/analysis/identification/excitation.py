@@ -22,7 +22,7 @@ import numpy as np
 from robodyn.analysis.identification.base_parameters import BaseParameters, find_base_parameters
 from robodyn.analysis.identification.identify import plan_identification
 from robodyn.analysis.identification.motions import MOTIONS, AxisSeries, AxisSpline, MotionFamily
-from robodyn.analysis.identification.regressor import Regressor, make_regressor
+from robodyn.analysis.identification.regressor import Regressor, bare_system, make_regressor
 from robodyn.analysis.identification.suggestions import HARDLY, Suggestion, Told, suggest_motions
 from robodyn.analysis.identification.workspace import Workspace, read_workspace
 from robodyn.errors import Flaw, FlawList, ModelError
@@ -122,13 +122,14 @@ def design_excitation(
         flaws.add("harmonics", f"must be at least 2, is {harmonics}: a single one does not begin at rest")
     flaws.add_unless_positive(frequency=frequency, noise=noise, rate=rate)
     flaws.raise_if_any("excitation")
-    regressor = make_regressor(scenario)
+    bare = bare_system(scenario)
+    regressor = make_regressor(scenario, bare)
     if regressor.closure:
         what = "joints that follow others by constraints cannot be moved by series of their own"
         raise ModelError([Flaw("constraints", what, "design the motion of the open chain")], "excitation")
     kept = _find_limits(scenario, regressor, limits or {})
     family = MotionFamily(motion, frequency, harmonics)
-    problem = _Problem(regressor, kept, family, noise, criterion, read_workspace(scenario, within))
+    problem = _Problem(regressor, kept, family, noise, criterion, read_workspace(bare, within))
     return problem.solve(seed, iterations, rate, measured)
 
 

@@ -97,11 +97,11 @@ class IdentificationPlan:
         return estimate(rows, self.base.G @ self.regressor.given, robust)
 
 
-def plan_identification(scenario: Scenario, example: Run, offsets: bool = True) -> IdentificationPlan:
+def plan_identification(what: Scenario | System, example: Run, offsets: bool = True) -> IdentificationPlan:
     """Regressor, base parameters and efforts for recordings with the signals of an example."""
-    regressor = make_regressor(scenario)
-    efforts = find_efforts(scenario, example)
-    system = assemble(scenario)
+    system = what if isinstance(what, System) else assemble(what)
+    regressor = make_regressor(system)
+    efforts = find_efforts(system, example)
     jacobians, usable = _act_on_joints(system, regressor, efforts)
     if offsets:
         units = [system.signals[system.signal_names.index(f"{e.on}.position")].unit for e in efforts]

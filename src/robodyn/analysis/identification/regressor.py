@@ -135,15 +135,20 @@ class Regressor:
         return compile_kernels({"regressor": flat}, None).kernels["regressor"]
 
 
-def make_regressor(scenario: Scenario) -> Regressor:
+def make_regressor(what: Scenario | System, bare: System | None = None) -> Regressor:
     """The regressor of a scenario's machine: bodies, rotors, springs, dampers and friction on it.
+
+    Args:
+        what: the scenario, or its system; bare: its mechanism alone, see `bare_system`, where that is there already.
 
     Raises:
         ModelError: for joints with more than one position, wheels and prescribed motions.
     """
-    _check(scenario)
+    _check(what.scenario if isinstance(what, System) else what)
+    whole = what if isinstance(what, System) else assemble(what)
+    scenario = whole.scenario
     bodies = massive_bodies(scenario)
-    system = bare_system(scenario)
+    system = bare or bare_system(scenario)
     numbers = {number.name: p for number, p in zip(system.parameters, ca.vertsplit(system.symbols.p), strict=True)}
     a = ca.SX.sym("a", system.n_v)
     tau = system.mass_matrix @ a + system.bias - system.motion.loads
@@ -160,20 +165,21 @@ def make_regressor(scenario: Scenario) -> Regressor:
     theta = ca.vertcat(*(numbers[name] for name in reference))
     Y = ca.jacobian(tau, theta)
     Y, fixed = ca.substitute([Y, tau - Y @ theta], [theta], [ca.SX(list(reference.values()))])
-    laws, law_columns, law_fixed = _trace_laws(scenario, system)
+    laws, law_columns, law_fixed = _trace_laws(whole, system)
     Y, fixed = ca.horzcat(Y, law_columns), fixed + law_fixed
-    return _finish(scenario, system, (*parameters, *laws), a, Y, fixed)
+    return _finish(whole, system, (*parameters, *laws), a, Y, fixed)
 
 
 def _finish(
-    scenario: Scenario, system: System, parameters: tuple[Parameter, ...], a: ca.SX, Y: ca.SX, fixed: ca.SX
+    whole: System, system: System, parameters: tuple[Parameter, ...], a: ca.SX, Y: ca.SX, fixed: ca.SX
 ) -> Regressor:
     """The function of the motion alone: other numbers are those of the scenario."""
+    scenario, start = whole.scenario, np.array([info.start for info in whole.states[: whole.n_q]])
     symbols = system.symbols
     others = ca.vertcat(symbols.p, symbols.m)
     numbers = ca.SX([n.value for n in system.parameters] + [info.start for info in system.memory])
     Y, fixed = ca.substitute([Y, fixed], [others], [numbers])
-    closure = find_closure(system, _driven(scenario), _start(scenario))
+    closure = find_closure(system, _driven(scenario), start)
     motion = [system.q, system.v, a]
     places = dict.fromkeys(str(block.on) for block in passive_blocks(scenario) if block.info.disturbance)
     gradients = [ca.jacobian(system.motion.coordinates[place], system.q) for place in places]
@@ -200,12 +206,6 @@ def _driven(scenario: Scenario) -> set[str]:
     places = {str(block.on) for block in scenario.machine.all_blocks if block.on and block.name not in passive}
     coupled = [c for c in scenario.machine.coordinates if isinstance(c, LinearCombination) and c.name in places]
     return places | {joint for combination in coupled for joint in combination.of}
-
-
-def _start(scenario: Scenario) -> Floats:
-    """Positions at the start, as the scenario has them."""
-    system = assemble(scenario)
-    return np.array([info.start for info in system.states[: system.n_q]])
 
 
 def _check(scenario: Scenario) -> None:
@@ -254,10 +254,10 @@ def passive_blocks(scenario: Scenario) -> list[Block]:
     return [b for b in scenario.machine.all_blocks if b.on and (b.info.passive or b.info.disturbance) and not b.sampled]
 
 
-def _trace_laws(scenario: Scenario, system: System) -> tuple[list[Parameter], ca.SX, ca.SX]:
+def _trace_laws(whole: System, system: System) -> tuple[list[Parameter], ca.SX, ca.SX]:
     """Parameters of laws, their columns of Y, and what does not depend on these."""
+    scenario, numbers = whole.scenario, whole.numbers
     values = collect_values(scenario)
-    numbers = assemble(scenario).numbers
     parameters: list[Parameter] = []
     columns, fixed = ca.SX(system.n_v, 0), ca.SX.zeros(system.n_v)
     for block in passive_blocks(scenario):

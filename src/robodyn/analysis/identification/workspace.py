@@ -12,11 +12,9 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.identification.regressor import bare_system
 from robodyn.assembly import System
 from robodyn.errors import FlawList, nearest
 from robodyn.files.units import read_quantity
-from robodyn.model import Scenario
 from robodyn.results.signal import Floats
 from robodyn.symbolic.tables import spell_out
 from robodyn.units import UnitError
@@ -47,9 +45,12 @@ class Workspace:
         return self.signs * (self.signals(q, v) - self.values)
 
 
-def read_workspace(scenario: Scenario, texts: Sequence[str]) -> Workspace:
-    """Bounds such as `tool.position.z>=0.1` or `tool.position.x<=800 mm` on positions and velocities."""
-    system = bare_system(scenario)
+def read_workspace(system: System, texts: Sequence[str]) -> Workspace:
+    """Bounds such as `tool.position.z>=0.1` or `tool.position.x<=800 mm` on positions and velocities.
+
+    Args:
+        system: the mechanism alone.
+    """
     units = {info.name: info.unit for info in system.signals if info.unit in KINEMATIC and _follows(system, info.name)}
     flaws = FlawList()
     found = [bound for text in texts for bound in _read(flaws, text, units)]

@@ -14,7 +14,7 @@ import numpy as np
 
 from robodyn.analysis.jumps import Jump, describe_staircases, find_staircases, smooth_expressions
 from robodyn.analysis.linear.constrained import free_motions
-from robodyn.analysis.linear.idealised import FRICTION, friction_states, ideal_numbers, leave_out_friction
+from robodyn.analysis.linear.idealised import FRICTION, friction_states, ideal_numbers
 from robodyn.analysis.linear.linear_model import Variable
 from robodyn.analysis.linear.operating_point import OperatingPoint, Place, find_point
 from robodyn.analysis.linear.sampled_model import SampledModel, Update
@@ -60,9 +60,7 @@ def sampled_lineariser(
     refuse_word("friction", friction, FRICTION, "loops")
     system = what if isinstance(what, System) else assemble(what)
     check_sampled(system)
-    ideal = leave_out_friction(system.scenario) if friction == "none" else system.scenario
-    if ideal is not system.scenario:
-        system = assemble(ideal)
+    system = system.without_friction if friction == "none" else system
     parts = SampledParts(system, tuple(outputs), friction)
 
     def linearise(at: Place, parameters: Mapping[str, float] | None = None) -> SampledModel:
@@ -189,7 +187,7 @@ class SampledParts:
     @cached_property
     def staircases(self) -> tuple[Jump, ...]:
         """Blocks with steps."""
-        return find_staircases(self.system.scenario)
+        return find_staircases(self.system.scenario, rubs=self.friction != "none")
 
     def _notes(self) -> tuple[str, ...]:
         blocks = [block.name for block in self.system.scenario.machine.all_blocks if block.info.disturbance]

@@ -18,7 +18,7 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
-from robodyn.analysis.sensitivity.variation import Variation, make_tunable, prepare_variation
+from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable, prepare_variation
 from robodyn.assembly import assemble
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Scenario, Solver
@@ -119,10 +119,11 @@ def rank_parameters(
         ModelError: for unknown names, a parameter that is 0 (it has no percent), or a run that could not go on.
     """
     changes = _changes(change, parameters)
-    base = simulate(scenario, solver)
+    system = assemble_tunable(scenario, parameters)
+    base = simulate(system, solver)
     _require(base, "the scenario as it is")
     signals = _signals_read(base, measures)
-    variation = prepare_variation(scenario, parameters, signals, solver, exact=exact)
+    variation = prepare_variation(system, parameters, signals, solver, exact=exact)
     _check(variation, changes)
     run = variation.run({})
     rows = []
@@ -161,11 +162,12 @@ def find_strongest(scenario: Scenario, measure: Measure, count: int = 10) -> tup
     """
     given = {name: number.value for name, number in scenario.numbers().items() if not name.startswith(INITIAL)}
     candidates = [name for name, value in given.items() if value != 0 and np.isfinite(value)]
-    inputs = {number.name for number in assemble(make_tunable(scenario, candidates)).parameters}
+    system = assemble_tunable(scenario, candidates)
+    inputs = {number.name for number in system.parameters}
     names = [name for name in candidates if name in inputs]
-    base = simulate(scenario)
+    base = simulate(system)
     _require(base, "the scenario as it is")
-    variation = prepare_variation(scenario, names, _signals_read(base, {"": measure}), exact=False)
+    variation = prepare_variation(system, names, _signals_read(base, {"": measure}), exact=False)
     effects, failed = {}, []
     for name in names:
         try:

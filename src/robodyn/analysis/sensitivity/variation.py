@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_block_jumps
 from robodyn.analysis.linear.idealised import ideal_numbers
@@ -28,7 +29,7 @@ class Variation:
 
     Attributes:
         numbers: the ones that are changed, with their own values and units.
-        compiled: with the exact sensitivities by them as signals, if exact.
+        system: as it was traced; compiled: with the exact sensitivities by them as signals, if exact.
         reason: why there are no exact sensitivities, or an empty text.
         folded: those for which the code has to be made anew.
         leaps: whether the reason is that blocks jump: differences must be wide enough to reach across.
@@ -39,6 +40,7 @@ class Variation:
     numbers: tuple[Number, ...]
     signals: tuple[str, ...]
     solver: Solver
+    system: System
     compiled: CompiledSystem
     reason: str
     folded: tuple[str, ...]
@@ -72,7 +74,7 @@ class Variation:
 
 
 def prepare_variation(
-    scenario: Scenario,
+    what: Scenario | System,
     names: Sequence[str],
     signals: Sequence[str],
     solver: Solver | None = None,
@@ -82,13 +84,14 @@ def prepare_variation(
     """Native code of a scenario with the named numbers as inputs, and of the sensitivities by them.
 
     Args:
+        what: the scenario, or its system, which is traced again only where the mechanism's numbers are no inputs yet.
         names: any numbers of the scenario, also `initial.<state>`.
         signals: those that are recorded.
         exact: whether sensitivities are wanted; where there are none, the variation says why.
     """
-    scenario = make_tunable(scenario, names)
+    system = assemble_tunable(what, names)
+    scenario = system.scenario
     solver = solver or scenario.solver
-    system = assemble(scenario)
     known = find_numbers(system)
     refuse_unknown(names, known, "there is no such number", f"scenario '{scenario.name}'")
     numbers = tuple(known[name] for name in names)
@@ -104,7 +107,7 @@ def prepare_variation(
             reason = "; ".join(str(flaw) for flaw in error.flaws)
     compiled = compile_system(recorded, solver, signals=chosen)
     reason = reason if exact else "not asked for"
-    variation = Variation(scenario, numbers, tuple(signals), solver, compiled, reason, folded)
+    variation = Variation(scenario, numbers, tuple(signals), solver, system, compiled, reason, folded)
     return _treat_jumps(variation, system, jumps) if variation.exact else variation
 
 
@@ -121,6 +124,18 @@ def _treat_jumps(variation: Variation, system: System, jumps: Sequence[Jump]) ->
             return dataclasses.replace(variation, compiled=compiled, reason=reason, leaps=True)
         notes += (f"{describe_leaps(jumps)}; here finite changes agree with them within {100 * share:.2g} %",)
     return dataclasses.replace(variation, notes=notes)
+
+
+def assemble_tunable(what: Scenario | System, names: Sequence[str], signals: Sequence[str] = ()) -> System:
+    """A system with those of the numbers that belong to its mechanism as inputs: what is given, where it has them."""
+    scenario = what.scenario if isinstance(what, System) else what
+    tuned = make_tunable(scenario, names)
+    if isinstance(what, System) and tuned is scenario:
+        known = what.signal_names
+        # Some signals are traced only where they are asked for.
+        if all(any(fnmatchcase(name, pattern) for name in known) for pattern in signals):
+            return what
+    return assemble(tuned, signals=signals)
 
 
 def make_tunable(scenario: Scenario, names: Sequence[str]) -> Scenario:

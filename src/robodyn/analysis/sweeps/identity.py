@@ -12,7 +12,6 @@ import numpy as np
 
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.analysis.sweeps.versions import PACKAGES
-from robodyn.assembly import assemble
 from robodyn.model import describe
 
 FORMAT = "robodyn sweep 1"
@@ -59,7 +58,7 @@ def _hash_inputs(plan: SweepPlan) -> str:
 
 def hash_equations(plan: SweepPlan) -> str:
     """A digest of the traced equations: laws edited under the same name are other laws."""
-    system = assemble(plan.scenario)
+    system = plan.system
     columns = [*system.symbols]
     content = hashlib.sha256()
     for name, expression in sorted(system.expressions.columns().items()):

@@ -14,7 +14,7 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sweeps.track import Track
-from robodyn.assembly import assemble
+from robodyn.assembly import System, assemble
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario
 from robodyn.perturbation import Perturbed
@@ -40,18 +40,20 @@ class _Own(threading.local):
 class LeanSystem:
     """A scenario in native code, for runs with other inputs, start values and durations, in several threads at once."""
 
-    def __init__(self, scenario: Scenario, signals: tuple[str, ...], rate: float | None) -> None:
+    def __init__(self, system: System | Scenario, signals: tuple[str, ...], rate: float | None) -> None:
+        scenario = system.scenario if isinstance(system, System) else system
         self.solver = scenario.solver
         self.recording = None if rate is None else Recording(rate=rate)
-        self.compiled = self.compile(scenario, signals)
+        self.compiled = self.compile(system, signals)
         self.inputs = {number.name for number in self.compiled.system.parameters}
         self.columns = [info.name for info in self.compiled.recorded]
         self.lean: tuple[CompiledSystem, float, LeanRuns] | None = None
         self.lock, self.own = threading.Lock(), _Own()
 
-    def compile(self, scenario: Scenario, signals: tuple[str, ...]) -> CompiledSystem:
+    def compile(self, what: System | Scenario, signals: tuple[str, ...]) -> CompiledSystem:
         """Native code of the scenario."""
-        return compile_system(assemble(scenario, signals=signals), self.solver, signals=signals)
+        system = what if isinstance(what, System) else assemble(what, signals=signals)
+        return compile_system(system, self.solver, signals=signals)
 
     def adapt(self, changes: Mapping[str, float]) -> CompiledSystem:
         """Native code for a run with some inputs changed; that of the full equations serves all."""
@@ -195,14 +197,14 @@ class Nonlinear:
         if "duration" in plan.names and "duration" not in structural:
             # Times of jumps are needed as far as the longest run goes.
             scenario = dataclasses.replace(scenario, duration=plan.longest)
-        return self.kind(scenario, plan.signals, plan.rate)
+        return self.kind(scenario if structural else plan.system.lasting(scenario), plan.signals, plan.rate)
 
 
 class NearSystem(LeanSystem):
     """A scenario near its nominal motion in native code."""
 
-    def compile(self, scenario: Scenario, signals: tuple[str, ...]) -> CompiledSystem:
-        self.near = Perturbed(scenario, solver=self.solver, signals=signals)
+    def compile(self, what: System | Scenario, signals: tuple[str, ...]) -> CompiledSystem:
+        self.near = Perturbed(what, solver=self.solver, signals=signals)
         return self.near.compiled({})
 
     def adapt(self, changes: Mapping[str, float]) -> CompiledSystem:

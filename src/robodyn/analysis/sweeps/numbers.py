@@ -10,7 +10,7 @@ from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.assembly import System
 from robodyn.assembly.declarations import MemoryInfo, StateInfo
 from robodyn.errors import FlawList, nearest
-from robodyn.model import Number
+from robodyn.model import Number, Scenario
 
 WILDCARDS = "*?["
 
@@ -23,6 +23,13 @@ def find_numbers(system: System) -> dict[str, Number]:
     infos: list[StateInfo | MemoryInfo] = [*system.states, *(info for info in system.memory if not info.hidden)]
     starts = [Number(f"{INITIAL}{info.name}", info.start, info.unit) for info in infos]
     return known | {number.name: number for number in starts}
+
+
+def names_meant(keys: Iterable[str], scenario: Scenario) -> list[str]:
+    """Numbers of a scenario that keys name, as far as it knows them itself; what is wrong is reported later."""
+    known = [name for name in scenario.numbers() if not name.startswith(INITIAL)]
+    parts = [part for key in keys for part in split_key(key)]
+    return [name for name in known if any(name == part or fnmatchcase(name, part) for part in parts)]
 
 
 def is_pattern(key: str) -> bool:

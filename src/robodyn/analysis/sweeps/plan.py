@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 
 import numpy as np
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
-from robodyn.analysis.sensitivity.variation import make_tunable
+from robodyn.analysis.sensitivity.variation import assemble_tunable
 from robodyn.analysis.sweeps.grid import Axis, Factors, combine_axes, make_axes
 from robodyn.analysis.sweeps.nonlinear import Nonlinear
-from robodyn.analysis.sweeps.numbers import check_once, find_numbers
+from robodyn.analysis.sweeps.numbers import check_once, find_numbers, names_meant
 from robodyn.analysis.sweeps.sampling import RANDOM, SOBOL, Distribution, Draw, check_sampling, make_draws, sample_draws
-from robodyn.assembly import System, assemble
+from robodyn.assembly import System
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import Scenario
 from robodyn.results.signal import Floats
@@ -34,7 +34,7 @@ class SweepPlan:
     Every combination of the axes is run; with draws, as many times as there are runs, at each with the same draws.
 
     Attributes:
-        scenario: with those numbers of its mechanism as inputs of the native code that are varied.
+        scenario: with those numbers of its mechanism as inputs of the native code that are varied; system: its trace.
         structural: varied numbers for whose values native code is made anew.
         units: of the varied numbers, and of the signals that are kept.
         keep: signals whose curves are kept; along: the signal they are kept against, empty for time; places: its
@@ -45,6 +45,7 @@ class SweepPlan:
     """
 
     scenario: Scenario
+    system: System = field(repr=False, compare=False)
     axes: tuple[Axis, ...]
     draws: tuple[Draw, ...]
     runs: int
@@ -122,7 +123,7 @@ class SweepPlan:
 
 
 def plan_sweep(
-    scenario: Scenario,
+    what: Scenario | System,
     *,
     vary: Mapping[str, Sequence[float] | Factors] | None = None,
     random: Mapping[str, Distribution] | None = None,
@@ -138,6 +139,8 @@ def plan_sweep(
     """Plan runs of a scenario in which some of its numbers differ.
 
     Args:
+        what: the scenario, or its system, which is traced again only where varied numbers of the mechanism are no
+            inputs yet.
         vary: name, names with commas between them, or pattern -> values all of them take; `Factors` multiply.
         random: the same keys -> distribution; each number a pattern matches is drawn by itself, a list's together.
         runs: draws (at each point of the grid), 1000 by default, 1024 of a Sobol sequence.
@@ -152,7 +155,8 @@ def plan_sweep(
         ModelError: with every problem found.
     """
     flaws = FlawList()
-    system = assemble(scenario, signals=keep)
+    system = assemble_varied(what, [*(vary or {}), *(random or {})], keep)
+    scenario = system.scenario
     known = find_numbers(system)
     axes, draws = make_axes(flaws, vary or {}, known), make_draws(flaws, random or {}, known)
     groups: list[Axis | Draw] = [*axes, *draws]
@@ -165,8 +169,6 @@ def plan_sweep(
     count = (runs or (RUNS_OF_SOBOL if sampling == SOBOL else RUNS)) if random else 1
     _check_settings(flaws, {"along": along or None, "points": points} if not keep else {}, "no curves are kept")
     flaws.add_unless_positive(runs=runs, points=points, rate=rate)
-    tuned = scenario if scenario.machine.all_constraints else make_tunable(scenario, names)
-    system = system if tuned is scenario else assemble(tuned, signals=keep)
     taken = find_measures(flaws, measures, system)
     kept = _match_signals(flaws, "keep", keep, system)
     _match_signals(flaws, "along", [along] if along else [], system)
@@ -175,7 +177,8 @@ def plan_sweep(
     flaws.raise_if_any(f"sweep of '{scenario.name}'")
     signals = {info.name: info for info in system.signals}
     plan = SweepPlan(
-        scenario=system.scenario,
+        scenario=scenario,
+        system=system,
         axes=tuple(axes),
         draws=tuple(draws),
         runs=count,
@@ -193,6 +196,13 @@ def plan_sweep(
     )
     plan = dataclasses.replace(plan, structural=_find_structural(plan, system))
     return dataclasses.replace(plan, places=_choose_places(plan, points or POINTS) if kept else ())
+
+
+def assemble_varied(what: Scenario | System, keys: Iterable[str], signals: Sequence[str] = ()) -> System:
+    """The system of a sweep: numbers of the mechanism that keys name are inputs, unless constraints are in the way."""
+    scenario = what.scenario if isinstance(what, System) else what
+    names = [] if scenario.machine.all_constraints else names_meant(keys, scenario)
+    return assemble_tunable(what, names, signals)
 
 
 def _check_settings(flaws: FlawList, given: Mapping[str, object], reason: str) -> None:

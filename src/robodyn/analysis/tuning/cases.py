@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
-from robodyn.analysis.sensitivity.variation import make_tunable
+from robodyn.analysis.sensitivity.variation import assemble_tunable
 from robodyn.analysis.sweeps.grid import Factors
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.sampling import Distribution
+from robodyn.assembly import System
 from robodyn.errors import FlawList, ModelError
-from robodyn.model import Scenario
 
 RUNS = 8
 """Draws where their number is not given."""
@@ -20,9 +20,9 @@ RUNS = 8
 
 @dataclass(frozen=True)
 class Cases:
-    """A scenario with the numbers that differ from case to case as inputs of its native code."""
+    """The system of a scenario with the numbers that differ from case to case as inputs of its native code."""
 
-    scenario: Scenario
+    system: System
     changes: tuple[Mapping[str, float], ...]
 
     @property
@@ -40,7 +40,7 @@ class Cases:
 
 def make_cases(
     flaws: FlawList,
-    scenario: Scenario,
+    system: System,
     vary: Mapping[str, Sequence[float] | Factors] | None,
     random: Mapping[str, Distribution] | None,
     runs: int | None,
@@ -52,15 +52,15 @@ def make_cases(
         for name, value in (("runs", runs), ("seed", seed)):
             if value is not None:
                 flaws.add(name, "has no effect: nothing is drawn at random", "leave it out")
-        return Cases(scenario, ({},))
+        return Cases(system, ({},))
     try:
-        plan = plan_sweep(scenario, vary=vary, random=random, **settings)
+        plan = plan_sweep(system, vary=vary, random=random, **settings)
     except ModelError as error:
         flaws.extend(error.flaws)
-        return Cases(scenario, ({},))
+        return Cases(system, ({},))
     for name in plan.structural:
         flaws.add(name, "is a constant of the native code, or how it starts", "vary another number")
     if "duration" in plan.names:
         flaws.add("duration", "is the same in all cases", "leave it out")
     changes = tuple(plan.changes(k) for k in range(plan.n_runs))
-    return Cases(make_tunable(scenario, plan.names), changes)
+    return Cases(assemble_tunable(plan.system, plan.names), changes)

@@ -22,7 +22,6 @@ from robodyn.analysis.linear.sampling import sampled_lineariser
 from robodyn.analysis.sensitivity.variation import Variation
 from robodyn.analysis.tuning.cases import Cases
 from robodyn.analysis.tuning.limits import Limit, measure_margin
-from robodyn.assembly import assemble
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.results.signal import Floats
 from robodyn.simulation import simulate
@@ -78,7 +77,7 @@ def make_margin_limits(
     memo: Memo,
 ) -> MarginLimits:
     """Cut the loops that limits are on; one that matches none is a ModelError."""
-    linearise = sampled_lineariser(assemble(variation.scenario), (), friction)
+    linearise = sampled_lineariser(variation.system, (), friction)
     places = [_find_places(variation, cases, k, at) for k in range(len(cases.changes))]
     loops = closed_signals(linearise(places[0][0], None), variation.scenario)
     flaws = FlawList()

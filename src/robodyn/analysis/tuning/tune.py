@@ -55,7 +55,7 @@ class TuneProgress:
 
 @told_if_slow("tuning")
 def tune_gains(
-    scenario: Scenario,
+    what: Scenario | System,
     free: Sequence[str],
     minimise: str,
     *,
@@ -77,6 +77,7 @@ def tune_gains(
     """Choose numbers of a scenario, such as gains, so that a measure of its motion is smallest.
 
     Args:
+        what: the scenario, or its system.
         free: numbers, also by patterns, or "gains" for all gains of sampled blocks.
         minimise: `kind:signal`, such as "rms:deviation.vertical".
         limits: texts such as "margin>=6 dB", "phase>=45 deg", "max:axis1.torque<=10 N m"; see `tuning.limits`.
@@ -91,22 +92,29 @@ def tune_gains(
     Raises:
         ModelError: names or measures that are not there, margins that no gains keep, with the nearest that some do.
     """
-    system = assemble(scenario)
+    system = what if isinstance(what, System) else assemble(what)
     varied = (vary, random, runs, seed)
     names, measure, kept, cases = _check(system, free, minimise, limits, varied, over, at, (starts, points))
     on_measures = [(limit, limit.what) for limit in kept if isinstance(limit.what, Measure)]
     measures = [measure, *(what for _, what in on_measures)]
     windows = [count_windows(measure), *(count_windows(what, limit.least) for limit, what in on_measures)]
     signals = tuple(dict.fromkeys(m.signal for m in measures))
-    variation = prepare_variation(cases.scenario, names, signals, solver)
+    variation = prepare_variation(cases.system, names, signals, solver)
     scales = _make_scales(variation.numbers, bounds or {})
     begin = np.array([scale.scaled(scale.number.value) for scale in scales])
     on_margins = [limit for limit in kept if isinstance(limit.what, str)]
-    settings = [describe(cases.scenario), names, minimise, list(limits), [(s.lower, s.upper) for s in scales], over]
+    settings = [
+        describe(cases.system.scenario),
+        names,
+        minimise,
+        list(limits),
+        [(s.lower, s.upper) for s in scales],
+        over,
+    ]
     changes = [dict(c) for c in cases.changes]
     memo = Memo(Checkpoint("tuning", state, settings, changes, list(at), friction, points, str(variation.solver)))
     margins = make_margin_limits(variation, on_margins, scales, cases, at, friction, memo) if on_margins else None
-    times = np.linspace(0.0, scenario.duration, points)
+    times = np.linspace(0.0, system.scenario.duration, points)
     performance = Performance(variation, scales, measures, windows, cases, times, memo)
     problem = Problem(performance, margins, [limit for limit, _ in on_measures], 1.0, over == "mean")
     first, slack = find_allowed(problem, scales, begin, seed or 0)
@@ -140,7 +148,7 @@ def _check(
     for one in (*found, *(limit.what for limit in kept)):
         if isinstance(one, Measure) and one.kind == "max_time":
             flaws.add(one.name, "has no slopes by the gains: it leaps from row to row", "name another measure")
-    cases = make_cases(flaws, scenario, *varied)
+    cases = make_cases(flaws, system, *varied)
     for name in set(names) & set(cases.names):
         flaws.add(name, "is both free and varied", "leave it out of one")
     if over not in OVER:

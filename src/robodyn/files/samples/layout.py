@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from robodyn.errors import Flaw, ModelError
+from robodyn.records import dataclass
 from robodyn.units import known_unit, split_heading
 
 MISSING = ("", "nan", "na", "n/a", "null", "none", "-")

@@ -8,7 +8,7 @@ and forces multiplied (p = 1).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from robodyn.errors import FlawList
 from robodyn.files.samples.layout import TextFormat
 from robodyn.files.table import Table, load_toml
 from robodyn.files.units import split_quantity
+from robodyn.records import dataclass
 from robodyn.units import Unit, UnitError, known_unit, parse_unit
 
 MOTIONS = ("rad", "rad/s", "rad/s^2", "m", "m/s", "m/s^2")

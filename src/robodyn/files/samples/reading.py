@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from robodyn.files.samples.columns import MOST_FLAWS, Columns, Floats
 from robodyn.files.samples.logs import read_bag, read_mcap
 from robodyn.files.samples.mapping import DataMapping, SignalMapping, gear_power
 from robodyn.files.samples.text_tables import read_text_table
+from robodyn.records import dataclass
 from robodyn.units import known_unit, parse_unit
 from robodyn.untrusted import DAMAGE, Unreadable
 

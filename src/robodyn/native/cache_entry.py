@@ -4,21 +4,25 @@ The key is made of the traced functions as they are given, before a program is r
 where code is kept, all of that is spared.
 """
 
+from __future__ import annotations
+
 import functools
 import json
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import casadi as ca
 import numpy as np
 
 from robodyn.native import cache
 from robodyn.native.machine import circumstances
-from robodyn.symbolic import tables
+from robodyn.records import dataclass
+
+if TYPE_CHECKING:
+    import casadi as ca
 
 Sizes = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -29,7 +33,8 @@ class Code:
 
     Attributes:
         sizes: of inputs and outputs of each; reads_rows: whether each reads the table of a run.
-        n_parameters, n_prelude, width, deciding: as of `KernelModule`; with a prelude, it is the last kernel.
+        n_parameters, n_prelude, width, deciding, kinds, n_conditions, omitted, entries: as of `KernelModule`; with a
+            prelude, it is the last kernel. others: names of the kernels before it that are none of the functions.
     """
 
     machine: tuple[bytes, ...]
@@ -39,6 +44,11 @@ class Code:
     n_prelude: int = 0
     width: int = 0
     deciding: tuple[int, ...] = ()
+    others: tuple[str, ...] = ()
+    kinds: tuple[int, ...] = ()
+    n_conditions: int = 0
+    omitted: int = 0
+    entries: tuple[int, ...] = ()
 
 
 def make_key(functions: Mapping[str, ca.Function], settings: Iterable[object]) -> str:
@@ -50,7 +60,8 @@ def make_key(functions: Mapping[str, ca.Function], settings: Iterable[object]) -
 @functools.cache
 def _makers() -> tuple[str, ...]:
     """What makes the code: the sources of this package, and Python and numpy, whose arrays it reads."""
-    folders = [Path(module).parent for module in (__file__, tables.__file__)]
+    package = Path(__file__).parents[1]
+    folders = [package / "native", package / "symbolic"]
     sources = [path.read_text(encoding="utf-8") for folder in folders for path in sorted(folder.glob("*.py"))]
     # Where there are none to compare, what this process makes is not taken for what another one made.
     return (cache.key_of(sources or [os.urandom(16).hex()]), sys.version, np.__version__)
@@ -67,7 +78,8 @@ def load(key: str) -> Code | None:
     ends = [0, *accumulate(facts.pop("lengths"))]
     machine = tuple(files[begin:end] for begin, end in pairwise(ends))
     sizes = tuple((tuple(inputs), tuple(outputs)) for inputs, outputs in facts.pop("sizes"))
-    return Code(machine, sizes, tuple(facts.pop("reads_rows")), deciding=tuple(facts.pop("deciding")), **facts)
+    facts = {name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()}
+    return Code(machine, sizes, **facts)
 
 
 def save(key: str, code: Code) -> None:
