@@ -154,7 +154,7 @@ def test_an_arm_pressed_against_a_wall_feels_the_same_force_by_both_kinds_of_con
 def test_a_compliant_rest_is_an_equilibrium():
     contact = Contact("bounce", Ball("middle", 0.1), Plane("floor"), "hunt_crossley", {"stiffness": 1e6})
     scenario = falling(contact, {"height.position": 0.0999}, gravity=GRAVITY)
-    run = simulate(replace(scenario, initialisation="equilibrium"))
+    run = simulate(replace(scenario, initialisation="at_rest"))
     assert run["bounce.gap"].values[0] == pytest.approx(-((GRAVITY / 1e6) ** (2 / 3)), rel=1e-6)
 
 

@@ -1,9 +1,11 @@
-"""A run can begin at rest: the equilibrium is found, and nothing moves from there."""
+"""A run can begin at rest: standing still under its load with all controllers settled, whatever its numbers."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.machines import MOVE, servo
 
 from robodyn import (
     Block,
@@ -13,16 +15,19 @@ from robodyn import (
     Machine,
     Mechanism,
     ModelError,
+    Recording,
     Scenario,
     Solver,
     assemble,
     simulate,
 )
-from robodyn.simulation import find_equilibrium
+from robodyn.analysis.fitting.fit import fit_parameters
+from robodyn.results import Run
+from robodyn.simulation import compile_system, find_equilibrium, simulate_many
 from robodyn.symbolic import table
 
 
-def pendulum(*blocks, delays=(), initialisation="equilibrium", initial=None):
+def pendulum(*blocks, delays=(), initialisation="at_rest", initial=None):
     body = Body("bob", 2.0, com=(0.5, 0, 0), inertia=(0.01, 0.01, 0.01, 0, 0, 0))
     mechanism = Mechanism("pendulum", [body], [Joint("hinge", "revolute", "ground", "bob", axis=(0, 1, 0))])
     machine = Machine("pendulum", mechanism, blocks=blocks, delays=delays)
@@ -138,6 +143,144 @@ def test_parameters_of_a_run_move_the_rest():
     assert 500.0 * stiff == pytest.approx(2.0 * 9.81 * 0.5 * math.cos(stiff), rel=1e-12)
 
 
+def load_at(angle):
+    """What holds the arm: gravity along -z, lever 0.4 m, positive angles down."""
+    return -3.0 * 9.81 * 0.4 * math.cos(angle)
+
+
+def test_a_servo_stands_where_its_gear_sags_with_sums_currents_and_readings_settled():
+    run = simulate(servo())
+    arm, motor = run["arm.position"](0.0), run["motor.position"](0.0)
+    assert motor == pytest.approx(0.3, abs=1e-12)
+    assert 2000.0 * (motor - arm) == pytest.approx(load_at(arm), rel=1e-9)
+    assert run["drive.current"](0.0) == pytest.approx(load_at(arm), rel=1e-9)
+    # Until it moves, it stands but for what the encoder's steps leave: half a step of it by all gains is 0.03 N m.
+    standing = run.time < 0.1
+    assert np.ptp(run["arm.position"].values[standing]) < 1e-4
+    assert np.max(np.abs(run["motor.velocity"].values[standing])) < 5e-3
+    ideal = simulate(servo(resolution=0.0))
+    assert np.ptp(ideal["arm.position"].values[ideal.time < 0.1]) < 1e-11
+
+
+@pytest.mark.parametrize("delay", [0.5e-3, 1e-3, 3e-3])
+def test_what_a_delay_holds_back_is_what_it_lets_through(delay):
+    run = simulate(servo(resolution=0.0, delay=delay))
+    before = run.time < 0.1
+    torque = run["velocity_loop.torque_command"].values[before]
+    assert np.ptp(torque) < 1e-9
+    assert torque[0] == pytest.approx(load_at(run["arm.position"](0.0)), rel=1e-9)
+    assert np.max(np.abs(run["motor.velocity"].values[before])) < 1e-10
+
+
+def test_every_changed_number_has_its_own_start_one_by_one_and_many_at_once():
+    stiffnesses = np.array([500.0, 2000.0, 8000.0])
+    compiled = compile_system(assemble(servo()), signals=("arm.position", "drive.current"))
+    runs = [simulate(compiled, parameters={"gear.stiffness": k}) for k in stiffnesses]
+    again = [simulate(servo(stiffness=k), recording=compiled.recording) for k in stiffnesses]
+    for stiffness, run, other in zip(stiffnesses, runs, again, strict=True):
+        arm = run["arm.position"](0.0)
+        assert stiffness * (0.3 - arm) == pytest.approx(load_at(arm), rel=1e-9)
+        assert np.array_equal(run["arm.position"].values, other["arm.position"].values)
+    table = simulate_many(compiled, {"gear.stiffness": stiffnesses}, measures=["final:arm.position"])
+    assert [run["arm.position"].final for run in runs] == list(table["final:arm.position"])
+
+
+def test_a_fit_looks_for_the_rest_of_every_number_it_tries():
+    """The sag of the gear says most of its stiffness: 0.4 mm of 4 mm, in noise of 10 um at 200 samples."""
+    recording = Recording(rate=1000.0, signals=("arm.position",))
+    truth = simulate(servo(stiffness=3000.0), recording=recording)
+    noise = np.random.default_rng(0).normal(0, 1e-5, truth.values.shape)
+    infos = tuple(replace(info, rate=None) for info in truth.infos)
+    data = Run(truth.time, truth.values + noise, infos, truth.outcome, truth.provenance)
+    assert fit_parameters(servo(), data, ["gear.stiffness"]).values["gear.stiffness"] == pytest.approx(3000.0, rel=2e-3)
+
+
+@pytest.mark.parametrize("law", ["lugre_friction", "stick_friction", "coulomb_friction"])
+def test_friction_carries_nothing_of_the_load(law):
+    bristles = {"static": 4.0, "stiffness": 1e5, "damping": 300.0, "viscous": 0.1, "stribeck_velocity": 0.01}
+    own = {"lugre_friction": bristles, "coulomb_friction": {"smoothing_velocity": 1e-3}}.get(law, {})
+    friction = Block("friction", law, on="motor", parameters={"coulomb": 3.0} | own)
+    run = simulate(servo(friction=(friction,)))
+    assert run["drive.current"](0.0) == pytest.approx(load_at(run["arm.position"](0.0)), rel=1e-9)
+    assert np.max(np.abs(run["motor.velocity"].values[run.time < 0.1])) < 5e-3
+
+
+def test_a_reference_that_begins_at_the_start_has_stood_still_until_then():
+    at_once = {key: value for key, value in MOVE.items() if key != "top_jerk"} | {"begin": 0.0}
+    accelerated = Block("goal", "trapezoid_reference", parameters=at_once, unit="rad")
+    blocks = tuple(accelerated if block.name == "goal" else block for block in servo().machine.blocks)
+    forward = Block("inertia", "torque_source", on="motor", inputs={"command": "forward.output"})
+    scale = Block("forward", "amplifier", inputs={"value": "goal.acceleration"}, parameters={"gain": 0.5}, unit="N m")
+    scenario = servo().replaced(machine=servo().machine.replaced(blocks=(*blocks, forward, scale)))
+    run = simulate(scenario)
+    assert run["goal.acceleration"](0.0) == 5.0
+    assert run["drive.current"](0.0) == pytest.approx(load_at(run["arm.position"](0.0)), rel=1e-9)
+
+
+def test_a_reference_that_is_under_way_is_refused():
+    wave = Block("goal", "sine_reference", parameters={"amplitude": 0.1, "frequency": 1.0, "offset": 0.3}, unit="rad")
+    inputs = {"target": "goal.value", "feed_forward": "goal.rate", "position": "encoder.measured"}
+    blocks = [wave if block.name == "goal" else block for block in servo().machine.blocks]
+    blocks = tuple(block.replaced(inputs=inputs) if block.name == "position_loop" else block for block in blocks)
+    with pytest.raises(ModelError, match=r"blocks.goal: moves before the start, 'goal.rate' is 0.628.*begin later"):
+        simulate(servo().replaced(machine=servo().machine.replaced(blocks=blocks)))
+
+
+def test_what_a_start_at_rest_cannot_keep_is_refused():
+    with pytest.raises(ModelError) as caught:
+        pendulum(SPRING, delays=[Delay("late", "hinge.position", 0.1, before=0.2)], initial={"hinge.velocity": 1.0})
+    problems = "\n".join(map(str, caught.value.flaws))
+    assert "initial.hinge.velocity: has no effect: the start is looked for at rest" in problems
+    assert "delays.late.before: has no effect" in problems
+
+
+def test_what_friction_alone_holds_is_not_found_and_the_remedy_says_so():
+    friction = Block("friction", "stick_friction", on="x", parameters={"coulomb": 30.0})
+    slope = Mechanism("slope", [Body("box", 2.0)], [Joint("x", "prismatic", "ground", "box", axis=(0.8, 0, 0.6))])
+    machine = Machine("slope", slope, blocks=(friction,))
+    with pytest.raises(ModelError, match="'friction'.* carries nothing here: where it holds the machine, give start"):
+        simulate(Scenario("slope", machine, 0.1, initialisation="at_rest"))
+
+
+def test_what_is_free_stays_where_it_is_given():
+    cart = Mechanism("cart", [Body("cart", 2.0)], [Joint("x", "prismatic", "ground", "cart", axis=(1, 0, 0))])
+    run = simulate(Scenario("cart", Machine("cart", cart), 0.1, {"x.position": 0.7}, initialisation="at_rest"))
+    assert run["x.position"].values[0] == run["x.position"].final == 0.7
+
+
+def test_a_rest_away_from_end_stops_is_found_and_one_beyond_them_refused():
+    hinge = Joint("hinge", "revolute", "ground", "bob", axis=(0, 1, 0), upper_limit=0.5, stop_restitution=0.2)
+    scenario = pendulum(SPRING)
+    stopped = scenario.machine.mechanism.replaced(joints=(hinge,))
+    run = simulate(scenario.replaced(machine=scenario.machine.replaced(mechanism=stopped)))
+    assert np.ptp(run["hinge.position"].values) < 1e-12
+    near = stopped.replaced(joints=(hinge.replaced(upper_limit=0.1),))
+    with pytest.raises(ModelError, match="a rest on a rigid contact or end stop is not searched for"):
+        simulate(scenario.replaced(machine=scenario.machine.replaced(mechanism=near)))
+
+
+def test_a_start_that_does_not_fit_its_controller_is_said():
+    """Given starts: an encoder that knows no reading, a delay that holds nothing, a load that nothing carries."""
+    system = assemble(servo())
+    rest = find_equilibrium(system)
+    names = [info.name for info in (*system.states, *system.memory)]
+    values = dict(zip(names, [*rest.x.tolist(), *rest.m.tolist()], strict=True))
+    known = [info.name for info in system.states] + ["velocity_loop.error_sum", "encoder.previous"]
+    start = {name: values[name] for name in known if name != "energy.work"}
+    given = servo(initialisation="given").replaced(initial=start)
+    assert simulate(given).warnings == ()
+    (unread,) = simulate(given.replaced(initial=start | {"encoder.previous": 0.0})).warnings
+    assert "for 1 ms 'encoder.measured_rate' 300" in unread
+    late = servo(initialisation="given", delay=2e-3).replaced(initial=start)
+    (held,) = simulate(late).warnings
+    assert "for 2 ms 'velocity_loop.torque_command' 0 instead of -11" in held
+    (sagging,) = simulate(given.with_numbers({"gear.stiffness": 4000.0})).warnings
+    assert "the start does not balance, though references stand still: forces on 'motor' are 11" in sagging
+    assert all("initialisation = 'at_rest'" in one for one in (unread, held, sagging))
+    step = given.replaced(initial=start).with_numbers({"goal.start": 0.2, "goal.target": 0.2})
+    assert simulate(step).warnings == ()
+
+
 def test_an_unknown_start_is_refused():
-    with pytest.raises(ModelError, match="equilibrium"):
-        pendulum(initialisation="equilibrum")
+    with pytest.raises(ModelError, match="at_rest"):
+        pendulum(initialisation="at_rets")

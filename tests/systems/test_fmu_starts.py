@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from support.fmu_starts import ROUNDING, begin
 from support.linkages import PRECISE
+from support.machines import servo
 
 from robodyn.errors import ModelError
 from robodyn.model import GROUND, Block, Body, ConstraintMethod, Joint, Machine, Mechanism, Point, Rod, Scenario
+from robodyn.simulation import simulate
 from robodyn.structures import Reduction, Section, beam
 
 pytest.importorskip("fmpy")
@@ -56,7 +58,7 @@ def test_another_input_rests_elsewhere_whatever_keeps_the_constraints(folder):
     coupler = Body("coupler", 1.0, (0.5, 0, 0), (0, 0.1, 0.1))
     found = []
     for method in ("baumgarte", "projection"):
-        scenario = linkage(coupler, initialisation="equilibrium", constraint_method=ConstraintMethod(method))
+        scenario = linkage(coupler, initialisation="at_rest", constraint_method=ConstraintMethod(method))
         made = write_fmu(scenario, folder / f"{method}.fmu", inputs={"push.value": 0.1})
         with FmuUnit(made.path) as unit:
             unit.write({"push.value": (0.5,)})
@@ -66,3 +68,33 @@ def test_another_input_rests_elsewhere_whatever_keeps_the_constraints(folder):
         with FmuUnit(made.path, parameters={"rod.length": 5.0}) as unit, pytest.raises(ModelError, match="at rest"):
             unit.start(0.0)
     np.testing.assert_allclose(found[0], found[1], atol=1e-9)
+
+
+def test_controllers_are_settled_for_the_numbers_of_the_unit(folder):
+    """Sums, readings of a quantised encoder, what waits in a delay: all of them, so that nothing moves."""
+    friction = Block("friction", "stick_friction", on="motor", parameters={"coulomb": 0.5})
+    scenario = servo(resolution=1e-3, delay=2e-3, friction=(friction,))
+    made = write_fmu(scenario, folder / "servo.fmu")
+    changed = {"gear.stiffness": 500.0, "goal.start": 0.1, "goal.target": 0.1}
+    with FmuUnit(made.path, parameters=changed) as unit:
+        before, at, expected = begin(unit, scenario.with_numbers(changed))
+        np.testing.assert_allclose(at, expected, rtol=1e-9, atol=1e-10)
+        run = simulate(scenario.with_numbers(changed))
+        for name in ("velocity_loop.torque_command", "encoder.measured", "encoder.measured_rate"):
+            assert unit.read()[name] == pytest.approx(run[name].values[0], rel=1e-9, abs=1e-9)
+        unit.advance(0.0, 0.05)
+        assert unit.read()["motor.velocity"] == 0.0
+        assert unit.read()["arm.position"] == pytest.approx(run["arm.position"](0.05), abs=1e-9)
+    # What sticks begins at a speed of exactly 0.
+    np.testing.assert_allclose(at, before, atol=1e-20)
+
+
+def test_a_unit_whose_reference_is_under_way_says_that_nothing_rests(folder):
+    wave = Block("goal", "sine_reference", parameters={"amplitude": 0.0, "frequency": 1.0, "offset": 0.3}, unit="rad")
+    inputs = {"target": "goal.value", "feed_forward": "goal.rate", "position": "encoder.measured"}
+    plain = servo()
+    blocks = [wave if block.name == "goal" else block for block in plain.machine.blocks]
+    blocks = tuple(block.replaced(inputs=inputs) if block.name == "position_loop" else block for block in blocks)
+    made = write_fmu(plain.replaced(machine=plain.machine.replaced(blocks=blocks)), folder / "wave.fmu")
+    with FmuUnit(made.path, parameters={"goal.amplitude": 0.1}) as unit, pytest.raises(ModelError, match="cannot rest"):
+        unit.start(0.0)

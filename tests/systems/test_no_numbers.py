@@ -43,7 +43,7 @@ def test_a_run_that_ends_at_once_where_nothing_is_recorded_is_finished():
 )
 def test_an_equilibrium_without_numbers_is_refused_with_a_message(law):
     with pytest.raises(ModelError, match="nothing at rest found near the start: 'hinge.*' (has no finite rate|still)"):
-        simulate(arm(Block("odd", law, on="hinge"), initialisation="equilibrium"))
+        simulate(arm(Block("odd", law, on="hinge"), initialisation="at_rest"))
 
 
 def test_an_explicit_method_that_crawls_through_a_stiff_system_is_told_by_its_steps():

@@ -56,7 +56,7 @@ def test_an_equilibrium_out_of_reach_is_refused():
     spring = Block("spring", "spring", on="hinge", parameters={"stiffness": 8.0})
     machine = replace(scenario.machine, blocks=(*scenario.machine.blocks, spring))
     with pytest.raises(ModelError, match=r"coordinates\.lift\.range: the start found at"):
-        simulate(replace(scenario, machine=machine, initialisation="equilibrium"))
+        simulate(replace(scenario, machine=machine, initialisation="at_rest"))
 
 
 def cylinder(start=0.0):

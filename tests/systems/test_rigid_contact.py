@@ -214,7 +214,7 @@ def test_what_cannot_be_is_told():
     with pytest.raises(ModelError, match="never move against each other"):
         assemble(falling(RigidContact("bounce", Ball("wall"), Plane("floor")), below, points=(Point("wall", GROUND),)))
     with pytest.raises(ModelError, match="a rest on a rigid contact or end stop is not searched for"):
-        assemble(replace(falling(rigid, {}), initialisation="equilibrium"))
+        simulate(replace(falling(rigid, {}), initialisation="at_rest"))
 
 
 def test_a_rest_on_a_rigid_contact_is_refused_by_its_name():

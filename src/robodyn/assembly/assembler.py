@@ -21,6 +21,7 @@ from robodyn.assembly.contribution import Context, Contribution, start_context
 from robodyn.assembly.coordinates import guard_ranges
 from robodyn.assembly.events import START, guard_laws, locate_crossings, located_sides, trace_events
 from robodyn.assembly.formulas import check_formula_units, trace_formulas
+from robodyn.assembly.functions import Expressions, Symbols
 from robodyn.assembly.inertia_check import check_inertia
 from robodyn.assembly.inputs import open_inputs
 from robodyn.assembly.invariants import Invariant
@@ -34,6 +35,7 @@ from robodyn.assembly.network import Network, Resolved, SignalInfo
 from robodyn.assembly.nominal import check_nominal_depends, refer_to_nominal
 from robodyn.assembly.reaction_modes import ACTION, PROBLEM
 from robodyn.assembly.reactions import trace_joint_reactions
+from robodyn.assembly.sampling import order_samples, place_recorded
 from robodyn.assembly.state_design import design_controllers
 from robodyn.assembly.system import System
 from robodyn.assembly.system_parts import Discrete, EquationsOfMotion, Terms
@@ -64,7 +66,7 @@ def assemble(
         ModelError: with all flaws found: unknown signals, laws that cannot be traced, algebraic loops, joints
             without inertia, sample times without a common base.
     """
-    scenario = design_controllers(scenario)
+    scenario = place_recorded(design_controllers(scenario))
     context = start_context(scenario)
     traced, dynamics = _trace(context, linearise, (*scenario.recording.signals, *signals))
     opened = open_inputs(context, traced, inputs or {})
@@ -122,6 +124,7 @@ def _build(context: Context, whole: Contribution, resolved: Resolved, dynamics: 
     symbols, units = collect_symbols(context, whole), whole.units
     numbers = fill_numbers(context.scenario, units)
     linear = dynamics.motion.linear if dynamics else None
+    expressions = express_columns(whole, resolved, dynamics)
     return System(
         scenario=context.scenario,
         states=tuple(replace(s, unit=units[s.name], limited=s.name in whole.limits) for s in whole.states),
@@ -131,9 +134,9 @@ def _build(context: Context, whole: Contribution, resolved: Resolved, dynamics: 
         numbers=numbers,
         parameters=tuple(numbers[number.name] for number in context.values.tunable),
         symbols=symbols,
-        expressions=express_columns(whole, resolved, dynamics),
+        expressions=expressions,
         motion=_describe_motion(dynamics, whole) if dynamics else EquationsOfMotion(),
-        discrete=_collect_discrete(context, whole),
+        discrete=_collect_discrete(context, whole, symbols, expressions),
         models=whole.models,
         watched=tuple(watched for watched, _ in whole.watched),
         warnings=(*whole.warnings, *compare_units(context.scenario, units)),
@@ -158,15 +161,19 @@ def _describe_motion(dynamics: Dynamics, whole: Contribution) -> EquationsOfMoti
     )
 
 
-def _collect_discrete(context: Context, whole: Contribution) -> Discrete:
+def _collect_discrete(context: Context, whole: Contribution, symbols: Symbols, expressions: Expressions) -> Discrete:
+    sampled = [block for block in context.scenario.machine.blocks if block.sampled]
+    remembered = {f"{block.name}.{name}" for block in sampled for name in block.memory_names}
+    samples, late_reads = order_samples(whole.tasks, whole.memory, remembered, symbols.m, expressions)
     return Discrete(
-        tasks=(*whole.arrivals, *whole.tasks),
+        tasks=(*whole.arrivals, *samples),
         base_period=context.base_period,
         guards=tuple(guard for guard, _ in whole.guards),
         breaks=whole.breaks,
         problems=tuple(info for info, _ in whole.problems.values()),
         start_action=next((name for name in (START, ACTION) if name in whole.actions), None),
         start_problems=(PROBLEM,) if PROBLEM in whole.problems else (),
+        late_reads=late_reads,
     )
 
 

@@ -67,6 +67,26 @@ class Task:
     call: PythonCall | None = None
 
 
+@dataclass(frozen=True)
+class LateRead:
+    """A sampled block that reads what another left at a tick before, though both are due at the same ticks.
+
+    Attributes:
+        remembered: whether the signal is memory of the other, not an output.
+    """
+
+    block: str
+    signal: str
+    remembered: bool
+
+    def __str__(self) -> str:
+        why = "they read each other in a circle, which the order of declaration cuts here"
+        if self.remembered:
+            why = "it is memory of a block that is declared later"
+        remedy = "declare that one first, or give it a delay where this is meant"
+        return f"'{self.block}' reads '{self.signal}' of the sample before: {why} ({remedy})"
+
+
 SETTLE = "contacts.settle"
 """Guard of rigid contacts whose pushes are found anew."""
 

@@ -124,9 +124,7 @@ def _check_rest(motion: Motion, points: list[RigidPoint]) -> bool:
     if method in ("index3", "minimal"):
         what = f"rigid contacts and end stops do not go together with the constraint method '{method}'"
         flaws.add(path, what, "say baumgarte or projection")
-    if scenario.initialisation == "equilibrium":
-        flaws.add(path, "a rest on a rigid contact or end stop is not searched for", "start as given")
-    elif scenario.initialisation == "given":
+    if scenario.initialisation == "given":
         _check_start(motion, points)
     return len(flaws.found) == before
 

@@ -1,24 +1,29 @@
 """Sampled blocks and zero-order hold: when do they run, what do they remember, when do their outputs take effect?
 
 At a tick of its period a block reads signals and its memory, and writes its memory and its held outputs. With a delay
-the outputs wait in a pipeline; a second task lets them take effect, before all samples of the same tick.
+the outputs wait in a pipeline; a second task lets them take effect, before all samples of the same tick. Blocks that
+are due at the same tick run in the order in which they read each other, whatever the order of their declaration.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import casadi as ca
 
-from robodyn.assembly.base_period import as_fraction
+from robodyn.assembly.base_period import as_fraction, find_base_period
 from robodyn.assembly.bound_block import BoundBlock
 from robodyn.assembly.contribution import Contribution, Deferred, declare_memory, merge
-from robodyn.assembly.declarations import MemoryInfo, PythonCall, Task
+from robodyn.assembly.declarations import LateRead, MemoryInfo, PythonCall, Task
+from robodyn.assembly.functions import Expressions
 from robodyn.assembly.tracing import Bindings
-from robodyn.model import Block
+from robodyn.errors import FlawList
+from robodyn.laws.recorded import RecordedReference
+from robodyn.model import Block, Scenario
+from robodyn.symbolic.kinds import changed_entries
 
 Pipelines = dict[str, list[str]]
 """Output -> names of the memory through which it passes, the held one last."""
@@ -99,20 +104,103 @@ def _plan_tasks(
         return Contribution()
     assert block.period is not None
     period, offset, delay = (int(as_fraction(time) / base) for time in (block.period, block.offset, block.delay))
-    updates, arrivals, tasks = {}, list[Task](), [Task(block.name, period, offset, function, call)]
+    updates, arrivals, sample = {}, list[Task](), Task(block.name, period, offset, function, call)
     # A task of its own publishes delayed outputs, before any sample of the same tick reads them.
     waiting = {names[-1]: names[:-1] for names in pipelines.values() if len(names) > 1}
     if waiting:
         publish = f"publish:{block.name}"
         updates[publish] = _copy(declared, {held: pipeline[-1] for held, pipeline in waiting.items()})
         arrivals = [Task(f"{block.name} (output)", period, offset + delay, publish)]
-    # Python writes the newest sample only: a native task shifts the others first.
+    # Python writes the newest sample only: a native task shifts the others first, behind what they become.
     if call and _depth(block) > 1:
         shift = f"shift:{block.name}"
         late = {late: early for pipeline in waiting.values() for early, late in pairwise(pipeline)}
         updates[shift] = _copy(declared, late)
-        tasks = [Task(f"{block.name} (pipeline)", period, offset, shift), *tasks]
-    return Contribution(updates=updates, arrivals=tuple(arrivals), tasks=tuple(tasks))
+        arrivals.append(Task(f"{block.name} (pipeline)", period, offset, shift))
+    return Contribution(updates=updates, arrivals=tuple(arrivals), tasks=(sample,))
+
+
+def place_recorded(scenario: Scenario) -> Scenario:
+    """The same scenario with held samples of recordings exactly at the ticks that they belong to."""
+    recorded = [block for block in scenario.machine.blocks if isinstance(block.law, RecordedReference)]
+    base = find_base_period(scenario, FlawList()) if recorded else None
+    if base is None:
+        return scenario
+    placed = {block.name: block.replaced(law=block.law.on_ticks(base)) for block in recorded}
+    blocks = tuple(placed.get(block.name, block) for block in scenario.machine.blocks)
+    return scenario.replaced(machine=scenario.machine.replaced(blocks=blocks))
+
+
+def order_samples(
+    samples: Sequence[Task],
+    memory: Sequence[MemoryInfo],
+    remembered: Container[str],
+    symbols: ca.SX,
+    expressions: Expressions,
+) -> tuple[tuple[Task, ...], tuple[LateRead, ...]]:
+    """Samples in the order in which they read each other's outputs, and what is read a sample late in spite of it.
+
+    Those that do not depend on each other stay as they are declared, as do those that read what another remembers. So
+    do those that read each other in a circle, as at a common tick one of them has to be first: it reads what another
+    left at a tick before.
+
+    Args:
+        remembered: names of the laws' own memory; symbols: of all memory.
+    """
+    names = [info.name for info in memory]
+    place = {symbols[k].element_hash(): k for k in range(symbols.numel())}
+    reads, writes = list[set[int]](), list[set[int]]()
+    for task in samples:
+        if task.call:
+            column, written = expressions.arguments[task.call.inputs], set(task.call.targets.values())
+        else:
+            after = expressions.updates[task.function or ""]
+            changed = changed_entries(symbols, after)
+            column, written = after[changed, 0], {names[k] for k in changed}
+        reads.append({place[s.element_hash()] for s in ca.symvar(column) if s.element_hash() in place})
+        writes.append({names.index(name) for name in written})
+
+    # read[b]: samples whose values b reads at ticks that both are due at; needs[b]: those of them that come first.
+    n = len(samples)
+    read = [{a for a in range(n) if a != b and writes[a] & reads[b]} for b in range(n)]
+    for b, others in enumerate(read):
+        others -= {a for a in others if not _meet(samples[a], samples[b])}
+    outputs = [{k for k in written if names[k] not in remembered} for written in writes]
+    needs = [{a for a in read[b] if outputs[a] & reads[b]} for b in range(n)]
+
+    order, waiting = list[int](), dict.fromkeys(range(n))
+    while waiting:
+        ready = next((b for b in waiting if not needs[b] & waiting.keys()), None)
+        first = _first_of_circle(needs, list(waiting)) if ready is None else ready
+        order.append(first)
+        del waiting[first]
+
+    turn = {b: k for k, b in enumerate(order)}
+    pairs = [(b, a) for b in order for a in sorted(read[b]) if turn[b] < turn[a]]
+    late = [
+        LateRead(samples[b].name, names[k], names[k] in remembered)
+        for b, a in pairs
+        for k in sorted(writes[a] & reads[b])
+    ]
+    return tuple(samples[b] for b in order), tuple(late)
+
+
+def _meet(a: Task, b: Task) -> bool:
+    """Whether two samples are ever due at the same tick."""
+    return (a.offset - b.offset) % math.gcd(a.period, b.period) == 0
+
+
+def _first_of_circle(needs: Sequence[set[int]], waiting: Sequence[int]) -> int:
+    """The first sample as declared that needs none but those which need it, too."""
+    reached: dict[int, set[int]] = {}
+    for b in waiting:
+        found, trail = set[int](), [b]
+        while trail:
+            more = (needs[trail.pop()] & set(waiting)) - found
+            found |= more
+            trail += more
+        reached[b] = found
+    return next(b for b in waiting if all(b in reached[a] for a in reached[b]))
 
 
 def _copy(declared: Contribution, copies: dict[str, str]) -> dict[str, Deferred]:

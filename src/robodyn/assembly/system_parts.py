@@ -7,7 +7,7 @@ from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from robodyn.assembly.declarations import BreakRule, Guard, Port, ProblemInfo, Task
+from robodyn.assembly.declarations import BreakRule, Guard, LateRead, Port, ProblemInfo, Task
 from robodyn.lazy import ca
 from robodyn.model.fields import EMPTY
 from robodyn.records import dataclass
@@ -59,6 +59,7 @@ class Discrete:
     """What interrupts the continuous motion: ticks, events, jumps of references, and what is found at the start.
 
     Attributes:
+        tasks: in the order in which those of a tick run; late_reads: where that order leaves a value a sample old.
         base_period: of which all sample times are multiples.
         problems: complementarity problems that are solved before actions.
         start_action: key of the action that makes states and memory consistent at the start, if there is one;
@@ -72,3 +73,4 @@ class Discrete:
     problems: tuple[ProblemInfo, ...] = ()
     start_action: str | None = None
     start_problems: tuple[str, ...] = ()
+    late_reads: tuple[LateRead, ...] = ()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from robodyn.cli.application import app, output, print_json
-from robodyn.cli.loops import find_loop_warnings, warn
+from robodyn.cli.loops import find_loop_warnings, tell_notes, warn
 from robodyn.cli.targets import load_scenario, phases_of
 from robodyn.errors import FlawList, ModelError
 
@@ -33,6 +33,7 @@ def check_file(
 
     for system, found in checked:
         warn(_warnings(system, found))
+        tell_notes(_notes(system))
         counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in _counts(system).items())
         name = f"{file}, phase {system.scenario.name}" if checked[1:] else file
         output.print("\n".join([f"{name}: usable; {counts}", *list_found(found or {})]))
@@ -52,15 +53,23 @@ def _counts(system: System) -> dict[str, int]:
 
 def _describe(system: System, found: Found | None) -> dict[str, Any]:
     starts = {name: {"described": given, "found": new} for name, (given, new) in (found or {}).items()}
-    return {"name": system.scenario.name, **_counts(system), "warnings": _warnings(system, found), "found": starts}
+    said = {"warnings": _warnings(system, found), "notes": _notes(system)}
+    return {"name": system.scenario.name, **_counts(system), **said, "found": starts}
+
+
+def _notes(system: System) -> list[str]:
+    """Sampled blocks that read a value of the sample before."""
+    return [str(read) for read in system.discrete.late_reads]
 
 
 def _warnings(system: System, found: Found | None) -> list[str]:
     from robodyn.simulation.reference_limits import find_reference_warnings
+    from robodyn.simulation.start_fit import check_starts
 
     states = None if found is None else {name: new for name, (_, new) in found.items()}
     references = find_reference_warnings(system, states=states)
-    return [*system.warnings, *references, *find_loop_warnings([system], unknown=True)]
+    starts = check_starts(system) if found is not None else []
+    return [*system.warnings, *references, *starts, *find_loop_warnings([system], unknown=True)]
 
 
 def _prepare(file: str) -> list[tuple[System, Found | None]]:

@@ -90,4 +90,4 @@ def _as_json(found: Dressed) -> dict[str, object]:
         }
         for part in found.axes
     }
-    return {"joints": joints, "undressed": dict(found.undressed)}
+    return {"joints": joints, "undressed": dict(found.undressed), "notes": list(found.notes)}

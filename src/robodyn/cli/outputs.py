@@ -63,12 +63,13 @@ OUTPUTS: dict[str, Any] = {
     "check": {
         "ok": "flag: true; what is wrong is an error", "name": "text", "states": "count", "memory": "count",
         "signals": "count", "tunable_parameters": "count", "sampled_tasks": "count", "events": "count",
-        "delays": "count", "warnings": TEXTS, "found": {"*": {"described": "number", "found": "number"}},
+        "delays": "count", "warnings": TEXTS, "notes": TEXTS,
+        "found": {"*": {"described": "number", "found": "number"}},
         "phases?": ["object: the same of each phase of a sequence"],
     },
     "dress": {
         "joints": {"*": "object: drive family, size, gains, margins, and each number with its source"},
-        "undressed": {"*": "text: why not"},
+        "undressed": {"*": "text: why not"}, "notes": TEXTS,
     },
     "move": {
         "duration": "number: [s]", "fast?": "object: of --fast, the least time and what limits it",

@@ -79,7 +79,7 @@ def sweep(
     varied = {"vary": vary or [], "values": values or [], "random": random or []}
     plan = _plan(scenario, varied, setting or [], settings)
     limits = _read_limits(plan, limit or [])
-    warn(find_loop_warnings([plan.system]))
+    warn([*find_loop_warnings([plan.system]), *_find_start_warnings(plan)])
     if plan.n_codes > 1:
         message = f"native code is made {plan.n_codes} times: {', '.join(plan.structural)} are constants of it"
         messages.print(f"robodyn: {message}")
@@ -101,6 +101,19 @@ def sweep(
     if pictures:
         names = ", ".join(path.name for path in pictures)
         output.print(f"pictures in {folder}: {names}")
+
+
+def _find_start_warnings(plan: SweepPlan) -> list[str]:
+    """Sentences on a given start that does not fit the smallest or largest of a varied number."""
+    from robodyn.simulation.start_fit import check_starts
+
+    if plan.scenario.initialisation != "given":
+        return []
+    system = plan.system
+    tunable = {number.name for number in system.parameters}
+    columns = [(name, values) for name, values in zip(plan.names, plan.inputs.T, strict=True) if name in tunable]
+    ends = [{name: float(end)} for name, values in columns for end in (values.min(), values.max())]
+    return check_starts(system, [{}, *ends])
 
 
 def _plan(source: str, varied: Mapping[str, list[str]], changes: list[str], settings: dict[str, Any]) -> SweepPlan:

@@ -15,7 +15,7 @@ from robodyn.simulation.equilibrium import RestEquations, guess_rest, trace_rest
 from robodyn.simulation.kept import find_kept
 from robodyn.simulation.loop_assembly import mark_joints, trace_closing
 
-NO_REST = RestEquations((), 0, np.zeros(0), (), {})
+NO_REST = RestEquations((), 0, np.zeros(0), (), (), {}, (), (), {})
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Search:
 def trace_search(system: System) -> Search:
     """The search that the scenario's start asks for; none where the start is given."""
     kind = system.scenario.initialisation
-    rest = trace_rest(system) if kind == "equilibrium" else NO_REST
+    rest = trace_rest(system) if kind == "at_rest" else NO_REST
     closing = trace_closing(system) if kind == "assembled" else {}
     if "slopes" in closing:
         what = "an assembled start of a machine with ball joints or wheels is not searched for in exported code"
@@ -40,13 +40,17 @@ def trace_search(system: System) -> Search:
     n_equations = len(system.motion.constraint_forces) if closing else 0
     ranged = [c for c in system.scenario.machine.coordinates if c.range is not None] if kind != "given" else []
     lower, upper = zip(*(c.range or (-np.inf, np.inf) for c in ranged), strict=True) if ranged else ((), ())
-    x, m = guess_rest(system, {}) if kind == "equilibrium" else _described(system)
+    x, m = guess_rest(system, {}) if kind == "at_rest" else _described(system)
     n = len(rest.names)
     return Search(
         functions=_name_functions(system, rest, closing, [c.name for c in ranged]),
         sizes={
             "N_REST": n,
             "N_REST_RATES": rest.rates,
+            "N_FIXED": len(rest.fixed),
+            "N_IDEAL": len(rest.ideal),
+            "N_MOVING": len(rest.moving),
+            "N_APART": len(rest.apart),
             "N_EQUATIONS": n_equations,
             "N_RANGED": len(ranged),
             "START_ROWS": max(n, n_equations),
@@ -57,11 +61,21 @@ def trace_search(system: System) -> Search:
             "MEMORY_GUESS": m,
             "DELAY_GUESS": [delay.before or 0.0 for delay in system.delays],
             "REST_SCALE": rest.scale,
+            "IDEAL_VALUE": rest.ideal.values(),
             "RANGE_LOWER": lower,
             "RANGE_UPPER": upper,
         },
-        places={"REST_MEMORY": rest.memory, **_closing_places(system, find_kept(system) if closing else ())},
-        names={"REST_NAME": rest.names, "RANGED_NAME": [c.name for c in ranged]},
+        places={
+            "REST_MEMORY": rest.memory,
+            "REST_FIXED": rest.fixed,
+            "IDEAL_PLACE": tuple(rest.ideal),
+            **_closing_places(system, find_kept(system) if closing else ()),
+        },
+        names={
+            "REST_NAME": rest.names,
+            "CONDITION_NAME": (*rest.moving, *rest.apart),
+            "RANGED_NAME": [c.name for c in ranged],
+        },
     )
 
 
@@ -82,7 +96,8 @@ def _name_functions(
     system: System, rest: RestEquations, closing: Mapping[str, ca.Function], ranged: Sequence[str]
 ) -> dict[str, ca.Function | Sweep]:
     """The functions by the names that the runtime calls them."""
-    kernels = {"residual": "rest", "jacobian": "rest_jacobian", "values": "closing", "gradients": "closing_gradients"}
+    kernels = {"residual": "rest", "jacobian": "rest_jacobian", "conditions": "rest_conditions"}
+    kernels |= {"values": "closing", "gradients": "closing_gradients"}
     found = {kernels[name]: function for name, function in {**rest.functions, **closing}.items()}
     if ranged:
         column = ca.densify(ca.vertcat(*(system.motion.coordinates[name] for name in ranged)))

@@ -20,7 +20,7 @@ ENGINE_KERNELS = (
     "bends",
     *("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step", STEP),
 )
-START_KERNELS = ("rest", "rest_jacobian", "closing", "closing_gradients", "ranged")
+START_KERNELS = ("rest", "rest_jacobian", "rest_conditions", "closing", "closing_gradients", "ranged")
 SLOPES = "slopes"
 FUNCTION_FILES = ("functions1.c", "functions2.c")
 PARAMETERS = INPUTS.index("p")

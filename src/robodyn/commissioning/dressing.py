@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
+from robodyn.assembly import assemble
 from robodyn.commissioning.axis import Axis, Gains
 from robodyn.commissioning.computed_torque import (
     ErrorDynamics,
@@ -19,10 +22,10 @@ from robodyn.commissioning.drive_sizes import size_drive
 from robodyn.commissioning.efforts import check_unconstrained
 from robodyn.commissioning.loop_design import Inertias, LoopMargins, design_loops, find_inertias, rigid_gains
 from robodyn.commissioning.options import COMPUTED_TORQUE, Control, Drive, read_control, read_drives
-from robodyn.commissioning.standing import find_standing
-from robodyn.errors import FlawList, refuse_unknown
+from robodyn.errors import FlawList, ModelError, refuse_unknown
 from robodyn.model import Block, Joint, Machine, Mechanism, Scenario, with_elastic_joints
 from robodyn.model.joint import SINGLE
+from robodyn.simulation.starting import search_start
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,13 @@ class Dressed:
 
     Attributes:
         scenario: the machine, held where it stands; axes: what each dressed joint has got, with sources.
-        undressed: joints without a drive, and why.
+        undressed: joints without a drive, and why; notes: what whoever runs it should know.
     """
 
     scenario: Scenario
     axes: tuple[DressedAxis, ...]
     undressed: Mapping[str, str]
+    notes: tuple[str, ...] = ()
 
     @property
     def machine(self) -> Machine:
@@ -99,11 +103,22 @@ def dress(
     inertias = find_inertias(dynamics, axes, places)
     control_of = _compute_torques if loops.scheme == COMPUTED_TORQUE else _cascade
     dressed, gains, margins = control_of(rigid, axes, places, inertias)
-    cascades = {name: found for name, found in gains.items() if isinstance(found, Gains)}
-    initial = find_standing(dynamics, axes, places, cascades)
-    nominal = _nominal(dressed, axes)
-    scenario = Scenario(machine.name, dressed, duration, initial, nominal=nominal)
-    return Dressed(scenario, _rows(axes, inertias, gains, margins), undressed)
+    rotors = {axis.gear.drive: places[axis.name] for axis in axes if axis.gear is not None}
+    initial = {f"{name}.position": value for name, value in (places | rotors).items() if value}
+    scenario = Scenario(machine.name, dressed, duration, initial, nominal=_nominal(dressed, axes))
+    scenario, notes = _stand(scenario)
+    return Dressed(scenario, _rows(axes, inertias, gains, margins), undressed, notes)
+
+
+def _stand(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
+    """The scenario standing still under its load, where it can: what falls freely, or lies on a rigid floor, cannot."""
+    standing = scenario.replaced(initialisation="at_rest")
+    system = assemble(standing)
+    try:
+        search_start(system, np.array([number.value for number in system.parameters], float))
+    except ModelError as error:
+        return scenario, (f"starts as given, not at rest: {error.flaws[0].what}",)
+    return standing, ()
 
 
 def _choose_joints(machine: Machine, wanted: Iterable[str] | None) -> tuple[list[Joint], dict[str, str]]:

@@ -23,6 +23,7 @@ def dressing_table(dressed: Dressed) -> list[str]:
     lines = align([head, ("", "", "", "kg m^2 or kg", *units, "deg", ""), *rows])
     lines += ["", f"{OF_PRISMATIC if cascade else ''}inertia: least ... largest over poses, rotor included."]
     lines += [f"{name}: not dressed, {why}" for name, why in dressed.undressed.items()]
+    lines += dressed.notes
     return [*lines, "", *source_lines(dressed)]
 
 

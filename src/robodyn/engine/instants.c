@@ -85,7 +85,7 @@ static void take_memory(Run *run) {
   }
 }
 
-/* Tasks due at this tick, in declared order, each on the m the one before it left. */
+/* Tasks due at this tick, in their order, each on the m the one before it left. */
 int64_t run_ticks(Run *run) {
   const Model *model = run->model;
   if (run->tick_due) {
@@ -194,15 +194,17 @@ void plan_segment(Run *run) {
     run->t_stop = arrival;
     run->stop_is_tick = 0;
   }
-  /* ... or a break, which may be at the same time as a tick: then it is both. */
-  if (run->next_break < run->n_breaks && run->breaks[run->next_break] <= run->t_stop) {
-    if (run->breaks[run->next_break] < run->t_stop) run->stop_is_tick = 0;
-    run->t_stop = run->breaks[run->next_break];
+  /* ... or a break. One that only rounding tells from a tick is at the tick: samples there see what begins with it. */
+  double at = run->next_break < run->n_breaks ? run->breaks[run->next_break] : INFINITY;
+  double near = run->stop_is_tick ? run->resolution : 0.0;
+  if (at <= run->t_stop + near) {
+    if (at < run->t_stop - near) run->stop_is_tick = 0;
+    run->t_stop = run->stop_is_tick ? largest(at, run->t_stop) : at;
     run->stop_is_break = 1;
   }
   /* Rates within the segment must not see what begins at its end. */
   int from_left = run->stop_is_break || (run->open_end && run->t_stop == run->t_end);
-  run->t_left = from_left ? nextafter(run->t_stop, -INFINITY) : run->t_stop;
+  run->t_left = from_left ? nextafter(least(at, run->t_stop), -INFINITY) : run->t_stop;
   run->t_segment = run->t;
   run->k = 0;
   run->phase = SEGMENT;

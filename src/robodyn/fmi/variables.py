@@ -12,7 +12,7 @@ from robodyn.codegen.model import Model
 PARAMETER, INPUT, OUTPUT, INDEPENDENT, LOCAL = "parameter", "input", "output", "independent", "local"
 START = "start value{found}; set between steps, the state goes on from there"
 FOUND = {
-    "equilibrium": ", found at rest",
+    "at_rest": ", found at rest",
     "assembled": ", found where all constraints are met",
 }
 """What start values are that other parameters move along, unless one of them is set."""

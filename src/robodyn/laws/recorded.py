@@ -1,6 +1,8 @@
 """Recorded references: a signal through samples, held, in straight lines or as a cubic spline, with exact rates."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +16,9 @@ from robodyn.units import fill_unit
 
 INTERPOLATIONS = ("held", "linear", "cubic")
 ENDS = ("natural", "clamped")
+AT_TICK = 0.01
+"""How far from a tick a held sample is at it, by the base period and by the distance of its neighbours: clocks of logs
+are rounded to their last digit."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,24 @@ class RecordedReference:
         units = {"value": "{u}", "rate": "{u}/s", "acceleration": "{u}/s^2"}
         filled = {output: fill_unit(unit, own) for output, unit in units.items()}
         return LawInfo({"time": "s", **filled}, breaks=lambda parameters: self.times)
+
+    def on_ticks(self, base: Fraction) -> "RecordedReference":
+        """The same with held samples exactly at the ticks that they are next to, so that samples there see them.
+
+        Args:
+            base: period of ticks [s].
+        """
+        if self.interpolation != "held":
+            return self
+        times = np.asarray(self.times)
+        gaps = np.diff(times, prepend=-np.inf, append=np.inf)
+        ticks = np.rint(times / float(base))
+        near = np.abs(times - ticks * float(base)) <= AT_TICK * np.minimum(np.minimum(gaps[1:], gaps[:-1]), float(base))
+        placed = [
+            int(tick) * base.numerator / base.denominator if at_tick else time
+            for time, tick, at_tick in zip(self.times, ticks.tolist(), near.tolist(), strict=True)
+        ]
+        return replace(self, times=tuple(placed))
 
     @cached_property
     def coefficients(self) -> np.ndarray:

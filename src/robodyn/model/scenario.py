@@ -34,7 +34,7 @@ from robodyn.model.recording import Recording, check_duration
 from robodyn.model.solver import Solver
 from robodyn.model.start_values import spread_vectors
 
-INITIALISATIONS = ("given", "assembled", "equilibrium")
+INITIALISATIONS = ("given", "assembled", "at_rest")
 
 
 def check_event_names(flaws: FlawList, events: Sequence[str], blocks: Sequence[str]) -> None:
@@ -84,10 +84,11 @@ def check_keep(flaws: FlawList, keep: Sequence[str], known: Sequence[str], initi
 class Scenario(Description):
     """A machine, its start and what happens to it.
 
-    A start that is "assembled" or at "equilibrium" is found before the run: where all constraints are met, with what is
-    given as it is and the rest near to it; or at the rest nearest to what is given. An assembled start keeps the
-    velocities that `initial` gives, and of its positions the first ones, as many as the constraints leave free, unless
-    `keep` names others. Along a nominal motion the equations can be linearised.
+    A start that is "assembled" or "at_rest" is found before the run, anew for every changed number: where all
+    constraints are met, with what is given as it is and the rest near to it; or at the standstill under load nearest to
+    what is given, controllers settled. An assembled start keeps the velocities that `initial` gives, and of its
+    positions the first ones, as many as the constraints leave free, unless `keep` names others. Along a nominal motion
+    the equations can be linearised.
     """
 
     NOUN = "scenario"
@@ -119,7 +120,9 @@ class Scenario(Description):
         INITIALISATIONS,
         default="given",
         doc='`"given"`: as `initial` says; `"assembled"`: all constraints met, what is given '
-        '[kept](constraints.md#assembly), the rest near to that; `"equilibrium"`: at the rest nearest to that',
+        '[kept](constraints.md#assembly), the rest near to that; `"at_rest"`: '
+        "[standing still](hybrid.md#a-start-at-rest) under load nearest to that, with controllers, filters and delays "
+        "settled",
     )
     constraint_method: ConstraintMethod = child(
         ConstraintMethod,
@@ -161,9 +164,24 @@ class Scenario(Description):
         if self.keep is not None and not flaws.concern("keep"):
             freedoms = mechanism.freedoms if mechanism else ()
             check_keep(flaws, self.keep, list(state_units(freedoms, ())), self.initialisation)
+        if self.initialisation == "at_rest" and not flaws.concern("initial"):
+            self._check_rest(flaws)
         check_event_names(flaws, [e.name for e in self.events], [block.name for block in self.machine.all_blocks])
         if not flaws.found:
             check_distinct(flaws, super().numbers(""))
+
+    def _check_rest(self, flaws: FlawList) -> None:
+        """What a start at rest cannot keep: speeds, and a past that is not the present."""
+        mechanism = self.machine.mechanism
+        speeds = {name for freedom in (mechanism.freedoms if mechanism else ()) for name in freedom.velocities}
+        for name, value in self.initial.items():
+            if name in speeds and value:
+                what = f"has no effect: the start is looked for at rest, where speeds are 0, not {value:g}"
+                flaws.add(f"initial.{name}", what, "leave it out, or say initialisation = 'given'")
+        for delay in self.machine.delays:
+            if delay.before is not None:
+                what = "has no effect: at rest the signal has long been what it is at the start"
+                flaws.add(f"delays.{delay.name}.before", what, "leave it out, or say initialisation = 'given'")
 
     def raise_if_any(self, flaws: FlawList) -> None:
         """Raise what is found wrong later on, each flaw told where it stands in the scenario's file."""

@@ -13,6 +13,8 @@ from .between import interpolate
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 Kind = Literal["continuous", "held"]
+ROUNDING = 1e-15
+"""Part of a time that sums and products of times lose, so that 3 * 0.1 s is the tick at 0.3 s."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +74,10 @@ class Signal:
         self._check_range(times)
         flat = times.ravel()
         # The last row at or before t: the right limit at a jump, and never an interval of no length.
-        row = np.searchsorted(self.time, flat, side="right") - 1
-        result = self.values[row] if self.kind == "held" else self._interpolate(flat, row)
+        if self.kind == "held":
+            result = self.values[held_rows(self.time, flat, ROUNDING * np.abs(flat))]
+        else:
+            result = self._interpolate(flat, np.searchsorted(self.time, flat, side="right") - 1)
         return float(result[0]) if times.ndim == 0 else result.reshape(times.shape)
 
     @property
@@ -103,6 +107,11 @@ class Signal:
     def _interpolate(self, times: Floats, row: NDArray[np.intp]) -> Floats:
         rates = None if self.rate_values is None else self.rate_values[:, None]
         return interpolate(self.time, self.values[:, None], rates, self.knots, row, times)[:, 0]
+
+
+def held_rows(time: Floats, at: Floats, slack: Floats) -> NDArray[np.intp]:
+    """The last row at or before each time, also one that is later by no more than the slack [s]."""
+    return np.maximum(np.searchsorted(time, at + slack, side="right") - 1, 0)
 
 
 def frozen_array(values: ArrayLike) -> Floats:

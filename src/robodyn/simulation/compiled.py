@@ -142,6 +142,8 @@ class CompiledSystem:
         other.__dict__.update({key: self.__dict__[key] for key in (*READABLE, "checks") if key in self.__dict__})
         if "lane_module" in self.__dict__:
             other.__dict__["lane_module"] = self.lane_module
+        if "balance" in self.__dict__:
+            other.__dict__["balance"] = replace(self.balance, module=replace(self.balance.module, data=data))
         if "derivative_module" in self.__dict__:
             module, work = self.derivative_module
             other.__dict__["derivative_module"] = replace(module, data=data), work

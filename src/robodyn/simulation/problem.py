@@ -90,7 +90,7 @@ def parameter_tables(
     system = compiled.system
     return {
         "delay_times": np.array([values[f"{delay.owner}.time"] for delay in system.delays], float),
-        "history_start": _history_start(compiled, start, p, values),
+        "history_start": history_start(compiled, start, p, values),
         "breaks": break_times(system.discrete.breaks, values, start.time, start.time + duration),
     }
 
@@ -106,7 +106,7 @@ def deciding_numbers(system: System) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _history_start(compiled: CompiledSystem, start: Start, p: np.ndarray, values: Mapping[str, Any]) -> np.ndarray:
+def history_start(compiled: CompiledSystem, start: Start, p: np.ndarray, values: Mapping[str, Any]) -> np.ndarray:
     """Values of the delayed signals before the start: as given, else their own start values."""
     delays = compiled.system.delays
     given = np.array([values.get(f"{delay.owner}.before", 0.0) for delay in delays])

@@ -50,7 +50,7 @@ def _find_limit_warnings(system: System, values: Mapping[str, float]) -> list[st
     from robodyn.simulation.known_references import find_motions
 
     units = {info.name: info.unit for info in system.signals}
-    wanted = [pair for pair in dict.fromkeys(_references(system, list(limits))) if limits[pair[0]]]
+    wanted = [pair for pair in dict.fromkeys(find_references(system, list(limits))) if limits[pair[0]]]
     times, motions = find_motions(system, [signal for _, signal in wanted], values)
     found: dict[str, None] = {}
     for (joint, signal), motion in zip(wanted, motions, strict=True):
@@ -60,7 +60,7 @@ def _find_limit_warnings(system: System, values: Mapping[str, float]) -> list[st
     return list(found)
 
 
-def _references(system: System, joints: Sequence[str]) -> Iterator[tuple[str, str]]:
+def find_references(system: System, joints: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Every joint with a signal that it is to follow."""
     from robodyn.paths.reference import PathReference
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import traceback
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from robodyn.assembly.system import System
@@ -76,10 +75,16 @@ def simulate(
     states = dict(zip((state.name for state in system.states), begin.x.tolist(), strict=True))
     doubts: tuple[str, ...] = ()
     if not isinstance(what, CompiledSystem) or what.once:
-        find = partial(find_reference_warnings, system, numbers, states)
+
+        def find_doubts() -> list[str]:
+            from robodyn.simulation.start_fit import find_start_warnings
+
+            unfit = find_start_warnings(compiled, begin, values)
+            return [*find_reference_warnings(system, numbers, states), *unfit]
+
         # From the described start with the described numbers, references do the same every time.
         described = start is None and not parameters
-        doubts = tuple(system.recall("warnings of references", find) if described else find())
+        doubts = tuple(system.recall("doubts of the start", find_doubts) if described else find_doubts())
     if start is None:
         check_start_limits(system, states, numbers)
     try:

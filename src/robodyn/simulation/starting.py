@@ -49,7 +49,7 @@ def find_start(compiled: CompiledSystem, values: np.ndarray, before: Run | None 
     if before is None:
 
         def search() -> Start:
-            balance = compiled.balance if system.scenario.initialisation == "equilibrium" else None
+            balance = compiled.balance if system.scenario.initialisation == "at_rest" else None
             return search_start(system, values, balance)
 
         described = np.array_equal(values, compiled.described_values)
@@ -72,7 +72,7 @@ def search_start(system: System, values: np.ndarray, balance: Balance | None = N
         return Start(0.0, x, m)
     parameters = {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
     described = x
-    if system.scenario.initialisation == "equilibrium":
+    if system.scenario.initialisation == "at_rest":
         from robodyn.simulation.equilibrium import find_equilibrium
 
         rest = find_equilibrium(system, parameters=parameters, balance=balance)

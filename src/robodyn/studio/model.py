@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
@@ -21,6 +21,8 @@ from robodyn.results import Run
 from robodyn.simulation import compile_system, simulate
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.readiness import make_ready
+from robodyn.simulation.start_fit import find_start_warnings
+from robodyn.simulation.starting import find_start
 
 from .source import Source, Stamp, stamp_files
 
@@ -61,7 +63,13 @@ class Model:
         if self.compiled is None:
             return simulate(self.what, parameters=others, progress=progress)
         begun = with_starts(self.compiled, starts) if starts else self.compiled
-        return simulate(begun, parameters=others, progress=progress)
+        run = simulate(begun, parameters=others, progress=progress)
+        if begun.system.scenario.initialisation != "given":
+            return run
+        # A slider may leave a start behind that fitted the number before it.
+        numbers = begun.parameter_values(others)
+        unfit = find_start_warnings(begun, find_start(begun, numbers), numbers)
+        return replace(run, warnings=(*run.warnings, *unfit))
 
 
 @dataclass(frozen=True)

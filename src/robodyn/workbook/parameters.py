@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from robodyn.assembly import System
+from robodyn.simulation.starting import search_start
 from robodyn.workbook.cells import Placement, replace_marks
 from robodyn.workbook.names import CellNames
 from robodyn.workbook.row import STEP, RowProgram
+
+FOUND = "found for the numbers as exported; it does not follow when they change"
+"""Remark on start values that a run would search for."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +53,17 @@ def make_parameter_sheet(
     names = CellNames()
     step_entry = Entry("step", step, "s", names.give("h", short=True), "of time, the same in every row")
     tunable = [Entry(n.name, n.value, n.unit, names.give(n.name)) for n in system.parameters]
-    states = [Entry(s.name, s.start, s.unit, names.give(f"start.{s.name}")) for s in system.states]
-    memory = [Entry(m.name, m.start, m.unit, names.give(f"start.{m.name}")) for m in system.memory]
+    # A start that is searched for is that of the numbers as they are: formulas do not search.
+    start = search_start(system, np.array([number.value for number in system.parameters], float))
+    remark = "" if system.scenario.initialisation == "given" else FOUND
+    states = [
+        Entry(info.name, value, info.unit, names.give(f"start.{info.name}"), remark)
+        for info, value in zip(system.states, start.x.tolist(), strict=True)
+    ]
+    memory = [
+        Entry(info.name, value, info.unit, names.give(f"start.{info.name}"), remark)
+        for info, value in zip(system.memory, start.m.tolist(), strict=True)
+    ]
     samples = [_sample_entries(system, timing, k, step_entry.name, names) for k, timing in enumerate(row.timings, 1)]
     derived = {node: names.give(f"derived.{k}") for k, node in enumerate(placement.derived, start=1)}
 

@@ -93,6 +93,17 @@ def test_resampling_folds_nothing_and_leaves_gaps_missing():
     np.testing.assert_allclose(found.values[away], np.sin(2 * np.pi * 1.3 * found.time[away]), atol=5e-3)
 
 
+@pytest.mark.parametrize("clock", [lambda k: k * 1e-3, lambda k: k / 1000, lambda k: np.round(k * 1e-3 + 4e-7, 6)])
+def test_held_samples_stay_at_their_rows_when_times_are_rounded(clock):
+    k = np.arange(4000.0)
+    infos = (SignalInfo("u", "A", "held"), SignalInfo("w", "A"))
+    outcome, provenance = Outcome(OutcomeKind.FINISHED, "measured", 4.0), Provenance("measured", {})
+    data = Run(clock(k), np.column_stack([k, k]), infos, outcome, provenance)
+    same = resample(data, 1000.0)
+    assert np.array_equal(same["u"].values, k)
+    np.testing.assert_allclose(same["w"].values, k, atol=1e-2)
+
+
 def test_offset_and_skew_of_a_second_clock_are_found():
     rng = np.random.default_rng(5)
     wave = LowPass(8.0)(rng.normal(0, 1, 60_000), 1000.0)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.machines import cart, signals_only
+from support.machines import cart, servo, signals_only
 
 from robodyn import symbolic as sym
 from robodyn.analysis.sensitivity.system import sensitivity_system, unit_of_ratio
@@ -24,6 +24,19 @@ CHANGE = 1e-4
 MOTION = ("rail.position", "rail.velocity")
 
 SPRING = Block("spring", "spring", on="rail", parameters={"stiffness": 100.0, "damping": 0.4})
+BRISTLES = Block(
+    "friction",
+    "lugre_friction",
+    on="motor",
+    parameters={
+        "coulomb": 1.0,
+        "static": 1.2,
+        "stiffness": 2e3,
+        "damping": 20.0,
+        "viscous": 0.1,
+        "stribeck_velocity": 0.05,
+    },
+)
 VISCOUS = Block("drag", "viscous_friction", on="rail", parameters={"viscous": 3.0})
 
 
@@ -264,12 +277,25 @@ def test_tables_also_after_an_action_that_sets_their_input_to_a_constant():
 
 def test_a_run_from_equilibrium_starts_with_the_sensitivities_of_the_equilibrium():
     """At rest k s = m g: ds/dk = -m g / k^2, ds/dm = g / k."""
-    scenario = cart(SPRING, VISCOUS, gravity=9.81, initialisation="equilibrium", tunable=("cart.mass",))
+    scenario = cart(SPRING, VISCOUS, gravity=9.81, initialisation="at_rest", tunable=("cart.mass",))
     run = sensitivities(scenario, ["spring.stiffness", "cart.mass"], MOTION, (0.0, 1.0), FINE)
     # Newton's method ends at steps of 1e-10.
     by_stiffness = run["d(rail.position)/d(spring.stiffness)"].values
     np.testing.assert_allclose(by_stiffness, -2.0 * 9.81 / 100.0**2, rtol=1e-8)
     np.testing.assert_allclose(run["d(rail.position)/d(cart.mass)"].values, 9.81 / 100.0, rtol=1e-8)
+
+
+@pytest.mark.parametrize("friction", [(), (BRISTLES,)], ids=["frictionless", "bristles"])
+def test_a_servo_at_rest_starts_with_the_sensitivities_of_its_settled_controllers(friction):
+    """A stiffer gear sags less at once; the current that carries the arm knows of it, bristles do not."""
+    scenario = servo(resolution=0.0, delay=2e-3, friction=friction)
+    signals, times = ("arm.position", "drive.current", "velocity_loop.error_sum"), (0.0, 0.05, 0.15)
+    run = compare(scenario, ["gear.stiffness", "velocity_loop.integral"], signals, times, finer=1e-2)
+    arm = run["arm.position"].values[0]
+    torque, slope = -3.0 * 9.81 * 0.4 * math.cos(arm), 3.0 * 9.81 * 0.4 * math.sin(arm)
+    # k (0.3 - q) = T(q): dq/dk = (0.3 - q) / (k + T'(q)), with (0.3 - q) = T / k.
+    expected = torque / 2000.0 / (2000.0 + slope)
+    assert run["d(arm.position)/d(gear.stiffness)"].values[0] == pytest.approx(expected, rel=1e-8)
 
 
 def refused(scenario, *names):
@@ -307,7 +333,7 @@ def test_a_name_given_twice_is_refused():
 
 
 def test_start_values_that_are_only_a_guess_are_refused():
-    scenario = cart(SPRING, initialisation="equilibrium")
+    scenario = cart(SPRING, initialisation="at_rest")
     assert "guess" in refused(scenario, "initial.rail.position")["initial.rail.position"]
 
 

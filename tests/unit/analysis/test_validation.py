@@ -8,9 +8,22 @@ import pytest
 from robodyn import Recording, simulate
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.identification.identify import identify
+from robodyn.analysis.measurement.driven import drive_by_data
 from robodyn.analysis.validation import describe_validation, validate
 from robodyn.errors import ModelError
-from robodyn.model import Block, Body, Joint, Machine, Mechanism, Scenario
+from robodyn.model import (
+    Block,
+    Body,
+    Delay,
+    FormulaSignal,
+    Joint,
+    Load,
+    Machine,
+    Mechanism,
+    Point,
+    PrescribedMotion,
+    Scenario,
+)
 from robodyn.results import Run
 
 
@@ -75,6 +88,47 @@ def test_a_fit_with_a_measured_input_is_proved_on_what_it_has_not_seen(slide, da
     assert proof["rail.position"].rms == pytest.approx(1e-4, rel=0.2)
 
 
+def driven_cart(reference, **parts):
+    rail = Joint("rail", "prismatic", "ground", "mass", axis=(1.0, 0.0, 0.0))
+    mechanism = Mechanism("cart", (Body("mass", 1.0),), (rail,), points=(Point("tip", "mass"),), gravity=(0, 0, 0))
+    return Scenario("cart", Machine("cart", mechanism, (reference, *parts.pop("blocks", ())), **parts), 2.0)
+
+
+STILL = Block("reference", "constant_reference", unit="m", parameters={"constant": 0.0})
+WAVE = Block("reference", "sine_reference", unit="m", parameters={"amplitude": 0.1, "frequency": 0.5})
+EVERY_CENTISECOND = Recording(times=tuple(np.linspace(0, 2, 201).tolist()))
+
+
+def test_a_measured_signal_reaches_formulas_delays_and_loads():
+    parts = {
+        "delays": (Delay("late", "reference.value", 0.1),),
+        "signals": (FormulaSignal("error", "reference.value - rail.position"),),
+        "loads": (Load("push", "tip", force=(10.0, 0.0, 0.0), times="reference.value"),),
+    }
+    truth = simulate(driven_cart(WAVE, **parts), recording=EVERY_CENTISECOND)
+    scenario = drive_by_data(driven_cart(STILL, **parts), truth, ["reference.value"])
+    driven = simulate(scenario, recording=EVERY_CENTISECOND)
+    for name in ("error", "late.output", "rail.position"):
+        # Straight lines between samples of a sine: (w h)^2 / 8 of its amplitude, and what that does to the cart.
+        np.testing.assert_allclose(driven[name].values, truth[name].values, atol=1e-3 * np.ptp(truth[name].values))
+
+
+def test_a_measured_position_prescribes_a_motion_with_the_rates_that_belong_to_it():
+    still = {"position": "reference.value", "velocity": 0.0, "acceleration": 0.0}
+    rates = {"velocity": "reference.rate", "acceleration": "reference.acceleration"}
+    wave = driven_cart(WAVE, constraints=(PrescribedMotion("feed", "rail", **still | rates),))
+    truth = simulate(wave.replaced(initialisation="assembled"), recording=EVERY_CENTISECOND)
+    standing = driven_cart(STILL, constraints=(PrescribedMotion("feed", "rail", **still),))
+    held = standing.replaced(initialisation="assembled")
+    driven = simulate(drive_by_data(held, truth, ["reference.value"]), recording=EVERY_CENTISECOND)
+    np.testing.assert_allclose(driven["rail.position"].values, truth["rail.position"].values, atol=1e-5)
+    # In the middle: at its ends a natural spline has no acceleration.
+    np.testing.assert_allclose(driven["rail.velocity"](1.0), truth["rail.velocity"](1.0), rtol=1e-3)
+    steps = replace(truth, infos=tuple(replace(info, kind="held", rate=None) for info in truth.infos))
+    with pytest.raises(ModelError, match="'feed' would jump"):
+        drive_by_data(held, steps, ["reference.value"])
+
+
 def test_what_cannot_drive_or_be_compared_is_refused(slide, data):
     with pytest.raises(ModelError, match=r"rail.position: is not computed by a block"):
         validate(slide, data, ["rail.position"])
@@ -95,5 +149,5 @@ def test_a_current_that_a_drive_gives_beside_its_force_is_its_effort(slide, data
     amperes = replace(data, values=data.values[:, columns] / [1.0, 2.0], infos=infos)
     found = identify(driven.with_numbers({"mass.mass": 3.0}), amperes)
     assert found.numbers["mass.mass"] == pytest.approx(2.0, rel=1e-3)
-    with pytest.raises(ModelError, match=r"rail.drive.current: is read by no block: it would drive nothing"):
+    with pytest.raises(ModelError, match=r"rail.drive.current: is read by nothing: it would drive nothing"):
         validate(driven, amperes, ["rail.drive.current"])

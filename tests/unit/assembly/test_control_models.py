@@ -197,10 +197,10 @@ def test_a_start_that_is_still_to_be_found_may_be_singular():
     model = ControlModel(task=("tool.position.x", "tool.position.z"))
     stretched = replace(arm(law="operational_space_control", model=model, target=(0.6, 0.2)), initial={})
     assert "no force accelerates +1 tool.position.x" in flawed(stretched)
-    assemble(replace(stretched, initialisation="equilibrium"))
+    assemble(replace(stretched, initialisation="at_rest"))
     across = ControlModel(task=("shoulder.position", "elbow.position"), axes=("shoulder",))
     only = replace(stretched.machine.blocks[0], model=across, acts={"torque": ("shoulder",)})
-    hidden = replace(stretched, initialisation="equilibrium", machine=replace(stretched.machine, blocks=(only,)))
+    hidden = replace(stretched, initialisation="at_rest", machine=replace(stretched.machine, blocks=(only,)))
     assert "which 1 axes cannot control one by one" in flawed(hidden)
 
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import openpyxl
 import pytest
+from support.machines import cart
 
-from robodyn import Block, Delay, Event, ModelError, Solver, assemble
+from robodyn import Block, Delay, Event, ModelError, Solver, assemble, simulate
 from robodyn import symbolic as sym
 from robodyn.catalog import pendulum, scara_ptp
 from robodyn.workbook import make_plan, write_workbook
@@ -83,6 +84,15 @@ def test_what_depends_on_parameters_alone_is_computed_once(scara):
 def test_a_shared_function_is_computed_in_one_column(scara):
     plan = make_plan(scara, EULER, 10)
     assert sum(later.count("SIN(") for _, later in plan.lines) == 2
+
+
+def test_a_start_at_rest_is_found_for_the_numbers_as_they_are_and_that_is_said():
+    spring = Block("spring", "spring", on="rail", parameters={"stiffness": 100.0})
+    scenario = cart(spring, gravity=9.81, initialisation="at_rest")
+    found = {e.label: e for e in make_plan(assemble(scenario), HEUN).parameters.sections["Start values"]}
+    assert found["rail.position"].value == pytest.approx(simulate(scenario)["rail.position"].values[0], rel=1e-12)
+    assert found["rail.position"].value != 0
+    assert "does not follow" in found["rail.position"].remark
 
 
 def test_rows_follow_from_the_duration():

@@ -39,7 +39,7 @@ def find_point(
     p = _parameter_values(system, changes)
     if isinstance(at, OperatingPoint):
         return _check_sizes(system, replace(at, p=p))
-    if at == "equilibrium" or (at == "start" and system.scenario.initialisation == "equilibrium"):
+    if at == "equilibrium" or (at == "start" and system.scenario.initialisation == "at_rest"):
         found = find_equilibrium(system, parameters=changes, balance=balance)
         return OperatingPoint(0.0, found.x, found.d, found.m, p)
     t, values = _values_at(system, at)

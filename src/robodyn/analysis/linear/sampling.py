@@ -193,7 +193,8 @@ class SampledParts:
         blocks = [block.name for block in self.system.scenario.machine.all_blocks if block.info.disturbance]
         message = {"none": "is left out", "stuck": "sticks", "sliding": "slides"}[self.friction]
         friction = f"friction {message}: {', '.join(blocks)}" if blocks else ""
-        return tuple(filter(None, [friction, describe_staircases(self.staircases)]))
+        late_reads = map(str, self.system.discrete.late_reads)
+        return tuple(filter(None, [friction, describe_staircases(self.staircases), *late_reads]))
 
 
 def _variable(info: StateInfo | MemoryInfo, value: float) -> Variable:

@@ -1,19 +1,21 @@
 """Measured inputs: a scenario in which recorded signals take the place of computed ones.
 
-A signal that blocks read is read from the recording; a force that a block puts on a joint is the recorded force. What
-computed it before, such as a controller, goes on computing and has no effect.
+Whatever reads such a signal reads the recording: blocks, formulas, delays, loads, prescribed motions, events, the
+nominal motion. A force that a block puts on a joint is the recorded force. What computed it before, such as a
+controller, goes on computing and has no effect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from robodyn.errors import FlawList, nearest
 from robodyn.laws.recorded import RecordedReference
-from robodyn.model import Block, Scenario
+from robodyn.model import Block, PrescribedMotion, Scenario
+from robodyn.model.description import Description
 from robodyn.results import Run
 
 SOURCE = "measured"
@@ -21,49 +23,70 @@ FORCES = ("torque", "force")
 
 
 def drive_by_data(scenario: Scenario, data: Run, signals: Sequence[str]) -> Scenario:
-    """The scenario driven by these signals of the data, in straight lines between samples, held ones held."""
+    """The scenario driven by these signals of the data: held ones held, others in straight lines between samples, or
+    as a cubic spline where a motion is prescribed by them."""
+    machine = scenario.machine
     _check(scenario, data, signals)
-    _refuse_unread(scenario, signals)
-    blocks = list(scenario.machine.blocks)
-    sources = {}
+    sources = {signal: f"{SOURCE}.{signal}.value" for signal in signals}
+
+    def rename(to: str, name: str) -> str:
+        return sources.get(name, name) if to == "signal" else name
+
+    # A prescribed motion needs rates that belong to its position: those of the spline, unless they are measured too.
+    prescribed = set[str]()
+    constraints = list[Description]()
+    for constraint in machine.constraints:
+        if isinstance(constraint, PrescribedMotion) and constraint.position in sources:
+            prescribed.add(constraint.position)
+            rates = {"velocity": "rate", "acceleration": "acceleration"}
+            own = {key: f"{SOURCE}.{constraint.position}.{rate}" for key, rate in rates.items()}
+            own = {key: name for key, name in own.items() if getattr(constraint, key) not in sources}
+            constraint = constraint.replaced(**own)
+        constraints.append(constraint)
+
+    blocks = list(machine.blocks)
     for signal in signals:
-        name = f"{SOURCE}.{signal}"
-        sources[signal] = f"{name}.value"
         owner, _, output = signal.rpartition(".")
         recorded = _recorded(data, signal)
+        if signal in prescribed:
+            recorded = replace(recorded, interpolation="cubic")
         for i, block in enumerate(blocks):
             if block.name == owner and block.on and output in FORCES:
                 blocks[i] = Block(owner, "torque_source", block.on, {"command": sources[signal]})
-        blocks.append(Block(name, recorded))
-    rewired = [_rewired(block, sources) for block in blocks]
-    return scenario.replaced(machine=scenario.machine.replaced(blocks=tuple(rewired)))
+        blocks.append(Block(f"{SOURCE}.{signal}", recorded))
+
+    # State controllers are designed for what they read, and read nothing of this: see `_check`.
+    fresh = machine.replaced(blocks=tuple(blocks), constraints=tuple(constraints), controllers=())
+    driven = scenario.replaced(machine=fresh).renamed(rename)
+    return driven.replaced(machine=driven.machine.replaced(controllers=machine.controllers))
 
 
 def _check(scenario: Scenario, data: Run, signals: Sequence[str]) -> None:
-    flaws = FlawList()
-    owners = {block.name for block in scenario.machine.blocks}
+    machine, flaws = scenario.machine, FlawList()
+    owners = {block.name for block in machine.blocks}
+    read = {name for _, to, name in scenario.references() if to == "signal"}
+    designed = {name: one.name for one in machine.controllers for name in (*one.measured, *one.applied)}
+    held = {c.position: c.name for c in machine.constraints if isinstance(c, PrescribedMotion)}
     for signal in signals:
+        owner, _, output = signal.rpartition(".")
         if signal not in data:
             flaws.add(signal, "is not in the data", nearest(signal, data.names))
-        elif signal.rpartition(".")[0] not in owners:
-            flaws.add(signal, "is not computed by a block", nearest(signal.rpartition(".")[0], owners))
+        elif owner not in owners:
+            flaws.add(signal, "is not computed by a block", nearest(owner, owners))
         elif np.isnan(data[signal].values).any():
             row = int(np.flatnonzero(np.isnan(data[signal].values))[0])
             flaws.add(
                 signal, f"is missing at row {row + 1}", "an input is needed at all times: fill it in, or resample"
             )
-    flaws.raise_if_any("measured inputs")
-
-
-def _refuse_unread(scenario: Scenario, signals: Sequence[str]) -> None:
-    """A measured signal that nothing reads, and that is no force, would drive nothing."""
-    flaws = FlawList()
-    for signal in signals:
-        owner, _, output = signal.rpartition(".")
-        forces = [b.on for b in scenario.machine.blocks if b.name == owner and b.on and output in FORCES]
-        probe = {signal: ""}
-        if not forces and all(_rewired(block, probe) is block for block in scenario.machine.blocks):
-            flaws.add(signal, "is read by no block: it would drive nothing", "name the force, or what the drive reads")
+        elif signal in designed:
+            what = f"is read by the controller '{designed[signal]}', which is designed for the computed one"
+            flaws.add(signal, what, "put blocks in its place, or leave the signal computed")
+        elif signal in held and data[signal].kind == "held":
+            flaws.add(signal, f"is held: the prescribed motion '{held[signal]}' would jump", "leave `held` out")
+        # A measured signal that nothing reads, and that is no force, would drive nothing.
+        forces = [b.on for b in machine.blocks if b.name == owner and b.on and output in FORCES]
+        if not forces and signal not in read and signal in data and owner in owners:
+            flaws.add(signal, "is read by nothing: it would drive nothing", "name the force, or what the drive reads")
     flaws.raise_if_any("measured inputs")
 
 
@@ -73,11 +96,3 @@ def _recorded(data: Run, signal: str) -> RecordedReference:
     how = "held" if own.kind == "held" else "linear"
     times, points = (tuple(part[rising].tolist()) for part in (own.time, own.values))
     return RecordedReference(times, points, how, unit=own.unit or None, source=signal)
-
-
-def _rewired(block: Block, sources: dict[str, str]) -> Block:
-    def renamed(value: Any) -> Any:
-        return tuple(map(renamed, value)) if isinstance(value, tuple) else sources.get(value, value)
-
-    inputs = {key: renamed(value) for key, value in block.inputs.items()}
-    return block if inputs == dict(block.inputs) else block.replaced(inputs=inputs)

@@ -13,8 +13,9 @@ import numpy as np
 
 from robodyn.analysis.measurement.data_sheet import GAP
 from robodyn.errors import Flaw, FlawList, ModelError
+from robodyn.laws.recorded import AT_TICK
 from robodyn.results import Run, SignalInfo
-from robodyn.results.signal import Floats
+from robodyn.results.signal import Floats, held_rows
 
 ANTI_ALIAS = 0.4
 """Cutoff of a signal that is sampled anew, by the new rate: an octave above half of it is down by 40 dB and more."""
@@ -126,7 +127,9 @@ def _interpolate(at: Floats, time: Floats, values: Floats, infos: tuple[SignalIn
         inside = (at >= t[0] - 1e-9 * gap) & (at <= t[-1] + 1e-9 * gap)
         apart = np.minimum(np.abs(at - t[row]), np.abs(at - t[row + 1]))
         near = (t[row + 1] - t[row] <= gap) | (apart <= 1e-6 * gap)
-        curve = y[row] if info.kind == "held" else _cubic(t, y, at)
+        # Clocks of logs are rounded: a held sample that is late by so little is there.
+        slack = AT_TICK * (t[row + 1] - t[row])
+        curve = y[held_rows(t, at, slack)] if info.kind == "held" else _cubic(t, y, at)
         found[:, k] = np.where(inside & near, curve, np.nan)
     return found
 

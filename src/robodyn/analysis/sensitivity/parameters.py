@@ -89,8 +89,8 @@ def check_quaternions(scenario: Scenario, names: Sequence[str], flaws: FlawList)
 def _find_initial(system: System, name: str, flaws: FlawList) -> Direction | None:
     wanted = name.removeprefix(INITIAL)
     check_quaternions(system.scenario, [name], flaws)
-    if system.scenario.initialisation == "equilibrium":
-        flaws.add(name, "is only a guess of the equilibrium the run starts at", "leave it out")
+    if system.scenario.initialisation == "at_rest":
+        flaws.add(name, "is only a guess of the rest that the run starts at", "leave it out")
         return None
     for k, state in enumerate(system.states):
         if state.name == wanted:

@@ -1,7 +1,8 @@
 /* Where does a run start whose start is looked for: at rest, or where all constraints are met?
 
    The searches of the simulation, from the described start values, with the parameters and inputs as they are set:
-     at rest:   f(t, x, d, m, p) = 0, delayed signals are what they are now, tasks leave m as it is
+     at rest:   f(t, x, d, m, p) = 0, delayed signals are what they are now, tasks leave m as it is; quantisers are
+                ideal and friction carries nothing, then tasks run with quantisers as they are
      assembled: h(q, t) = 0 by the shortest steps, then h'(q, v, t) = 0, without what keeps its start value */
 
 #include "unit.h"
@@ -14,18 +15,24 @@
 #define SETTLED 1e-10
 #define STILL 1e-6
 #define CLOSED 1e-9
+#define TOUCHING 1e-9
+#define SUM 1e-9
 
-enum { REST_STEPS = 40, TRANSIENT_STEPS = 2000, CLOSING_STEPS = 100 };
+enum { REST_STEPS = 40, TRANSIENT_STEPS = 2000, SAMPLES = 100, CLOSING_STEPS = 100 };
 
 typedef struct {
   double matrix[ROOM(START_ROWS * START_COLUMNS)], right[ROOM(START_ROWS)];
   double values[ROOM(2 * START_ROWS)], fresh[ROOM(2 * START_ROWS)];
   double z[ROOM(START_COLUMNS)], trial[ROOM(START_COLUMNS)], step[ROOM(START_COLUMNS)];
+  double ideal[ROOM(N_P + N_PRELUDE + N_DATA)];
 } Work;
 
 static void call(Run *run, Kernel kernel, double t, const double *x, double *out) {
   kernel(&t, x, run->d, run->m, run->p, out);
 }
+
+/* Rest is that of references just before the start. */
+static double before(const Run *run) { return run->t - 1e-12; }
 
 static double largest(const double *values, int n) {
   double found = 0.0;
@@ -61,20 +68,23 @@ static void put(Run *run, const double *z) {
 
 static void measure_rates(Run *run, const double *z, double *rates) {
   put(run, z);
-  call(run, KERNEL_REST, run->t, run->x, rates);
+  call(run, KERNEL_REST, before(run), run->x, rates);
   for (int i = 0; i < N_REST; i++) rates[i] /= REST_SCALE[i];
 }
 
-/* step = (E / h - J)^-1 rates, E the identity for states with a rate; an infinite h is Newton's. */
+/* step = (E / h - J)^-1 rates, E the identity for states with a rate; an infinite h is Newton's. What is fixed stays. */
 static void solve_step(Run *run, Work *work, double h, double part) {
   put(run, work->z);
-  call(run, KERNEL_REST_JACOBIAN, run->t, run->x, work->matrix);
+  call(run, KERNEL_REST_JACOBIAN, before(run), run->x, work->matrix);
   for (int j = 0; j < N_REST; j++) {
     for (int i = 0; i < N_REST; i++) work->matrix[j * N_REST + i] *= -(REST_SCALE[j] / REST_SCALE[i]);
-    if (j < N_REST_RATES) work->matrix[j * N_REST + j] += 1.0 / h;
   }
+  for (int k = 0; k < N_FIXED; k++)
+    for (int i = 0; i < N_REST; i++) work->matrix[REST_FIXED[k] * N_REST + i] = 0.0;
+  for (int j = 0; j < N_REST_RATES; j++) work->matrix[j * N_REST + j] += 1.0 / h;
   memcpy(work->right, work->values, N_REST * sizeof(double));
   solve_shortest(work->matrix, work->right, N_REST, N_REST, part, work->step);
+  for (int k = 0; k < N_FIXED; k++) work->step[REST_FIXED[k]] = 0.0;
 }
 
 /* trial = z + factor step, and the rates there. */
@@ -119,14 +129,47 @@ static void rest_in_time(Run *run, Work *work) {
   }
 }
 
+/* Let tasks run where the states stand until they change nothing, with the parameters as they are set; sums stay. */
+static void sample(Run *run, Work *work) {
+  int n = 0, written[ROOM(N_REST)];
+  for (int i = N_REST_RATES + N_D; i < N_REST; i++)
+    if (fabs(work->matrix[i * N_REST + i]) > SUM) written[n++] = i;
+  for (int k = 0, settled = n == 0; k < SAMPLES && !settled; k++) {
+    measure_rates(run, work->z, work->values);
+    settled = 1;
+    for (int i = 0; i < n; i++) {
+      double *z = &work->z[written[i]], change = work->values[written[i]];
+      *z += change;
+      settled = settled && fabs(change) <= SETTLED * (1.0 + fabs(*z));
+    }
+  }
+  put(run, work->z);
+}
+
 static void begin_at_guess(Unit *unit, Work *work) {
   guess(unit);
   for (int i = 0; i < N_REST; i++) work->z[i] = *unknown(unit->run, i) / REST_SCALE[i];
+  call(unit->run, KERNEL_REST_JACOBIAN, before(unit->run), unit->run->x, work->matrix);
+  sample(unit->run, work);
 }
 
-static int find_rest(Unit *unit, Work *work, char *complaint, size_t room) {
+/* Whether references stand still, and what is rigid does not touch: the rest would be another one. */
+static int check_conditions(Run *run, int first, int n, const char *sentence, char *complaint, size_t room) {
+  double values[ROOM(N_MOVING + N_APART)] = {0.0};
+  if (n > 0) call(run, KERNEL_REST_CONDITIONS, before(run), run->x, values);
+  for (int k = first; k < first + n; k++)
+    if (!(values[k] <= TOUCHING && (k >= N_MOVING || values[k] >= -TOUCHING))) {
+      compose(complaint, room, sentence, CONDITION_NAME[k], values[k]);
+      return 0;
+    }
+  return 1;
+}
+
+static int search_rest(Unit *unit, Work *work, char *complaint, size_t room) {
   Run *run = unit->run;
   begin_at_guess(unit, work);
+  if (!check_conditions(run, 0, N_MOVING, "'%s' is %g before the start: what follows it cannot rest", complaint, room))
+    return 0;
   if (!rest_by_newton(run, work)) {
     begin_at_guess(unit, work);
     rest_in_time(run, work);
@@ -137,7 +180,21 @@ static int find_rest(Unit *unit, Work *work, char *complaint, size_t room) {
       compose(complaint, room, "nothing at rest found near the start: '%s' still moves", REST_NAME[i]);
       return 0;
     }
-  return 1;
+  return check_conditions(run, N_MOVING, N_APART, "the rest found is inside of '%s', by %g m", complaint, room);
+}
+
+/* At rest with ideal quantisers first, by parameters of their own. */
+static int find_rest(Unit *unit, Work *work, char *complaint, size_t room) {
+  const double *real = unit->run->p;
+  memcpy(work->ideal, real, sizeof work->ideal);
+  for (int k = 0; k < N_IDEAL; k++) work->ideal[IDEAL_PLACE[k]] = IDEAL_VALUE[k];
+  if (N_IDEAL > 0 && N_PRELUDE > 0) model_prelude(work->ideal, work->ideal + N_P);
+  unit->run->p = work->ideal;
+  int found = search_rest(unit, work, complaint, room);
+  call(unit->run, KERNEL_REST_JACOBIAN, before(unit->run), unit->run->x, work->matrix);
+  unit->run->p = real;
+  if (found && N_IDEAL > 0) sample(unit->run, work);
+  return found;
 }
 
 /* Residuals on both levels, and the gradients of the first by what may change. */

@@ -225,7 +225,7 @@ def hanging_cable(name: str, cable: Cable, machine: Machine, duration: float, ti
         recording=Recording(rate=RATE, signals=(*KEPT, *(f"{name}.*" for name in others))),
         solver=SOLVER,
         title=title,
-        initialisation="equilibrium",
+        initialisation="at_rest",
         constraint_method=TREATMENT,
     )
 

@@ -176,6 +176,6 @@ def delta_hold(
         symmetric_pose(robot, angle),
         solver=Solver("dopri5", rtol=1e-8, atol=1e-10),
         title="Delta robot held by constant motor torques",
-        initialisation="equilibrium",
+        initialisation="at_rest",
         constraint_method=ConstraintMethod("baumgarte", pole),
     )

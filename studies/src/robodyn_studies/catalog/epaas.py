@@ -137,7 +137,7 @@ def _scenario(
     """A run from the rest with all pistons at their centres, or at offsets from them."""
     machine = epaas_machine(targets, **options)
     rest = guess_rest(options, offsets or {})
-    return Scenario(name, machine, duration, rest, solver=SOLVER, initialisation="equilibrium", title=title)
+    return Scenario(name, machine, duration, rest, solver=SOLVER, initialisation="at_rest", title=title)
 
 
 def epaas_hold(duration: float = 0.5, **options: Unpack[Options]) -> Scenario:

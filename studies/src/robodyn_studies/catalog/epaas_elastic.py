@@ -65,4 +65,4 @@ def epaas_elastic(duration: float = 0.5, **options: Unpack[Options]) -> Scenario
     machine = epaas_elastic_machine(**chosen)
     title = "EPAAS robot at rest, upper arm and gripper elastic"
     rest = guess_rest(chosen, {})
-    return Scenario("epaas-elastic", machine, duration, rest, solver=SOLVER, initialisation="equilibrium", title=title)
+    return Scenario("epaas-elastic", machine, duration, rest, solver=SOLVER, initialisation="at_rest", title=title)

@@ -72,7 +72,7 @@ def epaas_rig(
         machine,
         duration,
         solver=SOLVER,
-        initialisation="equilibrium",
+        initialisation="at_rest",
         title=f"EPAAS test rig, step of {abs(amplitude):g} V {verb}, {mass:g} kg",
     )
 

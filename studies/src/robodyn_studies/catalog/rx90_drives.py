@@ -44,7 +44,7 @@ def _friction_at(place: str, numbers: rx.Friction) -> Block:
 
 
 def axis_blocks(k: int) -> tuple[Block, ...]:
-    """Encoder, controller and motor of one axis (1 to 6), in the order in which the samples are taken."""
+    """Encoder, controller and motor of one axis (1 to 6)."""
     return (_encoder(k), _position_loop(k), _feed_forward(k), _velocity_loop(k), _current_loop(k), _motor(k))
 
 
