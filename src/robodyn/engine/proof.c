@@ -426,8 +426,19 @@ double scan_step(Run *run) {
   /* Conditions begin with the levels that they have once the instant is over; guards have signs. */
   if (run->model->n_conditions > 0 && instant < LEAVING_PART) {
     const double *values = conditions_at(run, instant, V_POINT);
-    for (int64_t j = first; j < count_all(run); j++)
-      if (run->level[j] != ASIDE) run->level[j] = level_of(kind_of(run, j), values[j - first]);
+    int jumps = 0;
+    for (int64_t j = first; j < count_all(run); j++) {
+      int64_t level = level_of(kind_of(run, j), values[j - first]);
+      if (run->level[j] == ASIDE) continue;
+      jumps |= kind_of(run, j) != KINK && differs(kind_of(run, j), run->level[j], level);
+      run->level[j] = level;
+    }
+    /* The slope at the start of the step is that of the other side: a very short one leads there. */
+    if (jumps && adaptive && run->n_cuts < MOST_CUTS && must_end_at_changes(run) && 4.0 * instant < 1.0) {
+      run->n_cuts = MOST_CUTS;
+      run->cut = 2.0 * instant * run->h_tried;
+      return CUT;
+    }
     begin = instant;
   }
   while (left < 1.0) {
