@@ -434,10 +434,10 @@ class _Enclosure:
         exact = [b.middle for b in own if isinstance(b, _Ball) and b.radius is None]
         if op not in ("settled", "locate", "gather", "seek", "row") and len(exact) == len(own):
             return _Ball(self._add(op, *exact))
-        rule = getattr(self, f"on_{op}", None)
+        rule = RULES.get(op)
         bounds: Bounds = self._unknown()
         if rule is not None:
-            bounds = rule(node, *own)
+            bounds = rule(self, node, *own)
         elif op in _RISING:
             bounds = self._between(*(self._add(op, self._into(op, end)) for end in self._ends(self.ball(own[0]))))
         finite = op not in _UNLIMITED and all(not isinstance(b, _Ball) or b.finite for b in own)
@@ -781,3 +781,9 @@ _UNLIMITED = frozenset(
     ]
 )
 """Operations whose bounds may be infinite."""
+
+
+RULES: dict[str, Callable[..., Bounds]] = {
+    name.removeprefix("on_"): rule for name, rule in vars(_Enclosure).items() if name.startswith("on_")
+}
+"""How each operation is bounded that is neither monotonic nor unknown."""
