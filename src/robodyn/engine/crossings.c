@@ -342,13 +342,15 @@ int locate_events(Run *run) {
   }
   /* Guards of which nothing can be said are looked at. */
   int64_t n_log = run->n_log, n_unproven = run->n_unproven, n_missed = run->n_missed;
-  int64_t end_known = run->end_known, evaluations = run->evaluations;
+  int64_t end_known = run->end_known, evaluations = run->evaluations, slope_known = run->slope_known, dense = run->dense_known;
   need_dense(run);
   double place = scan_step(run);
   /* A fixed step that nothing ends is looked at, not changed: see take_probe. */
   if (run->n_active == 0 && !run->method->adaptive) {
     run->end_known = end_known;
     run->evaluations = evaluations;
+    run->slope_known = slope_known;
+    run->dense_known = dense;
   }
   if (place < 0.0) {
     /* What was noted of this step is found again. */

@@ -327,6 +327,13 @@ static double beside(const Run *run) {
   return BESIDE * run->solver->rtol * largest(run->largest_step, run->h_tried) + 8.0 * INSTANT * time_resolution(run);
 }
 
+/* Whether changes follow one another so closely that they will not end; the last is at a time. */
+static int follows_quickly(Run *run, double at) {
+  run->quick = at - run->changed_at < SLIDING * run->h_tried ? run->quick + 1 : 0;
+  run->changed_at = at;
+  return run->quick > MOST_QUICK;
+}
+
 /* Whether the step is to be made again up to a place of it where condition j changes: not where that is its end, where it is
    as near to its start as makes no difference, or changes follow one another so closely that they will not end.
 
@@ -343,10 +350,7 @@ static int ends_at_change(Run *run, int64_t j, double place) {
     length += 0.25 * margin;
   double at = run->t + length;
   if (length <= run->min_step || at >= run->t_stop) return 0;
-  if (run->n_cuts == 0) {
-    run->quick = at - run->changed_at < SLIDING * run->h_tried ? run->quick + 1 : 0;
-    if (run->quick > MOST_QUICK) return 0;
-  }
+  if (run->n_cuts == 0 && follows_quickly(run, at)) return 0;
   run->n_cuts++;
   run->changed_at = at;
   run->cut = length;
@@ -426,8 +430,20 @@ double scan_step(Run *run) {
   /* Conditions begin with the levels that they have once the instant is over; guards have signs. */
   if (run->model->n_conditions > 0 && instant < LEAVING_PART) {
     const double *values = conditions_at(run, instant, V_POINT);
-    for (int64_t j = first; j < count_all(run); j++)
-      if (run->level[j] != ASIDE) run->level[j] = level_of(kind_of(run, j), values[j - first]);
+    int jumps = 0;
+    for (int64_t j = first; j < count_all(run); j++) {
+      int64_t level = level_of(kind_of(run, j), values[j - first]);
+      if (run->level[j] == ASIDE) continue;
+      jumps |= kind_of(run, j) != KINK && differs(kind_of(run, j), run->level[j], level);
+      run->level[j] = level;
+    }
+    /* The slope at the start of the step is that of the other side: a very short one leads there. */
+    if (jumps && adaptive && run->n_cuts < MOST_CUTS && must_end_at_changes(run) && 4.0 * instant < 1.0) {
+      run->n_cuts = MOST_CUTS;
+      run->cut = 2.0 * instant * run->h_tried;
+      if (follows_quickly(run, run->t + run->cut)) run->cut = 0.0;
+      if (run->cut > 0.0) return CUT;
+    }
     begin = instant;
   }
   while (left < 1.0) {

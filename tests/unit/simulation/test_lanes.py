@@ -36,8 +36,9 @@ MACHINES = {
 
 
 def bits(trajectory):
-    """Everything that a run left but the time it took."""
+    """Everything that a run left but the time it took, and what was proven of it, which is nothing in a convoy."""
     found = trajectory._asdict()
+    del found["proof"]
     found["counters"] = found["counters"]._replace(wall_time=0.0)
     found["probes"] = [each.tobytes() for each in found["probes"]]
     return {name: each.tobytes() if isinstance(each, np.ndarray) else each for name, each in found.items()}
