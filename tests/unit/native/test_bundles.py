@@ -6,7 +6,7 @@ import pytest
 
 from robodyn.native import read_program
 from robodyn.native.bundles import Bundles
-from robodyn.native.kernel import improve_program
+from robodyn.native.compiling import improve_program
 from robodyn.native.layout import order_operations
 
 JOINTS = 7
