@@ -118,15 +118,19 @@ bench: setup
 	$(PIP) --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
-# Pages of the studies are written once; `make clean` removes them. What the site needs is not installed for anything else.
+# Pages of the studies are written once; `make clean` removes them. The site needs nothing of what tests need.
 STUDY_PAGES := $(patsubst %,docs/studies/%.md,scara epaas constraints rx90 cosimulation)
 
-docs: setup $(STUDY_PAGES)
-	$(PIP) --editable '.[docs]'
+$(VENV)/.docs: $(BIN)/pip pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
+	@echo "Installing what the site needs into $(VENV) ..."
+	@$(PIP) --editable '.[docs]' --editable ./studies
+	@touch $@
+
+docs: $(VENV)/.docs $(STUDY_PAGES)
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs site
 	@echo "The site is site/index.html"
 
-docs/studies/%.md: | setup
+docs/studies/%.md: | $(VENV)/.docs
 	$(BIN)/robodyn reproduce $* --page docs/studies > /dev/null
 
 clean:

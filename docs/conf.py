@@ -11,11 +11,15 @@ from pygments.lexers.special import TextLexer
 
 sys.path.insert(0, str(Path(__file__).with_name("extensions")))
 
+# The tests read all pages, every warning an error, and run nothing: no notebook, example or replay.
+READ_ONLY = bool(os.environ.get("ROBODYN_SITE_READ_ONLY"))
+
 project = "robodyn"
 release = version_of("robodyn")
 copyright = "the authors of robodyn, Apache-2.0"
 
-extensions = ["myst_nb", "sphinx_design", "mathml", "api_pages", "gallery_pages", "replays"]
+reader = "myst_parser" if READ_ONLY else "myst_nb"
+extensions = [reader, "sphinx_design", "mathml", "api_pages", "gallery_pages", "replays"]
 exclude_patterns = ["extensions", "studies/*/**"]
 suppress_warnings = ["ref.python"]  # Types of one name that several packages have.
 
@@ -53,4 +57,8 @@ def leave_out_empty_lists(app: Any, name: str, source: list[str]) -> None:
 def setup(app: Any) -> None:
     os.environ["ROBODYN_QUIET"] = "1"  # No word of compiling in what tutorials show.
     app.add_lexer("csv", TextLexer)
+    if READ_ONLY:
+        from sphinx.directives.code import CodeBlock
+
+        app.add_directive("code-cell", CodeBlock)
     app.connect("source-read", leave_out_empty_lists)

@@ -6,6 +6,7 @@ An example begins with a question, has a `main()` that returns numbers, and a `d
 from __future__ import annotations
 
 import ast
+import os
 import re
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -83,7 +84,8 @@ def _card(name: str, drawn: bool) -> str:
 
 def write_pages() -> None:
     FOLDER.mkdir(exist_ok=True)
-    drawn = {name: draw(name) for names in GROUPS.values() for name in names}
+    read_only = bool(os.environ.get("ROBODYN_SITE_READ_ONLY"))
+    drawn = {name: not read_only and draw(name) for names in GROUPS.values() for name in names}
     pages = {name: make_page(name, drawn[name]) for name in drawn} | {"index": make_index(drawn)}
     for name, text in pages.items():
         path = FOLDER / f"{name}.md"

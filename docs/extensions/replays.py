@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -31,7 +32,7 @@ class Replay(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         name = self.arguments[0]
         path = Path(self.env.app.outdir) / "replays" / f"{Path(name).stem}.html"
-        if not path.is_file():
+        if not path.is_file() and not os.environ.get("ROBODYN_SITE_READ_ONLY"):
             path.parent.mkdir(parents=True, exist_ok=True)
             write_report(rd.simulate(_find(name)), path)
         source = "../" * self.env.docname.count("/") + f"replays/{path.name}"

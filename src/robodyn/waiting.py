@@ -94,9 +94,10 @@ def told_if_slow(doing: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def _name_of(arguments: tuple[Any, ...]) -> str:
-    first = arguments[0] if arguments else None
-    name = getattr(getattr(first, "scenario", first), "name", "")
-    return name if isinstance(name, str) else ""
+    match arguments:
+        case (object(scenario=object(name=str(name))), *_) | (object(name=str(name)), *_):
+            return name
+    return ""
 
 
 class _Watcher:

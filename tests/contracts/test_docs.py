@@ -17,6 +17,8 @@ import os
 import re
 import runpy
 import shlex
+import shutil
+import subprocess
 import sys
 import tomllib
 from fnmatch import fnmatchcase
@@ -286,7 +288,8 @@ def test_commands_of_all_other_texts_are_read_by_the_command_line():
 
 
 def test_options_that_pages_name_are_options():
-    others = {"--help", "--version", "--install-completion", "--no-deps", "--only", "--full", "--hex", "--events"}
+    others = {"--help", "--version", "--install-completion", "--no-deps", "--hex", "--events"}
+    others |= {"--only", "--full", "--check", "--beside", "--rounds"}
     group = typer.testing._get_command(app)
     parameters = [one for command in COMMANDS for one in group.get_command(None, command).params]
     known = others | {option for one in parameters for option in (*one.opts, *one.secondary_opts)}
@@ -405,6 +408,25 @@ def test_the_configuration_of_the_site_names_what_is_there(monkeypatch):
     own = {path.stem for path in DOCS.glob("extensions/*.py")}
     assert own <= set(names["extensions"])
     assert all((DOCS / "_static" / file).is_file() for file in names["html_css_files"])
+
+
+def test_the_site_is_read_without_a_warning(tmp_path):
+    """As `make docs` does, but for what it runs: links, tables of contents, directives, formulas, the API reference."""
+    pytest.importorskip("sphinx")
+    pytest.importorskip("myst_parser")
+    built = shutil.ignore_patterns(*WRITTEN_BY_THE_BUILD, "__pycache__")
+    shutil.copytree(DOCS, tmp_path / "docs", ignore=built)
+    os.symlink(ROOT / "examples", tmp_path / "examples")
+    command = [sys.executable, "-m", "sphinx", "-q", "--fail-on-warning", "--keep-going", "-b", "dummy"]
+    done = subprocess.run(
+        [*command, str(tmp_path / "docs"), str(tmp_path / "site")],
+        env={**os.environ, "ROBODYN_SITE_READ_ONLY": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "docs/api/robodyn.md").stat().st_size > 10_000
 
 
 def test_every_outcome_has_a_section_of_troubleshooting():

@@ -65,8 +65,8 @@ def write_package(source, imports):
     root = source / "robodyn"
     root.mkdir(parents=True)
     (root / "__init__.py").touch()
-    for module in ("errors.py", "extensions.py", "signals.py", "units.py", "waiting.py", "lazy.py", "untrusted.py"):
-        (root / module).touch()
+    for module in ("atomic", "errors", "extensions", "lazy", "signals", "units", "untrusted", "waiting"):
+        (root / f"{module}.py").touch()
     for name, imported in imports.items():
         (root / name).mkdir()
         lines = [f"import robodyn.{other}\n" for other in sorted(imported | {"errors"})]

@@ -16,7 +16,7 @@ from robodyn.codegen.search import Search, trace_search
 from robodyn.errors import FlawList
 from robodyn.model import Solver
 from robodyn.native import Program, Sweep, improve_program, read_program
-from robodyn.native.bends import BENT, find_bends
+from robodyn.native.conditions import Conditions, find_conditions
 from robodyn.native.drives import find_drives
 from robodyn.native.portable import make_portable
 from robodyn.native.prelude import separate_prelude
@@ -32,7 +32,8 @@ class Model:
         outputs: recorded signals and all states, inputs left out.
         inputs: memory written from outside; numbers: tunable ones that are inputs too.
         guards: events with consequences; those that only watch are left out, unless runs are to be given.
-        programs: functions of t, x, d, m and p; swept: which of them give a matrix column by column.
+        programs: functions of t, x, d, m and p; conditions: of the rates, with their kinds.
+        swept: which programs give a matrix column by column.
         prelude: what depends on parameters alone; breaks: times at which references jump, as a function of p;
             break_start: these times as they are described, to the last bit.
         past: how late the delayed signals are [s] and what they were before the start (NaN: what they are then), as a
@@ -53,6 +54,7 @@ class Model:
     outputs: tuple[SignalInfo, ...]
     guards: tuple[Guard, ...]
     programs: Mapping[str, Program]
+    conditions: Conditions
     swept: frozenset[str]
     prelude: Program
     breaks: Program
@@ -111,6 +113,8 @@ def build_model(
     functions = {**kernels.functions, **chosen, **search.functions}
     swept = frozenset(name for name, function in functions.items() if isinstance(function, Sweep))
     read = {name: read_program(f.function if isinstance(f, Sweep) else f) for name, f in functions.items()}
+    conditions = find_conditions({name: read[name] for name in driven_functions(read)}, system.limited)
+    read |= conditions.programs
     if plain:
         read = {name: make_portable(program) for name, program in read.items()}
     else:
@@ -119,8 +123,7 @@ def build_model(
     driven = [programs[name] for name in driven_functions(programs) if solver.adaptive]
     if driven:
         drives = find_drives(driven, INPUTS.index("t"), INPUTS.index("p"))
-        bends = find_bends([programs[name] for name in BENT if name in programs], INPUTS.index("x"))
-        programs = {**programs, "drives": drives, "bends": bends}
+        programs = {**programs, "drives": drives}
     breaks, break_start, fixed = trace_breaks(system)
     past, at_start = trace_past(system)
     _check_free(system, numbers, fixed, at_start)
@@ -134,6 +137,7 @@ def build_model(
         outputs=outputs,
         guards=guards,
         programs=programs,
+        conditions=conditions,
         swept=swept,
         prelude=prelude,
         breaks=breaks,

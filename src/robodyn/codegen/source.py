@@ -17,7 +17,9 @@ from robodyn.simulation.run_functions import count_work
 
 ENGINE_KERNELS = (
     *("rhs", "jacobian", "time_derivative", "position_rate", "guards", "guard_rates", "limits", "delayed", "drives"),
-    "bends",
+    "conditions",
+    "enclosures",
+    "drifts",
     *("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step", STEP),
 )
 START_KERNELS = ("rest", "rest_jacobian", "closing", "closing_gradients", "ranged")
@@ -162,6 +164,8 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
     base = system.discrete.base_period
     integers = {
         "limited": list(system.limited),
+        "condition_kind": list(model.conditions.kinds),
+        "entries": list(model.conditions.entries),
         "task_period": [tick.period for tick in ticks],
         "task_offset": [tick.offset for tick in ticks],
         "guard_direction": [guard.direction for guard in guards],
@@ -192,7 +196,9 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "n_unknowns": model.kernels.n_unknowns,
         "n_problems": len(system.discrete.problems),
         "start_problems": system.problem_set(system.discrete.start_problems),
-        **{f"n_{name}": _count_entries(model, name) for name in ("drives", "bends")},
+        "n_drives": _count_entries(model, "drives"),
+        "n_conditions": model.conditions.n_conditions,
+        "n_entries": len(model.conditions.entries),
         "n_quadratures": system.n_quadratures,
         "autonomous": int(not system.depends_on_time),
         **{f"{name}_work": work for name, work in _count_work(model).items()},

@@ -11,11 +11,6 @@
 #define LEAST_FACTOR 0.2
 #define LARGEST_FACTOR 5.0
 
-/* How well a bend within a step is located, how near its ends it may lie, and how often a step is cut at one. */
-#define BEND_PLACE 1e-6
-#define BEND_MARGIN 1e-4
-enum { MOST_CUTS = 4 };
-
 /* Least error remembered for the next proposal; an error that makes any proposal longer. */
 #define LEAST_ERROR 1e-4
 #define NEGLIGIBLE 1e-3
@@ -182,41 +177,6 @@ int end_is_sane(const Run *run) {
 
 static int check_end(Run *run) { return end_is_sane(run) ? 1 : blame_end(run); }
 
-/* The bends at a place in the step just tried. */
-static double *bends_at(Run *run, double theta, int64_t row) {
-  double *values = run->bend_values + row * run->model->n_bends, t = run->t + theta * run->h_tried;
-  if (run->model->n_d > 0) read_inside(run, t);
-  if (theta > 0.0 && theta < 1.0) evaluate_dense(run, theta, POINT);
-  const double *x = state(run, theta <= 0.0 ? START : theta >= 1.0 ? END : POINT);
-  call_kernel(run, run->model->bends, least(t, run->t_left), x, values);
-  return values;
-}
-
-static int any_bent(const Run *run, const double *values) {
-  for (int64_t j = 0; j < run->model->n_bends; j++)
-    if (sign_of(run->bend_values[j]) * sign_of(values[j]) < 0) return 1;
-  return 0;
-}
-
-/* Part of the step just tried up to its first bend, 1 where it has none that matters. The error estimate of an explicit
-   method sees a bend badly, and not at all where it lies at some place in the step (at 0.42 of it for dopri5); none sees
-   that of a signal which is delayed: such a step is taken again, to the bend. */
-static double find_bend(Run *run) {
-  double low = 0.0, high = 1.0;
-  if (run->model->n_bends == 0 || (run->method->family != EXPLICIT && run->model->n_d == 0)) return 1.0;
-  bends_at(run, 0.0, 0);
-  if (!any_bent(run, bends_at(run, 1.0, 1))) return 1.0;
-  need_dense(run);
-  while (high - low > BEND_PLACE) {
-    double middle = 0.5 * (low + high);
-    if (any_bent(run, bends_at(run, middle, 2)))
-      high = middle;
-    else
-      low = middle;
-  }
-  return high > BEND_MARGIN && high < 1.0 - BEND_MARGIN && high * run->h_tried > run->min_step ? high : 1.0;
-}
-
 /* Make one accepted step from START to END, t to t_new; 0 when the run cannot go on (status, offender), -1 when another
    method is to try it. */
 int take_step(Run *run) {
@@ -226,22 +186,21 @@ int take_step(Run *run) {
     run->h_tried = choose_fixed(run);
     return try_step(run) ? check_end(run) : stop(run, NOT_SOLVED, run->offender);
   }
-  double bend = 1.0;
-  int64_t cuts = 0;
   while (run->steps + run->rejected < run->solver->max_steps) {
-    double h = bend < 1.0 ? bend * run->h_tried : choose_adaptive(run);
-    run->bent = bend < 1.0;
+    /* Up to a change of a condition, or as proposed. */
+    double h = run->cut > 0.0 ? run->cut : choose_adaptive(run);
+    run->bent = run->cut > 0.0;
     if (run->bent) {
       run->t_new = run->t + h;
       run->was_cut = 1;
     }
+    run->cut = 0.0;
     run->h_tried = h;
     run->dense_known = run->end_known = run->guards_known = 0;
     /* Equations that could not be solved are an error beyond all bounds. */
     double error = try_step(run) ? measure_error(run) : INFINITY;
-    bend = error < INFINITY && cuts < MOST_CUTS ? find_bend(run) : 1.0;
-    if (bend < 1.0) {
-      cuts++;
+    /* The error of a step across a change says little: what lies before it is tried first. */
+    if (error > 1.0 && error < INFINITY && changes_between(run)) {
       run->rejected++;
       continue;
     }

@@ -108,7 +108,7 @@ static void truncate_step(Run *run, double theta) {
 
 /* Halvings of a step that a guard may ask for: one that jumps without crossing zero is not resolved by any. Nor must a
    jump be approached by ever shorter steps: what happens within this part of the longest one is a jump. */
-enum { MOST_TOO_LONG = 8, MOST_TURNS = 8 };
+enum { MOST_TURNS = 8 };
 #define JUMP_WIDTH 1e-6
 
 /* Whether the parabola through three equally spaced values may come near zero between them. */
@@ -270,6 +270,23 @@ static double find_crossings(Run *run) {
   return earliest;
 }
 
+/* Parts of the step by which roots may differ that are one instant. */
+static double coincidence(const Run *run) { return largest(COINCIDENCE, ROOT_ULPS * spacing(run->t_new) / run->h_tried); }
+
+/* Roots that rounding cannot tell apart fire together, at the last of them, where all have crossed: the step ends there, and
+   what comes later is found again. Its place. */
+static double fire_together(Run *run, double earliest) {
+  double *roots = guard_row(run, G_ROOT), last = earliest, width = coincidence(run);
+  for (int64_t j = 0; j < run->n_active; j++)
+    if (fabs(roots[j] - earliest) <= width) {
+      run->fired[j] = LOCATED;
+      last = largest(last, roots[j]);
+      roots[j] = INFINITY;
+    }
+  truncate_step(run, last);
+  return last;
+}
+
 /* Find the crossings of the step just made; 1 when the step was truncated at the first that has consequences, -1 when it
    was too long for what the guards do and must be made again.
 
@@ -277,7 +294,7 @@ static double find_crossings(Run *run) {
    right end of the last root's bracket among those that coincide with the first; later roots are dropped, the next step
    finds them again. Guards without action that end nothing only watch: their crossings are noted and the step stays
    whole. */
-int locate_events(Run *run) {
+static int look_for_events(Run *run, double place) {
   double *roots = guard_row(run, G_ROOT), earliest;
   int adaptive = run->method->adaptive != 0;
   int may_halve = run->n_too_long < MOST_TOO_LONG && run->h_tried > JUMP_WIDTH * run->largest_step;
@@ -288,13 +305,15 @@ int locate_events(Run *run) {
     guards_at(run, 0.5, G_MIDDLE);
     int grown = has_grown(run);
     int64_t suspect = find_suspect(run, grown);
-    if (suspect == run->n_active) {
+    if (suspect == run->n_active && place == INFINITY) {
       run->n_too_long = 0;
       return 0;
     }
     if (look_at_quarters(run, suspect, grown) && may_halve) return -1;
   }
-  earliest = find_crossings(run);
+  earliest = least(find_crossings(run), place);
+  /* What the proof has found is first among those that it is about. */
+  if (place < INFINITY) roots[run->crossed] = place;
   /* And between them, where a guard bends towards zero. */
   if (adaptive && look_closer(run, earliest) && may_halve) return -1;
   for (int64_t j = 0; j < run->n_active; j++)
@@ -304,17 +323,48 @@ int locate_events(Run *run) {
     note_crossings(run, INFINITY);
     return 0;
   }
-  /* Roots that rounding cannot tell apart fire together, at the last of them: all have crossed there. */
-  double width = largest(COINCIDENCE, ROOT_ULPS * spacing(run->t_new) / run->h_tried), last;
-  last = earliest = look_before(run, earliest, width);
-  for (int64_t j = 0; j < run->n_active; j++)
-    if (fabs(roots[j] - earliest) <= width) {
-      run->fired[j] = LOCATED;
-      last = largest(last, roots[j]);
-      roots[j] = INFINITY;
-    }
-  /* What only watched before that is noted; the step ends there, and what comes later is found again. */
-  note_crossings(run, last);
-  truncate_step(run, last);
+  note_crossings(run, fire_together(run, look_before(run, earliest, coincidence(run))));
+  return 1;
+}
+
+/* What happens in the step just made, and is it certain that it is the first? 1 when the step was truncated at the crossings
+   of guards with consequences, -1 when it was too long for what they do, or ends where a condition changes, and must be
+   made again. */
+int locate_events(Run *run) {
+  if (run->model->enclosures == NULL) return run->n_active > 0 ? look_for_events(run, INFINITY) : 0;
+  /* Steps that lanes take in a convoy depend on no state: nothing is proven of them. */
+  if (run->compute && run->method->family == FUSED_STEP && run->n_active == 0) return 0;
+  if (run->n_active > 0 && (!run->guards_known || run->model->projection)) guards_at(run, 1.0, G_END);
+  if (stays_safe(run)) {
+    if (run->guards_aside) return look_for_events(run, INFINITY);
+    run->n_too_long = 0;
+    return 0;
+  }
+  /* Guards of which nothing can be said are looked at. */
+  int64_t n_log = run->n_log, n_unproven = run->n_unproven, n_missed = run->n_missed;
+  int64_t end_known = run->end_known, evaluations = run->evaluations;
+  need_dense(run);
+  double place = scan_step(run);
+  /* A fixed step that nothing ends is looked at, not changed: see take_probe. */
+  if (run->n_active == 0 && !run->method->adaptive) {
+    run->end_known = end_known;
+    run->evaluations = evaluations;
+  }
+  if (place < 0.0) {
+    /* What was noted of this step is found again. */
+    run->n_log = n_log;
+    run->n_unproven = n_unproven;
+    return -1;
+  }
+  int64_t n_seen = run->n_too_long;
+  run->n_too_long = 0;
+  run->n_proven += run->n_unproven == n_unproven && run->n_missed == n_missed;
+  if (run->guards_aside) {
+    run->n_log = n_log;
+    run->n_too_long = n_seen;
+    return look_for_events(run, place);
+  }
+  if (place == INFINITY) return 0;
+  fire_together(run, place);
   return 1;
 }

@@ -90,6 +90,36 @@ void read_rates(Run *run, double time) {
   }
 }
 
+/* [middle, radius, and those of its rate, by the place in the present step] of delayed signal j between two times. */
+void bound_delayed(Run *run, int64_t j, double from, double to, double bounds[4]) {
+  double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY}, begin = from - run->delay[j], end = to - run->delay[j];
+  int64_t last = step_at(run, j, end, 0);
+  for (int64_t index = step_at(run, j, begin, 1) < last ? step_at(run, j, begin, 1) : last; index <= last; index++) {
+    double c[5] = {index < 0 ? run->before[j] : 0.0, 0.0, 0.0, 0.0, 0.0}, part[4], scale = 1.0, a = 0.0, b = 0.0;
+    if (index >= 0) {
+      const double *step = kept_step(run, index), *w = step + 2 + 5 * j;
+      a = largest(place_in(run, index, begin), 0.0);
+      b = least(largest(place_in(run, index, end), a), 1.0);
+      scale = run->h_tried / (step[1] - step[0]);
+      c[0] = w[0];
+      c[1] = w[1] - w[0] + w[2];
+      c[2] = w[3] - w[2];
+      c[3] = w[4] - w[3];
+      c[4] = -w[4];
+    }
+    bound_quartic(c, a, b, part);
+    for (int k = 0; k < 2; k++) {
+      double factor = k ? scale : 1.0;
+      low[k] = least(low[k], factor * (part[2 * k] - part[2 * k + 1]));
+      high[k] = largest(high[k], factor * (part[2 * k] + part[2 * k + 1]));
+    }
+  }
+  for (int k = 0; k < 2; k++) {
+    bounds[2 * k] = 0.5 * (low[k] + high[k]);
+    bounds[2 * k + 1] = 0.5 * (high[k] - low[k]);
+  }
+}
+
 /* [w0, w1, a, b, c] of signal j from its values at the five points: the quadratic goes through what the three inner ones
    leave of the straight line. */
 static void fit(const double *nodes, int64_t n, int64_t j, double *terms) {

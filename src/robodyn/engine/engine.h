@@ -48,7 +48,8 @@ typedef struct {
   int64_t start_problems;   /* which of them are solved before start_action: the sum of 2^number */
   int64_t n_drives;         /* quantities that depend on time alone */
   int64_t n_drive_p;        /* parameters that decide them, 0: not known */
-  int64_t n_bends;          /* quantities at whose zeros rates bend: limits of what depends on states */
+  int64_t n_conditions;     /* numbers whose levels decide between one course of the rates and another */
+  int64_t n_entries;        /* entries of the box that bounds depend on */
   int64_t n_quadratures;    /* last states on which no rate depends: implicit methods find them by substitution */
   int64_t autonomous;       /* 1: the rates do not depend on time itself, delays aside */
   int64_t rhs_work;         /* operations of one call of rhs, */
@@ -71,7 +72,10 @@ typedef struct {
   Kernel limits;            /* [lower, upper] (n_limited each) */
   Kernel delayed;           /* present values of the delayed signals (n_d) */
   Kernel drives;            /* what depends on time alone and drives rates and guards (n_drives) */
-  Kernel bends;             /* at whose zeros rates bend (n_bends) */
+  Kernel conditions;        /* the numbers whose levels decide (n_conditions) */
+  Kernel enclosures;        /* middles and radii of guards, of x - upper and x - lower of limited states and of conditions, for
+                               all points of a box (2, n_guards + 2 n_limited + n_conditions); its x is the box, see proof.c */
+  Kernel drifts;            /* the same of their rates as the point moves through the box */
   Kernel step_guess;        /* implicit step: first u. Its x is [x0, x_dot0 (n_x each), w (n_kept), h, fresh, spectral
                                radius, u (n_unknowns)], its t the end; fresh: w is not from a step that ended here */
   Kernel step_residual;     /* r(u) (n_unknowns) */
@@ -83,6 +87,8 @@ typedef struct {
   Kernel start_action;      /* [x, m] made consistent once at the start, after the tasks due there */
   Kernel projection;        /* [x, m]: x put back on the constraints at the end of each step; m is not used */
   const int64_t *limited;   /* which states have limits (n_limited) */
+  const int64_t *condition_kind; /* of guards, limits and conditions, see JUMP (n_guards + 2 n_limited + n_conditions) */
+  const int64_t *entries;   /* places in the box that bounds depend on (n_entries) */
   const int64_t *drive_p;   /* places of the parameters that decide drives, at least (n_drive_p) */
   const Kernel *task;       /* the new m (n_m); null: the caller's, see NEEDS_TASK (n_tasks) */
   const int64_t *task_period;    /* [ticks] (n_tasks) */
@@ -174,7 +180,12 @@ enum { START, END, TRIAL, ERROR, POINT, TIME_SLOPE, DENSE, STAGE = DENSE + 5 };
 /* Rows of guard_values: at the settled instant, in the middle and at the end of the step, at a point tried, places of
    the roots, at the instant before any action, at the start and the quarters of the step, at the places seen in it. */
 enum { G_START, G_MIDDLE, G_END, G_POINT, G_ROOT, G_BEFORE, G_FIRST, G_QUARTER, G_LAST_QUARTER, G_SEEN };
+enum { G_LEFT = G_QUARTER, G_RIGHT = G_LAST_QUARTER };
 enum { MOST_SEEN = 32, N_GUARD_ROWS = G_SEEN + MOST_SEEN };
+
+/* Kinds of conditions: the level that decides is the sign of a value, zero being of either side, at which something jumps, or
+   bends; the whole number below it; the number of a row of a table, which rises with the place in it. UNBOUNDED: no bounds are known. */
+enum { JUMP, KINK, STAIR, TABLE, UNBOUNDED };
 
 /* What became of a guard at this instant: nothing; its root was located; it jumped across zero; it jumped and has
    acted; -LOCATED: it was located and has acted. */
@@ -213,7 +224,11 @@ typedef struct Run {
   double min_step;
   double piece;           /* length of the last piece that rows were kept of, as part of its step */
   double event_at;        /* end of the step, where a guard fires there */
-  double missed_at;       /* time of the first event that was passed over */
+  double missed_at;       /* time of the first change that was passed over, of the first that was not decided */
+  double unproven_at;
+  double cut;             /* length of the step to be made again up to a change, 0: as proposed */
+  double changed_at;      /* where steps last ended at a change of a condition */
+  double reach;           /* how far ahead of the motion safe boxes are made [steps] */
   double smallest_step;
   double largest_step;
   /* The factorised matrix: shift I - scale J, or of an implicit step scale = its h, negative for a fresh one. */
@@ -271,9 +286,20 @@ typedef struct Run {
   int64_t n_probes;
   int64_t next_probe;     /* piece in which the next probe is taken */
   int64_t n_seen;         /* places of this step at which the guards are known */
-  int64_t n_looks;        /* looks at guards within steps; events that they found to be passed over, guard of the first */
+  int64_t n_proven;       /* steps in which nothing changed unseen, proven; in which it was not decided; in which it did; and
+                             the guard, limit or condition of the first such step */
+  int64_t n_unproven;
+  int64_t unproven;
   int64_t n_missed;
   int64_t missed;
+  int64_t safe_known;     /* whether there is a safe box */
+  int64_t pause;          /* steps until one is tried again, and how many these were */
+  int64_t patch;
+  int64_t n_cuts;         /* how often the present step was made again */
+  int64_t set_aside;      /* how many are not looked at in this step, for the time being or without bounds; and how many guards */
+  int64_t guards_aside;
+  int64_t crossed;        /* guard that a scan found to cross first, or -1 */
+  int64_t quick;          /* changes in a row that follow one another closely */
   int64_t n_log;
   int64_t n_history;
   int64_t n_jumps;
@@ -334,7 +360,13 @@ typedef struct Run {
   double *both;             /* what rates_and_guards writes (n_x + n_guards) */
   double *problem;          /* data of a complementarity problem and room to solve it */
   double *bounds;           /* lower and upper limits (2, n_limited) */
-  double *bend_values;      /* at the start of a step, at its end and at a point tried (3, n_bends) */
+  double *condition_values; /* at both ends of a part of a step, at a point of it (3, n_conditions) */
+  double *box;              /* middles, radii, and those of the rates, of time, states, delayed signals and memory */
+  double *safe;             /* lower and upper ends of a box in which nothing changes (2, n_entries) */
+  double *bounds_found;     /* what enclosures and drifts write */
+  int64_t *open;            /* whether each of these is left open by its bounds */
+  int64_t *tired;           /* steps in which each of these is not looked at: its bounds decided nothing */
+  int64_t *level;           /* of each guard, limit and condition, on the left of the part of the step looked at */
   double *extremes;         /* of what is watched: first, smallest, its time, largest, its time, when first positive
                                (nan: never) (EXTREMES, n_watched) */
   double *delay;            /* how late each delayed signal is [s], positive (n_d); the caller's */

@@ -35,6 +35,7 @@ static void move_on(Run *run) {
   run->largest_step = largest(run->largest_step, run->last_length);
   run->steps++;
   run->k++;
+  run->n_cuts = 0;
   run->t = run->t_new;
   /* First same as last: the slope at the end is the first stage of the next step, where it is known. */
   copy_row(run, END, START);
@@ -51,6 +52,10 @@ static void move_on(Run *run) {
 /* A step that the error of the states allows and the guards do not: half of it is tried, as part of the same step. */
 static int take_back(Run *run) {
   run->budget++;
+  if (run->cut > 0.0) {
+    run->rejected++;
+    return 0;
+  }
   run->h = 0.5 * run->h_tried;
   run->was_rejected = 1;
   run->rejected++;
@@ -64,7 +69,7 @@ static int finish_step(Run *run) {
   const Model *model = run->model;
   /* Drift off the constraints is taken off first: guards and records see the projected state. */
   project_end(run);
-  int fired = run->n_active > 0 ? locate_events(run) : 0;
+  int fired = run->n_active > 0 || model->enclosures ? locate_events(run) : 0;
   /* A step too long for what the guards do is made again, half as long. */
   if (fired < 0) return take_back(run);
   /* Saturation: limited states end within their limits. */
@@ -189,6 +194,7 @@ void run_begin(Run *run, double t0, double t_last) {
   run->h = adaptive ? solver->step : 0.0;
   run->error_before = 1.0;
   run->smallest_step = run->stiff_since = INFINITY;
+  run->changed_at = -INFINITY;
   run->rescued_at = -INFINITY;
   run->patience = FIRST_PATIENCE;
   run->caution = FIRST_CAUTION;

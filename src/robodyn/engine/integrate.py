@@ -20,7 +20,17 @@ from robodyn.engine.layout import structures
 from robodyn.engine.problem import Derivatives, Problem, check_delays, check_problem
 from robodyn.engine.requests import check_method, check_span, check_start, engine_settings, require_shape
 from robodyn.engine.solver import RECORDING_KINDS, Recording, method_number
-from robodyn.engine.trajectory import EXTREMES, NO_PROBES, BrokenRun, Counters, Probes, Status, Stiffness, Trajectory
+from robodyn.engine.trajectory import (
+    EXTREMES,
+    NO_PROBES,
+    BrokenRun,
+    Counters,
+    Probes,
+    Proof,
+    Status,
+    Stiffness,
+    Trajectory,
+)
 from robodyn.records import dataclass
 
 if TYPE_CHECKING:
@@ -45,8 +55,9 @@ STIFFNESS = (
     "stiff_time", "trials",
 )  # fmt: skip
 NOTHING = np.zeros(0)
-TOLD = (*COUNTERS, *STIFFNESS, "n_rows", "status", "offender", "t", "n_looks", "n_missed", "missed", "missed_at")
-"""Fields of the engine's run, and the time it took, in the order of `Counters`, `Stiffness` and `Trajectory.missed`."""
+PROOF = ("n_proven", "n_unproven", "unproven", "unproven_at", "n_missed", "missed", "missed_at")
+TOLD = (*COUNTERS, *STIFFNESS, "n_rows", "status", "offender", "t", *PROOF)
+"""Fields of the engine's run, and the time it took, in the order of `Counters`, `Stiffness` and `Proof`."""
 N_COUNTERS, N_STIFFNESS = len(COUNTERS), len(STIFFNESS)
 
 
@@ -320,7 +331,7 @@ class Integration:
     def trajectory(self, probes: bool = True) -> Trajectory:
         """What there is so far."""
         problem, view, told = self.problem, self.engine.view, self.tell()
-        n_rows, status, offender, at_time, *missed = told[N_COUNTERS + N_STIFFNESS :]
+        n_rows, status, offender, at_time, *proof = told[N_COUNTERS + N_STIFFNESS :]
         counters = Counters(*told[:N_COUNTERS])
         if not counters.steps:
             counters = counters._replace(smallest_step=0.0)
@@ -342,7 +353,7 @@ class Integration:
             counters=counters,
             stiffness=Stiffness(*told[N_COUNTERS : N_COUNTERS + N_STIFFNESS]),
             extremes=self.extremes.copy(),
-            missed=tuple(missed),
+            proof=Proof(*proof),
             unknowns=view(unknowns, problem.n_unknowns).copy() if unknowns else NOTHING,
         )
 

@@ -62,7 +62,14 @@ static int64_t place_arrays(Run *run, double *block) {
   PLACE(seen_at, n_all > 0 ? MOST_SEEN : 0);
   PLACE(both, model->rates_and_guards ? n + model->n_guards : 0);
   PLACE(problem, count_problem(model));
-  PLACE(bend_values, 3 * model->n_bends);
+  int64_t n_bounds = model->enclosures ? n_all + model->n_conditions : 0;
+  PLACE(condition_values, 3 * model->n_conditions);
+  PLACE(box, n_bounds > 0 ? 4 * (1 + n + model->n_d + model->n_m) : 0);
+  PLACE(safe, 2 * model->n_entries);
+  PLACE(bounds_found, 2 * n_bounds);
+  PLACE(open, n_bounds);
+  PLACE(level, n_bounds);
+  PLACE(tired, n_bounds);
   PLACE(bounds, 2 * model->n_limited);
   PLACE(extremes, EXTREMES * model->n_watched);
   PLACE(delay, model->n_d);

@@ -122,6 +122,7 @@ void read_left(Run *run, double time);
 void read_inside(Run *run, double time);
 void read_rates(Run *run, double time);
 void keep_step(Run *run);
+void bound_delayed(Run *run, int64_t j, double from, double to, double bounds[4]);
 double next_arrival(const Run *run);
 int64_t pass_arrivals(Run *run, int64_t level);
 void push_jump(Run *run, double t, int64_t level);
@@ -142,6 +143,15 @@ void carry_signs(Run *run);
 void settle_signs(Run *run);
 int locate_events(Run *run);
 enum { LEAVING = 2 };
+
+/* proof.c */
+enum { MOST_TOO_LONG = 8, MOST_CUTS = 6 };
+void bound_quartic(const double c[5], double a, double b, double bounds[4]);
+#define CUT (-1.0)
+#define TOO_LONG (-2.0)
+double scan_step(Run *run);
+int changes_between(Run *run);
+int stays_safe(Run *run);
 
 /* log.c */
 void log_event(Run *run, int64_t j, double t);

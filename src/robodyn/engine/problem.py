@@ -54,7 +54,10 @@ class Problem(NamedTuple):
         limits: writes [lower (n_limited), upper (n_limited)] of the states `limited`.
         drives: writes what depends on time alone and drives the others (n_drives).
         drive_p: places of the parameters that decide them, at least (n_drive_p); none: not known.
-        bends: writes that at whose zeros rates bend (n_bends).
+        conditions: writes what decides between one course of the rates and another (n_conditions);
+            condition_kind: of guards, limits and conditions.
+        enclosures: writes bounds of all guards, limits and conditions in a box, middles then radii; drifts: of their
+            rates; their x is the box, of which they read the entries (n_entries): see `robodyn.native.conditions`.
         delayed: writes w (n_d), the present values of the delayed signals; before the start w is
             history_start.
         delay_times: how late each delayed signal arrives [s], > 0, (n_d,).
@@ -106,12 +109,15 @@ class Problem(NamedTuple):
     rosenbrock_method: int = -1
     n_drives: int = 0
     n_drive_p: int = 0
-    n_bends: int = 0
+    n_conditions: int = 0
+    n_entries: int = 0
     n_watched: int = 0
     n_within: int = 0
     within: int = 0
     drives: int = 0
-    bends: int = 0
+    conditions: int = 0
+    enclosures: int = 0
+    drifts: int = 0
     n_quadratures: int = 0
     autonomous: int = 0
     rhs_work: int = 1
@@ -128,6 +134,8 @@ class Problem(NamedTuple):
     limits: int = 0
     limited: Integers = NO_INTEGERS
     drive_p: Integers = NO_INTEGERS
+    condition_kind: Integers = NO_INTEGERS
+    entries: Integers = NO_INTEGERS
     delayed: int = 0
     delay_times: Floats = NO_FLOATS
     history_start: Floats = NO_FLOATS
@@ -237,7 +245,7 @@ def _check_kernels(problem: Problem) -> None:
         ("limits", "n_limited"),
         ("delayed", "n_d"),
         ("drives", "n_drives"),
-        ("bends", "n_bends"),
+        ("conditions", "n_conditions"),
     ):
         _require(
             getattr(problem, name) != 0 or getattr(problem, size) == 0,

@@ -9,9 +9,6 @@
 /* Probes lie at this part of a piece, where no row is; they begin in each second piece and get rarer. */
 #define PROBE_PLACE 0.31
 enum { PROBE_EVERY = 2, PROBE_PART = 8 };
-/* Guards are looked at in each so many steps, at places that spread evenly over them. */
-enum { LOOK_EVERY = 8 };
-#define GOLDEN 0.61803398874989485
 #define PI 3.14159265358979323846
 /* Chebyshev-Lobatto points of a piece. */
 static const double POINTS[PIECE + 1] = {0.0, 0.14644660940672624, 0.5, 0.85355339059327376, 1.0};
@@ -196,38 +193,9 @@ double record_piece(Run *run, double from, double length, int64_t n) {
   return t;
 }
 
-/* Whether guard j is known to have fired in this step: without an action, an event does not end it. */
-static int is_logged(const Run *run, int64_t j) {
-  for (int64_t i = run->n_log - 1; i >= 0 && run->log[2 * i] >= run->t; i--)
-    if ((int64_t)run->log[2 * i + 1] == j) return 1;
-  return 0;
-}
-
-/* In some steps, whether a guard that has not crossed zero by the end has done so at a place where nobody looked before:
-   two events were passed over. Guards that are just leaving zero have no sign to be sure of. The slope at the end: see
-   take_probe. */
-static void look_for_missed(Run *run) {
-  if (run->n_active == 0 || run->steps % LOOK_EVERY != 0) return;
-  int64_t end_known = run->end_known, evaluations = run->evaluations;
-  /* Multiples of the golden ratio spread evenly, whatever the number of looks. */
-  double t = place_point(run, fmod(GOLDEN * (double)(run->n_looks++ + 1), 1.0));
-  if (run->model->projection) project_row(run, t, POINT);
-  evaluate_guards(run, t, POINT, G_POINT);
-  for (int64_t j = 0; j < run->n_active; j++) {
-    if (run->from_rate[j] != 0 || guard_crosses(run, j, run->sign[j], guard_row(run, G_END)[j])) continue;
-    if (!guard_crosses(run, j, run->sign[j], guard_row(run, G_POINT)[j]) || is_logged(run, j)) continue;
-    if (run->n_missed++ > 0) continue;
-    run->missed = j;
-    run->missed_at = t;
-  }
-  run->end_known = end_known;
-  run->evaluations = evaluations;
-}
-
 /* Rows of the step just made: its points and its end, or the instants asked for before its end. */
 void record_step(Run *run) {
   int64_t refine = run->recording->refine;
-  look_for_missed(run);
   if (run->recording->kind == RECORD_STEPS && refine == 0) {
     record_pieces(run);
     return;

@@ -79,6 +79,23 @@ class Stiffness(NamedTuple):
     trials: int
 
 
+class Proof(NamedTuple):
+    """In how many steps no guard, limit or condition changed unseen: see `engine/proof.c`.
+
+    Args:
+        proven: steps of which that is proven; undecided: of which it is not; passed_over: in which one did.
+        first_undecided, first_passed: number of the guard, limit or condition; undecided_at, passed_at: when [s].
+    """
+
+    proven: int
+    undecided: int
+    first_undecided: int
+    undecided_at: float
+    passed_over: int
+    first_passed: int
+    passed_at: float
+
+
 class Trajectory(NamedTuple):
     """What a run recorded and where it ended.
 
@@ -90,7 +107,6 @@ class Trajectory(NamedTuple):
         offender: index of the state (numerical failures) or of the guard (TERMINAL, CHATTERING) responsible, or -1.
         extremes: first value, smallest, its time, largest, its time, when first positive (nan: never) of what was
             watched, (n_watched, 6).
-        missed: looks at guards within steps, events that they found to be passed over, guard and time of the first.
         unknowns: what the equations of the last step were solved for, where the model gives them.
     """
 
@@ -107,7 +123,7 @@ class Trajectory(NamedTuple):
     counters: Counters
     stiffness: Stiffness
     extremes: np.ndarray
-    missed: tuple[int, int, int, float]
+    proof: Proof
     unknowns: np.ndarray
 
 

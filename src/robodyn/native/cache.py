@@ -19,11 +19,15 @@ from pathlib import Path
 from robodyn.native.private import HAS_OWNERS, make_private, open_private
 from robodyn.native.upkeep import UNFINISHED, mark_used, prune
 
+KERNELS, SYSTEMS = "kernels", "systems"
+SHARES = {KERNELS: 1.0, SYSTEMS: 0.1}
+"""Kinds of contents, each a folder, and the share each may have of the size that is allowed: systems are small, but
+every number that is changed makes another one."""
 _MARK = b"robodyn object 2\n"
 _DIGEST_SIZE = hashlib.sha256().digest_size
 BETWEEN_PRUNES = 50
 """Files that a process adds before it looks again whether the folder has become too large."""
-_SAVES = itertools.count()
+_SAVES = {kind: itertools.count() for kind in SHARES}
 
 
 def cache_folder() -> Path:
@@ -73,10 +77,10 @@ def key_of(parts: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
-def load(key: str) -> bytes | None:
-    """The content saved under a key; None if there is none that can be trusted."""
+def load(key: str, kind: str = KERNELS) -> bytes | None:
+    """The content of a kind saved under a key; None if there is none that can be trusted."""
     try:
-        with open_private(_path(key)) as file:
+        with open_private(_path(key, kind)) as file:
             data = file.read()
             mark_used(file.fileno())
     except OSError:
@@ -85,9 +89,9 @@ def load(key: str) -> bytes | None:
     return content if data[: len(_MARK) + _DIGEST_SIZE] == _head(key, content) else None
 
 
-def save(key: str, content: bytes) -> bool:
+def save(key: str, content: bytes, kind: str = KERNELS) -> bool:
     """Saves a content under a key; False if the folder cannot be used, so that it must be made again."""
-    path = _path(key)
+    path = _path(key, kind)
     try:
         make_private(path.parent)
         _write(path, _head(key, content) + content)
@@ -95,8 +99,8 @@ def save(key: str, content: bytes) -> bool:
         _report_unusable(path.parent, error.strerror)
         return False
     # Looking at every file takes milliseconds: the first one that a process adds is enough, and some of a long one.
-    if next(_SAVES) % BETWEEN_PRUNES == 0:
-        prune(path.parent)
+    if next(_SAVES[kind]) % BETWEEN_PRUNES == 0:
+        prune(path.parent, SHARES[kind])
     return True
 
 
@@ -125,5 +129,5 @@ def _report_unusable(folder: Path, reason: str) -> None:
     warnings.warn(f"{message}; ROBODYN_CACHE names another folder", stacklevel=2)
 
 
-def _path(key: str) -> Path:
-    return cache_folder() / "kernels" / f"{key}.bin"
+def _path(key: str, kind: str) -> Path:
+    return cache_folder() / kind / f"{key}.bin"

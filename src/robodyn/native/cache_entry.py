@@ -33,7 +33,8 @@ class Code:
 
     Attributes:
         sizes: of inputs and outputs of each; reads_rows: whether each reads the table of a run.
-        n_parameters, n_prelude, width, deciding: as of `KernelModule`; with a prelude, it is the last kernel.
+        n_parameters, n_prelude, width, deciding, kinds, n_conditions, omitted, entries: as of `KernelModule`; with a
+            prelude, it is the last kernel. others: names of the kernels before it that are none of the functions.
     """
 
     machine: tuple[bytes, ...]
@@ -43,6 +44,11 @@ class Code:
     n_prelude: int = 0
     width: int = 0
     deciding: tuple[int, ...] = ()
+    others: tuple[str, ...] = ()
+    kinds: tuple[int, ...] = ()
+    n_conditions: int = 0
+    omitted: int = 0
+    entries: tuple[int, ...] = ()
 
 
 def make_key(functions: Mapping[str, ca.Function], settings: Iterable[object]) -> str:
@@ -72,7 +78,8 @@ def load(key: str) -> Code | None:
     ends = [0, *accumulate(facts.pop("lengths"))]
     machine = tuple(files[begin:end] for begin, end in pairwise(ends))
     sizes = tuple((tuple(inputs), tuple(outputs)) for inputs, outputs in facts.pop("sizes"))
-    return Code(machine, sizes, tuple(facts.pop("reads_rows")), deciding=tuple(facts.pop("deciding")), **facts)
+    facts = {name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()}
+    return Code(machine, sizes, **facts)
 
 
 def save(key: str, code: Code) -> None:

@@ -8,8 +8,8 @@ import casadi as ca
 import numpy as np
 
 from robodyn.native import cache_entry
-from robodyn.native.bends import BENT, find_bends
 from robodyn.native.cache_entry import Code, Sizes
+from robodyn.native.conditions import DRIFTS, Conditions, find_conditions
 from robodyn.native.drives import deciding_parameters, find_drives
 from robodyn.native.elementary import inline_elementary, inline_some
 from robodyn.native.emit import emit_lanes, emit_module, reads_rows
@@ -24,7 +24,9 @@ from robodyn.native.reciprocals import share_reciprocals
 from robodyn.native.sweeps import Sweep
 from robodyn.waiting import told_if_slow
 
-DRIVES, BENDS, TIME_INPUT, STATE_INPUT = "drives", "bends", 0, 1
+DRIVES, TIME_INPUT = "drives", 0
+SELDOM = (DRIFTS,)
+"""What is called where bounds alone do not decide: compiled fast."""
 
 
 @told_if_slow("compiling native code")
@@ -38,6 +40,7 @@ def compile_kernels(
     loose: Mapping[str, int] | None = None,
     plain: bool = False,
     driven: Collection[str] = (),
+    limited: Collection[int] = (),
     rare: Collection[str] = (),
     on_compile: Callable[[str], None] | None = None,
     data: np.ndarray | None = None,
@@ -55,13 +58,15 @@ def compile_kernels(
         loose: name of a function -> entry of its first output from which on elementary functions are by arithmetic.
         plain: whether every operation is rounded by itself, and no function is the C library's: the same bits on
             every platform.
-        driven: names of functions, of time and states first, whose drives become a kernel `drives`, and the bends of
-            some a kernel `bends`: see `robodyn.native.drives`, `robodyn.native.bends`.
+        driven: names of functions of t, x, d, m and p whose drives become a kernel `drives`, and whose conditions the
+            kernels `conditions`, `enclosures` and `drifts`: see `robodyn.native.drives`, `robodyn.native.conditions`.
+        limited: states that the function `limits` gives the limits of.
         rare: names of functions that are seldom called: what they alone need is compiled fast.
         on_compile: called with a sentence before a compilation that no cache could spare.
         data: numbers of the run's table, where the functions read one.
     """
-    traced, settings = _settle(functions, parameter_input, optimisation(quick), inexact, loose, plain, driven, rare)
+    level = optimisation(quick)
+    traced, settings = _settle(functions, parameter_input, level, inexact, loose, plain, driven, limited, rare)
     key = cache_entry.make_key(traced, [settings]) if cache else ""
     code = cache_entry.load(key) if cache else None
     if code is None:
@@ -70,7 +75,7 @@ def compile_kernels(
         if cache:
             cache_entry.save(key, code)
     labels = {name: tuple(function.name_in()) for name, function in traced.items()}
-    labels |= dict.fromkeys((DRIVES, BENDS), labels[settings.driven[0]]) if driven else {}
+    labels |= dict.fromkeys(code.others, labels[settings.driven[0]]) if driven else {}
     labels |= {"": ("parameters",)} if code.n_prelude else {}
     return link(code, Origin(key, labels, parameter_input or 0), np.zeros(0) if data is None else data)
 
@@ -84,18 +89,19 @@ def compile_lanes(
     loose: Mapping[str, int] | None = None,
     plain: bool = False,
     driven: Collection[str] = (),
+    limited: Collection[int] = (),
     rare: Collection[str] = (),
 ) -> LaneModule:
     """Machine code of several functions that computes several robots a call, to the same bits: see
     `robodyn.native.lanes`. Arguments as of `compile_kernels`; what is rarely called, and sweeps, are left out."""
     traced, settings = _settle(
-        functions, parameter_input, optimisation(quick=False), inexact, loose, plain, driven, rare
+        functions, parameter_input, optimisation(quick=False), inexact, loose, plain, driven, limited, rare
     )
     kept_names = [name for name in traced if name not in {*settings.swept, *settings.rare}]
     key = cache_entry.make_key(traced, [settings, lanes])
     code = cache_entry.load(key)
     if code is None:
-        programs, n_parameters, n_prelude, width = _make_programs(traced, settings)
+        programs, n_parameters, n_prelude, width, _ = _make_programs(traced, settings)
         text = emit_lanes({k: programs[name] for k, name in enumerate(kept_names)}, lanes, parameter_input)
         code = Code(compile_objects(text, settings.level), (), (), n_parameters, n_prelude, width)
         cache_entry.save(key, code)
@@ -113,6 +119,7 @@ class _Settings:
     loose: tuple[tuple[str, int], ...]
     plain: bool
     driven: tuple[str, ...]
+    limited: tuple[int, ...]
     rare: tuple[str, ...]
     parameter_input: int | None
     level: int
@@ -126,6 +133,7 @@ def _settle(
     loose: Mapping[str, int] | None,
     plain: bool,
     driven: Collection[str],
+    limited: Collection[int],
     rare: Collection[str],
 ) -> tuple[dict[str, ca.Function], _Settings]:
     """The traced functions, and the options that concern them."""
@@ -133,19 +141,20 @@ def _settle(
     swept = tuple(name for name, function in functions.items() if isinstance(function, Sweep))
     chosen, seldom = (tuple(name for name in traced if name in names) for names in (inexact, rare))
     entries = tuple((name, first) for name, first in (loose or {}).items() if name in traced)
-    return traced, _Settings(swept, chosen, entries, plain, tuple(driven), seldom, parameter_input, level)
+    inputs = tuple(driven), tuple(limited), seldom, parameter_input
+    return traced, _Settings(swept, chosen, entries, plain, *inputs, level)
 
 
 def _make_code(
     functions: Mapping[str, ca.Function], settings: _Settings, on_compile: Callable[[str], None] | None
 ) -> Code:
     """Read, improve, separate the prelude, write, compile."""
-    programs, n_parameters, n_prelude, width = _make_programs(functions, settings)
+    programs, n_parameters, n_prelude, width, found = _make_programs(functions, settings)
     if on_compile is not None:
         n_operations = sum(program.n_operations for program in programs.values())
         on_compile(f"compiling {len(programs)} functions of {n_operations} operations")
     places = [k for k, name in enumerate(programs) if name in settings.swept]
-    seldom = [k for k, name in enumerate(programs) if name in settings.rare]
+    seldom = [k for k, name in enumerate(programs) if name in (*settings.rare, *SELDOM)]
     text = emit_module(
         programs.values(),
         swept=places,
@@ -156,21 +165,35 @@ def _make_code(
     sizes = tuple(_sizes(program, name in settings.swept) for name, program in programs.items())
     rows = tuple(reads_rows(program) for program in programs.values())
     decide = deciding_parameters(programs[DRIVES], settings.parameter_input) if DRIVES in programs else ()
-    return Code(compile_objects(text, settings.level), sizes, rows, n_parameters, n_prelude, width, decide)
+    others = tuple(name for name in programs if name and name not in functions)
+    objects = compile_objects(text, settings.level)
+    return Code(objects, sizes, rows, n_parameters, n_prelude, width, decide, others, *found[1:])
 
 
 def _make_programs(
     functions: Mapping[str, ca.Function], settings: _Settings
-) -> tuple[dict[str, Program], int, int, int]:
-    """The programs of the functions, of their drives and bends and of the prelude, which has no name; the numbers of
-    parameters and of what the prelude gives, and the width of the run's table."""
+) -> tuple[dict[str, Program], int, int, int, Conditions]:
+    """The programs of the functions, of their drives and conditions and of the prelude, which has no name; the numbers
+    of parameters and of what the prelude gives, the width of the run's table, and the conditions."""
     families = gather_families(functions, settings.inexact, settings.parameter_input)
     wholes = {name: family.read() for name, family in families.items()}
+    found = Conditions({})
+    if settings.driven and settings.parameter_input is not None:
+        # Of the functions as they were traced: bounds of what has been made arithmetic would be wide.
+        traced: dict[str, Program] = {}
+        for name, family in families.items():
+            traced |= family.split(wholes[name], None)
+        found = find_conditions({name: traced[name] for name in settings.driven}, settings.limited)
+    wholes |= found.programs
     if settings.plain:
         wholes = {name: make_portable(whole) for name, whole in wholes.items()}
     else:
         wholes = {
-            name: improve_program(whole, name in settings.inexact, families[name].find_entries(settings.loose))
+            name: improve_program(
+                whole,
+                name in settings.inexact,
+                families[name].find_entries(settings.loose) if name in families else (),
+            )
             for name, whole in wholes.items()
         }
     width, n_parameters, prelude = _common_width(wholes, settings.parameter_input), 0, None
@@ -179,15 +202,14 @@ def _make_programs(
         wholes, prelude, n_parameters = separate_prelude(wholes, settings.parameter_input)
     split = [family.split(wholes[name], settings.parameter_input) for name, family in families.items()]
     programs = {name: program for part in split for name, program in part.items()}
-    programs = {name: programs[name] for name in functions}
+    programs = {name: programs[name] for name in functions} | {name: wholes[name] for name in found.programs}
     if prelude and settings.driven and settings.parameter_input is not None:
         driven = [programs[name] for name in settings.driven]
         programs[DRIVES] = find_drives(driven, TIME_INPUT, settings.parameter_input)
-        programs[BENDS] = find_bends([programs[name] for name in settings.driven if name in BENT], STATE_INPUT)
     n_prelude = prelude.out_sizes[0] if prelude else 0
     if prelude and n_prelude:
         programs[""] = prelude
-    return programs, n_parameters, n_prelude, width
+    return programs, n_parameters, n_prelude, width, found
 
 
 def _common_width(programs: Mapping[str, Program], parameter_input: int | None) -> int:

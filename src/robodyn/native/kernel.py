@@ -132,6 +132,7 @@ class KernelModule:
         n_parameters: entries of the parameter input that are the user's.
         n_prelude: entries behind them that depend on parameters alone, filled in by `prepare`.
         deciding: entries of the parameter input, prelude included, that drives depend on.
+        kinds, n_conditions, omitted, entries: of `robodyn.native.conditions.Conditions`.
         width: of the rows of the table that is given with each run, 0 without one; data: its numbers, see
             `robodyn.native.rows`. The same code serves any data of this width.
         origin: where it can be had again: as such it is pickled.
@@ -144,6 +145,10 @@ class KernelModule:
     width: int = 0
     data: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
     deciding: tuple[int, ...] = ()
+    kinds: tuple[int, ...] = ()
+    n_conditions: int = 0
+    omitted: int = 0
+    entries: tuple[int, ...] = ()
     origin: Origin | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -209,4 +214,16 @@ def link(code: Code, origin: Origin, data: np.ndarray) -> KernelModule:
         longer = origin.row_input if code.reads_rows[k] else None
         kernels[name] = Kernel(name, address, *sizes, names, machine, run, entry, longer=longer)
     sizes_of_p = (code.n_parameters, code.n_prelude)
-    return KernelModule(kernels, *sizes_of_p, kernels.pop("", None), code.width, data, code.deciding, origin)
+    return KernelModule(
+        kernels,
+        *sizes_of_p,
+        kernels.pop("", None),
+        code.width,
+        data,
+        code.deciding,
+        kinds=code.kinds,
+        n_conditions=code.n_conditions,
+        omitted=code.omitted,
+        entries=code.entries,
+        origin=origin,
+    )

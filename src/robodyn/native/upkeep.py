@@ -19,7 +19,7 @@ LONGEST_UNUSED = 90 * DAY
 """Seconds after which a kernel that no run has loaded goes."""
 UNFINISHED = ".part"
 """Ending of a file that is being written; a day later its writer is gone."""
-OURS = ("kernels", "engine", "engine-*")
+OURS = ("kernels", "systems", "engine", "engine-*")
 """Patterns of what robodyn puts, or has put, into the folder, which may be one with other things in it."""
 
 
@@ -30,9 +30,13 @@ def mark_used(descriptor: int) -> None:
             os.utime(descriptor)
 
 
-def prune(folder: Path) -> None:
-    """Remove what is too old or too much; called when a file was added: no other start can have made it too much."""
-    now, room = time.time(), find_size()
+def prune(folder: Path, share: float = 1.0) -> None:
+    """Remove what is too old or too much; called when a file was added: no other start can have made it too much.
+
+    Args:
+        share: of the allowed size that this folder may have.
+    """
+    now, room = time.time(), share * find_size()
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for used, size, entry in sorted(_states(entries), key=lambda state: -state[0]):
             finished = not entry.name.endswith(UNFINISHED)

@@ -52,7 +52,7 @@ TIGHTER = "tighten the tolerances"
 TIGHTEN = "tighten the tolerances or shorten the step"
 MISSED = "an event was missed or is located badly: tighten the tolerances, shorten max_step, and report the model"
 INSIDE = f"they may start inside each other by numbers changed since: see the gap at the start; else {MISSED}"
-NO_EVENT = "no event is passed over"
+UNSEEN = "no condition changed unseen"
 KINDS = {
     Invariant.PASSIVE: Kind("passive elements give no energy", 1e-6, True, TIGHTEN),
     Invariant.HOLDS: Kind("friction holds within its limit", 1e-6, True, MISSED),
@@ -152,7 +152,8 @@ def certify(
     checks = [Check(*finding) for finding in _find_values(compiled, solver, trajectory, duration, unbalanced)]
     checks.sort(key=lambda check: check.name not in (ENERGY, *RESIDUALS))
     balanced = any(watched.invariant is Invariant.BALANCE for watched in compiled.system.watched)
-    return Certificate(tuple(checks), (f"{ENERGY}: {unbalanced}",) if unbalanced and balanced else ())
+    unchecked = (f"{ENERGY}: {unbalanced}",) if unbalanced and balanced else ()
+    return Certificate(tuple(checks), (*unchecked, *_describe_undecided(compiled, trajectory)))
 
 
 def _find_values(
@@ -167,7 +168,7 @@ def _find_values(
         )
         if not (unbalanced and words.name == ENERGY)
     ]
-    found += _check_events(compiled.system, trajectory)
+    found += _check_conditions(compiled, trajectory)
     return found if solver.adaptive else found + _check_steps(trajectory)
 
 
@@ -253,16 +254,40 @@ def describe_action(system: System, trajectory: Trajectory) -> str:
     return next((f"event '{guard.name}' changes states" for guard in guards if guard.moves), "")
 
 
-def _check_events(system: System, trajectory: Trajectory) -> list[Finding]:
-    """Guards, and limits of states behind them, have the signs that the steps say, wherever one looks within these."""
-    looks, count, guard, time = trajectory.missed
-    if not looks:
+def _check_conditions(compiled: CompiledSystem, trajectory: Trajectory) -> list[Finding]:
+    """Guards, limits and conditions keep their levels within the steps, or a step ends where one changes."""
+    proof, steps = trajectory.proof, trajectory.counters.steps
+    if not (proof.proven or proof.undecided or proof.passed_over):
         return []
-    if not count:
-        return [(NO_EVENT, 0.0, 0.0, "", "events", None, MISSED)]
-    watched = [guard.name for guard in system.discrete.guards]
-    watched += [f"{system.states[k].name} at its {end} limit" for end in ("upper", "lower") for k in system.limited]
-    return [(NO_EVENT, float(count), 0.0, watched[guard], "events", time, MISSED)]
+    proven = f"proven on {proof.proven} of {steps} steps"
+    if not proof.passed_over:
+        return [(UNSEEN, 0.0, 0.0, proven, "steps", None, MISSED)]
+    name = _name_condition(compiled, proof.first_passed)
+    remedy = "shorten the step, or take an adaptive method, whose steps end there"
+    return [(UNSEEN, float(proof.passed_over), 0.0, name, "steps", proof.passed_at, remedy)]
+
+
+def _describe_undecided(compiled: CompiledSystem, trajectory: Trajectory) -> tuple[str, ...]:
+    """Steps of which nothing could be proven, if there are any."""
+    proof, steps = trajectory.proof, trajectory.counters.steps
+    left = steps - proof.proven - proof.passed_over
+    if not left or not compiled.module.entries:
+        return ()
+    what = f"not proven on {left} of {steps} steps"
+    if proof.undecided:
+        name = _name_condition(compiled, proof.first_undecided)
+        return (
+            f"{UNSEEN}: {what}, first at {proof.undecided_at:.6g} s for {name}, which is too near to a change to tell",
+        )
+    return (f"{UNSEEN}: {what}, which were made in lanes beside other runs",)
+
+
+def _name_condition(compiled: CompiledSystem, number: int) -> str:
+    """A guard, a limit of a state, or a condition, by the number that the engine gives it."""
+    system = compiled.system
+    watched = [f"'{guard.name}'" for guard in system.discrete.guards]
+    watched += [f"'{system.states[k].name}' at its {end} limit" for end in ("upper", "lower") for k in system.limited]
+    return watched[number] if number < len(watched) else f"condition {number - len(watched) + 1} of the rates"
 
 
 def _check_steps(trajectory: Trajectory) -> list[Finding]:

@@ -26,7 +26,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, 
     system, at = compiled.system, compiled.address
     names: tuple[str, ...] = ("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step", STEP)
     names += ("rhs", "jacobian", "time_derivative", "position_rate", "outputs", "within")
-    names += ("guards", "guard_rates", BOTH, "limits", "delayed", "drives", "bends")
+    names += ("guards", "guard_rates", BOTH, "limits", "delayed", "drives", "conditions", "enclosures", "drifts")
     others: dict[str, Any] = parameter_tables(compiled, p, values, start, system.scenario.duration)
     others |= {name: at(name) for name in names}
     # Where none is in it, any: then the pace of one run is that of all that begin with the same number.
@@ -51,7 +51,10 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, 
         n_drives=compiled.count_entries("drives"),
         n_drive_p=len(deciding),
         drive_p=np.array(deciding, np.int64),
-        n_bends=compiled.count_entries("bends"),
+        n_conditions=compiled.module.n_conditions,
+        condition_kind=np.array(compiled.module.kinds, np.int64),
+        n_entries=len(compiled.module.entries),
+        entries=np.array(compiled.module.entries, np.int64),
         rhs_work=compiled.work["rhs"],
         outputs_work=compiled.work["outputs"],
         derivatives=compiled.derivatives,

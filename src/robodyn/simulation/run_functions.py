@@ -98,8 +98,8 @@ def compilation(system: System, functions: Mapping[str, Any], plain: bool) -> di
     rare = [*system.expressions.problems, *system.expressions.actions, "guard_rates"]
     # What runs watch of themselves is compared with limits far above its last digits.
     loose = {RECORDED: functions[RECORDED].numel_out(0) - system.expressions.watched.numel()}
-    driven = driven_functions(functions)
-    return {"inexact": INEXACT, "loose": loose, "plain": plain, "driven": driven, "rare": rare}
+    options = {"inexact": INEXACT, "loose": loose, "plain": plain, "rare": rare}
+    return options | {"driven": driven_functions(functions), "limited": system.limited}
 
 
 def driven_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:

@@ -17,6 +17,9 @@ TIGHTER, TIGHTEST = 1e-2, (1e-10, 1e-12)
 """How much tighter the second solution is, and the tightest tolerances that arithmetic can hope for."""
 FIXED_TOLERANCES = (1e-8, 1e-10)
 """Tolerances of the second solution of a run in fixed steps."""
+LONGEST_PART = (5.0**0.5 - 1.0) / 20.0
+"""Longest step of the second solution as part of the run: other steps than the first, on purpose, and no multiple of
+them. Where the motion is a polynomial, both would otherwise grow their steps over the same things."""
 FINER = 4.0
 """How much finer its steps are where its method must stay the same."""
 
@@ -35,6 +38,9 @@ def add_errors(run: Run, what: Target, solver: Solver, signals: tuple[str, ...],
     # What is no longer as its scenario describes it keeps its constraints as it does.
     changed = isinstance(what, System) and bool(what.motion.momenta or what.motion.terms or what.inputs)
     second = other_solver(solver, retreated=not changed)
+    span = float(run.time[-1] - run.time[0])
+    if second.adaptive and span > 0:
+        second = dataclasses.replace(second, max_step=min(second.max_step, LONGEST_PART * span))
     # Where the first has rows, the second has them too: nothing is interpolated.
     times = None if isinstance(what, (ScenarioSequence, Phases)) else tuple(np.unique(run.time))
     found = simulate(what if changed else _treat_otherwise(what), second, Recording(signals=signals, times=times))

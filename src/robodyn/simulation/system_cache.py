@@ -62,7 +62,7 @@ def keep(compiled: CompiledSystem) -> None:
             _SystemPickler(file, compiled.system.scenario).dump(compiled)
         except (TypeError, AttributeError, pickle.PicklingError):
             return  # something in it has no name, such as a function made on the way: it is made anew each time
-        cache.save(key, file.getvalue())
+        cache.save(key, file.getvalue(), cache.SYSTEMS)
 
 
 def _compile(
@@ -78,7 +78,7 @@ def _compile(
 
 
 def _load(key: str, scenario: Scenario) -> CompiledSystem | None:
-    content = cache.load(key)
+    content = cache.load(key, cache.SYSTEMS)
     if content is None:
         return None
     try:

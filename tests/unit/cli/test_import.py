@@ -69,8 +69,8 @@ def test_numbers_of_a_robot_are_set(invoke, tmp_path):
         (("import", "arm.urdf", "--base", "flying"), "base: 'flying' is unknown"),
         (("import", "arm.urdf", "--embed"), "say --out FILE.toml"),
         (("import", "arm.urdf", "--out", "arm.urdf"), "is the robot's own file"),
-        (("import", "arm.urdf", "--out", "no/arm.toml"), "cannot be written"),
-        (("import", "arm.urdf", "--html", "no/arm.html"), "cannot be written"),
+        (("import", "arm.urdf", "--out", "arm.urdf/arm.toml"), "cannot be written"),
+        (("import", "arm.urdf", "--html", "arm.urdf/arm.html"), "cannot be written"),
     ],
 )
 def test_bad_input_ends_with_a_message(invoke, arguments, complaint):

@@ -109,4 +109,4 @@ def test_an_imported_file_gives_the_same_machine(folder, name, embed):
 
 def test_a_file_that_cannot_be_written_is_said(folder):
     with pytest.raises(rd.ModelError, match="cannot be written"):
-        write_robot(rd.import_robot(folder / "arm.urdf"), folder / "no" / "robot.toml")
+        write_robot(rd.import_robot(folder / "arm.urdf"), folder / "arm.urdf" / "robot.toml")

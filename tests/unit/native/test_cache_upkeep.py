@@ -115,8 +115,8 @@ def test_clearing_removes_what_is_ours_and_nothing_else(tmp_path):
 def test_a_process_looks_after_the_folder_when_it_adds_its_first_file_and_then_seldom(monkeypatch):
     pruned = []
     monkeypatch.setattr(cache, "BETWEEN_PRUNES", 3)
-    monkeypatch.setattr(cache, "_SAVES", iter(range(100)))
-    monkeypatch.setattr(cache, "prune", pruned.append)
+    monkeypatch.setattr(cache, "_SAVES", {cache.KERNELS: iter(range(100))})
+    monkeypatch.setattr(cache, "prune", lambda folder, share: pruned.append(folder))
     for number in range(7):
         _save(number)
     assert len(pruned) == 3

@@ -50,7 +50,7 @@ def cache(tmp_path, monkeypatch):
     """A cache of the test's own."""
     monkeypatch.setenv("ROBODYN_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    return tmp_path / "cache" / "kernels"
+    return tmp_path / "cache"
 
 
 @pytest.fixture
@@ -343,15 +343,13 @@ def test_another_solver_or_signal_is_another_system(traced):
 @pytest.mark.parametrize("damage", ["cut", "other", "code gone", "not ours"])
 def test_a_damaged_entry_is_made_anew(damage, traced, cache):
     scenario = pendulum()
-    before = set(cache.iterdir()) if cache.exists() else set()
     compiled = compile_scenario(scenario, scenario.solver, ("*",))
-    codes = set(cache.iterdir()) - before
     keep(compiled)
-    (entry,) = set(cache.iterdir()) - before - codes
+    codes, (entry,) = list((cache / "kernels").iterdir()), (cache / "systems").iterdir()
     if damage == "cut":
         entry.write_bytes(entry.read_bytes()[:-1])
     elif damage == "other":
-        entry.write_bytes(next(iter(codes)).read_bytes())
+        entry.write_bytes(codes[0].read_bytes())
     elif damage == "code gone":
         for code in codes:
             code.unlink()
@@ -364,11 +362,27 @@ def test_a_damaged_entry_is_made_anew(damage, traced, cache):
 
 def test_without_room_nothing_is_kept(traced, monkeypatch, cache):
     monkeypatch.setenv(SIZE, "0")
+    monkeypatch.setattr("robodyn.native.cache.BETWEEN_PRUNES", 1)
     scenario = pendulum()
     for _ in range(2):
         keep(compile_scenario(scenario, scenario.solver, ("*",)))
     assert len(traced) == 2
-    assert list(cache.iterdir()) == []
+    assert [path for path in cache.rglob("*") if path.is_file()] == []
+
+
+def test_old_systems_give_way_to_new_ones_and_code_stays(monkeypatch, cache):
+    monkeypatch.setattr("robodyn.native.cache.BETWEEN_PRUNES", 1)
+    scenarios = [replace(pendulum(), duration=1.0 + k) for k in range(4)]
+    keep(compile_scenario(scenarios[0], scenarios[0].solver, ("*",)))
+    (code,), (entry,) = (list((cache / kind).iterdir()) for kind in ("kernels", "systems"))
+    # Room for two systems in their tenth of it.
+    monkeypatch.setenv(SIZE, str(2.5 * entry.stat().st_size / 1e5))
+    for k, scenario in enumerate(scenarios):
+        keep(compile_scenario(scenario, scenario.solver, ("*",)))
+        for path in (cache / "systems").iterdir():
+            os.utime(path, (path.stat().st_atime, path.stat().st_mtime - 10 * (k + 1)))
+    assert len(list((cache / "systems").iterdir())) == 2
+    assert list((cache / "kernels").iterdir()) == [code]
 
 
 def test_a_system_that_is_no_longer_its_scenarios_cannot_be_pickled():

@@ -1,0 +1,61 @@
+"""Where steps grow without bounds, nothing that lies in them is stepped over: zones, thin walls, events nearby."""
+
+import pytest
+from soak.crossings import KINDS, passed_over
+
+from robodyn import GROUND, Block, Body, Event, Joint, Machine, Mechanism, Scenario, Solver, simulate
+from robodyn.symbolic import logical_and, where
+
+UNSEEN = "no condition changed unseen"
+
+
+def sliding(*blocks, velocity=1.0, duration=10.0, events=()):
+    """A mass of 1 kg that coasts along x."""
+    slide = Joint("slide", "prismatic", GROUND, "mass", axis=(1, 0, 0))
+    mechanism = Mechanism("sliding", (Body("mass", 1.0),), (slide,), gravity=(0, 0, 0))
+    return Scenario("sliding", Machine("sliding", mechanism, blocks), duration, {"slide.velocity": velocity}, events)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_random_zones_walls_and_grazing_events_none_is_passed_over(kind):
+    assert passed_over(kind, 12, seed=7) == []
+
+
+@pytest.mark.parametrize("method", ["auto", "dopri5", "heun_euler", "rodas4", "trbdf2"])
+def test_a_brake_zone_stops_what_coasts_into_it(method):
+    """v' = -c v in the zone: it stops 1/c behind its begin, however long steps are before."""
+
+    def brake(x, v):
+        return {"force": where(logical_and(x > 3.3, x < 3.6), -40.0 * v, 0.0)}
+
+    zone = Block("zone", brake, on="slide", inputs={"x": "slide.position", "v": "slide.velocity"})
+    run = simulate(sliding(zone), Solver(method))
+    assert run.final["slide.position"] == pytest.approx(3.3 + 1 / 40, abs=1e-6)
+    assert run.certificate[UNSEEN].ok
+    assert run.certificate[UNSEEN].subject == f"proven on {run.statistics.steps} of {run.statistics.steps} steps"
+
+
+def test_an_impulse_by_the_clock_is_felt_however_short_it_is():
+    """10 N for 30 us, at a time that no look before the run can have hit: 0.3 mm/s."""
+    kick = Block(
+        "kick", lambda time: {"force": where(logical_and(time > 7.123451, time < 7.123481), 10.0, 0.0)}, on="slide"
+    )
+    run = simulate(sliding(kick, velocity=0.0))
+    assert run.final["slide.velocity"] == pytest.approx(3e-4, rel=1e-3)
+
+
+def test_an_event_that_fires_twice_within_a_step_fires_twice():
+    """A mass passes a stretch of 1 mm: in and out."""
+    inside = Event("inside", lambda x: 0.0005 - ((x - 5.0) ** 2) ** 0.5, {"x": "slide.position"})
+    times = [event.time for event in simulate(sliding(events=(inside,))).events]
+    assert times == pytest.approx([4.9995, 5.0005], abs=1e-9)
+
+
+def test_where_the_proof_gives_up_it_is_said():
+    """(x - 5)^2 comes to zero and does not pass it: no bound can tell that from a passage."""
+    touch = Event("touch", lambda x: (x - 5.0) ** 2, {"x": "slide.position"}, direction="falling", terminal=True)
+    run = simulate(sliding(events=(touch,)))
+    assert run.time[-1] == pytest.approx(5.0, abs=1e-6)
+    said = [line for line in run.certificate.unchecked if line.startswith(UNSEEN)]
+    assert len(said) == 1
+    assert "'touch'" in said[0]
