@@ -332,6 +332,10 @@ static int look_for_events(Run *run, double place) {
    made again. */
 int locate_events(Run *run) {
   if (run->model->enclosures == NULL) return run->n_active > 0 ? look_for_events(run, INFINITY) : 0;
+  if (run->on_line && run->n_curved == 0) {
+    run->n_proven++;
+    return 0;
+  }
   /* Steps that lanes take in a convoy depend on no state: nothing is proven of them. */
   if (run->compute && run->method->family == FUSED_STEP && run->n_active == 0) return 0;
   if (run->n_active > 0 && (!run->guards_known || run->model->projection)) guards_at(run, 1.0, G_END);
@@ -342,16 +346,12 @@ int locate_events(Run *run) {
   }
   /* Guards of which nothing can be said are looked at. */
   int64_t n_log = run->n_log, n_unproven = run->n_unproven, n_missed = run->n_missed;
-  int64_t end_known = run->end_known, evaluations = run->evaluations, slope_known = run->slope_known, dense = run->dense_known;
-  need_dense(run);
+  if (run->on_line)
+    take_line(run);
+  else
+    need_dense(run);
   double place = scan_step(run);
-  /* A fixed step that nothing ends is looked at, not changed: see take_probe. */
-  if (run->n_active == 0 && !run->method->adaptive) {
-    run->end_known = end_known;
-    run->evaluations = evaluations;
-    run->slope_known = slope_known;
-    run->dense_known = dense;
-  }
+  if (run->on_line) run->dense_known = 0;
   if (place < 0.0) {
     /* What was noted of this step is found again. */
     run->n_log = n_log;

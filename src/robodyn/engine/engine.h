@@ -184,8 +184,9 @@ enum { G_LEFT = G_QUARTER, G_RIGHT = G_LAST_QUARTER };
 enum { MOST_SEEN = 32, N_GUARD_ROWS = G_SEEN + MOST_SEEN };
 
 /* Kinds of conditions: the level that decides is the sign of a value, zero being of either side, at which something jumps, or
-   bends; the whole number below it; the number of a row of a table, which rises with the place in it. UNBOUNDED: no bounds are known. */
-enum { JUMP, KINK, STAIR, TABLE, UNBOUNDED };
+   bends; the whole number below it; the number of a row of a table, which rises with the place in it. UNBOUNDED: no bounds are known.
+   STRAIGHT is added to the kind of a condition that is affine in time and states. */
+enum { JUMP, KINK, STAIR, TABLE, UNBOUNDED, STRAIGHT = 8 };
 
 /* What became of a guard at this instant: nothing; its root was located; it jumped across zero; it jumped and has
    acted; -LOCATED: it was located and has acted. */
@@ -341,6 +342,8 @@ typedef struct Run {
   Compute compute;          /* null: functions are called */
   void *lane;               /* of whoever computes them */
   int64_t plain;            /* 1: at a tick nothing can happen but its tasks, all of them compiled */
+  int64_t on_line;          /* 1: fixed steps that nothing ends, looked at along the line between their ends */
+  int64_t n_curved;         /* conditions that may change and change back along a line */
 
   /* Arrays of fixed size, one block. */
   int64_t n_block;          /* numbers in the block */

@@ -64,6 +64,20 @@ void need_dense(Run *run) {
   run->n_seen = 0;
 }
 
+/* The straight line between the ends of the step in the place of its polynomial. */
+void take_line(Run *run) {
+  const double *start = state(run, START), *end = state(run, END);
+  double *coefficients = state(run, DENSE);
+  int64_t n = run->model->n_x;
+  for (int64_t i = 0; i < n; i++) {
+    coefficients[i] = start[i];
+    coefficients[n + i] = end[i] - start[i];
+  }
+  memset(coefficients + 2 * n, 0, (size_t)(3 * n) * sizeof(double));
+  run->dense_known = 1;
+  run->n_seen = 0;
+}
+
 /* x(theta) into a row. */
 void evaluate_dense(Run *run, double theta, int64_t target) {
   int64_t n = run->model->n_x;

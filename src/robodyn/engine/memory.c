@@ -111,6 +111,9 @@ Run *run_new(const Model *model, const Method *method, const Solver *solver, con
   run->recording = recording;
   run->n_active = model->n_guards + (method->adaptive ? 2 * model->n_limited : 0);
   run->plain = is_plain(run);
+  run->on_line = run->n_active == 0 && !method->adaptive;
+  for (int64_t j = 0; j < model->n_conditions; j++)
+    run->n_curved += !(model->condition_kind[model->n_guards + 2 * model->n_limited + j] & STRAIGHT);
   /* One block holds all arrays of fixed size: counted first, then placed. A state saved is a copy of it. */
   run->n_block = place_arrays(run, NULL);
   run->memory = calloc((size_t)(run->n_block + LINE), sizeof(double));

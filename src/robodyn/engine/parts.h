@@ -83,6 +83,7 @@ static inline void forget_slope(Run *run) { run->slope_known = run->jacobian_kno
 void evaluate_rate(Run *run, double t, int64_t source, int64_t target);
 void need_slope(Run *run);
 void need_dense(Run *run);
+void take_line(Run *run);
 void evaluate_dense(Run *run, double theta, int64_t target);
 double set_point(Run *run, double fraction);
 void combine(Run *run, const double *weights, int64_t count, double factor, int64_t base, int64_t target);

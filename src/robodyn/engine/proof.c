@@ -14,8 +14,11 @@
    Most steps are spared all that: a box larger than the step, ahead of the motion, is bounded once, and serves as long as
    steps stay in it.
 
+   Of fixed steps that nothing can end, the straight line between their ends is looked at: conditions that are affine in time and
+   states change along it at most once, and need no look.
+
    Symbols: theta = 0..1 the place in the step; K numbers of the box; a level is the sign of a guard, or for a condition what
-   its kind says. Of fixed steps, which have no error, the straight line between their ends is looked at. */
+   its kind says. */
 
 #include "parts.h"
 
@@ -120,7 +123,7 @@ static int64_t level_of(int64_t kind, double value) {
 /* Whether two levels differ; zero is of either side. */
 static int differs(int64_t kind, int64_t a, int64_t b) { return kind <= KINK ? a * b < 0 : a != b; }
 
-static int64_t kind_of(const Run *run, int64_t j) { return run->model->condition_kind[j]; }
+static int64_t kind_of(const Run *run, int64_t j) { return run->model->condition_kind[j] & (STRAIGHT - 1); }
 
 /* Whether bounds leave a level as it is. */
 static int is_certain(const Run *run, int64_t j, double middle, double radius) {
@@ -155,7 +158,9 @@ static void begin_levels(Run *run) {
   if (model->n_d > 0) read_inside(run, run->t);
   call_kernel(run, model->conditions, run->t, state(run, START), values_row(run, V_LEFT));
   for (int64_t j = 0; j < model->n_conditions; j++)
-    if (run->tired[first + j] > 0)
+    if (run->on_line && run->model->condition_kind[first + j] & STRAIGHT)
+      run->level[first + j] = ASIDE;
+    else if (run->tired[first + j] > 0)
       set_aside(run, first + j);
     else
       run->level[first + j] = level_of(kind_of(run, first + j), values_row(run, V_LEFT)[j]);
@@ -303,6 +308,11 @@ static Change find_change(Run *run, double a, double b) {
     int changed = j < first ? (level < 0 ? g_b >= 0.0 : g_b <= 0.0) : differs(kind_of(run, j), level, level_of(kind_of(run, j), g_b));
     if (!one_way) found.certain = 0;
     if (!changed) continue;
+    /* A fixed step does not end at it: where it is does not matter if it stays so to the end. */
+    if (one_way && b >= 1.0 && j >= first && !run->method->adaptive) {
+      run->level[j] = level_of(kind_of(run, j), g_b);
+      continue;
+    }
     place = j < first ? roots[j] = locate_root(run, j, level, a, b, g_b, INFINITY) : locate_change(run, j, a, b);
     /* Of two at one place, the one that jumps: so the order of conditions does not matter. */
     int sooner = place < found.place || (place == found.place && kind_of(run, j) != KINK && kind_of(run, found.j) == KINK);

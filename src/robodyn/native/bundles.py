@@ -17,7 +17,7 @@ from heapq import heapify, heappop, heappush
 from zlib import crc32
 
 from robodyn.native.instructions import Writer, literal
-from robodyn.native.lanes import AT_ONCE, LaneWriter, declare_vectors
+from robodyn.native.lanes import AT_ONCE, LaneWriter
 from robodyn.native.program import COMMUTATIVE, Node, Program, operands
 
 TRUTHS = frozenset(["lt", "le", "eq", "ne", "and", "or", "not"])
@@ -29,9 +29,6 @@ EITHER_WAY = COMMUTATIVE | {"muladd"}
 """Operations whose first two operands may change places."""
 DEPTH = 3
 """Operations down to which nodes are compared before they are tried; own choice."""
-CONSTANTS = "constants"
-"""A table of the numbers in the code, one entry a use: each by itself would be reached by an address of eight bytes;
-one for several uses would hold a register, or be saved and read again."""
 Bundle = tuple[int, ...]
 
 
@@ -208,32 +205,20 @@ def _side_by_side(nodes: Sequence[Node]) -> bool:
     return first[0] == "input" and list(nodes) == [("input", first[1], first[2] + k) for k in range(len(nodes))]
 
 
-def declare_bundles(most: int, constants: Sequence[str]) -> str:
-    """What the code of bundles of up to so many lanes refers to: functions of vectors, and the table of constants."""
-    functions = "".join(declare_vectors(lanes) for lanes in range(2, most + 1))
-    entries = ", ".join(f"double {constant}" for constant in constants)
-    return (
-        f"{functions}@{CONSTANTS} = private unnamed_addr constant [{len(constants)} x double] [{entries}], align 64\n"
-    )
-
-
 class BundleWriter(Writer):
     """The lines of one function, of a whole program, whose like operations are computed at once.
 
     Attributes:
-        most: lanes of a vector at the most; constants: all that stand in CONSTANTS.
+        most: lanes of a vector at the most.
     """
 
-    def __init__(
-        self, most: int, constants: list[str], program: Program, slots: dict[int, int], row_input: int
-    ) -> None:
+    def __init__(self, most: int, program: Program, slots: dict[int, int], row_input: int) -> None:
         super().__init__(program, slots, row_input)
-        self._program, self.most, self.constants = program, most, constants
+        self._program, self.most = program, most
         # Writers of vectors by their length; where each bundled node is; vectors that were made of single nodes.
         self._writers: dict[int, LaneWriter] = {}
         self._lanes: dict[int, tuple[LaneWriter, int, int]] = {}
         self._vectors: dict[Bundle, int] = {}
-        self._n_vectors = 0
 
     def compute(self, chunk: Iterable[int]) -> None:
         """Lines for all operations of the program."""
@@ -262,32 +247,17 @@ class BundleWriter(Writer):
         if lanes in self._vectors:
             return self._vectors[lanes]
         nodes = [self._nodes[number] for number in lanes]
-        self._n_vectors += 1
-        place, name = -self._n_vectors, f"%l{self._n_vectors}"
-        constant = all(node[0] == "const" for node in nodes)
-        if constant and len(set(lanes)) > 1:
+        place = self._vectors[lanes] = -1 - len(self._vectors)
+        name = f"%l{-place}"
+        if all(node[0] == "const" for node in nodes):
             name = f"<{', '.join(f'double {literal(node[1])}' for node in nodes)}>"
         elif _side_by_side(nodes):
             self.lines.append(f"  {name}.p = getelementptr double, ptr %i{nodes[0][1]}, i64 {nodes[0][2]}")
             self.lines.append(f"  {name} = load {writer.real}, ptr {name}.p, align 8")
-        elif len(set(lanes)) == 1:
-            writer.insert(name, "double", [self.value(lanes[0])] * len(lanes))
         else:
             writer.insert(name, "double", [self.value(number) for number in lanes])
         writer.values[place] = name
-        if not constant:
-            self._vectors[lanes] = place
         return place
-
-    def value(self, number: int) -> str:
-        """Constants are read anew at each use: they are operands in memory, and need no register until then."""
-        node = self._nodes[number]
-        if node[0] != "const" or node[1] == 0.0:
-            return super().value(number)
-        name = f"%c{len(self.constants)}"
-        self.load(name, f"@{CONSTANTS}", len(self.constants))
-        self.constants.append(literal(node[1]))
-        return name
 
     def _fetch(self, number: int) -> str:
         if number not in self._lanes:

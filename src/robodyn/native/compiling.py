@@ -105,8 +105,9 @@ def compile_lanes(
         text = emit_lanes({k: programs[name] for k, name in enumerate(kept_names)}, lanes, parameter_input)
         code = Code(compile_objects(text, settings.level), (), (), n_parameters, n_prelude, width)
         cache_entry.save(key, code)
-    machine = Machine(*code.machine)
-    return LaneModule({name: machine.address_of(f"k{k}") for k, name in enumerate(kept_names)}, lanes, machine)
+    symbols = {name: f"k{k}" for k, name in enumerate(kept_names)}
+    machine = Machine(code.machine, symbols.values())
+    return LaneModule({name: machine.address_of(symbol) for name, symbol in symbols.items()}, lanes, machine)
 
 
 @dataclass(frozen=True)

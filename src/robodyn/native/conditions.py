@@ -36,6 +36,8 @@ MOVING = (TIME, STATES, DELAYED)
 JUMP, KINK, STAIR, TABLE, UNBOUNDED = range(5)
 """Kinds: the level is the sign of a value, at whose zero something jumps, or bends; the whole number below it; or the
 row of a table. UNBOUNDED: it is too long an expression to be bounded."""
+STRAIGHT = 8
+"""Added to the kind of a condition that is affine in time and states: along a line it never changes back."""
 LONGEST = 3000
 """Operations of a guard or condition whose bounds are worth their compilation: those of forces in contacts and of
 friction that holds a large mechanism are longer, and would be too wide to decide anything."""
@@ -78,7 +80,8 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
     found = _collect(builder, _reach(builder.nodes, roots), watched)
     short = {i: kind for i, kind in found.items() if _is_short(builder.nodes, i)}
     kinds = [KINK if _is_short(builder.nodes, i) else UNBOUNDED for i in watched]
-    kinds += short.values()
+    degrees = _find_degrees(builder.nodes)
+    kinds += [kind + STRAIGHT * (degrees[i] <= 1) for i, kind in short.items()]
     if all(kind == UNBOUNDED for kind in kinds):
         return Conditions({}, omitted=len(found))
     points = builder.finish(CONDITIONS, sizes, [short])
@@ -126,6 +129,29 @@ def _moving(nodes: list[Node]) -> list[bool]:
         own = node[0] == "input" and node[1] in MOVING
         moves.append(own or any(moves[i] for i in operands(node)))
     return moves
+
+
+def _find_degrees(nodes: list[Node]) -> list[int]:
+    """0 of what holds within a step, 1 of what is affine in time and states, 2 of all else; the row of a table counts as
+    its place does."""
+    degrees: list[int] = []
+    for node in nodes:
+        read = [degrees[i] for i in operands(node)]
+        match node[0]:
+            case "input":
+                degree = {TIME: 1, STATES: 1, DELAYED: 2}.get(node[1], 0)
+            case "mul":
+                degree = sum(read)
+            case "muladd":
+                degree = max(read[0] + read[1], read[2])
+            case "add" | "sub" | "neg" | "twice" | "locate":
+                degree = max(read)
+            case "div" | "select" | "if_else_zero" if not read[node[0] == "div"]:
+                degree = max(read)
+            case _:
+                degree = 2 * any(read)
+        degrees.append(min(degree, 2))
+    return degrees
 
 
 TRUTHS = frozenset(["lt", "le", "eq", "ne", "and", "or", "not"])

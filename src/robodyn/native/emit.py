@@ -10,7 +10,7 @@ import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from robodyn.native.arrays import emit_array_entry, emit_known
-from robodyn.native.bundles import BundleWriter, declare_bundles
+from robodyn.native.bundles import BundleWriter
 from robodyn.native.common_rows import CommonWriter, emit_dispatch, find_common
 from robodyn.native.instructions import CALLS, Writer, declare, literal
 from robodyn.native.lanes import LaneWriter, declare_vectors
@@ -70,8 +70,7 @@ def emit_module(
     """
     numbered = dict(enumerate(programs))
     symbols = {k: f"k{k}.column" if k in swept else f"k{k}" for k in numbered}
-    constants: list[str] = []
-    make_writer = functools.partial(BundleWriter, longest, constants) if longest > 1 else Writer
+    make_writer = functools.partial(BundleWriter, longest) if longest > 1 else Writer
     # Short programs are one function; long ones are cut, since register allocation takes quadratic time.
     long = {k: program for k, program in numbered.items() if program.n_operations > chunk_size}
     bodies = [
@@ -81,7 +80,7 @@ def emit_module(
     ]
     shared = emit_together(long, symbols, (_piece_size(long, chunk_size), row_input), rare) if long else Text("", "")
     bodies += [_emit_entries(k, program, k in swept, row_input) for k, program in numbered.items()]
-    head = _emit_head(numbered.values()) + (declare_bundles(longest, constants) if longest > 1 else "")
+    head = _emit_head(numbered.values()) + "".join(map(declare_vectors, range(2, longest + 1)))
     rarely = head + shared.rarely if shared.rarely else ""
     return Text("\n".join([emit_known(), head, shared.often, *bodies]), rarely)
 

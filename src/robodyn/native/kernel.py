@@ -198,12 +198,13 @@ def load_module(origin: Origin, data: np.ndarray) -> KernelModule:
 
 def link(code: Code, origin: Origin, data: np.ndarray) -> KernelModule:
     """Kernels by name, ready to be called; the one without a name is the prelude."""
-    machine = Machine(*code.machine)
+    entries = [f"k{k}{kind}" for k in range(len(code.sizes)) for kind in ("", ".frame", ".arrays")]
+    machine = Machine(code.machine, [KNOWN, *entries])
     signature = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
     direct = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
     # The table of known objects belongs to this process: it is filled in after loading.
     if is_readable():
-        introduce(machine.address_of_data(KNOWN))
+        introduce(machine.address_of(KNOWN))
     kernels = {}
     for k, (name, sizes) in enumerate(zip(origin.labels, code.sizes, strict=True)):
         run = signature(machine.address_of(f"k{k}.frame"))

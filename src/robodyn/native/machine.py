@@ -2,8 +2,10 @@
 
 import ctypes
 import functools
+import itertools
 import os
 import sys
+from collections.abc import Iterable, Sequence
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -16,6 +18,7 @@ OPTIMISATION = 1
 QUICK = 0
 """Level of optimisation for code that is called a few times: compiled in half the time, a third slower, same bits."""
 WIDE = ("znver4", "znver5")
+WINDOWS = sys.platform == "win32"
 LEVEL = "ROBODYN_OPTIMISATION"
 """Environment variable with another level for all code."""
 
@@ -33,29 +36,36 @@ def optimisation(quick: bool) -> int:
 class Machine:
     """Machine code in memory, for as long as this object lives."""
 
-    def __init__(self, often: bytes, rarely: bytes = b"") -> None:
-        _provide_library()
-        self._engine = _load(often)
-        # In engines of their own: LLVM takes local names of several object files in one engine for the same.
-        self._rarely = _load(rarely) if rarely else None
+    def __init__(self, objects: Sequence[bytes], symbols: Iterable[str]) -> None:
+        """objects: as of `compile_objects`; symbols: functions and variables whose addresses will be asked for."""
+        often, *rarely = objects
+        self._often = _load(often, [*symbols, *([RARELY] if rarely else [])])
+        # In a library of its own: both have pieces of the same names.
+        self._rarely = _load(rarely[0], [PIECES]) if rarely else None
         if self._rarely is not None:
-            table = self._rarely.get_global_value_address(PIECES)
-            ctypes.c_void_p.from_address(self.address_of_data(RARELY)).value = table
+            ctypes.c_void_p.from_address(self.address_of(RARELY)).value = self._rarely[PIECES]
 
     def address_of(self, symbol: str) -> int:
-        """Address of a function."""
-        return self._engine.get_function_address(symbol)
-
-    def address_of_data(self, symbol: str) -> int:
-        """Address of a global variable."""
-        return self._engine.get_global_value_address(symbol)
+        """Address of a function or a variable."""
+        return self._often[symbol]
 
 
-def _load(code: bytes) -> llvm.ExecutionEngine:
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-    engine.finalize_object()
-    return engine
+_numbers = itertools.count()
+
+
+def _load(code: bytes, symbols: Iterable[str]) -> llvm.ResourceTracker:
+    library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+    for name, address in _missing_functions().items():
+        library.import_symbol(name, address)
+    for symbol in symbols:
+        library.export_symbol(symbol)
+    return library.link(_linker(), f"library{next(_numbers)}")
+
+
+@functools.cache
+def _linker() -> llvm.LLJIT:
+    """JITLink lays out an object file in one piece, so that its code is of the small model: see `_target_machine`."""
+    return llvm.create_lljit_compiler(_target_machine(), use_jit_link=not WINDOWS)
 
 
 def compile_objects(text: Text, level: int = OPTIMISATION) -> tuple[bytes, ...]:
@@ -98,14 +108,18 @@ def _target_machine(level: int = OPTIMISATION) -> llvm.TargetMachine:
     _initialize()
     name, features = _processor()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=name, features=features, opt=level, reloc="pic", jit=True)
+    # Constants are then reached by four bytes in an instruction, instead of eight in one more.
+    model = "jitdefault" if WINDOWS else "small"
+    return target.create_target_machine(cpu=name, features=features, opt=level, reloc="pic", codemodel=model, jit=True)
 
 
 @functools.cache
-def _provide_library() -> None:
-    """Tells LLVM where the C library's functions are that it does not find by itself."""
-    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
-    for name in library_functions():
-        function = getattr(library, name, None)
-        if llvm.address_of_symbol(name) is None and function is not None:
-            llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
+def _missing_functions() -> dict[str, int]:
+    """Addresses of the C library's functions that LLVM does not find by itself."""
+    library = ctypes.CDLL("ucrtbase" if WINDOWS else None)
+    functions = {name: getattr(library, name, None) for name in library_functions()}
+    return {
+        name: ctypes.cast(function, ctypes.c_void_p).value or 0
+        for name, function in functions.items()
+        if function is not None and llvm.address_of_symbol(name) is None
+    }

@@ -33,6 +33,6 @@ def row_loop(count: int) -> Callable[..., None]:
         "  ret void",
         "}",
     ]
-    _kept.append(Machine(*compile_objects(Text("\n".join(lines), ""))))
+    _kept.append(Machine(compile_objects(Text("\n".join(lines), "")), ["rows"]))
     arguments = [ctypes.c_void_p, ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * count]
     return ctypes.CFUNCTYPE(None, *arguments)(_kept[-1].address_of("rows"))

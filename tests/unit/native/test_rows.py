@@ -97,7 +97,7 @@ def test_rows_are_read_in_every_chunk():
 
 
 def run_chunked(program, p, t, chunk_size):
-    machine = Machine(*compile_objects(emit_module([program], chunk_size, row_input=0)))
+    machine = Machine(compile_objects(emit_module([program], chunk_size, row_input=0)), ["k0"])
     t, out = np.array([t]), np.zeros(sum(program.out_sizes))
     call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(machine.address_of("k0"))
     call(p.ctypes.data, t.ctypes.data, out.ctypes.data)

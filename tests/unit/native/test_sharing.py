@@ -40,9 +40,9 @@ def run(machine, k, program, inputs):
 def test_programs_that_share_code_compute_the_bits_of_each_alone(rare):
     programs = make_programs()
     inputs = np.random.default_rng(3).normal(size=(3, 6))
-    together = Machine(*compile_objects(emit_module(programs, 50, rare=rare)))
+    together = Machine(compile_objects(emit_module(programs, 50, rare=rare)), [f"k{k}.frame" for k in range(3)])
     for k, program in enumerate(programs):
-        alone = run(Machine(*compile_objects(emit_module([program]))), 0, program, inputs)
+        alone = run(Machine(compile_objects(emit_module([program])), ["k0.frame"]), 0, program, inputs)
         assert np.isfinite(alone).all()
         assert np.array_equal(run(together, k, program, inputs), alone)
 
