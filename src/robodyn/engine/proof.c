@@ -33,7 +33,7 @@
 enum { MOST_PARTS = 100 };
 /* What proofs may cost: so many parts in any run, then this part of the operations of its steps. What is open when that is used up
    stays open: a proof that would cost more than the run is not worth it. */
-#define FIRST_PARTS 2000.0
+#define FIRST_PARTS 300.0
 #define SHARE 0.1
 /* Part at the start of a step in which a guard that has just fired has the sign of its rate there. */
 #define LEAVING_PART 0x1p-12
@@ -134,6 +134,9 @@ static int differs(int64_t kind, int64_t a, int64_t b) { return kind <= KINK ? a
 
 static int64_t kind_of(const Run *run, int64_t j) { return run->model->condition_kind[j] & (STRAIGHT - 1); }
 
+/* Whether something jumps where condition j changes: curves through tables bend. */
+static int jumps_at(const Run *run, int64_t j) { return kind_of(run, j) == JUMP || kind_of(run, j) == STAIR; }
+
 /* Whether bounds leave a level as it is. */
 static int is_certain(const Run *run, int64_t j, double middle, double radius) {
   int64_t kind = kind_of(run, j), level = run->level[j];
@@ -212,8 +215,8 @@ static int is_safe(Run *run) {
   }
   if (outside == 0.0) return 1;
   run->safe_known = 0;
-  if (run->pause > 0) {
-    run->pause--;
+  if (run->pause > 0 || !may_spend(run)) {
+    run->pause -= run->pause > 0;
     return 0;
   }
   /* As far ahead as the motion goes in some steps, and a step's width to all sides. */
@@ -326,7 +329,7 @@ static Change find_change(Run *run, double a, double b) {
     }
     place = j < first ? roots[j] = locate_root(run, j, level, a, b, g_b, INFINITY) : locate_change(run, j, a, b);
     /* Of two at one place, the one that jumps: so the order of conditions does not matter. */
-    int sooner = place < found.place || (place == found.place && kind_of(run, j) != KINK && kind_of(run, found.j) == KINK);
+    int sooner = place < found.place || (place == found.place && jumps_at(run, j) && !jumps_at(run, found.j));
     if (sooner) {
       found.place = place;
       found.j = j;
@@ -338,9 +341,9 @@ static Change find_change(Run *run, double a, double b) {
 /* Whether a crossing of guard j, which comes from a level, is in a direction that counts. */
 static int counts(const Run *run, int64_t j) { return guard_crosses(run, j, run->level[j], 0.0); }
 
-/* Whether steps end at every change. The error estimate of an explicit method sees a change badly, and not at all where it lies
-   at some place in the step (at 0.42 of it for dopri5); none sees that of a signal which is delayed. Stiff steps end where
-   a condition changes that is back at their end. */
+/* Whether steps end at every jump. The error estimate of an explicit method sees one badly, and not at all where it lies at some
+   place in the step (at 0.42 of it for dopri5); none sees that of a signal which is delayed. Other steps, and those that
+   something only bends in, end where a condition changes that is back at their end. */
 static int must_end_at_changes(const Run *run) { return run->method->family == EXPLICIT || run->model->n_d > 0; }
 
 /* Time by which a step may end beside a change: as good as at it. */
@@ -363,7 +366,7 @@ static int follows_quickly(Run *run, double at) {
 static int ends_at_change(Run *run, int64_t j, double place) {
   double margin = beside(run), length = place * run->h_tried;
   if (!((1.0 - place) * run->h_tried > margin) || run->n_cuts >= MOST_CUTS || length <= INSTANT * time_resolution(run)) return 0;
-  if (kind_of(run, j) == KINK)
+  if (!jumps_at(run, j))
     length += 2.0 * time_resolution(run);
   else if (length > 0.5 * margin)
     length -= 0.25 * margin;
@@ -471,7 +474,7 @@ double scan_step(Run *run) {
     for (int64_t j = first; j < count_all(run); j++) {
       int64_t level = level_of(kind_of(run, j), values[j - first]);
       if (run->level[j] == ASIDE) continue;
-      jumps |= kind_of(run, j) != KINK && differs(kind_of(run, j), run->level[j], level);
+      jumps |= jumps_at(run, j) && differs(kind_of(run, j), run->level[j], level);
       run->level[j] = level;
     }
     /* The slope at the start of the step is that of the other side: a very short one leads there. */
@@ -501,7 +504,7 @@ double scan_step(Run *run) {
       width *= 4.0;
       continue;
     }
-    if (parts > MOST_PARTS || (!may_spend(run) && !change.certain)) {
+    if (parts > MOST_PARTS) {
       int may_halve = run->n_too_long < MOST_HALVINGS && may_spend(run) && run->h_tried > LEAST_HALVED * run->largest_step;
       if (adaptive && may_halve) {
         run->proof_work += count_work(run, run->method);
@@ -553,7 +556,7 @@ double scan_step(Run *run) {
       double value = conditions_at(run, change.place, V_POINT)[k];
       int at_start = change.place <= instant;
       int goes_back = change.place < 1.0 && !differs(kind, before, level_of(kind, conditions_at(run, 1.0, V_POINT)[k]));
-      int ends = adaptive && !at_start && (goes_back || must_end_at_changes(run));
+      int ends = adaptive && !at_start && (goes_back || (jumps_at(run, change.j) && must_end_at_changes(run)));
       if (ends && ends_at_change(run, change.j, change.place)) return CUT;
       /* At the end of a step it is where it belongs; elsewhere it is left to the error control. */
       if (adaptive && (1.0 - change.place) * run->h_tried <= beside(run))
@@ -599,6 +602,13 @@ int changes_between(Run *run) {
     place = locate_change(run, changed, 0.0, least(place, 1.0));
   }
   return changed >= 0 && ends_at_change(run, changed, place);
+}
+
+/* Whether nothing is proven of the step just made because that would cost too much: it is noted. */
+int may_leave_open(Run *run) {
+  if (may_spend(run)) return 0;
+  note_unproven(run, run->n_active > 0 ? 0 : first_condition(run), 0.0, 0);
+  return 1;
 }
 
 /* Whether nothing happens in the step just made, by a box that is known to be safe. */

@@ -49,13 +49,15 @@ class Conditions(NamedTuple):
     Attributes:
         programs: `conditions`, `enclosures` and `drifts`, by name; none where there is nothing to bound.
         kinds: of guards, limits of states and conditions, in this order.
-        n_conditions: their number; work: operations of the bounds of all for one box.
+        n_conditions: their number; omitted: how many more there are, too long to be bounded.
+        work: operations of the bounds of all for one box.
         entries: of the box, that any bound depends on.
     """
 
     programs: dict[str, Program]
     kinds: tuple[int, ...] = ()
     n_conditions: int = 0
+    omitted: int = 0
     work: int = 0
     entries: tuple[int, ...] = ()
 
@@ -83,7 +85,7 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
     degrees = _find_degrees(builder.nodes)
     kinds += [kind + STRAIGHT * (degrees[i] <= 1) for i, kind in short.items()]
     if all(kind == UNBOUNDED for kind in kinds):
-        return Conditions({})
+        return Conditions({}, omitted=len(found))
     points = builder.finish(CONDITIONS, sizes, [short])
     # A number in the place of what is not bounded.
     outputs = [
@@ -97,7 +99,8 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
     drifts, also = _enclose(builder, [rates.of(i) for i in moved], sizes)
     made = {CONDITIONS: points, ENCLOSURES: bounds, DRIFTS: drifts}
     work = len(bounds.nodes) + len(drifts.nodes)
-    return Conditions(made, tuple(kinds), len(short), work, tuple(sorted({*used, *also})))
+    omitted = len(found) - len(short)
+    return Conditions(made, tuple(kinds), len(short), omitted, work, tuple(sorted({*used, *also})))
 
 
 def _is_short(nodes: list[Node], number: int) -> bool:
