@@ -53,7 +53,8 @@ def zones(random: np.random.Generator, count: int) -> Iterator[Case]:
         begin = random.uniform(0.05, 0.8) * speed * (DURATION - 2 * width / (speed + left))
         yield (
             {"zone.begin": begin, "zone.end": begin + width, "zone.force": force, "x.velocity": speed},
-            lambda run, left=left: abs(run.final["x.velocity"] / left - 1) < 1e-4,
+            # Edges are known no better than the tolerance of places: 20 um of a zone of 30.
+            lambda run, left=left: abs(run.final["x.velocity"] / left - 1) < 1e-3,
         )
 
 
