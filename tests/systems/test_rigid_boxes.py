@@ -137,7 +137,7 @@ def test_bristles_bring_a_rod_through_the_paradox_by_large_forces():
 
 
 def rod_that_slides(mu: float, lean: float, spin: float, slip: float) -> Scenario:
-    """A rod of 2 m and 1 kg whose lower end slides backwards on a floor with dry friction, leaning by an angle from it."""
+    """A rod of 2 m and 1 kg, leaning by an angle from a floor on which its lower end slides with dry friction."""
     rod = Body("rod", 1.0, inertia=(1e-9, 1 / 3, 1 / 3), physical=False)
     friction = {"friction": "dry_friction", "friction_parameters": {"coefficient": mu}}
     touch = RigidContact("touch", Ball("end"), Plane("floor"), restitution=0.0, **friction)

@@ -35,8 +35,8 @@ RESTING = 1e-6
 SINKING = 1e-5
 """Speed [m/s], and part of the largest one, at which a contact point must not go on after an impact."""
 LOCKED = 1e-6
-"""Part of its effect without friction at which a force can no longer hold a gap: it would grow beyond all bounds. As small
-as rounding lets it be: most rods that come near Painleve's paradox lift off just before it."""
+"""Part of its effect without friction at which a force can no longer hold a gap: it would grow beyond all bounds. As
+small as rounding lets it be: most rods that come near Painleve's paradox lift off just before it."""
 FREE = 1.1
 """How many times more it must be to hold again."""
 

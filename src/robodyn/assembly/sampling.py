@@ -122,12 +122,13 @@ def _plan_tasks(
 
 def place_recorded(scenario: Scenario) -> Scenario:
     """The same scenario with held samples of recordings exactly at the ticks that they belong to."""
-    recorded = [block for block in scenario.machine.blocks if isinstance(block.law, RecordedReference)]
+    laws = {block.name: block.law for block in scenario.machine.blocks}
+    recorded = {name: law for name, law in laws.items() if isinstance(law, RecordedReference)}
     base = find_base_period(scenario, FlawList()) if recorded else None
     if base is None:
         return scenario
-    placed = {block.name: block.replaced(law=block.law.on_ticks(base)) for block in recorded}
-    blocks = tuple(placed.get(block.name, block) for block in scenario.machine.blocks)
+    placed = {name: law.on_ticks(base) for name, law in recorded.items()}
+    blocks = tuple(block.replaced(law=placed.get(block.name, block.law)) for block in scenario.machine.blocks)
     return scenario.replaced(machine=scenario.machine.replaced(blocks=blocks))
 
 

@@ -136,8 +136,8 @@ def _moving(nodes: list[Node]) -> list[bool]:
 
 
 def _find_degrees(nodes: list[Node]) -> list[int]:
-    """0 of what holds within a step, 1 of what is affine in time and states, 2 of all else; the row of a table counts as
-    its place does."""
+    """0 of what holds within a step, 1 of what is affine in time and states, 2 of all else; the row of a table
+    counts as its place does."""
     degrees: list[int] = []
     for node in nodes:
         read = [degrees[i] for i in operands(node)]
