@@ -34,7 +34,7 @@ class Code:
     Attributes:
         sizes: of inputs and outputs of each; reads_rows: whether each reads the table of a run.
         n_parameters, n_prelude, width, deciding, kinds, n_conditions, omitted, work, entries: as of `KernelModule`;
-            with a prelude, it is the last kernel. others: names of the kernels before it that are none of the functions.
+            with a prelude, it is the last kernel. others: names of kernels before it that are none of the functions.
     """
 
     machine: tuple[bytes, ...]
