@@ -10,7 +10,7 @@ import typer
 from robodyn.atomic import write_file
 from robodyn.cli.answers import answer, draw, writing
 from robodyn.cli.application import app, fail, messages
-from robodyn.cli.targets import load_single, read_data, refuse_ending, seen_from
+from robodyn.cli.targets import load_single, read_data, read_settings, refuse_ending, seen_from
 
 if TYPE_CHECKING:
     from robodyn.model import Scenario
@@ -48,7 +48,7 @@ def identify_machine(
         return
     found = identify(what, runs, cutoff=cutoff, held_out=held_out, robust=robust, offsets=offsets)
     answer(as_json, found.as_plain, lambda: describe_identification(found))
-    write_numbers(what, scenario, found.numbers, out)
+    write_numbers(scenario, setting, found.numbers, out)
     draw("--report", report, lambda reporting, path: reporting.write_identification(found, path))
     draw("--plot", plot, lambda reporting, path: reporting.plot_identification(found, path))
 
@@ -60,12 +60,16 @@ def _compare(what: Scenario, runs: list[Run], cutoff: float | None, as_json: boo
     answer(as_json, lambda: contest_as_plain(found), lambda: describe_contest(found))
 
 
-def write_numbers(what: Scenario, source: str, numbers: dict[str, float], out: Path | None, head: str = "") -> None:
-    """A file with new numbers over those of a scenario, where one is asked for."""
+def write_numbers(
+    source: str, settings: list[str] | None, numbers: dict[str, float], out: Path | None, head: str = ""
+) -> None:
+    """A scenario's file with new numbers over those of another, where one is asked for; those that were set for the
+    computation are among them. Over a scenario of the catalogue it has the numbers alone."""
     from robodyn.files.patching import patch_text
 
     if out is not None:
+        what = load_single(source)
         base = seen_from(Path(source), out.parent) if Path(source).suffix == ".toml" else None
         with writing(f"--out {out}"):
-            write_file(out, head + patch_text(what, numbers, base))
+            write_file(out, head + patch_text(what, read_settings(settings or [], what, source) | numbers, base))
         messages.print(f"new numbers: {out}")
