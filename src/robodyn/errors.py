@@ -136,7 +136,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     candidates = sorted(map(str, known))
     if close := near_names(str(name), candidates):
         # Letters alone are a guess, of which the best is enough.
-        chosen = close if str(name) in close[0] else close[:1]
+        holds = set(re.split("[._]", str(name))) < set(re.split("[._]", close[0]))
+        chosen = close if holds else close[:1]
         return f"did you mean {' or '.join(repr(other) for other in chosen)}?"
     if not candidates:
         return "none are defined here"
