@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from robodyn import (
     Ball,
@@ -121,20 +122,65 @@ def test_a_rod_that_no_force_can_hold_is_stopped_by_an_impact_without_collision(
     assert slip(run.events[0].time + 1e-3) < 1e-3
 
 
-def test_a_rod_that_slides_into_the_paradox_is_stopped_there_by_an_impulse():
+def test_bristles_bring_a_rod_through_the_paradox_by_large_forces():
     run = simulate(slide_rod(0.06, -6.0), SOLVER)
     assert run.outcome.ok
-    names = [event.name for event in run.events]
-    assert names[:2] == ["tip.locks", "tip.hits"]
-    locked, slip = run.events[0].time, run["tip.slip"]
-    # 1 + 3 sin^2 - 3 mu sin cos of its lean is next to nothing there.
-    lean = abs(run["turn.position"](locked))
-    effect = 1 + 3 * math.sin(lean) ** 2 - 9 * abs(math.sin(lean) * math.cos(lean))
-    assert abs(effect) < 0.011 * (1 + 3 * math.sin(lean) ** 2)
-    assert slip(locked - 1e-6) > 1.0
-    assert slip(locked + 1e-6) < 1e-4
+    assert run.events == ()
+    # It stops within a millisecond, by forces of a hundred times its weight that bend bristles back.
+    force, slip = run["tip.force.normal"], run["tip.slip"]
+    jams = force.time[np.argmax(force.values)]
+    assert force.max > 1000
+    assert slip(jams - 1e-3) > 1
+    assert slip(jams + 1e-3) < 1e-2
     assert np.diff(energy(run)).max() < 1e-5
     assert run["tip.gap"].values.min() > -1e-7
+
+
+def rod_that_slides(mu: float, lean: float, spin: float, slip: float) -> Scenario:
+    """A rod of 2 m and 1 kg whose lower end slides backwards on a floor with dry friction, leaning by an angle from it."""
+    rod = Body("rod", 1.0, inertia=(1e-9, 1 / 3, 1 / 3), physical=False)
+    friction = {"friction": "dry_friction", "friction_parameters": {"coefficient": mu}}
+    touch = RigidContact("touch", Ball("end"), Plane("floor"), restitution=0.0, **friction)
+    mechanism = planar_mechanism(rod, (Point("end", "rod", (-1.0, 0, 0)),))
+    start = {"up.position": math.sin(lean), "turn.position": -lean, "turn.velocity": -spin}
+    start |= {"up.velocity": math.cos(lean) * spin, "along.velocity": slip - math.sin(lean) * spin}
+    solver = Solver("dopri5", rtol=1e-10, atol=1e-12)
+    return Scenario("rod", Machine("rod", mechanism, contacts=(touch,)), 0.6, start, solver=solver)
+
+
+def test_a_rod_that_slides_into_the_paradox_is_stopped_there_by_an_impulse():
+    run = simulate(rod_that_slides(2.0, 0.2, 3.0, -20.0))
+    assert run.outcome.ok
+    assert [event.name for event in run.events][:4] == ["touch.locks", "touch.parts", "touch.stops", "touch.hits"]
+    locked, slip = run.events[0].time, run["touch.slip"]
+    # Nothing is left of the effect of a force along the normal, 1 + 3 cos^2 - 3 mu sin cos.
+    lean = -run["turn.position"](locked)
+    assert abs(1 + 3 * math.cos(lean) * (math.cos(lean) - 2.0 * math.sin(lean))) < 1e-5
+    assert abs(slip(locked - 1e-6)) > 10
+    assert abs(slip(run.events[3].time + 1e-6)) < 1e-4
+    assert np.diff(energy(run)).max() < 1e-9
+    assert run["touch.gap"].values.min() > -1e-7
+
+
+def test_a_rod_that_comes_near_the_paradox_lifts_off_before_it_as_its_equation_says():
+    """N (1 + 3 cos a (cos a - mu sin a)) = m (g - sin a w^2): both sides come to zero, the right one first."""
+    mu, lean, spin = 1.5, 0.2, 2.0
+
+    def push(a, w):
+        return (GRAVITY - math.sin(a) * w**2) / (1 + 3 * math.cos(a) * (math.cos(a) - mu * math.sin(a)))
+
+    def rate(_, y):
+        return [y[1], -3 * push(*y) * (math.cos(y[0]) - mu * math.sin(y[0]))]
+
+    def lifts(_, y):
+        return push(*y)
+
+    lifts.terminal = True
+    exact = solve_ivp(rate, (0, 1), [lean, spin], "DOP853", rtol=1e-12, atol=1e-13, events=lifts)
+    run = simulate(rod_that_slides(mu, lean, spin, -20.0))
+    assert run.events[0].name == "touch.parts"
+    assert run.events[0].time == pytest.approx(exact.t[-1], abs=1e-8)
+    assert -run["turn.velocity"](run.events[0].time) == pytest.approx(exact.y[1, -1], abs=1e-7)
 
 
 def test_a_record_as_large_as_allowed_ends_the_run_and_is_kept(monkeypatch):

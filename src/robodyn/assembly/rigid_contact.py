@@ -34,8 +34,9 @@ RESTING = 1e-6
 """Speed [m/s] below which a contact point neither approaches nor parts."""
 SINKING = 1e-5
 """Speed [m/s], and part of the largest one, at which a contact point must not go on after an impact."""
-LOCKED = 0.01
-"""Part of its effect without friction at which a force can no longer hold a gap: it would grow beyond all bounds."""
+LOCKED = 1e-6
+"""Part of its effect without friction at which a force can no longer hold a gap: it would grow beyond all bounds. As small
+as rounding lets it be: most rods that come near Painleve's paradox lift off just before it."""
 FREE = 1.1
 """How many times more it must be to hold again."""
 

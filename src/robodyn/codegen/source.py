@@ -230,7 +230,7 @@ def _count_work(model: Model) -> dict[str, int]:
     """Operations by which the methods of a pair are compared."""
     functions = model.kernels.functions
     derivatives = [functions[name] for name in DERIVATIVES if name in functions]
-    return {**model.kernels.work, "jacobian": count_work(*derivatives)}
+    return {**model.kernels.work, "jacobian": count_work(*derivatives), "bounds": model.conditions.work}
 
 
 def _write_methods(model: Model) -> list[str]:

@@ -104,7 +104,7 @@ static double count_rows(const Run *run) {
 }
 
 /* Operations of one step with its rows of the record. */
-static double count_work(const Run *run, const Method *method) {
+double count_work(const Run *run, const Method *method) {
   const Model *model = run->model;
   double stages = (double)method->stages, n = (double)model->n_x, core = n - (double)model->n_quadratures;
   double work = (stages - 1.0) * (double)model->rhs_work + stages * stages * n;

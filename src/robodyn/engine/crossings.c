@@ -344,6 +344,7 @@ int locate_events(Run *run) {
     run->n_too_long = 0;
     return 0;
   }
+  if (may_leave_open(run)) return run->n_active > 0 ? look_for_events(run, INFINITY) : 0;
   /* Guards of which nothing can be said are looked at. */
   int64_t n_log = run->n_log, n_unproven = run->n_unproven, n_missed = run->n_missed;
   if (run->on_line)

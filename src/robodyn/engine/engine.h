@@ -54,7 +54,8 @@ typedef struct {
   int64_t autonomous;       /* 1: the rates do not depend on time itself, delays aside */
   int64_t rhs_work;         /* operations of one call of rhs, */
   int64_t jacobian_work;    /* of jacobian and time_derivative together, */
-  int64_t outputs_work;     /* and of outputs: what methods cost is compared by them */
+  int64_t outputs_work;     /* and of outputs: what methods cost is compared by them; */
+  int64_t bounds_work;      /* of enclosures and drifts together */
   int64_t delay_depth;      /* longest chain of delays that feed one another directly: jumps stay jumps along it */
   int64_t portable;         /* 1: the same bits on every platform: no step's length depends on the C library */
   int64_t base_numerator;   /* the base period as a fraction [s], 0: only known as base_period */
@@ -229,6 +230,7 @@ typedef struct Run {
   double unproven_at;
   double cut;             /* length of the step to be made again up to a change, 0: as proposed */
   double changed_at;      /* where steps last ended at a change of a condition */
+  double proof_work;      /* operations that proofs have taken */
   double reach;           /* how far ahead of the motion safe boxes are made [steps] */
   double smallest_step;
   double largest_step;
@@ -368,6 +370,7 @@ typedef struct Run {
   double *safe;             /* lower and upper ends of a box in which nothing changes (2, n_entries) */
   double *bounds_found;     /* what enclosures and drifts write */
   int64_t *open;            /* whether each of these is left open by its bounds */
+  int64_t *rest;            /* steps for which each of these was last not looked at */
   int64_t *tired;           /* steps in which each of these is not looked at: its bounds decided nothing */
   int64_t *level;           /* of each guard, limit and condition, on the left of the part of the step looked at */
   double *extremes;         /* of what is watched: first, smallest, its time, largest, its time, when first positive

@@ -69,6 +69,7 @@ static int64_t place_arrays(Run *run, double *block) {
   PLACE(bounds_found, 2 * n_bounds);
   PLACE(open, n_bounds);
   PLACE(level, n_bounds);
+  PLACE(rest, n_bounds);
   PLACE(tired, n_bounds);
   PLACE(bounds, 2 * model->n_limited);
   PLACE(extremes, EXTREMES * model->n_watched);

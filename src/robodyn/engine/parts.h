@@ -41,6 +41,7 @@ static inline double *line_start(double *memory) {
 static inline double least(double a, double b) { return a < b ? a : b; }
 static inline double largest(double a, double b) { return a > b ? a : b; }
 static inline int64_t at_least(int64_t n, int64_t least) { return n > least ? n : least; }
+static inline int64_t at_most(int64_t n, int64_t most) { return n < most ? n : most; }
 static inline int sign_of(double value) { return value > 0.0 ? 1 : value < 0.0 ? -1 : 0; }
 
 /* Distance from |t| to the next number. */
@@ -151,6 +152,8 @@ void bound_quartic(const double c[5], double a, double b, double bounds[4]);
 #define CUT (-1.0)
 #define TOO_LONG (-2.0)
 double scan_step(Run *run);
+double count_work(const Run *run, const Method *method);
+int may_leave_open(Run *run);
 int changes_between(Run *run);
 int stays_safe(Run *run);
 

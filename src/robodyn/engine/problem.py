@@ -45,7 +45,8 @@ class Problem(NamedTuple):
         jacobian: writes df/dx (n_x * n_x), column-major.
         time_derivative: writes the partial derivative df/dt (n_x).
         derivatives: makes these two where they are not given, or None; called when a run turns out to be stiff.
-        rhs_work, jacobian_work, outputs_work: operations of a call, of jacobian with time_derivative.
+        rhs_work, jacobian_work, outputs_work, bounds_work: operations of a call, of jacobian with time_derivative, of
+            enclosures with drifts.
         position_rate: writes q_dot (n_q).
         outputs: writes the recorded signals (n_y), then those of which only the extremes are kept (n_watched);
             within: writes the last of these alone (n_within), which may be looked at in every step.
@@ -123,6 +124,7 @@ class Problem(NamedTuple):
     rhs_work: int = 1
     jacobian_work: int = 0
     outputs_work: int = 0
+    bounds_work: int = 0
     derivatives: Callable[[], Derivatives | None] | None = None
     jacobian: int = 0
     time_derivative: int = 0

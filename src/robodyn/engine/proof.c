@@ -31,6 +31,10 @@
 #define SHORTEST_PART 0x1p-32
 #define INSTANT 1000.0
 enum { MOST_PARTS = 100 };
+/* What proofs may cost: so many parts in any run, then this part of the operations of its steps. What is open when that is used up
+   stays open: a proof that would cost more than the run is not worth it. */
+#define FIRST_PARTS 300.0
+#define SHARE 0.1
 /* Part at the start of a step in which a guard that has just fired has the sign of its rate there. */
 #define LEAVING_PART 0x1p-12
 /* The part up to a change, and a little more; and what is tried of a part that was too long: a ball that comes back turns in
@@ -49,8 +53,9 @@ enum { FIRST_PAUSE = 2, LONGEST_PAUSE = 64 };
 #define SLIDING 1e-3
 enum { MOST_QUICK = 8 };
 
-/* Steps in which what was left open to the last is not looked at; its level there. */
-enum { REST = 15 };
+/* Steps in which what was left open to the last is not looked at, the first time and at most: each time twice as many. Its level
+   there. */
+enum { REST = 15, LONGEST_REST = 1920 };
 #define ASIDE INT64_MIN
 
 /* Rows of condition_values. */
@@ -63,6 +68,10 @@ static int64_t first_condition(const Run *run) { return run->model->n_guards + 2
 static int64_t box_size(const Run *run) { return 1 + run->model->n_x + run->model->n_d + run->model->n_m; }
 /* Times of the step that are closer than this are the same; unlike the resolution of the run, it does not depend on its end. */
 static double time_resolution(const Run *run) { return 16.0 * DBL_EPSILON * largest(fabs(run->t), fabs(run->t_new)); }
+static int may_spend(const Run *run) {
+  double work = (double)run->model->bounds_work;
+  return run->proof_work <= FIRST_PARTS * work + SHARE * (double)run->steps * count_work(run, run->method);
+}
 static double *values_row(const Run *run, int64_t row) { return run->condition_values + row * run->model->n_conditions; }
 
 /* [middle, radius, middle of the rate, its radius] of c0 + c1 s + .. + c4 s^4 for a <= s <= b: by the Taylor series about the
@@ -125,6 +134,9 @@ static int differs(int64_t kind, int64_t a, int64_t b) { return kind <= KINK ? a
 
 static int64_t kind_of(const Run *run, int64_t j) { return run->model->condition_kind[j] & (STRAIGHT - 1); }
 
+/* Whether something jumps where condition j changes: curves through tables bend. */
+static int jumps_at(const Run *run, int64_t j) { return kind_of(run, j) == JUMP || kind_of(run, j) == STAIR; }
+
 /* Whether bounds leave a level as it is. */
 static int is_certain(const Run *run, int64_t j, double middle, double radius) {
   int64_t kind = kind_of(run, j), level = run->level[j];
@@ -171,6 +183,7 @@ static int64_t enclose(Run *run) {
   int64_t n = count_all(run), count = 0;
   const double *middle = run->bounds_found, *radius = middle + n;
   call_kernel(run, run->model->enclosures, run->t, run->box, run->bounds_found);
+  run->proof_work += 0.5 * (double)run->model->bounds_work;
   for (int64_t j = 0; j < n; j++) {
     count += run->open[j] = !is_certain(run, j, middle[j], radius[j]);
     /* What begins at zero is on the side that it goes to. */
@@ -202,8 +215,8 @@ static int is_safe(Run *run) {
   }
   if (outside == 0.0) return 1;
   run->safe_known = 0;
-  if (run->pause > 0) {
-    run->pause--;
+  if (run->pause > 0 || !may_spend(run)) {
+    run->pause -= run->pause > 0;
     return 0;
   }
   /* As far ahead as the motion goes in some steps, and a step's width to all sides. */
@@ -299,6 +312,7 @@ static Change find_change(Run *run, double a, double b) {
   double *roots = guard_row(run, G_ROOT);
   look_at_end(run, b, 1);
   call_kernel(run, run->model->drifts, run->t, run->box, run->bounds_found);
+  run->proof_work += 0.5 * (double)run->model->bounds_work;
   for (int64_t j = 0; j < n; j++) {
     if (j < first) roots[j] = INFINITY;
     if (!run->open[j]) continue;
@@ -315,7 +329,7 @@ static Change find_change(Run *run, double a, double b) {
     }
     place = j < first ? roots[j] = locate_root(run, j, level, a, b, g_b, INFINITY) : locate_change(run, j, a, b);
     /* Of two at one place, the one that jumps: so the order of conditions does not matter. */
-    int sooner = place < found.place || (place == found.place && kind_of(run, j) != KINK && kind_of(run, found.j) == KINK);
+    int sooner = place < found.place || (place == found.place && jumps_at(run, j) && !jumps_at(run, found.j));
     if (sooner) {
       found.place = place;
       found.j = j;
@@ -327,9 +341,9 @@ static Change find_change(Run *run, double a, double b) {
 /* Whether a crossing of guard j, which comes from a level, is in a direction that counts. */
 static int counts(const Run *run, int64_t j) { return guard_crosses(run, j, run->level[j], 0.0); }
 
-/* Whether steps end at every change. The error estimate of an explicit method sees a change badly, and not at all where it lies
-   at some place in the step (at 0.42 of it for dopri5); none sees that of a signal which is delayed. Stiff steps end where
-   a condition changes that is back at their end. */
+/* Whether steps end at every jump. The error estimate of an explicit method sees one badly, and not at all where it lies at some
+   place in the step (at 0.42 of it for dopri5); none sees that of a signal which is delayed. Other steps, and those that
+   something only bends in, end where a condition changes that is back at their end. */
 static int must_end_at_changes(const Run *run) { return run->method->family == EXPLICIT || run->model->n_d > 0; }
 
 /* Time by which a step may end beside a change: as good as at it. */
@@ -352,7 +366,7 @@ static int follows_quickly(Run *run, double at) {
 static int ends_at_change(Run *run, int64_t j, double place) {
   double margin = beside(run), length = place * run->h_tried;
   if (!((1.0 - place) * run->h_tried > margin) || run->n_cuts >= MOST_CUTS || length <= INSTANT * time_resolution(run)) return 0;
-  if (kind_of(run, j) == KINK)
+  if (!jumps_at(run, j))
     length += 2.0 * time_resolution(run);
   else if (length > 0.5 * margin)
     length -= 0.25 * margin;
@@ -400,9 +414,25 @@ static int64_t first_open(const Run *run) {
 static void rest_open(Run *run) {
   for (int64_t j = 0; j < count_all(run); j++)
     if (run->open[j]) {
-      run->tired[j] = REST;
+      run->rest[j] = at_most(run->rest[j] ? 2 * run->rest[j] : REST, LONGEST_REST);
+      run->tired[j] = run->rest[j];
       set_aside(run, j);
     }
+}
+
+/* Rest those of the open that the error of the step alone leaves open, with a radius beyond what they are at the ends of the part:
+   no part of the step is short enough for them. How many. */
+static int64_t rest_hopeless(Run *run, double theta) {
+  int64_t n = count_all(run), count = 0;
+  fill_box(run, theta, theta);
+  enclose(run);
+  for (int64_t j = 0; j < n; j++) {
+    double size = run->open[j] ? largest(fabs(value_in(run, j, 0)), fabs(value_in(run, j, 1))) : 0.0;
+    run->open[j] = run->open[j] && !(run->bounds_found[n + j] < size);
+    count += run->open[j];
+  }
+  if (count) rest_open(run);
+  return count;
 }
 
 /* Whether a guard has just fired, so that its rate tells its sign. */
@@ -432,7 +462,7 @@ double scan_step(Run *run) {
   int64_t first = first_condition(run), parts = 0;
   double left = 0.0, width = 1.0, resolution = ROOT_ULPS * spacing(run->t_new) / run->h_tried;
   double shortest = largest(SHORTEST_PART, resolution), instant = INSTANT * time_resolution(run) / run->h_tried, begin = 0.0;
-  int unproven = 0, left_known = 0, adaptive = run->method->adaptive != 0;
+  int unproven = 0, left_known = 0, hopeless_known = 0, adaptive = run->method->adaptive != 0;
   run->crossed = -1;
   begin_levels(run);
   if (run->set_aside && !unproven++) note_unproven(run, first_tired(run), 0.0, 0);
@@ -444,7 +474,7 @@ double scan_step(Run *run) {
     for (int64_t j = first; j < count_all(run); j++) {
       int64_t level = level_of(kind_of(run, j), values[j - first]);
       if (run->level[j] == ASIDE) continue;
-      jumps |= kind_of(run, j) != KINK && differs(kind_of(run, j), run->level[j], level);
+      jumps |= jumps_at(run, j) && differs(kind_of(run, j), run->level[j], level);
       run->level[j] = level;
     }
     /* The slope at the start of the step is that of the other side: a very short one leads there. */
@@ -475,8 +505,11 @@ double scan_step(Run *run) {
       continue;
     }
     if (parts > MOST_PARTS) {
-      int may_halve = run->n_too_long < MOST_HALVINGS && run->h_tried > LEAST_HALVED * run->largest_step;
-      if (adaptive && may_halve) return TOO_LONG;
+      int may_halve = run->n_too_long < MOST_HALVINGS && may_spend(run) && run->h_tried > LEAST_HALVED * run->largest_step;
+      if (adaptive && may_halve) {
+        run->proof_work += count_work(run, run->method);
+        return TOO_LONG;
+      }
       /* What is open after so many looks is not looked at for some steps. */
       if (!unproven++) note_unproven(run, first_open(run), left, 0);
       rest_open(run);
@@ -496,6 +529,13 @@ double scan_step(Run *run) {
     }
     /* Before the first change seen, or anywhere in the part, there may be another: a shorter part tells. */
     double end = least(change.place, right);
+    if (!hopeless_known && change.place == INFINITY) {
+      hopeless_known = 1;
+      if (rest_hopeless(run, 0.5 * (left + right))) {
+        if (!unproven++) note_unproven(run, first_tired(run), left, 0);
+        continue;
+      }
+    }
     if (!change.certain && end - left > 1.5 * shortest) {
       /* Up to the change first, behind which bounds may be much wider. */
       double seen = NEARLY * (end - left);
@@ -516,7 +556,7 @@ double scan_step(Run *run) {
       double value = conditions_at(run, change.place, V_POINT)[k];
       int at_start = change.place <= instant;
       int goes_back = change.place < 1.0 && !differs(kind, before, level_of(kind, conditions_at(run, 1.0, V_POINT)[k]));
-      int ends = adaptive && !at_start && (goes_back || must_end_at_changes(run));
+      int ends = adaptive && !at_start && (goes_back || (jumps_at(run, change.j) && must_end_at_changes(run)));
       if (ends && ends_at_change(run, change.j, change.place)) return CUT;
       /* At the end of a step it is where it belongs; elsewhere it is left to the error control. */
       if (adaptive && (1.0 - change.place) * run->h_tried <= beside(run))
@@ -538,6 +578,9 @@ double scan_step(Run *run) {
     left_known = 0;
     width = largest(right - left, shortest);
   }
+  /* What is decided again may rest shorter. */
+  for (int64_t j = 0; j < count_all(run); j++)
+    if (run->level[j] != ASIDE) run->rest[j] /= 2;
   return INFINITY;
 }
 
@@ -559,6 +602,13 @@ int changes_between(Run *run) {
     place = locate_change(run, changed, 0.0, least(place, 1.0));
   }
   return changed >= 0 && ends_at_change(run, changed, place);
+}
+
+/* Whether nothing is proven of the step just made because that would cost too much: it is noted. */
+int may_leave_open(Run *run) {
+  if (may_spend(run)) return 0;
+  note_unproven(run, run->n_active > 0 ? 0 : first_condition(run), 0.0, 0);
+  return 1;
 }
 
 /* Whether nothing happens in the step just made, by a box that is known to be safe. */

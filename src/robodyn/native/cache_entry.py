@@ -33,7 +33,7 @@ class Code:
 
     Attributes:
         sizes: of inputs and outputs of each; reads_rows: whether each reads the table of a run.
-        n_parameters, n_prelude, width, deciding, kinds, n_conditions, omitted, entries: as of `KernelModule`; with a
+        n_parameters, n_prelude, width, deciding, kinds, n_conditions, omitted, work, entries: as of `KernelModule`; with a
             prelude, it is the last kernel. others: names of the kernels before it that are none of the functions.
     """
 
@@ -48,6 +48,7 @@ class Code:
     kinds: tuple[int, ...] = ()
     n_conditions: int = 0
     omitted: int = 0
+    work: int = 0
     entries: tuple[int, ...] = ()
 
 

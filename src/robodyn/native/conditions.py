@@ -50,6 +50,7 @@ class Conditions(NamedTuple):
         programs: `conditions`, `enclosures` and `drifts`, by name; none where there is nothing to bound.
         kinds: of guards, limits of states and conditions, in this order.
         n_conditions: their number; omitted: how many more there are, too long to be bounded.
+        work: operations of the bounds of all for one box.
         entries: of the box, that any bound depends on.
     """
 
@@ -57,6 +58,7 @@ class Conditions(NamedTuple):
     kinds: tuple[int, ...] = ()
     n_conditions: int = 0
     omitted: int = 0
+    work: int = 0
     entries: tuple[int, ...] = ()
 
 
@@ -96,7 +98,9 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
     moved = [node[2] if (node := builder.nodes[i])[0] == "locate" else i for i in outputs]
     drifts, also = _enclose(builder, [rates.of(i) for i in moved], sizes)
     made = {CONDITIONS: points, ENCLOSURES: bounds, DRIFTS: drifts}
-    return Conditions(made, tuple(kinds), len(short), len(found) - len(short), tuple(sorted({*used, *also})))
+    work = len(bounds.nodes) + len(drifts.nodes)
+    omitted = len(found) - len(short)
+    return Conditions(made, tuple(kinds), len(short), omitted, work, tuple(sorted({*used, *also})))
 
 
 def _is_short(nodes: list[Node], number: int) -> bool:

@@ -132,7 +132,7 @@ class KernelModule:
         n_parameters: entries of the parameter input that are the user's.
         n_prelude: entries behind them that depend on parameters alone, filled in by `prepare`.
         deciding: entries of the parameter input, prelude included, that drives depend on.
-        kinds, n_conditions, omitted, entries: of `robodyn.native.conditions.Conditions`.
+        kinds, n_conditions, omitted, work, entries: of `robodyn.native.conditions.Conditions`.
         width: of the rows of the table that is given with each run, 0 without one; data: its numbers, see
             `robodyn.native.rows`. The same code serves any data of this width.
         origin: where it can be had again: as such it is pickled.
@@ -148,6 +148,7 @@ class KernelModule:
     kinds: tuple[int, ...] = ()
     n_conditions: int = 0
     omitted: int = 0
+    work: int = 0
     entries: tuple[int, ...] = ()
     origin: Origin | None = field(default=None, repr=False)
 
@@ -224,6 +225,7 @@ def link(code: Code, origin: Origin, data: np.ndarray) -> KernelModule:
         kinds=code.kinds,
         n_conditions=code.n_conditions,
         omitted=code.omitted,
+        work=code.work,
         entries=code.entries,
         origin=origin,
     )

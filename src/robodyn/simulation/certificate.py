@@ -269,17 +269,15 @@ def _check_conditions(compiled: CompiledSystem, trajectory: Trajectory) -> list[
 
 def _describe_undecided(compiled: CompiledSystem, trajectory: Trajectory) -> tuple[str, ...]:
     """Steps of which nothing could be proven, if there are any."""
-    proof, steps = trajectory.proof, trajectory.counters.steps
+    proof, steps, module = trajectory.proof, trajectory.counters.steps, compiled.module
     left = steps - proof.proven - proof.passed_over
-    if not left or not compiled.module.entries:
-        return ()
-    what = f"not proven on {left} of {steps} steps"
-    if proof.undecided:
+    said = [f"{UNSEEN}: {module.omitted} conditions of the rates are too long to be bounded"] if module.omitted else []
+    if left and module.entries:
         name = _name_condition(compiled, proof.first_undecided)
-        return (
-            f"{UNSEEN}: {what}, first at {proof.undecided_at:.6g} s for {name}, which is too near to a change to tell",
-        )
-    return (f"{UNSEEN}: {what}, which were made in lanes beside other runs",)
+        why = f"first at {proof.undecided_at:.6g} s for {name}, whose bounds were too wide or would have cost too much"
+        lanes = "which were made in lanes beside other runs"
+        said.append(f"{UNSEEN}: not proven on {left} of {steps} steps, {why if proof.undecided else lanes}")
+    return tuple(said)
 
 
 def _name_condition(compiled: CompiledSystem, number: int) -> str:

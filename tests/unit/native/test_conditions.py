@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.native.conditions import JUMP, KINK, STAIR, TABLE, _enclose, _Tangents, find_conditions
+from robodyn.native.conditions import JUMP, KINK, STAIR, STRAIGHT, TABLE, _enclose, _Tangents, find_conditions
 from robodyn.native.emit import emit_module
 from robodyn.native.machine import Machine, compile_objects
 from robodyn.native.program import BINARY, UNARY, Builder
@@ -91,7 +91,7 @@ def test_bounds_hold_for_all_points_of_a_box_and_for_all_ways_through_it(name):
 
 def _many(program):
     """A program as a function of many rows of its second input, compiled once."""
-    machine = Machine(*compile_objects(emit_module([program])))
+    machine = Machine(compile_objects(emit_module([program])), ["k0.frame"])
     call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(machine.address_of("k0.frame"))
 
     def evaluate(rows, machine=machine):
@@ -112,13 +112,14 @@ def conditions_of(expression):
 @pytest.mark.parametrize(
     ("expression", "kinds"),
     [
-        (clip(3 * x[0], -1.0, 2.0), [KINK, KINK]),
-        (maximum(x[1], m[0]), [KINK]),
-        (where(x[0] < 0, 3.0, 2.0) * x[0], [JUMP]),
-        (ca.fabs(x[0]) + ca.sign(x[0]), [KINK]),
-        (floor(10 * t), [STAIR]),
-        (tables.gather(np.array([1.0, 2.0, 4.0]), tables.locate(np.array([0.0, 1.0, 2.0]), x[0])), [TABLE]),
+        (clip(3 * x[0], -1.0, 2.0), 2 * [KINK + STRAIGHT]),
+        (maximum(x[1], m[0]), [KINK + STRAIGHT]),
+        (where(x[0] < 0, 3.0, 2.0) * x[0], [JUMP + STRAIGHT]),
+        (ca.fabs(x[0]) + ca.sign(x[0]), [KINK + STRAIGHT]),
+        (floor(10 * t), [STAIR + STRAIGHT]),
+        (tables.gather(np.array([1.0, 2.0, 4.0]), tables.locate(np.array([0.0, 1.0, 2.0]), x[0])), [TABLE + STRAIGHT]),
         (where(ca.logic_and(x[0] > 1, x[0] < 2), 1.0, 0.0), [JUMP]),
+        (maximum(x[0] * x[1], 1.0), [KINK]),
         # What memory and parameters alone decide does not change within a step.
         (clip(m[0], -1.0, 1.0) * x[0] + where(p[0] > 0, x[0], x[1]), []),
         (ca.sin(x[0]) * x[1], []),
