@@ -102,7 +102,7 @@ def _range(axis: Axis) -> tuple[float, float]:
 def crossover(control: Control) -> float:
     """Frequency [rad/s] up to which the lags leave the phase margin wanted."""
     # A held sample and a difference of two lag by half a sample each, the current by its time constant.
-    lag = 1 / control.velocity_rate + control.current_lag
+    lag = 1 / control.velocity_rate + control.delay + control.current_lag
     return (math.pi / 2 - control.phase_margin - math.atan(1 / CORNER)) / lag
 
 
@@ -123,7 +123,7 @@ def design_loops(
         ModelError: where lower gains do not help.
     """
     linearise = sampled_lineariser(scenario)
-    found, left, measure, raised = dict(gains), list(axes), _estimate_margins, False
+    found, left, measure, raised = dict(gains), list(axes), estimate_margins, False
     for _ in range(MOST_ROUNDS):
         margins = _find_margins(linearise, axes, found, inertias.poses, left, measure)
         short = {axis.name: _shortfall(axis, margins) for axis in left}
@@ -137,14 +137,14 @@ def design_loops(
             left, measure = list(axes), exact_margins
             continue
         if measure is exact_margins:
-            measure = _estimate_margins
+            measure = estimate_margins
         for axis in left:
             found[axis.name] = _lowered(found[axis.name], inertias.most[axis.name], *short[axis.name])
     flaws = []
     for axis in left:
         what = f"no gains keep the margins wanted: P = {found[axis.name].proportional:.3g} has "
-        what += f"{describe_margins(_least(axis, margins))}"
-        flaws.append(Flaw(f"joints.{axis.name}", what, remedy_for(axis)))
+        least = _least(axis, margins)
+        flaws.append(Flaw(f"joints.{axis.name}", what + describe_margins(least), remedy_for(axis, least)))
     raise ModelError(flaws, f"control of '{scenario.name}'")
 
 
@@ -155,14 +155,17 @@ def describe_margins(margins: LoopMargins) -> str:
     return f"a phase margin of {math.degrees(margins.phase):.3g} deg and a gain margin of {margins.gain:.3g}"
 
 
-def remedy_for(axis: Axis) -> str:
-    """What gives a joint more margin."""
-    wanted = f"phase_margin below {math.degrees(axis.control.phase_margin):.3g} deg"
-    wanted += f" or gain_margin below {axis.control.gain_margin:.3g} in the control's table"
-    if axis.gear is None:
-        return f"a velocity_rate above {axis.control.velocity_rate:.6g} Hz, or {wanted}"
-    rotor = f"a rotor_inertia above {axis.sized['rotor_inertia']:.3g} kg m^2"
-    return f"{rotor} or a stiffness above {axis.sized['stiffness']:.4g} of its drive, or {wanted}"
+def remedy_for(axis: Axis, margins: LoopMargins) -> str:
+    """What gives a joint more margin, or asks for less."""
+    ways = [f"a velocity_rate above {axis.control.velocity_rate:.6g} Hz"]
+    if axis.gear is not None:
+        ways.append(f"a rotor_inertia above {axis.sized['rotor_inertia']:.3g} kg m^2")
+        ways.append(f"a stiffness above {axis.sized['stiffness']:.4g}")
+    if 0 < margins.phase < axis.control.phase_margin:
+        ways.append(f'phase_margin = "{math.floor(math.degrees(margins.phase))} deg"')
+    if 1 < margins.gain < axis.control.gain_margin:
+        ways.append(f"gain_margin = {math.floor(100 * margins.gain) / 100:g}")
+    return f"{', '.join(ways[:-1])} or {ways[-1]}" if len(ways) > 1 else ways[0]
 
 
 def _raise_gains(
@@ -185,7 +188,7 @@ def _raise_gains(
             break
         factors = dict(low) | {axis.name: math.sqrt(low[axis.name] * high[axis.name]) for axis in open_ones}
         trial = {axis.name: _scaled(gains[axis.name], factors[axis.name]) for axis in axes}
-        margins = _find_margins(linearise, axes, trial, inertias.poses, axes, _estimate_margins)
+        margins = _find_margins(linearise, axes, trial, inertias.poses, axes, estimate_margins)
         short = [axis for axis in axes if any(_shortfall(axis, margins))]
         for axis in open_ones:
             if axis in short:
@@ -248,7 +251,7 @@ def place_axes(axes: Sequence[Axis], pose: Mapping[str, float]) -> dict[str, flo
     return place | drives
 
 
-def _estimate_margins(model: SampledModel, signal: str) -> tuple[float, float]:
+def estimate_margins(model: SampledModel, signal: str) -> tuple[float, float]:
     """Phase and gain margin of a loop cut at one signal, read off its curves without refinement; 0 where unstable."""
     lifted = lift(model, (signal,))
     if lifted.radius() > 1 + STABLE:
