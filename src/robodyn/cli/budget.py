@@ -152,5 +152,6 @@ def _as_plain(found: Budget, files: list[Path]) -> dict[str, Any]:
         },
         "remainder_share": found.remainder_share,
         "interaction_share": found.interaction_share,
+        "by_differences": found.by_differences,
         "files": [str(path) for path in files],
     }
