@@ -11,6 +11,7 @@ from robodyn.atomic import write_file
 from robodyn.cli.answers import answer, draw, writing
 from robodyn.cli.application import app, fail, messages
 from robodyn.cli.targets import load_single, read_data, read_settings, refuse_ending, seen_from
+from robodyn.errors import ModelError
 
 if TYPE_CHECKING:
     from robodyn.model import Scenario
@@ -64,12 +65,22 @@ def write_numbers(
     source: str, settings: list[str] | None, numbers: dict[str, float], out: Path | None, head: str = ""
 ) -> None:
     """A scenario's file with new numbers over those of another, where one is asked for; those that were set for the
-    computation are among them. Over a scenario of the catalogue it has the numbers alone."""
+    computation are among them. One of the catalogue is written as a whole, or where it cannot be, its numbers alone."""
     from robodyn.files.patching import patch_text
+    from robodyn.files.writing import scenario_text
 
-    if out is not None:
-        what = load_single(source)
-        base = seen_from(Path(source), out.parent) if Path(source).suffix == ".toml" else None
-        with writing(f"--out {out}"):
-            write_file(out, head + patch_text(what, read_settings(settings or [], what, source) | numbers, base))
-        messages.print(f"new numbers: {out}")
+    if out is None:
+        return
+    what = load_single(source)
+    values = read_settings(settings or [], what, source) | numbers
+    if Path(source).suffix == ".toml":
+        text = patch_text(what, values, seen_from(Path(source), out.parent))
+    else:
+        try:
+            text = scenario_text(what.with_numbers(values), out.parent)
+        except ModelError as error:
+            messages.print(f"robodyn: {error}; its new numbers are written alone")
+            text = patch_text(what, values)
+    with writing(f"--out {out}"):
+        write_file(out, head + text)
+    messages.print(f"new numbers: {out}")

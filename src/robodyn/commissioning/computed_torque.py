@@ -89,7 +89,7 @@ def design_error_dynamics(
         ModelError: where slower ones do not help, with the joints that are short of margins at the best ones.
     """
     linearise, frequency = sampled_lineariser(scenario), crossover(axes[0].control)
-    best: tuple[float, ErrorDynamics, dict[str, LoopMargins]] | None = None
+    best: tuple[float, ErrorDynamics, list[SampledModel]] | None = None
     for _ in range(MOST_ROUNDS):
         gains = ErrorDynamics.at(frequency)
         frequency *= LOWERED
@@ -107,19 +107,23 @@ def design_error_dynamics(
             return gains, margins
         worst = min(_share(axis, margins[axis.name]) for axis in axes)
         if best is None or worst > best[0]:
-            best = worst, gains, margins
+            best = worst, gains, models
+    if best is None:
+        unstable = LoopMargins(0.0, 0.0, 0)
+        what = "is unstable with all error dynamics"
+        flaws = [Flaw(f"joints.{axis.name}", what, remedy_for(axis, unstable)) for axis in axes]
+        raise ModelError(flaws, f"computed torque of '{scenario.name}'")
+    _, gains, models = best
+    margins = _least_margins(models, axes, exact_margins)
     flaws = []
     for axis in axes:
-        if best is None:
-            remedy = remedy_for(axis, LoopMargins(0.0, 0.0, 0))
-            flaws.append(Flaw(f"joints.{axis.name}", "is unstable with all error dynamics", remedy))
-        elif not keeps_margins(axis, best[2][axis.name]):
-            what = (
-                f"has {describe_margins(best[2][axis.name])} with the best gains, kd = {best[1].damping:.3g} 1/s and "
-            )
-            what += f"kp = {best[1].stiffness:.3g} 1/s^2"
-            remedy = f"{remedy_for(axis, best[2][axis.name])}, or a cascade"
-            flaws.append(Flaw(f"joints.{axis.name}", what, remedy))
+        own = margins[axis.name]
+        if not keeps_margins(axis, own):
+            at = f"with the best gains, kd = {gains.damping:.3g} 1/s and kp = {gains.stiffness:.3g} 1/s^2"
+            remedy = f"{remedy_for(axis, own)}, or a cascade"
+            flaws.append(Flaw(f"joints.{axis.name}", f"has {describe_margins(own)} {at}", remedy))
+    if not flaws:
+        return gains, margins  # the estimates were below what they keep
     raise ModelError(flaws, f"computed torque of '{scenario.name}' cannot keep its margins")
 
 

@@ -157,10 +157,11 @@ def describe_margins(margins: LoopMargins) -> str:
 
 def remedy_for(axis: Axis, margins: LoopMargins) -> str:
     """What gives a joint more margin, or asks for less."""
-    ways = [f"a velocity_rate above {axis.control.velocity_rate:.6g} Hz"]
+    ways = []
     if axis.gear is not None:
         ways.append(f"a rotor_inertia above {axis.sized['rotor_inertia']:.3g} kg m^2")
         ways.append(f"a stiffness above {axis.sized['stiffness']:.4g}")
+    ways.append(f"a velocity_rate above {axis.control.velocity_rate:.6g} Hz")
     if 0 < margins.phase < axis.control.phase_margin:
         ways.append(f'phase_margin = "{math.floor(math.degrees(margins.phase))} deg"')
     if 1 < margins.gain < axis.control.gain_margin:
@@ -256,7 +257,7 @@ def estimate_margins(model: SampledModel, signal: str) -> tuple[float, float]:
     lifted = lift(model, (signal,))
     if lifted.radius() > 1 + STABLE:
         return 0.0, 0.0
-    values = Curves(lifted).values
+    values = Curves(lifted, estimated=True).values
     first, second = values[:-1], values[1:]
     crossed = (np.abs(first) > 1) != (np.abs(second) > 1)
     met = (first.imag > 0) != (second.imag > 0)

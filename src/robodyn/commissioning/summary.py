@@ -13,9 +13,9 @@ CASCADE = ("position gain", "P", "I", "by friction"), ("1/s", "N m s/rad", "N m/
 COMPUTED = ("kp", "kd"), ("1/s^2", "1/s")
 OF_PRISMATIC = "P and I are N s/m and N/m of prismatic joints; "
 LEFT = (
-    "by friction: how far its dry friction moves a joint off when it starts or turns back, F / (P position gain + I).",
-    "Weight twists elastic gears beside that, which encoders on the motors do not see. --control computed-torque, which",
-    "knows the robot's weights and inertias, follows paths more closely where it keeps its margins.",
+    "by friction: how far dry friction moves a joint off when it starts or turns back, F / (P position gain + I).",
+    "Weight twists elastic gears beside that, which encoders on the motors do not see. computed-torque knows weights and",
+    "inertias, and follows paths more closely where it keeps its margins.",
 )
 
 

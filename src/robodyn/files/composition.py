@@ -162,7 +162,9 @@ def _merge(whole: Composed, part: Composed) -> None:
 def _fix_joints(whole: Composed, part: Composed) -> None:
     """A joint that a file makes a fixed one of leaves behind what only joints that move have, and its start."""
     changes, joints = part.data.get("joints"), whole.data.get("joints")
-    for name, change in changes.items() if isinstance(changes, Mapping) and isinstance(joints, Mapping) else ():
+    if not isinstance(changes, Mapping) or not isinstance(joints, Mapping):
+        return
+    for name, change in changes.items():
         table = joints.get(name)
         if not isinstance(change, Mapping) or change.get("kind") != "fixed" or not isinstance(table, Mapping):
             continue

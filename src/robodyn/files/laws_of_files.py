@@ -64,12 +64,12 @@ def name_function(function: Any, folder: Path | None = None) -> str | None:
     """The text that names a function of an importable module, or of a file of laws as seen from a folder; None where
     there is none."""
     if isinstance(function, Hashable) and function in _FILES:
-        file, name = _FILES[function]
+        file, law_name = _FILES[function]
         try:
             seen = file if folder is None else Path(os.path.relpath(file, folder.resolve()))
         except ValueError:  # on another drive
             seen = file
-        return f"{seen.as_posix()}:{name}"
+        return f"{seen.as_posix()}:{law_name}"
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str) or module == "__main__":
         return None

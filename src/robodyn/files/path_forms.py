@@ -311,8 +311,9 @@ def _shape(path: CartesianPath) -> dict[str, Any] | None:
     """A path's curve as a file gives it; None where no form has it."""
     pieces = path.pieces
     first, last = pieces[0], pieces[-1]
-    if path.stops and all(isinstance(piece, paths.Line) for piece in pieces):
-        return {"kind": "points", "points": [piece.start for piece in pieces] + [last.end]}
+    lines = [piece for piece in pieces if isinstance(piece, paths.Line)]
+    if path.stops and len(lines) == len(pieces):
+        return {"kind": "points", "points": [*(line.start for line in lines), lines[-1].end]}
     if len(pieces) == 1 and isinstance(first, paths.Line):
         return {"kind": "line", "start": first.start, "end": first.end}
     if len(pieces) == 1 and isinstance(first, paths.Arc):
