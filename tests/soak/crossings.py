@@ -46,12 +46,15 @@ def zones(random: np.random.Generator, count: int) -> Iterator[Case]:
     """A brake that acts between two places: v2^2 = v1^2 - 2 a width, or it stops in the zone."""
     for _ in range(count):
         width, speed = 10 ** random.uniform(-5, 0), 10 ** random.uniform(-0.5, 1)
-        begin, part = random.uniform(0.05, 0.8) * speed * DURATION, random.uniform(0.1, 0.9)
+        part = random.uniform(0.1, 0.9)
         force = part * speed**2 / (2 * width)
         left = speed * math.sqrt(1 - part)
+        # It is left again before the end.
+        begin = random.uniform(0.05, 0.8) * speed * (DURATION - 2 * width / (speed + left))
         yield (
             {"zone.begin": begin, "zone.end": begin + width, "zone.force": force, "x.velocity": speed},
-            lambda run, left=left: abs(run.final["x.velocity"] / left - 1) < 1e-4,
+            # Edges are known no better than the tolerance of places: 20 um of a zone of 30.
+            lambda run, left=left: abs(run.final["x.velocity"] / left - 1) < 1e-3,
         )
 
 

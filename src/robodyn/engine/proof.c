@@ -31,9 +31,9 @@
 #define SHORTEST_PART 0x1p-32
 #define INSTANT 1000.0
 enum { MOST_PARTS = 100 };
-/* What proofs may cost: so many parts in any run, then this part of the operations of its steps. What is open when that is used up
-   stays open: a proof that would cost more than the run is not worth it. */
-#define FIRST_PARTS 300.0
+/* What proofs may cost: so many operations in any run, some milliseconds, and this part of those of its steps. What is open when
+   that is used up stays open: a proof that would cost more than the run is not worth it. What finds a change costs nothing. */
+#define FIRST_WORK 1e7
 #define SHARE 0.1
 /* Part at the start of a step in which a guard that has just fired has the sign of its rate there. */
 #define LEAVING_PART 0x1p-12
@@ -48,7 +48,7 @@ enum { MOST_HALVINGS = 2 };
 #define FARTHEST 64.0
 enum { FIRST_PAUSE = 2, LONGEST_PAUSE = 64 };
 /* How near to a change a step may end, as part of the longest one and of the relative tolerance. */
-#define BESIDE 4e-4
+#define BESIDE 4e-5
 /* Steps in a row that may end at changes within this part of a step: then the rest is left to the error control. */
 #define SLIDING 1e-3
 enum { MOST_QUICK = 8 };
@@ -69,8 +69,7 @@ static int64_t box_size(const Run *run) { return 1 + run->model->n_x + run->mode
 /* Times of the step that are closer than this are the same; unlike the resolution of the run, it does not depend on its end. */
 static double time_resolution(const Run *run) { return 16.0 * DBL_EPSILON * largest(fabs(run->t), fabs(run->t_new)); }
 static int may_spend(const Run *run) {
-  double work = (double)run->model->bounds_work;
-  return run->proof_work <= FIRST_PARTS * work + SHARE * (double)run->steps * count_work(run, run->method);
+  return run->proof_work <= FIRST_WORK + SHARE * (double)run->steps * count_work(run, run->method);
 }
 static double *values_row(const Run *run, int64_t row) { return run->condition_values + row * run->model->n_conditions; }
 
@@ -319,7 +318,9 @@ static Change find_change(Run *run, double a, double b) {
     double g_a = value_in(run, j, 0), g_b = value_in(run, j, 1), place;
     int64_t level = run->level[j];
     int one_way = moves_one_way(run, j, g_a, g_b, b - a);
-    int changed = j < first ? (level < 0 ? g_b >= 0.0 : g_b <= 0.0) : differs(kind_of(run, j), level, level_of(kind_of(run, j), g_b));
+    /* A guard that touches zero within the step by no more than rounding turns there, and does not cross. */
+    double touch = j < first && b < 1.0 ? WIDER * fabs(guard_row(run, G_FIRST)[j]) : 0.0;
+    int changed = j < first ? (level < 0 ? g_b >= touch : g_b <= -touch) : differs(kind_of(run, j), level, level_of(kind_of(run, j), g_b));
     if (!one_way) found.certain = 0;
     if (!changed) continue;
     /* A fixed step does not end at it: where it is does not matter if it stays so to the end. */
@@ -341,10 +342,12 @@ static Change find_change(Run *run, double a, double b) {
 /* Whether a crossing of guard j, which comes from a level, is in a direction that counts. */
 static int counts(const Run *run, int64_t j) { return guard_crosses(run, j, run->level[j], 0.0); }
 
-/* Whether steps end at every jump. The error estimate of an explicit method sees one badly, and not at all where it lies at some
+/* Whether steps end where condition j changes. The error estimate of an explicit method sees a jump badly, and not at all where it lies at some
    place in the step (at 0.42 of it for dopri5); none sees that of a signal which is delayed. Other steps, and those that
    something only bends in, end where a condition changes that is back at their end. */
-static int must_end_at_changes(const Run *run) { return run->method->family == EXPLICIT || run->model->n_d > 0; }
+static int must_end(const Run *run, int64_t j) {
+  return run->model->n_d > 0 || (run->method->family == EXPLICIT && jumps_at(run, j));
+}
 
 /* Time by which a step may end beside a change: as good as at it. */
 static double beside(const Run *run) { 
@@ -463,6 +466,7 @@ double scan_step(Run *run) {
   double left = 0.0, width = 1.0, resolution = ROOT_ULPS * spacing(run->t_new) / run->h_tried;
   double shortest = largest(SHORTEST_PART, resolution), instant = INSTANT * time_resolution(run) / run->h_tried, begin = 0.0;
   int unproven = 0, left_known = 0, hopeless_known = 0, adaptive = run->method->adaptive != 0;
+  double spent = run->proof_work;
   run->crossed = -1;
   begin_levels(run);
   if (run->set_aside && !unproven++) note_unproven(run, first_tired(run), 0.0, 0);
@@ -474,11 +478,11 @@ double scan_step(Run *run) {
     for (int64_t j = first; j < count_all(run); j++) {
       int64_t level = level_of(kind_of(run, j), values[j - first]);
       if (run->level[j] == ASIDE) continue;
-      jumps |= jumps_at(run, j) && differs(kind_of(run, j), run->level[j], level);
+      jumps |= jumps_at(run, j) && must_end(run, j) && differs(kind_of(run, j), run->level[j], level);
       run->level[j] = level;
     }
     /* The slope at the start of the step is that of the other side: a very short one leads there. */
-    if (jumps && adaptive && run->n_cuts < MOST_CUTS && must_end_at_changes(run) && 4.0 * instant < 1.0) {
+    if (jumps && adaptive && run->n_cuts < MOST_CUTS && 4.0 * instant < 1.0) {
       run->n_cuts = MOST_CUTS;
       run->cut = 2.0 * instant * run->h_tried;
       if (follows_quickly(run, run->t + run->cut)) run->cut = 0.0;
@@ -551,12 +555,13 @@ double scan_step(Run *run) {
       left_known = 0;
       continue;
     }
+    run->proof_work = spent;
     if (change.j >= first) {
       int64_t kind = kind_of(run, change.j), k = change.j - first, before = run->level[change.j];
       double value = conditions_at(run, change.place, V_POINT)[k];
       int at_start = change.place <= instant;
       int goes_back = change.place < 1.0 && !differs(kind, before, level_of(kind, conditions_at(run, 1.0, V_POINT)[k]));
-      int ends = adaptive && !at_start && (goes_back || (jumps_at(run, change.j) && must_end_at_changes(run)));
+      int ends = adaptive && !at_start && (goes_back || must_end(run, change.j));
       if (ends && ends_at_change(run, change.j, change.place)) return CUT;
       /* At the end of a step it is where it belongs; elsewhere it is left to the error control. */
       if (adaptive && (1.0 - change.place) * run->h_tried <= beside(run))
@@ -589,7 +594,7 @@ int changes_between(Run *run) {
   int64_t n = run->model->n_conditions, first = first_condition(run);
   double place = INFINITY;
   int64_t changed = -1;
-  if (n == 0 || !must_end_at_changes(run)) return 0;
+  if (n == 0 || (run->method->family != EXPLICIT && run->model->n_d == 0)) return 0;
   begin_levels(run);
   conditions_at(run, 1.0, V_RIGHT);
   for (int64_t k = 0; k < n; k++) {

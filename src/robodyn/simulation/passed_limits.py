@@ -60,14 +60,15 @@ def _first_time(run: Run, joint: str, field: str, limit: float, seen: float) -> 
 
 
 def check_start_limits(system: System, states: Mapping[str, float], numbers: Mapping[str, Any]) -> None:
-    """A start beyond a joint's limits of position or speed is refused.
+    """A start beyond a joint's limits of position or speed is refused; one found at rest may lie in an end stop.
 
     Args:
         states: values at the start; numbers: of the scenario, as used.
     """
     mechanism = system.scenario.machine.mechanism
     flaws = FlawList()
-    for joint in mechanism.limited_joints if mechanism else ():
+    given = system.scenario.initialisation != "at_rest"
+    for joint in mechanism.limited_joints if mechanism and given else ():
         for field in joint.limits:
             name, limit = f"{joint.name}.{BOUNDED[field][0]}", numbers[f"{joint.name}.{field}"]
             if name in states and excess(field, states[name], limit) > 0:
