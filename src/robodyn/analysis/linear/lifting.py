@@ -67,8 +67,8 @@ class Lifted:
         return found
 
     def estimate_gain(self, z: np.ndarray) -> np.ndarray:
-        """L(z) by modes, sum_k (C v_k) (w_k B) / (z - lambda_k) + D: cheap at many z, to a few digits; exact where modes
-        are almost the same, which is seen at some of the places."""
+        """L(z) by modes, sum_k (C v_k) (w_k B) / (z - lambda_k) + D: cheap at many z, to a few digits; exact where
+        modes are almost the same, which is seen at some of the places."""
         values, V = np.linalg.eig(self.M)
         left = np.linalg.lstsq(V, self.B.astype(complex), rcond=None)[0]
         found: np.ndarray = (self.C @ V) @ (left[None] / (z[:, None] - values)[:, :, None]) + self.D
