@@ -79,7 +79,9 @@ def split_deviation(
 
     replay = Replay(near, twin, recording, on_compile)
     base = move("twin without causes", replay.simulate)
-    parts = [*_split_causes(replay, base, chosen, move), *_split_loops(loops, replay, chosen, move)]
+    parts = list(_split_causes(replay, base, chosen, move))
+    moved = [_values(move(name, partial(replay.simulate_alone, loop)), chosen) for name, loop in loops]
+    parts += _split_loops([name for name, _ in loops[1:]], moved)
     run = move("non-linear motion", lambda: simulate(system, near.solver, recording=recording, on_compile=on_compile))
     _check_times(run, parts)
     values = np.stack([values for _, values in parts], axis=1)
@@ -123,9 +125,7 @@ def _split_by_differences(
         parts.append((Part(name, cause.what, "cause"), 0.5 * (alone - base + total - missing)))
     loops = list(vary(bare, without))
     moved = [base, *(_values(move(name, loop), chosen) for name, loop in loops)]
-    for (name, _), before, after in zip(loops, moved, moved[1:], strict=False):
-        parts.append((Part(name, "", "loop"), before - after))
-    parts.append((Part(REST, "", "rest"), moved[-1]))
+    parts += _split_loops([name for name, _ in loops], moved)
     _check_times(run, parts)
     values = np.stack([values for _, values in parts], axis=1)
     return Budget(run, chosen, along, tuple(part for part, _ in parts), values, total, why)
@@ -139,12 +139,13 @@ def _split_causes(replay: Replay, base: Run, signals: Sequence[str], move: Move)
         yield Part(name, cause.what, "cause"), _values(run, twins) - _values(base, twins)
 
 
-def _split_loops(
-    loops: Sequence[tuple[str, Scenario]], replay: Replay, signals: Sequence[str], move: Move
-) -> Iterator[Share]:
-    """What each property of the loop does where there are no causes, and what is left without all of them."""
-    moved = [_values(move(name, partial(replay.simulate_alone, loop)), signals) for name, loop in loops]
-    for (name, _), before, after in zip(loops[1:], moved, moved[1:], strict=False):
+def _split_loops(properties: Sequence[str], moved: Sequence[np.ndarray]) -> Iterator[Share]:
+    """What each property of the loop does where there are no causes, and what is left without all of them.
+
+    Args:
+        moved: deviations with all properties, and without one more each.
+    """
+    for name, before, after in zip(properties, moved, moved[1:], strict=False):
         yield Part(name, "", "loop"), before - after
     yield Part(REST, "", "rest"), moved[-1]
 
