@@ -14,8 +14,8 @@ COMPUTED = ("kp", "kd"), ("1/s^2", "1/s")
 OF_PRISMATIC = "P and I are N s/m and N/m of prismatic joints; "
 LEFT = (
     "by friction: how far dry friction moves a joint off when it starts or turns back, F / (P position gain + I).",
-    "Rotors that are light beside their links allow no more gain. Weight twists elastic gears beside that, which encoders",
-    "on the motors do not see.",
+    "Rotors that are light beside their links allow no more gain. Weight twists elastic gears beside that, which",
+    "encoders on the motors do not see.",
 )
 
 
