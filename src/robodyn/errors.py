@@ -12,6 +12,14 @@ from typing import Any
 MOST_TOLD, LONGEST_TEXT, LONGEST_NAME = 100, 500, 100
 """Flaws that are reported, letters of each, and of a name for which the nearest known one is looked for."""
 
+SYNONYMS = (
+    ("position", "angle", "pos", "displacement"),
+    ("velocity", "speed", "vel"),
+    ("acceleration", "accel", "acc"),
+    ("torque", "force", "effort", "moment"),
+)
+"""Words for one quantity, ours first."""
+
 
 def _cut(text: str) -> str:
     """A text that may show a value of any length, no longer than a reader reads."""
@@ -103,12 +111,34 @@ def refuse_word(key: str, word: str, known: Iterable[str], source: str = "") -> 
         raise ModelError([Flaw(key, f"'{word}' is unknown", nearest(word, known))], source)
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """A remedy that suggests the known name closest to a misspelt one."""
+def near_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """The known names that one may have meant, the likeliest first: by meaning, by a word of them, then by letters."""
     candidates = sorted(map(str, known))
-    close = [] if len(str(name)) > LONGEST_NAME else difflib.get_close_matches(str(name), candidates, n=1, cutoff=0.55)
-    if close:
-        return f"did you mean '{close[0]}'?"
+    if len(name) > LONGEST_NAME:
+        return []
+    # Another word for the same quantity: hinge.angle is hinge.position.
+    parts = re.split("([._])", name)
+    there = set(candidates)
+    for words in SYNONYMS:
+        for k, part in enumerate(parts):
+            others = words if part in words else ()
+            meant = ["".join([*parts[:k], word, *parts[k + 1 :]]) for word in others]
+            if found := [other for other in meant if other in there]:
+                return found[:most]
+    # A part of a longer name: pid is in pid_control and sampled_pid.
+    asked = set(re.split("[._]", name))
+    longer = sorted((other for other in candidates if asked < set(re.split("[._]", other))), key=len)
+    return longer[:most] or difflib.get_close_matches(name, candidates, n=most, cutoff=0.55)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A remedy that suggests the known name closest to a misspelt one, or those that hold it as a word."""
+    candidates = sorted(map(str, known))
+    if close := near_names(str(name), candidates):
+        # Letters alone are a guess, of which the best is enough.
+        holds = set(re.split("[._]", str(name))) < set(re.split("[._]", close[0]))
+        chosen = close if holds else close[:1]
+        return f"did you mean {' or '.join(repr(other) for other in chosen)}?"
     if not candidates:
         return "none are defined here"
     shown = ", ".join(candidates[:12]) + (", ..." if len(candidates) > 12 else "")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.errors import Flaw, ModelError
-from robodyn.results.signal import Floats, Signal
+from robodyn.results.signal import Floats, Signal, settled_after
 
 # A peak lower than this share of the step is a ripple of its rise; one from which the signal falls by less than this
 # share, before it rises again or ends, is a ripple of a rest.
@@ -67,15 +67,7 @@ class StepResponse:
     def settling_time(self, within: float = 0.02) -> float:
         """Time [s] from the step after which the signal stays within a part of the step of its final level."""
         time, shares = self._after()
-        outside = np.flatnonzero(np.abs(shares - 1) > within)
-        if not outside.size:
-            return 0.0
-        if outside[-1] + 1 == len(time):
-            return float("nan")
-        k = int(outside[-1])
-        level = 1 + within * float(np.sign(shares[k] - 1))
-        share = (level - shares[k]) / (shares[k + 1] - shares[k])
-        return float(time[k] + share * (time[k + 1] - time[k]))
+        return settled_after(time, shares - 1, within, self.signal.kind)
 
     def _after(self) -> tuple[Floats, Floats]:
         """Times since the step and shares of it."""

@@ -102,6 +102,10 @@ def _report(found: Budget) -> None:
     if idle:
         output.print(f"without effect: {', '.join(sorted(idle))}")
     message = f"remainder: {100 * found.remainder_share:.2g} % of the largest total"
+    if found.by_differences:
+        reason = f"parts are differences of non-linear motions, since {found.by_differences}"
+        output.print(f"{message}, which only three or more causes together do; {reason}", markup=False)
+        return
     output.print(
         f"{message}; against the motion near the nominal one {100 * found.interaction_share:.2g} %", markup=False
     )
@@ -148,5 +152,6 @@ def _as_plain(found: Budget, files: list[Path]) -> dict[str, Any]:
         },
         "remainder_share": found.remainder_share,
         "interaction_share": found.interaction_share,
+        "by_differences": found.by_differences,
         "files": [str(path) for path in files],
     }

@@ -27,7 +27,9 @@ def dress_robot(
     control: Annotated[
         str, typer.Option(help="cascade, computed-torque, or a TOML file with an [all] table.")
     ] = "cascade",
-    joint: Annotated[list[str] | None, typer.Option(help="Joint to dress; default: all that nothing drives.")] = None,
+    joint: Annotated[
+        list[str] | None, typer.Option(help="Joints to dress (patterns); default: all that nothing drives.")
+    ] = None,
     payload: Annotated[str | None, typer.Option(help='Mass that the robot carries at a point, "2 kg".')] = None,
     tool: Annotated[str | None, typer.Option(help="Point that carries it.")] = None,
     setting: Annotated[

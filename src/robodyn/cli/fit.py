@@ -10,6 +10,7 @@ import typer
 
 from robodyn.cli.answers import answer, draw, writing
 from robodyn.cli.application import INTERRUPTED, app, fail, messages
+from robodyn.cli.identify import write_numbers
 from robodyn.cli.progress import Bar
 from robodyn.cli.targets import load_single, read_data, read_pairs, read_settings, refuse_ending, split_names
 
@@ -43,13 +44,15 @@ def fit_scenario(
     contest: Annotated[
         str | None, typer.Option(help="Compare laws of friction and gears instead: names with commas, or all.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the fitted numbers here (.toml or .json).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write a scenario with the fitted numbers (.toml), or all results (.json).")
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw measured and simulated signals into this file.")] = None,
     state: Annotated[Path | None, typer.Option(help="Keep finished searches here, to go on after a break.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Fit numbers of a scenario to measured signals, with intervals and correlations."""
-    from robodyn.analysis.fitting.result import ENDINGS, describe_fit, write_fit
+    from robodyn.analysis.fitting.result import ENDINGS, describe_fit, describe_numbers, write_fit
 
     refuse_ending("--out", out, *ENDINGS)
     levels = read_pairs("noise", noise or [], lambda _, text: float(text), "signal=deviation, in SI units")
@@ -64,9 +67,13 @@ def fit_scenario(
         return
     found = _fit(what, experiments, split_names(free), settings)
     answer(as_json, found.as_plain, lambda: describe_fit(found))
-    if out is not None:
+    if out is not None and out.suffix == ".json":
         with writing(f"--out {out}"):
             messages.print(f"fitted numbers: {write_fit(found, out)}")
+    else:
+        of_one = [change for change in setting or [] if change.partition(":")[0] in {path.name for path in data}]
+        common = [change for change in setting or [] if change not in of_one]
+        write_numbers(scenario, common, found.common_values, out, describe_numbers(found))
     draw("--plot", plot, lambda reporting, path: reporting.plot_fit(found, path))
 
 

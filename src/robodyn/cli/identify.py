@@ -10,7 +10,8 @@ import typer
 from robodyn.atomic import write_file
 from robodyn.cli.answers import answer, draw, writing
 from robodyn.cli.application import app, fail, messages
-from robodyn.cli.targets import load_single, read_data, refuse_ending, seen_from
+from robodyn.cli.targets import load_single, read_data, read_settings, refuse_ending, seen_from
+from robodyn.errors import ModelError
 
 if TYPE_CHECKING:
     from robodyn.model import Scenario
@@ -48,7 +49,7 @@ def identify_machine(
         return
     found = identify(what, runs, cutoff=cutoff, held_out=held_out, robust=robust, offsets=offsets)
     answer(as_json, found.as_plain, lambda: describe_identification(found))
-    write_numbers(what, scenario, found.numbers, out)
+    write_numbers(scenario, setting, found.numbers, out)
     draw("--report", report, lambda reporting, path: reporting.write_identification(found, path))
     draw("--plot", plot, lambda reporting, path: reporting.plot_identification(found, path))
 
@@ -60,12 +61,26 @@ def _compare(what: Scenario, runs: list[Run], cutoff: float | None, as_json: boo
     answer(as_json, lambda: contest_as_plain(found), lambda: describe_contest(found))
 
 
-def write_numbers(what: Scenario, source: str, numbers: dict[str, float], out: Path | None, head: str = "") -> None:
-    """A file with new numbers over those of a scenario, where one is asked for."""
+def write_numbers(
+    source: str, settings: list[str] | None, numbers: dict[str, float], out: Path | None, head: str = ""
+) -> None:
+    """A scenario's file with new numbers over those of another, where one is asked for; those that were set for the
+    computation are among them. One of the catalogue is written as a whole, or where it cannot be, its numbers alone."""
     from robodyn.files.patching import patch_text
+    from robodyn.files.writing import scenario_text
 
-    if out is not None:
-        base = seen_from(Path(source), out.parent) if Path(source).suffix == ".toml" else None
-        with writing(f"--out {out}"):
-            write_file(out, head + patch_text(what, numbers, base))
-        messages.print(f"new numbers: {out}")
+    if out is None:
+        return
+    what = load_single(source)
+    values = read_settings(settings or [], what, source) | numbers
+    if Path(source).suffix == ".toml":
+        text = patch_text(what, values, seen_from(Path(source), out.parent))
+    else:
+        try:
+            text = scenario_text(what.with_numbers(values), out.parent)
+        except ModelError as error:
+            messages.print(f"robodyn: {error}; its new numbers are written alone")
+            text = patch_text(what, values)
+    with writing(f"--out {out}"):
+        write_file(out, head + text)
+    messages.print(f"new numbers: {out}")

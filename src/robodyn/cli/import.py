@@ -30,13 +30,18 @@ def import_file(
     keep_massless: Annotated[
         bool, typer.Option("--keep-massless", help="Keep joints that move nothing that has inertia.")
     ] = False,
+    lock: Annotated[
+        list[str] | None,
+        typer.Option(help="Fix these joints (patterns) where they start, or at NAME=POSITION [rad or m]."),
+    ] = None,
 ) -> None:
     """Read a robot file, account for every element and attribute, and write it as an editable TOML file."""
     from robodyn.robots import import_robot
 
     if embed and out is None:
         raise fail("--embed: copies meshes beside the TOML file; say --out FILE.toml")
-    robot = import_robot(file, base, search or [], keep_massless)
+    places = dict(_read_lock(text) for text in lock or [])
+    robot = import_robot(file, base, search or [], keep_massless, places)
     written = _write(robot, file, out, embed, html)
     if as_json:
         print_json(robot.sheet.to_plain() | {"written": [str(path) for path in written]})
@@ -46,6 +51,15 @@ def import_file(
         output.print(f"wrote {path}")
     if out is not None:
         output.print(f"run it with: robodyn run {out}")
+
+
+def _read_lock(text: str) -> tuple[str, float | None]:
+    """A pattern of joints, and where they are locked, if that is said."""
+    pattern, equals, place = (part.strip() for part in text.partition("="))
+    try:
+        return pattern, float(place) if equals else None
+    except ValueError as error:
+        raise fail(f"--lock {text}: must be NAME or NAME=POSITION, a number in rad or m") from error
 
 
 def _write(robot: Robot, file: Path, out: Path | None, embed: bool, html: Path | None) -> list[Path]:

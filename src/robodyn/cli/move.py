@@ -14,7 +14,6 @@ from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
     from robodyn.commissioning import FastMove, Move
-    from robodyn.files.writing import PathTables
     from robodyn.model import Scenario
     from robodyn.paths import CartesianPath
 
@@ -68,7 +67,7 @@ def move_robot(
         options: dict[str, Any] = {"speed": 0.5 if speed is None else speed, "begin": begin}
         found = move(what, places, along=along, tool=tool, **options, **rests, **free)
     if out is not None and found.scenario is not None:
-        write_scenario(found.scenario, out, _path_tables(found, along) if along else None)
+        write_scenario(found.scenario, out)
     if as_json:
         print_json({"duration": found.duration, **_fast_figures(found), "joints": _greatest(found)})
         return
@@ -155,36 +154,6 @@ def _read_places(pairs: list[str], what: Scenario) -> dict[str, float]:
 
     units = what.state_units()
     return read_pairs("to", pairs, lambda name, text: read_quantity(text, units.get(f"{name}.position", ""), bare=True))
-
-
-def _path_tables(found: Move, along: CartesianPath) -> PathTables:
-    """The path as a table of a file, and the blocks that reading it makes."""
-    from robodyn.commissioning import FastMove
-    from robodyn.paths import Line
-
-    reference, path = found.blocks[0], found.path
-    lines = [piece for piece in along.pieces if isinstance(piece, Line)]
-    assert path is not None
-    if along.stops:
-        shape: dict[str, Any] = {"kind": "points", "points": [lines[0].start, *(piece.end for piece in lines)]}
-    else:
-        shape = {"kind": "line", "start": lines[0].start, "end": lines[0].end}
-    timing: dict[str, Any] = {}
-    if isinstance(found, FastMove):
-        rows = zip(("time", "way", "speed", "acceleration"), found.timing.tolist(), strict=True)
-        timing = {"timing": dict(rows)}
-    measured = next((block.inputs["positions"] for block in found.blocks if "positions" in block.inputs), ())
-    table = {
-        **shape,
-        "point": path.point,
-        **({"orientation": {"rotation": along.orientation.start}} if along.orientation else {"free": list(TURNS)}),
-        **reference.parameters,
-        **timing,
-        "near": path.position[0].tolist(),
-        "deviation": True,
-        **({"measured": list(measured)} if measured else {}),
-    }
-    return {reference.name: (table, [block.name for block in found.blocks])}
 
 
 def _greatest(found: Move) -> dict[str, dict[str, float]]:

@@ -144,7 +144,8 @@ OUTPUTS: dict[str, Any] = {
         ],
     },
     "budget": {
-        "scenario": "text", "remainder_share": "number", "interaction_share": "number", "files": TEXTS,
+        "scenario": "text", "remainder_share": "number", "interaction_share": "number", "by_differences": "text",
+        "files": TEXTS,
         "signals": {"*": {"unit": "text", "rows": [
             {"name": "text", "what": "text: the cause", "largest": "number", "rms": "number", "at_worst": "number"}
             | {"share": "number"}

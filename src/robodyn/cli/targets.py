@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -154,7 +155,8 @@ def written_units(source: str, known: Mapping[str, Number]) -> dict[str, str]:
 
 
 def read_settings(pairs: list[str], what: Scenario | ScenarioSequence, source: str) -> dict[str, float]:
-    """Numbers given as key=value, with units where wished (`initial.elbow.position="30 deg"`).
+    """Numbers given as key=value, with units where wished (`initial.elbow.position="30 deg"`), by names or patterns
+    (`*.friction.coulomb=2`).
 
     Args:
         source: name or file of the scenario; a number that the file gives in degrees must have a unit here too.
@@ -171,7 +173,13 @@ def read_settings(pairs: list[str], what: Scenario | ScenarioSequence, source: s
         unit = starts.get(key) or (known[key].unit if key in known else "")
         return read_quantity(text, unit, written.get(key, ""), bare=True)
 
-    return read_pairs("set", pairs, read)
+    # A pattern stands for each number that fits it; a name given after it has the last word.
+    every: list[str] = []
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        meant = [name for name in {**known, **starts} if fnmatchcase(name, key.strip())]
+        every += [f"{name}{equals}{text}" for name in meant] or [pair]
+    return read_pairs("set", every, read)
 
 
 def read_pairs(option: str, pairs: Iterable[str], read: Callable[[str, str], T], form: str = "") -> dict[str, T]:

@@ -64,7 +64,7 @@ def tune(
     found = _tune(system, split_names(free), minimise, settings)
     answer(as_json, found.as_plain, lambda: describe_tuning(found))
     head = f"# {found.objective}: {found.before:.5g} -> {found.after:.5g} {found.unit}\n"
-    write_numbers(what, scenario, found.values, out, head)
+    write_numbers(scenario, setting, found.values, out, head)
     signal, labels = found.objective.partition(":")[2], ["before", "after"]
     draw("--plot", plot, lambda reporting, path: reporting.plot_signals(found.runs, [signal], path, labels=labels))
 

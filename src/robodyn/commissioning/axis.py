@@ -150,6 +150,7 @@ class Axis:
                 rates,
                 pi | {"limit": self.sized.effort},
                 period=fast,
+                delay=self.control.delay,
             ),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,7 +83,8 @@ def dress(
         drives: a family ("strain-wave", "planetary", "ball-screw"), a `Drive`, a TOML file, or tables by joint, that
             under "all" for every joint: `{"all": {"friction": "stick"}, "elbow": {"ratio": 50}}`.
         control: "cascade", "computed-torque", a `Control`, a table or a TOML file.
-        joints: to dress; by default every joint with one position that nothing drives yet.
+        joints: to dress, names or patterns such as "finger*"; by default every joint with one position that nothing
+            drives yet.
         start: joint positions [rad or m] it stands at; 0 by default, or the nearest that the limits allow.
         duration: of the scenario [s].
 
@@ -129,7 +131,10 @@ def _choose_joints(machine: Machine, wanted: Iterable[str] | None) -> tuple[list
         flaws.raise_if_any("dress")
     assert mechanism is not None
     single = {joint.name: joint for joint in mechanism.joints if joint.kind in SINGLE}
-    names = list(single) if wanted is None else list(wanted)
+    names = list(single) if wanted is None else []
+    for pattern in wanted or ():
+        # A name, or a pattern that stands for all it fits.
+        names += [name for name in fnmatch.filter(single, pattern) if name not in names] or [pattern]
     flaws.add_unknown(names, single, "is no joint with one position", "joints")
     driven = {block.on: block.name for block in machine.blocks if block.on in single}
     undressed = {

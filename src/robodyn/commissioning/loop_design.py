@@ -7,6 +7,8 @@ velocity loop,
 
 is the rigid design. Elastic gears and the other joints take their part: every loop is cut in the linear model of the
 whole machine, at several poses, and gains of joints that keep less than the margins wanted are lowered until they do.
+An unstable machine does not say which joint makes it so, and all are lowered: after that each joint is raised again,
+between the highest gain known to keep the margins and the lowest known not to.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ from robodyn.waiting import told_if_slow
 CORNER = 5.0
 """Velocity loop over the corner of its integral, and over the position loop."""
 LOWERED, MOST_ROUNDS = 0.8, 40
+RAISED, MOST_RAISES = 1.25, 12
+"""How near to each other a gain that keeps the margins and one that does not are found, and rounds of that."""
 POSES, SEED = 64, 17
 """Random poses at which inertias are looked for."""
 UNLIMITED = {"rad": math.pi, "m": 0.0}
@@ -98,7 +102,7 @@ def _range(axis: Axis) -> tuple[float, float]:
 def crossover(control: Control) -> float:
     """Frequency [rad/s] up to which the lags leave the phase margin wanted."""
     # A held sample and a difference of two lag by half a sample each, the current by its time constant.
-    lag = 1 / control.velocity_rate + control.current_lag
+    lag = 1 / control.velocity_rate + control.delay + control.current_lag
     return (math.pi / 2 - control.phase_margin - math.atan(1 / CORNER)) / lag
 
 
@@ -119,7 +123,7 @@ def design_loops(
         ModelError: where lower gains do not help.
     """
     linearise = sampled_lineariser(scenario)
-    found, left, measure = dict(gains), list(axes), _estimate_margins
+    found, left, measure, raised = dict(gains), list(axes), estimate_margins, False
     for _ in range(MOST_ROUNDS):
         margins = _find_margins(linearise, axes, found, inertias.poses, left, measure)
         short = {axis.name: _shortfall(axis, margins) for axis in left}
@@ -128,15 +132,76 @@ def design_loops(
         if not left and measure is exact_margins:
             return found, {axis.name: _least(axis, margins) for axis in axes}
         if not left:
+            if not raised:
+                found, raised = _raise_gains(linearise, axes, found, gains, inertias), True
             left, measure = list(axes), exact_margins
             continue
         if measure is exact_margins:
-            measure = _estimate_margins
+            measure = estimate_margins
         for axis in left:
             found[axis.name] = _lowered(found[axis.name], inertias.most[axis.name], *short[axis.name])
-    remedy = "faster rates, stiffer gears, smaller margins, or dress joints that fall freely"
-    flaws = [Flaw(f"joints.{axis.name}", "no gains keep the margins wanted", remedy) for axis in left]
+    flaws = []
+    for axis in left:
+        what = f"no gains keep the margins wanted: P = {found[axis.name].proportional:.3g} has "
+        least = _least(axis, margins)
+        flaws.append(Flaw(f"joints.{axis.name}", what + describe_margins(least), remedy_for(axis, least)))
     raise ModelError(flaws, f"control of '{scenario.name}'")
+
+
+def describe_margins(margins: LoopMargins) -> str:
+    """Margins in words."""
+    if not margins.phase:
+        return "an unstable loop"
+    return f"a phase margin of {math.degrees(margins.phase):.3g} deg and a gain margin of {margins.gain:.3g}"
+
+
+def remedy_for(axis: Axis, margins: LoopMargins) -> str:
+    """What gives a joint more margin, or asks for less."""
+    ways = []
+    if axis.gear is not None:
+        ways.append(f"a rotor_inertia above {axis.sized['rotor_inertia']:.3g} kg m^2")
+        ways.append(f"a stiffness above {axis.sized['stiffness']:.4g}")
+    ways.append(f"a velocity_rate above {axis.control.velocity_rate:.6g} Hz")
+    if 0 < margins.phase < axis.control.phase_margin:
+        ways.append(f'phase_margin = "{math.floor(math.degrees(margins.phase))} deg"')
+    if 1 < margins.gain < axis.control.gain_margin:
+        ways.append(f"gain_margin = {math.floor(100 * margins.gain) / 100:g}")
+    return f"{', '.join(ways[:-1])} or {ways[-1]}" if len(ways) > 1 else ways[0]
+
+
+def _raise_gains(
+    linearise: Callable[..., SampledModel],
+    axes: Sequence[Axis],
+    gains: Mapping[str, Gains],
+    rigid: Mapping[str, Gains],
+    inertias: Inertias,
+) -> dict[str, Gains]:
+    """Gains that keep the margins, raised towards the rigid design as far as each joint still keeps them.
+
+    Between the highest proportional gain known to do, low, and the lowest known not to do, high, the geometric mean is
+    tried for all joints at once.
+    """
+    low = {axis.name: 1.0 for axis in axes}
+    high = {axis.name: rigid[axis.name].proportional / gains[axis.name].proportional for axis in axes}
+    for _ in range(MOST_RAISES):
+        open_ones = [axis for axis in axes if high[axis.name] > RAISED * low[axis.name]]
+        if not open_ones:
+            break
+        factors = dict(low) | {axis.name: math.sqrt(low[axis.name] * high[axis.name]) for axis in open_ones}
+        trial = {axis.name: _scaled(gains[axis.name], factors[axis.name]) for axis in axes}
+        margins = _find_margins(linearise, axes, trial, inertias.poses, axes, estimate_margins)
+        short = [axis for axis in axes if any(_shortfall(axis, margins))]
+        for axis in open_ones:
+            if axis in short:
+                high[axis.name] = factors[axis.name]
+            elif not short:
+                low[axis.name] = factors[axis.name]
+    return {axis.name: _scaled(gains[axis.name], low[axis.name]) for axis in axes}
+
+
+def _scaled(gains: Gains, factor: float) -> Gains:
+    """A velocity loop faster by a factor, its integral and the position loop with it."""
+    return Gains(gains.position * factor, gains.proportional * factor, gains.integral * factor**2)
 
 
 def _lowered(gains: Gains, most: float, position: bool, velocity: bool) -> Gains:
@@ -187,12 +252,12 @@ def place_axes(axes: Sequence[Axis], pose: Mapping[str, float]) -> dict[str, flo
     return place | drives
 
 
-def _estimate_margins(model: SampledModel, signal: str) -> tuple[float, float]:
+def estimate_margins(model: SampledModel, signal: str) -> tuple[float, float]:
     """Phase and gain margin of a loop cut at one signal, read off its curves without refinement; 0 where unstable."""
     lifted = lift(model, (signal,))
     if lifted.radius() > 1 + STABLE:
         return 0.0, 0.0
-    values = Curves(lifted).values
+    values = Curves(lifted, estimated=True).values
     first, second = values[:-1], values[1:]
     crossed = (np.abs(first) > 1) != (np.abs(second) > 1)
     met = (first.imag > 0) != (second.imag > 0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -52,9 +52,12 @@ class Move:
     velocity: np.ndarray
     acceleration: np.ndarray
     effort: np.ndarray
-    blocks: tuple[Block, ...] = field(repr=False)
-    scenario: Scenario | None = field(default=None, repr=False)
-    path: JointPath | None = field(default=None, repr=False)
+    blocks: tuple[Block, ...]
+    scenario: Scenario | None = None
+    path: JointPath | None = None
+
+    def __repr__(self) -> str:
+        return f"<Move of {', '.join(self.joints)}: ends at {self.duration:.4g} s>"
 
 
 def move(

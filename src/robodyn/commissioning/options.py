@@ -69,6 +69,7 @@ class Control(Description, kw_only=True):
     position_rate: float = quantity("Hz", positive=True, default=1000.0, doc="of the position loop of a cascade")
     velocity_rate: float = quantity("Hz", positive=True, default=4000.0, doc="of the fastest loop and the encoder")
     current_lag: float = quantity("s", positive=True, default=0.5e-3, doc="time constant of the closed current loop")
+    delay: float = quantity("s", non_negative=True, default=0.0, doc="from the fastest loop's sample to its effect")
     phase_margin: float = quantity("rad", positive=True, default=math.radians(45.0), doc="least, of every loop")
     gain_margin: float = quantity(positive=True, default=2.0, doc="least factor on the gains that is still stable")
 

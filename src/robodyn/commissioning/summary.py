@@ -9,9 +9,14 @@ from dataclasses import astuple
 from robodyn.commissioning.axis import Gains
 from robodyn.commissioning.dressing import Dressed, DressedAxis
 
-CASCADE = ("position gain", "P", "I"), ("1/s", "N m s/rad", "N m/rad")
+CASCADE = ("position gain", "P", "I", "by friction"), ("1/s", "N m s/rad", "N m/rad", "mrad or mm")
 COMPUTED = ("kp", "kd"), ("1/s^2", "1/s")
 OF_PRISMATIC = "P and I are N s/m and N/m of prismatic joints; "
+LEFT = (
+    "by friction: how far dry friction moves a joint off when it starts or turns back, F / (P position gain + I).",
+    "Rotors that are light beside their links allow no more gain. Weight twists elastic gears beside that, which",
+    "encoders on the motors do not see.",
+)
 
 
 def dressing_table(dressed: Dressed) -> list[str]:
@@ -22,6 +27,7 @@ def dressing_table(dressed: Dressed) -> list[str]:
     head = ("joint", "drive", "ratio", "inertia", *names, "phase margin", "gain margin")
     lines = align([head, ("", "", "", "kg m^2 or kg", *units, "deg", ""), *rows])
     lines += ["", f"{OF_PRISMATIC if cascade else ''}inertia: least ... largest over poses, rotor included."]
+    lines += LEFT if cascade else ()
     lines += [f"{name}: not dressed, {why}" for name, why in dressed.undressed.items()]
     lines += dressed.notes
     return [*lines, "", *source_lines(dressed)]
@@ -40,7 +46,11 @@ def _row(part: DressedAxis) -> tuple[str, ...]:
     sized, gains = part.axis.sized, part.gains
     drive = f"{sized.family} {sized.size} x {sized.scale:.3g}" + ("" if sized.elastic else ", rigid")
     inertia = f"{part.least_inertia:.3g} ... {part.most_inertia:.3g}"
-    numbers = (*astuple(gains), math.degrees(part.margins.phase), part.margins.gain)
+    numbers: tuple[float, ...] = astuple(gains)
+    if isinstance(gains, Gains):
+        friction = 0.0 if part.axis.drive.friction == "none" else sized["coulomb"]
+        numbers += (1e3 * friction / (gains.proportional * gains.position + gains.integral),)
+    numbers += (math.degrees(part.margins.phase), part.margins.gain)
     return (part.axis.name, drive, f"{sized['ratio']:.4g}", inertia, *(f"{value:.3g}" for value in numbers))
 
 

@@ -26,6 +26,8 @@ from robodyn.files.table import entries_of, leaves_of, load_toml
 from robodyn.files.template import KEYS, flatten_names, instantiate, merge_tables
 from robodyn.model.numbers import check_name
 
+OF_FIXED = ("kind", "parent", "child", "origin", "rotation", "node")
+"""Keys of a joint that a fixed one has too."""
 DEEPEST, MOST_FILES, MOST_ENTRIES = 8, 50, 200_000
 """Files that include each other, or templates that use each other; files together; entries of all tables together."""
 
@@ -150,10 +152,26 @@ def _check_twice(flaws: FlawList, whole: Composed, part: Composed) -> None:
 
 def _merge(whole: Composed, part: Composed) -> None:
     """Put the tables of a part into the whole, where they win."""
+    _fix_joints(whole, part)
     for place, _ in entries_of(part.data):
         whole.origins.pop(place, None)
     whole.origins |= part.origins
     whole.data = merge_tables(whole.data, part.data)
+
+
+def _fix_joints(whole: Composed, part: Composed) -> None:
+    """A joint that a file makes a fixed one of leaves behind what only joints that move have, and its start."""
+    changes, joints = part.data.get("joints"), whole.data.get("joints")
+    if not isinstance(changes, Mapping) or not isinstance(joints, Mapping):
+        return
+    for name, change in changes.items():
+        table = joints.get(name)
+        if not isinstance(change, Mapping) or change.get("kind") != "fixed" or not isinstance(table, Mapping):
+            continue
+        whole.data["joints"][name] = {key: value for key, value in table.items() if key in OF_FIXED}
+        start = whole.data.get("initial")
+        if isinstance(start, dict):
+            start.pop(f"{name}.position", None)
 
 
 def _add_parts(whole: Composed, part: Composed) -> None:

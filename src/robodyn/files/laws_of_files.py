@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Hashable, MutableMapping
+from contextlib import suppress
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from robodyn.errors import nearest
 from robodyn.files.table import FAILED, Table
+
+_FILES: MutableMapping[Any, tuple[Path, str]] = WeakKeyDictionary()
+"""Files of laws and names in them, of functions that were loaded from there."""
 
 
 def load_function(text: Any, table: Table, key: str, folder: Path) -> Callable[..., Any] | str | None:
@@ -36,6 +42,9 @@ def load_function(text: Any, table: Table, key: str, folder: Path) -> Callable[.
         known = [key for key, value in vars(module).items() if callable(value)]
         table.flaws.add(table.at(key), f"'{source}' has no function '{name}'", nearest(name, known))
         return FAILED
+    if source.endswith(".py"):
+        with suppress(TypeError):  # what has no weak references is not found again
+            _FILES[found] = (folder / source).resolve(), name
     return found
 
 
@@ -51,8 +60,16 @@ def _run(source: Path) -> ModuleType:
     return module
 
 
-def name_function(function: Any) -> str | None:
-    """The text that names a function of an importable module; None where there is none."""
+def name_function(function: Any, folder: Path | None = None) -> str | None:
+    """The text that names a function of an importable module, or of a file of laws as seen from a folder; None where
+    there is none."""
+    if isinstance(function, Hashable) and function in _FILES:
+        file, law_name = _FILES[function]
+        try:
+            seen = file if folder is None else Path(os.path.relpath(file, folder.resolve()))
+        except ValueError:  # on another drive
+            seen = file
+        return f"{seen.as_posix()}:{law_name}"
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str) or module == "__main__":
         return None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from robodyn.errors import FlawList
 from robodyn.files.writing import scenario_tables, tables_text
 from robodyn.model import Scenario
 
@@ -23,7 +24,9 @@ def patch_text(scenario: Scenario, values: Mapping[str, float], include: str | P
             _set(data, blocks[name], value)
         return tables_text(data)
     changed = scenario.with_numbers(values)
-    return tables_text(data | _difference(scenario_tables(scenario), scenario_tables(changed)))
+    # What a file cannot name stands in the file that is patched.
+    old, new = (scenario_tables(one, unnamed=FlawList()) for one in (scenario, changed))
+    return tables_text(data | _difference(old, new))
 
 
 def _block_places(scenario: Scenario) -> dict[str, tuple[str, ...]]:

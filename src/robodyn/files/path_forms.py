@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from robodyn import paths
 from robodyn.errors import FlawList
 from robodyn.files.reading import Reader
 from robodyn.files.table import FAILED, Table, attempt
-from robodyn.model import Block, Mechanism
+from robodyn.model import Block, Machine, Mechanism
 from robodyn.model.description import Description
 from robodyn.model.fields import (
     Z_AXIS,
@@ -32,9 +35,12 @@ from robodyn.model.numbers import Floats, Rows
 
 if TYPE_CHECKING:
     from robodyn.paths import CartesianPath, JointPath
+    from robodyn.paths.joint_path import PathRequest
 
 TURNS = ("rx", "ry", "rz")
 """Rotations of the tool, in `free`."""
+SAME_PLACE = 1e-9
+"""Difference of joint positions [rad or m] of a path that is planned again."""
 
 
 class Pointing(Description):
@@ -264,6 +270,81 @@ def read_path(name: str, table: Table, reader: Reader, mechanism: Mechanism | No
     if form.timing is not None:
         return (_timed(name, table, form.timing, plan, timing), *deviations)
     return (attempt(table, paths.path_block, name, plan, **profile, **timing), *deviations)
+
+
+def path_tables(flaws: FlawList, machine: Machine) -> dict[str, tuple[dict[str, Any], list[str]]]:
+    """The tables of planned paths by the names of their reference blocks, each with all blocks that reading it makes.
+
+    A path that was planned before the mechanism was changed would be another one when it is read: that is a flaw.
+    """
+    from robodyn.paths.deviation import NOMINAL
+
+    there = {block.name: block for block in machine.blocks}
+    found: dict[str, tuple[dict[str, Any], list[str]]] = {}
+    for name, block in there.items():
+        request: PathRequest | None = getattr(block.law, "request", None)
+        shape = None if request is None else _shape(request.path)
+        if request is None or shape is None or machine.mechanism is None:
+            continue
+        choice = {key: getattr(request, key) for key in ("near", "branch", "prefer", "singular", "spacing")}
+        choice = {key: value for key, value in choice.items() if value is not None}
+        plan = paths.plan_path(machine.mechanism, request.point, request.path, free=request.free, **choice)
+        law: Any = block.law
+        ends = [law.position[k][: len(law.joints)] for k in (0, -1)]
+        if not np.allclose(plan.position[[0, -1]], ends, rtol=0, atol=SAME_PLACE):
+            flaws.add(f"paths.{name}", "was planned before the mechanism was changed", "plan it again for this one")
+        if isinstance(request.prefer, str):
+            flaws.add(f"paths.{name}.prefer", f"'{request.prefer}' has no form in files", "give positions by joint")
+        table = shape | {"point": request.point} | _turning(request) | _timing_table(block) | choice
+        # Deviations that reading the path makes as they are need no tables of their own.
+        measured = there[NOMINAL].inputs["positions"] if NOMINAL in there else ()
+        made = paths.deviation_blocks(machine.mechanism, name, request.point, request.path, measured)
+        if all(there.get(one.name) == one for one in made):
+            table |= {"deviation": True} | ({"measured": list(measured)} if measured else {})
+            found[name] = table, [name, *(one.name for one in made)]
+        else:
+            found[name] = table, [name]
+    return found
+
+
+def _shape(path: CartesianPath) -> dict[str, Any] | None:
+    """A path's curve as a file gives it; None where no form has it."""
+    pieces = path.pieces
+    first, last = pieces[0], pieces[-1]
+    lines = [piece for piece in pieces if isinstance(piece, paths.Line)]
+    if path.stops and len(lines) == len(pieces):
+        return {"kind": "points", "points": [*(line.start for line in lines), lines[-1].end]}
+    if len(pieces) == 1 and isinstance(first, paths.Line):
+        return {"kind": "line", "start": first.start, "end": first.end}
+    if len(pieces) == 1 and isinstance(first, paths.Arc):
+        return {"kind": "arc"} | {key: getattr(first, key) for key in ("start", "center", "normal", "angle")}
+    kinds = [type(piece) for piece in pieces]
+    if set(kinds) != {paths.Line, paths.Blend} or (paths.Line, paths.Line) in pairwise(kinds):
+        return None
+    blends = [piece for piece in pieces if isinstance(piece, paths.Blend)]
+    start, end = (piece.at([way])[0][0].tolist() for piece, way in ((first, 0.0), (last, last.length)))
+    corners = [list(piece.corner) for piece in blends]
+    return {"kind": "points", "points": [start, *corners, end], "radius": [piece.radius for piece in blends]}
+
+
+def _turning(request: PathRequest) -> dict[str, Any]:
+    """How the tool is turned on its way, and which motions are free."""
+    turned = request.path.orientation
+    if turned is None:
+        return {"free": [*TURNS, *(name for name in request.free if name not in TURNS)]}
+    table: dict[str, Any] = {"orientation": {"rotation": turned.start}}
+    table |= {} if turned.end is None else {"end_orientation": {"rotation": turned.end}}
+    return table | ({"free": list(request.free)} if request.free else {})
+
+
+def _timing_table(block: Block) -> dict[str, Any]:
+    """When the tool is where, as the block has it now."""
+    law: Any = block.law
+    table = {key: value for key, value in block.parameters.items() if value != math.inf}
+    if hasattr(law, "times"):
+        ways = zip(("way", "speed", "acceleration"), (law.position, law.velocity, law.acceleration), strict=True)
+        table["timing"] = {"time": law.times} | {key: [row[-1] for row in rows] for key, rows in ways}
+    return table | {key: value for key, value in (("period", block.period), ("delay", block.delay)) if value}
 
 
 def _timed(name: str, table: Table, given: Timing, plan: JointPath, timing: Mapping[str, Any]) -> Block:

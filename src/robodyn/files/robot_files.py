@@ -15,8 +15,13 @@ from robodyn.untrusted import parse_toml
 if TYPE_CHECKING:
     from robodyn.robots import Robot
 
-ROBOT_KEYS = {"file": str, "base": str, "search": list, "keep_massless": bool}
-NOUNS = {str: "text", list: "a list of folders", bool: "true or false"}
+ROBOT_KEYS: dict[str, Any] = {
+    "file": str, "base": str, "search": list, "keep_massless": bool, "lock": (list, dict),
+}  # fmt: skip
+NOUNS = {
+    "file": "text", "base": "text", "search": "a list of folders", "keep_massless": "true or false",
+    "lock": "a list of joints, or their positions [rad or m] by name",
+}  # fmt: skip
 OWN = ("name", "duration", "title")
 """Keys that the scenario says itself."""
 
@@ -31,9 +36,11 @@ def robot_tables(folder: Path, options: Mapping[str, Any]) -> dict[str, Any]:
 
     flaws = FlawList()
     for key, value in options.items():
-        texts = isinstance(value, list) and all(isinstance(entry, str) for entry in value)
-        if not isinstance(value, ROBOT_KEYS[key]) or (key == "search" and not texts):
-            flaws.add(key, f"must be {NOUNS[ROBOT_KEYS[key]]}, is {value!r}")
+        wrong = isinstance(value, list) and not all(isinstance(entry, str) for entry in value)
+        if isinstance(value, dict):
+            wrong = any(isinstance(entry, bool) or not isinstance(entry, (int, float)) for entry in value.values())
+        if not isinstance(value, ROBOT_KEYS[key]) or wrong:
+            flaws.add(key, f"must be {NOUNS[key]}, is {value!r}")
     flaws.raise_if_any()
     search = [folder / entry for entry in options.get("search", ())]
     others = {key: value for key, value in options.items() if key not in ("file", "search")}

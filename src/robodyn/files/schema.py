@@ -46,6 +46,7 @@ ROBOT: Schema = {
     "base": {"enum": list(BASES)},
     "search": {"type": "array", "items": STRING},
     "keep_massless": BOOLEAN,
+    "lock": {"anyOf": [{"type": "array", "items": STRING}, {"type": "object", "additionalProperties": NUMBER}]},
 }
 COMPOSITION: Schema = {
     "include": {"description": "files whose tables are put in", "anyOf": [STRING, {"type": "array", "items": STRING}]},

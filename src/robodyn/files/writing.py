@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,44 +12,49 @@ from robodyn.atomic import write_file
 from robodyn.errors import FlawList
 from robodyn.files.forms import form_of
 from robodyn.files.laws_of_files import name_function
+from robodyn.files.path_forms import path_tables
 from robodyn.files.reading import key_of
 from robodyn.model import Event, Scenario, referring_kinds
 from robodyn.model.description import Description
 from robodyn.model.vector_kinds import Vector
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
-PathTables = Mapping[str, tuple[Mapping[str, Any], Collection[str]]]
 WIDTH = 120
 """Letters of a line, beyond which tables and lists of lists go over several."""
 
 
-def write_scenario(scenario: Scenario, path: str | Path, paths: PathTables | None = None) -> None:
+def write_scenario(scenario: Scenario, path: str | Path) -> None:
     """Write a scenario to a TOML file, from which `read_scenario` reads an equal one.
-
-    Args:
-        paths: tables of paths by name, each with the blocks that reading it makes.
 
     Raises:
         ModelError: that names every Python function that a file cannot name.
     """
-    write_file(path, scenario_text(scenario, paths))
+    write_file(path, scenario_text(scenario, Path(path).parent))
 
 
-def scenario_text(scenario: Scenario, paths: PathTables | None = None) -> str:
-    """The text of a scenario's TOML file."""
-    return tables_text(scenario_tables(scenario, paths))
+def scenario_text(scenario: Scenario, folder: Path | None = None) -> str:
+    """The text of a scenario's TOML file in a folder; without one, files of laws are named by their whole paths."""
+    return tables_text(scenario_tables(scenario, folder))
 
 
-def scenario_tables(scenario: Scenario, paths: PathTables | None = None) -> dict[str, Any]:
-    """The tables of a scenario's TOML file."""
+def scenario_tables(scenario: Scenario, folder: Path | None = None, unnamed: FlawList | None = None) -> dict[str, Any]:
+    """The tables of a scenario's TOML file.
+
+    Args:
+        unnamed: collects what a file cannot name; without it, that is an error.
+    """
     flaws = FlawList()
-    data = {"name": scenario.name} | _table(scenario, scenario.name, "", flaws)
-    for name, (table, blocks) in (paths or {}).items():
-        data.setdefault("paths", {})[name] = dict(table)
+    data = {"name": scenario.name} | _table(scenario, scenario.name, "", flaws, folder)
+    written = path_tables(flaws, scenario.machine)
+    for name, (table, blocks) in written.items():
+        data.setdefault("paths", {})[name] = table
         for block in blocks:
             del data["blocks"][block]
             flaws.found[:] = [flaw for flaw in flaws.found if flaw.path != f"blocks.{block}.law"]
-    flaws.raise_if_any(f"scenario '{scenario.name}' cannot be written to a file")
+    if unnamed is None:
+        flaws.raise_if_any(f"scenario '{scenario.name}' cannot be written to a file")
+    else:
+        unnamed.extend(flaws.found)
     return data
 
 
@@ -58,11 +63,11 @@ def tables_text(data: Mapping[str, Any]) -> str:
     return "\n".join(_lines(data, "")).strip() + "\n"
 
 
-def _table(description: Description, name: str, path: str, flaws: FlawList) -> dict[str, Any]:
+def _table(description: Description, name: str, path: str, flaws: FlawList, folder: Path | None) -> dict[str, Any]:
     """What a description says, by the keys of a file; fields at their defaults are left out.
 
     Args:
-        name: of the file, which names what has no other name.
+        name: of the file, which names what has no other name; folder: in which it is.
     """
     said: dict[str, Any] = {}
     stated = description.stated()
@@ -71,11 +76,11 @@ def _table(description: Description, name: str, path: str, flaws: FlawList) -> d
         if field == "name":
             said |= {key: value} if kind.key and value != name else {}
         elif isinstance(kind, referring_kinds.Part) and kind.inline:
-            said |= _table(value, name, path, flaws) if value is not None else {}
+            said |= _table(value, name, path, flaws, folder) if value is not None else {}
         elif entry is not None:
             said.setdefault(key, []).append(value)
         elif field in stated or _marks(description, key, value):
-            said[key] = _value(kind, value, name, f"{path}.{key}" if path else key, flaws)
+            said[key] = _value(kind, value, name, f"{path}.{key}" if path else key, flaws, folder)
     return said
 
 
@@ -84,17 +89,17 @@ def _marks(description: Description, key: str, value: Any) -> bool:
     return key in description.MARKS or f"{key}={value}" in description.MARKS
 
 
-def _value(kind: Any, value: Any, name: str, path: str, flaws: FlawList) -> Any:
+def _value(kind: Any, value: Any, name: str, path: str, flaws: FlawList, folder: Path | None) -> Any:
     if isinstance(kind, referring_kinds.Parts):
         forms = {part.name: form_of(part) if isinstance(part, Event) else part for part in value}
-        return {own: _table(form, name, f"{path}.{own}", flaws) for own, form in forms.items()}
+        return {own: _table(form, name, f"{path}.{own}", flaws, folder) for own, form in forms.items()}
     if isinstance(kind, referring_kinds.Part):
-        return _table(value, name, path, flaws)
+        return _table(value, name, path, flaws, folder)
     if isinstance(kind, Vector) and kind.units:
         return dict(zip(kind.suffixes, value, strict=True))
     if not callable(value):
         return value
-    text = name_function(value)
+    text = name_function(value, folder)
     if text is None:
         what = getattr(value, "__qualname__", type(value).__qualname__)
         remedy = "put it at the top of a module, or of a file of laws beside the scenario's"

@@ -14,7 +14,9 @@ from robodyn.model.description import Description
 def describe(value: Any) -> Any:
     """Any description as dictionaries, lists, strings and numbers; fields at their defaults are left out."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        said = [field.name for field in dataclasses.fields(value) if not _is_default(field, value)]
+        # What does not count in comparisons is not what a thing says.
+        counted = [field for field in dataclasses.fields(value) if field.compare]
+        said = [field.name for field in counted if not _is_default(field, value)]
         plain = {"type": type(value).__name__} | {name: describe(getattr(value, name)) for name in said}
         return plain | (value.derived if isinstance(value, Description) else {})
     if isinstance(value, Mapping):

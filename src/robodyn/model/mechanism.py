@@ -41,6 +41,10 @@ class Mechanism(Description):
             check_mimics(flaws, self.joints)
             check_distinct(flaws, self.numbers())
 
+    def __repr__(self) -> str:
+        counts = f"{len(self.bodies)} bodies, {len(self.joints)} joints, {len(self.points)} points"
+        return f"<Mechanism {self.name}: {counts}>"
+
     @cached_property
     def freedoms(self) -> tuple[Freedom, ...]:
         """The elementary motions of all joints, parents before children, then the modes: the order of q and v."""

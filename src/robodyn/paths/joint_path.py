@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.laws.speed_profile import Phase, plan_legs, travel
+from robodyn.paths.cartesian import CartesianPath
 from robodyn.records import dataclass
 
 # Rows: coefficients of u^0 .. u^5; columns: q, h q', h^2 q'' at the left end, then at the right one.
@@ -80,6 +81,20 @@ def make_table(knots: Any, position: Any, slope: Any, bend: Any) -> JointTable:
 
 
 @dataclass(frozen=True, eq=False)
+class PathRequest:
+    """What a path was planned from, as `plan_path` takes it: by this it is planned again, and written to files."""
+
+    point: str
+    path: CartesianPath
+    near: tuple[float, ...] | None = None
+    branch: int | None = None
+    free: tuple[str, ...] = ()
+    prefer: Any = None
+    singular: float | None = None
+    spacing: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class JointPath:
     """A path of the tool as a path of the joints.
 
@@ -91,6 +106,7 @@ class JointPath:
         closeness: smallest singular value of the scaled Jacobian at the knots, (m,): 0 at a singularity.
         units: of the joints' positions; rad where there are none.
         rests: ways between its ends at which the tool rests [m].
+        request: what it was planned from.
     """
 
     joints: tuple[str, ...]
@@ -103,6 +119,7 @@ class JointPath:
     closeness: np.ndarray
     units: tuple[str, ...] = ()
     rests: tuple[float, ...] = ()
+    request: PathRequest | None = None
 
     @property
     def length(self) -> float:

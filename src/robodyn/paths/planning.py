@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from robodyn.model.numbers import check_finite, check_vector
 from robodyn.paths.arm import DIRECTIONS, SerialArm, build_arm
 from robodyn.paths.cartesian import CartesianPath
 from robodyn.paths.inverse import find_branches
-from robodyn.paths.joint_path import JointPath, JointTable, make_table
+from robodyn.paths.joint_path import JointPath, JointTable, PathRequest, make_table
 from robodyn.paths.plan_checks import (
     check_limits,
     check_motion,
@@ -91,7 +92,10 @@ def plan_path(
     if trace.jumps or not trace.reached.all():
         check_limits(flaws, joints, trace.knots, trace.position)
         flaws.raise_if_any(f"path of '{point}'")
-    joint_path = _joint_path(arm, point, path, trace)
+    chosen = None if near is None else tuple(float(q) for q in near)
+    names = (free,) if isinstance(free, str) else tuple(free)
+    request = PathRequest(point, path, chosen, branch, names, prefer, singular, spacing)
+    joint_path = replace(_joint_path(arm, point, path, trace), request=request)
     ways = np.linspace(0.0, path.length, SHOWN)
     check_limits(flaws, joints, ways, joint_path.at(ways)[0])
     if profile is not None:

@@ -16,7 +16,15 @@ from robodyn.laws import LawInfo
 from robodyn.laws.speed_profile import plan_legs, time_at, travel
 from robodyn.model import Block
 from robodyn.model.numbers import as_floats
-from robodyn.paths.joint_path import JointPath, JointTable, evaluate, evaluate_bend, evaluate_slope, make_table
+from robodyn.paths.joint_path import (
+    JointPath,
+    JointTable,
+    PathRequest,
+    evaluate,
+    evaluate_bend,
+    evaluate_slope,
+    make_table,
+)
 from robodyn.records import dataclass
 
 Rows = tuple[tuple[float, ...], ...]
@@ -51,6 +59,7 @@ class PathReference:
     Attributes:
         joints: names, in the order of the columns; knots, position, slope, bend, rests: as in a `JointPath`. With
             rests there is one more parameter, their `pause` [s].
+        request: what the path was planned from.
     """
 
     joints: tuple[str, ...]
@@ -60,6 +69,7 @@ class PathReference:
     bend: Rows = field(repr=False)
     units: tuple[str, ...] = ()
     rests: tuple[float, ...] = ()
+    request: PathRequest | None = field(default=None, repr=False, compare=False)
 
     __name__ = "path_reference"
 
@@ -110,7 +120,9 @@ class PathReference:
 def path_law(path: JointPath) -> PathReference:
     """The law of a planned path."""
     position, slope, bend = (as_floats(table) for table in (path.position, path.slope, path.bend))
-    return PathReference(path.joints, as_floats(path.knots), position, slope, bend, path.units, path.rests)
+    return PathReference(
+        path.joints, as_floats(path.knots), position, slope, bend, path.units, path.rests, path.request
+    )
 
 
 def path_block(

@@ -13,7 +13,7 @@ from robodyn import symbolic as sym
 from robodyn.laws import LawInfo
 from robodyn.model import Block
 from robodyn.model.numbers import as_floats
-from robodyn.paths.joint_path import JointPath, JointTable, make_table
+from robodyn.paths.joint_path import JointPath, JointTable, PathRequest, make_table
 from robodyn.paths.reference import Rows, look_up
 
 
@@ -26,6 +26,7 @@ class TimedReference:
 
     Attributes:
         times: since the begin [s]; position, velocity, acceleration: of the joints and, last, of the way.
+        request: what the path was planned from.
     """
 
     joints: tuple[str, ...]
@@ -34,6 +35,7 @@ class TimedReference:
     velocity: Rows = field(repr=False)
     acceleration: Rows = field(repr=False)
     units: tuple[str, ...] = ()
+    request: PathRequest | None = field(default=None, repr=False, compare=False)
 
     __name__ = "timed_reference"
 
@@ -85,7 +87,8 @@ def timed_block(
     motion = joint_motion(plan, s, rate, change)
     tables = [np.column_stack([part, way]) for part, way in zip(motion, (s, rate, change), strict=True)]
     position, velocity, acceleration = (as_floats(table) for table in tables)
-    law = TimedReference(plan.joints, as_floats(np.asarray(time)), position, velocity, acceleration, plan.units)
+    times = as_floats(np.asarray(time))
+    law = TimedReference(plan.joints, times, position, velocity, acceleration, plan.units, plan.request)
     return Block(name, law, parameters={"begin": begin}, period=period, delay=delay)
 
 

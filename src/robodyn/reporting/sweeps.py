@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.analysis.sweeps.yields import find_yield
 
 from .bands import draw_bands
@@ -18,7 +19,8 @@ from .yields import draw_yield
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from robodyn.analysis.sweeps.table import SweepTable, Varied
+    from robodyn.analysis.sweeps.table import Varied
+    from robodyn.results.table import RunTable
 
 MOST_INFLUENCES = 20
 # Inches.
@@ -28,12 +30,14 @@ _DOT = 3.0
 _SPREAD = (5.0, 95.0)
 
 
-def plot_sweep(table: "SweepTable", folder: str | Path, limits: Mapping[str, float] | None = None) -> list[Path]:
+def plot_sweep(runs: "RunTable", folder: str | Path, limits: Mapping[str, float] | None = None) -> list[Path]:
     """Draw every picture a table gives into a folder as PNG; the paths of what was drawn.
 
     Args:
+        runs: of a sweep, or of `simulate_many`.
         limits: of measures, whose yield is drawn.
     """
+    table = SweepTable.of(runs)
     pictures = {}
     for measure in table.measures:
         stem = measure.replace(":", "-")
@@ -56,17 +60,17 @@ def plot_sweep(table: "SweepTable", folder: str | Path, limits: Mapping[str, flo
     return paths
 
 
-def _wide(table: "SweepTable") -> list["Varied"]:
+def _wide(table: SweepTable) -> list["Varied"]:
     """Axes with more than one place."""
     return [axis for axis in table.axes if len(axis.places) > 1]
 
 
-def _changing(table: "SweepTable") -> list[str]:
+def _changing(table: SweepTable) -> list[str]:
     """Inputs that take more than one value."""
     return [name for name, values in table.inputs.items() if np.ptp(values) > 0]
 
 
-def draw_measure(table: "SweepTable", measure: str) -> "Figure":
+def draw_measure(table: SweepTable, measure: str) -> "Figure":
     """A measure over the grid: a line along one axis, a map over two, a cloud along each of more.
 
     With draws, the line is the median at each place with a bar from the 5th to the 95th percentile, the map the median.
@@ -79,7 +83,7 @@ def draw_measure(table: "SweepTable", measure: str) -> "Figure":
     return _draw_map(table, measure, axes[0], axes[1]) if len(axes) == 2 else _draw_clouds(table, measure, axes)
 
 
-def _draw_line(table: "SweepTable", measure: str, axis: "Varied") -> "Figure":
+def _draw_line(table: SweepTable, measure: str, axis: "Varied") -> "Figure":
     figure = empty_figure(_WIDTH, _HEIGHT)
     ax = figure.subplots()
     order = np.argsort(axis.places)
@@ -97,7 +101,7 @@ def _draw_line(table: "SweepTable", measure: str, axis: "Varied") -> "Figure":
     return figure
 
 
-def _draw_map(table: "SweepTable", measure: str, first: "Varied", second: "Varied") -> "Figure":
+def _draw_map(table: SweepTable, measure: str, first: "Varied", second: "Varied") -> "Figure":
     figure = empty_figure(_WIDTH, _HEIGHT)
     ax = figure.subplots()
     cells = np.full((len(first.places), len(second.places)), np.nan)
@@ -127,7 +131,7 @@ def _scale_axis(ax: Any, axis: "Varied", name: str = "x") -> None:
         ax.set(**{f"{name}scale": "log"})
 
 
-def _draw_clouds(table: "SweepTable", measure: str, axes: Sequence["Varied"]) -> "Figure":
+def _draw_clouds(table: SweepTable, measure: str, axes: Sequence["Varied"]) -> "Figure":
     figure = empty_figure(1.0 + _PANEL_WIDTH * len(axes), _HEIGHT)
     panels = figure.subplots(1, len(axes), sharey=True)
     for ax, axis in zip(panels, axes, strict=True):
@@ -140,7 +144,7 @@ def _draw_clouds(table: "SweepTable", measure: str, axes: Sequence["Varied"]) ->
     return figure
 
 
-def draw_histogram(table: "SweepTable", measure: str) -> "Figure":
+def draw_histogram(table: SweepTable, measure: str) -> "Figure":
     """How often a measure falls where, over all runs that were carried through; lines at 5, 50 and 95 %."""
     values = _finite(table[measure])
     if not values.size:
@@ -158,7 +162,7 @@ def draw_histogram(table: "SweepTable", measure: str) -> "Figure":
     return figure
 
 
-def _report_outcomes(ax: Any, table: "SweepTable") -> None:
+def _report_outcomes(ax: Any, table: SweepTable) -> None:
     """How many runs the bars leave out or should not be believed, as a legend."""
     labels = count_outcomes(table)
     for label in labels:
@@ -167,7 +171,7 @@ def _report_outcomes(ax: Any, table: "SweepTable") -> None:
         ax.legend(loc="best", frameon=False)
 
 
-def draw_influence(table: "SweepTable", measure: str) -> "Figure":
+def draw_influence(table: SweepTable, measure: str) -> "Figure":
     """Which of the varied numbers decide a measure? Spearman's rank correlation of each with it, the largest on top."""
     found = rank_influences(table, measure)[:MOST_INFLUENCES][::-1]
     figure = empty_figure(_WIDTH, 1.2 + _BAR_HEIGHT * len(found))
@@ -184,7 +188,7 @@ def draw_influence(table: "SweepTable", measure: str) -> "Figure":
     return figure
 
 
-def rank_influences(table: "SweepTable", measure: str) -> list[tuple[str, float]]:
+def rank_influences(table: SweepTable, measure: str) -> list[tuple[str, float]]:
     """Spearman's rank correlation of each changing input with a measure, the largest first; 0 where one is constant."""
     from scipy.stats import rankdata
 

@@ -56,6 +56,11 @@ class Certificate:
     checks: tuple[Check, ...] = ()
     unchecked: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        broken = f"; violated: {', '.join(check.name for check in self.violated)}" if self.violated else ""
+        kept = len(self) - len(self.violated)
+        return f"<Certificate: {kept} of {len(self)} checks passed, {len(self.unchecked)} not made{broken}>"
+
     def __iter__(self) -> Iterator[Check]:
         return iter(self.checks)
 

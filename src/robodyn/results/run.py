@@ -1,11 +1,13 @@
 """Run: what happened? All recorded signals with events, outcome, statistics and provenance."""
 
-import difflib
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
+from fnmatch import fnmatchcase
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from robodyn.errors import near_names
 from robodyn.lazy import later
 from robodyn.records import dataclass
 from robodyn.signals import SignalInfo as SignalInfo
@@ -103,11 +105,37 @@ class Run:
     plot = later("robodyn.reporting.timeseries:draw_run")
     show = later("robodyn.pages.inline:show_run")
 
+    def select(self, *patterns: str) -> "Run":
+        """The same run with the signals alone that fit one of the patterns, such as "elbow.*"."""
+        for pattern in patterns:
+            if not any(fnmatchcase(name, pattern) for name in self.names):
+                raise KeyError(self._unknown(pattern))
+        columns = [k for k, name in enumerate(self.names) if any(fnmatchcase(name, one) for one in patterns)]
+        names = {self.names[k] for k in columns}
+        # A rate that is not kept is no rate to interpolate by.
+        infos = [info if info.rate in names else replace(info, rate=None) for info in (self.infos[k] for k in columns)]
+        probes = self.probes
+        if probes is not None:
+            probes = Probes(probes.time, probes.values[:, columns], probes.errors[:, columns])
+        return replace(self, values=self.values[:, columns], infos=tuple(infos), probes=probes)
+
     def to_pandas(self) -> Any:
         """A pandas.DataFrame over time, one column a signal."""
         pandas = import_module("pandas")
 
         return pandas.DataFrame(self.values, index=pandas.Index(self.time, name="time"), columns=list(self.names))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the run to one file, all or nothing, which `robodyn.results.load` and every command read."""
+        from .store import save
+
+        return save(self, path)
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Write a table with one row a sample and headings 'name [unit]'; numbers keep every bit."""
+        from .exports import to_csv
+
+        return to_csv(self, path)
 
     def to_xarray(self) -> "xarray.Dataset":
         """A Dataset over time, one variable a signal, with units."""
@@ -136,17 +164,20 @@ class Run:
             raise ValueError("the run recorded no samples")
         return dict(zip(self.names, self.values[-1].tolist(), strict=True))
 
-    def summary(self, signals: bool = True) -> str:
-        """Outcome, costs, checks, events and, if wished, the ranges of all signals, as lines of text."""
+    def summary(self, signals: bool | None = None) -> str:
+        """Outcome, costs, checks, events and the ranges of signals as lines of text: of the first ones, or of all
+        or none if wished."""
         return summarise(self, signals)
 
     def _column(self, name: str) -> int:
-        names = self.names
-        if name in names:
-            return names.index(name)
-        near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
-        hint = f"did you mean {', '.join(near)}?" if near else f"see the run's {len(names)} names in run.names"
-        raise KeyError(f"no signal {name!r}; {hint}")
+        if name not in self.names:
+            raise KeyError(self._unknown(name))
+        return self.names.index(name)
+
+    def _unknown(self, name: str) -> str:
+        near = near_names(str(name), self.names)
+        hint = f"did you mean {', '.join(near)}?" if near else f"see the run's {len(self)} names in run.names"
+        return f"no signal {name!r}; {hint}"
 
     def _check_columns(self) -> None:
         expected = (self.time.size, len(self.infos))

@@ -1,5 +1,7 @@
 """Signal: what was the value of one quantity at any time of a run?"""
 
+import math
+from collections.abc import Callable
 from typing import Literal, overload
 
 import numpy as np
@@ -95,9 +97,43 @@ class Signal:
         """The last sample."""
         return float(self.values[-1])
 
-    def _check_range(self, times: Floats) -> None:
+    @property
+    def mean(self) -> float:
+        """The mean over time, integral y dt / T, whatever the distances of the rows."""
+        return self._average(lambda a, b: 0.5 * (a + b))
+
+    @property
+    def rms(self) -> float:
+        """The root mean square over time, sqrt(integral y^2 dt / T), whatever the distances of the rows."""
+        return math.sqrt(self._average(lambda a, b: (a * a + a * b + b * b) / 3))
+
+    def settling_time(self, band: float, target: float | None = None) -> float:
+        """Time [s] from the first row until the signal stays within a band [unit] of a target; nan if it never does.
+
+        Args:
+            target: the last sample by default, within whose band every signal is at its end.
+        """
+        self._check_samples()
+        away = self.values - (self.final if target is None else target)
+        return settled_after(self.time, away, band, self.kind) - float(self.time[0])
+
+    def _average(self, of_line: Callable[[Floats, Floats], Floats]) -> float:
+        """Mean over time of what a straight line from a to b gives; intervals without a number are left out."""
+        self._check_samples()
+        # What is held keeps the value at its left end.
+        first = self.values[:-1]
+        parts, lengths = of_line(first, first if self.kind == "held" else self.values[1:]), np.diff(self.time)
+        there = np.isfinite(parts) & (lengths > 0)
+        if not there.any():
+            return float(of_line(self.values[-1:], self.values[-1:])[0])
+        return float(np.average(parts[there], weights=lengths[there]))
+
+    def _check_samples(self) -> None:
         if self.time.size == 0:
             raise ValueError(f"{self.name} has no samples")
+
+    def _check_range(self, times: Floats) -> None:
+        self._check_samples()
         first, last = self.time[0], self.time[-1]
         inside = (times >= first) & (times <= last)
         if not np.all(inside):
@@ -107,6 +143,20 @@ class Signal:
     def _interpolate(self, times: Floats, row: NDArray[np.intp]) -> Floats:
         rates = None if self.rate_values is None else self.rate_values[:, None]
         return interpolate(self.time, self.values[:, None], rates, self.knots, row, times)[:, 0]
+
+
+def settled_after(time: Floats, away: Floats, band: float, kind: Kind = "continuous") -> float:
+    """Time [s] after which a distance from a target stays within a band, between rows too; nan if it does not."""
+    outside = np.flatnonzero(~(np.abs(away) <= band))
+    if not outside.size:
+        return float(time[0])
+    k = int(outside[-1])
+    if k + 1 == len(time):
+        return math.nan
+    if kind == "held" or not np.isfinite(away[k]):
+        return float(time[k + 1])
+    share = (math.copysign(band, away[k]) - away[k]) / (away[k + 1] - away[k])
+    return float(time[k] + share * (time[k + 1] - time[k]))
 
 
 def held_rows(time: Floats, at: Floats, slack: Floats) -> NDArray[np.intp]:

@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     from .run import Run
 
 _EVENTS_SHOWN = 10
-_STARTS_SHOWN = 20
+_STARTS_SHOWN = 10
+_SIGNALS_SHOWN = 20
 
 
-def summarise(run: Run, signals: bool = True) -> str:
+def summarise(run: Run, signals: bool | None = None) -> str:
     """A run as lines of text: outcome, costs, warnings, limits passed, checks, start values found, events, signals."""
     message = [_warnings(run), _limits(run), run.certificate.lines(), _errors(run), list_found(run.found)]
-    blocks = [_head(run), *message, _events(run), _signals(run) if signals else []]
+    shown = len(run) if signals else _SIGNALS_SHOWN
+    blocks = [_head(run), *message, _events(run), [] if signals is False else _signals(run, shown)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -76,13 +78,13 @@ def _events(run: Run) -> list[str]:
     return lines + [f"and {more} more events"] if more else lines
 
 
-def _signals(run: Run) -> list[str]:
-    """One row a signal; signals without any number show 'nan'."""
+def _signals(run: Run, most: int) -> list[str]:
+    """One row a signal, of the first ones; signals without any number show 'nan'."""
     if run.time.size == 0:
         return []
     errors = run.errors.bars if run.errors else {}
     rows: list[Sequence[str]] = [("signal", "unit", "min", "max", "final", *(["error"] if errors else []))]
-    for name in run.names:
+    for name in run.names[:most]:
         signal = run[name]
         numbers = signal.values[~np.isnan(signal.values)]
         low, high = (numbers.min(), numbers.max()) if numbers.size else (np.nan, np.nan)
@@ -91,8 +93,10 @@ def _signals(run: Run) -> list[str]:
         if errors:
             shown.append(f"{errors[name].error:.2g}" if name in errors else "")
         rows.append((name, signal.unit, *shown))
-    notes = ["", *(info.note for info in run.infos)]
-    return [f"{line}  {note}".rstrip() for line, note in zip(_table(rows), notes, strict=True)]
+    notes = ["", *(info.note for info in run.infos[:most])]
+    lines = [f"{line}  {note}".rstrip() for line, note in zip(_table(rows), notes, strict=True)]
+    more = len(run) - most
+    return [*lines, f"and {more} more signals: summary(signals=True) shows all"] if more > 0 else lines
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:

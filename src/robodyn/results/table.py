@@ -71,6 +71,11 @@ class RunTable:
     curves: Curves | None = None
     violated: Mapping[str, int] | None = None
 
+    def __repr__(self) -> str:
+        failed = int((~(self.done | self.suspect)).sum())
+        counts = f"{len(self)} runs, {failed} not carried through"
+        return f"<{type(self).__name__} of {self.scenario}: {counts}, measures {', '.join(self.measures)}>"
+
     def __len__(self) -> int:
         return len(self.outcomes)
 

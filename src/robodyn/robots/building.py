@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import fnmatch
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from robodyn.errors import FlawList, ModelError
+from robodyn.errors import FlawList, ModelError, nearest
 from robodyn.model import Body, Joint, LinearConstraint, Machine, Mechanism, Mimic, Point, Scenario
 from robodyn.model.joint import GROUND, SINGLE
 from robodyn.model.numbers import as_floats
@@ -17,6 +18,7 @@ from robodyn.robots.massless import find_massless
 from robodyn.robots.names import free_name, settle_names
 from robodyn.robots.topology import order_joints
 from robodyn.robots.xml_tree import CHOICE
+from robodyn.spatial import Pose, about_axis
 
 MOST_LINKS = 2000
 """Of one robot, this project's own choice: larger trees take hours to assemble."""
@@ -42,8 +44,13 @@ class Robot:
         return Scenario(self.machine.name, self.machine, duration, self.initial, title=title)
 
 
-def build_machine(draft: RobotDraft, keep_massless: bool) -> tuple[Machine, dict[str, float]]:
+def build_machine(
+    draft: RobotDraft, keep_massless: bool, lock: Mapping[str, float | None]
+) -> tuple[Machine, dict[str, float]]:
     """The machine of a draft and its start positions.
+
+    Args:
+        lock: patterns of joints that are fixed -> position [rad or m]; None for that of the start.
 
     Raises:
         ModelError: with every problem of the file, each with its line.
@@ -56,6 +63,7 @@ def build_machine(draft: RobotDraft, keep_massless: bool) -> tuple[Machine, dict
         draft.flaws.add("", "has no links of its own", "import the files that it names by themselves")
     settle_names(draft)
     joints = [*_base_joints(draft), *order_joints(draft)]
+    _lock_joints(draft, joints, lock)
     bodies = [_body(link, draft.flaws) for link in draft.links]
     if draft.flaws.found:
         # What cannot be put together is still looked at joint by joint: every problem at once.
@@ -91,6 +99,37 @@ def _base_joints(draft: RobotDraft) -> list[JointDraft]:
         JointDraft(free_name(f"{name}_base", taken), links[name].element, kind, GROUND, name, place)
         for name, (kind, place) in draft.bases.items()
     ]
+
+
+def _lock_joints(draft: RobotDraft, joints: Sequence[JointDraft], lock: Mapping[str, float | None]) -> None:
+    """Fix joints where they start or at given positions, and with them those that follow them; drives on them go."""
+    single = {joint.name: joint for joint in joints if joint.kind in SINGLE}
+    places: dict[str, float] = {}
+    for pattern, given in lock.items():
+        names = fnmatch.filter(single, pattern)
+        if not names:
+            draft.flaws.add(f"lock.{pattern}", "fits no joint with one position", nearest(pattern, single))
+        for name in names:
+            start = draft.initial.get(f"{name}.position", _start(single[name]))
+            places[name] = start if given is None else float(given)
+    followers = [joint for joint in single.values() if joint.mimic is not None]
+    # As often as there are followers: one may follow another.
+    for joint in followers * len(followers):
+        if joint.mimic is not None and joint.mimic.leader in places:
+            places[joint.name] = joint.mimic.ratio * places[joint.mimic.leader] + joint.mimic.offset
+    for name, q in places.items():
+        joint = single[name]
+        ends = [joint.fields.get(key) for key in ("lower_limit", "upper_limit")]
+        if not (ends[0] is None or ends[0] <= q) or not (ends[1] is None or q <= ends[1]):
+            draft.flaws.add(f"lock.{name}", f"is {q:g}, its limits are {ends[0]} and {ends[1]}", "stay within them")
+        turned = joint.kind != "prismatic"
+        slide = joint.fields.get("pitch", 0.0) * q if turned else q
+        motion = Pose.translation(slide * joint.axis)
+        joint.place = joint.place @ (motion @ Pose.rotation(about_axis(joint.axis, q)) if turned else motion)
+        joint.element.mark(CHOICE, f"'{name}' is locked at {q:g} {'rad' if turned else 'm'}")
+        joint.kind, joint.fields, joint.mimic = "fixed", {}, None
+        draft.initial.pop(f"{name}.position", None)
+    draft.blocks = [block for block in draft.blocks if block.on not in places]
 
 
 def _fix_massless(massless: Sequence[JointDraft]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
@@ -31,6 +31,7 @@ def import_robot(
     base: str | None = None,
     search: Sequence[str | Path] = (),
     keep_massless: bool = False,
+    lock: Iterable[str] | Mapping[str, float | None] = (),
 ) -> Robot:
     """Read a robot file, with its balance sheet.
 
@@ -39,6 +40,8 @@ def import_robot(
             with joints that move), "free" (of others) or "planar"; MJCF says it itself.
         search: folders in which packages and meshes are looked for, beside the robot's own.
         keep_massless: keep joints that move nothing that has inertia; no motion can be simulated then.
+        lock: joints that are fixed, names or patterns such as "finger*": where the robot starts, or at a position
+            [rad or m] given for each.
 
     Raises:
         ModelError: with every problem of the file, each with its line.
@@ -50,7 +53,8 @@ def import_robot(
         draft = _read(root, path, base, search)
         if base is not None and not draft.stands_as_asked:
             draft.flaws.add("base", f"'{base}' has no effect: the file says how the robot stands", "leave it out")
-        machine, initial = build_machine(draft, keep_massless)
+        locked = dict(lock) if isinstance(lock, Mapping) else dict.fromkeys(lock)
+        machine, initial = build_machine(draft, keep_massless, locked)
         if machine.name not in root.attributes.values():
             root.mark(CONVERTED, f"the name is written '{machine.name}'", "name", "model")
     except OSError as error:

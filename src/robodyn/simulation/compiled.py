@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.assembly.system import System
 from robodyn.engine.problem import Derivatives
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import Recording, ScenarioSequence, Solver, describe
 from robodyn.native.kernel import KernelModule, LaneModule
 from robodyn.records import dataclass
@@ -148,6 +148,20 @@ class CompiledSystem:
             module, work = self.derivative_module
             other.__dict__["derivative_module"] = replace(module, data=data), work
         return other
+
+    def check_solver(self, solver: Solver) -> None:
+        """Refuse a method that needs functions of its own which were compiled for another one, or not at all."""
+        if solver.method == self.solver.method:
+            return
+        stepped = solver.implicit_step or solver.fused_step
+        needed = {
+            "jacobian": solver.stiff,
+            "position_rate": solver.method == "symplectic_euler" and self.system.n_q > 0,
+        }
+        if stepped or any(needs and name not in self.module.kernels for name, needs in needed.items()):
+            what = f"{solver.method} needs functions of its own, and the system was compiled for {self.solver.method}"
+            remedy = f"compile it for this method: compile_system(system, Solver('{solver.method}'))"
+            raise ModelError([Flaw("solver.method", what, remedy)], f"scenario '{self.system.scenario.name}'")
 
     def count_entries(self, name: str) -> int:
         """How many numbers a function gives, 0 where it is not there."""

@@ -36,6 +36,7 @@ class PreparedRuns:
     def __init__(
         self, compiled: CompiledSystem, solver: Solver, recording: Recording, begin: float, duration: float
     ) -> None:
+        compiled.check_solver(solver)
         limited = "within" in compiled.module.kernels
         self.compiled, self.solver, self.span = compiled, solver, (begin, begin + duration)
         self.duration = duration

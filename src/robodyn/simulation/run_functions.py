@@ -164,7 +164,7 @@ def gather_functions(
         traced: whether whole steps of small stiff systems are.
     """
     check_method(system, solver)
-    chosen = _choose_signals(system, patterns)
+    chosen = choose_signals(system, patterns)
     columns = [*system.symbols]
     ticks, composed = plan_ticks(system)
     functions: dict[str, ca.Function | Sweep] = {**_own_functions(system, solver, tasks=not composed), **composed}
@@ -223,7 +223,8 @@ def _own_functions(system: System, solver: Solver, tasks: bool) -> dict[str, ca.
     return functions | ({"guard_rates": system.guard_rates()} if system.discrete.guards else {})
 
 
-def _choose_signals(system: System, patterns: tuple[str, ...]) -> list[int]:
+def choose_signals(system: System, patterns: tuple[str, ...]) -> list[int]:
+    """Places of the signals that fit some pattern; a pattern that none fits is refused."""
     names = system.signal_names
     flaws = FlawList()
     for pattern in patterns:

@@ -65,7 +65,13 @@ def simulate(
     solver = solver or _own_solver(what, system.scenario)
     if not isinstance(solver, Solver):
         raise TypeError(f"solver: must be a Solver, is {solver!r}; for example Solver('rk4', step=1e-3)")
+    asked = recording
     compiled, recording = _prepare(what, system, solver, recording, on_compile)
+
+    def kept(run: Run) -> Run:
+        """What was asked for of all that the system was compiled for."""
+        return run if asked is None or asked.signals == recording.signals else run.select(*asked.signals)
+
     values = compiled.parameter_values(dict(parameters or {}))
     if parameters:
         compiled.check_numbers(parameters)
@@ -93,10 +99,10 @@ def simulate(
         # A Python block or action failed: its error is the outcome, the motion so far is kept.
         outcome = describe_failure(broken.trajectory, calls.running, broken.cause)
         warnings = (*doubts, "".join(traceback.format_exception(broken.cause)))
-        return make_run(compiled, solver, values, broken.trajectory, outcome, begin, warnings)
+        return kept(make_run(compiled, solver, values, broken.trajectory, outcome, begin, warnings))
     outcome = describe_outcome(compiled, solver, trajectory)
     chosen = solver.adaptive and recording.rate is None and recording.times is None and recording.refine is None
-    return make_run(compiled, solver, values, trajectory, outcome, begin, doubts, rows_chosen=chosen)
+    return kept(make_run(compiled, solver, values, trajectory, outcome, begin, doubts, rows_chosen=chosen))
 
 
 def _own_solver(what: Any, scenario: Scenario) -> Solver:
@@ -169,17 +175,22 @@ def _prepare(
     recording: Recording | None,
     on_compile: Callable[[str], None] | None,
 ) -> tuple[CompiledSystem, Recording]:
-    """Native code for the run and what it keeps; a system compiled before records what it was compiled for."""
+    """Native code for the run and what it keeps; a system compiled before records all that it was compiled for."""
     if not isinstance(what, CompiledSystem):
         from robodyn.simulation.run_functions import compile_system
 
         recording = recording or system.scenario.recording
         return compile_system(system, solver, signals=recording.signals, on_compile=on_compile), recording
-    recording = recording or what.recording
-    if recording.signals != what.patterns:
-        asked, there = ", ".join(recording.signals), ", ".join(what.patterns)
-        raise ModelError([Flaw("recording.signals", f"asks for {asked}, compiled for {there}", "compile it for these")])
-    return what, recording
+    if recording is None or recording.signals == what.patterns:
+        return what, recording or what.recording
+    from robodyn.simulation.run_functions import choose_signals
+
+    there = {info.name for info in what.recorded}
+    if any(system.signal_names[k] not in there for k in choose_signals(system, recording.signals)):
+        problem = f"asks for {', '.join(recording.signals)}, compiled for {', '.join(what.patterns)}"
+        remedy = f"compile it for these: compile_system(system, signals={recording.signals})"
+        raise ModelError([Flaw("recording.signals", problem, remedy)])
+    return what, dataclasses.replace(recording, signals=what.patterns)
 
 
 def _integrate(

@@ -324,3 +324,16 @@ def test_the_circle_of_a_run_is_printed_and_drawn(tmp_path):
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["tests"][0]["circular"] == pytest.approx(2e-5, rel=1e-3)
     assert (tmp_path / "c.png").stat().st_size > 5000
+
+
+def test_a_sheet_of_a_cart_whose_friction_sticks_is_split_by_cause(cart):
+    """Friction holds the cart off its target by no more than F / P beside what the push does."""
+    path = cart.with_name("dry.toml")
+    path.write_text(CART + '[blocks.dry]\nlaw = "stick_friction"\non = "rail"\nparameters = { coulomb = "3 N" }\n')
+    draws = {"dry.coulomb": Distribution("uniform", (2.7, 3.3))}
+    sheet = make_sheet(rd.read_scenario(path), draws, workers=1, points=601)
+    accuracy = next(figure for figure in sheet.figures if figure.symbol == "AP")
+    causes = {cause.name: cause.value for cause in accuracy.causes}
+    assert not any("not split by cause" in note for note in sheet.notes)
+    assert sum(causes.values()) == pytest.approx(accuracy.value, rel=1e-9)
+    assert 1e-5 < abs(causes["dry"]) < 3.3 / 1e4

@@ -22,6 +22,7 @@ from support.followers import BRISTLES, two_link
 
 from robodyn import Block, Event, FormulaSignal, Recording
 from robodyn.analysis import split_deviation
+from robodyn.analysis.budget import split
 from robodyn.analysis.budget.causes import find_causes
 from robodyn.analysis.budget.replay import Replay, find_twin
 from robodyn.analysis.budget.result import REST, as_run
@@ -290,7 +291,6 @@ def listening(friction, velocity):
     return {"force": -friction - velocity}
 
 
-STICKING = Block("dry", "stick_friction", on="cart", parameters={"coulomb": 1.0})
 IN_PYTHON = Block(
     "guess",
     lambda value: {"out": value},
@@ -307,17 +307,57 @@ RESET = Event("reset", beyond, {"position": "cart.position"}, action=back)
 @pytest.mark.parametrize(
     ("scenario", "message"),
     [
-        (held_cart(STICKING), "blocks.dry: sticks in modes"),
-        (held_cart(IN_PYTHON), "blocks.guess: is called in Python"),
         (held_cart(BRUSH, OBSERVER), "blocks.observer: reads 'bristles.torque' of the disturbance 'bristles'"),
         (with_formula(held_cart(BRUSH)), "signals.felt: reads 'bristles.torque' of the disturbance 'bristles'"),
-        (held_cart(events=(RESET,)), "events.reset: changes the motion by an action"),
     ],
 )
 def test_what_cannot_be_split_is_told(scenario, message):
     forces = [("cart", "bristles.torque")]
     with pytest.raises(ModelError, match=message):
         find_causes(scenario, forces)
+
+
+def test_friction_that_holds_takes_away_what_the_others_do():
+    """A cart that friction of 100 N holds: alone, push and sensor do what they do without it; with it, nothing. Each
+    part is the mean of both, and all add up to a cart at rest."""
+    holding = Block("dry", "stick_friction", on="cart", parameters={"coulomb": 100.0})
+    found = split_deviation(held_cart(holding), POSITION)
+    assert found.by_differences == "'dry' sticks: its force depends on all others at once"
+    response, others = step_response(found.run.time), PUSH - STIFFNESS * BIAS
+    expected = {"push": PUSH / 2, "sensor": -STIFFNESS * BIAS / 2, "dry": -PULL - others / 2, REST: PULL}
+    for name, force in expected.items():
+        np.testing.assert_allclose(found.part(name, "cart.position"), force * response, atol=1e-8)
+    np.testing.assert_allclose(found.total, 0.0, atol=1e-9)
+    np.testing.assert_allclose(found.sum, 0.0, atol=1e-9)
+
+
+def test_differences_of_motions_and_the_linear_twin_agree(monkeypatch):
+    """On a servo loop with bristles away from its limits, which has a twin: two independent ways to the same parts."""
+    scenario = servo_cart(current_limit=50.0, voltage_limit=500.0)
+    twin = split_deviation(scenario, POSITION)
+    monkeypatch.setattr(split, "why_no_twin", lambda scenario: "asked for")
+    found = split_deviation(scenario, POSITION)
+    assert [part.name for part in found.parts] == [part.name for part in twin.parts]
+    largest = np.abs(twin.values).max()
+    apart = np.abs(found.values - twin.values).max(axis=(0, 2)) / largest
+    assert apart.max() < 3e-3
+    assert found.remainder_share < 0.02
+
+
+@pytest.mark.parametrize(
+    ("scenario", "message"),
+    [
+        (held_cart(IN_PYTHON), "'guess' is called in Python"),
+        (held_cart(events=(RESET,)), "the event 'reset' changes the motion"),
+    ],
+)
+def test_what_has_no_twin_is_split_by_differences(scenario, message, held):
+    """Neither changes the motion here: parts are those of the cart with a twin."""
+    found = split_deviation(scenario, POSITION)
+    assert message in found.by_differences
+    for part in held.parts:
+        parts = [budget.part(part.name, "cart.position") for budget in (found, held)]
+        np.testing.assert_allclose(*parts, atol=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -190,10 +190,6 @@ def test_reports_hold_values_intervals_and_files(tmp_path):
     assert all(name in text for name in (*TRUE, "rail.position", "R^2", "slopes: exact"))
     plain = json.loads(write_fit(fit, tmp_path / "fit.json").read_text())
     assert plain["parameters"][0]["value"] == fit.values["spring.stiffness"]
-    import tomllib
-
-    numbers = tomllib.loads(write_fit(fit, tmp_path / "fit.toml").read_text())["numbers"]
-    assert numbers == fit.values
     with pytest.raises(ModelError, match="must end in"):
         write_fit(fit, tmp_path / "fit.txt")
 

@@ -1,9 +1,11 @@
 """Does robodyn fit find numbers from a file, print and keep them, and go on after a break?"""
 
-import tomllib
-
 import numpy as np
 import pytest
+
+from robodyn.files import read_scenario
+from robodyn.model import Recording
+from robodyn.simulation import simulate
 
 TIMES = np.linspace(0.0, 1.0, 51)
 FREE = "damping.viscous,initial.hinge.position"
@@ -29,10 +31,6 @@ PENDULUM = """
 @pytest.fixture
 def files(tmp_path):
     """A pendulum and its swing, measured in degrees with noise of a hundredth of a radian."""
-    from robodyn.files import read_scenario
-    from robodyn.model import Recording
-    from robodyn.simulation import simulate
-
     scenario = tmp_path / "pendulum.toml"
     scenario.write_text(PENDULUM)
     what = read_scenario(str(scenario))
@@ -56,7 +54,17 @@ def test_values_intervals_and_files_are_given(invoke, files, tmp_path, read_json
     assert viscous["value"] == pytest.approx(0.5, rel=0.1)
     assert viscous["lower"] < viscous["value"] < viscous["upper"]
     assert viscous["given"] == 0.3
-    assert tomllib.loads(out.read_text())["numbers"]["damping.viscous"] == viscous["value"]
+    # The file is a scenario: the one that was fitted, with what was found and what was set beside it.
+    assert "# damping.viscous = " in out.read_text()
+    assert read_scenario(out).numbers()["damping.viscous"].value == viscous["value"]
+
+
+def test_a_fitted_scenario_has_the_numbers_that_were_set_for_the_fit(invoke, files, tmp_path):
+    out = tmp_path / "found.toml"
+    result = invoke("fit", *files, "--free", FREE, "--set", "gravity.z=-9.7", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert read_scenario(out).machine.mechanism.gravity[2] == -9.7
+    assert invoke("run", out, "--out", tmp_path / "out").exit_code == 0
 
 
 def test_the_table_is_printed_and_the_fit_drawn(invoke, files, tmp_path):

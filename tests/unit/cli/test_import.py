@@ -6,7 +6,7 @@ import shutil
 import pytest
 from support.robot_files import OWN
 
-from robodyn import import_robot, load
+from robodyn import import_robot, load, read_scenario
 
 
 @pytest.fixture(autouse=True)
@@ -77,3 +77,14 @@ def test_bad_input_ends_with_a_message(invoke, arguments, complaint):
     done = invoke(*arguments)
     assert done.exit_code == 2
     assert complaint in done.output
+
+
+def test_joints_are_locked(invoke, tmp_path):
+    out = tmp_path / "locked.toml"
+    result = invoke("import", OWN / "arm.urdf", "--lock", "l*", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "'lift' is locked at 0.8 rad" in result.stdout
+    assert read_scenario(out).machine.mechanism.joint("left").kind == "fixed"
+    wrong = invoke("import", OWN / "arm.urdf", "--lock", "lift=high")
+    assert wrong.exit_code == 2
+    assert "must be NAME or NAME=POSITION" in wrong.output

@@ -135,3 +135,15 @@ def test_a_file_of_another_kind_is_told_what_it_is(invoke, tmp_path, file, kind)
         done = invoke(command, file)
         assert done.exit_code == 2
         assert f"{file} is {kind}" in done.output
+
+
+def test_a_pattern_sets_all_that_fit_it_and_a_name_after_it_has_the_last_word(invoke, tmp_path):
+    settings = ("--set", "initial.*.position=30 deg", "--set", "initial.elbow.position=1", "--duration", "0.1")
+    result = invoke("run", "double-pendulum", *settings, "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    run = load(tmp_path / "double-pendulum.run")
+    assert run["shoulder.position"].values[0] == pytest.approx(math.radians(30))
+    assert run["elbow.position"].values[0] == 1.0
+    wrong = invoke("run", "double-pendulum", "--set", "*.mas=1")
+    assert wrong.exit_code == 2
+    assert "there is no number '*.mas'" in wrong.output

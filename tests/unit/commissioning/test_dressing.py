@@ -45,6 +45,50 @@ def test_a_dressed_arm_keeps_the_margins_it_states():
         assert row.margins.gain_to > 2.0
 
 
+def test_a_weak_drive_does_not_slow_down_the_others():
+    """A rotor that is light beside its link makes the whole machine unstable at gains that the shoulder can have."""
+    weak = dress(arm(), {"all": {"friction": "none"}, "elbow": {"rotor_inertia": 1e-6}}, start=START)
+    slow, alone = (found.axes[0].gains.proportional for found in (weak, dressed()))
+    assert weak.axes[1].gains.proportional < 0.15 * dressed().axes[1].gains.proportional
+    assert slow > 0.75 * alone
+    assert all(part.margins.phase > math.radians(45.0) and part.margins.gain > 2.0 for part in weak.axes)
+
+
+def test_computed_torque_that_cannot_keep_its_margins_names_joint_margin_gain_and_remedy():
+    drives = {"all": {"friction": "none"}, "elbow": {"rotor_inertia": 3e-7}}
+    with pytest.raises(rd.ModelError, match="cannot keep its margins") as error:
+        dress(arm(), drives, "computed-torque", start=START)
+    (flaw,) = [flaw for flaw in error.value.flaws if flaw.path == "joints.elbow"]
+    assert "phase margin of" in flaw.what
+    assert "kd = " in flaw.what
+    assert "rotor_inertia above 3e-07 kg m^2" in flaw.remedy
+    assert "a cascade" in flaw.remedy
+
+
+@pytest.mark.parametrize("scheme", ["cascade", "computed-torque"])
+def test_a_delay_of_the_control_is_part_of_its_design(scheme):
+    prompt, late = (
+        dress(arm(), {"all": {"friction": "none", "elastic": False}}, {"scheme": scheme, "delay": delay}, start=START)
+        for delay in (0.0, 1e-3)
+    )
+    name = "elbow.velocity_loop" if scheme == "cascade" else "computed_torque"
+    (block,) = [block for block in late.machine.blocks if block.name == name]
+    assert block.delay == 1e-3
+    first, second = (
+        found.axes[1].gains.proportional if scheme == "cascade" else found.axes[1].gains.damping
+        for found in (prompt, late)
+    )
+    assert second < 0.6 * first
+    assert all(part.margins.phase > math.radians(45.0) for part in late.axes)
+
+
+def test_joints_are_dressed_by_patterns():
+    found = dress(arm(), {"all": {"friction": "none"}}, joints=["elb*", "*"], start=START)
+    assert [part.axis.name for part in found.axes] == ["elbow", "shoulder"]
+    with pytest.raises(rd.ModelError, match=r"joints\.knee\*"):
+        dress(arm(), joints=["knee*"], start=START)
+
+
 @pytest.mark.parametrize("elastic", [False, True])
 def test_computed_torque_keeps_the_margins_it_states_for_all_axes_alike(elastic):
     found = dress(arm(), {"all": {"friction": "none", "elastic": elastic}}, "computed-torque", start=START)

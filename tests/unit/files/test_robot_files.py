@@ -110,3 +110,12 @@ def test_an_imported_file_gives_the_same_machine(folder, name, embed):
 def test_a_file_that_cannot_be_written_is_said(folder):
     with pytest.raises(rd.ModelError, match="cannot be written"):
         write_robot(rd.import_robot(folder / "arm.urdf"), folder / "arm.urdf" / "robot.toml")
+
+
+def test_joints_of_a_robot_are_locked_or_fixed(folder):
+    locked = scenario(folder, 'duration = 1\nrobot = { file = "arm.urdf", lock = ["l*"] }')
+    fixed = scenario(folder, 'duration = 1\nrobot = "arm.urdf"\n[joints.lift]\nkind = "fixed"')
+    for found, names in ((locked, ("lift", "left", "right")), (fixed, ("lift",))):
+        assert {found.machine.mechanism.joint(name).kind for name in names} == {"fixed"}
+        assert "lift.position" not in found.initial
+    assert "a list of joints" in flaws(folder, 'duration = 1\nrobot = { file = "arm.urdf", lock = "lift" }')

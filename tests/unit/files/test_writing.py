@@ -26,11 +26,22 @@ from robodyn import (
     read_scenario,
     write_scenario,
 )
-from robodyn.catalog import SCENARIOS
+from robodyn.catalog import SCENARIOS, six_axis_mechanism
 from robodyn.files import scenario_text
+from robodyn.files.patching import patch_text
 from robodyn.laws import known_laws
 from robodyn.model import ScenarioSequence, digest
 from robodyn.model.event import SetValues, level_crossing
+from robodyn.paths import (
+    arc_through,
+    deviation_blocks,
+    path_block,
+    plan_path,
+    point_tool,
+    straight_line,
+    timed_block,
+    way_points,
+)
 
 # Scenarios with laws or actions that are Python objects, and what the refusal says of each.
 REFUSED = {
@@ -145,3 +156,53 @@ def test_contacts_interfaces_and_prescribed_motions_are_read_back(tmp_path):
         ),
     )
     assert read_back(scenario, tmp_path) == scenario
+
+
+def test_a_function_of_a_file_is_written_as_seen_from_the_new_file(tmp_path):
+    (tmp_path / "mine.py").write_text("def drag(velocity):\n    return {'force': -velocity}\n")
+    (tmp_path / "sub").mkdir()
+    first = tmp_path / "first.toml"
+    write_scenario(cart(), first)
+    first.write_text(first.read_text() + '\n[blocks.d]\nlaw = "mine.py:drag"\non = "x"\n')
+    scenario = read_scenario(first)
+    for there, name in ((tmp_path, "mine.py:drag"), (tmp_path / "sub", "../mine.py:drag")):
+        write_scenario(scenario, there / "again.toml")
+        assert f'law = "{name}"' in (there / "again.toml").read_text()
+        assert read_scenario(there / "again.toml").machine.blocks[0].law(2.0) == {"force": -2.0}
+    assert "mine.py" not in patch_text(scenario, {"cart.mass": 2.0}, "first.toml")
+
+
+TILTED = point_tool((0.4, 0.3, -1))
+SHAPES = {
+    "line": straight_line((0.35, 0, 0.3), (0.35, 0.3, 0.3), TILTED),
+    "arc": arc_through((0.35, 0, 0.3), (0.3, 0.2, 0.3), (0.25, 0.1, 0.35), TILTED, point_tool((0.4, 0.4, -1))),
+    "rests": way_points([(0.35, 0, 0.3), (0.35, 0.2, 0.3), (0.3, 0.2, 0.35)], None, TILTED),
+    "blends": way_points([(0.35, 0, 0.3), (0.35, 0.2, 0.3), (0.3, 0.3, 0.35), (0.25, 0.3, 0.3)], [0.03, 0.04], TILTED),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_planned_path_is_written_and_read_back_equal(shape, tmp_path):
+    """Also with other speeds than it was planned with, which are numbers of its block."""
+    path, machine = SHAPES[shape], Machine("arm", six_axis_mechanism())
+    plan = plan_path(machine.mechanism, "tool", path)
+    pause = {"pause": 0.1} if path.stops else {}
+    block = path_block("way", plan, speed=0.2, acceleration=1.0, jerk=20.0, begin=0.1, **pause)
+    deviations = deviation_blocks(machine.mechanism, "way", "tool", path)
+    scenario = Scenario("arm", machine.replaced(blocks=(block, *deviations)), 1.0)
+    assert read_back(scenario, tmp_path) == scenario
+    slower = scenario.with_numbers({"way.speed": 0.1})
+    assert read_back(slower, tmp_path) == slower
+    timed = timed_block("way", plan, [0.0, 1.0], [0.0, plan.length], [0.0, 0.0], [0.0, 0.0], begin=0.2)
+    assert read_back(scenario.replaced(machine=machine.replaced(blocks=(timed,))), tmp_path).machine.blocks == (timed,)
+
+
+def test_a_path_that_was_planned_for_another_mechanism_is_not_written_silently():
+    machine = Machine("arm", six_axis_mechanism())
+    block = path_block("way", plan_path(machine.mechanism, "tool", SHAPES["line"]), speed=0.2, acceleration=1.0)
+    scenario = Scenario("arm", machine.replaced(blocks=(block,)), 1.0)
+    point = machine.mechanism.points[0]
+    moved = machine.mechanism.replaced(points=(point.replaced(origin=(0.0, 0.0, 0.3)),))
+    changed = scenario.replaced(machine=scenario.machine.replaced(mechanism=moved))
+    with pytest.raises(ModelError, match="planned before the mechanism was changed"):
+        scenario_text(changed)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from robodyn import Block, Delay, ModelError
+from robodyn.errors import nearest
 
 SPRING = {"stiffness": 10.0}
 LOOP = {"proportional": 1.0, "integral": 1.0}
@@ -29,6 +30,14 @@ def test_a_sampled_law_is_given_its_period():
 
 def test_an_unknown_law_is_answered_with_the_nearest():
     assert "'lugre_friction'" in flaws_of("b", "lugre_fricton")["law"]
+    assert "'pid_control' or 'sampled_pid'" in flaws_of("b", "pid")["law"]
+
+
+def test_a_quantity_by_another_word_is_answered_with_ours():
+    names = ("hinge.acceleration", "hinge.torque", "hinge.velocity", "hinge.position")
+    assert nearest("hinge.angle", names) == "did you mean 'hinge.position'?"
+    assert nearest("hinge.speed", names) == "did you mean 'hinge.velocity'?"
+    assert nearest("hinge.force", names) == "did you mean 'hinge.torque'?"
 
 
 def test_unknown_parameters_inputs_and_states_are_told_with_the_nearest():

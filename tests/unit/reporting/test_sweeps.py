@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robodyn.analysis.sweeps.table import SweepTable, Varied
+from robodyn import assemble, simulate_many
+from robodyn.analysis.sweeps.table import SweepTable, Varied, describe_sweep
 from robodyn.analysis.sweeps.yields import find_yield
+from robodyn.catalog import pendulum
 from robodyn.reporting.bands import draw_bands
 from robodyn.reporting.grid_curves import draw_grid_curves
 from robodyn.reporting.sweeps import draw_histogram, draw_influence, draw_measure, plot_sweep, rank_influences
@@ -14,6 +16,20 @@ from robodyn.reporting.yields import draw_yield
 from robodyn.results.table import Curves
 
 pytest.importorskip("matplotlib")
+
+
+def test_runs_of_arrays_are_drawn_as_those_of_a_sweep(tmp_path):
+    system = assemble(pendulum())
+    line = simulate_many(system, {"gravity.z": np.linspace(-12, -2, 5)}, measures=["final:hinge.position"])
+    assert [path.name for path in plot_sweep(line, tmp_path)] == ["final-hinge.position.png"]
+    assert len(repr(line)) < 120
+    grid = {"gravity.z": [-9.0, -9.0, -8.0, -8.0], "gravity.x": [0.0, 1.0, 0.0, 1.0]}
+    table = SweepTable.of(simulate_many(system, grid, measures=["final:hinge.position"]))
+    assert [axis.label for axis in table.axes] == ["gravity.z", "gravity.x"]
+    rows = describe_sweep(table).splitlines()[-4:]
+    assert [row.split()[:3] for row in rows[:2]] == [["0", "-9", "0"], ["1", "-9", "1"]]
+    draws = {"gravity.z": [-9.0, -8.5, -8.0], "gravity.x": [0.3, 0.1, 0.2]}
+    assert SweepTable.of(simulate_many(system, draws)).drawn == ("gravity.z", "gravity.x")
 
 
 def make_table(places, outcome, drawn=(), curves=None):

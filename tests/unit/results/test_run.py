@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from robodyn.results import Outcome, OutcomeKind, Provenance, SignalInfo, Statistics
+from robodyn.results import Outcome, OutcomeKind, Provenance, SignalInfo, Statistics, identical, load
 
 
 def test_a_signal_comes_with_its_unit_kind_and_rate(run):
@@ -45,6 +45,29 @@ def test_the_final_values_are_the_last_row(run):
         "drive.force_cmd": 5.0,
         "sensor.reading": 1 / 3,
     }
+
+
+def test_a_run_of_some_of_its_signals_is_the_same_run(run):
+    some = run.select("ball.*")
+    assert some.names == ("ball.position", "ball.velocity")
+    assert some["ball.position"](0.25) == run["ball.position"](0.25)
+    assert run.select("ball.position")["ball.position"].rate_values is None
+    with pytest.raises(KeyError, match=r"ball\.position"):
+        run.select("ball.positon")
+
+
+def test_a_run_writes_itself(run, tmp_path):
+    assert identical(load(run.save(tmp_path / "a.run")), run)
+    assert run.to_csv(tmp_path / "a.csv").read_text().startswith("time [s],ball.position [m]")
+
+
+def test_a_summary_fits_a_screen(make_run):
+    wide = make_run(
+        time=np.zeros(1), values=np.zeros((1, 300)), infos=tuple(SignalInfo(f"x{k}", "m") for k in range(300))
+    )
+    assert len(wide.summary().splitlines()) < 50
+    assert "280 more signals" in wide.summary()
+    assert "x299" in wide.summary(signals=True)
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,29 @@ def test_extremes_count_both_limits_of_a_jump_and_leave_out_no_numbers():
     assert np.isnan(jump.final)
 
 
+def test_means_weigh_rows_by_the_time_between_them():
+    """Of sin(t) over a whole period: 0 and 1 / sqrt(2), though nine tenths of the rows lie in its first tenth."""
+    time = 2 * np.pi * np.concatenate([np.linspace(0, 0.1, 9000, endpoint=False), np.linspace(0.1, 1, 1000)])
+    wave = signal(time, np.sin(time))
+    assert wave.mean == pytest.approx(0.0, abs=1e-5)
+    assert wave.rms == pytest.approx(0.5**0.5, rel=1e-5)
+    held = signal([0.0, 1.0, 4.0], [2.0, 5.0, 100.0], kind="held")
+    assert (held.mean, held.rms) == (17 / 4, ((4 + 75) / 4) ** 0.5)
+    jump = signal([0.0, 1.0, 1.0, 2.0], [1.0, 1.0, 3.0, 3.0])
+    assert jump.mean == 2.0
+    assert signal([0.0, 1.0, 2.0], [1.0, 1.0, np.nan]).mean == 1.0
+    assert signal([3.0], [-2.0]).rms == 2.0
+
+
+def test_a_signal_settles_where_it_enters_a_band_for_good():
+    time = np.linspace(1.0, 11.0, 2001)
+    falling = signal(time, np.exp(-(time - 1.0)))
+    assert falling.settling_time(0.02, target=0.0) == pytest.approx(np.log(50), abs=1e-4)
+    assert np.isnan(falling.settling_time(1e-6, target=0.0))
+    assert falling.settling_time(2.0) == 0.0
+    assert signal([0.0, 1.0, 2.0], [5.0, 5.0, 1.0], kind="held").settling_time(0.5) == 2.0
+
+
 @pytest.mark.parametrize(
     ("time", "values", "others", "sentence"),
     [

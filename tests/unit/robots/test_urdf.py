@@ -83,6 +83,23 @@ def test_joints_that_move_nothing_are_kept_when_asked():
         rd.assemble(rd.Scenario("a", machine, 1.0))
 
 
+def test_locked_joints_stand_where_they_start_and_take_their_followers_with_them(arm):
+    """Of the locked robot every body stands where the same one of the free robot does."""
+    locked = rd.import_robot(OWN / "arm.urdf", lock={"lift": None, "left": 0.03})
+    free = arm.machine.mechanism
+    assert [locked.machine.mechanism.joint(name).kind for name in ("lift", "left", "right")] == ["fixed"] * 3
+    assert locked.initial == {}
+    moving, standing = (rd.MachineDynamics(machine) for machine in (arm.machine, locked.machine))
+    places = {"lift.position": 0.8, "left.position": 0.03, "right.position": 0.1 - 0.03}
+    q = moving.positions_at({name: value for name, value in places.items() if name in moving.positions})
+    for point in free.points:
+        here, there = moving.position(point.name, q), standing.position(point.name, standing.positions_at({}))
+        np.testing.assert_allclose(here, there, atol=1e-12)
+    assert any("'lift' is locked at 0.8 rad" in choice for choice in map(str, locked.sheet.choices))
+    with pytest.raises(rd.ModelError, match=r"lock\.lft: fits no joint.*'lift'"):
+        rd.import_robot(OWN / "arm.urdf", lock=["lft"])
+
+
 def test_all_problems_are_reported_at_once_with_their_lines():
     with pytest.raises(rd.ModelError) as error:
         rd.read_robot(OWN / "bad.urdf")

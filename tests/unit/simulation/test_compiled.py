@@ -2,7 +2,7 @@
 
 import pytest
 
-from robodyn import Solver, assemble, compile_system, simulate
+from robodyn import ModelError, Recording, Solver, assemble, compile_system, simulate
 from robodyn.catalog import pendulum, two_link_loop
 from robodyn.simulation.run_functions import gather_functions
 
@@ -20,9 +20,28 @@ def test_without_a_solver_it_is_compiled_for_the_scenarios_own():
     assert simulate(compiled).provenance.solver == simulate(pendulum()).provenance.solver
 
 
-def test_a_method_that_it_was_not_compiled_for_is_refused():
-    with pytest.raises(ValueError, match="needs the Jacobian"):
-        simulate(compile_system(assemble(pendulum())), Solver("rodas4"))
+@pytest.mark.parametrize(
+    ("there", "other"),
+    [("dopri5", "rodas4"), ("rk4", "symplectic_euler"), ("rosw1", "rosw2"), ("generalised_alpha", "rattle")],
+)
+def test_a_method_that_it_was_not_compiled_for_is_refused(there, other):
+    """Also one whose functions have the names of the other's: rosw2 would have taken the steps of rosw1."""
+    compiled = compile_system(assemble(pendulum()), Solver(there))
+    with pytest.raises(ModelError, match=rf"{other} needs .* compiled for {there} .*compile_system.*'{other}'"):
+        simulate(compiled, Solver(other))
+
+
+def test_a_run_of_it_keeps_those_signals_that_are_asked_for():
+    compiled = compile_system(assemble(pendulum()))
+    run = simulate(compiled, recording=Recording(signals=("hinge.*",)))
+    whole = simulate(compiled)
+    assert run.names == ("hinge.position", "hinge.velocity", "hinge.acceleration", "hinge.torque")
+    assert run["hinge.position"](0.731) == whole["hinge.position"](0.731)
+    # Without its rate a position is read by the rows alone.
+    alone = simulate(compiled, recording=Recording(signals=("hinge.position",)))
+    assert alone["hinge.position"].rate_values is None
+    with pytest.raises(ModelError, match=r"asks for tip\.\*, compiled for hinge\.\*"):
+        simulate(compile_system(assemble(pendulum()), signals=("hinge.*",)), recording=Recording(signals=("tip.*",)))
 
 
 def test_what_runs_watch_of_themselves_does_not_count_in_the_choice_of_a_method():

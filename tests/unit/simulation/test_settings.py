@@ -46,12 +46,6 @@ def test_a_compiled_system_refuses_signals_it_was_not_compiled_for():
         simulate(compiled, EULER, recording=Recording(signals=("brake.*",)))
 
 
-def test_a_system_compiled_for_explicit_methods_refuses_a_stiff_one():
-    compiled = compile_system(assemble(MOVING), EULER)
-    with pytest.raises(ValueError, match="Jacobian"):
-        simulate(compiled, Solver("rodas4"))
-
-
 def test_a_run_knows_how_it_was_made():
     run = simulate(MOVING, EULER)
     assert run.provenance.solver["method"] == "euler"

@@ -36,18 +36,20 @@ class Cause:
         return ", ".join(self.ideal) or "force"
 
 
-def find_causes(scenario: Scenario, forces: Iterable[tuple[str, str]]) -> dict[str, Cause]:
+def find_causes(scenario: Scenario, forces: Iterable[tuple[str, str]] | None = None) -> dict[str, Cause]:
     """Causes by the name of their block.
 
     Args:
-        forces: of blocks on joints and coordinates that are kept in full near the nominal motion. Disturbances that
-            became a part of the linear mechanics are none of them: they are dynamics.
+        forces: of blocks on joints and coordinates that are kept in full near the nominal motion; all by default.
+            Disturbances that became a part of the linear mechanics are none of them: they are dynamics.
     """
-    acting = tuple(forces)
-    _check(scenario)
+    acting = None if forces is None else tuple(forces)
     found = {}
     for block in scenario.machine.blocks:
-        own = tuple(force for force in acting if force[1].rpartition(".")[0] == block.name)
+        if acting is None:
+            own = tuple((target, block.name) for target in (block.on, *block.acts.values()) if target)
+        else:
+            own = tuple(force for force in acting if force[1].rpartition(".")[0] == block.name)
         ideal = _effective(block)
         if block.info.disturbance and own:
             found[block.name] = Cause(block.name, {}, own)
@@ -112,20 +114,15 @@ def signals_read(part: Reading) -> Iterator[str]:
     return (name for _, to, name in part.references() if to == "signal")
 
 
-def _check(scenario: Scenario) -> None:
-    """What cannot be split is reported, not left out."""
-    flaws = FlawList()
+def why_no_twin(scenario: Scenario) -> str:
+    """Why a scenario has no linear twin, in a few words; empty where it has one."""
     for block in scenario.machine.blocks:
         if block.info.sticks:
-            what = "sticks in modes: its force depends on all others at once"
-            flaws.add(f"blocks.{block.name}", what, "take a friction law with bristles, such as lugre_friction")
+            return f"'{block.name}' sticks: its force depends on all others at once"
         if not block.native:
-            what = "is called in Python: what it remembers cannot be doubled"
-            flaws.add(f"blocks.{block.name}", what, "trace it: native = true")
-    for event in scenario.events:
-        if event.action is not None:
-            flaws.add(f"events.{event.name}", "changes the motion by an action", "leave it out")
-    flaws.raise_if_any(f"budget of '{scenario.name}'")
+            return f"'{block.name}' is called in Python: what it remembers cannot be doubled"
+    acting = next((event.name for event in scenario.events if event.action is not None), "")
+    return f"the event '{acting}' changes the motion by an action" if acting else ""
 
 
 def _check_readers(machine: Machine, silent: list[str]) -> None:

@@ -58,6 +58,7 @@ class Budget:
         along: signal that pictures are drawn against, or "time".
         parts: m of them; values: (k, m, n_times).
         perturbed: the same deviations of the motion near the nominal one, (k, n_times).
+        by_differences: why parts are differences of non-linear motions; empty where there is a linear twin.
     """
 
     run: Run
@@ -66,6 +67,7 @@ class Budget:
     parts: tuple[Part, ...]
     values: np.ndarray
     perturbed: np.ndarray
+    by_differences: str = ""
 
     def __repr__(self) -> str:
         return f"<Budget of {', '.join(self.signals)}: {len(self.parts)} parts, remainder {self.remainder_share:.2g}>"

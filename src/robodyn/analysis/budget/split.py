@@ -1,4 +1,5 @@
-"""Splitting a deviation: linear twins with one cause at a time, and loops without their properties."""
+"""Splitting a deviation: linear twins with one cause at a time, or differences of motions, and loops without their
+properties."""
 
 from __future__ import annotations
 
@@ -9,12 +10,12 @@ from functools import partial
 
 import numpy as np
 
-from robodyn.analysis.budget.causes import leave_out
+from robodyn.analysis.budget.causes import find_causes, leave_out, why_no_twin
 from robodyn.analysis.budget.replay import Announce, Replay, find_twin
 from robodyn.analysis.budget.result import REST, TIME, Budget, Part
 from robodyn.analysis.budget.twin import PREFIX, Twin
 from robodyn.analysis.budget.variants import vary
-from robodyn.assembly import System
+from robodyn.assembly import System, assemble
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import Recording, Scenario, Solver
 from robodyn.perturbation import Perturbed
@@ -48,6 +49,7 @@ def split_deviation(
         total = sum of causes + sum of properties of the loop + dynamics not fed forward + remainder
 
     The causes' parts are those in the loop as it is; its properties and the rest are those of the loop without causes.
+    A scenario that has no linear twin, since friction sticks, is split by differences of non-linear motions.
 
     Args:
         signals: patterns of what is split; along: signal that pictures are drawn against.
@@ -59,6 +61,9 @@ def split_deviation(
     # Damping and friction of joints are causes like those of blocks.
     if machine.all_blocks != machine.blocks:
         what = scenario.replaced(machine=machine.with_all_blocks(machine.all_blocks))
+        scenario = what
+    if why := why_no_twin(scenario):
+        return _split_by_differences(scenario, signals, along, without, solver, progress, on_compile, why)
     near = Perturbed(what, points=points, solver=solver, on_compile=on_compile)
     scenario, twin = near.scenario, find_twin(near)
     system = near.equations.outline.system
@@ -74,11 +79,56 @@ def split_deviation(
 
     replay = Replay(near, twin, recording, on_compile)
     base = move("twin without causes", replay.simulate)
-    parts = [*_split_causes(replay, base, chosen, move), *_split_loops(loops, replay, chosen, move)]
+    parts = list(_split_causes(replay, base, chosen, move))
+    moved = [_values(move(name, partial(replay.simulate_alone, loop)), chosen) for name, loop in loops]
+    parts += _split_loops([name for name, _ in loops[1:]], moved)
     run = move("non-linear motion", lambda: simulate(system, near.solver, recording=recording, on_compile=on_compile))
     _check_times(run, parts)
     values = np.stack([values for _, values in parts], axis=1)
     return Budget(run, chosen, along, tuple(part for part, _ in parts), values, _values(base, chosen))
+
+
+def _split_by_differences(
+    scenario: Scenario,
+    signals: Sequence[str],
+    along: str,
+    without: Mapping[str, float] | None,
+    solver: Solver | None,
+    progress: Callable[[str], None] | None,
+    on_compile: Announce | None,
+    why: str,
+) -> Budget:
+    """The error budget of a scenario without a linear twin, by non-linear motions with and without each cause.
+
+    With y(C) the deviation under the causes C, of all of them A, the part of c is
+
+        (y({c}) - y({}) + y(A) - y(A - {c})) / 2
+
+    which adds up to y(A) - y({}) where causes act together by twos at most: then it is Shapley's value.
+    """
+    system, causes = assemble(scenario), find_causes(scenario)
+    chosen = choose_signals(system, signals)
+    recording = choose_recording(scenario, (*chosen, *choose_along(system, along)))
+
+    def move(name: str, what: Scenario | System) -> Run:
+        if progress:
+            progress(name)
+        return _carried_through(simulate(what, solver, recording=recording, on_compile=on_compile), name)
+
+    run, bare = move("all causes", system), leave_out(scenario, causes)
+    total, base = _values(run, chosen), _values(move("no cause", bare), chosen)
+    parts: list[Share] = []
+    for name, cause in causes.items():
+        others = {key: other for key, other in causes.items() if key != name}
+        alone = _values(move(f"{name} alone", leave_out(scenario, others)), chosen)
+        missing = _values(move(f"without {name}", leave_out(scenario, {name: cause})), chosen)
+        parts.append((Part(name, cause.what, "cause"), 0.5 * (alone - base + total - missing)))
+    loops = list(vary(bare, without))
+    moved = [base, *(_values(move(name, loop), chosen) for name, loop in loops)]
+    parts += _split_loops([name for name, _ in loops], moved)
+    _check_times(run, parts)
+    values = np.stack([values for _, values in parts], axis=1)
+    return Budget(run, chosen, along, tuple(part for part, _ in parts), values, total, why)
 
 
 def _split_causes(replay: Replay, base: Run, signals: Sequence[str], move: Move) -> Iterator[Share]:
@@ -89,12 +139,13 @@ def _split_causes(replay: Replay, base: Run, signals: Sequence[str], move: Move)
         yield Part(name, cause.what, "cause"), _values(run, twins) - _values(base, twins)
 
 
-def _split_loops(
-    loops: Sequence[tuple[str, Scenario]], replay: Replay, signals: Sequence[str], move: Move
-) -> Iterator[Share]:
-    """What each property of the loop does where there are no causes, and what is left without all of them."""
-    moved = [_values(move(name, partial(replay.simulate_alone, loop)), signals) for name, loop in loops]
-    for (name, _), before, after in zip(loops[1:], moved, moved[1:], strict=False):
+def _split_loops(properties: Sequence[str], moved: Sequence[np.ndarray]) -> Iterator[Share]:
+    """What each property of the loop does where there are no causes, and what is left without all of them.
+
+    Args:
+        moved: deviations with all properties, and without one more each.
+    """
+    for name, before, after in zip(properties, moved, moved[1:], strict=False):
         yield Part(name, "", "loop"), before - after
     yield Part(REST, "", "rest"), moved[-1]
 
@@ -116,8 +167,8 @@ def _carried_through(run: Run, name: str) -> Run:
     return run
 
 
-def choose_signals(system: System, patterns: Sequence[str], twin: Twin) -> tuple[str, ...]:
-    """Names of the signals to split; each must depend on the motion."""
+def choose_signals(system: System, patterns: Sequence[str], twin: Twin | None = None) -> tuple[str, ...]:
+    """Names of the signals to split; each must depend on the motion, where a twin says so."""
     names, flaws = system.signal_names, FlawList()
     chosen = tuple(name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns))
     for pattern in patterns:
@@ -125,7 +176,7 @@ def choose_signals(system: System, patterns: Sequence[str], twin: Twin) -> tuple
             remedy = f"name what is to be split; {nearest(pattern, names)}"
             flaws.add("signals", f"'{pattern}' matches no signal", remedy)
     for name in chosen:
-        if not twin.has(name):
+        if twin is not None and not twin.has(name):
             flaws.add(f"signals.{name}", "does not depend on the motion or has no linear part", "choose another")
     flaws.raise_if_any(f"budget of '{system.scenario.name}'")
     return chosen

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from robodyn.analysis.fitting.scaling import OF_RECORDING
 from robodyn.analysis.identification.result import IntervalEstimate
 from robodyn.analysis.measurement.measured import SignalError
 from robodyn.atomic import write_file
@@ -95,8 +96,13 @@ class Fit:
 
     @property
     def values(self) -> dict[str, float]:
-        """Estimates by name; without those of single recordings `Scenario.with_numbers` takes them."""
+        """Estimates by name."""
         return {parameter.name: parameter.value for parameter in self.parameters}
+
+    @property
+    def common_values(self) -> dict[str, float]:
+        """Estimates that are not of single recordings, as `Scenario.with_numbers` takes them."""
+        return {name: value for name, value in self.values.items() if OF_RECORDING not in name}
 
     def as_plain(self) -> dict[str, Any]:
         """Everything but the runs as dictionaries, lists, texts and numbers."""
@@ -161,18 +167,18 @@ def _starts_line(fit: Fit) -> str:
 
 
 def write_fit(fit: Fit, path: str | Path) -> Path:
-    """The fitted numbers in a file: JSON with everything, or TOML with names and values."""
+    """Everything that was found, in a JSON file."""
     path = Path(path)
-    if path.suffix not in ENDINGS:
-        raise ModelError([Flaw(str(path), f"must end in {' or '.join(ENDINGS)}")])
-    text = json.dumps(fit.as_plain(), indent=2) if path.suffix == ".json" else _as_toml(fit)
-    write_file(path, text + "\n")
+    if path.suffix != ".json":
+        raise ModelError([Flaw(str(path), "must end in .json", "`robodyn fit --out` writes a scenario as TOML")])
+    write_file(path, json.dumps(fit.as_plain(), indent=2) + "\n")
     return path
 
 
-def _as_toml(fit: Fit) -> str:
-    lines = [f"# fitted to {', '.join(recording.label for recording in fit.recordings)}", "[numbers]"]
+def describe_numbers(fit: Fit) -> str:
+    """The fitted numbers and their intervals as comments of a TOML file."""
+    lines = [f"# fitted to {', '.join(recording.label for recording in fit.recordings)}"]
     for p in fit.parameters:
         interval = "at its bound" if p.at_bound else f"95 %: {p.lower:.6g} .. {p.upper:.6g}"
-        lines.append(f'"{p.name}" = {p.value!r}  # {p.unit + ", " if p.unit else ""}{interval}')
-    return "\n".join(lines)
+        lines.append(f"# {p.name} = {p.value:.9g} {p.unit}".rstrip() + f", {interval}")
+    return "\n".join(lines) + "\n"

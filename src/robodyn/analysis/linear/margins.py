@@ -121,15 +121,20 @@ def _distance_to_one(ends: tuple[float, float]) -> float:
 
 
 class Curves:
-    """The eigenvalues of L(e^(i theta)) over theta from almost 0 to pi, each curve a column."""
+    """The eigenvalues of L(e^(i theta)) over theta from almost 0 to pi, each curve a column.
 
-    def __init__(self, lifted: Lifted) -> None:
+    Args:
+        estimated: whether the values are estimates, which are far cheaper; what is refined is exact in any case.
+    """
+
+    def __init__(self, lifted: Lifted, estimated: bool = False) -> None:
         self.lifted = lifted
         self.angles = _choose_angles(lifted)
-        self.values = join_branches(list(self._eigenvalues(self.angles)))
+        self.values = join_branches(list(self._eigenvalues(self.angles, estimated)))
 
-    def _eigenvalues(self, angles: np.ndarray) -> np.ndarray:
-        gains = self.lifted.gain(np.exp(1j * angles))
+    def _eigenvalues(self, angles: np.ndarray, estimated: bool = False) -> np.ndarray:
+        gain = self.lifted.estimate_gain if estimated else self.lifted.gain
+        gains = gain(np.exp(1j * angles))
         # A matrix of one element is its eigenvalue.
         return gains[:, :, 0] if gains.shape[-1] == 1 else np.linalg.eigvals(gains)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,11 +52,27 @@ class SweepTable(RunTable):
     simulated: float
     elapsed: float
 
-    def __repr__(self) -> str:
-        failed = sum(self.failures.values())
-        return f"<SweepTable of {len(self)} runs, {failed} not carried through, measures {', '.join(self.measures)}>"
-
     _repr_html_ = later("robodyn.reporting.shown:sweep_html")
+
+    @classmethod
+    def of(cls, runs: RunTable) -> SweepTable:
+        """Any table of runs as one of a sweep: over the grid of its inputs, or of draws where they form none."""
+        if isinstance(runs, cls):
+            return runs
+        changing = {name: values for name, values in runs.inputs.items() if np.ptp(values) > 0}
+        axes = []
+        for name, values in changing.items():
+            places, index = np.unique(values, return_inverse=True)
+            axes.append(Varied(name, runs.units[name], places, index))
+        grid = len(axes) == 1 or math.prod(len(axis.places) for axis in axes) == len(runs)
+        return cls(
+            **{field.name: getattr(runs, field.name) for field in dataclasses.fields(RunTable)},
+            axes=tuple(axes) if grid else (),
+            drawn=() if grid else tuple(changing),
+            wall_time=np.full(len(runs), np.nan),
+            simulated=0.0,
+            elapsed=0.0,
+        )
 
     @property
     def rate(self) -> float:
@@ -168,10 +186,15 @@ def _write(path: Path, columns: Mapping[str, tuple[Any, str]], about: Mapping[st
 
 
 HEADINGS = ("lowest", "5 %", "50 %", "95 %", "highest")
+FEW_RUNS, FEW_COLUMNS = 12, 6
+"""Runs and numbers of each that are printed as they are."""
 
 
 def describe_sweep(table: SweepTable) -> str:
-    """Percentiles of every measure, where on the grid it is lowest and highest, which runs were not carried through."""
+    """Every run of a small grid; else percentiles of every measure, where on the grid it is lowest and highest. Which
+    runs were not carried through."""
+    if not table.drawn and len(table) <= FEW_RUNS and len(table.axes) + len(table.measures) <= FEW_COLUMNS:
+        return "\n".join([f"{table.scenario}: {_describe_runs(table)}", *_list_runs(table)])
     width = max([len("measure"), *map(len, table.measures)])
     lines = [f"{table.scenario}: {_describe_runs(table)}"]
     lines.append(f"{'measure':<{width}} " + " ".join(f"{heading:>11}" for heading in HEADINGS) + "  unit")
@@ -183,6 +206,19 @@ def describe_sweep(table: SweepTable) -> str:
             ends = (("lowest", np.nanargmin(values)), ("highest", np.nanargmax(values)))
             lines += [f"{name} {word} in run {run}: {_describe_place(table, int(run))}" for word, run in ends]
     return "\n".join(lines)
+
+
+def _list_runs(table: SweepTable) -> list[str]:
+    """A row a run: its place on the grid, its measures, and how it ended where that was not as asked for."""
+    units = {axis.label: axis.unit for axis in table.axes} | {name: table.units[name] for name in table.measures}
+    heads = [f"{name} [{unit}]" if unit else name for name, unit in units.items()]
+    columns = [*(axis.places[axis.index] for axis in table.axes), *table.measures.values()]
+    ends = ["" if done else kind.replace("_", " ") for done, kind in zip(table.done, table.outcomes, strict=True)]
+    rows = [["run", *heads, ""]]
+    for run, end in enumerate(ends):
+        rows.append([str(run), *(f"{column[run]:.6g}" for column in columns), end])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _describe_runs(table: SweepTable) -> str:
