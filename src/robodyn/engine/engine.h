@@ -186,8 +186,8 @@ enum { MOST_SEEN = 32, N_GUARD_ROWS = G_SEEN + MOST_SEEN };
 
 /* Kinds of conditions: the level that decides is the sign of a value, zero being of either side, at which something jumps, or
    bends; the whole number below it; the number of a row of a table, which rises with the place in it. UNBOUNDED: no bounds are known.
-   STRAIGHT is added to the kind of a condition that is affine in time and states. */
-enum { JUMP, KINK, STAIR, TABLE, UNBOUNDED, STRAIGHT = 8 };
+   STRAIGHT is added to the kind of a condition that is affine in time and states, LATE to one that what a delay keeps depends on. */
+enum { JUMP, KINK, STAIR, TABLE, UNBOUNDED, STRAIGHT = 8, LATE = 16 };
 
 /* What became of a guard at this instant: nothing; its root was located; it jumped across zero; it jumped and has
    acted; -LOCATED: it was located and has acted. */

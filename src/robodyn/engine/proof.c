@@ -346,7 +346,7 @@ static int counts(const Run *run, int64_t j) { return guard_crosses(run, j, run-
    place in the step (at 0.42 of it for dopri5); none sees that of a signal which is delayed. Other steps, and those that
    something only bends in, end where a condition changes that is back at their end. */
 static int must_end(const Run *run, int64_t j) {
-  return run->model->n_d > 0 || (run->method->family == EXPLICIT && jumps_at(run, j));
+  return run->model->condition_kind[j] & LATE || (run->method->family == EXPLICIT && jumps_at(run, j));
 }
 
 /* Time by which a step may end beside a change: as good as at it. */

@@ -26,7 +26,8 @@ from typing import NamedTuple
 from robodyn.native.program import Builder, Node, Program, operands, with_operands
 from robodyn.symbolic import tables
 
-BENT = ("rhs", "delayed")
+DELAYS = "delayed"
+BENT = ("rhs", DELAYS)
 """Functions whose conditions matter: rates, and what delays keep of each step as a polynomial."""
 GUARDS, LIMITS = "guards", "limits"
 CONDITIONS, ENCLOSURES, DRIFTS = "conditions", "enclosures", "drifts"
@@ -36,8 +37,9 @@ MOVING = (TIME, STATES, DELAYED)
 JUMP, KINK, STAIR, TABLE, UNBOUNDED = range(5)
 """Kinds: the level is the sign of a value, at whose zero something jumps, or bends; the whole number below it; or the
 row of a table. UNBOUNDED: it is too long an expression to be bounded."""
-STRAIGHT = 8
-"""Added to the kind of a condition that is affine in time and states: along a line it never changes back."""
+STRAIGHT, LATE = 8, 16
+"""Added to the kind of a condition: it is affine in time and states, so that along a line it never changes back; what a
+delay keeps depends on it."""
 LONGEST = 3000
 """Operations of a guard or condition whose bounds are worth their compilation: those of forces in contacts and of
 friction that holds a large mechanism are longer, and would be too wide to decide anything."""
@@ -83,7 +85,8 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
     short = {i: kind for i, kind in found.items() if _is_short(builder.nodes, i)}
     kinds = [KINK if _is_short(builder.nodes, i) else UNBOUNDED for i in watched]
     degrees = _find_degrees(builder.nodes)
-    kinds += [kind + STRAIGHT * (degrees[i] <= 1) for i, kind in short.items()]
+    late = _collect(builder, _reach(builder.nodes, copied.get(DELAYS, ())), watched)
+    kinds += [kind + STRAIGHT * (degrees[i] <= 1) + LATE * (i in late) for i, kind in short.items()]
     if all(kind == UNBOUNDED for kind in kinds):
         return Conditions({}, omitted=len(found))
     points = builder.finish(CONDITIONS, sizes, [short])
