@@ -24,7 +24,7 @@ class MujocoPair:
         self.model = compile_model(path)
         self.data = mujoco.MjData(self.model)
         self.reader = MjcfReader(root, self.model, folders)
-        self.machine, self.initial = build_machine(self.reader.read(), keep_massless=True)
+        self.machine, self.initial = build_machine(self.reader.read(), keep_massless=True, lock={})
         few = self.machine.mechanism.points[:6]
         mechanism = self.machine.mechanism.replaced(points=few)
         bare = {"mechanism": mechanism, "constraints": (), "blocks": (), "coordinates": (), "loads": ()}
