@@ -95,7 +95,7 @@ def _measure_beside(arm: CompiledSystem, size: Size) -> Row:
     with _engine_time() as spent:
         for _ in range(size.rounds):
             begun, before = time.thread_time(), spent[0]
-            rd.simulate_many(arm, values, measures=[f"max:{SIGNAL}"], threads=1)
+            rd.simulate_many(arm, values, measures=[f"peak:{SIGNAL}"], threads=1)
             best["many"] = min(best["many"], (time.thread_time() - begun - spent[0] + before) / size.short_runs)
             begun, before = time.thread_time(), spent[0]
             for one in values[COULOMB][: size.singles]:
@@ -141,7 +141,7 @@ def _measure_weld(size: Size) -> tuple[Row, str]:
     """In lanes, beside a run of `simulate`; the goal is of the wall clock, which other work on the machine slows."""
     compiled, runs = shorten(compiled_weld(), size.weld), size.welds
     values, record = draw_friction(runs), rd.Recording(rate=1000.0, signals=(DEVIATION,))
-    many = partial(rd.simulate_many, compiled, measures=[f"max:{DEVIATION}"], record=record, lanes=True)
+    many = partial(rd.simulate_many, compiled, measures=[f"peak:{DEVIATION}"], record=record, lanes=True)
     many({name: one[:4] for name, one in values.items()})
     begun, spent = time.perf_counter(), time.process_time()
     table = many(values)

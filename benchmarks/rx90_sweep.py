@@ -45,7 +45,7 @@ def measure(size: Size) -> Findings:
         if size.compiled:
             run_sweep(plan_friction(2, size.duration), method=method)
         tables[method] = run_sweep(plan_friction(size.runs, size.duration), method=method)
-    one, other = (tables[method]["max:deviation.horizontal"] for method in METHODS)
+    one, other = (tables[method]["peak:deviation.horizontal"] for method in METHODS)
     what = f"largest deviations of {size.runs} welds by both methods"
     agreement = require_agreement(what, float(np.max(np.abs(one - other))), SAME_DEVIATION, "m")
     return Findings(tuple(describe(method, tables) for method in METHODS), agreements=(agreement,))
@@ -58,7 +58,7 @@ def plan_friction(runs: int, duration: float) -> SweepPlan:
         random=dict.fromkeys(VARIED, SPREAD),
         runs=runs,
         seed=1,
-        measures=["max:deviation.*", "rms:deviation.*"],
+        measures=["peak:deviation.*", "rms:deviation.*"],
         keep=["deviation.horizontal"],
         along="path.s",
         rate=1000.0,
@@ -68,7 +68,7 @@ def plan_friction(runs: int, duration: float) -> SweepPlan:
 def describe(method: str, tables: dict[str, SweepTable]) -> Row:
     """Computing time per robot and simulated second, all cores together, and how far both methods are apart."""
     table = tables[method]
-    low, high = np.percentile(table["max:deviation.horizontal"], (5, 95)) * 1e6
+    low, high = np.percentile(table["peak:deviation.horizontal"], (5, 95)) * 1e6
     return Row(
         f"RX90B weld, {len(table)} runs with friction drawn at random, {method}",
         1e3 / table.rate,

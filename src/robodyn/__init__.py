@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from robodyn.analysis.checked_run import simulate
     from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
     from robodyn.assembly import System, assemble
     from robodyn.commissioning import dress, move, move_fast
@@ -68,9 +69,10 @@ if TYPE_CHECKING:
     from robodyn.perturbation import simulate_perturbed
     from robodyn.results import Run, compare, load, save
     from robodyn.robots import BalanceSheet, Robot, import_robot, read_robot
-    from robodyn.simulation import compile_rollout, compile_system, simulate, simulate_many
+    from robodyn.simulation import compile_rollout, compile_system, simulate_many
 
 _HOMES = {
+    "analysis.checked_run": "simulate",
     "analysis.mechanics.machine_dynamics": "MachineDynamics",
     "assembly": "System assemble",
     "commissioning": "dress move move_fast",
@@ -86,7 +88,7 @@ _HOMES = {
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "robots": "BalanceSheet Robot import_robot read_robot",
-    "simulation": "compile_rollout compile_system simulate simulate_many",
+    "simulation": "compile_rollout compile_system simulate_many",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -90,10 +90,10 @@ SHORTER = {
     "robodyn run delta-stack": None,
     "robodyn fit slide.toml slide.csv --contest all": "--contest viscous_friction",
     "robodyn fit epaas-rig-extend": "--starts 1",
-    "robodyn tune examples/gantry_feed_forward.toml": "robodyn tune axis.toml --minimise max:error "
+    "robodyn tune examples/gantry_feed_forward.toml": "robodyn tune axis.toml --minimise peak:error "
     "--free '*.derivative' --subject-to margin>=now --subject-to phase>=now --bounds '*.derivative=300:700' "
     "--points 101",
-    "robodyn tune rx90-weld": "robodyn tune axis.toml --minimise max:error --free loop.derivative "
+    "robodyn tune rx90-weld": "robodyn tune axis.toml --minimise peak:error --free loop.derivative "
     "--subject-to 'margin:l*>=6 dB' --subject-to 'phase:l*>=45 deg' --points 101",
     # A robot of two joints stands for one of six.
     "robodyn dress ur5.toml": "robodyn dress ur5.toml --payload '2 kg' --tool tool0 --out dressed.toml "

@@ -87,8 +87,8 @@ def read_and_run(path):
     """A scenario as the command line takes it: read, assembled, checked, and run for a moment."""
     from dataclasses import replace
 
+    from robodyn.analysis.linear.loop_check import find_loop_warnings
     from robodyn.assembly import assemble
-    from robodyn.cli.loops import find_loop_warnings
     from robodyn.simulation import simulate
 
     scenario = read_from_file(path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from robodyn.cli.application import app, output, print_json
-from robodyn.cli.loops import find_loop_warnings, tell_notes, warn
+from robodyn.cli.loops import tell_notes, warn
 from robodyn.cli.targets import load_scenario, phases_of
 from robodyn.errors import FlawList, ModelError
 
@@ -63,6 +63,7 @@ def _notes(system: System) -> list[str]:
 
 
 def _warnings(system: System, found: Found | None) -> list[str]:
+    from robodyn.analysis.linear.loop_check import find_loop_warnings
     from robodyn.simulation.reference_limits import find_reference_warnings
     from robodyn.simulation.start_fit import check_starts
 

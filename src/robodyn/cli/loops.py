@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,11 +13,9 @@ import typer
 from robodyn.cli.answers import draw
 from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.cli.targets import load_single, refuse_other
-from robodyn.errors import ModelError
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.loop_table import Loop, LoopFigures, LoopTable
-    from robodyn.assembly import System
 
 HEAD = ("crossover [Hz]", "bandwidth [Hz]", "gain from", "to", "phase [deg]", "delay [ms]")
 PLACES = ("start", "equilibrium")
@@ -68,30 +65,6 @@ def warn(sentences: Sequence[str]) -> None:
     """Print warnings on stderr."""
     for sentence in sentences:
         messages.print(f"robodyn: warning: {sentence}")
-
-
-def find_loop_warnings(systems: Sequence[System], unknown: bool = False) -> list[str]:
-    """Sentences on unstable loops of sampled blocks.
-
-    Args:
-        unknown: whether to warn also where loops cannot be judged.
-    """
-    sentences = []
-    for system in systems:
-        if any(block.sampled for block in system.scenario.machine.blocks):
-            unstable, doubts = system.recall("unstable loops", partial(_judge_loops, system))
-            sentences += unstable + (doubts if unknown else [])
-    return sentences
-
-
-def _judge_loops(system: System) -> tuple[list[str], list[str]]:
-    """Sentences on unstable loops, and why loops cannot be judged."""
-    from robodyn.analysis.linear.loop_check import check_loops
-
-    try:
-        return [finding.sentence for finding in check_loops(system)], []
-    except ModelError as error:
-        return [], [f"sampled loops are not judged: {flaw.what}" for flaw in error.flaws[:1]]
 
 
 def read_loops(texts: list[str], cut: list[str]) -> dict[str, Loop] | None:

@@ -12,7 +12,7 @@ import typer
 
 from robodyn.cli.answers import needing, writing
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
-from robodyn.cli.loops import find_loop_warnings, warn
+from robodyn.cli.loops import warn
 from robodyn.cli.progress import SimulationProgress
 from robodyn.cli.targets import load_scenario, name_results, phases_of, read_pairs, read_settings, require_file
 from robodyn.errors import Flaw, ModelError
@@ -66,7 +66,11 @@ def run_scenario(
     given = {key: value for key, value in settings.items() if value is not None}
     ready, recording = _compile(phases_of(what), given, rate, signal)
     systems = [compiled.system for compiled in ready]
-    unstable = find_loop_warnings(systems) if loop_check else []
+    unstable: list[str] = []
+    if loop_check and any(block.sampled for system in systems for block in system.scenario.machine.blocks):
+        from robodyn.analysis.linear.loop_check import find_loop_warnings
+
+        unstable = find_loop_warnings(systems)
     warn([*_find_limit_warnings(systems), *unstable])
     done = _simulate(what, ready, recording, certify)
     keep_run(done, folder / f"{name_results(scenario, what)}.run", as_json, signals, unstable)

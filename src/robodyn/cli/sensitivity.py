@@ -15,7 +15,7 @@ from robodyn.cli.targets import load_single, refuse_other, split_names
 if TYPE_CHECKING:
     from robodyn.analysis.sensitivity.ranking import Sensitivity
 
-MEASURES = ("final", "largest", "smallest", "rms", "peak_time", "oscillation_time", "overshoot")
+MEASURES = ("final", "max", "min", "rms", "peak_time", "oscillation_time", "overshoot")
 
 
 @app.command("sensitivity")

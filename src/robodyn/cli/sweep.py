@@ -12,7 +12,7 @@ import typer
 
 from robodyn.cli.answers import needing, writing
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
-from robodyn.cli.loops import find_loop_warnings, warn
+from robodyn.cli.loops import warn
 from robodyn.cli.progress import Bar
 from robodyn.cli.targets import load_single, name_results, read_pairs, read_settings, split_names, written_units
 from robodyn.errors import FlawList, ModelError
@@ -58,7 +58,7 @@ def sweep(
     ] = "",
     measure: Annotated[
         list[str] | None,
-        typer.Option(help="kind:signal; kinds max, rms, mean, final, largest, smallest, max_time."),
+        typer.Option(help="kind:signal; kinds peak (largest magnitude), rms, mean, final, max, min, time_of_peak."),
     ] = None,
     keep: Annotated[list[str] | None, typer.Option(help="Keep the curves of these signals (patterns).")] = None,
     along: Annotated[str, typer.Option(help="Signal to keep curves against; time by default.")] = "",
@@ -79,6 +79,8 @@ def sweep(
     varied = {"vary": vary or [], "values": values or [], "random": random or []}
     plan = _plan(scenario, varied, setting or [], settings)
     limits = _read_limits(plan, limit or [])
+    from robodyn.analysis.linear.loop_check import find_loop_warnings
+
     warn([*find_loop_warnings([plan.system]), *_find_start_warnings(plan)])
     if plan.n_codes > 1:
         message = f"native code is made {plan.n_codes} times: {', '.join(plan.structural)} are constants of it"

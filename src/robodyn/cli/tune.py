@@ -28,7 +28,7 @@ def tune(
     free: Annotated[str, typer.Option(help="Numbers to choose, also patterns, with commas; gains: all.")] = "gains",
     subject_to: Annotated[
         list[str] | None,
-        typer.Option(help='Limit: "margin>=6 dB", "phase:x.*>=45 deg", "delay>=1 ms", "max:SIGNAL<=VALUE"; or >=now.'),
+        typer.Option(help='Limit: "margin>=6 dB", "phase:x.*>=45 deg", "delay>=1 ms", "peak:SIGNAL<=VALUE"; or >=now.'),
     ] = None,
     bounds: Annotated[list[str] | None, typer.Option(help="Where to look: name=lower:upper; else a decade.")] = None,
     vary: Annotated[list[str] | None, typer.Option(help="Cases: name=first:last:count, as in sweep.")] = None,

@@ -476,7 +476,7 @@ typedef struct {
 
 /* Largest magnitude, root mean square, mean over time, last value, largest and smallest value, time of the largest
    magnitude. */
-enum { MEASURE_MAX, MEASURE_RMS, MEASURE_MEAN, MEASURE_FINAL, MEASURE_LARGEST, MEASURE_SMALLEST, MEASURE_MAX_TIME };
+enum { MEASURE_PEAK, MEASURE_RMS, MEASURE_MEAN, MEASURE_FINAL, MEASURE_MAX, MEASURE_MIN, MEASURE_TIME_OF_PEAK };
 
 /* What was recorded of a run, rows at some distance from one another, and what its outputs were between them. */
 typedef struct {

@@ -100,12 +100,12 @@ static double average(int64_t n, const double *t, const double *y, int64_t next,
 
 double take_measure(int64_t kind, int64_t n, const double *t, const double *y, int64_t next) {
   switch (kind) {
-    case MEASURE_MAX: return fabs(y[next * find_largest(n, y, next, 0)]);
+    case MEASURE_PEAK: return fabs(y[next * find_largest(n, y, next, 0)]);
     case MEASURE_RMS: return average(n, t, y, next, 1);
     case MEASURE_MEAN: return average(n, t, y, next, 0);
     case MEASURE_FINAL: return y[(n - 1) * next];
-    case MEASURE_LARGEST: return y[next * find_largest(n, y, next, 1)];
-    case MEASURE_SMALLEST: return y[next * find_largest(n, y, next, -1)];
+    case MEASURE_MAX: return y[next * find_largest(n, y, next, 1)];
+    case MEASURE_MIN: return y[next * find_largest(n, y, next, -1)];
     default: return t[next * find_largest(n, y, next, 0)];
   }
 }

@@ -15,7 +15,7 @@ from robodyn.engine.integrate import Integration
 from robodyn.engine.requests import NO_LIMIT
 from robodyn.engine.trajectory import Trajectory
 
-MEASURES = ("max", "rms", "mean", "final", "largest", "smallest", "max_time")
+MEASURES = ("peak", "rms", "mean", "final", "max", "min", "time_of_peak")
 """Kinds of measures, in the engine's order."""
 
 
@@ -59,7 +59,7 @@ class CheckTable:
 
 
 def take_measure(kind: str, time: np.ndarray, y: np.ndarray) -> float:
-    """One number of a signal at some times, see MEASURES; max is that of the magnitude, max_time when it is reached.
+    """One number of a signal at some times, see MEASURES; peak is the largest magnitude.
 
     sqrt(integral y^2 dt / T) and integral y dt / T of values joined by straight lines; jumps are two rows at one time.
     """

@@ -89,8 +89,13 @@ class Signal:
 
     @property
     def max(self) -> float:
-        """The largest sample, both limits of a jump included, samples that are not numbers left out."""
+        """The largest sample with its sign, both limits of a jump included, samples that are not numbers left out."""
         return float(np.nanmax(self.values))
+
+    @property
+    def peak(self) -> float:
+        """The largest magnitude of all samples, both limits of a jump included."""
+        return float(np.nanmax(np.abs(self.values)))
 
     @property
     def final(self) -> float:

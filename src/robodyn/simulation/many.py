@@ -62,7 +62,7 @@ def simulate_many(
             compiled here, for these alone.
         parameters: tunable number -> its values, one a run, or one number for all runs.
         initial: state or sampled output -> its start values, alike.
-        measures: `kind:signal`, such as "max:deviation.horizontal"; by default those of a sweep.
+        measures: `kind:signal`, such as "peak:deviation.horizontal"; by default those of a sweep.
         record: keep whole curves of its signals at its rate or times, from which measures are taken too. By default
             measures are taken from the ends of steps where there are sampled blocks, else from the rows of `simulate`.
         threads: one a core by default; laws that are plain Python run in one thread.
@@ -84,7 +84,7 @@ def simulate_many(
         what=(what, System | CompiledSystem, "assemble(scenario) makes a System"),
         parameters=(parameters, Mapping | None, "{'elbow.friction.coulomb': [2.0, 3.0]}"),
         initial=(initial, Mapping | None, "{'elbow.position': [0.0, 0.1]}"),
-        measures=(measures, list | tuple, "['max:elbow.velocity']"),
+        measures=(measures, list | tuple, "['peak:elbow.velocity']"),
         record=(record, Recording | None, "Recording(rate=100.0)"),
         solver=(solver, Solver | None, "Solver('rk4', step=1e-3)"),
         threads=(threads, int | None, "4"),

@@ -17,7 +17,7 @@ ERRORS = ("deviation", "error")
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of one signal: `max:deviation.horizontal`."""
+    """A number of one signal: `peak:deviation.horizontal`."""
 
     kind: str
     signal: str
@@ -39,21 +39,21 @@ def find_measures(flaws: FlawList, texts: Sequence[str], system: System) -> list
         kind, colon, pattern = text.partition(":")
         signals = [name for name in units if name == pattern or fnmatchcase(name, pattern)]
         if not colon:
-            flaws.add(f"measure {text}", "must be written as kind:signal", f"for example max:{text}")
+            flaws.add(f"measure {text}", "must be written as kind:signal", f"for example peak:{text}")
         elif kind not in MEASURES:
             flaws.add(f"measure {text}", f"'{kind}' is no kind of measure", nearest(kind, MEASURES))
         elif not signals:
             flaws.add(f"measure {text}", f"there is no signal '{pattern}'", nearest(pattern, units))
         else:
-            measures = [Measure(kind, name, "s" if kind == "max_time" else units[name]) for name in signals]
+            measures = [Measure(kind, name, "s" if kind == "time_of_peak" else units[name]) for name in signals]
             found |= {measure.name: measure for measure in measures}
     return list(found.values())
 
 
 def default_measures(system: System) -> list[str]:
-    """max and rms of every signal that begins with deviation or error, else where the joints (or all states) end."""
+    """Peak and rms of every signal that begins with deviation or error, else where the joints (or all states) end."""
     errors = [name for name in system.signal_names if name.startswith(ERRORS)]
     if errors:
-        return [f"{kind}:{name}" for name in errors for kind in ("max", "rms")]
+        return [f"{kind}:{name}" for name in errors for kind in ("peak", "rms")]
     states = system.states[: system.n_q] or system.states
     return [f"final:{state.name}" for state in states if state.name in system.signal_names]

@@ -18,6 +18,8 @@ from robodyn.simulation.compiled import CompiledSystem
 
 MANY_STEPS = 50_000
 """Steps beyond which a run of an explicit method is suspected to be stiff."""
+GROWN = 1e4
+"""How many times its nominal size a state has in a run that is suspected to be unstable."""
 LAST_EVENTS = 100
 """How far back to look for the contact that settles without end."""
 
@@ -104,7 +106,9 @@ def _overflow(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) 
 def _step_too_small(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
     advice = "a law that jumps there needs an event or smoothing"
     if solver.pair:
-        advice = f"with {' and with '.join(solver.pair)}: {advice}"
+        advice = f"with {' and with '.join(solver.pair)}: {_growth(compiled, solver, trajectory) or advice}"
+    elif growth := _growth(compiled, solver, trajectory):
+        advice = growth
     elif np.isfinite(trajectory.stiffness.since):
         advice = f"{describe_stiffness(trajectory)}; use method auto or rodas4p"
     elif not solver.stiff:
@@ -151,10 +155,23 @@ def _short_steps(compiled: CompiledSystem, solver: Solver, trajectory: Trajector
     mean = (trajectory.at_time - trajectory.time[0]) / counters.steps if len(trajectory.time) else 0.0
     if mean > compiled.system.scenario.duration / MANY_STEPS:
         return ""
+    if growth := _growth(compiled, solver, trajectory):
+        return growth
     return (
         f"its {counters.steps} steps are {mean:.1g} s long on average, so the system is probably too stiff for "
         f"{solver.method}: choose rodas4 or trbdf2"
     )
+
+
+def _growth(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    """A state that has grown beyond its size: it needs ever shorter steps, which are a symptom then, not the cause."""
+    states = compiled.system.states
+    if not states:
+        return ""
+    k = _largest_state(compiled, trajectory)
+    if not abs(trajectory.x[k]) > GROWN * states[k].nominal:
+        return ""
+    return f"'{states[k].name}' is {trajectory.x[k]:.2g}, out of all proportion: {_cause(solver)}"
 
 
 def _no_memory(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
@@ -214,8 +231,14 @@ def _state(compiled: CompiledSystem, trajectory: Trajectory) -> str:
     first_book = len(states) - compiled.system.n_quadratures
     if trajectory.offender < first_book or first_book == 0:
         return states[trajectory.offender].name
-    sizes = [abs(x) / state.nominal for x, state in zip(trajectory.x, states[:first_book], strict=False)]
-    return states[int(np.nanargmax(sizes))].name
+    return states[_largest_state(compiled, trajectory)].name
+
+
+def _largest_state(compiled: CompiledSystem, trajectory: Trajectory) -> int:
+    """The state that is largest at the end beside its nominal size, book-keeping aside."""
+    states = compiled.system.states[: len(compiled.system.states) - compiled.system.n_quadratures]
+    sizes = [abs(x) / state.nominal for x, state in zip(trajectory.x, states, strict=False)]
+    return int(np.nanargmax(sizes)) if sizes else 0
 
 
 def _guard(compiled: CompiledSystem, trajectory: Trajectory) -> str:

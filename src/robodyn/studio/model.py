@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from robodyn.analysis.linear.loop_check import find_loop_warnings
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.variation import make_tunable, with_starts
 from robodyn.errors import Flaw, ModelError, nearest
@@ -64,6 +65,11 @@ class Model:
             return simulate(self.what, parameters=others, progress=progress)
         begun = with_starts(self.compiled, starts) if starts else self.compiled
         run = simulate(begun, parameters=others, progress=progress)
+        if others and not run.outcome.ok:
+            # Loops are judged with the file's numbers when it is built, and with those of the sliders where a run
+            # fails: for every move of a slider it would take too long.
+            unstable = find_loop_warnings([begun.system], parameters=others)
+            run = replace(run, warnings=(*run.warnings, *unstable))
         if begun.system.scenario.initialisation != "given":
             return run
         # A slider may leave a start behind that fitted the number before it.
@@ -146,7 +152,8 @@ def build_model(
         return Model(changed, None, ())
     system, _ = make_ready(make_tunable(changed, sorted(opened)))
     say("compiling")
-    return Model(changed, compile_system(system, on_compile=say), tuple(system.warnings))
+    warnings = (*system.warnings, *find_loop_warnings([system]))
+    return Model(changed, compile_system(system, on_compile=say), warnings)
 
 
 def find_inputs(what: Scenario | ScenarioSequence, names: Collection[str]) -> frozenset[str]:

@@ -10,11 +10,11 @@ from typing import Any
 import anywidget
 import traitlets
 
+from robodyn.analysis.checked_run import simulate
 from robodyn.errors import FlawList, ModelError, nearest
 from robodyn.model import Scenario
 from robodyn.pages.columns import thin_rows
 from robodyn.results import Run
-from robodyn.simulation import simulate
 
 MOST_POINTS = 1500
 MOST_CURVES = 6

@@ -30,7 +30,7 @@ def peak_time(stiffness=STIFFNESS, damping=DAMPING, mass=MASS):
     return math.pi / math.sqrt(stiffness / mass - (damping / (2 * mass)) ** 2)
 
 
-MEASURES = {name: measure_signal("rail.position", name) for name in ("final", "peak_time", "largest")}
+MEASURES = {name: measure_signal("rail.position", name) for name in ("final", "peak_time", "max")}
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_the_slope_of_the_peak_time_is_that_of_its_closed_form(table):
 
 
 def test_a_peak_that_scales_with_the_target_changes_with_it_by_one_percent_for_one(table):
-    found = row(table, "largest", "spring.rest")
+    found = row(table, "max", "spring.rest")
     assert found.per_percent == pytest.approx(found.value / 100, rel=1e-6)
     assert found.finite_per_percent == pytest.approx(found.value / 100, rel=1e-6)
 
@@ -91,7 +91,7 @@ def test_the_slope_at_an_extremum_is_the_sensitivity_there():
     # Linear interpolation of the acceleration between samples, hundreds of them a second.
     assert row(table, "peak_time", "spring.stiffness").slope == pytest.approx(moved, rel=1e-2)
     highest = run[f"d(rail.position){by}"](at)
-    assert row(table, "largest", "spring.stiffness").slope == pytest.approx(highest, rel=1e-2)
+    assert row(table, "max", "spring.stiffness").slope == pytest.approx(highest, rel=1e-2)
 
 
 def test_without_exact_derivatives_there_are_finite_changes_and_a_reason():
@@ -144,5 +144,5 @@ def test_units_of_measures():
 
 
 def test_an_unknown_measure_is_refused():
-    with pytest.raises(ModelError, match="largest"):
-        measure_signal("rail.position", "largst")
+    with pytest.raises(ModelError, match="max"):
+        measure_signal("rail.position", "mx")

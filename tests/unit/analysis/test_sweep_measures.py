@@ -24,7 +24,7 @@ def measure(kind, time, values):
 def test_measures_of_a_triangle_are_those_of_its_formula():
     time, values = [0, 1, 4], [0, -3, 0]
     found = {kind: measure(kind, time, values) for kind in MEASURES}
-    exact = {"max": 3, "rms": np.sqrt(3), "mean": -1.5, "final": 0, "largest": 0, "smallest": -3, "max_time": 1}
+    exact = {"peak": 3, "rms": np.sqrt(3), "mean": -1.5, "final": 0, "max": 0, "min": -3, "time_of_peak": 1}
     assert found == pytest.approx(exact)
 
 
@@ -102,4 +102,4 @@ def test_deviations_and_errors_are_measured_by_default_else_where_joints_end():
     watch = Block("deviation", lambda angle: {"angle": angle - 2.0}, inputs={"angle": "hinge.position"})
     watched = replace(scenario, machine=replace(scenario.machine, blocks=(watch,)))
     names = [measure.name for measure in plan_sweep(watched, vary={"bob.mass": [1, 2]}).measures]
-    assert names == ["max:deviation.angle", "rms:deviation.angle"]
+    assert names == ["peak:deviation.angle", "rms:deviation.angle"]

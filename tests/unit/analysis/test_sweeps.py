@@ -96,17 +96,17 @@ def test_draws_have_the_mean_and_deviation_of_their_distribution(pendulum, distr
 def test_rows_are_those_of_single_runs(arm):
     vary = {"shoulder.friction.coulomb": [4.0, 12.0], "forearm.mass": [6.0, 9.0], "initial.elbow.position": [0.0, 0.1]}
     plan = plan_sweep(
-        arm, vary=vary, measures=["max:tool.position.z", "final:shoulder.position", "smallest:elbow.torque"]
+        arm, vary=vary, measures=["peak:tool.position.z", "final:shoulder.position", "min:elbow.torque"]
     )
     assert plan.structural == ()
     table = run_sweep(plan, workers=1)
     for k in (0, 3, 6):
         run = single(arm, plan.changes(k))
-        assert table["max:tool.position.z"][k] == pytest.approx(
+        assert table["peak:tool.position.z"][k] == pytest.approx(
             np.max(np.abs(run["tool.position.z"].values)), rel=ROUNDING
         )
         assert table["final:shoulder.position"][k] == pytest.approx(run["shoulder.position"].final, rel=ROUNDING)
-        assert table["smallest:elbow.torque"][k] == pytest.approx(run["elbow.torque"].values.min(), rel=1e-6)
+        assert table["min:elbow.torque"][k] == pytest.approx(run["elbow.torque"].values.min(), rel=1e-6)
 
 
 def test_numbers_that_are_constants_of_the_code_are_varied_too(arm):
@@ -186,8 +186,8 @@ def test_another_way_to_simulate_can_be_given(pendulum):
         simulate_fully = Nonlinear(plan)
         return lambda changes: simulate_fully(changes | {"bob.mass": 1.0, "initial.hinge.position": 0.0})
 
-    plan = plan_sweep(pendulum, vary={"initial.hinge.position": [1.0, 2.0]}, measures=["max:hinge.position"])
-    assert run_sweep(plan, workers=1, method=prepare)["max:hinge.position"].tolist() == [0.0, 0.0]
+    plan = plan_sweep(pendulum, vary={"initial.hinge.position": [1.0, 2.0]}, measures=["peak:hinge.position"])
+    assert run_sweep(plan, workers=1, method=prepare)["peak:hinge.position"].tolist() == [0.0, 0.0]
     with pytest.raises(ModelError, match="nonlinear"):
         run_sweep(plan, workers=1, method="nonlinar")
 
@@ -201,7 +201,7 @@ def test_all_flaws_of_a_plan_are_told_at_once(arm):
                 "elbow.friction.static": Distribution("normal", (1.0, -1.0)),
                 "gravity.x": Distribution("scale", (1, 2)),
             },
-            measures=["max:tool.position.q", "biggest:tool.position.x"],
+            measures=["peak:tool.position.q", "biggest:tool.position.x"],
             along="time",
         )
     message = str(refused.value)
@@ -226,9 +226,9 @@ def test_a_number_varied_twice_is_refused(arm):
 
 def test_runs_near_the_nominal_motion_give_nearly_the_same(arm):
     vary = {"shoulder.friction.coulomb": [4.0, 8.0], "upper_arm.mass": [10.0, 14.0]}
-    plan = plan_sweep(arm, vary=vary, measures=["max:tool.position.x", "final:elbow.position"])
+    plan = plan_sweep(arm, vary=vary, measures=["peak:tool.position.x", "final:elbow.position"])
     full, near = (run_sweep(plan, workers=1, method=method) for method in ("nonlinear", "perturbation"))
-    for measure in ("max:tool.position.x", "final:elbow.position"):
+    for measure in ("peak:tool.position.x", "final:elbow.position"):
         # Deviations below 1 mrad: their squares.
         assert near[measure] == pytest.approx(full[measure], abs=2e-6)
         assert not np.array_equal(near[measure], full[measure])

@@ -72,7 +72,7 @@ def test_all_cases_keep_their_margins_and_the_worst_decides():
 
 
 def test_a_limit_on_the_motion_is_kept_as_well():
-    found = tune("max:loop.command<=2", gain=1.0)
+    found = tune("peak:loop.command<=2", gain=1.0)
     # At first the command is the gain itself.
     assert found.values["loop.gain"] == pytest.approx(2.0, rel=1e-3)
     assert found.limits[0].active
@@ -80,10 +80,10 @@ def test_a_limit_on_the_motion_is_kept_as_well():
 
 def test_the_smallest_of_a_signal_is_that_of_the_whole_motion():
     """Of a value that decays from 1, one window alone has the smallest."""
-    found = tune_gains(loop(3.0), ["loop.gain"], "max:loop.command", limits=["smallest:plant.value<=0.1"], points=401)
+    found = tune_gains(loop(3.0), ["loop.gain"], "peak:loop.command", limits=["min:plant.value<=0.1"], points=401)
     assert found.limits[0].active
     assert simulate(loop(found.values["loop.gain"]))["plant.value"].values.min() == pytest.approx(0.1, rel=1e-3)
-    found = tune_gains(loop(0.5), ["loop.gain"], "smallest:plant.value", limits=["max:loop.command<=1"], points=401)
+    found = tune_gains(loop(0.5), ["loop.gain"], "min:plant.value", limits=["peak:loop.command<=1"], points=401)
     assert found.values["loop.gain"] == pytest.approx(1.0, rel=1e-3)
     ends = [simulate(loop(gain))["plant.value"].final for gain in (0.5, 1.0)]
     assert (found.before, found.after) == pytest.approx(ends, rel=2e-3)

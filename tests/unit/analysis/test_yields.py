@@ -24,8 +24,8 @@ def make_table(inputs, values, outcomes=None):
     return RunTable(
         scenario="test",
         inputs=inputs,
-        measures={"max:y": values},
-        units=dict.fromkeys(inputs, "kg") | {"max:y": "m"},
+        measures={"peak:y": values},
+        units=dict.fromkeys(inputs, "kg") | {"peak:y": "m"},
         outcomes=outcomes or ("finished",) * n,
         sentences=("",) * n,
         end_time=np.ones(n),
@@ -60,10 +60,10 @@ def test_a_sampling_that_cannot_be_is_refused(pendulum):
 def test_the_interval_of_a_yield_of_all_or_none_is_the_closed_form():
     values = np.linspace(0.0, 1.0, 50)
     table = make_table({"a": values}, values)
-    all_good = find_yield(table, "max:y", 2.0)
+    all_good = find_yield(table, "peak:y", 2.0)
     assert (all_good.share, all_good.upper) == (1.0, 1.0)
     assert all_good.lower == pytest.approx(0.025 ** (1 / 50), rel=1e-9)
-    none = find_yield(table, "max:y", -1.0, confidence=0.9)
+    none = find_yield(table, "peak:y", -1.0, confidence=0.9)
     assert (none.share, none.lower) == (0.0, 0.0)
     assert none.upper == pytest.approx(1 - 0.05 ** (1 / 50), rel=1e-9)
     assert none.breaking == all_good.breaking == ()
@@ -73,7 +73,7 @@ def test_the_interval_holds_the_true_share_as_often_as_it_says():
     random, true, held = np.random.default_rng(3), 0.9, 0
     for _ in range(300):
         values = random.uniform(0.0, 1.0, 80)
-        found = find_yield(make_table({}, values), "max:y", true)
+        found = find_yield(make_table({}, values), "peak:y", true)
         held += found.lower <= true <= found.upper
     # Three standard errors of a share of 95 % of 300 below it; the interval may hold it more often.
     assert held >= 300 * 0.95 - 3 * np.sqrt(300 * 0.95 * 0.05)
@@ -81,7 +81,7 @@ def test_the_interval_holds_the_true_share_as_often_as_it_says():
 
 def test_runs_that_failed_or_are_suspect_are_not_good():
     values = np.array([0.1, 0.2, np.nan, 0.3])
-    found = find_yield(make_table({}, values, ("finished", "suspect", "overflow", "stopped")), "max:y", 1.0)
+    found = find_yield(make_table({}, values, ("finished", "suspect", "overflow", "stopped")), "peak:y", 1.0)
     assert (found.good, found.runs, found.unusable) == (2, 4, 2)
     assert "2 failed or are suspect" in found.sentence
 
@@ -89,16 +89,16 @@ def test_runs_that_failed_or_are_suspect_are_not_good():
 def test_numbers_that_break_a_limit_are_named_also_where_both_ends_do():
     random = np.random.default_rng(1)
     a, b = random.normal(size=(2, 600))
-    found = find_yield(make_table({"a": a, "b": b, "c": np.ones(600)}, np.abs(a)), "max:y", 1.5)
+    found = find_yield(make_table({"a": a, "b": b, "c": np.ones(600)}, np.abs(a)), "peak:y", 1.5)
     (only,) = found.breaking
     assert only.name == "a"
     assert "broken by a" in describe_yield(found)
     # Of a value that none of them decides, none is named.
-    assert find_yield(make_table({"a": a, "b": b}, random.normal(size=600)), "max:y", 1.0).breaking == ()
+    assert find_yield(make_table({"a": a, "b": b}, random.normal(size=600)), "peak:y", 1.0).breaking == ()
 
 
 def test_a_limit_that_makes_no_sense_is_refused():
     table = make_table({}, np.ones(3))
     with pytest.raises(ModelError) as refused:
-        find_yield(table, "max:z", np.nan, confidence=1.5)
-    assert all(words in str(refused.value) for words in ("did you mean 'max:y'", "is nan", "between 0 and 1"))
+        find_yield(table, "peak:z", np.nan, confidence=1.5)
+    assert all(words in str(refused.value) for words in ("did you mean 'peak:y'", "is nan", "between 0 and 1"))

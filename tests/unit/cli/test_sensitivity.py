@@ -30,7 +30,7 @@ def test_a_change_of_none_leaves_the_finite_runs_out(invoke):
 
 def test_the_ranking_is_drawn(invoke, tmp_path):
     pytest.importorskip("matplotlib")
-    result = invoke(*CALL, "--parameters", "gravity.z", "--measure", "largest", "--plot", "rank.png")
+    result = invoke(*CALL, "--parameters", "gravity.z", "--measure", "max", "--plot", "rank.png")
     assert result.exit_code == 0, result.output
     assert (tmp_path / "rank.png").exists()
 
@@ -84,7 +84,7 @@ def test_nothing_that_moves_is_refused_with_a_remedy(invoke, tmp_path):
     [
         (("--parameters", "gravity.zz"), "no such number"),
         (("--parameters", ","), "names no number"),
-        (("--parameters", "gravity.z", "--measure", "end"), "must be final or largest"),
+        (("--parameters", "gravity.z", "--measure", "end"), "must be final or max"),
         (("--parameters", "gravity.z", "--change", "100"), "below 100"),
         (("--parameters", "gravity.z", "--of", "hinge.positon"), "hinge.position"),
         (("--parameters", "gravity.z", "--plot", "rank.xyz"), "rank.xyz"),

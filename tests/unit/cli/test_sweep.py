@@ -29,7 +29,7 @@ def test_json_holds_the_percentiles(invoke, quick, read_json):
 
 def test_every_problem_is_told_at_once_with_the_nearest_name(invoke, quick):
     options = ["--vary", "bob.mas=1:2:3", "--vary", "gravity.z=1", "--random", "bob.com.z=norml:1:2"]
-    done = invoke("sweep", quick, *options, "--measure", "mx:hinge.position,max:hinge.positon", "--set", "bb=1")
+    done = invoke("sweep", quick, *options, "--measure", "mx:hinge.position,peak:hinge.positon", "--set", "bb=1")
     assert done.exit_code == 2
     for words in ("'bob.mass'", "first:last:count", "'normal'", "'max'", "'hinge.position'", "--set bb=1"):
         assert words in done.stderr

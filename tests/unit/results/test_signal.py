@@ -168,3 +168,8 @@ def test_the_samples_cannot_be_changed_but_the_callers_array_can():
     with pytest.raises(ValueError, match="read-only"):
         recorded.values[0] = 5.0
     own[0] = 5.0
+
+
+def test_max_has_its_sign_and_peak_is_the_largest_magnitude():
+    signal = Signal("x", "m", np.array([0.0, 1.0, 2.0]), np.array([-3.0, -1.0, np.nan]))
+    assert (signal.max, signal.min, signal.peak) == (-1.0, -3.0, 3.0)

@@ -33,7 +33,11 @@ def test_measures_and_curves_are_those_of_single_runs(arm, threads):
     values = np.linspace(2.0, 9.0, 7)
     record = rd.Recording(rate=400.0, signals=("shoulder.*", "elbow.velocity"))
     table = rd.simulate_many(
-        arm, {COULOMB: values}, measures=["rms:elbow.velocity", "max_time:*.position"], record=record, threads=threads
+        arm,
+        {COULOMB: values},
+        measures=["rms:elbow.velocity", "time_of_peak:*.position"],
+        record=record,
+        threads=threads,
     )
     for k, value in enumerate(values):
         run = rd.simulate(arm, parameters={COULOMB: value}, recording=rd.Recording(rate=400.0))
@@ -41,7 +45,7 @@ def test_measures_and_curves_are_those_of_single_runs(arm, threads):
         assert np.array_equal(table.curves.values["elbow.velocity"][k], velocity.values)
         assert np.array_equal(table.curves.places, run.time)
         angle = run["shoulder.position"]
-        assert table["max_time:shoulder.position"][k] == angle.time[np.argmax(np.abs(angle.values))]
+        assert table["time_of_peak:shoulder.position"][k] == angle.time[np.argmax(np.abs(angle.values))]
         assert table["rms:elbow.velocity"][k] == take_measure("rms", run.time, velocity.values.copy())
         assert (table.outcomes[k], table.sentences[k]) == ("finished", run.outcome.sentence)
     assert "shoulder.friction.coulomb" in table.to_pandas().columns
@@ -160,7 +164,7 @@ def test_runs_that_violate_a_check_are_suspect_and_counted(swing):
 
 def test_runs_judged_at_once_are_those_judged_one_by_one(arm):
     damping = {"shoulder.friction.damping": np.array([20.0, 30.0, 2.3e4, 40.0])}
-    few, measures = replace(arm.solver, max_steps=230), ["rms:elbow.velocity", "smallest:elbow.position"]
+    few, measures = replace(arm.solver, max_steps=230), ["rms:elbow.velocity", "min:elbow.position"]
     found = set()
     for solver in (arm.solver, few):
         table = rd.simulate_many(arm, damping, measures=measures, solver=solver)
@@ -168,7 +172,7 @@ def test_runs_judged_at_once_are_those_judged_one_by_one(arm):
         single = [lean.run({"shoulder.friction.damping": one}, {}) for one in damping["shoulder.friction.damping"]]
         assert list(table.sentences) == [each.outcome.sentence for each in single]
         assert table.violated == Counter(name for each in single for name in each.violated)
-        for name, k in (("smallest:elbow.position", 1), ("rms:elbow.velocity", 3)):
+        for name, k in (("min:elbow.position", 1), ("rms:elbow.velocity", 3)):
             kind, signal = name.split(":")
             column = [info.name for info in arm.recorded].index(signal)
             trajectory, carried = single[k].trajectory, single[k].outcome.carried_through
@@ -186,7 +190,7 @@ def test_all_flaws_of_the_arrays_are_told_at_once(arm):
              "shoulder.friction.colomb": 1.0,
              "elbow.friction.static": [], "elbow.friction.coulomb": [1.0, np.nan]},
             initial={"wrist.position": 0.0},
-            measures=["max:nowhere"],
+            measures=["peak:nowhere"],
         )  # fmt: skip
     message = str(refused.value)
     for words in (
@@ -214,10 +218,10 @@ def test_curves_need_common_times_and_memory(arm, monkeypatch):
 def test_a_signal_that_is_not_compiled_is_told(arm):
     compiled = rd.compile_system(arm.system, signals=("elbow.position",))
     with pytest.raises(rd.ModelError, match="compile the system for it"):
-        rd.simulate_many(compiled, {COULOMB: [1.0]}, measures=["max:shoulder.position"])
+        rd.simulate_many(compiled, {COULOMB: [1.0]}, measures=["peak:shoulder.position"])
     curves = rd.Recording(rate=100.0, signals=("elbow.*", "wrist.*"))
     with pytest.raises(rd.ModelError, match=r"'wrist\.\*' matches no signal"):
-        rd.simulate_many(compiled, {COULOMB: [1.0]}, measures=["max:elbow.position"], record=curves)
+        rd.simulate_many(compiled, {COULOMB: [1.0]}, measures=["peak:elbow.position"], record=curves)
 
 
 def test_an_error_of_a_law_in_python_is_the_outcome_of_its_run(swing):
@@ -257,7 +261,7 @@ def test_an_interrupt_ends_the_batch_not_a_single_run(swing):
 
 def test_arguments_of_the_wrong_kind_are_refused_with_an_example(arm):
     with pytest.raises(TypeError) as refused:
-        rd.simulate_many(arm, [5.0, 6.0], measures="max:elbow.velocity", record=100.0, threads=1.5, lanes="yes")
+        rd.simulate_many(arm, [5.0, 6.0], measures="peak:elbow.velocity", record=100.0, threads=1.5, lanes="yes")
     for words in (
         "parameters: must not be a list, for example {'",
         "measures: must not be a str",

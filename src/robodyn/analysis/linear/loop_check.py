@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.linalg import eig
@@ -20,6 +21,7 @@ from robodyn.analysis.linear.operating_point import Place
 from robodyn.analysis.linear.sampled_model import SampledModel, remembered
 from robodyn.analysis.linear.sampling import linearise_sampled
 from robodyn.assembly import System, assemble
+from robodyn.errors import ModelError
 from robodyn.model import Block, Scenario
 from robodyn.waiting import told_if_slow
 
@@ -91,6 +93,32 @@ def check_loops(
             break
         model = scale_held(model, blame.signals, blame.inside)
     return tuple(found)
+
+
+def find_loop_warnings(
+    systems: Sequence[System], unknown: bool = False, parameters: Mapping[str, float] | None = None
+) -> list[str]:
+    """Sentences on the unstable sampled loops of systems; as they are described they are judged once.
+
+    Args:
+        unknown: whether to say also where loops cannot be judged, and why.
+        parameters: tunable numbers that differ from the described ones.
+    """
+    sentences: list[str] = []
+    for system in systems:
+        if any(block.sampled for block in system.scenario.machine.blocks):
+            judge = partial(_judge_loops, system, parameters)
+            unstable, doubts = judge() if parameters else system.recall("unstable loops", judge)
+            sentences += unstable + (doubts if unknown else [])
+    return sentences
+
+
+def _judge_loops(system: System, parameters: Mapping[str, float] | None) -> tuple[list[str], list[str]]:
+    """Sentences on unstable loops, and why loops cannot be judged."""
+    try:
+        return [finding.sentence for finding in check_loops(system, parameters=parameters)], []
+    except ModelError as error:
+        return [], [f"sampled loops are not judged: {flaw.what}" for flaw in error.flaws[:1]]
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from robodyn.results.signal import Signal
 
 MEASURES: Mapping[str, Callable[[Signal, float], float]] = {
     "final": lambda signal, at: signal.final,
-    "largest": lambda signal, at: find_extreme(signal, 1.0),
-    "smallest": lambda signal, at: find_extreme(signal, -1.0),
+    "max": lambda signal, at: find_extreme(signal, 1.0),
+    "min": lambda signal, at: find_extreme(signal, -1.0),
     "rms": lambda signal, at: take_measure("rms", signal.time, signal.values),
     "peak_time": lambda signal, at: measure_step(signal, at).first_peak,
     "oscillation_time": lambda signal, at: measure_step(signal, at).oscillation_time,

@@ -145,7 +145,8 @@ def choose_measure(scenario: Scenario, kind: str | None = None) -> tuple[str, st
     there is none, the end of the joint that ends furthest from zero; another kind takes the same signal."""
     system = assemble(scenario)
     run = simulate(system)
-    usual = find_measures(FlawList(), [text for text in default_measures(system) if text[:4] != "max:"], system)
+    smooth = [text for text in default_measures(system) if not text.startswith("peak:")]
+    usual = find_measures(FlawList(), smooth, system)
     if not usual:
         raise ModelError([Flaw("", "moves nothing whose sensitivity could be meant", "name a signal")], "sensitivities")
     sizes = [abs(measure.take(run.time, run[measure.signal].values)) for measure in usual]

@@ -146,7 +146,7 @@ def plan_sweep(
         runs: draws (at each point of the grid), 1000 by default, 1024 of a Sobol sequence.
         sampling: "random": each number has a stream of its own; "latin-hypercube" and "sobol" fill the space of all
             numbers more evenly, so that fewer runs give the same accuracy of means and indices.
-        measures: `kind:signal`, such as "max:deviation.horizontal"; by default max and rms of every signal whose name
+        measures: `kind:signal`, such as "peak:deviation.horizontal"; by default peak and rms of every signal whose name
             begins with deviation or error, or else where the joints end.
         keep: signals (patterns) whose curves are kept, at `points` places (300 by default) along time or the signal
             `along`, over the range that this has in the scenario itself.

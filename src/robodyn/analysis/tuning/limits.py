@@ -3,7 +3,7 @@
 margin>=6 dB               gain margin of every sampled loop, down and up
 phase:x.*>=45 deg          phase margin of the loops that a pattern names
 delay>=now                 delay margin, not less than the least of these loops is with the given gains
-max:torque<=12 N m         a measure of a signal, of the worst case
+peak:torque<=12 N m         a measure of a signal, of the worst case
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def count_windows(measure: Measure, least: bool = False) -> int:
     Args:
         least: whether the measure has a lower limit.
     """
-    return WINDOWS if measure.kind in (("smallest",) if least else ("max", "largest")) else 1
+    return WINDOWS if measure.kind in (("min",) if least else ("peak", "max")) else 1
 
 
 @dataclass

@@ -80,7 +80,7 @@ def tune_gains(
         what: the scenario, or its system.
         free: numbers, also by patterns, or "gains" for all gains of sampled blocks.
         minimise: `kind:signal`, such as "rms:deviation.vertical".
-        limits: texts such as "margin>=6 dB", "phase>=45 deg", "max:axis1.torque<=10 N m"; see `tuning.limits`.
+        limits: texts such as "margin>=6 dB", "phase>=45 deg", "peak:axis1.torque<=10 N m"; see `tuning.limits`.
         bounds: name -> (lower, upper); a tenth to ten times of the given value by default.
         vary, random, runs, seed: cases, as `plan_sweep` takes them; every one is simulated and linearised.
         over: "worst" minimises the worst case, "mean" the mean of all.
@@ -146,7 +146,7 @@ def _check(
         flaws.add(f"minimise {minimise}", f"names {len(found)} signals", "name one")
     kept = read_limits(flaws, limits, system)
     for one in (*found, *(limit.what for limit in kept)):
-        if isinstance(one, Measure) and one.kind == "max_time":
+        if isinstance(one, Measure) and one.kind == "time_of_peak":
             flaws.add(one.name, "has no slopes by the gains: it leaps from row to row", "name another measure")
     cases = make_cases(flaws, system, *varied)
     for name in set(names) & set(cases.names):

@@ -86,7 +86,7 @@ function makeSweepForm(desk, job) {
   const from = makeField("from", "", { wide: "short", id: "sweep-from" });
   const to = makeField("to", "", { wide: "short", id: "sweep-to" });
   const count = makeField("runs", "21", { wide: "short", id: "sweep-count" });
-  const measure = makeField("measure, such as max:SIGNAL", "", { wide: "wide", id: "sweep-measure" });
+  const measure = makeField("measure, such as peak:SIGNAL", "", { wide: "wide", id: "sweep-measure" });
   let random = false;
   number.field.addEventListener("change", () => {
     const known = desk.numbers.get(number.field.value);

@@ -1,0 +1,71 @@
+"""Checked simulation: what happens, and is a sampled loop unstable that makes it happen?
+
+This is the public `simulate`. It knows of linear models, which the simulation itself does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from robodyn.assembly import assemble
+from robodyn.model import Recording, Scenario, Solver
+from robodyn.results import Run
+from robodyn.simulation import simulator
+from robodyn.simulation.simulator import Progress, Target
+
+
+def simulate(
+    what: Target,
+    solver: Solver | None = None,
+    *,
+    start: Run | None = None,
+    parameters: Mapping[str, float] | None = None,
+    recording: Recording | None = None,
+    certify: bool = False,
+    progress: Progress | None = None,
+    on_compile: Callable[[str], None] | None = None,
+) -> Run:
+    """Simulate a scenario from its start to its end.
+
+    The sampled loops of a scenario are checked: one that is unstable at the start is a warning of the run, and a
+    cause in the sentence of a run that could not be carried through. What was assembled or compiled before, for
+    many runs, is not checked again: see `check_loops`.
+
+    Args:
+        what: a scenario (traced and compiled here), or one made ready before, for many runs; or a sequence of them,
+            or their `Phases`, made ready before.
+        start: a run to go on from: its end time, states and memory, as far as this system has them by name.
+        solver: settings; by default those that a system was compiled for, or the scenario's own.
+        parameters: tunable numbers to change for this run only, without compiling again.
+        recording: what to keep; the scenario's own by default.
+        certify: simulate it again by another method with tighter tolerances: the run then has the error of every
+            signal and event, as `errors`.
+        progress: called now and then with (time, step, steps).
+        on_compile: called with a sentence before a compilation that no cache could spare.
+
+    Returns:
+        The run, also where the simulation could not go on: see its outcome.
+    """
+    warnings: list[str] = []
+    if isinstance(what, Scenario) and any(block.sampled for block in what.machine.blocks):
+        from robodyn.analysis.linear.loop_check import find_loop_warnings
+
+        what = assemble(what, signals=recording.signals if recording else ())
+        warnings = find_loop_warnings([what], parameters=parameters)
+    run = simulator.simulate(
+        what,
+        solver,
+        start=start,
+        parameters=parameters,
+        recording=recording,
+        certify=certify,
+        progress=progress,
+        on_compile=on_compile,
+    )
+    if not warnings:
+        return run
+    outcome = run.outcome
+    if not outcome.ok:
+        outcome = replace(outcome, sentence=f"{outcome.sentence}; {warnings[0]}")
+    return replace(run, outcome=outcome, warnings=(*run.warnings, *warnings))
