@@ -16,6 +16,7 @@ from robodyn.analysis.identification.result import JointPrediction
 from robodyn.analysis.measurement.driven import drive_by_data
 from robodyn.analysis.measurement.measured import (
     SignalError,
+    at_ticks,
     compare_signals,
     describe_rates,
     last_as_long,
@@ -60,6 +61,7 @@ def validate(
     efforts: tuple[JointPrediction, ...] = ()
     run, notes, done = None, [], 0
     system = assemble(scenario)
+    data = at_ticks(system, data)
     if method != "inverse":
         try:
             run = _simulate(system, data, inputs)
@@ -73,7 +75,10 @@ def validate(
             notes.append(f"not simulated: {'; '.join(map(str, error.flaws))}")
     if method != "simulation":
         try:
-            efforts, done = _predict(system, data, cutoff), done + 1
+            plan = plan_identification(system, data, offsets=False)
+            truth = plan.base.G @ plan.regressor.given
+            efforts = tuple(predict_joints(plan.regressor, [plan.rows(data, cutoff)], truth, held_out=True))
+            notes, done = [*notes, *plan.notes], done + 1
         except ModelError as error:
             if method == "inverse" or not done:
                 raise
@@ -90,12 +95,6 @@ def _simulate(system: System, data: Run, inputs: Sequence[str]) -> Run:
     match_measured(compared, units)
     recording = Recording(times=tuple(data.time.tolist()), signals=compared.names)
     return simulate(driven.lasting(last_as_long(driven.scenario, data)), recording=recording)
-
-
-def _predict(system: System, data: Run, cutoff: float | None) -> tuple[JointPrediction, ...]:
-    plan = plan_identification(system, data, offsets=False)
-    rows = plan.rows(data, cutoff)
-    return tuple(predict_joints(plan.regressor, [rows], plan.base.G @ plan.regressor.given, held_out=True))
 
 
 def describe_validation(found: Validation) -> str:

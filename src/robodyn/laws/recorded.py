@@ -17,8 +17,17 @@ from robodyn.units import fill_unit
 INTERPOLATIONS = ("held", "linear", "cubic")
 ENDS = ("natural", "clamped")
 AT_TICK = 0.01
-"""How far from a tick a held sample is at it, by the base period and by the distance of its neighbours: clocks of logs
+"""How far from a tick a sample is at it, by the base period and by the distance of its neighbours: clocks of logs
 are rounded to their last digit."""
+
+
+def place_on_ticks(times: np.ndarray, base: Fraction) -> np.ndarray:
+    """Times [s] with those next to a tick exactly at it, to the last bit; base is the period of ticks [s]."""
+    gaps = np.diff(times, prepend=-np.inf, append=np.inf)
+    ticks = np.rint(times / float(base))
+    near = np.abs(times - ticks * float(base)) <= AT_TICK * np.minimum(np.minimum(gaps[1:], gaps[:-1]), float(base))
+    exact = np.array([int(tick) * base.numerator / base.denominator for tick in ticks.tolist()])
+    return np.where(near, exact, times)
 
 
 @dataclass(frozen=True)
@@ -57,15 +66,7 @@ class RecordedReference:
         """
         if self.interpolation != "held":
             return self
-        times = np.asarray(self.times)
-        gaps = np.diff(times, prepend=-np.inf, append=np.inf)
-        ticks = np.rint(times / float(base))
-        near = np.abs(times - ticks * float(base)) <= AT_TICK * np.minimum(np.minimum(gaps[1:], gaps[:-1]), float(base))
-        placed = [
-            int(tick) * base.numerator / base.denominator if at_tick else time
-            for time, tick, at_tick in zip(self.times, ticks.tolist(), near.tolist(), strict=True)
-        ]
-        return replace(self, times=tuple(placed))
+        return replace(self, times=tuple(place_on_ticks(np.asarray(self.times), base).tolist()))
 
     @cached_property
     def coefficients(self) -> np.ndarray:

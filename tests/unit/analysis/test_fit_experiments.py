@@ -14,9 +14,10 @@ from robodyn.analysis.fitting.experiments import Experiment
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.result import describe_fit
 from robodyn.analysis.identification.contest import describe_contest
-from robodyn.errors import ModelError
+from robodyn.analysis.measurement.signal_quality import describe_saturation
+from robodyn.errors import FlawList, ModelError
 from robodyn.model import Block, Recording
-from robodyn.results import Provenance
+from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
 
 SOLVER = Solver("dopri5", rtol=1e-8, atol=1e-10)
 
@@ -164,3 +165,30 @@ def test_the_law_that_made_the_data_wins_by_simulation_and_what_cannot_be_told_i
     assert "not judged" in text
     with pytest.raises(ModelError, match=r"glue: is no law of the contest"):
         compare_laws(servo(), stirred(servo()), ["glue"])
+
+
+def test_a_search_that_comes_to_a_stair_goes_on_by_wide_changes():
+    """At first small changes of the static level act; where the others are right, slipping waits for a held sample."""
+    run = simulate(servo(), recording=Recording(rate=500.0, signals=("rail.position", "drive.torque")))
+    infos = [replace(info, rate=None, kind=kind) for info, kind in zip(run.infos, ("continuous", "held"), strict=True)]
+    noise = np.random.default_rng(0).normal(0, [3e-6, 0.0], run.values.shape)
+    data = replace(run, values=run.values + noise, infos=tuple(infos))
+    free = ["friction.static", "friction.coulomb", "friction.viscous", "cart.mass"]
+    guess = servo(**{"friction.static": 9.0, "friction.coulomb": 5.5})
+    fit = fit_parameters(guess, data, free, inputs=["drive.torque"])
+    assert "friction.static acts in steps" in fit.jacobian
+    assert fit.values["friction.coulomb"] == pytest.approx(6.0, rel=0.02)
+
+
+def test_rest_before_and_after_a_step_is_no_saturation():
+    """A force that stands at its least value while nothing moves; where the cart moves on, the same rows are told."""
+    time = np.arange(200) / 100
+    force = np.where((time > 0.3) & (time < 1.5), 5.0 + np.sin(7 * time), 1.0)
+    place = np.clip(time - 0.35, 0.0, 1.2) + np.random.default_rng(0).normal(0, 1e-4, 200)
+    for moved, refused in ((place, False), (place + time, True)):
+        infos = (SignalInfo("rail.position", "m"), SignalInfo("drive.force", "N"))
+        outcome = Outcome(OutcomeKind.FINISHED, "", 2.0)
+        data = Run(time, np.column_stack([moved, force]), infos, outcome, Provenance("measured"))
+        flaws = FlawList()
+        describe_saturation("drive.force", data, flaws)
+        assert bool(flaws.found) == refused

@@ -9,8 +9,10 @@ from robodyn import Recording, simulate
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.identification.identify import identify
 from robodyn.analysis.measurement.driven import drive_by_data
+from robodyn.analysis.measurement.measured import without
 from robodyn.analysis.validation import describe_validation, validate
 from robodyn.errors import ModelError
+from robodyn.laws import law
 from robodyn.model import (
     Block,
     Body,
@@ -151,3 +153,54 @@ def test_a_current_that_a_drive_gives_beside_its_force_is_its_effort(slide, data
     assert found.numbers["mass.mass"] == pytest.approx(2.0, rel=1e-3)
     with pytest.raises(ModelError, match=r"rail.drive.current: is read by nothing: it would drive nothing"):
         validate(driven, amperes, ["rail.drive.current"])
+    # Whatever stands in for the command in the model is of no account.
+    blocks[0] = Block("rail.wave", "constant_reference", unit="A", parameters={"constant": 0.0})
+    idle = slide.replaced(machine=slide.machine.replaced(blocks=tuple(blocks)))
+    assert identify(idle, amperes).numbers["mass.mass"] == pytest.approx(found.numbers["mass.mass"], rel=1e-9)
+
+
+@law(position="m", force="N")
+def tether(position, *, stiffness):
+    """A spring of one's own, of which no regressor knows."""
+    return {"force": -stiffness * position}
+
+
+@law(velocity="m/s", force="N")
+def brake(velocity, *, damping):
+    return {"force": -damping * velocity}
+
+
+def test_a_measured_force_counts_beside_blocks_of_ones_own_or_it_is_told(slide, data):
+    """The pull of the tether is computed from the measured position, that of the brake from a speed: if measured."""
+    pull = 40.0 * data["rail.position"].values + 6.0 * data["rail.velocity"].values
+    torque = np.array(data.names) == "rail.drive.torque"
+    loaded = replace(data, values=data.values + np.outer(pull, torque))
+    own = (Block("tether", tether, "rail", parameters={"stiffness": 40.0}),
+           Block("brake", brake, "rail", parameters={"damping": 6.0}))  # fmt: skip
+    held = slide.replaced(machine=slide.machine.replaced(blocks=(*slide.machine.blocks, *own)))
+    found = identify(held.with_numbers({"mass.mass": 3.0}), loaded)
+    assert found.numbers["mass.mass"] == pytest.approx(2.0, rel=1e-3)
+    assert "rail.drive.torque as measured and tether.force, brake.force by the model's law" in found.warnings[0]
+    checked = validate(held, loaded, method="inverse")
+    assert checked.efforts[0].percent < 1
+    assert checked.notes == found.warnings[:1]
+    with pytest.raises(ModelError, match=r"rail.drive.torque is not used: brake.force acts on rail too"):
+        identify(held, without(loaded, ["rail.velocity"]))
+
+
+@pytest.mark.parametrize("early", [2e-8, -2e-8])
+def test_rows_a_few_nanoseconds_off_a_tick_are_compared_with_its_sample(slide, early):
+    """A loop of 100 Hz whose log is stamped beside its ticks, also before the start, is met as if at them."""
+    gains = {"proportional": 300.0, "derivative": 30.0}
+    inputs = {"target": "rail.wave.value", "position": "rail.position", "velocity": "rail.velocity"}
+    blocks = (Block("rail.wave", "chirp_reference", parameters=slide.machine.blocks[0].parameters, unit="m"),
+              Block("loop", "pd_control", inputs=inputs, parameters=gains, period=0.01, unit="N"),
+              Block("rail.drive", "torque_source", "rail", {"command": "loop.command"}))  # fmt: skip
+    looped = slide.replaced(machine=slide.machine.replaced(blocks=blocks))
+    log = simulate(looped, recording=Recording(rate=100.0, signals=("rail.position", "rail.drive.torque")))
+    log = replace(log, infos=tuple(replace(info, kind="continuous", rate=None) for info in log.infos))
+    for shifted in (log.time - early, np.maximum(log.time - early, 0.0)):
+        errors = validate(looped, replace(log, time=shifted), method="simulation").signals
+        assert max(error.percent for error in errors) < 1e-3
+    fit = fit_parameters(looped.with_numbers({"mass.mass": 2.2}), replace(log, time=log.time - early), ["mass.mass"])
+    assert fit.values["mass.mass"] == pytest.approx(2.0, rel=1e-6)

@@ -102,7 +102,7 @@ def _refuse_saturated(one: Experiment, units: Mapping[str, str]) -> None:
     for info in one.data.infos:
         unit = info.unit or units.get(info.name, "")
         if info.name not in kept and info.kind == "continuous" and unit in EFFORTS:
-            describe_saturation(info.name, one.data[info.name].values, flaws)
+            describe_saturation(info.name, one.data, flaws)
     flaws.raise_if_any(one.label)
 
 

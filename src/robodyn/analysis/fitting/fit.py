@@ -36,7 +36,7 @@ from robodyn.analysis.fitting.result import Fit, FitStart
 from robodyn.analysis.fitting.scaling import Bounds, Scale
 from robodyn.analysis.fitting.search_space import SearchSpace, make_search_space
 from robodyn.analysis.fitting.summary import summarise_fit
-from robodyn.analysis.measurement.measured import describe_rates
+from robodyn.analysis.measurement.measured import at_ticks, describe_rates
 from robodyn.analysis.sensitivity.variation import assemble_tunable
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Scenario, Solver, describe
@@ -104,6 +104,7 @@ def fit_parameters(
     """
     experiments = list_experiments(data)
     system = assemble_tunable(scenario, [*free, *each])
+    experiments = [dataclasses.replace(one, data=at_ticks(system, one.data)) for one in experiments]
     check_request(system, experiments, free, each, starts)
     fitted, whole = split_experiments(experiments, inputs, held_out)
     residuals = make_residuals(
@@ -119,10 +120,9 @@ def fit_parameters(
             found.append(start)
             kept.save([dataclasses.astuple(start) for start in found])
         z, best = _choose_best(found[:starts], residuals.scales)
+        residuals.stepwise = tuple(sorted({*residuals.stepwise, *_find_stepwise(residuals, z)}))
         residuals, z = _weigh(residuals, space, z, noise)
-        flaws = find_unidentifiable(residuals.slopes(z), [scale.number.name for scale in residuals.scales])
-        if flaws:
-            raise ModelError(flaws, "fit: at the best fit found")
+        _check_end(residuals, space.values(z), z)
         fit = summarise_fit(residuals, space, z, tuple(found[:starts]), best, noise is not None, whole)
         notes = [note for one in fitted for note in describe_rates(scenario, one)]
     return dataclasses.replace(fit, warnings=(*fit.warnings, *dict.fromkeys(notes)))
@@ -199,6 +199,18 @@ def _check_effects(residuals: Residuals) -> None:
         raise ModelError(flaws, "fit")
 
 
+def _check_end(residuals: Residuals, values: Floats, z: Floats) -> None:
+    """Refuse a search that came to where parameters have lost their effect, with the values there."""
+    names = [scale.number.name for scale in residuals.scales]
+    flaws = find_unidentifiable(residuals.slopes(z), names)
+    if not flaws:
+        return
+    found = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, values, strict=True))
+    remedy = "the data do tell it near the given values: start nearer to the truth, give bounds or more starts"
+    flaws = [Flaw(flaw.path, flaw.what, remedy) for flaw in flaws]
+    raise ModelError(flaws, f"fit: where the search ended, at {found}")
+
+
 def _find_stepwise(residuals: Residuals, z: Floats) -> tuple[int, ...]:
     """Parameters whose small changes do nothing and whose finite ones do: they act where a sample exceeds something."""
     idle = find_idle(residuals.slopes(z))
@@ -242,7 +254,14 @@ def _search(residuals: Residuals, space: SearchSpace, begin: Floats) -> FitStart
     limits = lower - origin, upper - origin
     first = np.clip(np.ones(len(begin)), *limits)
     done = least_squares(deviate, first, slope, limits, method="trf", **options)
-    found = tuple(space.values(space.scaled(origin + done.x)).tolist())
+    z = space.scaled(origin + done.x)
+    steps = _find_stepwise(residuals, z)
+    if set(steps) - set(residuals.stepwise):
+        # On a stair of the cost, where small changes do nothing, wide ones show the way on.
+        residuals.stepwise = tuple(sorted({*residuals.stepwise, *steps}))
+        further = _search(residuals, space, space.coordinates(z))
+        return dataclasses.replace(further, begin=values, evaluations=residuals.evaluations - before)
+    found = tuple(space.values(z).tolist())
     return FitStart(values, found, float(done.cost), residuals.evaluations - before, str(done.message))
 
 

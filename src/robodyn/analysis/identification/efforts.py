@@ -1,13 +1,14 @@
 """Measured efforts: from which measured signals follow the forces that drives put on the joints?
 
-A drive's force is a signal of the scenario, `elbow.drive.torque`. It is taken from the data by that name, or as
-`elbow.effort`, or computed by the drive's own law where the data have all that it depends on, such as a current that is
-a state, or another output of the drive, such as the current of a current source, of which it is a multiple.
+A drive's force is a signal of the scenario, `elbow.drive.torque`. It is taken from the data by that name, or computed
+by the drive's own law where the data have all that it depends on, such as a current that is a state, or another output
+of the drive, such as the current of a current source, of which it is a multiple. Where several blocks act on a joint
+each force is found by itself; `elbow.effort` is all of them together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,42 +18,66 @@ import numpy as np
 from robodyn.analysis.identification.regressor import passive_blocks
 from robodyn.assembly import System
 from robodyn.errors import Flaw, ModelError
+from robodyn.laws import arguments_of
+from robodyn.model.outputs import name_results
 from robodyn.results import Run
 from robodyn.results.signal import Floats
 from robodyn.symbolic.tables import spell_out
 
 PROBE, PROBES = 1e-2, 8
-"""Size and number of random states at which a force is compared with another output of its drive."""
+"""Size and number of random arguments at which a force is compared with another output of its law."""
 SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class Effort:
-    """The force on a joint or coordinate, and the data's signals that it is computed from."""
+class Force:
+    """One force, and the data's signals that it is computed from by a function; None for what is measured itself."""
 
-    on: str
+    signal: str
     signals: tuple[str, ...]
-    function: Any
-    """Of these signals; None for the sum of them."""
+    function: Any = None
 
     def of(self, data: Run) -> Floats:
         columns = [data[name].values for name in self.signals]
         if self.function is None:
-            return np.sum(columns, axis=0)
-        return np.array(self.function.map(len(columns[0]))(np.vstack(columns))).ravel()
+            return columns[0]
+        table = np.vstack([np.zeros((0, len(data.time))), *columns])
+        return np.array(self.function.map(len(data.time))(table)).ravel()
 
 
-def find_efforts(system: System, data: Run) -> list[Effort]:
-    """Efforts of all drives that the data tell."""
+@dataclass(frozen=True)
+class Effort:
+    """What all drives put on a joint or coordinate, and what there is to say about where it comes from."""
+
+    on: str
+    forces: tuple[Force, ...]
+    note: str = ""
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """Of the data."""
+        return tuple(dict.fromkeys(name for force in self.forces for name in force.signals))
+
+    def of(self, data: Run) -> Floats:
+        return np.sum([force.of(data) for force in self.forces], axis=0)
+
+
+def find_efforts(system: System, data: Run) -> tuple[list[Effort], list[str]]:
+    """Efforts of all drives that the data tell, and a sentence on each measured force that is of no use."""
     drives = drives_of(system)
-    places = list(dict.fromkeys([*drives, *system.motion.coordinates]))
-    found = [effort for place in places for effort in _effort(system, place, drives.get(place, []), data)]
-    if not found:
+    efforts, notes = [], []
+    for place in dict.fromkeys([*drives, *system.motion.coordinates]):
+        found = _effort(system, place, drives.get(place, []), data)
+        if isinstance(found, Effort):
+            efforts.append(found)
+            found = found.note
+        notes += [found] if found else []
+    if not efforts:
         known = ", ".join(signal for signals in drives.values() for signal in signals) or "none of the model's drives"
         what = f"have no force of a drive: {known}"
         remedy = "name a column like one of them, or JOINT.effort, in a mapping"
-        raise ModelError([Flaw("signals", what, remedy)], "measured data")
-    return found
+        raise ModelError([Flaw("signals", what, remedy), *(Flaw("signals", note) for note in notes)], "measured data")
+    return efforts, notes
 
 
 def drives_of(system: System) -> dict[str, list[str]]:
@@ -65,40 +90,65 @@ def drives_of(system: System) -> dict[str, list[str]]:
     return found
 
 
-def _effort(system: System, place: str, signals: list[str], data: Run) -> Iterator[Effort]:
+def _effort(system: System, place: str, signals: Sequence[str], data: Run) -> Effort | str:
+    """The effort on a place, or why a force that was measured there does not give it."""
     if f"{place}.effort" in data:
-        yield Effort(place, (f"{place}.effort",), None)
-    elif signals and all(signal in data for signal in signals):
-        yield Effort(place, tuple(signals), None)
-    elif signals:
-        outputs = dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
-        total = sum((outputs[signal] for signal in signals), ca.SX(0))
-        names = _inputs_of(system, total)
-        if names and all(name in data for name in names):
-            yield Effort(place, tuple(names), _function(system, total, names))
-        elif len(signals) == 1:
-            yield from _by_output(system, place, signals[0], outputs, data)
+        return Effort(place, (Force(f"{place}.effort", (f"{place}.effort",)),))
+    forces = {signal: _force(system, signal, data) for signal in signals}
+    told = [signal for signal, force in forces.items() if force and force.signals]
+    measured = ", ".join(signal for signal in told if signal in data)
+    others = ", ".join(signal for signal in signals if signal not in data)
+    unknown = ", ".join(signal for signal, force in forces.items() if force is None)
+    if told and not unknown:
+        note = f"{place}: the effort is {measured} as measured and {others} by the model's law"
+        return Effort(place, tuple(filter(None, forces.values())), note if measured and others else "")
+    if not measured:
+        return ""
+    what = f"{measured} is not used: {unknown} acts on {place} too, and the data do not tell it"
+    return f"{what}; name what its law depends on, or all together as {place}.effort, in a mapping"
 
 
-def _by_output(system: System, place: str, force: str, outputs: Mapping[str, ca.SX], data: Run) -> Iterator[Effort]:
-    """The force as a multiple of another measured output of its drive, such as the current."""
-    owner = force.rpartition(".")[0]
-    for name in (n for n in outputs if n.rpartition(".")[0] == owner and n != force and n in data):
-        factor = _factor(system, outputs[force], outputs[name])
+def _force(system: System, signal: str, data: Run) -> Force | None:
+    """One force by the data; of no signals where it is a constant of the model, None where they do not tell it."""
+    if signal in data:
+        return Force(signal, (signal,))
+    outputs = dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
+    columns, other = _columns(system), ca.vertcat(system.symbols.t, system.symbols.d)
+    depends = ca.which_depends(outputs[signal], ca.vertcat(*columns.values()), 1, False)
+    names = [name for name, used in zip(columns, depends, strict=True) if used]
+    computed = not any(ca.which_depends(outputs[signal], other, 1, False)) and all(name in data for name in names)
+    if computed and names:
+        return Force(signal, tuple(names), _function(system, outputs[signal], [columns[name] for name in names]))
+    owner = signal.rpartition(".")[0]
+    for name in (n for n in outputs if n.rpartition(".")[0] == owner and n != signal and n in data):
+        factor = _factor(system, signal, name)
         if factor is not None:
             given = ca.SX.sym("given")
-            yield Effort(place, (name,), ca.Function("effort", [given], [factor * given]))
-            return
+            return Force(signal, (name,), ca.Function("force", [given], [factor * given]))
+    return Force(signal, (), _function(system, outputs[signal], [])) if computed else None
 
 
-def _factor(system: System, force: ca.SX, other: ca.SX) -> float | None:
-    """How many times one expression another is, whatever the state; None where that is no constant."""
-    symbols = system.symbols
-    pair = ca.substitute([force, other], [symbols.p], [ca.SX([number.value for number in system.parameters])])
-    both = spell_out(ca.Function("pair", [symbols.t, symbols.x, symbols.d, symbols.m], pair))
+def _factor(system: System, force: str, other: str) -> float | None:
+    """How many times another output of its block a force is, whatever the block reads; None where it is no constant."""
+    owner = force.rpartition(".")[0]
+    block = next((block for block in system.scenario.machine.all_blocks if block.name == owner), None)
+    if block is None or not block.native or block.model is not None:
+        return None
+    symbols, arguments = list[ca.SX](), dict[str, Any]()
+    for name in (argument.name for argument in arguments_of(block.function)):
+        count = len(block.inputs[name]) if isinstance(block.inputs.get(name), tuple) else 0
+        own = [ca.SX.sym(name) for _ in range(max(count, 1))]
+        arguments[name] = block.parameters.get(name, tuple(own) if count else own[0])
+        symbols += [] if name in block.parameters else own
+    results = name_results(block, block.function(**arguments))
+    keys = [signal.removeprefix(f"{owner}.") for signal in (force, other)]
+    if not all(key in results for key in keys):
+        return None
+    pair = [ca.SX(results[key]) for key in keys]
+    both = spell_out(ca.Function("pair", [ca.vertcat(ca.SX(0, 1), *symbols)], pair))
     rng = np.random.default_rng(0)
-    sizes = [column.numel() for column in (symbols.t, symbols.x, symbols.d, symbols.m)]
-    found = np.array([[float(v) for v in both(*(rng.normal(0, PROBE, n) for n in sizes))] for _ in range(PROBES)])
+    probes = [both(rng.normal(0, PROBE, len(symbols))) for _ in range(PROBES)]
+    found = np.array([[float(value) for value in probe] for probe in probes])
     if not np.isfinite(found).all() or not np.any(found[:, 1]):
         return None
     factor = float(found[:, 0] @ found[:, 1] / (found[:, 1] @ found[:, 1]))
@@ -106,24 +156,17 @@ def _factor(system: System, force: ca.SX, other: ca.SX) -> float | None:
     return factor if factor and left <= SAME * np.abs(found[:, 0]).max() else None
 
 
-def _columns(system: System) -> dict[str, ca.SX]:
+def _columns(system: System) -> Mapping[str, ca.SX]:
     """States and memory by name."""
     states = [(info.name, system.symbols.x[k]) for k, info in enumerate(system.states)]
     memory = [(info.name, system.symbols.m[k]) for k, info in enumerate(system.memory)]
     return dict([*states, *memory])
 
 
-def _inputs_of(system: System, total: ca.SX) -> list[str]:
-    columns = _columns(system)
-    table = ca.vertcat(*columns.values())
-    depends = ca.which_depends(total, table, 1, False)
-    return [name for name, used in zip(columns, depends, strict=True) if used]
-
-
-def _function(system: System, total: ca.SX, names: list[str]) -> Any:
-    columns = _columns(system)
-    given = ca.SX.sym("given", len(names))
-    old = ca.vertcat(*(columns[name] for name in names), system.symbols.p)
+def _function(system: System, force: ca.SX, columns: Sequence[ca.SX]) -> Any:
+    """A force by columns of the data, numbers as the scenario has them."""
+    given = ca.SX.sym("given", len(columns))
+    old = ca.vertcat(*columns, system.symbols.p)
     new = ca.vertcat(given, ca.SX([number.value for number in system.parameters]))
-    plain = ca.substitute([total], [old], [new])[0]
-    return spell_out(ca.Function("effort", [given], [plain]))
+    plain = ca.substitute([force], [old], [new])[0]
+    return spell_out(ca.Function("force", [given], [plain]))

@@ -63,7 +63,8 @@ def identify(
     _check(runs, cutoff, held_out)
     plan = plan_identification(scenario, runs[0], offsets)
     fitted, held = split_rows([plan.rows(run, cutoff) for run in runs], held_out)
-    return _summarise(plan.regressor, plan.base, plan.estimate(fitted, robust), fitted, held)
+    found = _summarise(plan.regressor, plan.base, plan.estimate(fitted, robust), fitted, held)
+    return replace(found, warnings=(*plan.notes, *found.warnings))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +73,7 @@ class IdentificationPlan:
 
     Attributes:
         jacobians: how each effort acts on the joints, (n_efforts, n); usable: joints all of whose drives are measured.
+        notes: sentences on where efforts come from.
     """
 
     system: System
@@ -80,6 +82,7 @@ class IdentificationPlan:
     efforts: tuple[Effort, ...]
     jacobians: Floats
     usable: np.ndarray
+    notes: tuple[str, ...]
 
     @cached_property
     def reduced(self) -> Regressor:
@@ -101,13 +104,14 @@ def plan_identification(what: Scenario | System, example: Run, offsets: bool = T
     """Regressor, base parameters and efforts for recordings with the signals of an example."""
     system = what if isinstance(what, System) else assemble(what)
     regressor = make_regressor(system)
-    efforts = find_efforts(system, example)
+    efforts, notes = find_efforts(system, example)
     jacobians, usable = _act_on_joints(system, regressor, efforts)
     if offsets:
         units = [system.signals[system.signal_names.index(f"{e.on}.position")].unit for e in efforts]
         forces = ["N m" if unit == "rad" else "N" for unit in units]
         regressor = regressor.with_offsets([effort.on for effort in efforts], forces, jacobians)
-    return IdentificationPlan(system, regressor, find_base_parameters(regressor), tuple(efforts), jacobians, usable)
+    base = find_base_parameters(regressor)
+    return IdentificationPlan(system, regressor, base, tuple(efforts), jacobians, usable, tuple(notes))
 
 
 def _check(runs: Sequence[Run], cutoff: float | None, held_out: float) -> None:

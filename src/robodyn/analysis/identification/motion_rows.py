@@ -16,10 +16,11 @@ import numpy as np
 
 from robodyn.analysis.identification.efforts import Effort
 from robodyn.analysis.identification.regressor import Regressor
-from robodyn.analysis.measurement.data_sheet import assess_clock
+from robodyn.analysis.measurement.data_sheet import GAP, assess_clock
 from robodyn.analysis.measurement.filtering import ANTI_ALIAS, LowPass, differentiate, resample
+from robodyn.analysis.measurement.measured import without
 from robodyn.analysis.measurement.signal_quality import assess_signal, describe_saturation, estimate_noise
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.results import Run
 from robodyn.results.signal import Floats
 
@@ -65,7 +66,7 @@ def check_data(regressor: Regressor, efforts: Sequence[Effort], data: Run) -> No
             flaws.add(f"{joint}.position", "is not in the data", f"{remedy}; a mapping names it")
     kept = data.provenance.description.get("saturation_kept", [])
     for name in (name for effort in efforts for name in effort.signals if name not in kept):
-        describe_saturation(name, data[name].values, flaws)
+        describe_saturation(name, data, flaws)
     flaws.raise_if_any("measured data")
 
 
@@ -77,17 +78,18 @@ def choose_cutoff(data: Run, joints: Sequence[str]) -> float:
         s^2 (2 / r) (2 pi)^4 f^5 / 5
     """
     rate = assess_clock(data.time).rate
-    even = resample(data, rate, filtered=False)
     lowest, highest = 4 * rate / len(data.time), rate / 6
     found = highest
     for joint in joints:
-        q = even[f"{joint}.position"].values
+        only = without(data, [name for name in data.names if name != f"{joint}.position"])
+        q = _even(only, rate, highest).values[:, 0]
         quality = assess_signal(q)
         noise = max(np.nan_to_num(quality.noise), quality.quantum / 12**0.5, 1e-300)
         own = highest
         if np.nanstd(q) <= HELD * noise:
             continue
         for _ in range(4):
+            q = _even(only, rate, own).values[:, 0]
             a = differentiate(differentiate(LowPass(own)(q, rate), rate), rate)
             allowed = NOISY * float(np.nanvar(a)) * 5 * rate / (2 * (2 * np.pi) ** 4 * noise**2)
             own = float(np.clip(allowed**0.2, lowest, own))
@@ -111,8 +113,8 @@ def make_rows(
     """
     check_data(regressor, efforts, data)
     rate = assess_clock(data.time).rate
-    even = resample(data, rate, filtered=False)
     chosen = choose_cutoff(data, regressor.joints) if cutoff is None else cutoff
+    even = _even(data, rate, chosen)
     q = LowPass(chosen)(np.column_stack([even[f"{joint}.position"].values for joint in regressor.joints]), rate)
     v = differentiate(q, rate)
     a = differentiate(v, rate)
@@ -135,10 +137,24 @@ def make_rows(
         & _away_from(np.logical_not(present), slow, chosen)[:, None]
         & _sliding(regressor, q, v, slow, chosen)
     )
+    if not used.any():
+        gaps = len(assess_clock(data.time).gaps)
+        what = f"no rows are left: a low-pass of {chosen:.3g} Hz mixes rows over {NEAR / chosen:.3g} s"
+        remedy = "log longer without them, move faster, or give a higher cutoff"
+        raise ModelError([Flaw("rows", f"{what}, and there are {gaps} gaps and joints that stand still", remedy)],
+                         "measured data")  # fmt: skip
     thin = slice(None, None, max(int(slow / (PER_CUTOFF * chosen)), 1))
     return Rows(
         time[thin], np.nan_to_num(Y)[thin], np.nan_to_num(forces)[thin], used[thin], slow / (thin.step or 1), chosen
     )
+
+
+def _even(data: Run, rate: float, cutoff: float) -> Run:
+    """Even rows; gaps too short for what a low-pass leaves, such as stumbles of a clock, are interpolated.
+
+    Parts on both sides of a longer gap are filtered by themselves, and the rows near it are lost.
+    """
+    return resample(data, rate, filtered=False, widest_gap=max(GAP / rate, 1 / (OVERSAMPLED * cutoff)))
 
 
 def _sliding(regressor: Regressor, q: Floats, v: Floats, rate: float, cutoff: float) -> np.ndarray:

@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.analysis.measurement.data_sheet import assess_clock
+from robodyn.assembly import System
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.files.samples import DataMapping, Samples, read_mapping, read_samples
+from robodyn.laws.recorded import AT_TICK, place_on_ticks
 from robodyn.model import Scenario
 from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
 from robodyn.units import same_quantity
@@ -75,6 +77,19 @@ def match_measured(data: Run, signals: dict[str, str]) -> None:
     for row in np.flatnonzero(np.diff(data.time) <= 0)[:10] + 1:
         flaws.add("time", f"{data.time[row]:g} s is there twice, at row {row + 1} again", "leave one of these rows out")
     flaws.raise_if_any("measured data")
+
+
+def at_ticks(system: System, data: Run) -> Run:
+    """The data with rows that are next to a tick of the model's sampled blocks, or to the start, at it.
+
+    A row that a logger stamps some nanoseconds before a tick would meet the sample before.
+    """
+    time, base = data.time.copy(), system.discrete.base_period
+    if base is not None:
+        time = place_on_ticks(time, base)
+    if time.size > 1 and abs(time[0]) <= AT_TICK * (time[1] - time[0]):
+        time[0] = 0.0
+    return replace(data, time=time)
 
 
 def last_as_long(scenario: Scenario, data: Run) -> Scenario:

@@ -8,11 +8,13 @@ The noise is that of differences of high order, in which smooth motion vanishes 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from robodyn.errors import FlawList
+from robodyn.results import Run
 from robodyn.results.signal import Floats
 
 ORDER = 4
@@ -21,6 +23,8 @@ SPIKE = 10.0
 """Distance from both neighbours, by the noise or the step of the values, beyond which a sample is a spike."""
 LEAST_HELD = 5
 """Samples in a row at the greatest value that are a saturation; a peak of a smooth signal has fewer."""
+STILL = 6.0
+"""Range of a signal at rest, by its noise."""
 MOST_LEVELS = 1 << 16
 """Different values beyond which a signal is not looked at for steps."""
 
@@ -125,12 +129,31 @@ def find_saturation(stretches: list[Stretch], y: Floats) -> tuple[Stretch, ...]:
     return tuple(s for s in stretches if s.value in ends and s.count >= LEAST_HELD)
 
 
-def describe_saturation(name: str, values: Floats, flaws: FlawList) -> None:
-    """A flaw, with rows and remedy, where a measured effort stays at its limit."""
-    present = np.isfinite(values)
-    stretches = find_saturation(find_stretches(np.flatnonzero(present), values[present]), values[present])
+def describe_saturation(name: str, data: Run, flaws: FlawList) -> None:
+    """A flaw, with rows and remedy, where a measured effort stays at its limit; rest before a step is none."""
+    present = np.isfinite(data[name].values)
+    rows, y = np.flatnonzero(present), data[name].values[present]
+    others = [data[other].values for other in data.names if other != name]
+    stretches = [s for s in find_saturation(find_stretches(rows, y), y) if not _is_rest(s, others)]
     if stretches:
         worst = max(stretches, key=lambda stretch: stretch.count)
         what = f"is saturated at {worst.value:.5g}: rows {worst.start + 1} to {worst.end + 1}"
         remedy = 'limit = ... in a mapping leaves such rows out, saturation = "keep" takes them as they are'
         flaws.add(name, f"{what} and {sum(s.count for s in stretches) - worst.count} more", remedy)
+
+
+def _is_rest(stretch: Stretch, others: Sequence[Floats]) -> bool:
+    """Whether nothing else that was measured moves in these rows beyond its noise and its steps.
+
+    Before the first motion and after the last one half of the rows will do: signals that come late rest longer.
+    """
+    start, end, half = stretch.start, stretch.end + 1, (stretch.count + 1) // 2
+    for y in others:
+        rows = slice(start, start + half if start == 0 else end)
+        if end == len(y):
+            rows = slice(end - half, end)
+        piece, own = (part[np.isfinite(part)] for part in (y[rows], y))
+        still = STILL * np.nan_to_num(estimate_noise(own)[0]) + 2 * find_quantum(own)
+        if piece.size and np.ptp(piece) > still:
+            return False
+    return bool(others)
