@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn import Recording, assemble, simulate
+from robodyn import Recording, assemble, read_scenario, simulate, write_scenario
 from robodyn_studies.catalog import rx90_hold, rx90_weld
 from robodyn_studies.catalog import rx90_parameters as rx
 from robodyn_studies.catalog.rx90 import weld_angles
@@ -159,3 +159,57 @@ def test_elastic_gears_sag_by_what_they_hold_and_stay_there():
         twist = run[f"drive{k}_twist.position"].values
         # Torques are those at the angles without sag, 1e-3 of them off; a count of an encoder is up to 0.5 urad.
         np.testing.assert_allclose(twist, -torques[k - 1] / axis.stiffness, rtol=2e-3, atol=5e-7)
+
+
+@pytest.mark.parametrize("options", [{}, {"elastic": True}, {"flexible": True}], ids=str)
+def test_the_weld_written_to_a_file_runs_bit_equal(tmp_path, options):
+    """Its path is a table of points and speeds, and with it all that measures how far the tool is from it."""
+    weld = dataclasses.replace(rx90_weld(**options), duration=0.6)
+    write_scenario(weld, tmp_path / "weld.toml")
+    assert "[paths.path]" in (tmp_path / "weld.toml").read_text()
+    again = read_scenario(tmp_path / "weld.toml")
+    described, read = simulate(weld), simulate(again)
+    assert described.names == read.names
+    assert all(np.array_equal(described[name].values, read[name].values) for name in described.names)
+
+
+def test_another_line_law_and_speed_are_changes_of_its_file(tmp_path):
+    write_scenario(rx90_weld(), tmp_path / "weld.toml")
+    text = (tmp_path / "weld.toml").read_text()
+    text = text.replace("start = [0.6, -0.6,", "start = [0.6, -0.2,").replace("speed = 0.2", 'speed = "400 mm/s"')
+    moved = read_scenario(written(tmp_path / "moved.toml", text))
+    run = simulate(dataclasses.replace(moved, duration=0.1))
+    assert any("path 'path' begins" in sentence and "at_rest" in sentence for sentence in run.warnings)
+    # Without start values the robot is looked for at rest where its path begins.
+    first, last = text.index("[initial]"), text.index("[recording]")
+    text = 'initialisation = "at_rest"\n' + text[:first] + text[last:]
+    law = 'law = "stribeck_friction"\non = "joint3"\nparameters = { coulomb = 15.5, static = 17.8, '
+    law += "stribeck_velocity = 0.05, smoothing_velocity = 0.001, viscous = 5.0 }\n"
+    begin, end = text.index('law = "two_way_lugre_friction"\non = "joint3"'), text.index('[blocks."joint4.friction"]')
+    other = read_scenario(written(tmp_path / "other.toml", text[:begin] + law + "\n" + text[end:]))
+    run = simulate(dataclasses.replace(other, duration=0.4 / 0.2 + 1.5))
+    assert not run.warnings
+    assert abs(run["tool.position.y"].values[0] + 0.2) < 1e-4
+    assert abs(run["tool.position.y"].final - 0.6) < 1e-4
+    assert run["deviation.distance"].values.max() < 0.5e-3
+
+
+def written(path, text):
+    path.write_text(text)
+    return path
+
+
+def test_a_path_that_outlasts_the_run_is_reported():
+    run = simulate(rx90_weld().with_numbers({"path.speed": 0.1}), recording=Recording(signals=("path.s",)))
+    (sentence,) = (one for one in run.warnings if "not finished" in one)
+    assert "'path'" in sentence
+    assert "12.4" in sentence
+    assert "6.85 s" in sentence
+    assert f"{run['path.s'].final:.4g} of 1.2 m" in sentence
+    assert not simulate(rx90_weld()).warnings
+
+
+def test_friction_that_slides_with_more_than_it_holds_is_reported():
+    changed = {"joint3.friction.coulomb": 40.0}
+    sentences = simulate(dataclasses.replace(rx90_weld(), duration=0.01).with_numbers(changed)).warnings
+    assert any("joint3.friction: coulomb = 40 N m is above static = 18.7" in sentence for sentence in sentences)

@@ -268,17 +268,22 @@ def test_a_start_that_does_not_fit_its_controller_is_said():
     known = [info.name for info in system.states] + ["velocity_loop.error_sum", "encoder.previous"]
     start = {name: values[name] for name in known if name != "energy.work"}
     given = servo(initialisation="given").replaced(initial=start)
-    assert simulate(given).warnings == ()
-    (unread,) = simulate(given.replaced(initial=start | {"encoder.previous": 0.0})).warnings
+
+    def warnings_of(scenario):
+        """On the start alone: these short runs leave their reference unfinished, and the loop is too fast."""
+        return [sentence for sentence in simulate(scenario).warnings if sentence.startswith("the start")]
+
+    assert not warnings_of(given)
+    (unread,) = warnings_of(given.replaced(initial=start | {"encoder.previous": 0.0}))
     assert "for 1 ms 'encoder.measured_rate' 300" in unread
     late = servo(initialisation="given", delay=2e-3).replaced(initial=start)
-    (held,) = simulate(late).warnings
+    (held,) = warnings_of(late)
     assert "for 2 ms 'velocity_loop.torque_command' 0 instead of -11" in held
-    (sagging,) = simulate(given.with_numbers({"gear.stiffness": 4000.0})).warnings
+    (sagging,) = warnings_of(given.with_numbers({"gear.stiffness": 4000.0}))
     assert "the start does not balance, though references stand still: forces on 'motor' are 11" in sagging
     assert all("initialisation = 'at_rest'" in one for one in (unread, held, sagging))
     step = given.replaced(initial=start).with_numbers({"goal.start": 0.2, "goal.target": 0.2})
-    assert simulate(step).warnings == ()
+    assert not warnings_of(step)
 
 
 def test_an_unknown_start_is_refused():

@@ -10,13 +10,14 @@ import typer
 from robodyn.cli.answers import draw, drawing
 from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.cli.loops import tell_notes
-from robodyn.cli.targets import load_scenario, phases_of, read_settings, refuse_other
+from robodyn.cli.targets import load_single, refuse_other
 from robodyn.errors import ModelError
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.modes import Mode, ModeSet
     from robodyn.assembly import System
 
+FRICTION = ("kept", "none")
 PLACES = ("equilibrium", "start")
 
 
@@ -25,16 +26,31 @@ def show_modes(
     scenario: Annotated[str, typer.Argument(help="Name in the catalogue, or a TOML file.")],
     at: Annotated[str, typer.Option(help="Where to linearise: equilibrium or start.")] = "equilibrium",
     pade: Annotated[int, typer.Option(help="Order of the approximations that find the poles of delays.")] = 8,
+    friction: Annotated[str, typer.Option(help="kept (as it is there) or none.")] = "kept",
+    hold: Annotated[
+        list[str] | None,
+        typer.Option(help="Outputs of blocks that stay as they are there, such as '*.control.current'."),
+    ] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the shapes into this file (.png, .svg, .pdf).")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page on which the shapes swing.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Linearise a scenario and print its modes: frequency, damping, and the states that take most part."""
+    from robodyn.analysis.linear.modes import find_modes
+    from robodyn.assembly import assemble
+
     refuse_other("--at", at, PLACES)
+    refuse_other("--friction", friction, FRICTION)
     if pade < 0:
         raise fail(f"--pade {pade}: must not be negative")
-    found, system = _find(scenario, at, pade, setting or [])
+    system = assemble(load_single(scenario, setting))
+    try:
+        found = find_modes(system, at=at, pade=pade, friction=friction, hold=hold or ())
+    except ModelError:
+        if at == "equilibrium":
+            messages.print("robodyn: note: --at start linearises where the scenario begins")
+        raise
     draw("--plot", plot, lambda reporting, path: reporting.plot_modes(found, path))
     if html is not None:
         _animate(found, system, html)
@@ -45,24 +61,6 @@ def show_modes(
     output.print(f"{'frequency [Hz]':>14}  {'damping':>8}  {'time const. [s]':>15}  states")
     for mode in found:
         output.print(_row(mode, mode in found.free))
-
-
-def _find(name: str, at: str, pade: int, settings: list[str]) -> tuple[ModeSet, System]:
-    from robodyn.analysis.linear.modes import find_modes
-    from robodyn.assembly import assemble
-
-    what = load_scenario(name)
-    what = what.with_numbers(read_settings(settings, what, name))
-    phases = phases_of(what)
-    if len(phases) > 1:
-        raise fail(f"{name} is a sequence of {len(phases)} phases, each with modes of its own: name one scenario")
-    system = assemble(phases[0])
-    try:
-        return find_modes(system, at=at, pade=pade), system
-    except ModelError:
-        if at == "equilibrium":
-            messages.print("robodyn: note: --at start linearises where the scenario begins")
-        raise
 
 
 def _animate(found: ModeSet, system: System, path: Path) -> None:

@@ -35,6 +35,7 @@ class LawInfo:
             (of an angle [rad]), "below Nyquist" (a frequency [Hz] below half the sample rate 1 / period), "whole",
             "increasing" or "non-decreasing", or a comparison with another parameter: "above lower",
             "as many as times"; several rules are separated by ", ".
+        at_least: parameter -> another one that it should not be below; a run warns where it is.
         folded: parameters that are always constants of the code (tables, counts), never tunable.
         breaks: times at which the output jumps or kinks, from the parameters' values.
         sticks: whether the law can hold its joint or coordinate at rest. Such a law takes the `direction` of sliding
@@ -68,6 +69,7 @@ class LawInfo:
     passive: bool = False
     stored: Callable[..., Any] | None = None
     gives: str = ""
+    at_least: Mapping[str, str] = field(default_factory=dict)
 
 
 def law(
@@ -88,6 +90,7 @@ def law(
     passive: bool = False,
     stored: Callable[..., Any] | None = None,
     gives: str = "",
+    at_least: Mapping[str, str] | None = None,
     units: Mapping[str, str] | None = None,
     **more_units: str,
 ) -> Any:
@@ -115,6 +118,7 @@ def law(
         passive or stored is not None,
         stored,
         gives,
+        at_least or {},
     )
 
     def attach(function: Function) -> Function:
@@ -131,7 +135,8 @@ def _check_info(function: Callable[..., Any], info: LawInfo) -> None:
     """What is said of an argument must be said of one that exists, in words that have a meaning."""
     names = {argument.name for argument in arguments_of(function)}
     kept = [argument.name for argument in arguments_of(info.stored)] if info.stored else []
-    said = {*info.states, *info.memory, *info.checks, *info.folded, *info.ideal, *info.located.values(), *kept} - names
+    parameters = {*info.checks, *info.folded, *info.ideal, *info.at_least, *info.at_least.values()}
+    said = {*info.states, *info.memory, *parameters, *info.located.values(), *kept} - names
     if said:
         raise TypeError(f"law '{function.__name__}' has no argument '{min(said)}'")
     if info.sticks and "direction" not in names:

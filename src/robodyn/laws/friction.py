@@ -103,6 +103,7 @@ def stribeck_share(velocity, stribeck_velocity, exponent):
     },
     # A constant exponent of 2 is one multiplication instead of a power.
     folded=("exponent",),
+    at_least={"static": "coulomb"},
     disturbance=True,
     passive=True,
 )
@@ -192,6 +193,7 @@ def bend_bristles(velocity, bristle, level, stiffness, damping, viscous):
     checks=BRISTLE_CHECKS,
     # A constant exponent of 2 is one multiplication instead of a power.
     folded=("exponent",),
+    at_least={"static": "coulomb"},
     disturbance=True,
     stored=bristle_energy,
     gives=BRISTLES_GIVE,
@@ -213,6 +215,7 @@ def lugre_friction(velocity, bristle, *, stiffness, damping, viscous, coulomb, s
     states={"bristle": 1e-5},
     checks=BRISTLE_CHECKS | {"coulomb_back": "positive", "static_back": "positive", "load_loss": "non-negative"},
     folded=("exponent",),
+    at_least={"static": "coulomb", "static_back": "coulomb_back"},
     disturbance=True,
     stored=bristle_energy,
     gives=BRISTLES_GIVE,

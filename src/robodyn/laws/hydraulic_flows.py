@@ -21,6 +21,12 @@ EDGE_UNITS = {"flow_coefficient": "m^3/(s {u} Pa^0.5)", "leakage": "m^3/(s Pa)",
 PORT_UNITS = {"pressure_in": "Pa", "pressure_out": "Pa", "flow_in": "m^3/s", "flow_out": "m^3/s"}
 
 
+LAMINAR, TURBULENT, BLASIUS = 2300.0, 4000.0, 0.3164
+"""Reynolds numbers up to which flow in a line is laminar, and from which on turbulent; coefficient of Blasius' law."""
+SLOWEST = 1e-9
+"""Speed [m/s] below which a root of it is not looked at: its slope has no end at 0."""
+
+
 def _between(flow, lost_power):
     return {"flow_in": -flow, "flow_out": flow, "lost_power": lost_power}
 
@@ -138,6 +144,7 @@ def relief_valve(pressure_in, pressure_out=0.0, *, cracking_pressure, override, 
     density="kg/m^3",
     viscosity="Pa s",
     loss_coefficient="",
+    turbulence="",
     lost_power="W",
     states={"flow": 1e-4},
     checks={
@@ -152,18 +159,30 @@ def relief_valve(pressure_in, pressure_out=0.0, *, cracking_pressure, override, 
 def hydraulic_line(
     pressure_in, flow, pressure_out=0.0, *, length, diameter, density=870.0, viscosity=0.03, loss_coefficient=0.0
 ):
-    """Oil moving in a pipe: `rho l/A Q' = dp - 128 mu l/(pi d^4) Q - zeta rho/(2 A^2) |Q| Q`.
+    """Oil moving in a pipe: `rho l/A Q' = dp - f l/d rho v|v|/2 - zeta rho v|v|/2`, `v = Q/A`.
 
-    Its own compressibility belongs to the volumes at its ends, half to each; several in a row carry waves.
+    Laminar flow up to a Reynolds number `rho |v| d / mu` of 2300, where `f = 64/Re`; turbulent flow in a smooth pipe
+    from 4000 on, where `f = 0.3164/Re^0.25` (Blasius, to about 1e5); between the two a straight line by Re. Its own
+    compressibility belongs to the volumes at its ends, half to each; several in a row carry waves.
 
     Args:
         viscosity: mu, dynamic; loss_coefficient: zeta of bends and ends.
     """
     section = math.pi / 4 * diameter**2
+    speed = sym.absolute(flow) / section
+    viscous = viscosity > 0
+    reynolds = density * speed * diameter / sym.where(viscous, viscosity, 1.0)
     laminar = 128 * viscosity * length / (math.pi * diameter**4) * flow
-    local = 0.5 * loss_coefficient * density / section**2 * sym.absolute(flow) * flow
-    drop = pressure_in - pressure_out - laminar - local
-    return {"flow_dot": section / (density * length) * drop, **_between(flow, flow * (laminar + local))}
+    # 0.3164 / Re^0.25 l/d rho v|v|/2 without a division by Re or by the viscosity.
+    dynamic = 0.5 * density * speed / section * flow
+    blasius = BLASIUS * sym.power(viscosity, 0.25) / sym.power(density * diameter, 0.25)
+    fast = sym.power(sym.maximum(speed, SLOWEST), 0.75)
+    turbulent = blasius * length / diameter * 0.5 * density / section * fast * flow
+    turbulence = sym.where(viscous, sym.clip((reynolds - LAMINAR) / (TURBULENT - LAMINAR), 0.0, 1.0), 1.0)
+    lost = laminar + turbulence * (turbulent - laminar) + loss_coefficient * dynamic
+    drop = pressure_in - pressure_out - lost
+    flow_dot = section / (density * length) * drop
+    return {"flow_dot": flow_dot, "turbulence": turbulence, **_between(flow, flow * lost)}
 
 
 @law(

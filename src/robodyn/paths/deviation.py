@@ -17,11 +17,12 @@ from robodyn.model.numbers import as_floats
 from robodyn.paths.arm import SerialArm, build_arm
 from robodyn.paths.cartesian import CartesianPath
 from robodyn.paths.joint_path import JointTable, make_table
+from robodyn.paths.pieces import Line
 from robodyn.paths.reference import Rows, look_up
 from robodyn.paths.tracing import pose_at
 
 PIECES = 64
-"""Intervals of the table in a piece of the path: an arc of a whole turn is met to 1e-10 of its radius."""
+"""Intervals of the table in a curved piece of the path: an arc of a whole turn is met to 1e-10 of its radius."""
 STEPS = 3
 """Newton steps to the place of the path that is nearest to the tool, from where it should be."""
 LEVEL = 1e-9
@@ -63,7 +64,8 @@ class PathDeviation:
     def _distance(self, p: Any, s: Any) -> Any:
         """From the nearest place of the path: e.u = 0 there, (e.u)' = e.u' - 1."""
         length = self.knots[-1]
-        for _ in range(STEPS):
+        # On one straight line the first step is exact.
+        for _ in range(STEPS if len(self.knots) > 2 else 1):
             there, u, bend = zip(*look_up(s, self._table), strict=True)
             e = [a - b for a, b in zip(p, there, strict=True)]
             s = sym.clip(s + _dot(e, u) / sym.maximum(1.0 - _dot(e, bend), 0.5), 0.0, length)
@@ -120,8 +122,9 @@ class NominalTool:
 
 def deviation_law(path: CartesianPath) -> PathDeviation:
     """The law of a path."""
-    knots = np.concatenate([np.linspace(*ends, PIECES + 1) for ends in pairwise(path.ends)])
-    pieces = np.repeat(np.arange(len(path.pieces)), PIECES + 1)
+    counts = [2 if isinstance(piece, Line) else PIECES + 1 for piece in path.pieces]
+    knots = np.concatenate([np.linspace(*ends, n) for ends, n in zip(pairwise(path.ends), counts, strict=True)])
+    pieces = np.repeat(np.arange(len(path.pieces)), counts)
     motion = pose_at(path, knots, pieces)
     rows = (motion.p, motion.twist[:, 3:], motion.twist_rate[:, 3:])
     place, tangent, bend = (as_floats(table) for table in rows)

@@ -140,7 +140,7 @@ def find_equilibrium(
     """
     balance = balance or build_balance(system)
     given, changed = dict(guess or {}), dict(parameters or {})
-    x, m = guess_rest(system, given)
+    x, m = guess_rest(system, given, changed)
     p = np.array([changed.get(number.name, number.value) for number in system.parameters], float)
     ideal = p.copy()
     ideal[list(balance.rest.ideal)] = list(balance.rest.ideal.values())
@@ -158,9 +158,21 @@ def find_equilibrium(
     return Equilibrium(*point.at(z), float(np.max(np.abs(residual), initial=0.0)), iterations)
 
 
-def guess_rest(system: System, given: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
-    """States and memory from which rest is looked for; directions of friction that sticks are open."""
-    x = np.array([given.get(info.name, info.start) for info in system.states], float)
+def guess_rest(
+    system: System, given: Mapping[str, float], parameters: Mapping[str, float] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """States and memory from which rest is looked for; directions of friction that sticks are open.
+
+    Joints of a planned path that have no start value are looked for where the path begins.
+    """
+    from robodyn.simulation.known_references import path_starts
+
+    numbers = {name: number.value for name, number in system.numbers.items()} | dict(parameters or {})
+    described = dict(system.scenario.start_values)
+    for starts in path_starts(system, numbers).values():
+        described = starts | described
+    guesses = described | dict(given)
+    x = np.array([guesses.get(info.name, info.start) for info in system.states], float)
     m = np.array([given.get(info.name, info.start) for info in system.memory], float)
     m[[k for k, info in enumerate(system.memory) if info.name in _directions(system)]] = FREE
     return x, m

@@ -31,7 +31,7 @@ def find_motions(
     owners = {str(signal).rpartition(".")[0] for signal in signals}
     blocks = [block for block in system.scenario.machine.blocks if block.name in owners]
     clocks = {block.name: block for block in blocks if _takes_time_alone(block)}
-    results = {name: _evaluate(block, values, times) for name, block in clocks.items()}
+    results = {name: evaluate_block(block, values, times) for name, block in clocks.items()}
     motions = []
     for signal in signals:
         owner, _, output = str(signal).rpartition(".")
@@ -43,11 +43,29 @@ def find_motions(
         elif "position" in output and {*names} <= beside.keys():
             rows = [np.broadcast_to(beside[name], times.shape) for name in names]
         else:
-            traced = _evaluate(clocks[owner], values, system.symbols.t) if owner in clocks else {}
+            traced = evaluate_block(clocks[owner], values, system.symbols.t) if owner in clocks else {}
             position = ca.SX(traced[output]) if output in traced else _expression(system, signal)
             rows = _differentiate(system, position, values, times)
         motions.append(dict(zip(RATES, rows, strict=False)))
     return times, motions
+
+
+def path_starts(system: System, values: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Where planned paths ask joints to be at the start: positions by state, by the name of the path's block."""
+    from robodyn.paths.reference import PathReference
+    from robodyn.paths.timed_reference import TimedReference
+
+    starts: dict[str, dict[str, float]] = {}
+    for block in system.scenario.machine.all_blocks:
+        if isinstance(block.law, (PathReference, TimedReference)):
+            outputs = evaluate_block(block, values, 0.0)
+            signals = {joint: f"position{k}" for k, joint in enumerate(block.law.joints, start=1)}
+            # Of a nominal motion also joints that the path knows nothing of, such as drives behind elastic gears.
+            for joint, signal in system.scenario.nominal.items():
+                owner, _, output = signal.rpartition(".")
+                signals |= {joint: output} if owner == block.name and output in outputs else {}
+            starts[block.name] = {f"{joint}.position": float(outputs[name]) for joint, name in signals.items()}
+    return starts
 
 
 def _expression(system: System, signal: str) -> ca.SX | None:
@@ -64,7 +82,7 @@ def _takes_time_alone(block: Block) -> bool:
     }
 
 
-def _evaluate(block: Block, values: Mapping[str, float], time: Any) -> Mapping[str, Any]:
+def evaluate_block(block: Block, values: Mapping[str, float], time: Any) -> Mapping[str, Any]:
     """A block's outputs at times, or as expressions of the time."""
     names = {key: f"{block.name}.{key}" for key in block.parameters}
     given = {key: values.get(names[key], value) for key, value in block.parameters.items()}

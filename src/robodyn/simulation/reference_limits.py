@@ -1,4 +1,4 @@
-"""References and limits: which joint's reference leaves its limits of position, speed or acceleration, and when?
+"""References and limits: which joint's reference leaves its limits, and which is not finished when the run ends?
 
 Reported before a run. A reference is a signal that is a function of time and numbers alone: of a nominal motion, a
 prescribed motion, a planned path, or what a controller of a joint takes as its target. What depends on the motion is
@@ -16,6 +16,10 @@ from robodyn.assembly import System
 from robodyn.model import Block, PrescribedMotion
 from robodyn.model.limits import BOUNDED, excess
 
+ROUNDING = 1e-9
+"""Part of the duration by which a reference may end after it."""
+MOTION = {"position", "velocity", "acceleration"}
+"""Outputs of a reference that moves from rest to rest."""
 TARGETS = ("target", "targets", "position_ref")
 """Arguments of controllers that are wanted positions."""
 
@@ -23,7 +27,8 @@ TARGETS = ("target", "targets", "position_ref")
 def find_reference_warnings(
     system: System, numbers: Mapping[str, float] | None = None, states: Mapping[str, float] | None = None
 ) -> list[str]:
-    """A sentence for each limit of a joint that one of its references leaves, and each singular position on the way.
+    """A sentence for each limit of a joint that a reference leaves, each reference that outlasts the run, and each
+    singular position on the way.
 
     Args:
         numbers: of the scenario, where they are not those described; states: at the start, those
@@ -35,11 +40,52 @@ def find_reference_warnings(
         limits = system.recall("references beyond limits", lambda: _find_limit_warnings(system, described))
     else:
         limits = _find_limit_warnings(system, values)
+    before = [*limits, *_find_unfinished(system, values), *_find_falling_levels(system, values)]
     if states is None:
-        return limits
+        return before
     from robodyn.simulation.singular_references import find_singular_warnings
 
-    return [*limits, *find_singular_warnings(system, values, states)]
+    return [*before, *find_singular_warnings(system, values, states)]
+
+
+def _find_unfinished(system: System, values: Mapping[str, float]) -> Iterator[str]:
+    """A sentence for each motion from rest to rest, such as a path, that is under way when the run ends."""
+    from robodyn.simulation.known_references import evaluate_block
+
+    end = system.scenario.duration
+    units = {info.name: info.unit for info in system.signals}
+    for block in system.scenario.machine.all_blocks:
+        if block.info.breaks is None:
+            continue
+        parameters = {key: values.get(f"{block.name}.{key}", value) for key, value in block.parameters.items()}
+        last = max(block.info.breaks(parameters), default=0.0)
+        if not end * (1 + ROUNDING) < last < np.inf:
+            continue
+        outputs = evaluate_block(block, values, np.array([0.0, end, last]))
+        progress = "s" if "s" in outputs else "position"
+        # A table that is longer than the run is no motion.
+        if progress != "s" and not outputs.keys() >= MOTION:
+            continue
+        first, now, whole = np.broadcast_to(outputs[progress], 3)
+        if now != whole:
+            unit = units.get(f"{block.name}.{progress}", "")
+            yield (
+                f"the reference '{block.name}' is not finished: it ends at {last:.4g} s, the run at {end:.4g} s after "
+                f"{now - first:.4g} of {whole - first:.4g} {unit}"
+            ).rstrip()
+
+
+def _find_falling_levels(system: System, values: Mapping[str, float]) -> Iterator[str]:
+    """A sentence for each number that is below another one which its law expects it to reach."""
+    for block in system.scenario.machine.all_blocks:
+        for upper, lower in block.info.at_least.items():
+            high, low = (values.get(f"{block.name}.{key}", block.parameters[key]) for key in (upper, lower))
+            if isinstance(high, float) and isinstance(low, float) and high < low:
+                unit = system.numbers[f"{block.name}.{lower}"].unit
+                yield (
+                    f"blocks.{block.name}: {lower} = {low:g} {unit} is above {upper} = {high:g} {unit}: this friction "
+                    f"grows with speed and holds less than it slides with; raise {upper} too"
+                )
 
 
 def _find_limit_warnings(system: System, values: Mapping[str, float]) -> list[str]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from robodyn.assembly import System
 from robodyn.simulation.compiled import CompiledSystem
-from robodyn.simulation.known_references import RATES, find_motions
+from robodyn.simulation.known_references import RATES, find_motions, path_starts
 from robodyn.simulation.problem import history_start
 from robodyn.simulation.reference_limits import find_references
 from robodyn.simulation.run_functions import compile_system
@@ -24,6 +24,8 @@ from robodyn.symbolic.tables import spell_out
 
 UNFIT = 0.1
 """Part of a rate that samples leave once they have settled, and of a load that is not balanced, that may pass."""
+OFF_PATH = 0.01
+"""Distance of a joint from where its path begins that may pass [rad or m]: gears sag by less."""
 NOTICED = 0.01
 """Part of its size and nominal magnitude by which a state changes until then."""
 REST = "initialisation = 'at_rest' finds one that does"
@@ -62,9 +64,26 @@ def find_start_warnings(compiled: CompiledSystem, start: Start, values: np.ndarr
     for tick in compiled.ticks:
         first = np.array(compiled.module.kernels[str(tick.function)](*at, first, p)) if tick.offset == 0 else first
     return [
+        *_describe_path_starts(compiled, numbers, start.x),
         *_describe_jumps(compiled, first, at, p),
         *_describe_unbalance(compiled, numbers, at, first, values),
     ]
+
+
+def _describe_path_starts(compiled: CompiledSystem, numbers: Mapping[str, float], x: np.ndarray) -> list[str]:
+    """The joint that is farthest from where a planned path begins: controllers would jump there at once."""
+    starts = {state.name: value for state, value in zip(compiled.system.states, x.tolist(), strict=True)}
+    units = {state.name: state.unit for state in compiled.system.states}
+    sentences = []
+    for path, wanted in path_starts(compiled.system, numbers).items():
+        gaps = {name: abs(value - starts[name]) for name, value in wanted.items() if name in starts}
+        worst = max(gaps, key=lambda name: gaps[name], default="")
+        if worst and gaps[worst] > OFF_PATH:
+            joint, size = worst.removesuffix(".position"), f"{gaps[worst]:.4g} {units[worst]}"
+            what = f"the path '{path}' begins {size} from where joint '{joint}' starts"
+            remedy = "leave its joints out of `initial` and say initialisation = 'at_rest'"
+            sentences.append(f"{what}: {remedy}")
+    return sentences
 
 
 def _describe_jumps(

@@ -1,5 +1,7 @@
 """Does robodyn modes print the modes of a scenario, in words and in JSON, and draw them?"""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -79,3 +81,56 @@ def test_what_cannot_be_done_is_told(invoke, quick, arguments, complaint):
     assert result.exit_code == 2
     assert complaint in result.stderr
     assert result.stdout == ""
+
+
+HELD = """
+duration = 1.0
+
+[bodies.carriage]
+mass = 2.0
+
+[joints.axis]
+kind = "prismatic"
+parent = "ground"
+child = "carriage"
+axis = [1, 0, 0]
+
+[blocks.spring]
+law = "spring"
+on = "axis"
+parameters = { stiffness = 200.0 }
+
+[blocks.friction]
+law = "viscous_friction"
+on = "axis"
+parameters = { viscous = 4.0 }
+
+[blocks.control]
+law = "pd_control"
+on = "axis"
+inputs = { target = 0.1 }
+parameters = { proportional = 600.0, derivative = 0.0 }
+
+[blocks.drive]
+law = "torque_source"
+on = "axis"
+inputs = { command = "control.command" }
+"""
+
+
+def test_modes_without_friction_and_with_outputs_held(invoke, read_json, tmp_path):
+    """A mass of 2 kg on 200 N/m: controlled by 600 N/m it swings twice as fast, undamped without its friction."""
+    (tmp_path / "held.toml").write_text(HELD)
+
+    def mode(*options):
+        (found,) = read_json(invoke("modes", "held.toml", *options, "--json").stdout)["modes"]
+        return found["frequency"] * 2 * math.pi, found["damping"]
+
+    assert mode() == pytest.approx((20.0, 4.0 / (2 * 2.0 * 20.0)))
+    assert mode("--friction", "none") == pytest.approx((20.0, 0.0), abs=1e-9)
+    assert mode("--hold", "control") == mode("--hold", "control.*") == pytest.approx((10.0, 0.1))
+    assert mode("--hold", "control", "--friction", "none") == pytest.approx((10.0, 0.0), abs=1e-9)
+    refused = invoke("modes", "held.toml", "--hold", "axis.position")
+    assert refused.exit_code == 2
+    assert "no output of a block" in refused.stderr
+    assert invoke("modes", "held.toml", "--friction", "some").exit_code == 2

@@ -9,7 +9,7 @@ from tests.support.machines import signals_only
 
 from robodyn import Block, Body, Joint, Machine, Mechanism, ModelError, Scenario, Solver, assemble, simulate
 from robodyn.analysis import linearise
-from robodyn.laws.hydraulic_flows import four_way_valve, hydraulic_pump, relief_valve, valve_edge
+from robodyn.laws.hydraulic_flows import four_way_valve, hydraulic_line, hydraulic_pump, relief_valve, valve_edge
 from robodyn.laws.hydraulic_oil import ATMOSPHERE, effective_bulk_modulus, orifice_flow, specific_volume
 from robodyn.laws.hydraulic_volumes import piston_chamber
 from robodyn.model import GROUND
@@ -132,6 +132,41 @@ def test_oil_in_a_line_comes_into_motion_with_its_time_constant():
     tau, final = 870 * 0.006**2 / (32 * 0.04), 1e5 * math.pi * 0.006**4 / (128 * 0.04 * 4.0)
     times = np.array([0.01, 0.03, 0.05])
     np.testing.assert_allclose(run["line.flow"](times), final * (1 - np.exp(-times / tau)), rtol=1e-7)
+
+
+def test_oil_in_a_line_turns_turbulent():
+    """dp = f l/d rho v^2/2: f = 64/Re to 2300 (Hagen-Poiseuille), 0.3164/Re^0.25 from 4000 on (Blasius)."""
+    size = {"length": 3.0, "diameter": 0.01, "density": 870.0, "viscosity": 0.03}
+    section = math.pi / 4 * size["diameter"] ** 2
+
+    def drop(reynolds, sign=1.0, **changes):
+        """Pressure at which the flow of a Reynolds number neither grows nor falls."""
+        numbers = size | changes
+        speed = reynolds * size["viscosity"] / (size["density"] * size["diameter"])
+        rate = hydraulic_line(0.0, sign * speed * section, **numbers)["flow_dot"]
+        factor = -rate * size["density"] * size["length"] / section
+        return factor / (sign * size["length"] / size["diameter"] * 0.5 * size["density"] * speed**2)
+
+    for reynolds in (1.0, 500.0, 2299.0):
+        assert drop(reynolds) == pytest.approx(64 / reynolds, rel=1e-12)
+    for reynolds in (4001.0, 3e4):
+        assert drop(reynolds) == pytest.approx(0.3164 * reynolds**-0.25, rel=1e-12)
+        assert drop(reynolds, -1.0) == pytest.approx(drop(reynolds), rel=1e-12)
+    between = [drop(reynolds) for reynolds in (2300.0, 3000.0, 3999.0)]
+    assert between == sorted(between)
+    assert between[-1] == pytest.approx(0.3164 * 4000**-0.25, rel=1e-3)
+    assert drop(3e4, viscosity=0.0) == 0.0
+
+
+def test_a_long_line_under_pressure_comes_to_the_flow_of_blasius():
+    """0.3164 (mu/(rho v d))^0.25 l/d rho v^2/2 = dp: v^1.75 at 20 bar, Reynolds number 6.4e3."""
+    length, d, rho, mu = 10.0, 0.012, 870.0, 0.02
+    block = {"length": length, "diameter": d, "density": rho, "viscosity": mu}
+    line = Block("line", "hydraulic_line", inputs={"pressure_in": 2e6}, parameters=block)
+    run = simulate(signals_only(line, duration=1.0), SOLVER)
+    speed = (2e6 / (0.3164 / 2 * length / d**1.25 * rho**0.75 * mu**0.25)) ** (1 / 1.75)
+    assert run["line.flow"].final == pytest.approx(math.pi / 4 * d**2 * speed, rel=1e-6)
+    assert run["line.turbulence"].final == 1.0
 
 
 def test_a_row_of_lines_carries_sound():

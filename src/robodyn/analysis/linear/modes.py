@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ import numpy as np
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.poles import PADE_ORDER, Root, find_poles
 from robodyn.analysis.linear.tangent import positions_by
+from robodyn.errors import refuse_word
 from robodyn.lazy import later
 from robodyn.model.numbers import XYZ
 from robodyn.waiting import told_if_slow
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from robodyn.analysis.linear.skeleton import Skeleton
     from robodyn.assembly import System
 
+FRICTION = ("kept", "none")
 # Of the skeleton's size: how far a point of a drawn shape moves at most; how far joints, and nodes of flexible bodies,
 # rotate at most [rad].
 DRAWN_DEFLECTION, DRAWN_ANGLE, DRAWN_BEND = 0.15, 0.5, 0.5
@@ -151,6 +153,8 @@ def find_modes(
     at: Place = "equilibrium",
     parameters: Mapping[str, float] | None = None,
     pade: int = PADE_ORDER,
+    friction: str = "kept",
+    hold: Sequence[str] = (),
 ) -> ModeSet:
     """The modes of a linear model, or of a system linearised at a point: then with shapes in space.
 
@@ -158,13 +162,20 @@ def find_modes(
         at, parameters: as for `linearise`; only for a system.
         pade: order of the Pade approximations that find the poles of delays, which are then made exact; a higher
             one finds more of the fast ones.
+        friction: "kept" as it is at the point, bristles being springs, or "none": all that only loses energy left out.
+        hold: patterns of outputs of blocks that stay as they are at the point, such as `*.control.current`.
     """
     if isinstance(what, LinearModel):
         return ModeSet(what, _modes_of(what, pade))
     from robodyn.analysis.linear.linearisation import linearise
+    from robodyn.analysis.linear.operating_point import hold_outputs
 
-    model = linearise(what, at, parameters=parameters)
-    return draw_shapes(ModeSet(model, _modes_of(model, pade)), what)
+    refuse_word("friction", friction, FRICTION, "modes")
+    system = what.without_friction if friction == "none" else what
+    if hold:
+        system, at = hold_outputs(system, hold, at)
+    model = linearise(system, at, parameters=parameters)
+    return draw_shapes(ModeSet(model, _modes_of(model, pade)), system)
 
 
 def draw_shapes(found: ModeSet, system: System) -> ModeSet:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from robodyn.analysis.point_functions import OperatingPoint as OperatingPoint
 from robodyn.analysis.point_functions import PointFunctions
-from robodyn.assembly import System
+from robodyn.assembly import System, assemble
 from robodyn.assembly.system import FREE
-from robodyn.errors import Flaw, FlawList, ModelError, refuse_unknown
+from robodyn.errors import Flaw, FlawList, ModelError, nearest, refuse_unknown
 from robodyn.results import Run
 from robodyn.simulation import find_equilibrium
 from robodyn.simulation.equilibrium import Balance
@@ -47,6 +47,39 @@ def find_point(
     x = np.array([values.get(s.name, start) for s, start in zip(system.states, described, strict=True)], float)
     m = np.array([values.get(memory.name, memory.start) for memory in system.memory], float)
     return OperatingPoint(t, x, _settle(system, t, x, m, p, values), m, p)
+
+
+def hold_outputs(system: System, patterns: Sequence[str], at: Place) -> tuple[System, Mapping[str, float]]:
+    """A system in which some outputs of blocks stay as they are at an operating point, and the point by name.
+
+    A valve whose controller's output is held stays where it holds the machine: what is left are the oil and the masses.
+
+    Args:
+        patterns: of output names, such as `*.control.current`, or of blocks.
+    """
+    from fnmatch import fnmatchcase
+
+    blocks = system.scenario.machine.all_blocks
+    own = {f"{block.name}.{key}" for block in blocks for key in (*block.state_names, *block.memory_names)}
+    own |= {f"{name}_dot" for name in own}
+    owners = {name: name.rpartition(".")[0] for name in system.signal_names}
+    named = {block.name for block in blocks}
+    outputs = [name for name in system.signal_names if owners[name] in named and name not in own]
+    flaws, chosen = FlawList(), dict[str, None]()
+    for pattern in patterns:
+        matches = [name for name in outputs if fnmatchcase(name, pattern) or fnmatchcase(owners[name], pattern)]
+        if not matches:
+            flaws.add(f"hold.{pattern}", "is no output of a block", nearest(pattern, outputs))
+        chosen |= dict.fromkeys(matches)
+    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
+    point = find_point(system, at)
+    values = PointFunctions(system, {"outputs": system.expressions.outputs}, quick=True)("outputs", point)
+    signals = dict(zip(system.signal_names, values.tolist(), strict=True))
+    held = assemble(system.scenario, inputs={name: signals[name] for name in chosen})
+    held = held if system.friction else held.without_friction
+    there = {state.name: value for state, value in zip(system.states, point.x.tolist(), strict=True)}
+    there |= {info.name: value for info, value in zip(system.memory, point.m.tolist(), strict=True)}
+    return held, there
 
 
 def sticking_directions(system: System) -> set[str]:

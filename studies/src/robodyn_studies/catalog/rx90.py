@@ -15,7 +15,7 @@ import numpy as np
 
 from robodyn.catalog.six_axis import ARM, FLANGE
 from robodyn.model import Block, ElasticGear, Machine, Recording, Scenario, Solver, with_elastic_joints
-from robodyn.paths import path_block, plan_path, point_tool, straight_line
+from robodyn.paths import CartesianPath, deviation_blocks, path_block, plan_path, point_tool, straight_line
 from robodyn_studies.catalog import rx90_parameters as rx
 from robodyn_studies.catalog.rx90_arm import (
     balance_spring,
@@ -33,7 +33,13 @@ TUNABLE = ("payload.mass", "motor*.inertia")
 WELD_START = (rx.WELD_X, -rx.WELD_LENGTH / 2, -rx.WELD_DEPTH - FLANGE - rx.HEAD_TIP)
 
 
-def rx90_machine(reference: Block, payload: float = 0.0, elastic: bool = False, flexible: bool = False) -> Machine:
+def rx90_machine(
+    reference: Block,
+    payload: float = 0.0,
+    elastic: bool = False,
+    flexible: bool = False,
+    deviations: tuple[Block, ...] = (),
+) -> Machine:
     """The robot with drives, friction and controller, following a reference.
 
     Args:
@@ -41,9 +47,10 @@ def rx90_machine(reference: Block, payload: float = 0.0, elastic: bool = False, 
         payload: [kg] at the tool's tip that the controller does not know of.
         elastic: whether the gears twist; motors, friction and encoders are then on the side of drive1 to drive6.
         flexible: whether upper arm and forearm bend.
+        deviations: blocks that measure how far the tool is from its path.
     """
     controlled = tuple(block for k in rx.AXES for block in axis_blocks(k))
-    following = (reference, _set_points(reference.name), _deviation(reference.name))
+    following = (reference, *deviations, _set_points(reference.name))
     blocks = (*following, balance_spring(), *friction_blocks(), *controlled)
     mechanism = rx90_flexible_mechanism(payload) if flexible else rx90_mechanism(payload)
     rigid = Machine("rx90", mechanism, blocks, rx90_coordinates(), tunable=TUNABLE)
@@ -60,14 +67,6 @@ def _set_points(reference: str) -> Block:
     quantities = {"positions": "position", "velocities": "velocity", "accelerations": "acceleration"}
     inputs = {key: tuple(f"{reference}.{quantity}{k}" for k in rx.AXES) for key, quantity in quantities.items()}
     return Block("setpoints", "sampled_set_points", inputs=inputs, period=rx.SLOW)
-
-
-def _deviation(reference: str) -> Block:
-    """How far the tip is from the weld's line."""
-    inputs = {axis: f"tool.position.{axis}" for axis in "xyz"} | {"way": f"{reference}.s"}
-    start = {f"start_{axis}": value for axis, value in zip("xyz", WELD_START, strict=True)}
-    parameters = start | {"heading": math.pi / 2}
-    return Block("deviation", "line_deviation", inputs=inputs, parameters=parameters)
 
 
 def weld_angles(way: float = 0.0) -> dict[str, float]:
@@ -110,13 +109,17 @@ def resting_start(angles: Mapping[str, float], elastic: bool = False, flexible: 
     return start
 
 
+def weld_line() -> CartesianPath:
+    """The seam, with the tool straight down."""
+    end = (WELD_START[0], WELD_START[1] + rx.WELD_LENGTH, WELD_START[2])
+    return straight_line(WELD_START, end, point_tool((0, 0, -1), spin=math.pi))
+
+
 @cache
 def weld_reference(speed: float, acceleration: float) -> Block:
     """The joints' motion along the weld, at rest until WELD_REST."""
-    end = (WELD_START[0], WELD_START[1] + rx.WELD_LENGTH, WELD_START[2])
-    line = straight_line(WELD_START, end, point_tool((0, 0, -1), spin=math.pi))
     near = tuple(weld_angles().values())
-    plan = plan_path(rx90_mechanism(), "tool", line, near=near, speed=speed, acceleration=acceleration)
+    plan = plan_path(rx90_mechanism(), "tool", weld_line(), near=near, speed=speed, acceleration=acceleration)
     return path_block("path", plan, speed=speed, acceleration=acceleration, begin=rx.WELD_REST)
 
 
@@ -141,9 +144,10 @@ def rx90_weld(
     parts = {"elastic": "gears elastic"} if elastic else {}
     parts |= {"flexible": "links flexible"} if flexible else {}
     reference = weld_reference(speed, speed / ramp)
+    deviations = deviation_blocks(rx90_mechanism(), reference.name, "tool", weld_line())
     return Scenario(
         "-".join(["rx90-weld", *parts]),
-        rx90_machine(reference, payload, elastic, flexible),
+        rx90_machine(reference, payload, elastic, flexible, deviations),
         2 * rx.WELD_REST + rx.WELD_LENGTH / speed + ramp,
         resting_start(weld_angles(), elastic, flexible),
         recording=RECORDING,
@@ -178,10 +182,9 @@ def rx90_hold(duration: float = 10.0, payload: float = 1.0) -> Scenario:
     """
     angles = weld_angles(rx.WELD_LENGTH / 2)
     reference = Block("path", "standing_reference", parameters={"positions": tuple(angles.values())})
-    machine = rx90_machine(reference, payload)
     return Scenario(
         "rx90-hold",
-        dataclasses.replace(machine, blocks=tuple(b for b in machine.blocks if b.name != "deviation")),
+        rx90_machine(reference, payload),
         duration,
         resting_start(angles),
         recording=RECORDING,
