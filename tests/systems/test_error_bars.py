@@ -174,7 +174,7 @@ def test_a_cosimulation_has_the_error_of_its_coupling(tmp_path):
     run, times = done["first"], done["first"].time
     true = abs(run["slide.position"].values - fine["first"]["slide.position"](times)).max()
     assert true > 1e-6
-    assert run.errors["slide.position"].error == pytest.approx(true, rel=0.35)
+    assert run.errors["slide.position"].error == pytest.approx(true, rel=0.35)  # twice what half the macro step changes
     assert done["second"].errors is not None
 
 

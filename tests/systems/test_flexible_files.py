@@ -55,7 +55,7 @@ interfaces.port = { point = "ring", takes = "model", stiffness = "20000 N/m", da
 [[connections]]
 between = ["boom.port", "weight.port"]
 [settings]
-step = "2 ms"
+step = "1 ms"
 scheme = "sequential"
 """
 

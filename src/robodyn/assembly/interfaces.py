@@ -20,6 +20,7 @@ from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.dynamics import geometric_jacobian, point_drift
 from robodyn.model import Interface
 from robodyn.model.interface import ROTATION
+from robodyn.model.numbers import XYZ
 
 
 @dataclass(frozen=True)
@@ -64,25 +65,26 @@ def _trace_port(motion: Motion, interface: Interface, units: Mapping[str, str]) 
         position, rotation, velocity = motion.positions[name], None, motion.coordinate_rates[name]
         A, drift = ca.jacobian(velocity, motion.v), ca.jtimes(velocity, motion.q, motion.q_dot)
     else:
-        position = motion.point_position(interface.point)
+        chosen = [(*XYZ, *ROTATION).index(row) for row in interface.row_names]
+        position = motion.point_position(interface.point)[chosen[:3]]
         rotation = motion.point_rotation(interface.point) if interface.rotates else None
-        A, drift = _point_rows(motion, interface.point, len(interface.rows))
+        A, drift = _point_rows(motion, interface.point, chosen)
         velocity = A @ motion.v
     inertia = None
     if interface.rigid:
-        inertia = _symmetric(_numbers(motion, interface, "far_inertia"), len(interface.rows))
-    rows = tuple("rad" if row in ROTATION else "m" for row in interface.rows)
+        inertia = _symmetric(_numbers(motion, interface, "far_inertia"), len(interface.row_names))
+    rows = tuple("rad" if row in ROTATION else "m" for row in interface.row_names)
     rows = (units[f"{interface.on}.position"],) if interface.point is None else rows
     return Port(interface, A, drift, ca.SX(position), rotation, velocity, inertia, rows)
 
 
-def _point_rows(motion: Motion, name: str, rows: int) -> tuple[ca.SX, ca.SX]:
-    """A and `A' v` of a point, and of its link's rotation where there are six rows: by recursions, which share most of
-    their work with the mechanism's own."""
+def _point_rows(motion: Motion, name: str, rows: list[int]) -> tuple[ca.SX, ca.SX]:
+    """A and `A' v` of a point in some of its rows, of its link's rotation in the last three: by recursions, which share
+    most of their work with the mechanism's own."""
     (link, pose), tree = motion.point_pose(name), motion.mechanics.tree
     J = ca.SX(geometric_jacobian(tree, motion.q, link, pose.p))
     accelerated = point_drift(tree, motion.q, motion.v, link, pose.p)
-    return ca.vertcat(J[3:, :], J[:3, :])[:rows, :], ca.vertcat(*map(ca.SX, accelerated))[:rows]
+    return ca.vertcat(J[3:, :], J[:3, :])[rows, :], ca.vertcat(*map(ca.SX, accelerated))[rows]
 
 
 def _numbers(motion: Motion, interface: Interface, quantity: str) -> ca.SX:
@@ -155,7 +157,7 @@ def _far_model(motion: Motion, port: Port) -> tuple[FarSide, Contribution]:
 
 def _move_model(motion: Motion, interface: Interface, force: ca.SX) -> Contribution:
     """w' = free acceleration - mobility f, which is `M w' = force - f` solved for w'."""
-    mobility = _symmetric(_numbers(motion, interface, "far_mobility"), len(interface.rows))
+    mobility = _symmetric(_numbers(motion, interface, "far_mobility"), len(interface.row_names))
     rates = ca.vertsplit(_numbers(motion, interface, "far_acceleration") - mobility @ force)
     names = interface.names("far_velocity")
     return Contribution(rates={name: Deferred(rate, {}) for name, rate in zip(names, rates, strict=True)})

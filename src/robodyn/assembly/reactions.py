@@ -178,11 +178,15 @@ class _Outside:
             pushed = ca.dot(force, self.moved.point_position(load.point)) + self._turn(load.point, torque)
             work = work + (pushed if load.times is None else self.read(load.times) * pushed)
         for interface in (i for i in self.machine.interfaces if i.point is not None):
-            rows = [self.read(name) for name in interface.names("force")]
+            rows = dict(zip(interface.row_names, interface.names("force"), strict=True))
+            force, torque = (
+                ca.vertcat(*(self.read(rows[row]) if row in rows else ca.SX(0) for row in axes))
+                for axes in (XYZ, ROTATION)
+            )
             point = str(interface.point)
-            work = work + ca.dot(ca.vertcat(*rows[:3]), self.moved.point_position(point))
-            if any(row in ROTATION for row in interface.rows):
-                work = work + self._turn(point, ca.vertcat(*rows[3:]))
+            work = work + ca.dot(force, self.moved.point_position(point))
+            if interface.rotates:
+                work = work + self._turn(point, torque)
         for contact in self.machine.contacts:
             for contact_point in find_contact_points(self.moved, contact):
                 force = ca.vertcat(*(self.read(f"{contact_point.name}.force.{axis}") for axis in XYZ))

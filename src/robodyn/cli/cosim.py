@@ -28,12 +28,12 @@ def cosimulate_file(
     order: Annotated[int | None, typer.Option(help="Order of extrapolation of all connections that have one.")] = None,
     tolerance: Annotated[float | None, typer.Option(help="Adapt the macro step to this coupling error.")] = None,
     certify: Annotated[
-        bool, typer.Option("--certify", help="Simulate it again with finer macro steps: errors of all signals.")
+        bool, typer.Option("--certify", help="Simulate it again with half the macro step: errors of all signals.")
     ] = False,
     out: Annotated[Path, typer.Option(help="Folder for the runs' files.")] = Path("out"),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Simulate subsystems together; exit code 3 where it could not be carried through (what there is, is kept)."""
+    """Simulate subsystems together; exit code 3 where it failed or is suspect (what there is, is kept)."""
     from robodyn.cosimulation import read_cosimulation, save_cosimulation
     from robodyn.fmi import read_fmu
 
@@ -79,7 +79,9 @@ def _as_json(done: CosimulationRun, paths: dict[str, Path]) -> dict[str, Any]:
         "statistics": asdict(done.statistics),
         "coupling": {name: value for name, value in done.coupling.final.items() if name.endswith(TOLD)},
         "final": {name: run.final for name, run in done.runs.items()},
-        "certificates": {name: run.certificate.to_plain() for name, run in done.runs.items()},
+        "certificates": {
+            name: run.certificate.to_plain() for name, run in (*done.runs.items(), ("coupling", done.coupling))
+        },
         **({"errors": {name: errors_as_json(run) for name, run in done.runs.items()}} if certified else {}),
         "warnings": list(done.warnings),
         "files": {name: str(path) for name, path in paths.items()},

@@ -168,11 +168,13 @@ def _make_interface_pair(
 
 
 def _check_bond(connection: Connection, sides: tuple[Side, Side], takes: Any, path: str, flaws: FlawList) -> None:
-    rows = [side.interface.rows for side in sides]
+    rows = [side.interface.row_names for side in sides]
     if len(rows[0]) != len(rows[1]):
         flaws.add(
             path, f"couples {len(rows[0])} rows with {len(rows[1])}", "both must be joints, points or turning points"
         )
+    elif all(side.interface.point for side in sides) and rows[0] != rows[1]:
+        flaws.add(path, f"couples rows {', '.join(rows[0])} with {', '.join(rows[1])}", "choose the same rows")
     if sides[0].unit == sides[1].unit:
         flaws.add(path, "couples a unit with itself", "a constraint or a spring within the scenario does that")
     if takes == ("force", "force"):

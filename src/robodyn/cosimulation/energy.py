@@ -35,6 +35,20 @@ class Place:
     rotation: np.ndarray | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Balance:
+    """Energies at a connection.
+
+    Attributes:
+        created: the energy error up to each exchange (n,) [J]; passed: between the least and the most that either side
+            had received of the other [J]; force: the largest of any row [N or N m].
+    """
+
+    created: np.ndarray
+    passed: float
+    force: float
+
+
 class SideBook:
     """One side of a connection as columns of what is written down.
 
@@ -83,8 +97,8 @@ class PairBook:
         self.elastic = all(side.elastic for side in pair.sides)
         self.signals: Signals = [signal for side in self.sides for signal in side.signals]
 
-    def errors(self, start: np.ndarray, begun: np.ndarray, ended: np.ndarray) -> np.ndarray:
-        """Energy error so far [J] in each row, (n,).
+    def balance(self, start: np.ndarray, begun: np.ndarray, ended: np.ndarray) -> Balance:
+        """Energies so far in each row.
 
         Args:
             start: what was written down at the start (w,); begun, ended: at the beginning, after the exchange, and the
@@ -93,13 +107,18 @@ class PairBook:
         n = len(begun)
         before = np.vstack([start, ended])[:n]
         split = [self._split(rows) for rows in (before, begun, ended)]
-        sides = range(2)
-        jumps = sum(self.sides[k].jump(split[0][k], split[1][k]) for k in sides)
-        work = sum(self.sides[k].work(split[1][k], split[2][k]) for k in sides)
-        taken = self._taken(split[0], split[1])[:n] if self.elastic else np.zeros(n)
         met, gone = (~np.isnan(rows).all(axis=1) for rows in (begun, ended))
-        parts = np.column_stack([np.where(met, jumps, 0.0), -np.where(met, taken, 0.0), np.where(gone, work, 0.0)])
-        return np.cumsum(parts.ravel())[2::3]
+        # W_1 and W_2 of each row: the jump at the exchange, then the work of the macro step.
+        jumps = [np.where(met, side.jump(split[0][k], split[1][k]), 0.0) for k, side in enumerate(self.sides)]
+        works = [np.where(gone, side.work(split[1][k], split[2][k]), 0.0) for k, side in enumerate(self.sides)]
+        taken = np.where(met, self._taken(split[0], split[1])[:n], 0.0) if self.elastic else np.zeros(n)
+        # A row is at the beginning of its macro step: the work in it belongs to the row after.
+        earlier = [np.concatenate([[0.0], work])[:n] for work in works]
+        received = [np.cumsum(before + jump) for before, jump in zip(earlier, jumps, strict=True)]
+        created = received[0] + received[1] - np.cumsum(taken)
+        passed = max(float(np.ptp([0.0, *energy])) for energy in received)
+        forces = np.hstack([side.force(rows) for side, rows in zip(self.sides, split[1], strict=True)])
+        return Balance(created, passed, float(np.nanmax(np.abs(forces), initial=0.0)))
 
     def _split(self, rows: np.ndarray) -> list[np.ndarray]:
         n = len(self.sides[0].signals)

@@ -13,7 +13,6 @@ From a time t to t + H:
 
 from __future__ import annotations
 
-import dataclasses
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
 
@@ -66,8 +65,8 @@ def cosimulate(
         outcome = course.run()
     statistics = course.statistics()
     runs = plan.exchange.finish(outcome)
-    coupling = plan.exchange.record.run(name, outcome, statistics, dataclasses.asdict(settings))
-    outcome = _judge(outcome, runs)
+    coupling = plan.exchange.record.run(name, outcome, statistics, settings)
+    outcome = _judge(coupling.outcome, runs)
     return CosimulationRun(name, runs, coupling, outcome, statistics, tuple(plan.exchange.warnings))
 
 

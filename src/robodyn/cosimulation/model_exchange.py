@@ -9,6 +9,7 @@ import numpy as np
 
 from robodyn.cosimulation.asking import ask
 from robodyn.cosimulation.capabilities import GivesModels, TakesModels
+from robodyn.cosimulation.certificate import motion_of
 from robodyn.cosimulation.connection import InterfacePair, Side
 from robodyn.cosimulation.energy import Outputs
 from robodyn.cosimulation.extrapolation import Trend
@@ -126,11 +127,4 @@ def _gap(pair: InterfacePair, motions: Mapping[int, InterfaceMotion], outputs: O
 
 def _expected(side: Side, outputs: Mapping[str, float]) -> InterfaceMotion:
     """What a receiver of a model takes the motion of the other side for."""
-    part, far = side.interface, "far_" if side.elastic else ""
-    position, velocity = (
-        np.array([outputs[name] for name in part.names(f"{far}{key}")]) for key in ("position", "velocity")
-    )
-    rotation = None
-    if part.rotates:
-        rotation = np.array([outputs[name] for name in part.names(f"{far}orientation")]).reshape(3, 3)
-    return InterfaceMotion(position, velocity, rotation)
+    return motion_of(side, outputs, "far_" if side.elastic else "")

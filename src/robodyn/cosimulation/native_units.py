@@ -145,7 +145,7 @@ class NativeUnit(Structure):
         assert unit.run is not None
         unit.p, unit.since, unit.run.moved = self.port_p, self.fields.since, bool(self.fields.moved)
         left = iter(self.impulse.tolist())
-        unit.impulse = {part.name: [next(left) for _ in part.rows] for part in unit.giving}
+        unit.impulse = {part.name: [next(left) for _ in part.row_names] for part in unit.giving}
 
 
 class NativeChannel(Structure):
@@ -181,7 +181,7 @@ class NativePort(Structure):
         for key, value in (given | self._places(side)).items():
             self.set(key, value)
         self.set("terms", self.native.unit.functions.kernel(f"terms:{side.interface.name}").address)
-        self.trend = NativeTrend(trend, len(side.interface.rows)) if trend else None
+        self.trend = NativeTrend(trend, len(side.interface.row_names)) if trend else None
         if self.trend:
             self.set("trend", self.trend)
 
@@ -197,7 +197,7 @@ class NativePort(Structure):
         found["course"] = self.native.numbers_at(all_coefficients(part.names(course)))
         if side.elastic:
             names = [state.name for state in self.native.unit.system.states]
-            rows = len(part.rows)
+            rows = len(part.row_names)
             wanted = far_states(part, InterfaceMotion(np.zeros(min(rows, 3)), np.zeros(rows)))
             found["states"] = np.array([names.index(name) for name in wanted], np.int64)
             if part.rotates:

@@ -66,7 +66,7 @@ def far_states(part: Interface, motion: InterfaceMotion) -> dict[str, float]:
     """States of the far side behind an interface's stiffness: where it is, and no rotation since this exchange."""
     states = dict(zip(part.names("far_position"), motion.position, strict=True))
     states |= dict(zip(part.names("far_velocity"), motion.velocity, strict=True))
-    return states | {f"{part.name}.far_turn.{row}": 0.0 for row in part.rows[3:]}
+    return states | {f"{part.name}.far_turn.{row}": 0.0 for row in part.row_names[3:]}
 
 
 @cache

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from robodyn.cosimulation.capabilities import kinds_of, warnings_of
+from robodyn.cosimulation.certificate import certify_coupling, find_start_gaps
 from robodyn.cosimulation.connection import Channel, InterfacePair
 from robodyn.cosimulation.energy import Outputs, PairBook
 from robodyn.cosimulation.rotations import reach
+from robodyn.cosimulation.settings import CosimSettings
 from robodyn.cosimulation.unit import InterfaceMotion, Unit, UnitEvent
 from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
+from robodyn.simulation.certificate import judge
 
 
 class CouplingRecord:
@@ -37,13 +40,17 @@ class CouplingRecord:
                 quantities = ("position", "velocity", "force")
                 names += [(side.unit, name) for key in quantities for name in side.interface.names(key)]
         self.kept = tuple(dict.fromkeys(names))
-        self.infos = [SignalInfo(f"{unit}.{name}", units[unit].outputs.get(name, "")) for unit, name in self.kept]
+        self.infos = []
+        for unit, signal in self.kept:
+            kind = kinds_of(units[unit]).get(signal, "continuous")
+            self.infos.append(SignalInfo(f"{unit}.{signal}", units[unit].outputs.get(signal, ""), kind))
         for pair in pairs:
             self.infos += [SignalInfo(f"{pair.name}.{key}", unit) for key, unit in _OWN.items()]
         self.infos.append(SignalInfo("macro_step", "s", "held"))
         self._books = [PairBook(pair, outputs) for pair in pairs]
         self.booked = tuple(signal for book in self._books for signal in book.signals)
         self.start = np.full(len(self.booked), np.nan)
+        self.start_gaps = find_start_gaps(pairs, outputs)
         self.last_time: float | None = None
         self._blocks: list[np.ndarray] = []
         self._rows: list[list[float]] = []
@@ -83,21 +90,29 @@ class CouplingRecord:
             self._blocks += [np.array(self._rows).reshape(-1, self.width), rows]
             self._rows, self.last_time = [], float(rows[-1, 0])
 
-    def run(self, name: str, outcome: Outcome, statistics: Statistics, settings: Mapping[str, Any]) -> Run:
+    def run(self, name: str, outcome: Outcome, statistics: Statistics, settings: CosimSettings) -> Run:
+        """The record as a run, judged by its certificate."""
         rows = np.vstack([*self._blocks, np.array(self._rows, float).reshape(-1, self.width)])
         n, n_own = len(self.booked), 2 * len(self.pairs)
         own, kept = rows[:, 2 : 2 + n_own], rows[:, 2 + n_own : self.width - 2 * n]
         begun, ended = rows[:, self.width - 2 * n : self.width - n], rows[:, self.width - n :]
-        told, first = [], 0
+        columns, balances, first = [kept], {}, 0
         for k, book in enumerate(self._books):
-            columns = slice(first, first := first + len(book.signals))
-            told += [
-                book.errors(self.start[columns], begun[:, columns], ended[:, columns]),
-                *own[:, 2 * k : 2 * k + 2].T,
-            ]
-        values = np.column_stack([kept, *told, rows[:, 1]])
-        provenance = Provenance(f"{name}-coupling", solver=dict(settings))
-        return Run(rows[:, 0].copy(), values, tuple(self.infos), outcome, provenance, statistics)
+            part = slice(first, first := first + len(book.signals))
+            balance = book.balance(self.start[part], begun[:, part], ended[:, part])
+            balances[self.pairs[k].name] = balance
+            columns += [balance.created, *own[:, 2 * k : 2 * k + 2].T]
+        provenance = Provenance(f"{name}-coupling", solver=dataclasses.asdict(settings))
+        run = Run(
+            rows[:, 0].copy(),
+            np.column_stack([*columns, rows[:, 1]]),
+            tuple(self.infos),
+            outcome,
+            provenance,
+            statistics,
+        )
+        certificate = certify_coupling(run, self.pairs, self.start_gaps, balances, settings)
+        return run.judged(judge(outcome, certificate), certificate, ())
 
 
 _OWN = {"energy_error": "J", "gap": "", "condition": ""}

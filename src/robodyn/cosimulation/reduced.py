@@ -38,7 +38,7 @@ class PortTerms:
     """
 
     def __init__(self, system: System, port: Port, length: float) -> None:
-        k, n, m = len(port.interface.rows), system.n_v, len(system.motion.constraint_forces)
+        k, n, m = len(port.interface.row_names), system.n_v, len(system.motion.constraint_forces)
         self.rows, self.n_q, self.n_v = k, system.n_q, n
         self.rotates = port.rotation is not None
         sizes = (n * n, n, n, k * n, k, m * n, m, m, system.n_q * n, min(k, 3) + k + 9 * self.rotates)

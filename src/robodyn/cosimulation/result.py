@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from robodyn.results import Outcome, Run, Statistics, save
+import numpy as np
+
+from robodyn.results import Certificate, Outcome, Run, Statistics, save
+from robodyn.results.summary import SIGNALS_SHOWN, list_found, list_signals
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +37,11 @@ class CosimulationRun:
             raise KeyError(f"no unit {unit!r}; there are {', '.join(self.runs)}")
         return self.runs[unit]
 
+    @property
+    def certificate(self) -> Certificate:
+        """What the coupling checked of itself; each unit's run has its own."""
+        return self.coupling.certificate
+
     def energy_error(self, connection: str | None = None) -> float:
         """Energy created at a connection by the end [J]; at all of them together by default."""
         final = self.coupling.final
@@ -47,10 +55,15 @@ class CosimulationRun:
         final = self.coupling.final if self.coupling.time.size else {}
         for name in (n for n in final if n.endswith((".energy_error", ".gap", ".condition"))):
             signal = self.coupling[name]
-            lines.append(f"  {name:<48} {signal.final:12.4e} {signal.unit:<4} largest {signal.max:12.4e}")
+            largest = float(np.nanmax(np.abs(signal.values), initial=0.0))
+            lines.append(f"  {name:<48} {signal.final:12.4e} {signal.unit:<4} largest {largest:12.4e}")
+        lines += self.certificate.lines()
         for name, run in self.runs.items():
             micro = f"{run.statistics.steps} steps" if run.statistics.steps else "no record of its steps"
             lines.append(f"  {name:<20} {micro}, {run.time.size} rows of {len(run)} signals")
+            lines += [f"  {name}: {line}" for line in list_found(run.found)]
+            if run.errors is not None:
+                lines += [f"  {line}" for line in (*run.errors.lines(), *list_signals(run, SIGNALS_SHOWN))]
         return "\n".join([*lines, *(f"warning: {sentence}" for sentence in self.warnings)])
 
     def _describe_steps(self) -> str:

@@ -35,7 +35,7 @@ from robodyn.simulation.problem import build_problem
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import make_run
 from robodyn.simulation.settings import engine_recording
-from robodyn.simulation.starting import find_start
+from robodyn.simulation.starting import find_start, list_changes
 
 CLOSING_STEPS = 4
 """Newton steps that join an interface at the start, at most."""
@@ -264,8 +264,8 @@ class ScenarioUnit:
             trend: c1, c2, ... of the model's acceleration over the next macro step, (order, k).
         """
         part = self.interfaces[interface]
-        rows = lower_triangle(len(part.rows))
-        further = np.zeros((0, len(part.rows))) if trend is None else trend
+        rows = lower_triangle(len(part.row_names))
+        further = np.zeros((0, len(part.row_names))) if trend is None else trend
         if part.rigid:
             self.numbers.set(part.names("far_inertia"), model.inertia[rows])
             course = np.vstack([model.force, further @ model.inertia])
@@ -295,7 +295,14 @@ class ScenarioUnit:
         def evaluate(tried: np.ndarray) -> object:
             return self.functions.fill(terms, interface, t, tried, *rest)
 
-        self.move(move_interface(terms, evaluate, x, self.spheres, inertia, motion, steps))
+        moved = move_interface(terms, evaluate, x, self.spheres, inertia, motion, steps)
+        if self.run is None:
+            # What the scenario describes is not what it begins with: its run says so.
+            changes = list_changes(self.system, self.begin.x, moved)
+            described = {name: entry[0] for name, entry in self.begin.found.items()}
+            found = {name: (described.get(name, old), new) for name, (old, new) in changes.items()}
+            self.begin = dataclasses.replace(self.begin, found={**self.begin.found, **found})
+        self.move(moved)
 
     @property
     def state(self) -> np.ndarray:

@@ -53,6 +53,34 @@ class CosimSettings(Description):
     largest_value: float = quantity(
         "1", positive=True, infinite=True, default=1e12, doc="of any exchanged signal; beyond it the run has diverged"
     )
+    energy_limit: float = quantity(
+        "1",
+        positive=True,
+        infinite=True,
+        default=0.1,
+        doc="energy that a connection may create or lose, as part of what goes through it; beyond it a run is suspect",
+    )
+    start_limit: float = quantity(
+        "1",
+        positive=True,
+        infinite=True,
+        default=1e-5,
+        doc="gap of joined sides at the start, as part of their coordinates, or angle; beyond it the run is suspect",
+    )
+    drift_limit: float = quantity(
+        "1",
+        positive=True,
+        infinite=True,
+        default=0.01,
+        doc="distance of sides that each keep their motion, as part of how far they moved; beyond it it is suspect",
+    )
+    growth_limit: float = quantity(
+        "1",
+        positive=True,
+        infinite=True,
+        default=2.0,
+        doc="growth of jumps that turn round, from the third quarter of the run to the last; beyond it it is suspect",
+    )
 
     def check(self, flaws: FlawList) -> None:
         for key in self.stated(*STEPS, "least_scale") if self.tolerance is None else ():

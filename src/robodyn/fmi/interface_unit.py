@@ -115,7 +115,7 @@ class InterfaceFmu(FmuUnit):
 
     def _detach(self, part: Interface) -> tuple[np.ndarray, np.ndarray]:
         """Mobility and free acceleration without the model that is attached rigidly."""
-        rows, k = self._accelerations[part.name], len(part.rows)
+        rows, k = self._accelerations[part.name], len(part.row_names)
         attached, given = self.derivatives(rows, part.names("far_force")), np.zeros((k, k))
         given[np.tril_indices(k)] = self._get(part.names("far_inertia"))
         inertia = given + np.tril(given, -1).T
@@ -127,7 +127,7 @@ class InterfaceFmu(FmuUnit):
     def attach_model(self, interface: str, model: ReducedModel, motion: InterfaceMotion | None) -> None:
         """Go on with the model of another unit behind an interface's stiffness, or rigidly with one's own motion."""
         part = self.interfaces[interface]
-        rows = np.tril_indices(len(part.rows))
+        rows = np.tril_indices(len(part.row_names))
         if part.rigid:
             values = dict(zip(part.names("far_inertia"), model.inertia[rows].tolist(), strict=True))
             self.change(values | dict(zip(part.names("far_force"), model.force.tolist(), strict=True)))
@@ -170,4 +170,4 @@ class InterfaceFmu(FmuUnit):
 
 def _turns(part: Interface) -> tuple[str, ...]:
     """States of the far side's rotation since the last exchange."""
-    return tuple(f"{part.name}.far_turn.{row}" for row in part.rows[3:])
+    return tuple(f"{part.name}.far_turn.{row}" for row in part.row_names[3:])

@@ -1,8 +1,8 @@
 """Interfaces: where is a machine cut from what it is coupled with, and what comes in there?
 
-An interface is a joint or coordinate (1 row), a point (3 rows: x, y, z) or a point with its body's rotation (6 rows: x,
-y, z, rx, ry, rz, about world axes). Its motion and the force of the other side on this one are signals; what comes in
-are numbers, so that a run can be given new ones at any time:
+An interface is a joint or coordinate (1 row), a point (3 rows: x, y, z, or those of them that are chosen) or a point
+with its body's rotation (6 rows: x, y, z, rx, ry, rz, about world axes). Its motion and the force of the other side on
+this one are signals; what comes in are numbers, so that a run can be given new ones at any time:
 
 - a force, which acts there;
 - the motion of the far side, which acts through a stiffness and a damping;
@@ -11,13 +11,14 @@ are numbers, so that a run can be given new ones at any time:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Self
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.description import Description
-from robodyn.model.fields import EMPTY, choice, flag, numbers, part_name, quantities, reference
+from robodyn.model.fields import EMPTY, choice, flag, numbers, part_name, quantities, reference, texts
 from robodyn.model.numbers import XYZ, Floats, Number
 
 TAKES = ("force", "motion", "model")
@@ -48,6 +49,13 @@ class Interface(Description):
     on: str | None = reference("joint or coordinate", default=None, doc="a joint or coordinate; or:")
     point: str | None = reference("point", default=None, doc="a named point")
     rotates: bool = flag(default=False, doc="with `point`: whether the rotation of its body is coupled too")
+    rows: tuple[str, ...] | None = texts(
+        "row",
+        default=None,
+        empty=False,
+        doc="with `point`, without its rotation: directions that are coupled, for a planar machine those of its plane",
+        absent='`"x"`, `"y"`, `"z"`',
+    )
     stiffness: float | Floats | None = quantities(
         default=None,
         non_negative=True,
@@ -67,14 +75,27 @@ class Interface(Description):
             flaws.add("on", "give a joint or coordinate (on), or a point, and only one of them")
         if self.rotates and self.point is None:
             flaws.add("rotates", "has no effect on a joint or coordinate", "name a point")
+        if self.rows is not None and not flaws.concern("rows"):
+            self._check_rows(flaws)
         if flaws.found:
             return
-        self._set_rows(flaws, "stiffness")
-        self._set_rows(flaws, "damping")
+        self._set_row_values(flaws, "stiffness")
+        self._set_row_values(flaws, "damping")
         self._check_elastic(flaws)
         for key in self.given:
             if key not in self._incoming():
                 flaws.add(f"given.{key}", "does not come in here", nearest(key, self._incoming()))
+
+    def _check_rows(self, flaws: FlawList) -> None:
+        if self.point is None:
+            flaws.add("rows", "has no effect on a joint or coordinate", "name a point")
+        if self.rotates:
+            flaws.add("rows", "cannot be chosen where the rotation is coupled too", "leave out rows, or rotates")
+        for row, count in Counter(self.rows).items():
+            if count > 1:
+                flaws.add("rows", f"'{row}' is there twice")
+            if row not in XYZ:
+                flaws.add("rows", f"'{row}' is unknown", nearest(row, XYZ))
 
     def _check_elastic(self, flaws: FlawList) -> None:
         if self.takes == "force":
@@ -86,24 +107,28 @@ class Interface(Description):
         elif self.damping is not None and self.stiffness is None:
             flaws.add("damping", "has no effect without a stiffness", "a model without one is attached rigidly")
 
-    def _set_rows(self, flaws: FlawList, key: str) -> None:
+    def _set_row_values(self, flaws: FlawList, key: str) -> None:
         """One number for each row; one number alone is that of every row along an axis."""
         value = getattr(self, key)
         if value is None and not (key == "damping" and self.stiffness is not None):
             return
-        rows = value if isinstance(value, tuple) else (0.0 if value is None else value,) * len(self.rows)
+        rows = value if isinstance(value, tuple) else (0.0 if value is None else value,) * len(self.row_names)
         if self.rotates and not isinstance(value, tuple) and value is not None:
             flaws.add(
                 key, "must be six numbers: along x, y, z and about them", "the unit of a row about an axis differs"
             )
-        elif len(rows) != len(self.rows):
-            flaws.add(key, f"must be {len(self.rows)} numbers, has {len(rows)}")
+        elif len(rows) != len(self.row_names):
+            flaws.add(key, f"must be {len(self.row_names)} numbers, has {len(rows)}")
         self.set_fields(**{key: rows})
 
     @property
-    def rows(self) -> tuple[str, ...]:
-        """Names of the rows; a joint or coordinate has one without a name."""
-        return ("",) if self.point is None else (*XYZ, *(ROTATION if self.rotates else ()))
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the rows, those of a point in the order x, y, z; a joint or coordinate has one without a name."""
+        if self.point is None:
+            return ("",)
+        if self.rows is not None:
+            return tuple(row for row in XYZ if row in self.rows)
+        return (*XYZ, *(ROTATION if self.rotates else ()))
 
     @property
     def rigid(self) -> bool:
@@ -113,7 +138,7 @@ class Interface(Description):
     def names(self, quantity: str) -> tuple[str, ...]:
         """Full names of a quantity's signals or numbers: a row each; positions have no rotational rows, orientations
         nine entries, inertias the lower triangle."""
-        return _full_names(self.name, quantity, self.rows)
+        return _full_names(self.name, quantity, self.row_names)
 
     def _incoming(self) -> dict[str, float]:
         """What comes in, by its name without the interface's, with its value as long as nothing else does."""
@@ -122,7 +147,7 @@ class Interface(Description):
             wanted = ("far_inertia", "far_force") if self.rigid else ("far_mobility", "far_acceleration")
         if self.rotates and not self.rigid and self.takes != "force":
             wanted = (*wanted, "far_orientation")
-        return {tail: _idle(quantity, tail) for quantity in wanted for tail in tails(quantity, self.rows)}
+        return {tail: _idle(quantity, tail) for quantity in wanted for tail in tails(quantity, self.row_names)}
 
     @property
     def incoming(self) -> tuple[str, ...]:
@@ -133,7 +158,7 @@ class Interface(Description):
         for tail, idle in self._incoming().items():
             yield Number(f"{self.name}.{tail}", self.given.get(tail, idle), _unit(tail))
         for key in ("stiffness", "damping"):
-            for row, value in zip(self.rows, getattr(self, key) or (), strict=False):
+            for row, value in zip(self.row_names, getattr(self, key) or (), strict=False):
                 tail = f"{key}.{row}" if row else key
                 yield Number(f"{self.name}.{tail}", value, _unit(tail))
 

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 _EVENTS_SHOWN = 10
 _STARTS_SHOWN = 10
-_SIGNALS_SHOWN = 20
+SIGNALS_SHOWN = 20
 
 
 def summarise(run: Run, signals: bool | None = None) -> str:
     """A run as lines of text: outcome, costs, warnings, limits passed, checks, start values found, events, signals."""
     message = [_warnings(run), _limits(run), run.certificate.lines(), _errors(run), list_found(run.found)]
-    shown = len(run) if signals else _SIGNALS_SHOWN
-    blocks = [_head(run), *message, _events(run), [] if signals is False else _signals(run, shown)]
+    shown = len(run) if signals else SIGNALS_SHOWN
+    blocks = [_head(run), *message, _events(run), [] if signals is False else list_signals(run, shown)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -78,7 +78,7 @@ def _events(run: Run) -> list[str]:
     return lines + [f"and {more} more events"] if more else lines
 
 
-def _signals(run: Run, most: int) -> list[str]:
+def list_signals(run: Run, most: int) -> list[str]:
     """One row a signal, of the first ones; signals without any number show 'nan'."""
     if run.time.size == 0:
         return []

@@ -83,7 +83,7 @@ def search_start(system: System, values: np.ndarray, balance: Balance | None = N
         x = close_constraints(system, parameters=parameters).require().x
         _check_left_out(system, x, m, values)
     check_ranges(system, x, values)
-    return Start(0.0, x, m, _list_changes(system, described, x))
+    return Start(0.0, x, m, list_changes(system, described, x))
 
 
 def change_start(system: System, given: Start, starts: Mapping[str, float], values: np.ndarray) -> Start:
@@ -128,7 +128,7 @@ def _check_left_out(system: System, x: np.ndarray, m: np.ndarray, values: np.nda
     system.scenario.raise_if_any(flaws)
 
 
-def _list_changes(system: System, given: np.ndarray, found: np.ndarray) -> dict[str, tuple[float, float]]:
+def list_changes(system: System, given: np.ndarray, found: np.ndarray) -> dict[str, tuple[float, float]]:
     names = [state.name for state in system.states]
     pairs = zip(names, given.tolist(), found.tolist(), strict=True)
     return {name: (old, new) for name, old, new in pairs if abs(new - old) > ROUNDING * max(1.0, abs(old))}

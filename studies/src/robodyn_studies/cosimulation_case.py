@@ -83,7 +83,7 @@ class Case:
 
     @property
     def finished(self) -> bool:
-        return self.run.outcome.ok
+        return self.run.outcome.carried_through
 
     @property
     def accurate(self) -> bool:
