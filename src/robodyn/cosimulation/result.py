@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from robodyn.results import Certificate, Outcome, Run, Statistics, save
 from robodyn.results.summary import SIGNALS_SHOWN, list_found, list_signals
 
@@ -55,8 +53,7 @@ class CosimulationRun:
         final = self.coupling.final if self.coupling.time.size else {}
         for name in (n for n in final if n.endswith((".energy_error", ".gap", ".condition"))):
             signal = self.coupling[name]
-            largest = float(np.nanmax(np.abs(signal.values), initial=0.0))
-            lines.append(f"  {name:<48} {signal.final:12.4e} {signal.unit:<4} largest {largest:12.4e}")
+            lines.append(f"  {name:<48} {signal.final:12.4e} {signal.unit:<4} largest {signal.peak:12.4e}")
         lines += self.certificate.lines()
         for name, run in self.runs.items():
             micro = f"{run.statistics.steps} steps" if run.statistics.steps else "no record of its steps"
