@@ -1,5 +1,7 @@
 """Do the delta robot's controllers know the robot they control, hold it, and follow their paths at 1 kHz?"""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -162,3 +164,24 @@ def test_the_robot_falls_below_that_gain_and_stands_above(share, falls):
 def test_unknown_drives_are_refused():
     with pytest.raises(ModelError, match="'servo' is unknown"):
         delta_pid(drives="servo")
+
+
+def test_places_out_of_reach_are_refused_by_name():
+    """The nearest angle instead would end 0.18 m off, and say nothing."""
+    with pytest.raises(ModelError, match=r"places\[1\]: \(0.6, 0, -0.3\) m is out of reach of arm 2, arm 3"):
+        delta_pid(target=(0.6, 0.0, -0.3))
+    with pytest.raises(ModelError, match=r"target: \(0, 0, -0.9\) m is out of reach of arm 1"):
+        delta_linearised(target=(0.0, 0.0, -0.9))
+    with pytest.raises(ModelError, match="place: .* out of reach"):
+        pose_at(FITTED, (0.0, 0.0, 0.9))
+
+
+def test_a_run_whose_reference_leaves_the_reach_ends_there():
+    """Numbers may be changed after the description was checked: the angle is then no number."""
+    scenario = delta_pid(period=None, drives="ideal")
+    blocks = tuple(
+        replace(block, parameters=block.parameters | {"points": (0.0, 0.6)}) if block.name == "reference.x" else block
+        for block in scenario.machine.blocks
+    )
+    run = simulate(replace(scenario, machine=replace(scenario.machine, blocks=blocks)))
+    assert not run.outcome.carried_through

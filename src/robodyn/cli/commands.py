@@ -35,6 +35,8 @@ GROUPS = {
     },
     "Analyse": {
         "modes": "frequencies, damping and shapes of the modes",
+        "poles": "poles, zeros and what truncation leaves of them",
+        "kinematics": "closed loops: motors to a point, and back",
         "loops": "bandwidth and margins of every sampled loop",
         "bode": "loops over frequency, open and closed",
         "step": "step responses: overshoot, rise and settling time",

@@ -73,19 +73,22 @@ def _animate(found: ModeSet, system: System, path: Path) -> None:
 
 def _row(mode: Mode, free: bool) -> str:
     shares = ", ".join(f"{name} {100 * mode.participation[name]:.0f} %" for name in mode.dominant())
-    if free:
+    if free and not mode.of_method:
         # Several poles at zero share their states: the shape says what moves.
         moves = ", ".join(name for name, size in mode.shape.items() if abs(size) > 0.1)
         return f"{'0':>14}  {'-':>8}  {'inf':>15}  free motion: {moves}"
     # What rounding leaves of zero is zero.
     damping = mode.damping if abs(mode.damping) > 1e-12 else abs(mode.damping) * 0
     constant = mode.time_constant if abs(mode.damping) > 1e-12 else float("inf")
+    # Errors of constraints decay in it, nothing of the machine moves by itself.
+    shares = f"constraint method: {shares}" if mode.of_method else shares
     return f"{mode.frequency:>14.6g}  {damping:>8.4f}  {constant:>15.6g}  {shares}"
 
 
 def _as_json(mode: Mode, free: bool) -> dict[str, Any]:
     return {
         "free": free,
+        "of_method": mode.of_method,
         "frequency": mode.frequency,
         "damping": mode.damping,
         "time_constant": mode.time_constant,

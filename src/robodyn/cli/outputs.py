@@ -29,6 +29,7 @@ CHECK = {
 CHECKED = {"certificate": [CHECK], "unchecked": ["text: what no check says anything about"]}
 OUTCOME = {"kind?": "text: finished, stopped, suspect ...", "ok": "flag", "sentence": "text"}
 STATISTICS = "object: steps, evaluations, events, wall_time [s], times_real_time ..."
+ROOTS = [["number: real and imaginary part [rad/s]"]]
 LOOP = {
     "name": "text: the signal at which the loop is cut", "signals": TEXTS, "stable": "flag",
     "crossover": "number: [Hz]", "bandwidth": "number: [Hz]", "radius": "number: of the closed loop's multipliers",
@@ -119,8 +120,20 @@ OUTPUTS: dict[str, Any] = {
     "modes": {
         "notes": TEXTS,
         "modes": [
-            {"free": "flag: a rigid motion", "frequency": "number: [Hz]", "damping": "number: ratio"}
+            {"free": "flag: a rigid motion", "of_method": "flag: of the method that keeps constraints"}
+            | {"frequency": "number: [Hz]", "damping": "number: ratio"}
             | {"pole": ["number"], "time_constant": "number: [s]", "participation": NUMBERS}
+        ],
+    },
+    "poles": {
+        "notes": TEXTS, "inputs": TEXTS, "outputs": TEXTS, "order": "count: of the truncated model",
+        **dict.fromkeys(("poles", "zeros", "cancelled", "uncontrollable", "unobservable", "reduced_poles"), ROOTS),
+        "hankel_values": ["number"], "error_bound": "number: of the transfer matrix at any frequency",
+    },
+    "kinematics": {
+        "postures": [
+            {"motors": NUMBERS, "point": NUMBERS, "joints": NUMBERS, "iterations": "count", "residual": "number"}
+            | {"singular": "text: none, input, output, both or constraint", "condition": "number"}
         ],
     },
     "loops": {"notes": TEXTS, "warnings": TEXTS, "loops": [LOOP]},

@@ -134,3 +134,13 @@ def test_modes_without_friction_and_with_outputs_held(invoke, read_json, tmp_pat
     assert refused.exit_code == 2
     assert "no output of a block" in refused.stderr
     assert invoke("modes", "held.toml", "--friction", "some").exit_code == 2
+
+
+def test_modes_of_the_constraint_method_are_marked(invoke, read_json):
+    """A pendulum in x and z: one swing of its own, and errors of its rod's length that decay at the method's pole."""
+    found = read_json(invoke("modes", "cartesian-pendulum", "--json").stdout)["modes"]
+    swings = [mode for mode in found if not mode["of_method"]]
+    assert [mode["frequency"] for mode in swings] == pytest.approx([math.sqrt(9.81) / (2 * math.pi)])
+    assert all(mode["damping"] == pytest.approx(1.0, abs=1e-4) for mode in found if mode["of_method"])
+    assert len(found) > len(swings)
+    assert "constraint method: z.position" in invoke("modes", "cartesian-pendulum").stdout

@@ -12,7 +12,7 @@ import numpy as np
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.poles import PADE_ORDER, Root, find_poles
 from robodyn.analysis.linear.tangent import positions_by
-from robodyn.errors import refuse_word
+from robodyn.errors import ModelError, refuse_word
 from robodyn.lazy import later
 from robodyn.model.numbers import XYZ
 from robodyn.waiting import told_if_slow
@@ -57,12 +57,14 @@ class Mode:
         shape: complex amplitude and phase of every state, the largest joint position (or state) being 1.
         participation: part of each state and delay in the mode, largest first; they add up to 1.
         displaced: the shape in space, where there is a mechanism and it moves in this mode.
+        of_method: whether it is none of the machine's own but of the method that keeps its constraints.
     """
 
     pole: complex
     shape: Mapping[str, complex]
     participation: Mapping[str, float]
     displaced: Displaced | None = None
+    of_method: bool = False
 
     @property
     def frequency(self) -> float:
@@ -134,7 +136,7 @@ class ModeSet:
         joints = () if self.skeleton is None else self.skeleton.coordinates
         states = [f"{joint}.{quantity}" for joint in joints for quantity in MOVES]
         least = STILL * max((abs(mode.pole) for mode in self.modes), default=0.0)
-        swinging = [mode for mode in self.oscillating if abs(mode.pole) > least]
+        swinging = [mode for mode in self.oscillating if abs(mode.pole) > least and not mode.of_method]
         return tuple(
             mode for mode in swinging if sum(mode.participation.get(name, 0) for name in states) > MOVING_SHARE
         )
@@ -175,7 +177,29 @@ def find_modes(
     if hold:
         system, at = hold_outputs(system, hold, at)
     model = linearise(system, at, parameters=parameters)
-    return draw_shapes(ModeSet(model, _modes_of(model, pade)), system)
+    modes = _mark_method(_modes_of(model, pade), model, system, pade)
+    return draw_shapes(ModeSet(model, modes), system)
+
+
+def _mark_method(modes: tuple[Mode, ...], model: LinearModel, system: System, pade: int) -> tuple[Mode, ...]:
+    """The same modes; those that the constraints leave free are the machine's own, the others the method's.
+
+    Under Baumgarte's method errors of constraints decay at its own poles, under projection they stay. The model in free
+    coordinates has none of these poles: each of its own is matched with the nearest one.
+    """
+    if not system.motion.constraint_forces:
+        return modes
+    from scipy.optimize import linear_sum_assignment
+
+    from robodyn.analysis.linear.constrained import reduce_constraints
+
+    try:
+        own = _modes_of(reduce_constraints(model, system), pade)
+    except ModelError:  # off the constraints, or where they are singular, nothing is free
+        return modes
+    distances = [[abs(mode.pole - free.pole) for mode in modes] for free in own]
+    matched = set(linear_sum_assignment(np.array(distances).reshape(len(own), len(modes)))[1].tolist())
+    return tuple(replace(mode, of_method=k not in matched) for k, mode in enumerate(modes))
 
 
 def draw_shapes(found: ModeSet, system: System) -> ModeSet:

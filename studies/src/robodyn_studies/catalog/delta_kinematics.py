@@ -13,10 +13,11 @@ q3 = alpha.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from robodyn import symbolic as sym
+from robodyn.errors import FlawList
 from robodyn_studies.catalog.delta_parameters import DeltaRobot
 
 Triple = Sequence[Any]
@@ -56,16 +57,38 @@ def motor_angles(robot: DeltaRobot, w: Triple) -> Triple:
     """Inverse kinematics: motor angles [rad] that bring the platform to w [m], elbows outside.
 
     With (x, y, z) in the arm's frame, x from the motor: l1 (x cos phi - z sin phi) = (x^2 + y^2 + z^2 + l1^2 - l2^2)/2.
-    Where w is out of reach, the nearest angle.
+    Where w is out of reach, the angle is not a number: a run that comes there ends.
     """
-    found = []
+    angles = []
     for k in range(3):
-        x, y, z = to_arm(k, w)
-        x = x - robot.offset
-        half = (x * x + y * y + z * z + robot.proximal_length**2 - robot.distal_length**2) / 2
-        share = half / (robot.proximal_length * sym.sqrt(x * x + z * z))
-        found.append(sym.atan2(-z, x) - sym.acos(sym.clip(share, -1.0, 1.0)))
-    return tuple(found)
+        x, _, z = from_motor(robot, k, w)
+        angles.append(sym.atan2(-z, x) - sym.acos(elbow_cosine(robot, k, w)))
+    return tuple(angles)
+
+
+def from_motor(robot: DeltaRobot, k: int, w: Triple) -> Triple:
+    """Place of the platform in arm k's frame, from its motor [m]."""
+    x, y, z = to_arm(k, w)
+    return x - robot.offset, y, z
+
+
+def elbow_cosine(robot: DeltaRobot, k: int, w: Triple) -> Any:
+    """Cosine of the angle between the proximal link of arm k and its plane's way to w; beyond -1 to 1 out of reach."""
+    x, y, z = from_motor(robot, k, w)
+    half = (x * x + y * y + z * z + robot.proximal_length**2 - robot.distal_length**2) / 2
+    return half / (robot.proximal_length * sym.sqrt(x * x + z * z))
+
+
+def check_reach(robot: DeltaRobot, places: Mapping[str, Sequence[float]]) -> None:
+    """Refuse places of the platform [m] that an arm does not reach, each with its name."""
+    flaws = FlawList()
+    for name, place in places.items():
+        beyond = [f"arm {k + 1}" for k in range(3) if not abs(float(elbow_cosine(robot, k, place))) <= 1]
+        if beyond:
+            shown = ", ".join(f"{value:g}" for value in place)
+            what = f"({shown}) m is out of reach of {', '.join(beyond)}"
+            flaws.add(name, what, "choose a place nearer to the middle of the workspace")
+    flaws.raise_if_any("delta robot")
 
 
 def distal_angles(robot: DeltaRobot, k: int, phi: Any, w: Triple) -> tuple[Any, Any]:

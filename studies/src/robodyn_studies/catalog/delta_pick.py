@@ -59,7 +59,7 @@ def follow_path(times: Sequence[float], places: Sequence[Place], payload: float,
     """The robot along a path of its platform: PID at each motor, ideal torques, those of the start fed forward."""
     held = torques_at(robot, places[0], payload)
     control = pid_blocks(robot, path_signals()[:2], feed_forward=held, gains=FIRM, period=None)
-    blocks = (*path_blocks(times, places), *control, *commanded_torques(PID_COMMANDS))
+    blocks = (*path_blocks(robot, times, places), *control, *commanded_torques(PID_COMMANDS))
     return delta_rods_machine(robot, payload=0.0, drives=blocks)
 
 

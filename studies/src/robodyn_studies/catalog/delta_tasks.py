@@ -13,7 +13,7 @@ import numpy as np
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.model import Block, ConstraintMethod, Scenario, Solver
 from robodyn_studies.catalog.delta_control import AXES, MOTOR, PID, SAMPLE, linearising_block, motor_blocks, pid_blocks
-from robodyn_studies.catalog.delta_kinematics import arm_angles, distal_angles, motor_angles, motor_speeds
+from robodyn_studies.catalog.delta_kinematics import arm_angles, check_reach, distal_angles, motor_angles, motor_speeds
 from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY, DeltaRobot
 from robodyn_studies.catalog.delta_robot import ARMS, POLE, commanded_torques, delta_machine
 
@@ -32,7 +32,8 @@ LINEAR_COMMANDS = tuple(f"control.torque.{k}" for k in range(3))
 
 
 def pose_at(robot: DeltaRobot, place: Sequence[float]) -> dict[str, float]:
-    """Joint positions [rad] with the platform at a place [m], elbows outside."""
+    """Joint positions [rad] with the platform at a place [m], elbows outside; out of reach is an error."""
+    check_reach(robot, {"place": place})
     motors = motor_angles(robot, place)
     positions = {}
     for k, arm in enumerate(ARMS):
@@ -42,8 +43,9 @@ def pose_at(robot: DeltaRobot, place: Sequence[float]) -> dict[str, float]:
     return positions
 
 
-def path_blocks(times: Sequence[float], places: Sequence[Place]) -> tuple[Block, ...]:
-    """A spline for each axis of the platform: `reference.x.position` and so on."""
+def path_blocks(robot: DeltaRobot, times: Sequence[float], places: Sequence[Place]) -> tuple[Block, ...]:
+    """A spline for each axis of the platform: `reference.x.position` and so on; the robot reaches all places."""
+    check_reach(robot, {f"places[{k}]": place for k, place in enumerate(places)})
     return tuple(
         Block(
             f"reference.{axis}",
@@ -124,7 +126,7 @@ def delta_pid(
     """
     wanted = path_signals()[:2]
     control = pid_blocks(robot, wanted, payload=known_payload, gains=gains, period=period)
-    blocks = (*path_blocks((0.1, 0.5), (start, target)), *control, *_drive(PID_COMMANDS, drives, period))
+    blocks = (*path_blocks(robot, (0.1, 0.5), (start, target)), *control, *_drive(PID_COMMANDS, drives, period))
     title = "Delta robot, PID with gravity compensation at 1 kHz"
     return _scenario("delta-pid", robot, blocks, start, 1.5, payload, title)
 
@@ -160,6 +162,7 @@ def delta_linearised(
     period: float | None = SAMPLE,
 ) -> Scenario:
     """The platform's answer to a step of its wanted place under feedback linearisation, from rest at another place."""
+    check_reach(robot, {"target": target})
     still = (0.0, 0.0, 0.0)
     control = linearising_block(robot, (target, still, still), period=period)
     blocks = (control, *_drive(LINEAR_COMMANDS, drives, period))
@@ -183,6 +186,6 @@ def delta_tracking(
     """
     control = linearising_block(robot, path_signals(), payload=known_payload, period=period)
     times = tuple(PATH_TIMES[0] + (time - PATH_TIMES[0]) / pace for time in PATH_TIMES)
-    blocks = (*path_blocks(times, PATH), control, *_drive(LINEAR_COMMANDS, drives, period))
+    blocks = (*path_blocks(robot, times, PATH), control, *_drive(LINEAR_COMMANDS, drives, period))
     title = "Delta robot, pick and place with a load under feedback linearisation at 1 kHz"
     return _scenario("delta-tracking", robot, blocks, PATH[0], 1.2, payload, title)
