@@ -51,7 +51,7 @@ def show_poles(
     hidden, pairs = find_hidden_poles(model), find_cancelled_pairs(model)
     reduced = truncate(model, order)
     draw("--plot", plot, lambda reporting, path: reporting.plot_pole_zeros(model, path))
-    roots = {
+    roots: dict[str, Sequence[complex] | np.ndarray] = {
         "poles": model.poles(),
         "zeros": find_zeros(model),
         "cancelled": [pair.pole for pair in pairs],
