@@ -23,7 +23,7 @@ from benchmarks.findings import Findings, Table, largest_difference, require, re
 from benchmarks.many import COULOMB, SIGNAL, draw
 from benchmarks.timing import prepare
 from robodyn.catalog import two_link_loop
-from robodyn.simulation.many import count_cores
+from robodyn.simulation.batch import count_cores
 
 SHORT, STEP = 0.005, 1e-3
 REPEATS = 3

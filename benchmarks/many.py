@@ -22,7 +22,7 @@ from robodyn.catalog import two_link_loop
 from robodyn.engine import binding
 from robodyn.model import Scenario
 from robodyn.simulation import CompiledSystem
-from robodyn.simulation.many import count_cores
+from robodyn.simulation.batch import count_cores
 
 ALL_RUNS = 10_000
 FRICTION = ("friction.coulomb", "friction.coulomb_back", "friction.viscous")

@@ -14,7 +14,7 @@ from robodyn.errors import FlawList, nearest
 from robodyn.model import FormulaSignal, Scenario, Solver
 from robodyn.results.signal import Floats
 from robodyn.simulation import CompiledSystem, compile_system
-from robodyn.simulation.columns import INITIAL, read_columns
+from robodyn.simulation.many import INITIAL, read_columns
 
 REWARD = "reward"
 Range = tuple[float, float]

@@ -17,7 +17,7 @@ from robodyn.gym.episode import Episode, StepResult
 from robodyn.gym.gymnasium_names import AutoresetMode, VectorEnv, batch_space
 from robodyn.gym.task import Task
 from robodyn.results.signal import Floats
-from robodyn.simulation.pool import make_pack, why_no_lanes
+from robodyn.simulation.batch import make_pack, why_no_lanes
 from robodyn.simulation.python_calls import calls_python
 from robodyn.simulation.stepping import advance_together
 

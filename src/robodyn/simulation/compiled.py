@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,18 +13,21 @@ import numpy as np
 from robodyn.assembly.system import System
 from robodyn.engine.problem import Derivatives
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.model import Recording, ScenarioSequence, Solver, describe
+from robodyn.model import Block, Recording, Scenario, ScenarioSequence, Solver, describe
+from robodyn.model.numbers import check_finite
+from robodyn.model.rules import check_rule
 from robodyn.native.kernel import KernelModule, LaneModule
 from robodyn.records import dataclass
 from robodyn.results.provenance import PlainDict, PlainList, plain
 from robodyn.signals import SignalInfo
-from robodyn.simulation.checking import Checks
 
 if TYPE_CHECKING:
     from robodyn.simulation.equilibrium import Balance
     from robodyn.simulation.ticks import Tick
 
 DERIVATIVES = ("jacobian", "time_derivative")
+PERIOD = "period"
+"""Of sampled blocks, which rules of frequencies read without naming it."""
 READABLE = ("equations", "description", "plain_numbers", "described_numbers")
 """What is made of a system whatever the numbers in its table."""
 
@@ -132,7 +135,12 @@ class CompiledSystem:
 
     @cached_property
     def prepared(self) -> dict[Any, Any]:
-        """What earlier runs have made ready for later ones, see `robodyn.simulation.prepared`."""
+        """What was made of the system for its first run, to be kept for later ones."""
+        return {}
+
+    @cached_property
+    def runners(self) -> dict[Any, Any]:
+        """What carries out its runs, see `robodyn.simulation.batch`."""
         return {}
 
     def with_data(self, data: np.ndarray) -> CompiledSystem:
@@ -175,7 +183,7 @@ class CompiledSystem:
 
     def number_values(self, parameters: np.ndarray) -> dict[str, float]:
         """Every named number of the scenario, the tunable ones with these values."""
-        return {**self.described_numbers, **dict(zip(self.tunable, parameters.tolist(), strict=True))}
+        return {**self.described_numbers, **dict(zip(self.places, parameters.tolist(), strict=True))}
 
     @cached_property
     def recording(self) -> Recording:
@@ -183,23 +191,26 @@ class CompiledSystem:
         return replace(self.system.scenario.recording, signals=self.patterns)
 
     @cached_property
-    def tunable(self) -> dict[str, float]:
-        """The tunable parameters as described."""
-        return {number.name: number.value for number in self.system.parameters}
+    def places(self) -> dict[str, int]:
+        """Where each tunable parameter stands among all."""
+        return {number.name: k for k, number in enumerate(self.system.parameters)}
 
     @cached_property
     def described_values(self) -> np.ndarray:
         """Values of the tunable parameters as described."""
-        return self.parameter_values({})
+        return np.array([number.value for number in self.system.parameters], float)
 
-    def parameter_values(self, changes: dict[str, float]) -> np.ndarray:
+    def parameter_values(self, changes: Mapping[str, float]) -> np.ndarray:
         """Values of the tunable parameters, with some changed."""
-        if unknown := changes.keys() - self.tunable.keys():
+        values, places = self.described_values.copy(), self.places
+        if unknown := changes.keys() - places.keys():
             flaws = FlawList()
             for name in sorted(unknown):
-                flaws.add(name, "is not tunable in this system", nearest(name, self.tunable))
+                flaws.add(name, "is not tunable in this system", nearest(name, places))
             flaws.raise_if_any("parameters")
-        return np.array([*{**self.tunable, **changes}.values()], float)
+        for name, value in changes.items():
+            values[places[name]] = value
+        return values
 
 
 @dataclass(frozen=True)
@@ -213,3 +224,98 @@ class Phases:
     def systems(self) -> tuple[System, ...]:
         """Of all phases."""
         return tuple(phase.system if isinstance(phase, CompiledSystem) else phase for phase in self.ready)
+
+
+class Checks:
+    """The checks of all descriptions of a scenario; only those are asked that hold a changed number."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        machine, mechanism, self.scenario = scenario.machine, scenario.machine.mechanism, scenario.name
+        parts: list[Any] = [*machine.coordinates, *machine.delays, *machine.loads, *machine.constraints]
+        parts += [*machine.contacts, *machine.interfaces, *scenario.events]
+        parts += [*mechanism.bodies, *mechanism.points] if mechanism else []
+        # Joints that follow others are checked together with these, by the whole scenario.
+        parts += mechanism.joints if mechanism and not any(joint.mimic for joint in mechanism.joints) else ()
+        checks: list[tuple[Any, Callable[[Mapping[str, Any]], Any]]] = [(part, part.with_numbers) for part in parts]
+        checks += [(block, BlockCheck(block)) for block in machine.blocks]
+        self.scalars = {
+            f"{block.name}.{key}"
+            for block in machine.blocks
+            for key, value in block.parameters.items()
+            if not isinstance(value, tuple)
+        }
+        self.place = {number.name: k for k, (part, _) in enumerate(checks) for number in part.numbers()}
+        self.checks = [check for _, check in checks]
+
+    def __call__(self, changes: Mapping[str, float]) -> None:
+        """Ask every description whose numbers change."""
+        own: dict[int, dict[str, float]] = {}
+        flaws = FlawList()
+        for name, value in changes.items():
+            check_finite(flaws, name, value, infinite=True)
+            if name in self.place:
+                own.setdefault(self.place[name], {})[name] = value
+        flaws.raise_if_any(f"scenario '{self.scenario}'")
+        for k, changed in own.items():
+            self.checks[k](changed)
+
+    def screen(self, columns: Mapping[str, np.ndarray]) -> list[str]:
+        """Numbers whose values in many runs, (n_runs,) each, are not known to be accepted in all of them.
+
+        The laws of blocks look at all runs at once: what they accept so, they accept in each.
+        """
+        own: dict[int, dict[str, np.ndarray]] = {}
+        for name, values in columns.items():
+            if name in self.place:
+                own.setdefault(self.place[name], {})[name] = values
+        return [name for k, changed in own.items() if not self._accepts(k, changed) for name in changed]
+
+    def _accepts(self, k: int, columns: Mapping[str, np.ndarray]) -> bool:
+        if not columns.keys() <= self.scalars:
+            return False
+        flaws = FlawList()
+        for name, values in columns.items():
+            check_finite(flaws, name, float(np.abs(values).max()), infinite=True)
+        try:
+            self.checks[k](columns)
+        except ModelError:
+            return False
+        return not flaws.found
+
+
+class BlockCheck:
+    """The rules a block's law states for its parameters; making the block anew would take longer than a short run."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.chosen: dict[tuple[str, ...], tuple[dict[str, str], list[str]]] = {}
+
+    def __call__(self, changes: Mapping[str, Any]) -> None:
+        names = tuple(changes)
+        if names not in self.chosen:
+            self.chosen[names] = self._choose(names)
+        rules, needed = self.chosen[names]
+        values = {key: _value(self.block, key, changes) for key in needed}
+        flaws = FlawList()
+        for key, rule in rules.items():
+            check_rule(flaws, f"parameters.{key}", rule, values[key], values)
+        flaws.raise_if_any(f"block '{self.block.name}'")
+
+    def _choose(self, names: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
+        """The rules of numbers that change and of those that are compared with them, and what these rules read."""
+        block = self.block
+        changed = {name[len(block.name) + 1 :].partition(".")[0] for name in names}
+        rules, read = {}, {PERIOD}
+        for key, rule in block.info.checks.items():
+            compared = {key, *rule.replace(",", "").split()}
+            if key in block.parameters and (PERIOD in changed or not changed.isdisjoint(compared)):
+                rules[key] = rule
+                read |= compared
+        return rules, [key for key in block.parameters if key in read]
+
+
+def _value(block: Block, key: str, changes: Mapping[str, Any]) -> np.ndarray:
+    path, value = f"{block.name}.{key}", block.parameters[key]
+    if isinstance(value, tuple):
+        return np.array([changes.get(f"{path}.{k}", entry) for k, entry in enumerate(value)])
+    return np.atleast_1d(np.asarray(changes.get(path, value), float))

@@ -49,7 +49,7 @@ def check_extent(compiled: CompiledSystem, solver: Solver, recording: EngineReco
     steps, most = count_steps(system, solver, duration), solver.max_steps or math.inf
     if steps > most:
         remedy = "lengthen the step, or raise solver.max_steps"
-        warnings.warn(f"the run needs {steps:.3g} steps, {most:.3g} are allowed: {remedy}", stacklevel=5)
+        warnings.warn(f"the run needs {steps:.3g} steps, {most:.3g} are allowed: {remedy}", stacklevel=4)
     rows = (recording.refine or LEAST_ROWS) * min(steps, most)
     if recording.times is not None:
         rows = float(len(recording.times))
@@ -64,4 +64,4 @@ def check_extent(compiled: CompiledSystem, solver: Solver, recording: EngineReco
     if size > LARGEST_RECORD and not ends_early:
         limit = f"at most {LARGEST_RECORD / 2**30:g} GB are kept"
         raise ModelError([Flaw("recording", f"{what}; {limit}", remedy)], f"scenario '{compiled.system.scenario.name}'")
-    warnings.warn(f"the run {what}: {remedy}", stacklevel=5)
+    warnings.warn(f"the run {what}: {remedy}", stacklevel=4)

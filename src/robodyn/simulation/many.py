@@ -1,42 +1,40 @@
-"""Batch of runs: what happens to many robots that differ in some numbers? One compiled system, threads over cores.
-
-The engine runs without the interpreter's lock, and each run is computed by itself: its numbers are those of `simulate`
-to the last bit, whatever the number of threads.
-"""
+"""Batch of columns: what happens to many robots that differ in some numbers, one run a row?"""
 
 from __future__ import annotations
 
 import os
-import sys
 import threading
-import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 
 from robodyn.assembly import System
-from robodyn.errors import Flaw, FlawList, ModelError
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import Recording, Solver
+from robodyn.results.signal import Floats
 from robodyn.results.table import Curves, RunTable
-from robodyn.simulation.alike import AlikeRuns
-from robodyn.simulation.columns import Columns, read_columns
+from robodyn.simulation.batch import (
+    BatchResult,
+    BatchRunner,
+    Worker,
+    count_cores,
+    find_runner,
+    run_in_threads,
+    why_no_lanes,
+)
 from robodyn.simulation.compiled import CompiledSystem
-from robodyn.simulation.lane_choice import LaneChoice
-from robodyn.simulation.lean import Changed, Ended, LeanRuns
 from robodyn.simulation.measures import Measure, find_measures
 from robodyn.simulation.outcomes import describe_end
-from robodyn.simulation.pool import Completed, RunPool, why_no_lanes
 from robodyn.simulation.python_calls import calls_python
 from robodyn.simulation.run_functions import compile_system
 from robodyn.waiting import WaitingLine
 
-LOOK = 0.05
-"""Seconds between two looks at how far the threads are."""
+INITIAL = "initial."
 PART_OF_MEMORY = 0.5
 """Part of the machine's memory that curves may take, own choice."""
 
@@ -91,21 +89,43 @@ def simulate_many(
         lanes=(lanes, bool | None, "True"),
     )
     system = what.system if isinstance(what, CompiledSystem) else what
-    flaws = FlawList()
+    scenario, flaws = system.scenario, FlawList()
     columns = read_columns(flaws, system, parameters or {}, initial or {})
     taken = find_measures(flaws, measures, system)
     if threads is not None and threads < 1:
         flaws.add("threads", f"must be at least 1, is {threads}")
-    flaws.raise_if_any(f"runs of '{system.scenario.name}'")
-    kept = [measure.signal for measure in taken]
-    compiled = what if isinstance(what, CompiledSystem) else _compile(what, solver, kept, record)
-    batch = _Batch(compiled, solver or compiled.solver, columns, taken, record)
-    batch.lanes = lanes
-    if lanes and (reason := why_no_lanes(compiled, solver or compiled.solver)):
+    flaws.raise_if_any(f"runs of '{scenario.name}'")
+    if isinstance(what, CompiledSystem):
+        compiled = what
+    else:
+        signals = [*(measure.signal for measure in taken), *(record.signals if record else ())]
+        compiled = compile_system(what, solver, signals=tuple(dict.fromkeys(signals)))
+    solver = solver or compiled.solver
+    if lanes and (reason := why_no_lanes(compiled, solver)):
         warnings.warn(f"no lanes: {reason}; runs are carried out one by one, with the same results", stacklevel=2)
-    with WaitingLine(f"simulating {system.scenario.name}", quiet=progress is not None, watched=False) as message:
-        batch.run_all(_count_threads(threads, compiled, columns.count), progress or _tell(message))
-    return batch.table()
+
+    table = _ResultTable(compiled, columns, taken, record)
+    runner = find_runner(compiled, solver, record, 0.0, scenario.duration)
+    if record:
+        table.open_curves(record, runner.instants.times)
+    unchecked = runner.screen(columns.parameters)
+    if calls_python(system):
+        threads = 1
+    with WaitingLine(f"simulating {scenario.name}", quiet=progress is not None, watched=False) as line:
+
+        def report() -> None:
+            if progress:
+                progress(table.n_ended, columns.count)
+            else:
+                line.update(f"{table.n_ended} of {columns.count} runs")
+
+        run_in_threads(
+            range(columns.count),
+            min(threads or count_cores(), columns.count),
+            lambda is_stopped: _ColumnWorker(runner, table, unchecked, lanes, is_stopped),
+            report,
+        )
+    return table.table()
 
 
 def _check_types(**given: tuple[Any, Any, str]) -> None:
@@ -119,180 +139,161 @@ def _check_types(**given: tuple[Any, Any, str]) -> None:
         raise TypeError("; ".join(wrong))
 
 
-def count_cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Values of what differs, (n_runs,) each: tunable parameters, and start values of states and sampled outputs."""
+
+    parameters: Mapping[str, Floats]
+    initial: Mapping[str, Floats]
+    count: int
+
+    @property
+    def inputs(self) -> dict[str, Floats]:
+        """All of them, start values as `initial.<state>`."""
+        return {**self.parameters, **{f"{INITIAL}{name}": values for name, values in self.initial.items()}}
 
 
-def _count_threads(threads: int | None, compiled: CompiledSystem, runs: int) -> int:
-    return 1 if calls_python(compiled.system) else min(threads or count_cores(), runs)
+def read_columns(flaws: FlawList, system: System, parameters: Mapping[str, Any], initial: Mapping[str, Any]) -> Columns:
+    """Arrays by name, one number standing for all runs; every problem is noted."""
+    _check_parameters(flaws, system, parameters)
+    _check_initial(flaws, system, initial)
+    given = {**parameters, **{f"{INITIAL}{name}": values for name, values in initial.items()}}
+    arrays = {name: array for name, values in given.items() if (array := _read(flaws, name, values)) is not None}
+    if not given:
+        flaws.add("parameters", "nothing differs from run to run", "give an array for each number that does")
+    lengths = {name: array.size for name, array in arrays.items() if array.ndim}
+    count = max(lengths.values(), default=1)
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"'{name}' has {size}" for name, size in lengths.items())
+        flaws.add("parameters", f"arrays differ in length: {said}", "give all the same, or one number for all runs")
+        return Columns({}, {}, 0)
+    full = {name: np.broadcast_to(array, count) for name, array in arrays.items()}
+    starts = {name.removeprefix(INITIAL): values for name, values in full.items() if name not in parameters}
+    return Columns({name: values for name, values in full.items() if name in parameters}, starts, count)
 
 
-def _errors(workers: Iterable[Future[None]]) -> list[BaseException]:
-    """Why threads ended; those that were told to end last."""
-    found = [error for worker in workers if worker.done() and (error := worker.exception())]
-    return sorted(found, key=lambda error: isinstance(error, KeyboardInterrupt))
+def _read(flaws: FlawList, name: str, values: Any) -> Floats | None:
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        flaws.add(name, f"must be an array of numbers, is {values!r}")
+        return None
+    if array.ndim > 1:
+        flaws.add(name, f"must have one value a run, has the shape {array.shape}", "give an array of one dimension")
+    elif array.size == 0:
+        flaws.add(name, "has no value", "give at least one")
+    elif np.isnan(array).any():
+        where = int(np.flatnonzero(np.isnan(array.ravel()))[0])
+        flaws.add(f"{name}[{where}]" if array.ndim else name, "must be a number, is nan", "leave this run out")
+    else:
+        return array
+    return None
 
 
-def _tell(message: WaitingLine) -> Progress:
-    return lambda done, total: message.update(f"{done} of {total} runs")
+def _check_parameters(flaws: FlawList, system: System, names: Mapping[str, Any]) -> None:
+    tunable = [number.name for number in system.parameters]
+    mechanism = system.scenario.machine.mechanism
+    declarable = {number.name for number in mechanism.numbers()} if mechanism else set()
+    for name in names:
+        if name in tunable:
+            continue
+        if name in system.numbers:
+            remedy = "vary it in a sweep, which makes the code anew for each value"
+            if name in declarable:
+                remedy = f"declare it before it is compiled: Machine(..., tunable=['{name}'])"
+            flaws.add(name, "is a constant of the native code, not tunable", remedy)
+        elif name.startswith(INITIAL):
+            flaws.add(name, "is a start value", f"give it as initial={{'{name.removeprefix(INITIAL)}': ...}}")
+        else:
+            flaws.add(name, "there is no such number", nearest(name, tunable))
 
 
-def _compile(system: System, solver: Solver | None, measured: list[str], record: Recording | None) -> CompiledSystem:
-    curves = record.signals if record else ()
-    return compile_system(system, solver, signals=tuple(dict.fromkeys([*measured, *curves])))
+def _check_initial(flaws: FlawList, system: System, names: Mapping[str, Any]) -> None:
+    scenario = system.scenario
+    known = [state.name for state in system.states] + [info.name for info in system.memory if not info.hidden]
+    for name in names:
+        if name not in known:
+            flaws.add(f"{INITIAL}{name}", "there is no such state", nearest(name, known))
+    if names and scenario.initialisation != "given":
+        what = f"the start is searched for (initialisation = '{scenario.initialisation}')"
+        flaws.add("initial", what, "let the scenario's initialisation be 'given'")
+    elif names and scenario.machine.all_constraints:
+        what = "constraints decide which start values go together, and are assembled for one start"
+        flaws.add("initial", what, "vary them in a sweep, which assembles each")
 
 
-class _Batch:
-    """All runs of one call, and what is kept of those that have ended."""
+class _ResultTable:
+    """What is kept of the runs of one call that have ended.
+
+    Attributes:
+        measures: each with the column of its signal among those recorded.
+        values: of the measures, (n_runs, n_measures); ended: kind, sentence and time of each outcome.
+    """
 
     def __init__(
-        self,
-        compiled: CompiledSystem,
-        solver: Solver,
-        columns: Columns,
-        measures: Sequence[Measure],
-        record: Recording | None,
+        self, compiled: CompiledSystem, columns: Columns, measures: Sequence[Measure], record: Recording | None
     ) -> None:
         place = {info.name: k for k, info in enumerate(compiled.recorded)}
-        self.columns, self.measures = columns, [(measure, place.get(measure.signal)) for measure in measures]
-        self.compiled, self.solver, self.scenario = compiled, solver, compiled.system.scenario
-        self.lanes: bool | None = None
-        self._check_compiled(record.signals if record else ())
-        self.lean = LeanRuns(compiled, solver, record, self.scenario.duration)
-        self.lean.screen(columns.parameters)
-        self.stopped = threading.Event()
-        self.taken = np.full((columns.count, len(measures)), np.nan)
-        self.ended: list[tuple[str, str, float] | None] = [None] * columns.count
-        self.violated: Counter[str] = Counter()
-        self.lock, self.next, self.n_ended = threading.Lock(), 0, 0
-        self.curves = self._make_curves(record) if record else None
-
-    def _check_compiled(self, patterns: Sequence[str]) -> None:
-        """What measures and curves are of is recorded."""
         flaws, among = FlawList(), "among those that the system was compiled for"
         remedy = "compile the system for it (signals=...), or give the system itself"
-        for measure, place in self.measures:
-            if place is None:
+        for measure in measures:
+            if measure.signal not in place:
                 flaws.add(f"measure {measure.name}", f"its signal is not {among}", remedy)
-        for pattern in patterns:
-            if not any(fnmatchcase(info.name, pattern) for info in self.compiled.recorded):
+        for pattern in record.signals if record else ():
+            if not any(fnmatchcase(name, pattern) for name in place):
                 flaws.add("record.signals", f"'{pattern}' matches no signal {among}", remedy)
-        flaws.raise_if_any(f"runs of '{self.scenario.name}'")
+        flaws.raise_if_any(f"runs of '{compiled.system.scenario.name}'")
+        self.compiled, self.columns = compiled, columns
+        self.measures = [(measure, place[measure.signal]) for measure in measures]
+        self.values = np.full((columns.count, len(measures)), np.nan)
+        self.ended: list[tuple[str, str, float]] = [("", "", 0.0)] * columns.count
+        self.violated: Counter[str] = Counter()
+        self.curves: Curves | None = None
+        self.lock, self.n_ended = threading.Lock(), 0
 
-    def _make_curves(self, record: Recording) -> Curves:
-        times = self.lean.times
+    def open_curves(self, record: Recording, times: Floats | None) -> None:
+        """Make room for whole signals at times that all runs have in common."""
+        title = f"runs of '{self.compiled.system.scenario.name}'"
         if times is None:
             flaw = Flaw("record", "runs choose their own steps", "give a rate or times, at which curves are kept")
-            raise ModelError([flaw], f"runs of '{self.scenario.name}'")
+            raise ModelError([flaw], title)
         infos = [info for info in self.compiled.recorded if any(fnmatchcase(info.name, one) for one in record.signals)]
-        size, most = 8.0 * self.columns.count * len(infos) * len(times), PART_OF_MEMORY * memory_size()
+        count = self.columns.count
+        size, most = 8.0 * count * len(infos) * len(times), PART_OF_MEMORY * memory_size()
         if size > most:
-            what = f"{self.columns.count} runs of {len(infos)} signals at {len(times)} times take {size / 2**30:.3g} GB"
+            what = f"{count} runs of {len(infos)} signals at {len(times)} times take {size / 2**30:.3g} GB"
             remedy = f"at most {most / 2**30:.3g} GB are kept here: name fewer signals or times, or take measures"
-            raise ModelError([Flaw("record", what, remedy)], f"runs of '{self.scenario.name}'")
-        values = {info.name: np.full((self.columns.count, len(times)), np.nan) for info in infos}
-        return Curves("time", "s", times, values, {info.name: info.unit for info in infos})
+            raise ModelError([Flaw("record", what, remedy)], title)
+        values = {info.name: np.full((count, len(times)), np.nan) for info in infos}
+        self.curves = Curves("time", "s", times, values, {info.name: info.unit for info in infos})
 
-    def run_all(self, threads: int, progress: Progress) -> None:
-        """Every run once, in so many threads."""
-        if threads == 1:
-            self._work(1, lambda done: progress(done, self.columns.count))
-            return
-        with ThreadPoolExecutor(threads) as pool:
-            try:
-                workers = {pool.submit(self._work, threads, None) for _ in range(threads)}
-                while wait(workers, LOOK, FIRST_EXCEPTION).not_done and not _errors(workers):
-                    progress(self.n_ended, self.columns.count)
-            finally:
-                self.stopped.set()
-        for error in _errors(workers):
-            raise error
-
-    def _work(self, threads: int, report: Callable[[int], Any] | None) -> None:
-        """Some runs after the others, until there are none left or nobody wants them."""
-        pool, choice = self.lean.make_pool(), LaneChoice(self.compiled, self.solver, self.lanes)
-        taken = [(measure.kind, column or 0) for measure, column in self.measures]
-        alike = self.lean.make_alike(self.columns, taken)
-        while not self.stopped.is_set():
-            some = self._take(choice.choose(pool, self.columns.count - self.next, threads))
-            if not some:
-                if alike is not None:
-                    alike.release()
-                return
-            begun = time.thread_time()
-            if alike is not None:
-                self._run_alike(pool, alike, some)
-            else:
-                every = self.lean.run_slice(pool, list(self._changes(some)), self.stopped.is_set)
-                for k, ended in zip(some, every, strict=True):
-                    self._keep(k, ended)
-            choice.note(pool, (time.thread_time() - begun) / len(some))
-            with self.lock:
-                self.n_ended += len(some)
-            if report:
-                report(self.n_ended)
-
-    def _run_alike(self, pool: RunPool, alike: AlikeRuns, some: range) -> None:
-        """Runs that differ in parameters alone; each that is not as it should be is looked at by itself."""
-        places, lean = self.lean.place, self.lean
-        columns = {places[name]: each[some.start : some.stop] for name, each in self.columns.parameters.items()}
-        judged = alike.carry_out(pool, len(some), columns, self.stopped.is_set)
-        self.taken[some.start : some.stop] = judged.measures
-        end = describe_end(lean.runs.span[1])
-        self.ended[some.start : some.stop] = [(end.kind.name.lower(), end.sentence, end.time)] * len(some)
-        for j in range(len(some)) if self.curves else np.flatnonzero(~judged.sound).tolist():
-            trajectory = judged.trajectory(j, lean.rows_chosen)
-            ended = Ended(end, trajectory) if judged.sound[j] else lean.judge(alike.start, Completed(trajectory))
-            self._keep(some[j], ended)
-
-    def _take(self, count: int) -> range:
-        """Numbers of the next runs, that no other thread has."""
-        with self.lock:
-            begin, self.next = self.next, min(self.next + count, self.columns.count)
-            return range(begin, self.next)
-
-    def _changes(self, some: range) -> Iterator[Changed]:
-        """Inputs and start values of some runs, as plain numbers."""
-        columns = self.columns
-        return zip(*(self._rows(values, some) for values in (columns.parameters, columns.initial)), strict=True)
-
-    @staticmethod
-    def _rows(columns: Mapping[str, np.ndarray], some: range) -> Iterator[dict[str, float]]:
-        if not columns:
-            return ({} for _ in some)
-        rows = zip(*(values[some.start : some.stop].tolist() for values in columns.values()), strict=True)
-        return (dict(zip(columns, row, strict=True)) for row in rows)
-
-    def _keep(self, k: int, ended: Ended) -> None:
-        outcome, trajectory = ended.outcome, ended.trajectory
-        if trajectory is not None and outcome.carried_through and len(trajectory.time):
-            for j, (measure, column) in enumerate(self.measures):
-                self.taken[k, j] = measure.take(trajectory.time, trajectory.y[:, column])
-        if self.curves is not None and trajectory is not None:
+    def put(self, k: int, result: BatchResult) -> None:
+        """Run k has ended."""
+        outcome, time, signals = result.outcome, result.time, result.signals
+        if outcome.carried_through and len(time):
+            self.values[k] = [measure.take(time, signals[measure.signal]) for measure, _ in self.measures]
+        if self.curves is not None and signals:
             # A run that ends early has its end as its last row, which is none of the times asked for.
-            rows = min(len(trajectory.time), len(self.curves.places))
-            rows = int(np.sum(trajectory.time[:rows] == self.curves.places[:rows]))
-            for j, info in enumerate(self.compiled.recorded):
-                if info.name in self.curves.values:
-                    self.curves.values[info.name][k, :rows] = trajectory.y[:rows, j]
-        if ended.violated:
+            rows = min(len(time), len(self.curves.places))
+            rows = int(np.sum(time[:rows] == self.curves.places[:rows]))
+            for name, curves in self.curves.values.items():
+                curves[k, :rows] = signals[name][:rows]
+        if result.violated:
             with self.lock:
-                self.violated.update(ended.violated)
+                self.violated.update(result.violated)
         self.ended[k] = outcome.kind.name.lower(), outcome.sentence, outcome.time
 
     def table(self) -> RunTable:
         """What came out."""
-        kinds, sentences, times = zip(*(one for one in self.ended if one is not None), strict=True)
-        units = {number.name: number.unit for number in self.compiled.system.parameters}
-        for states in (self.compiled.system.states, self.compiled.system.memory):
-            units |= {f"initial.{info.name}": info.unit for info in states}
-        inputs = {name: np.array(values) for name, values in self.columns.inputs.items()}
-        taken = {measure.name: self.taken[:, j] for j, (measure, _) in enumerate(self.measures)}
+        kinds, sentences, times = zip(*self.ended, strict=True)
+        system, inputs = self.compiled.system, self.columns.inputs
+        units = {number.name: number.unit for number in system.parameters}
+        for infos in (system.states, system.memory):
+            units |= {f"{INITIAL}{info.name}": info.unit for info in infos}
         return RunTable(
-            scenario=self.scenario.name,
-            inputs=inputs,
-            measures=taken,
+            scenario=system.scenario.name,
+            inputs={name: np.array(values) for name, values in inputs.items()},
+            measures={measure.name: self.values[:, j] for j, (measure, _) in enumerate(self.measures)},
             units={name: units[name] for name in inputs} | {m.name: m.unit for m, _ in self.measures},
             outcomes=kinds,
             sentences=sentences,
@@ -300,6 +301,54 @@ class _Batch:
             curves=self.curves,
             violated=dict(self.violated),
         )
+
+
+class _ColumnWorker(Worker):
+    """One thread's runs of columns; those that differ in parameters alone are begun and judged slice by slice."""
+
+    def __init__(
+        self,
+        runner: BatchRunner,
+        table: _ResultTable,
+        unchecked: list[str],
+        lanes: bool | None,
+        is_stopped: Callable[[], bool],
+    ) -> None:
+        super().__init__(runner, lanes, is_stopped)
+        self.table, self.unchecked = table, unchecked
+        columns, measures = table.columns, [(measure.kind, column) for measure, column in table.measures]
+        self.sliced = not unchecked and not columns.initial and self.open_slices(columns.parameters, measures)
+
+    def work(self, numbers: Sequence[int]) -> None:
+        columns, span = self.table.columns, slice(numbers[0], numbers[-1] + 1)
+        parameters = {name: values[span] for name, values in columns.parameters.items()}
+        if self.sliced:
+            self._work_sliced(numbers, span, parameters)
+        else:
+            initial = {name: values[span] for name, values in columns.initial.items()}
+            rows = zip(_rows(parameters, len(numbers)), _rows(initial, len(numbers)), strict=True)
+            for k, result in zip(numbers, self.run(list(rows), self.unchecked), strict=True):
+                self.table.put(k, result)
+        with self.table.lock:
+            self.table.n_ended += len(numbers)
+
+    def _work_sliced(self, numbers: Sequence[int], span: slice, parameters: Mapping[str, Floats]) -> None:
+        """Only a run that is not as it should be is looked at by itself, and one whose curves are kept."""
+        table, runner = self.table, self.runner
+        runs, sound, table.values[span] = self.run_slice(parameters)
+        end = describe_end(runner.span[1])
+        table.ended[span] = [(end.kind.name.lower(), end.sentence, end.time)] * len(numbers)
+        for j in range(len(numbers)) if table.curves else np.flatnonzero(~sound).tolist():
+            kept = runner.keep(end, runs[j].trajectory(probes=False)) if sound[j] else self.judge(runs[j])
+            table.put(numbers[j], kept)
+
+
+def _rows(columns: Mapping[str, np.ndarray], count: int) -> Iterable[dict[str, float]]:
+    """Values of each run by name, as plain numbers."""
+    if not columns:
+        return [{}] * count
+    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def memory_size() -> float:

@@ -8,18 +8,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from robodyn.assembly.system import System
-from robodyn.engine import BrokenRun, Trajectory
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario, ScenarioSequence, Solver
 from robodyn.results import Run, join
+from robodyn.simulation.batch import RunInputs, find_runner
 from robodyn.simulation.compiled import CompiledSystem, Phases
 from robodyn.simulation.outcomes import describe_failure, describe_outcome
-from robodyn.simulation.passed_limits import check_start_limits
-from robodyn.simulation.prepared import prepare_runs
-from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import describe_chain, make_run
 from robodyn.simulation.reference_limits import find_reference_warnings
-from robodyn.simulation.starting import Start, find_start
 from robodyn.waiting import WaitingLine
 
 Progress = Callable[[float, float, int], None]
@@ -65,44 +61,45 @@ def simulate(
     solver = solver or _own_solver(what, system.scenario)
     if not isinstance(solver, Solver):
         raise TypeError(f"solver: must be a Solver, is {solver!r}; for example Solver('rk4', step=1e-3)")
-    asked = recording
+    asked = recording.signals if recording else None
     compiled, recording = _prepare(what, system, solver, recording, on_compile)
+    scenario, begin = system.scenario, start.outcome.time if start else 0.0
+    runner = find_runner(compiled, solver, recording, begin, scenario.duration)
+    inputs = runner.read(parameters or {}, before=start)
+    warnings = _find_start_warnings(what, compiled, inputs, described=start is None and not parameters)
 
-    def kept(run: Run) -> Run:
-        """What was asked for of all that the system was compiled for."""
-        return run if asked is None or asked.signals == recording.signals else run.select(*asked.signals)
-
-    values = compiled.parameter_values(dict(parameters or {}))
-    if parameters:
-        compiled.check_numbers(parameters)
-    numbers = compiled.number_values(values)
-    calls = PythonCalls(compiled, compiled.module.prepare(values))
-    begin = find_start(compiled, values, start)
-    states = dict(zip((state.name for state in system.states), begin.x.tolist(), strict=True))
-    doubts: tuple[str, ...] = ()
-    if not isinstance(what, CompiledSystem) or what.once:
-
-        def find_doubts() -> list[str]:
-            from robodyn.simulation.start_fit import find_start_warnings
-
-            unfit = find_start_warnings(compiled, begin, values)
-            return [*find_reference_warnings(system, numbers, states), *unfit]
-
-        # From the described start with the described numbers, references do the same every time.
-        described = start is None and not parameters
-        doubts = tuple(system.recall("doubts of the start", find_doubts) if described else find_doubts())
-    if start is None:
-        check_start_limits(system, states, numbers)
-    try:
-        trajectory = _integrate(compiled, solver, recording, numbers, begin, calls, progress)
-    except BrokenRun as broken:
+    with WaitingLine(f"simulating {scenario.name}", quiet=progress is not None, watched=False) as line:
+        integration, calls = runner.begin(inputs)
+        progress = progress or line.follow(scenario.duration, begin)
+        trajectory, failure = runner.complete(integration, calls, progress, probes=True)
+    runner.give_back(integration)
+    if failure:
         # A Python block or action failed: its error is the outcome, the motion so far is kept.
-        outcome = describe_failure(broken.trajectory, calls.running, broken.cause)
-        warnings = (*doubts, "".join(traceback.format_exception(broken.cause)))
-        return kept(make_run(compiled, solver, values, broken.trajectory, outcome, begin, warnings))
-    outcome = describe_outcome(compiled, solver, trajectory)
-    chosen = solver.adaptive and recording.rate is None and recording.times is None and recording.refine is None
-    return kept(make_run(compiled, solver, values, trajectory, outcome, begin, doubts, rows_chosen=chosen))
+        outcome = describe_failure(trajectory, *failure)
+        warnings = (*warnings, "".join(traceback.format_exception(failure[1])))
+    else:
+        outcome = describe_outcome(compiled, solver, trajectory)
+    chosen = runner.rows_chosen and not failure
+    run = make_run(compiled, solver, inputs.values, trajectory, outcome, inputs.start, warnings, rows_chosen=chosen)
+    # What was asked for of all that the system was compiled for.
+    return run if asked is None or asked == recording.signals else run.select(*asked)
+
+
+def _find_start_warnings(what: Target, compiled: CompiledSystem, inputs: RunInputs, described: bool) -> tuple[str, ...]:
+    """What references do that the machine cannot follow, and a start that does not fit them; of a single run alone."""
+    if isinstance(what, CompiledSystem) and not what.once:
+        return ()
+    system = compiled.system
+
+    def search() -> list[str]:
+        from robodyn.simulation.start_fit import find_start_warnings
+
+        states = dict(zip((state.name for state in system.states), inputs.start.x.tolist(), strict=True))
+        beyond = find_reference_warnings(system, compiled.number_values(inputs.values), states)
+        return [*beyond, *find_start_warnings(compiled, inputs.start, inputs.values)]
+
+    # From the described start with the described numbers, references do the same every time.
+    return tuple(system.recall("doubts of the start", search) if described else search())
 
 
 def _own_solver(what: Any, scenario: Scenario) -> Solver:
@@ -191,23 +188,3 @@ def _prepare(
         remedy = f"compile it for these: compile_system(system, signals={recording.signals})"
         raise ModelError([Flaw("recording.signals", problem, remedy)])
     return what, dataclasses.replace(recording, signals=what.patterns)
-
-
-def _integrate(
-    compiled: CompiledSystem,
-    solver: Solver,
-    recording: Recording,
-    numbers: dict[str, Any],
-    start: Start,
-    calls: PythonCalls,
-    progress: Progress | None,
-) -> Trajectory:
-    scenario = compiled.system.scenario
-    duration = scenario.duration
-    runs = prepare_runs(compiled, solver, recording, start.time, duration)
-    with WaitingLine(f"simulating {scenario.name}", quiet=progress is not None, watched=False) as message:
-        run = runs.begin(runs.set_up(calls.p, numbers, start), calls.p, start)
-        run.call_back(calls.run_task, calls.run_action, progress or message.follow(duration, start.time))
-        trajectory = run.complete()
-    runs.give_back(run)
-    return trajectory

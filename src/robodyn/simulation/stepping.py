@@ -14,15 +14,11 @@ from robodyn.engine import Recording as EngineRecording
 from robodyn.engine import ResumableRun, Status
 from robodyn.engine.pack import Pack, has_ended
 from robodyn.errors import FlawList
-from robodyn.model import Recording, Solver
+from robodyn.model import Solver
 from robodyn.results import Outcome
+from robodyn.simulation.batch import BatchRunner
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.outcomes import describe_failure, describe_outcome
-from robodyn.simulation.passed_limits import check_start_limits
-from robodyn.simulation.prepared import PreparedRuns
-from robodyn.simulation.problem import deciding_numbers
-from robodyn.simulation.python_calls import PythonCalls
-from robodyn.simulation.starting import Start, change_start, find_start
 
 
 class SteppedRun:
@@ -33,24 +29,17 @@ class SteppedRun:
     """
 
     def __init__(self, compiled: CompiledSystem, changing: Sequence[str], solver: Solver | None = None) -> None:
-        system, self.compiled, self.solver = compiled.system, compiled, solver or compiled.solver
-        self._check(changing)
-        self.duration = system.scenario.duration
-        self.runs = PreparedRuns(compiled, self.solver, Recording(), 0.0, self.duration)
-        self.runs.recording = EngineRecording(kind="none")
-        self.place = {number.name: k for k, number in enumerate(system.parameters)}
-        self.changing = np.array([self.place[name] for name in changing], int)
-        self.outputs = compiled.module.kernels["outputs"]
-        self.limited = bool(system.scenario.machine.mechanism and system.scenario.machine.mechanism.limited_joints)
-        self.given = find_start(compiled, compiled.parameter_values({}))
-
-    def _check(self, changing: Sequence[str]) -> None:
-        flaws, deciding = FlawList(), deciding_numbers(self.compiled.system)
+        scenario, self.compiled, self.solver = compiled.system.scenario, compiled, solver or compiled.solver
+        self.duration = scenario.duration
+        self.runner = BatchRunner(compiled, self.solver, EngineRecording(kind="none"), 0.0, self.duration)
+        flaws = FlawList()
         for name in changing:
-            if name in deciding:
+            if name in self.runner.deciding:
                 what = "decides when references jump or how long signals are delayed, which is settled before a run"
                 flaws.add(name, what, "set another number, such as that of a constant_reference")
-        flaws.raise_if_any(f"steps of '{self.compiled.system.scenario.name}'")
+        flaws.raise_if_any(f"steps of '{scenario.name}'")
+        self.changing = np.array([compiled.places[name] for name in changing], int)
+        self.outputs = compiled.module.kernels["outputs"]
 
     def begin(self, parameters: Mapping[str, float], initial: Mapping[str, float]) -> None:
         """Start anew with some numbers and start values changed; what is due at the start happens.
@@ -58,30 +47,12 @@ class SteppedRun:
         Raises:
             ModelError: where a description refuses them.
         """
-        compiled = self.compiled
-        self.values = compiled.parameter_values(dict(parameters))
-        if parameters:
-            compiled.check_numbers(parameters)
-        numbers = {**compiled.described_numbers, **parameters}
-        start = self._find_start(initial, numbers)
-        p = compiled.module.prepare(self.values)
-        self.calls = PythonCalls(compiled, p)
-        integration = self.runs.begin(self.runs.set_up(p, numbers, start), p, start)
+        inputs = self.runner.read(parameters, initial)
+        self.values = inputs.values
+        integration, self.calls = self.runner.begin(inputs)
         integration.call_back(self.calls.run_task, self.calls.run_action, None)
         self.run = ResumableRun.of(integration)
         self.run.go_on(0.0)
-
-    def _find_start(self, initial: Mapping[str, float], numbers: dict[str, float]) -> Start:
-        system, start = self.compiled.system, self.given
-        if system.scenario.initialisation != "given":
-            start = find_start(self.compiled, self.values)
-        if initial:
-            start = change_start(system, start, initial, self.values)
-        if self.limited:
-            check_start_limits(
-                system, dict(zip((s.name for s in system.states), start.x.tolist(), strict=True)), numbers
-            )
-        return start
 
     @property
     def time(self) -> float:
@@ -116,7 +87,7 @@ class SteppedRun:
 
 
 def advance_together(pack: Pack, runs: Sequence[SteppedRun], ends: Sequence[float]) -> None:
-    """Carry several runs of a system, whose numbers are set, to their times in lanes: see `robodyn.simulation.pool`."""
+    """Carry several runs of a system, whose numbers are set, to their times in lanes."""
     for run, t_end in zip(runs, ends, strict=True):
         run.run.open(t_end)
     integrations = [run.run.integration for run in runs]

@@ -50,7 +50,7 @@ class Model:
     @property
     def tunable(self) -> frozenset[str]:
         """Numbers that need no other code: inputs of it, and start values."""
-        return frozenset((*self.compiled.tunable, *start_numbers(self.what))) if self.compiled else frozenset()
+        return frozenset((*self.compiled.places, *start_numbers(self.what))) if self.compiled else frozenset()
 
     @property
     def is_current(self) -> bool:

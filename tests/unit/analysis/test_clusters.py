@@ -99,7 +99,7 @@ def gated(folder, *gates):
     """The usual simulation; each run says that it begins, and waits for a file where its number is one of the gates."""
 
     def prepare(plan):
-        from robodyn.analysis.sweeps.nonlinear import Nonlinear
+        from robodyn.analysis.sweeps.runs import Nonlinear
 
         simulate = Nonlinear(plan)
 

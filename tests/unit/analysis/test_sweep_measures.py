@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from robodyn import ModelError, simulate
-from robodyn.analysis.sweeps.curves import resample, resample_along
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
+from robodyn.analysis.sweeps.runs import resample, resample_along
 from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.catalog import find_scenario
 from robodyn.engine.slices import MEASURES, take_measure

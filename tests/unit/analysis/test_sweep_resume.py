@@ -7,18 +7,19 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
 
 from robodyn import ModelError
-from robodyn.analysis.sweeps.jobs import Job, run_in_threads
-from robodyn.analysis.sweeps.nonlinear import Nonlinear
-from robodyn.analysis.sweeps.parts import PARTS, Finished, PartWriter, locking, read_parts
+from robodyn.analysis.sweeps.parts import PARTS, PartWriter, SweepRow, locking, read_parts
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
+from robodyn.analysis.sweeps.runs import Job, Nonlinear, SweepWorker
 from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.catalog import find_scenario
+from robodyn.simulation.batch import run_in_threads
 
 pyarrow = pytest.importorskip("pyarrow.parquet")
 
@@ -115,7 +116,7 @@ def test_a_line_that_was_cut_off_counts_for_nothing(tmp_path, plan, end):
 
 
 def test_what_is_kept_of_a_run_is_read_back_to_the_last_bit(tmp_path):
-    done = Finished(7, "finished", "so", 0.1, 1 / 3, (np.pi, float("nan")), {"y": np.array([1 / 3, np.nan, -0.0])})
+    done = SweepRow(7, "finished", "so", 0.1, 1 / 3, (np.pi, float("nan")), {"y": np.array([1 / 3, np.nan, -0.0])})
     writer = PartWriter(tmp_path)
     writer.add(done)
     writer.close()
@@ -196,7 +197,7 @@ def test_what_fails_in_one_thread_ends_the_others(plan):
         raise ZeroDivisionError("nowhere to keep it")
 
     with pytest.raises(ZeroDivisionError):
-        run_in_threads(job, range(3), 2, keep, lambda: None)
+        run_in_threads(range(3), 2, partial(SweepWorker, job, keep), lambda: None)
 
 
 def test_curves_beyond_the_memory_are_refused_before_the_first_run(plan, monkeypatch):

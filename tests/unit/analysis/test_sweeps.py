@@ -7,9 +7,9 @@ import pytest
 
 from robodyn import ModelError, Solver, simulate
 from robodyn.analysis.sweeps.grid import Factors
-from robodyn.analysis.sweeps.nonlinear import Nonlinear
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
+from robodyn.analysis.sweeps.runs import Nonlinear
 from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.catalog import find_scenario
 from robodyn.model import Block, Event, Recording

@@ -10,8 +10,7 @@ import robodyn as rd
 from robodyn.catalog import box_on_slope, breaking_pendulum, two_link_loop
 from robodyn.engine.pack import lanes_are_there
 from robodyn.perturbation import Perturbed
-from robodyn.simulation.lean import LeanRuns
-from robodyn.simulation.pool import make_pack
+from robodyn.simulation.batch import Worker, find_runner, make_pack
 
 pytestmark = pytest.mark.skipif(not lanes_are_there(), reason="this processor has no lanes")
 
@@ -48,27 +47,27 @@ def bits(trajectory):
 def test_runs_in_lanes_are_those_one_by_one(name):
     make, duration, compile_scenario = MACHINES[name]
     compiled = compile_scenario(replace(make(), duration=duration))
-    lean = LeanRuns(compiled, compiled.solver, None, duration)
-    factors = np.exp(0.03 * np.random.default_rng(3).standard_normal((7, lean.values.size)))
+    runner, described = find_runner(compiled, compiled.solver, None, 0.0, duration), compiled.described_values
+    factors = np.exp(0.03 * np.random.default_rng(3).standard_normal((7, described.size)))
     names = [number.name for number in compiled.system.parameters]
-    inputs = [lean._prepare(dict(zip(names, (lean.values * each).tolist(), strict=True)), {}) for each in factors]
-    pool = lean.make_pool()
-    alone = [bits(each.trajectory) for each in pool.carry_out(inputs)]
-    pool.pack = make_pack(compiled)
+    inputs = [runner.read(dict(zip(names, (described * each).tolist(), strict=True))) for each in factors]
+    worker = Worker(runner)
+    alone = [bits(trajectory) for trajectory, _ in worker.carry_out(inputs)]
+    worker.pack = make_pack(compiled)
     for _ in range(2):
-        assert [bits(each.trajectory) for each in pool.carry_out(inputs)] == alone
-    assert pool.pack.filled > 1.2
+        assert [bits(trajectory) for trajectory, _ in worker.carry_out(inputs)] == alone
+    assert worker.pack.filled > 1.2
     assert len({each["y"] for each in alone}) == len(inputs)
 
 
-def check_convoy(lean, inputs, least):
-    pool = lean.make_pool()
-    alone = pool.carry_out(inputs)
-    pool.pack = make_pack(lean.compiled)
-    together = pool.carry_out(inputs)
-    assert [bits(each.trajectory) for each in together] == [bits(each.trajectory) for each in alone]
-    assert pool.pack.joined > least
-    return alone
+def check_convoy(runner, inputs, least):
+    worker = Worker(runner)
+    alone = worker.carry_out(inputs)
+    worker.pack = make_pack(runner.compiled)
+    together = worker.carry_out(inputs)
+    assert [bits(trajectory) for trajectory, _ in together] == [bits(trajectory) for trajectory, _ in alone]
+    assert worker.pack.joined > least
+    return [trajectory for trajectory, _ in alone]
 
 
 @pytest.fixture(scope="module")
@@ -86,22 +85,22 @@ def stepped_arm():
     ],
 )
 def test_runs_in_a_convoy_are_those_one_by_one(stepped_arm, recording, least):
-    lean = LeanRuns(stepped_arm, stepped_arm.solver, recording, 0.2)
+    runner = find_runner(stepped_arm, stepped_arm.solver, recording, 0.0, 0.2)
     coulomb = np.linspace(2.0, 9.0, 6).tolist()
-    inputs = [lean._prepare({"shoulder.friction.coulomb": each}, {}) for each in coulomb]
-    alone = check_convoy(lean, inputs, least)
-    assert len({each.trajectory.y.tobytes() for each in alone}) == len(inputs)
+    inputs = [runner.read({"shoulder.friction.coulomb": each}) for each in coulomb]
+    alone = check_convoy(runner, inputs, least)
+    assert len({each.y.tobytes() for each in alone}) == len(inputs)
 
 
 def test_a_run_that_cannot_go_on_leaves_its_convoy(stepped_arm):
-    lean = LeanRuns(stepped_arm, stepped_arm.solver, rd.Recording(rate=1000.0), 0.2)
-    inputs = [lean._prepare({"shoulder.friction.coulomb": each}, {}) for each in (3.0, 4.0, 5.0, 6.0)]
+    runner = find_runner(stepped_arm, stepped_arm.solver, rd.Recording(rate=1000.0), 0.0, 0.2)
+    inputs = [runner.read({"shoulder.friction.coulomb": each}) for each in (3.0, 4.0, 5.0, 6.0)]
     for robot, viscous in ((0, -6e4), (2, -9e4)):
         # No description has such a friction: it makes the motion grow without bounds.
-        inputs[robot].values[lean.place["shoulder.friction.viscous"]] = viscous
-    alone = check_convoy(lean, inputs, 0.5)
-    assert [each.trajectory.status.name for each in alone] == ["NOT_A_NUMBER", "FINISHED"] * 2
-    assert alone[0].trajectory.at_time != alone[2].trajectory.at_time
+        inputs[robot].values[runner.compiled.places["shoulder.friction.viscous"]] = viscous
+    alone = check_convoy(runner, inputs, 0.5)
+    assert [each.status.name for each in alone] == ["NOT_A_NUMBER", "FINISHED"] * 2
+    assert alone[0].at_time != alone[2].at_time
 
 
 def test_where_no_lanes_can_be_a_warning_says_why(monkeypatch):
@@ -113,7 +112,7 @@ def test_where_no_lanes_can_be_a_warning_says_why(monkeypatch):
     ):
         rd.simulate_many(arm, values, solver=hurried, lanes=True)
     monkeypatch.setattr("robodyn.engine.pack.lanes_are_there", lambda: False)
-    monkeypatch.setattr("robodyn.simulation.pool.lanes_are_there", lambda: False)
+    monkeypatch.setattr("robodyn.simulation.batch.lanes_are_there", lambda: False)
     for system, machine, words in (("linux", "aarch64", "of the kind aarch64"), ("win32", "AMD64", "on Windows")):
         monkeypatch.setattr("sys.platform", system)
         monkeypatch.setattr("platform.machine", lambda machine=machine: machine)

@@ -11,7 +11,7 @@ from robodyn.catalog import bouncing_ball, pendulum, two_link_loop
 from robodyn.engine.slices import take_measure
 from robodyn.model import Block
 from robodyn.simulation import many
-from robodyn.simulation.lean import LeanRuns
+from robodyn.simulation.batch import Worker, find_runner
 
 COULOMB, STATIC = "shoulder.friction.coulomb", "shoulder.friction.static"
 ANGLE = "hinge.position"
@@ -71,15 +71,15 @@ def test_drives_are_looked_at_anew_where_their_numbers_change():
     machine = replace(scenario.machine, blocks=(wave, push))
     pushed = rd.compile_system(rd.assemble(replace(scenario, machine=machine)))
     assert pushed.module.deciding
-    lean = LeanRuns(pushed, pushed.solver, None, 2.0)
-    inputs = [lean._prepare({"wave.frequency": each}, {}) for each in (1.0, 40.0, 40.0, 1.0)]
+    runner = find_runner(pushed, pushed.solver, None, 0.0, 2.0)
+    inputs = [runner.read({"wave.frequency": each}) for each in (1.0, 40.0, 40.0, 1.0)]
 
     def count_steps(fresh):
         steps = []
         for each in inputs:
             if fresh:
-                lean.runs.idle.clear()
-            steps.append(lean.make_pool().carry_out([each])[0].trajectory.counters.steps)
+                runner.idle.clear()
+            steps.append(Worker(runner).carry_out([each])[0][0].counters.steps)
         return steps
 
     assert count_steps(fresh=False) == (alone := count_steps(fresh=True))
@@ -168,15 +168,15 @@ def test_runs_judged_at_once_are_those_judged_one_by_one(arm):
     found = set()
     for solver in (arm.solver, few):
         table = rd.simulate_many(arm, damping, measures=measures, solver=solver)
-        lean = LeanRuns(arm, solver, None, arm.system.scenario.duration)
-        single = [lean.run({"shoulder.friction.damping": one}, {}) for one in damping["shoulder.friction.damping"]]
+        worker = Worker(find_runner(arm, solver, None, 0.0, arm.system.scenario.duration))
+        single = worker.run([({"shoulder.friction.damping": one}, {}) for one in damping["shoulder.friction.damping"]])
         assert list(table.sentences) == [each.outcome.sentence for each in single]
         assert table.violated == Counter(name for each in single for name in each.violated)
         for name, k in (("min:elbow.position", 1), ("rms:elbow.velocity", 3)):
             kind, signal = name.split(":")
-            column = [info.name for info in arm.recorded].index(signal)
-            trajectory, carried = single[k].trajectory, single[k].outcome.carried_through
-            alone = take_measure(kind, trajectory.time, trajectory.y[:, column]) if carried else np.nan
+            alone = np.nan
+            if single[k].outcome.carried_through:
+                alone = take_measure(kind, single[k].time, single[k].signals[signal])
             assert np.array_equal(table[name][k], alone, equal_nan=True)
         found |= {*table.outcomes}
     assert found == {"finished", "suspect", "step_limit"}

@@ -10,18 +10,18 @@ from functools import lru_cache
 import cloudpickle
 
 from robodyn.analysis.sweeps.identity import hash_equations
-from robodyn.analysis.sweeps.jobs import Job, take
-from robodyn.analysis.sweeps.parts import Finished
+from robodyn.analysis.sweeps.parts import SweepRow
+from robodyn.analysis.sweeps.runs import Job, SweepWorker
 from robodyn.errors import Flaw, ModelError
 from robodyn.waiting import quietly
 
 _making = threading.Lock()
 
 
-def make_task() -> Callable[..., list[Finished]]:
+def make_task() -> Callable[..., list[SweepRow]]:
     """What a worker does, as a function that is pickled by value: the scheduler reads it without having robodyn."""
 
-    def run(content: bytes, equations: str, runs: Sequence[int]) -> list[Finished]:
+    def run(content: bytes, equations: str, runs: Sequence[int]) -> list[SweepRow]:
         from robodyn.analysis.sweeps.cluster_task import run_task
 
         return run_task(content, equations, runs)
@@ -29,14 +29,17 @@ def make_task() -> Callable[..., list[Finished]]:
     return run
 
 
-def run_task(content: bytes, equations: str, runs: Sequence[int]) -> list[Finished]:
+def run_task(content: bytes, equations: str, runs: Sequence[int]) -> list[SweepRow]:
     """Carry out some runs of a pickled plan in this process."""
     with quietly(), _making:
         job = _make_job(content, equations)
-    left, done = list(reversed(runs)), list[Finished]()
+    left, rows = runs, list[SweepRow]()
+    worker = SweepWorker(job, rows.append)
     while left:
-        done += job(take(left, job.choose(job.plan.n_runs, 1)))
-    return done
+        count = worker.choose(job.plan.n_runs, 1)
+        worker.work(left[:count])
+        left = left[count:]
+    return rows
 
 
 @lru_cache(maxsize=1)

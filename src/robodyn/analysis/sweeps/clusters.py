@@ -18,11 +18,10 @@ from distributed import Client, KilledWorker
 
 from robodyn.analysis.sweeps.cluster_task import make_task
 from robodyn.analysis.sweeps.identity import hash_equations
-from robodyn.analysis.sweeps.jobs import take
-from robodyn.analysis.sweeps.parts import Finished
+from robodyn.analysis.sweeps.parts import SweepRow
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.analysis.sweeps.progress import ClusterLost
-from robodyn.analysis.sweeps.track import Prepare
+from robodyn.analysis.sweeps.runs import Prepare
 from robodyn.analysis.sweeps.versions import find_versions
 from robodyn.errors import Flaw, ModelError
 
@@ -113,7 +112,7 @@ class Cluster:
         self.pending[future.key] = future, workers, runs
         future.add_done_callback(self.done.put)
 
-    def receive(self, timeout: float) -> tuple[list[Finished], list[int]]:
+    def receive(self, timeout: float) -> tuple[list[SweepRow], list[int]]:
         """Runs that are finished, and those that have to be submitted again."""
         try:
             future = self.done.get(timeout=timeout)
@@ -149,7 +148,7 @@ def run_on_cluster(
     prepare: Prepare,
     groups: Iterable[Sequence[int]],
     client: Any,
-    keep: Callable[[Finished], None],
+    keep: Callable[[SweepRow], None],
     report: Callable[[Cluster], None],
 ) -> None:
     """Every run once on the workers of a client; `keep` is called with each, `report` now and then."""
@@ -182,7 +181,7 @@ def run_on_cluster(
 
 def _take_some(waiting: list[list[int]], size: int) -> list[int]:
     """The next runs, of one group: they share native code."""
-    runs = take(waiting[-1], size)
+    runs = [waiting[-1].pop() for _ in range(min(size, len(waiting[-1])))]
     if not waiting[-1]:
         waiting.pop()
     return runs

@@ -30,7 +30,7 @@ FLUSH_SECONDS = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Finished:
+class SweepRow:
     """What is kept of a run.
 
     Attributes:
@@ -56,7 +56,7 @@ class PartWriter:
         self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self.flushed = time.monotonic()
 
-    def add(self, done: Finished) -> None:
+    def add(self, done: SweepRow) -> None:
         fields = [done.run, done.outcome, done.sentence, done.time, done.wall_time, list(done.measures)]
         line = json.dumps([*fields, {name: _encode(values) for name, values in done.curves.items()}]) + "\n"
         left = line.encode()
@@ -79,7 +79,7 @@ def _decode(text: str) -> Floats:
     return np.frombuffer(base64.b64decode(text), "<f8")
 
 
-def read_parts(folder: Path) -> Iterator[Finished]:
+def read_parts(folder: Path) -> Iterator[SweepRow]:
     """All finished runs of a folder; what a kill or a power cut left of a line is no finished run."""
     for path in sorted((folder / PARTS).glob("*.jsonl")):
         with path.open("rb") as file:
@@ -88,7 +88,7 @@ def read_parts(folder: Path) -> Iterator[Finished]:
                     yield _read_line(line)
 
 
-def _read_line(line: bytes) -> Finished:
+def _read_line(line: bytes) -> SweepRow:
     """A run as it was written.
 
     Raises:
@@ -96,7 +96,7 @@ def _read_line(line: bytes) -> Finished:
     """
     run, outcome, sentence, at, wall_time, measures, curves = json.loads(line)
     decoded = {name: _decode(text) for name, text in curves.items()}
-    return Finished(run, outcome, sentence, at, wall_time, tuple(measures), decoded)
+    return SweepRow(run, outcome, sentence, at, wall_time, tuple(measures), decoded)
 
 
 def open_folder(folder: Path, plan: Mapping[str, Any], fresh: bool) -> None:

@@ -13,8 +13,8 @@ import numpy as np
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.variation import assemble_tunable
 from robodyn.analysis.sweeps.grid import Axis, Factors, combine_axes, make_axes
-from robodyn.analysis.sweeps.nonlinear import Nonlinear
 from robodyn.analysis.sweeps.numbers import check_once, find_numbers, names_meant
+from robodyn.analysis.sweeps.runs import Nonlinear
 from robodyn.analysis.sweeps.sampling import RANDOM, SOBOL, Distribution, Draw, check_sampling, make_draws, sample_draws
 from robodyn.assembly import System
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
@@ -248,10 +248,10 @@ def _choose_places(plan: SweepPlan, count: int) -> tuple[float, ...]:
     """Where curves are kept: equal steps of time, or of the range the signal `along` has in the scenario itself."""
     if not plan.along:
         return tuple(np.linspace(0.0, plan.longest, count).tolist())
-    track = Nonlinear(plan)({"duration": plan.scenario.duration})
-    if not track.outcome.carried_through:
-        raise ModelError([Flaw("along", f"the scenario itself: {track.outcome.sentence}")], "sweep")
-    way = track.signals[plan.along]
+    result = Nonlinear(plan)({"duration": plan.scenario.duration})
+    if not result.outcome.carried_through:
+        raise ModelError([Flaw("along", f"the scenario itself: {result.outcome.sentence}")], "sweep")
+    way = result.signals[plan.along]
     first, last = float(way[0]), float(np.max(way))
     if not last > first:
         raise ModelError([Flaw("along", f"'{plan.along}' does not rise", "choose another signal, or time")], "sweep")

@@ -7,19 +7,18 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import closing, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robodyn.analysis.sweeps.identity import describe_plan
-from robodyn.analysis.sweeps.jobs import Job, run_in_threads
-from robodyn.analysis.sweeps.nonlinear import NearNominal, Nonlinear
-from robodyn.analysis.sweeps.parts import Finished, PartWriter, locking, open_folder, read_parts
+from robodyn.analysis.sweeps.parts import PartWriter, SweepRow, locking, open_folder, read_parts
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.analysis.sweeps.progress import SweepProgress
+from robodyn.analysis.sweeps.runs import Job, NearNominal, Nonlinear, Prepare, SweepWorker
 from robodyn.analysis.sweeps.table import Rows, SweepTable, make_table, write_table
-from robodyn.analysis.sweeps.track import Prepare
 from robodyn.errors import FlawList, refuse_word
-from robodyn.simulation.many import count_cores
+from robodyn.simulation.batch import count_cores, run_in_threads
 from robodyn.waiting import WaitingLine
 
 if TYPE_CHECKING:
@@ -113,9 +112,9 @@ class _Sweep:
                 if client is not None:
                     self._run_on(client, groups)
                 else:
-                    numbers = [number for group in groups for number in group]
-                    count = min(count_cores() if workers is None else workers, len(numbers))
-                    run_in_threads(Job(self.plan, self.prepare), numbers, count, self.keep, self.report)
+                    numbers, job = [number for group in groups for number in group], Job(self.plan, self.prepare)
+                    count = min(count_cores() if workers is None else workers, len(numbers)) if job.parallel else 1
+                    run_in_threads(numbers, count, partial(SweepWorker, job, self.keep), self.report)
         return make_table(self.rows, self.simulated, time.perf_counter() - self.begun)
 
     def _run_on(self, client: Any, groups: list[list[int]]) -> None:
@@ -123,7 +122,7 @@ class _Sweep:
 
         run_on_cluster(self.plan, self.prepare, groups, client, self.keep, self.report)
 
-    def keep(self, done: Finished) -> None:
+    def keep(self, done: SweepRow) -> None:
         """A run is finished."""
         if self.writer:
             self.writer.add(done)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.sweeps.parts import Finished
+from robodyn.analysis.sweeps.parts import SweepRow
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.atomic import replacing
 from robodyn.errors import Flaw, ModelError
@@ -97,7 +97,7 @@ class Rows:
         self.measures = np.full((count, len(plan.measures)), np.nan)
         self.curves = {name: np.full((count, len(plan.places)), np.nan) for name in plan.keep}
 
-    def add(self, done: Finished) -> None:
+    def add(self, done: SweepRow) -> None:
         """Put a run into its row."""
         k = done.run
         self.outcomes[k], self.sentences[k] = sys.intern(done.outcome), sys.intern(done.sentence)
