@@ -42,7 +42,7 @@ SAMPLED = make_problem(
     1,
     n_m=1,
     jacobian=kernel(plant_jacobian),
-    task_address=np.array([kernel(sample)]),
+    task=np.array([kernel(sample)]),
     task_period=np.array([1]),
     task_offset=np.array([0]),
     base_period=PERIOD,

@@ -42,7 +42,6 @@ PROBLEM = make_problem(
     kernel(rhs),
     2,
     n_q=1,
-    n_v=1,
     jacobian=kernel(jacobian),
     time_derivative=kernel(time_derivative),
     position_rate=kernel(position_rate),
@@ -79,7 +78,7 @@ def test_fixed_steps_of_a_double_pendulum_have_the_order_that_is_said(method):
 
 def test_differences_replace_a_missing_time_derivative():
     steps = T_END / np.array([40, 80, 160])
-    problem = PROBLEM._replace(time_derivative=0)
+    problem = PROBLEM.replaced(time_derivative=0)
     errors = [final_error(problem, forced("rodas4", h), T_END, START, EXACT) for h in steps]
     assert observed_order(steps, errors) == pytest.approx(4, abs=0.35)
 

@@ -32,7 +32,7 @@ def copy_states(n: int) -> int:
 
 def make_problem(rhs: int, n_x: int, **fields) -> Problem:
     """A problem whose outputs are its states, unless told otherwise."""
-    sizes = {"n_q": 0, "n_v": 0, "n_m": 0, "n_d": 0, "n_guards": 0, "n_limited": 0}
+    sizes = {"n_q": 0, "n_m": 0, "n_d": 0, "n_guards": 0, "n_limited": 0}
     if "outputs" not in fields:
         fields["outputs"], fields["n_y"] = copy_states(n_x), n_x
     for name in ("guard_direction", "guard_terminal", "guard_action"):

@@ -46,7 +46,7 @@ def simulate_points(model: Model, compiled: CompiledSystem, times: np.ndarray) -
     numbers: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
     p = compiled.module.prepare(compiled.parameter_values({}))
     problem = build_problem(compiled, p, numbers, model.start)
-    problem = problem._replace(breaks=np.unique(np.concatenate([problem.breaks, times[1:]])))
+    problem = problem.replaced(breaks=np.unique(np.concatenate([problem.breaks, times[1:]])))
     recording, start = Recording(kind="times", times=times), model.start
     done = integrate(problem, model.solver, times[0], times[-1], start.x, start.m, p, recording)
     return Points(done, tuple(info.name for info in compiled.recorded))

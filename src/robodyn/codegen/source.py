@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from robodyn.assembly.functions import INPUTS
 from robodyn.codegen.model import Model
-from robodyn.engine.solver import DEFAULT_FIXED_STEP, method_table
-from robodyn.engine.tableaus import Method
+from robodyn.engine.layout import fields_of
+from robodyn.engine.problem import engine_settings
+from robodyn.engine.tableaus import method_table
 from robodyn.native.c_code import PREAMBLE, emit_array, emit_program, emit_sweep, emit_tables, literal
-from robodyn.signals import number_units
 from robodyn.simulation.compiled import DERIVATIVES
-from robodyn.simulation.problem import STEP
+from robodyn.simulation.problem import model_fields
 from robodyn.simulation.run_functions import count_work
 
-ENGINE_KERNELS = (
-    *("rhs", "jacobian", "time_derivative", "position_rate", "guards", "guard_rates", "limits", "delayed", "drives"),
-    "conditions",
-    "enclosures",
-    "drifts",
-    *("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step", STEP),
-)
 START_KERNELS = ("rest", "rest_jacobian", "rest_conditions", "closing", "closing_gradients", "ranged")
 SLOPES = "slopes"
 FUNCTION_FILES = ("functions1.c", "functions2.c")
 PARAMETERS = INPUTS.index("p")
 VECTOR = "const double *t, const double *x, const double *d, const double *m, const double *p"
-MOST_STEPS = 2**62
 
 
 def write_header(model: Model, token: str) -> str:
@@ -150,125 +145,55 @@ def _write_names(model: Model) -> list[str]:
 
 def _write_structures(model: Model) -> list[str]:
     """The engine's constant structures, with the tables that they point to."""
-    symbols = _symbols(model)
-    return [
-        *_write_model(model, symbols),
-        *_write_methods(model),
-        _structure("Solver", "SOLVER", _solver_fields(model)),
-        *(f"const Kernel KERNEL_{name.upper()} = {symbols.get(name, '0')};\n" for name in START_KERNELS),
-    ]
-
-
-def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
-    system, ticks, guards = model.system, model.kernels.ticks, model.guards
-    base = system.discrete.base_period
-    integers = {
-        "limited": list(system.limited),
-        "condition_kind": list(model.conditions.kinds),
-        "entries": list(model.conditions.entries),
-        "task_period": [tick.period for tick in ticks],
-        "task_offset": [tick.offset for tick in ticks],
-        "guard_direction": [guard.direction for guard in guards],
-        "guard_terminal": [int(guard.terminal) for guard in guards],
-        "guard_side": [system.side_place(guard) for guard in guards],
-        "guard_problems": [system.problem_set(guard.problems) for guard in guards],
-        "problem_rows": [problem.rows for problem in system.discrete.problems],
-        "problem_joints": [problem.joints for problem in system.discrete.problems],
-        "problem_place": [system.mode_place(problem) for problem in system.discrete.problems],
-        "unit": number_units(model.outputs),
-    }
-    kernels = {
-        "problem": [symbols[problem.name] for problem in system.discrete.problems],
-        "task": [symbols[str(tick.function)] for tick in ticks],
-        "guard_action": [symbols.get(guard.action or "", "0") for guard in guards],
-    }
-    fields: dict[str, int | str] = {
-        "n_q": system.n_q,
-        "n_x": len(system.states),
-        "n_m": len(system.memory),
-        "n_d": len(system.delays),
-        "n_y": len(model.outputs),
-        "n_guards": len(guards),
-        "n_limited": len(system.limited),
-        "n_tasks": len(ticks),
+    symbols, functions = _symbols(model), model.kernels.functions
+    system, conditions = model.system, model.conditions
+    fields = model_fields(
+        system, model.kernels, model.guards, model.outputs, conditions, lambda name: symbols.get(name or "", "0")
+    )
+    fields |= {
+        "n_tasks": len(fields["task"]),
+        "n_problems": len(fields["problem"]),
+        "n_entries": len(fields["entries"]),
         "n_breaks": model.breaks.out_sizes[0],
-        "n_kept": model.kernels.n_kept,
-        "n_unknowns": model.kernels.n_unknowns,
-        "n_problems": len(system.discrete.problems),
-        "start_problems": system.problem_set(system.discrete.start_problems),
-        "n_drives": _count_entries(model, "drives"),
-        "n_conditions": model.conditions.n_conditions,
-        "n_entries": len(model.conditions.entries),
-        "n_quadratures": system.n_quadratures,
-        "autonomous": int(not system.depends_on_time),
-        **{f"{name}_work": work for name, work in _count_work(model).items()},
-        "delay_depth": system.delay_depth,
+        "n_drives": model.programs["drives"].out_sizes[0] if "drives" in model.programs else 0,
+        "jacobian_work": count_work(*(functions[name] for name in DERIVATIVES if name in functions)),
         "portable": int(model.plain),
-        "base_numerator": base.numerator if base else 0,
-        "base_denominator": base.denominator if base else 1,
-        "base_period": literal(float(base or 0)),
-        **{name: symbols.get(name, "0") for name in ENGINE_KERNELS},
-        "outputs": symbols["outputs"],
-        "start_action": symbols.get(system.discrete.start_action or "", "0"),
-        "projection": symbols.get("projection", "0"),
-        **{name: name for name in (*integers, *kernels, "scale")},
     }
-    return [
-        *(_integers(name, "int64_t", values) for name, values in integers.items()),
-        *(_pointers(name, "Kernel", entries) for name, entries in kernels.items()),
-        emit_array("scale", [state.nominal for state in system.states]),
-        _structure("Model", "MODEL", fields),
-    ]
-
-
-def _count_entries(model: Model, name: str) -> int:
-    """How many numbers a function gives, 0 where it is not there."""
-    return model.programs[name].out_sizes[0] if name in model.programs else 0
-
-
-def _count_work(model: Model) -> dict[str, int]:
-    """Operations by which the methods of a pair are compared."""
-    functions = model.kernels.functions
-    derivatives = [functions[name] for name in DERIVATIVES if name in functions]
-    return {**model.kernels.work, "jacobian": count_work(*derivatives), "bounds": model.conditions.work}
-
-
-def _write_methods(model: Model) -> list[str]:
-    """The solver's method; of a pair the explicit one, after the stiff one that it refers to."""
-    pair = model.solver.pair
-    before = _write_method(method_table(pair[1]), "STIFF", "static ") if pair else []
-    return [*before, *_write_method(method_table(model.solver.method), "METHOD", "", "&STIFF" if pair else "0")]
-
-
-def _write_method(table: Method, name: str, linkage: str, stiff: str = "0") -> list[str]:
-    prefix = name.lower()
-    arrays = {f"{prefix}_{key}": getattr(table, key) for key in ("a", "b", "c", "e", "C", "time_weights", "P")}
-    numbers = ("family", "stages", "order", "error_order", "adaptive", "reuses_last", "needs_end")
-    fields: dict[str, int | str] = {key: getattr(table, key) for key in numbers}
-    fields |= {"n_dense": len(table.P), "stiff": stiff}
-    fields |= {key: literal(float(getattr(table, key))) for key in ("gamma", "stability")}
-    fields |= {key.removeprefix(f"{prefix}_"): key for key in arrays}
-    tables = [emit_array(key, values.ravel()) for key, values in arrays.items()]
-    return [*tables, linkage + _structure("Method", name, fields)]
-
-
-def _solver_fields(model: Model) -> dict[str, str]:
+    parts = [_structure("Model", "MODEL", fields)]
+    # Of a pair of methods the explicit one, after the stiff one that it refers to.
     solver = model.solver
-    numbers = {
-        "step": solver.step or (0.0 if solver.adaptive else DEFAULT_FIXED_STEP),
-        "rtol": solver.rtol,
-        "atol": solver.atol,
-        "max_step": float(solver.max_step),
-        "min_step": solver.min_step or 0.0,
-        "spectral_radius": float(solver.spectral_radius),
-    }
-    fields = {name: literal(float(value)) for name, value in numbers.items()}
-    return fields | {"max_steps": f"INT64_C({solver.max_steps or MOST_STEPS})"}
+    methods = [(solver.method, "METHOD", "", "&STIFF" if solver.pair else "0")]
+    if solver.pair:
+        methods.insert(0, (solver.pair[1], "STIFF", "static ", "0"))
+    for method, name, linkage, stiff in methods:
+        table = method_table(method)
+        values = table._asdict() | {"n_dense": len(table.P), "stiff": stiff}
+        parts.append(_structure("Method", name, values, linkage))
+    parts.append(_structure("Solver", "SOLVER", engine_settings(solver)))
+    return parts + [f"const Kernel KERNEL_{name.upper()} = {symbols.get(name, '0')};\n" for name in START_KERNELS]
 
 
-def _structure(kind: str, name: str, fields: Mapping[str, int | str]) -> str:
-    entries = "".join(f"  .{field} = {value},\n" for field, value in fields.items())
-    return f"const {kind} {name} = {{\n{entries}}};\n"
+def _structure(kind: str, name: str, values: Mapping[str, Any], linkage: str = "") -> str:
+    """A constant structure of the engine, declared in its header, with the tables that it points to; what is not given
+    is 0."""
+    tables, entries = [], []
+    for field, type_ in fields_of(kind).items():
+        value = values.get(field, 0)
+        if isinstance(value, (list, np.ndarray)):
+            table = f"{name.lower()}_{field}"
+            if type_ == "double*":
+                tables.append(emit_array(table, np.ravel(value)))
+            elif type_ == "Kernel*":
+                tables.append(_pointers(table, "Kernel", list(value)))
+            else:
+                tables.append(_integers(table, "int64_t", value))
+            value = table
+        elif type_ == "double":
+            value = literal(float(value))
+        elif isinstance(value, int):
+            value = f"INT64_C({value})"
+        entries.append(f"  .{field} = {value},\n")
+    return f"{''.join(tables)}{linkage}const {kind} {name} = {{\n{''.join(entries)}}};\n"
 
 
 def _integers(name: str, kind: str, values: Iterable[int], linkage: str = "static ") -> str:

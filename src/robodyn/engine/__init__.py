@@ -1,9 +1,8 @@
 """Integration of hybrid systems given by compiled kernels: one engine in C99 and its thin Python side."""
 
 from robodyn.engine.integrate import Integration, Setup, integrate, set_up
-from robodyn.engine.problem import Problem
+from robodyn.engine.problem import Problem, Recording
 from robodyn.engine.resumable import ResumableRun
-from robodyn.engine.solver import Recording
 from robodyn.engine.trajectory import BrokenRun, Counters, Status, Trajectory
 
 __all__ = [

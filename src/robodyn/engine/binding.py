@@ -8,7 +8,7 @@ import numpy as np
 
 from robodyn.engine.layout import structures
 from robodyn.engine.library import load_library
-from robodyn.engine.solver import method_table
+from robodyn.engine.tableaus import method_table
 
 
 def address_of(array: np.ndarray) -> int:

@@ -17,9 +17,19 @@ import numpy as np
 
 from robodyn.engine.binding import EngineRun, address_of, copied, fill, functions, method_structure
 from robodyn.engine.layout import structures
-from robodyn.engine.problem import Derivatives, Problem, check_delays, check_problem
-from robodyn.engine.requests import check_method, check_span, check_start, engine_settings, require_shape
-from robodyn.engine.solver import RECORDING_KINDS, Recording, method_number
+from robodyn.engine.problem import (
+    RECORDING_KINDS,
+    Derivatives,
+    Problem,
+    Recording,
+    check_delays,
+    check_method,
+    check_problem,
+    check_span,
+    check_start,
+    engine_settings,
+)
+from robodyn.engine.tableaus import method_number
 from robodyn.engine.trajectory import (
     EXTREMES,
     NO_PROBES,
@@ -121,7 +131,7 @@ class Setup:
 
     def changed(self, **tables: Any) -> "Setup":
         """The same with other delay_times, history_start or breaks, which a run's parameters may decide."""
-        problem = self.problem._replace(**tables)
+        problem = self.problem.replaced(**tables)
         check_delays(problem)
         return replace(self, problem=problem)
 
@@ -132,22 +142,21 @@ def set_up(problem: Problem, solver: "Solver", recording: Recording) -> Setup:
     Raises:
         ValueError: where the tables of the problem do not fit each other, or the solver needs what it does not have.
     """
-    problem = check_problem(problem)
+    check_problem(problem)
     check_method(problem, solver)
     times = np.zeros(0) if recording.times is None else np.array(recording.times, float)
     traced = problem.rosenbrock_step if problem.rosenbrock_method == method_number(solver.method) else 0
-    tasks = {"task": problem.task_address, "n_tasks": len(problem.task_address)}
-    model = fill("Model", problem, **tasks, rosenbrock_step=traced)
+    model = fill("Model", problem, rosenbrock_step=traced)
     method, _ = method_structure(solver.method, solver.pair[1] if solver.pair else None)
     rows = {"kind": RECORDING_KINDS.index(recording.kind), "n_times": len(times), "times": times}
     rows["most_rows"] = LARGEST_RECORD // (8 * (problem.n_y + 2))
     structures = (
         model,
         method,
-        fill("Solver", solver, **engine_settings(solver)),
+        fill("Solver", None, **engine_settings(solver)),
         fill("Recording", recording, **rows),
     )
-    calls = bool(np.any(problem.task_address == 0)), bool(np.any(problem.guard_action < 0))
+    calls = bool(np.any(problem.task == 0)), bool(np.any(problem.guard_action < 0))
     return Setup(problem, solver, recording, structures, times, *calls)
 
 
@@ -290,7 +299,7 @@ class Integration:
         """Call the Python task that is due, and keep its memory."""
         task = cast(PythonTask, self.callbacks[0])
         memory = np.array(task(self.run.task - 1, *self.arguments()), float)
-        require_shape("python_task: the new m", memory, self.problem.n_m)
+        _require_shape("python_task: the new m", memory, self.problem.n_m)
         if not np.array_equal(memory, self.m):
             self.run.m_changed = 1
         self.m[:] = memory
@@ -299,8 +308,8 @@ class Integration:
         """Call the action of the event that has happened, and keep its states and memory."""
         action = cast(PythonAction, self.callbacks[1])
         x, memory = (np.array(values, float) for values in action(self.run.guard - 1, *self.arguments()))
-        require_shape("python_action: the new x", x, self.problem.n_x)
-        require_shape("python_action: the new m", memory, self.problem.n_m)
+        _require_shape("python_action: the new x", x, self.problem.n_x)
+        _require_shape("python_action: the new m", memory, self.problem.n_m)
         self.x[:], self.m[:] = x, memory
 
     def arguments(self) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
@@ -378,3 +387,9 @@ def _copied(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             return rows, rows[:, 1:-1].copy()
         except MemoryError:
             rows = rows[: len(rows) // 4]
+
+
+def _require_shape(name: str, values: np.ndarray, size: int) -> None:
+    """Refuse what a callback returned in the wrong shape."""
+    if values.shape != (size,):
+        raise ValueError(f"{name} must have the shape ({size},), has {values.shape}")

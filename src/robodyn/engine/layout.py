@@ -24,23 +24,23 @@ def _text() -> str:
 
 
 @cache
+def fields_of(name: str) -> dict[str, str]:
+    """The fields of a structure with their C types: `int64_t`, `double`, `Kernel`, `double*`, ..."""
+    body = next(body for body, structure in _STRUCTURE.findall(_text()) if structure == name)
+    return {field: f"{kind}{star}" for kind, star, field in _FIELD.findall(body)}
+
+
+@cache
 def structures() -> dict[str, type[ctypes.Structure]]:
     """The structures by name, compared with the sizes that the library was compiled with."""
     found: dict[str, type[ctypes.Structure]] = {}
-    for body, name in _STRUCTURE.findall(_text()):
-        fields = [
-            (field, ctypes.c_void_p if star else NUMBERS.get(kind, ctypes.c_void_p))
-            for kind, star, field in _FIELD.findall(body)
-        ]
+    for _, name in _STRUCTURE.findall(_text()):
+        fields = [(field, NUMBERS.get(kind, ctypes.c_void_p)) for field, kind in fields_of(name).items()]
         found[name] = type(name, (ctypes.Structure,), {"_fields_": fields})
-    _check_sizes(found)
-    return found
-
-
-def _check_sizes(found: dict[str, type[ctypes.Structure]]) -> None:
     sizes = (ctypes.c_int64 * len(NAMES))()
     load_library().engine_sizes(sizes)
     load_library().coupling_sizes(ctypes.byref(sizes, len(ENGINE_NAMES) * ctypes.sizeof(ctypes.c_int64)))
     read = [ctypes.sizeof(found[name]) for name in NAMES]
     if list(sizes) != read:
         raise RuntimeError(f"the engine's library has structures of {list(sizes)} bytes, its header of {read}")
+    return found

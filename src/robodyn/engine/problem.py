@@ -1,25 +1,69 @@
-"""Problem: what does the engine need to know of a hybrid system?
+"""Problem: what does the engine need to know of a hybrid system, and can it carry out a run of it?
 
 A system is given by machine addresses of kernels with one signature,
 
     void f(const double* t, const double* x, const double* d, const double* m, const double* p, double* out)
 
-with t one value, x = [q (n_q), v (n_v), z] the continuous states, d the delayed signals at t, m the discrete
-memory and p the parameters. The address 0 means: not given.
+with t one value, x the continuous states, d the delayed signals at t, m the discrete memory and p the parameters. The
+address 0 means: not given. Which kernels, tables and sizes there are, and what each means, is declared once: by the
+structure `Model` in engine.h.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from robodyn.engine.layout import fields_of
+from robodyn.engine.tableaus import SYMPLECTIC, method_table
+from robodyn.records import dataclass
+
+if TYPE_CHECKING:
+    from robodyn.model import Solver
+
 Floats = NDArray[np.float64]
-NO_INTEGERS = np.zeros(0, np.int64)
-NO_FLOATS = np.zeros(0)
 
 PYTHON_ACTION = -1
+"""Address of an action that is Python's."""
+DEFAULT_FIXED_STEP = 1e-3
+RECORDING_KINDS = ("steps", "times", "none")
+NO_LIMIT = np.iinfo(np.int64).max
+
+OTHERS = {"delay_times": "double*", "history_start": "double*", "breaks": "double*"}
+OTHERS |= {"derivatives": "", "rosenbrock_method": "int64_t"}
+"""Fields of a problem beside those of `Model`, with their C types."""
+DEFAULTS = {"base_denominator": 1, "delay_depth": 1, "rhs_work": 1, "rosenbrock_method": -1, "derivatives": None}
+FILLED = (("scale", "n_x", 1.0), ("unit", "n_y", 0), ("guard_side", "n_guards", 0), ("guard_problems", "n_guards", 0))
+"""Tables that need not be given, the size and the entries that they then have."""
+COUNTED = {"n_tasks": "task", "n_problems": "problem", "n_entries": "entries", "n_drive_p": "drive_p"}
+"""Sizes that follow from a table; others belong to several, which must agree: SIZES."""
+SIZES = {
+    "n_x": ("scale",),
+    "n_y": ("unit",),
+    "n_d": ("delay_times", "history_start"),
+    "n_limited": ("limited",),
+    "n_tasks": ("task_period", "task_offset"),
+    "n_guards": ("guard_direction", "guard_terminal", "guard_side", "guard_action", "guard_problems"),
+    "n_problems": ("problem_rows", "problem_joints", "problem_place"),
+}
+NEEDED = {
+    "rhs": "n_x",
+    "outputs": "n_y",
+    "within": "n_within",
+    "guards": "n_guards",
+    "guard_rates": "n_guards",
+    "limits": "n_limited",
+    "delayed": "n_d",
+    "drives": "n_drives",
+    "conditions": "n_conditions",
+}
+"""Kernels that must be there where there is something for them to write."""
 
 
 class Derivatives(NamedTuple):
@@ -35,182 +79,60 @@ class Derivatives(NamedTuple):
     prepare: Callable[[Floats], Floats]
 
 
-class Problem(NamedTuple):
-    """A hybrid system by the addresses of its kernels and its tables of sizes, clocks, guards and delays.
+class Problem:
+    """A hybrid system as the engine sees it.
+
+    Its fields are those of `Model` in engine.h: numbers, addresses, and tables as arrays of exactly the engine's types.
+    What is not given is 0 or empty; by default states have the scale 1, and no guard notes its side or has a problem.
 
     Args:
-        rhs: writes x_dot (n_x).
-        autonomous: 1 when the rates do not depend on time itself, so that df/dt is zero (delays aside).
-        n_quadratures: how many of the last states no rate depends on; implicit methods solve them by substitution.
-        jacobian: writes df/dx (n_x * n_x), column-major.
-        time_derivative: writes the partial derivative df/dt (n_x).
-        derivatives: makes these two where they are not given, or None; called when a run turns out to be stiff.
-        rhs_work, jacobian_work, outputs_work, bounds_work: operations of a call, of jacobian with time_derivative, of
-            enclosures with drifts.
-        position_rate: writes q_dot (n_q).
-        outputs: writes the recorded signals (n_y), then those of which only the extremes are kept (n_watched);
-            within: writes the last of these alone (n_within), which may be looked at in every step.
-        guards: writes g (n_guards); guard_rates: writes dg/dt along the motion (n_guards); rates_and_guards: writes
-            x_dot and g in one call, where they share most of their work.
-        limits: writes [lower (n_limited), upper (n_limited)] of the states `limited`.
-        drives: writes what depends on time alone and drives the others (n_drives).
-        drive_p: places of the parameters that decide them, at least (n_drive_p); none: not known.
-        conditions: writes what decides between one course of the rates and another (n_conditions);
-            condition_kind: of guards, limits and conditions.
-        enclosures: writes bounds of all guards, limits and conditions in a box, middles then radii; drifts: of their
-            rates; their x is the box, of which they read the entries (n_entries): see `robodyn.native.conditions`.
-        delayed: writes w (n_d), the present values of the delayed signals; before the start w is
-            history_start.
-        delay_times: how late each delayed signal arrives [s], > 0, (n_d,).
-        task_address: each task writes the whole new m (n_m); 0 is a Python task.
-        task_period, task_offset: in ticks; a task is due at tick k >= offset when (k - offset) % period == 0.
-        base_period: time between ticks [s], 0 without tasks; where base_numerator is given, the exact period is
-            base_numerator / base_denominator, and ticks are the floating-point numbers nearest to its multiples.
-        delay_depth: longest chain of delays that feed one another directly, along which jumps stay jumps.
-        portable: 1 where the same bits are wanted on every platform: no step's length depends on the C library.
-        guard_direction: +1 rising, -1 falling, 0 both. guard_terminal: 1 when the event ends the run.
-        guard_side: 1 + the entry of m that notes on which side of zero a guard is, -1 or 1; 0 none (all, by default).
-        guard_action: writes [new x (n_x), new m (n_m)]; 0 none, -1 a Python action.
-        problem: writes the data of a complementarity problem of problem_rows rows and problem_joints joints, see
-            complementarity.c; its modes go to m from problem_place on.
-        guard_problems, start_problems: problems solved before an action, the sum of 2^number (none by default).
-        start_action: like a guard's action, carried out once at the start, after the tasks due there.
-        projection: like a guard's action, carried out on x at the end of each step.
-        step_guess, step_residual, step_jacobian, step_end: the equations of a step, where the model gives them. Their
-            x is [x0, x_dot0 (n_x each), w (n_kept), h, fresh, spectral radius, u (n_unknowns)], their t the end of the
-            step; fresh is 1 where w is not from a step that ended here. They write a first u, the residual, its
-            derivatives by u column by column, and [x1, x_dot1, next w].
-        fused_step: a whole step, where the model takes it; its x is [x0 (n_x), h, time at its end, delayed signals
-            at its start (n_d)], its t the start and its d at the end of the step. It writes x1 (n_x).
-        rosenbrock_step: all stages of a step of rosenbrock_method (its `method_number`), where the model takes it; its
-            x is [x0 (n_x), h, latest time that may be seen], its t the start. It writes the stages behind the slope at
-            the start and x1 (n_x each), then a number above 0 where a solution misses its equations.
+        derivatives: makes jacobian and time_derivative where they are not given; called when a run turns out to be
+            stiff.
+        rosenbrock_method: `method_number` of the method whose step is rosenbrock_step.
+        delay_times: how late each delayed signal arrives [s], > 0; history_start: its value before the start; (n_d,).
         breaks: ascending times the integration must meet exactly [s].
-        scale: nominal magnitude of each state; its absolute tolerance is atol * scale, (n_x,).
-        unit: number of each output's unit, 0 for none, negative for outputs that hold, (n_y,).
     """
 
-    n_q: int
-    n_v: int
-    n_x: int
-    n_m: int
-    n_d: int
-    n_y: int
-    n_guards: int
-    n_limited: int
-    rhs: int
-    n_kept: int = 0
-    n_unknowns: int = 0
-    step_guess: int = 0
-    step_residual: int = 0
-    step_jacobian: int = 0
-    step_end: int = 0
-    fused_step: int = 0
-    rosenbrock_step: int = 0
-    rosenbrock_method: int = -1
-    n_drives: int = 0
-    n_drive_p: int = 0
-    n_conditions: int = 0
-    n_entries: int = 0
-    n_watched: int = 0
-    n_within: int = 0
-    within: int = 0
-    drives: int = 0
-    conditions: int = 0
-    enclosures: int = 0
-    drifts: int = 0
-    n_quadratures: int = 0
-    autonomous: int = 0
-    rhs_work: int = 1
-    jacobian_work: int = 0
-    outputs_work: int = 0
-    bounds_work: int = 0
-    derivatives: Callable[[], Derivatives | None] | None = None
-    jacobian: int = 0
-    time_derivative: int = 0
-    position_rate: int = 0
-    outputs: int = 0
-    guards: int = 0
-    guard_rates: int = 0
-    rates_and_guards: int = 0
-    limits: int = 0
-    limited: Integers = NO_INTEGERS
-    drive_p: Integers = NO_INTEGERS
-    condition_kind: Integers = NO_INTEGERS
-    entries: Integers = NO_INTEGERS
-    delayed: int = 0
-    delay_times: Floats = NO_FLOATS
-    history_start: Floats = NO_FLOATS
-    task_address: Integers = NO_INTEGERS
-    task_period: Integers = NO_INTEGERS
-    task_offset: Integers = NO_INTEGERS
-    base_period: float = 0.0
-    base_numerator: int = 0
-    base_denominator: int = 1
-    delay_depth: int = 1
-    portable: int = 0
-    guard_direction: Integers = NO_INTEGERS
-    guard_terminal: Integers = NO_INTEGERS
-    guard_side: Integers = NO_INTEGERS
-    guard_action: Integers = NO_INTEGERS
-    guard_problems: Integers = NO_INTEGERS
-    n_problems: int = 0
-    problem: Integers = NO_INTEGERS
-    problem_rows: Integers = NO_INTEGERS
-    problem_joints: Integers = NO_INTEGERS
-    problem_place: Integers = NO_INTEGERS
-    start_problems: int = 0
-    start_action: int = 0
-    projection: int = 0
-    breaks: Floats = NO_FLOATS
-    scale: Floats = NO_FLOATS
-    unit: Integers = NO_INTEGERS
+    def __init__(self, **fields: Any) -> None:
+        for name, kind in _kinds().items():
+            self.__dict__[name] = _exact(kind, () if kind.endswith("*") else DEFAULTS.get(name, 0))
+        self._set(fields)
+        for name, size, value in FILLED:
+            if not len(self.__dict__[name]):
+                self._set({name: np.full(self.__dict__[size], value)})
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def replaced(self, **changes: Any) -> Problem:
+        """The same with some fields changed."""
+        other = copy.copy(self)
+        other._set(changes)
+        return other
+
+    def _set(self, fields: Mapping[str, Any]) -> None:
+        kinds = _kinds()
+        if unknown := fields.keys() - kinds.keys():
+            raise TypeError(f"the engine's Model has no {', '.join(sorted(unknown))}")
+        for name, value in fields.items():
+            self.__dict__[name] = _exact(kinds[name], value)
+        for count, table in COUNTED.items():
+            self.__dict__[count] = len(self.__dict__[table])
 
 
-SIZES = {
-    "limited": "n_limited",
-    "delay_times": "n_d",
-    "history_start": "n_d",
-    "guard_direction": "n_guards",
-    "guard_terminal": "n_guards",
-    "guard_side": "n_guards",
-    "guard_action": "n_guards",
-    "guard_problems": "n_guards",
-    "problem": "n_problems",
-    "problem_rows": "n_problems",
-    "problem_joints": "n_problems",
-    "problem_place": "n_problems",
-    "scale": "n_x",
-    "unit": "n_y",
-}
+@cache
+def _kinds() -> dict[str, str]:
+    return fields_of("Model") | OTHERS
 
 
-def check_problem(problem: Problem) -> Problem:
-    """The same problem with exact types, so that one compiled engine serves all; inconsistent tables are
-    refused."""
-    if len(problem.scale) == 0:
-        problem = problem._replace(scale=np.ones(problem.n_x))
-    if len(problem.guard_side) == 0:
-        problem = problem._replace(guard_side=np.zeros(problem.n_guards, np.int64))
-    if len(problem.guard_problems) == 0:
-        problem = problem._replace(guard_problems=np.zeros(problem.n_guards, np.int64))
-    if len(problem.unit) == 0:
-        problem = problem._replace(unit=np.zeros(problem.n_y, np.int64))
-    typed = Problem(*(_exact(value, Problem.__annotations__[name]) for name, value in problem._asdict().items()))
-    for name, size in SIZES.items():
-        _require(len(getattr(typed, name)) == getattr(typed, size), f"{name}: must have {size} entries")
-    _check_clocks(typed)
-    _check_kernels(typed)
-    return typed
-
-
-def _exact(value: Any, kind: Any) -> Any:
-    if kind is Problem.__annotations__["derivatives"]:
+def _exact(kind: str, value: Any) -> Any:
+    """A value in the engine's own type; addresses are whole numbers."""
+    if not kind:
         return value
-    if kind is int or kind is float:
-        return kind(value)
-    dtype = np.int64 if kind is Integers else np.float64
-    return np.array(value, dtype=dtype, order="C").reshape(-1)
+    if kind.endswith("*"):
+        return np.array(value, np.float64 if kind == "double*" else np.int64, order="C").reshape(-1)
+    return float(value) if kind == "double" else int(value)
 
 
 def _require(condition: bool, message: str) -> None:
@@ -218,38 +140,99 @@ def _require(condition: bool, message: str) -> None:
         raise ValueError(message)
 
 
-def _check_clocks(problem: Problem) -> None:
-    n_tasks = len(problem.task_address)
-    same = len(problem.task_period) == len(problem.task_offset) == n_tasks
-    _require(same, "task_address, task_period, task_offset: must have the same length")
-    _require(n_tasks == 0 or problem.base_period > 0, f"base_period: must be positive, is {problem.base_period}")
+def check_problem(problem: Problem) -> None:
+    """Refuse tables that do not fit each other, and kernels that are missing."""
+    for size, tables in SIZES.items():
+        for name in tables:
+            _require(len(getattr(problem, name)) == getattr(problem, size), f"{name}: must have {size} entries")
+    has_clock = problem.n_tasks == 0 or problem.base_period > 0
+    _require(has_clock, f"base_period: must be positive with a task, is {problem.base_period}")
     _require(bool(np.all(problem.task_period > 0)), "task_period: must be positive")
     _require(bool(np.all(problem.task_offset >= 0)), "task_offset: must not be negative")
     _require(bool(np.all(problem.scale > 0)), "scale: must be positive")
     check_delays(problem)
+    _require(0 <= problem.n_quadratures <= problem.n_x, "n_quadratures: must be between 0 and n_x")
+    for name, size in NEEDED.items():
+        there = getattr(problem, name) != 0 or getattr(problem, size) == 0
+        _require(there, f"{name}: must be given when {size} > 0")
 
 
 def check_delays(problem: Problem) -> None:
-    """Delays and breaks that a run can have."""
+    """Refuse delays and breaks that no run can have."""
     _require(bool(np.all(problem.delay_times > 0)), "delay_times: must be positive")
     _require(bool(np.all(np.isfinite(problem.delay_times))), "delay_times: must be finite")
     _require(bool(np.all(np.diff(problem.breaks) >= 0)), "breaks: must ascend")
 
 
-def _check_kernels(problem: Problem) -> None:
-    _require(0 <= problem.n_quadratures <= problem.n_x, "n_quadratures: must be between 0 and n_x")
-    _require(problem.rhs != 0 or problem.n_x == 0, "rhs: must be given")
-    for name, size in (
-        ("outputs", "n_y"),
-        ("within", "n_within"),
-        ("guards", "n_guards"),
-        ("guard_rates", "n_guards"),
-        ("limits", "n_limited"),
-        ("delayed", "n_d"),
-        ("drives", "n_drives"),
-        ("conditions", "n_conditions"),
+@dataclass(frozen=True)
+class Recording:
+    """Which instants are kept.
+
+    Args:
+        kind: "steps" keeps the start, `refine` points of every step (0: of an adaptive step as many as the polynomials
+            between them need) and both sides of every jump; "times" keeps exactly `times`, each by its right limit;
+            "none" keeps only the first and the last instant.
+        keep_end: with "times", whether the instant at which the run ends is kept too.
+        watch_steps: with "times", whether the last of what is watched is looked at in every step too.
+    """
+
+    kind: str = "steps"
+    refine: int = 1
+    times: np.ndarray | None = None
+    keep_end: bool = False
+    watch_steps: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in RECORDING_KINDS:
+            raise ValueError(f"kind: must be one of {', '.join(RECORDING_KINDS)}, is {self.kind!r}")
+        if not (isinstance(self.refine, int | np.integer) and self.refine >= 0):
+            raise ValueError(f"refine: must be a whole number of at least 0, is {self.refine!r}")
+        if (self.kind == "times") != (self.times is not None):
+            raise ValueError('times: must be given with kind="times" and only then')
+        if self.keep_end and self.kind != "times":
+            raise ValueError('keep_end: has an effect only with kind="times"')
+        if self.times is not None:
+            times = np.asarray(self.times, dtype=float)
+            if times.ndim != 1 or not np.all(np.isfinite(times)) or np.any(np.diff(times) < 0):
+                raise ValueError("times: must be finite, ascending and one-dimensional")
+
+
+def check_method(problem: Problem, solver: Solver) -> None:
+    """Refuse a method that needs what the problem does not have."""
+    symplectic = method_table(solver.method).family == SYMPLECTIC
+    for needed, missing, what in (
+        (solver.stiff, problem.jacobian == 0, "Jacobian"),
+        (symplectic and problem.n_q > 0, problem.position_rate == 0, "position rates"),
+        (solver.implicit_step, problem.step_residual == 0, "equations of a step"),
+        (solver.fused_step, problem.fused_step == 0, "whole step"),
     ):
-        _require(
-            getattr(problem, name) != 0 or getattr(problem, size) == 0,
-            f"{name}: must be given when {size} > 0",
-        )
+        if needed and missing:
+            raise ValueError(f"method: {solver.method} needs the {what}, which the problem does not have")
+
+
+def check_start(problem: Problem, x0: np.ndarray, m0: np.ndarray) -> None:
+    """Refuse states and memory of another size than the problem's."""
+    for name, values, size in (("x0", x0, problem.n_x), ("m0", m0, problem.n_m)):
+        if np.shape(values) != (size,):
+            raise ValueError(f"{name}: must have the shape ({size},), has {np.shape(values)}")
+
+
+def check_span(times: np.ndarray, t0: float, t_end: float) -> None:
+    """Refuse a run that does not end, and instants asked for outside of it."""
+    if not (math.isfinite(t0) and math.isfinite(t_end) and t_end >= t0):
+        raise ValueError(f"t_end: must be finite and not before t0 = {t0}, is {t_end}")
+    if len(times) and (times[0] < t0 or times[-1] > t_end):
+        raise ValueError(f"times: must lie in {t0}..{t_end}, are in {times[0]}..{times[-1]}")
+
+
+def engine_settings(solver: Solver) -> dict[str, Any]:
+    """The fields of `Solver` in engine.h, as the engine counts them: 0 for what it is to choose."""
+    return {
+        "step": solver.step or (0.0 if solver.adaptive else DEFAULT_FIXED_STEP),
+        "rtol": solver.rtol,
+        "atol": solver.atol,
+        "max_step": solver.max_step,
+        "min_step": solver.min_step or 0.0,
+        "spectral_radius": solver.spectral_radius,
+        "max_steps": solver.max_steps or NO_LIMIT,
+    }

@@ -11,8 +11,7 @@ import numpy as np
 
 from robodyn.engine.binding import functions
 from robodyn.engine.integrate import Integration, Progress, PythonAction, PythonTask, set_up
-from robodyn.engine.problem import Problem
-from robodyn.engine.solver import Recording
+from robodyn.engine.problem import Problem, Recording
 from robodyn.engine.trajectory import Status, Trajectory
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ to the derivative at the end of the step, which is computed only when the polyno
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -280,3 +281,14 @@ METHODS = {
         rattle, rosw1, rosw2,
     )
 }  # fmt: skip
+
+
+@cache
+def method_table(method: str) -> Method:
+    """The coefficients of a method, made once."""
+    return METHODS[method]()
+
+
+def method_number(method: str) -> int:
+    """The place of a method among all."""
+    return list(METHODS).index(method)

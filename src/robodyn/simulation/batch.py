@@ -242,20 +242,21 @@ class BatchRunner:
         if not _is_large(run) and len(self.idle) < MOST_IDLE:
             self.idle.append(run)
 
+    def describe(self, trajectory: Trajectory, failure: Failure) -> Outcome:
+        """How a run ended by itself; where a law or an action in Python failed, that is it."""
+        if failure:
+            return describe_failure(trajectory, *failure)
+        return describe_outcome(self.compiled, self.solver, trajectory)
+
     def judge(self, start: Start, trajectory: Trajectory, failure: Failure = None) -> BatchResult:
         """The outcome of a run that began there, in the light of its certificate."""
         compiled, solver = self.compiled, self.solver
-        if failure:
-            # A Python block or action failed: its error is the outcome, the motion so far is kept.
-            outcome = describe_failure(trajectory, *failure)
-        else:
-            outcome = describe_outcome(compiled, solver, trajectory)
         unbalanced = describe_action(compiled.system, trajectory) if trajectory.events else ""
         certificate = certify(compiled, solver, trajectory, trajectory.at_time - start.time, unbalanced)
         if self.rows_chosen and not failure:
             certificate = check_rows(certificate, compiled, trajectory, True)
         violated = tuple(check.name for check in certificate.violated)
-        return self.keep(judge(outcome, certificate), trajectory, violated)
+        return self.keep(judge(self.describe(trajectory, failure), certificate), trajectory, violated)
 
     def keep(self, outcome: Outcome, trajectory: Trajectory, violated: tuple[str, ...] = ()) -> BatchResult:
         """What is kept of a trajectory."""

@@ -10,8 +10,7 @@ import numpy as np
 from robodyn.assembly import SignalInfo, System
 from robodyn.assembly.invariants import Invariant, Watched
 from robodyn.engine import Trajectory
-from robodyn.engine.between import RowReading
-from robodyn.engine.slices import CheckTable, Form, WatchedCheck
+from robodyn.engine.slices import CheckTable, Form, RowReading, WatchedCheck
 from robodyn.model import PrescribedMotion, Solver
 from robodyn.records import dataclass
 from robodyn.results import Certificate, Check, Outcome, OutcomeKind

@@ -8,7 +8,7 @@ import warnings
 from robodyn.assembly import System
 from robodyn.engine import Recording as EngineRecording
 from robodyn.engine.integrate import LARGEST_RECORD
-from robodyn.engine.solver import DEFAULT_FIXED_STEP
+from robodyn.engine.problem import DEFAULT_FIXED_STEP
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Solver
 from robodyn.simulation.compiled import CompiledSystem

@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.assembly.declarations import SETTLE
 from robodyn.engine import Trajectory
-from robodyn.engine.solver import DEFAULT_FIXED_STEP
+from robodyn.engine.problem import DEFAULT_FIXED_STEP
 from robodyn.model import Solver
 from robodyn.results import OutcomeKind
 from robodyn.simulation.choice import describe_stiffness

@@ -1,89 +1,107 @@
-"""Problem of the engine: how does a compiled system look to it? Addresses, sizes, clocks, guards, delays, breaks."""
+"""Model of the engine: how does a system look to it? Functions, sizes, clocks, guards, as addresses or as C; delays and
+breaks of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.assembly.declarations import BreakRule
+from robodyn.assembly.declarations import BreakRule, Guard
 from robodyn.assembly.system import System
 from robodyn.engine import Problem
-from robodyn.engine.solver import method_number
-from robodyn.signals import number_units
+from robodyn.engine.layout import fields_of
+from robodyn.engine.problem import PYTHON_ACTION
+from robodyn.engine.tableaus import method_number
+from robodyn.signals import SignalInfo, number_units
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.starting import Start
 
-PYTHON_ACTION = -1
+if TYPE_CHECKING:
+    from robodyn.native.conditions import Conditions
+    from robodyn.native.kernel import KernelModule
+    from robodyn.simulation.run_functions import KernelSet
+
 BOTH, STEP = "rates_and_guards", "rosenbrock_step"
 """Names of functions that only some systems have: rates and guards as one, and the whole step of a stiff method."""
 
 
+def model_fields(
+    system: System,
+    code: CompiledSystem | KernelSet,
+    guards: Sequence[Guard],
+    outputs: Sequence[SignalInfo],
+    conditions: KernelModule | Conditions,
+    at: Callable[[str | None], Any],
+) -> dict[str, Any]:
+    """The fields of the engine's `Model` (see engine.h) that decide how a system moves, of native and of exported code.
+
+    Args:
+        guards: events that are watched; outputs: signals that are recorded.
+        at: name of a function, or None -> how it is referred to: its address, or its name in C.
+    """
+    discrete = system.discrete
+    problems, ticks, base = discrete.problems, code.ticks, discrete.base_period or Fraction(0)
+    kernels = [name for name, kind in fields_of("Model").items() if kind == "Kernel"]
+    return {name: at(name) for name in kernels} | {
+        "n_q": system.n_q,
+        "n_x": len(system.states),
+        "n_m": len(system.memory),
+        "n_d": len(system.delays),
+        "n_y": len(outputs),
+        "n_guards": len(guards),
+        "n_limited": len(system.limited),
+        "n_quadratures": system.n_quadratures,
+        "n_kept": code.n_kept,
+        "n_unknowns": code.n_unknowns,
+        "n_conditions": conditions.n_conditions,
+        "autonomous": int(not system.depends_on_time),
+        "rhs_work": code.work["rhs"],
+        "outputs_work": code.work["outputs"],
+        "bounds_work": conditions.work,
+        "delay_depth": system.delay_depth,
+        "base_period": float(base),
+        "base_numerator": base.numerator,
+        "base_denominator": base.denominator,
+        "limited": list(system.limited),
+        "condition_kind": list(conditions.kinds),
+        "entries": list(conditions.entries),
+        "task": [at(tick.function) for tick in ticks],
+        "task_period": [tick.period for tick in ticks],
+        "task_offset": [tick.offset for tick in ticks],
+        "guard_direction": [guard.direction for guard in guards],
+        "guard_terminal": [int(guard.terminal) for guard in guards],
+        "guard_side": [system.side_place(guard) for guard in guards],
+        "guard_action": [PYTHON_ACTION if guard.call else at(guard.action) for guard in guards],
+        "guard_problems": [system.problem_set(guard.problems) for guard in guards],
+        "problem": [at(problem.name) for problem in problems],
+        "problem_rows": [problem.rows for problem in problems],
+        "problem_joints": [problem.joints for problem in problems],
+        "problem_place": [system.mode_place(problem) for problem in problems],
+        "start_problems": system.problem_set(discrete.start_problems),
+        "start_action": at(discrete.start_action),
+        "scale": [state.nominal for state in system.states],
+        "unit": number_units(outputs),
+    }
+
+
 def build_problem(compiled: CompiledSystem, p: np.ndarray, values: Mapping[str, Any], start: Start) -> Problem:
-    """The engine's view of a system with the given parameters."""
-    system, at = compiled.system, compiled.address
-    names: tuple[str, ...] = ("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step", STEP)
-    names += ("rhs", "jacobian", "time_derivative", "position_rate", "outputs", "within")
-    names += ("guards", "guard_rates", BOTH, "limits", "delayed", "drives", "conditions", "enclosures", "drifts")
-    others: dict[str, Any] = parameter_tables(compiled, p, values, start, system.scenario.duration)
-    others |= {name: at(name) for name in names}
-    # Where none is in it, any: then the pace of one run is that of all that begin with the same number.
-    deciding = compiled.module.deciding or ((0,) if len(p) else ())
-    base = system.discrete.base_period or Fraction(0)
+    """The engine's view of a system in native code, with the given parameters."""
+    system, module, at = compiled.system, compiled.module, compiled.address
+    fields = model_fields(system, compiled, system.discrete.guards, compiled.recorded, module, at)
     return Problem(
-        n_q=system.n_q,
-        n_v=system.n_v,
-        n_x=len(system.states),
-        n_m=len(system.memory),
-        n_d=len(system.delays),
-        n_y=len(compiled.recorded),
+        **fields,
+        **parameter_tables(compiled, p, values, start, system.scenario.duration),
         n_watched=sum(watched.count for watched in system.watched),
         n_within=compiled.count_entries("within"),
-        n_guards=len(system.discrete.guards),
-        n_limited=len(system.limited),
-        n_quadratures=system.n_quadratures,
-        rosenbrock_method=method_number(compiled.solver.method),
-        n_kept=compiled.n_kept,
-        n_unknowns=compiled.n_unknowns,
-        autonomous=int(not system.depends_on_time),
         n_drives=compiled.count_entries("drives"),
-        n_drive_p=len(deciding),
-        drive_p=np.array(deciding, np.int64),
-        n_conditions=compiled.module.n_conditions,
-        condition_kind=np.array(compiled.module.kinds, np.int64),
-        n_entries=len(compiled.module.entries),
-        entries=np.array(compiled.module.entries, np.int64),
-        rhs_work=compiled.work["rhs"],
-        outputs_work=compiled.work["outputs"],
-        bounds_work=compiled.module.work,
+        # Where none is in it, any: then the pace of one run is that of all that begin with the same number.
+        drive_p=module.deciding or ((0,) if len(p) else ()),
+        portable=compiled.plain,
+        rosenbrock_method=method_number(compiled.solver.method),
         derivatives=compiled.derivatives,
-        limited=np.array(system.limited, np.int64),
-        task_address=np.array([at(tick.function) for tick in compiled.ticks], np.int64),
-        task_period=np.array([tick.period for tick in compiled.ticks], np.int64),
-        task_offset=np.array([tick.offset for tick in compiled.ticks], np.int64),
-        base_period=float(base),
-        base_numerator=base.numerator,
-        base_denominator=base.denominator,
-        delay_depth=system.delay_depth,
-        portable=int(compiled.plain),
-        guard_direction=np.array([guard.direction for guard in system.discrete.guards], np.int64),
-        guard_problems=np.array([system.problem_set(guard.problems) for guard in system.discrete.guards], np.int64),
-        n_problems=len(system.discrete.problems),
-        problem=np.array([at(problem.name) for problem in system.discrete.problems], np.int64),
-        problem_rows=np.array([problem.rows for problem in system.discrete.problems], np.int64),
-        problem_joints=np.array([problem.joints for problem in system.discrete.problems], np.int64),
-        problem_place=np.array([system.mode_place(problem) for problem in system.discrete.problems], np.int64),
-        start_problems=system.problem_set(system.discrete.start_problems),
-        start_action=at(system.discrete.start_action),
-        projection=at("projection"),
-        guard_terminal=np.array([guard.terminal for guard in system.discrete.guards], np.int64),
-        guard_side=np.array([system.side_place(guard) for guard in system.discrete.guards], np.int64),
-        guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.discrete.guards], np.int64),
-        **others,
-        scale=np.array([state.nominal for state in system.states], float),
-        unit=np.array(number_units(compiled.recorded), np.int64),
     )
 
 

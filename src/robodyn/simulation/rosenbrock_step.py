@@ -18,8 +18,7 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly.system import System
-from robodyn.engine.solver import method_table
-from robodyn.engine.tableaus import ROSENBROCK, Method
+from robodyn.engine.tableaus import ROSENBROCK, Method, method_table
 from robodyn.model import Solver
 from robodyn.simulation.problem import STEP
 from robodyn.symbolic.elimination import factorise_sparse

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from robodyn.assembly import System
-from robodyn.engine.solver import DEFAULT_FIXED_STEP
+from robodyn.engine.problem import DEFAULT_FIXED_STEP
 from robodyn.model import ConstraintMethod, Recording, Scenario, ScenarioSequence, Solver
 from robodyn.results import Run, compare_solutions
 from robodyn.simulation.compiled import Phases

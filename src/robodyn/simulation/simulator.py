@@ -13,7 +13,6 @@ from robodyn.model import Recording, Scenario, ScenarioSequence, Solver
 from robodyn.results import Run, join
 from robodyn.simulation.batch import RunInputs, find_runner
 from robodyn.simulation.compiled import CompiledSystem, Phases
-from robodyn.simulation.outcomes import describe_failure, describe_outcome
 from robodyn.simulation.recording import describe_chain, make_run
 from robodyn.simulation.reference_limits import find_reference_warnings
 from robodyn.waiting import WaitingLine
@@ -74,12 +73,8 @@ def simulate(
         trajectory, failure = runner.complete(integration, calls, progress, probes=True)
     runner.give_back(integration)
     if failure:
-        # A Python block or action failed: its error is the outcome, the motion so far is kept.
-        outcome = describe_failure(trajectory, *failure)
         warnings = (*warnings, "".join(traceback.format_exception(failure[1])))
-    else:
-        outcome = describe_outcome(compiled, solver, trajectory)
-    chosen = runner.rows_chosen and not failure
+    outcome, chosen = runner.describe(trajectory, failure), runner.rows_chosen and not failure
     run = make_run(compiled, solver, inputs.values, trajectory, outcome, inputs.start, warnings, rows_chosen=chosen)
     # What was asked for of all that the system was compiled for.
     return run if asked is None or asked == recording.signals else run.select(*asked)

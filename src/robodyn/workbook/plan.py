@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from openpyxl.utils import get_column_letter
 
 from robodyn.assembly import System
-from robodyn.engine.solver import DEFAULT_FIXED_STEP
+from robodyn.engine.problem import DEFAULT_FIXED_STEP
 from robodyn.errors import FlawList
 from robodyn.model import Solver
 from robodyn.native.formulas import SPREADSHEET

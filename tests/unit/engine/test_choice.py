@@ -120,19 +120,19 @@ def test_derivatives_are_asked_for_once_and_only_where_they_are_needed():
         return Derivatives(jacobian, slope, 10, lambda p: p.copy())
 
     problem, jacobian, slope = make_follower(rate=1e4, given=False)
-    problem = problem._replace(rhs_work=10, derivatives=make)
-    late, at_once = run(problem), run(problem._replace(jacobian=jacobian, time_derivative=slope, jacobian_work=10))
+    problem = problem.replaced(rhs_work=10, derivatives=make)
+    late, at_once = run(problem), run(problem.replaced(jacobian=jacobian, time_derivative=slope, jacobian_work=10))
     assert asked == [1]
     assert np.array_equal(late.y, at_once.y)
     mild, *_ = make_follower(rate=1.0, given=False)
-    run(mild._replace(derivatives=make))
+    run(mild.replaced(derivatives=make))
     assert asked == [1]
 
 
 @pytest.mark.parametrize("make", [None, lambda: None])
 def test_without_derivatives_the_run_stays_explicit(make):
     problem, *_ = make_follower(rate=1e4, given=False)
-    done, same = run(problem._replace(derivatives=make)), run(problem, "dopri5")
+    done, same = run(problem.replaced(derivatives=make)), run(problem, "dopri5")
     assert done.stiffness.stiff_phases == 0
     assert np.array_equal(done.y, same.y)
 

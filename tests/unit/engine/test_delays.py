@@ -70,7 +70,7 @@ def test_before_the_delay_the_history_is_read_and_after_it_the_signal(method):
 def test_jumps_made_by_ticks_are_met_exactly_after_the_delay(method):
     system = problem(
         memory_signal,
-        task_address=np.array([kernel(count)]),
+        task=np.array([kernel(count)]),
         task_period=np.array([1]),
         task_offset=np.array([0]),
         base_period=0.25,

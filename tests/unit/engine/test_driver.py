@@ -43,7 +43,6 @@ def everything():
         SWING,
         2,
         n_q=1,
-        n_v=1,
         n_m=1,
         n_d=1,
         n_guards=1,
@@ -54,7 +53,7 @@ def everything():
         delayed=POSITION,
         delay_times=np.array([0.15]),
         history_start=np.zeros(1),
-        task_address=np.array([SAMPLE]),
+        task=np.array([SAMPLE]),
         task_period=np.array([2]),
         task_offset=np.array([1]),
         base_period=0.05,
@@ -118,7 +117,7 @@ def test_wall_time_and_step_limits_end_a_run():
 
 
 def test_long_delays_with_many_steps_grow_the_history():
-    problem = everything()._replace(delay_times=np.array([3.0]), task_period=np.array([1]))
+    problem = everything().replaced(delay_times=np.array([3.0]), task_period=np.array([1]))
     result = integrate(problem, Solver("rk4", step=0.005), 0.0, 8.0, np.ones(2), np.zeros(1), EMPTY, Recording("none"))
     assert result.status is Status.FINISHED
     assert np.all(np.isfinite(result.x))
@@ -183,12 +182,12 @@ def test_a_problem_without_jacobian_is_refused_by_stiff_methods():
         ({"n_guards": 1}, "guard_direction"),
         ({"breaks": np.array([1.0, 0.0])}, "breaks"),
         ({"delay_times": np.ones(1)}, "delay_times"),
-        ({"task_address": np.ones(1, int)}, "task_address"),
+        ({"task": np.ones(1, int)}, "task_period"),
     ],
 )
 def test_inconsistent_tables_are_refused_by_name(change, name):
     with pytest.raises(ValueError, match=name):
-        integrate(simple(grow)._replace(**change), Solver(), 0.0, 1.0, np.ones(2), EMPTY, EMPTY, Recording())
+        integrate(simple(grow).replaced(**change), Solver(), 0.0, 1.0, np.ones(2), EMPTY, EMPTY, Recording())
 
 
 def test_a_run_of_no_length_has_one_row():

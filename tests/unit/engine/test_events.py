@@ -42,7 +42,6 @@ def ball(action=BOUNCE, direction=-1, terminal=0):
         FALL,
         2,
         n_q=1,
-        n_v=1,
         n_m=1,
         n_guards=1,
         guards=HEIGHT,
@@ -117,7 +116,7 @@ def test_a_guard_at_rest_on_zero_never_fires():
         out[0] = 0.0
         out[1] = 0.0
 
-    problem = ball(direction=0)._replace(rhs=kernel(rest))
+    problem = ball(direction=0).replaced(rhs=kernel(rest))
     assert drop(problem, Solver(), 1.0, x0=(0.0, 0.0)).events == []
 
 
@@ -128,7 +127,7 @@ def test_directions_select_the_crossings():
 
     counts = {}
     for direction in (-1, 0, 1):
-        problem = ball(action=0, direction=direction)._replace(rhs=kernel(turn))
+        problem = ball(action=0, direction=direction).replaced(rhs=kernel(turn))
         result = drop(problem, Solver(rtol=1e-9, atol=1e-12), 20.0, x0=(1.0, 0.0))
         counts[direction] = [t for t, _ in result.events]
     # cos crosses zero at (k + 1/2) pi, falling for even k; rtol 1e-9 over 20 s leaves about 1e-8.
@@ -213,7 +212,7 @@ def test_a_guard_moved_by_a_tick_fires_at_the_tick():
         guards=kernel(third),
         guard_rates=kernel(zero),
         guard_direction=np.array([1]),
-        task_address=np.array([kernel(count)]),
+        task=np.array([kernel(count)]),
         task_period=np.array([1]),
         task_offset=np.array([0]),
         base_period=0.1,
@@ -257,7 +256,7 @@ def test_an_event_and_a_tick_at_one_instant_come_in_this_order():
         guard_rates=kernel(one),
         guard_direction=np.array([1]),
         guard_action=np.array([kernel(act)]),
-        task_address=np.array([kernel(mark)]),
+        task=np.array([kernel(mark)]),
         task_period=np.array([1]),
         task_offset=np.array([1]),
         base_period=0.5,
@@ -275,8 +274,8 @@ def test_a_tick_next_to_a_bounce_neither_repeats_nor_hides_it(method, ulps):
     # The first bounce, as the engine finds it. A tick a few units in the last place beside it makes a segment
     # of no length, in which the ball still shows the rounding of its root.
     first = drop(ball(), Solver(method, step=0.01), 1.0).events[0][0]
-    problem = ball()._replace(task_address=np.array([kernel(keep)]), task_period=np.array([1]))
-    problem = problem._replace(task_offset=np.array([1]), base_period=first + ulps * np.spacing(first))
+    problem = ball().replaced(task=np.array([kernel(keep)]), task_period=np.array([1]))
+    problem = problem.replaced(task_offset=np.array([1]), base_period=first + ulps * np.spacing(first))
     result = drop(problem, Solver(method, step=0.01), 3.0)
     expected = np.sqrt(2 / GRAVITY) * np.arange(1, 7, 2)
     np.testing.assert_allclose([t for t, _ in result.events], expected, rtol=1e-11)
@@ -291,7 +290,7 @@ def test_a_scale_makes_the_tolerance_of_its_state():
     solver = Solver(rtol=1e-12, atol=1e-9)
     steps = [
         integrate(p, solver, 0.0, 10.0, np.array([1.0, 0.0]), EMPTY, EMPTY, NOTHING).counters.steps
-        for p in (problem, problem._replace(scale=np.full(2, 1e4)))
+        for p in (problem, problem.replaced(scale=np.full(2, 1e4)))
     ]
     # Tolerances 1e4 apart and error ~ h^5: steps differ by about 1e4^(1/5) = 6.3.
     assert 4 < steps[0] / steps[1] < 9

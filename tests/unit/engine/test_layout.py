@@ -7,7 +7,7 @@ import pytest
 from robodyn.engine import tableaus
 from robodyn.engine.integrate import Reason
 from robodyn.engine.layout import HEADERS, NAMES, structures
-from robodyn.engine.solver import RECORDING_KINDS
+from robodyn.engine.problem import RECORDING_KINDS
 from robodyn.engine.trajectory import Status
 
 TEXT = re.sub(r"/\*.*?\*/", "", "".join(path.read_text() for path in HEADERS), flags=re.DOTALL)

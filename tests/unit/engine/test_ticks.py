@@ -35,7 +35,7 @@ def sampled(addresses, periods, offsets, base, **fields):
         HELD,
         1,
         n_m=3,
-        task_address=np.array(addresses),
+        task=np.array(addresses),
         task_period=np.array(periods),
         task_offset=np.array(offsets),
         base_period=base,

@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 from robodyn import ModelError, Solver
-from robodyn.engine.solver import method_table
-from robodyn.engine.tableaus import ESDIRK, EXPLICIT, FUSED_STEP, IMPLICIT_STEP, METHODS, ROSENBROCK, SYMPLECTIC
+from robodyn.engine.tableaus import (
+    ESDIRK,
+    EXPLICIT,
+    FUSED_STEP,
+    IMPLICIT_STEP,
+    METHODS,
+    ROSENBROCK,
+    SYMPLECTIC,
+    method_table,
+)
 from robodyn.errors import FlawList
 from robodyn.files.reading import Reader
 from robodyn.files.table import Table

@@ -6,7 +6,7 @@ import pytest
 from support.kernels import make_problem
 
 from robodyn.engine import Recording, integrate
-from robodyn.engine.solver import method_number, method_table
+from robodyn.engine.tableaus import method_number, method_table
 from robodyn.model import Solver
 from robodyn.native import compile_kernels
 from robodyn.simulation.rosenbrock_step import trace_step
