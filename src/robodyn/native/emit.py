@@ -7,7 +7,7 @@ by object.
 """
 
 import functools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
 from robodyn.native.arrays import emit_array_entry, emit_known
 from robodyn.native.bundles import BundleWriter
@@ -60,7 +60,7 @@ def emit_module(
     rare: Collection[int] = (),
     longest: int = 1,
 ) -> Text:
-    """LLVM text of programs; program 3 becomes function `k3`, and `k3.frame` that finds all arrays in one.
+    """LLVM text of programs; program 3 becomes function `k3`, and `k3.arrays` that is called from Python.
 
     Args:
         swept: numbers of programs whose last input is a seed: called for each unit vector, they give a matrix.
@@ -151,21 +151,10 @@ def _emit_entries(k: int, program: Program, swept: bool, row_input: int) -> str:
         body = emit_sweep(symbol, f"{symbol}.column", len(inner), n_rows, n_columns)
         in_sizes, out_sizes = tuple(inner), (n_rows * n_columns,)
     longer = row_input if reads_rows(program) else None
-    return body + _emit_frame(symbol, in_sizes, out_sizes) + emit_array_entry(symbol, in_sizes, out_sizes, longer)
+    return body + emit_array_entry(symbol, in_sizes, out_sizes, longer)
 
 
 def _emit_whole(symbol: str, program: Program, writer: Writer) -> str:
     writer.compute(order_operations(program.nodes))
     writer.store_outputs(entries_of(program.outputs), alike_input(program))
     return emit_function(symbol, pointers_of(program), writer.lines)
-
-
-def _emit_frame(symbol: str, in_sizes: Sequence[int], out_sizes: Sequence[int]) -> str:
-    """A function that calls the program on one array, which holds inputs and outputs one after another."""
-    lines, names, offset = [], [], 0
-    for k, size in enumerate([*in_sizes, *out_sizes]):
-        lines.append(f"  %a{k} = getelementptr double, ptr %f, i64 {offset}")
-        names.append(f"ptr %a{k}")
-        offset += size
-    lines.append(f"  call void @{symbol}({', '.join(names)})")
-    return emit_function(f"{symbol}.frame", "ptr %f", lines)

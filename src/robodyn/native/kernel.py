@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -12,15 +13,12 @@ import numpy as np
 from robodyn.native import cache_entry
 from robodyn.native.arrays import KNOWN, introduce, is_readable
 from robodyn.native.cache_entry import Code
-from robodyn.native.machine import Machine
-from robodyn.native.row_loop import row_loop
+from robodyn.native.machine import Machine, compile_objects
+from robodyn.native.pieces import Text
 from robodyn.native.rows import check_rows
 
 _empty = np.empty
-
-# Memory for one call under way: views of the inputs, outputs, and the address of all.
-_Frame = tuple[tuple[memoryview, ...], tuple[np.ndarray, ...], ctypes.c_void_p]
-
+_loops: list[Machine] = []
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kernel:
@@ -39,21 +37,33 @@ class Kernel:
     out_sizes: tuple[int, ...]
     in_names: tuple[str, ...]
     _machine: Machine = field(repr=False)
-    _run: Callable[[ctypes.c_void_p], None] = field(repr=False)
-    _run_arrays: Callable[[int, int], int] | None = field(repr=False)
-    _frames: list[_Frame] = field(repr=False, default_factory=list)
+    _run: Callable[[int, int], int] | None = field(repr=False)
     longer: int | None = None
 
     def __call__(self, *arrays: Any) -> Any:
         """New flat arrays, one per output (the array itself if there is one output)."""
-        # Machine code looks at the arrays itself; what it refuses is copied first.
-        run = self._run_arrays
-        if run is not None:
-            sizes = self.out_sizes
-            results = (_empty(sizes[0]),) if len(sizes) == 1 else tuple([_empty(size) for size in sizes])
-            if run(id(arrays), id(results)) == 0:
-                return results[0] if len(sizes) == 1 else results
-        return self._call_copied(arrays)
+        run, sizes = self._run, self.out_sizes
+        results = (_empty(sizes[0]),) if len(sizes) == 1 else tuple([_empty(size) for size in sizes])
+        # Machine code looks at the arrays itself; what it refuses is made plain first.
+        if run is None or run(id(arrays), id(results)):
+            plain = self._make_plain(arrays)
+            if run is not None:
+                run(id(plain), id(results))
+            else:
+                pointers = [array.ctypes.data for array in (*plain, *results)]
+                ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(pointers))(self.address)(*pointers)
+        return results[0] if len(sizes) == 1 else results
+
+    def _make_plain(self, arrays: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
+        """Inputs of any kind as plain vectors; an error names the one that does not fit."""
+        n, names = len(self.in_sizes), ", ".join(self.in_names)
+        if len(arrays) != n:
+            raise ValueError(f"{self.name} takes {n} inputs ({names}), not {len(arrays)}")
+        plain = tuple([np.array(array, dtype=np.float64).ravel(order="F") for array in arrays])
+        for k, (size, array) in enumerate(zip(self.in_sizes, plain, strict=True)):
+            if array.size < size or (array.size > size and k != self.longer):
+                raise ValueError(f"{self.name}: input {self.in_names[k]} has {size} entries, not {array.size}")
+        return plain
 
     def call_rows(self, *tables: np.ndarray) -> tuple[np.ndarray, ...]:
         """One call a row of the tables, (n, size) each; a table an output. Machine code writes straight into them."""
@@ -64,55 +74,39 @@ class Kernel:
             raise ValueError(f"{self.name} takes rows of {self.in_sizes} entries, not {[t.shape[1:] for t in given]}")
         found = [np.empty((len(given[0]), size)) for size in self.out_sizes]
         both = [*given, *found]
-        row_loop(len(both))(self.address, len(given[0]), *(n for t in both for n in (t.ctypes.data, t.strides[0])))
+        _row_loop(len(both))(self.address, len(given[0]), *(n for t in both for n in (t.ctypes.data, t.strides[0])))
         return tuple(found)
 
-    def _call_copied(self, arrays: tuple[Any, ...]) -> Any:
-        """The same for inputs of any kind, through memory of our own."""
-        if self.longer is not None:
-            return self._call_plain(arrays)
-        try:
-            # A frame belongs to one call, from pop to append, each of which is atomic.
-            frame = self._frames.pop()
-        except IndexError:
-            frame = self._new_frame()
-        inputs, outputs, pointer = frame
-        self._fill(inputs, arrays)
-        self._run(pointer)
-        copies = tuple([output.copy() for output in outputs])
-        self._frames.append(frame)
-        return copies[0] if len(copies) == 1 else copies
 
-    def _call_plain(self, arrays: tuple[Any, ...]) -> Any:
-        """The same where one input is longer than the code knows."""
-        flat = [np.array(array, dtype=np.float64).ravel(order="F") for array in arrays]
-        sizes = [array.size for array in flat]
-        if self.longer is not None and len(sizes) > self.longer:
-            sizes[self.longer] = min(sizes[self.longer], self.in_sizes[self.longer])
-        if tuple(sizes) != self.in_sizes:
-            raise ValueError(f"{self.name} takes inputs of {self.in_sizes} entries, not {[a.size for a in flat]}")
-        results = [np.empty(size) for size in self.out_sizes]
-        pointers = [array.ctypes.data for array in (*flat, *results)]
-        ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(pointers))(self.address)(*pointers)
-        return results[0] if len(results) == 1 else tuple(results)
+@functools.cache
+def _row_loop(count: int) -> Callable[..., None]:
+    """A loop that calls a kernel for every row of tables without coming back to Python between two rows:
 
-    def _new_frame(self) -> _Frame:
-        sizes = self.in_sizes + self.out_sizes
-        memory = np.zeros(sum(sizes) + 1)
-        views = np.split(memory[:-1], np.cumsum(sizes)[:-1])
-        n_in = len(self.in_sizes)
-        inputs = tuple(view.data for view in views[:n_in])
-        return inputs, tuple(views[n_in:]), ctypes.c_void_p(memory.ctypes.data)
-
-    def _fill(self, inputs: tuple[memoryview, ...], arrays: tuple[Any, ...]) -> None:
-        """Copies inputs of any kind; an error names the input that does not fit."""
-        if len(arrays) != len(inputs):
-            raise ValueError(f"{self.name} takes {len(inputs)} inputs ({', '.join(self.in_names)}), not {len(arrays)}")
-        for name, view, array in zip(self.in_names, inputs, arrays, strict=True):
-            flat = np.asarray(array, dtype=np.float64).ravel(order="F")
-            if flat.size != len(view):
-                raise ValueError(f"{self.name}: input {name} has {len(view)} entries, not {flat.size}")
-            view[:] = flat.data
+    void (f, n_rows, table 0, bytes from row to row of it, table 1, ...) for kernels of so many arguments
+    """
+    tables = range(count)
+    given = ", ".join(f"ptr %a{k}, i64 %s{k}" for k in tables)
+    lines = [
+        f"define void @rows(ptr %f, i64 %n, {given}) {{",
+        "entry:",
+        "  br label %head",
+        "head:",
+        "  %i = phi i64 [ 0, %entry ], [ %next, %body ]",
+        *(f"  %p{k} = phi ptr [ %a{k}, %entry ], [ %q{k}, %body ]" for k in tables),
+        "  %more = icmp ult i64 %i, %n",
+        "  br i1 %more, label %body, label %done",
+        "body:",
+        f"  call void %f({', '.join(f'ptr %p{k}' for k in tables)})",
+        *(f"  %q{k} = getelementptr i8, ptr %p{k}, i64 %s{k}" for k in tables),
+        "  %next = add i64 %i, 1",
+        "  br label %head",
+        "done:",
+        "  ret void",
+        "}",
+    ]
+    _loops.append(Machine(compile_objects(Text("\n".join(lines), "")), ["rows"]))
+    arguments = [ctypes.c_void_p, ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * count]
+    return ctypes.CFUNCTYPE(None, *arguments)(_loops[-1].address_of("rows"))
 
 
 class Origin(NamedTuple):
@@ -199,21 +193,18 @@ def load_module(origin: Origin, data: np.ndarray) -> KernelModule:
 
 def link(code: Code, origin: Origin, data: np.ndarray) -> KernelModule:
     """Kernels by name, ready to be called; the one without a name is the prelude."""
-    entries = [f"k{k}{kind}" for k in range(len(code.sizes)) for kind in ("", ".frame", ".arrays")]
+    entries = [f"k{k}{kind}" for k in range(len(code.sizes)) for kind in ("", ".arrays")]
     machine = Machine(code.machine, [KNOWN, *entries])
-    signature = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-    direct = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    signature = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
     # The table of known objects belongs to this process: it is filled in after loading.
     if is_readable():
         introduce(machine.address_of(KNOWN))
     kernels = {}
     for k, (name, sizes) in enumerate(zip(origin.labels, code.sizes, strict=True)):
-        run = signature(machine.address_of(f"k{k}.frame"))
-        address = machine.address_of(f"k{k}")
-        entry = direct(machine.address_of(f"k{k}.arrays")) if is_readable() else None
+        run = signature(machine.address_of(f"k{k}.arrays")) if is_readable() else None
         names = origin.labels[name][: len(sizes[0])]
         longer = origin.row_input if code.reads_rows[k] else None
-        kernels[name] = Kernel(name, address, *sizes, names, machine, run, entry, longer=longer)
+        kernels[name] = Kernel(name, machine.address_of(f"k{k}"), *sizes, names, machine, run, longer)
     sizes_of_p = (code.n_parameters, code.n_prelude)
     return KernelModule(
         kernels,
