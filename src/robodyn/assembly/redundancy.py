@@ -20,6 +20,7 @@ from robodyn.assembly.motion import Motion
 from robodyn.errors import FlawList
 from robodyn.model import Constraint, LoopJoint, PrescribedMotion, Wheel
 from robodyn.model.fields import EMPTY
+from robodyn.numerics import limit_step, solve_newton
 from robodyn.symbolic.tables import spell_out
 
 if TYPE_CHECKING:
@@ -183,21 +184,24 @@ def to_arrays(found: Sequence[ca.DM]) -> Evaluated:
 
 def close(evaluate: Callable[[np.ndarray], Evaluated], q: np.ndarray, steps: int = 60) -> tuple[np.ndarray, float]:
     """The position nearest to q at which the equations are met, by damped Newton; and the residual left."""
-    h, H, _ = evaluate(q)
-    for _ in range(steps):
-        if not np.all(np.isfinite(H)):
-            return q, np.inf
-        if np.max(np.abs(h), initial=0.0) <= CLOSED / 100:
-            break
-        # Gauss-Newton: the least-norm step of H dq = -h, no longer than half a radian, halved until it helps.
-        step = -np.linalg.lstsq(H, h, rcond=1e-10)[0]
-        factor = min(1.0, 0.5 / max(float(np.max(np.abs(step))), 1e-300))
-        tried = evaluate(q + factor * step)
-        while factor > 1e-3 and not np.linalg.norm(tried[0]) < np.linalg.norm(h):
-            factor /= 2
-            tried = evaluate(q + factor * step)
-        q, (h, H, _) = q + factor * step, tried
-    return q, float(np.max(np.abs(h), initial=0.0))
+
+    def find_equations(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        h, H, _ = evaluate(q)
+        # Equations without a direction are not met.
+        return h if np.all(np.isfinite(H)) else np.full_like(h, np.inf), H
+
+    found = solve_newton(
+        find_equations,
+        # Gauss-Newton: the least-norm step of H dq = -h, no longer than half a radian.
+        lambda q, h, H: -np.linalg.lstsq(H, h, rcond=1e-10)[0],
+        q,
+        most_steps=steps,
+        still=CLOSED / 100,
+        shorten=limit_step(0.5),
+        least=1e-3,
+        uphill=True,
+    )
+    return found.z, float(np.max(np.abs(found.residual), initial=0.0))
 
 
 def _report_hopeless(flaws: FlawList, idle: Sequence[tuple[Equation, float]]) -> None:

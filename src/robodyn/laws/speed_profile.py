@@ -17,6 +17,7 @@ import numpy as np
 from robodyn import symbolic as sym
 from robodyn.laws.definition import law
 from robodyn.laws.references import JERKING, trapezoid_breaks, trapezoid_times
+from robodyn.numerics import bisect
 
 SHORTEST = 1e-30
 """Length in place of none, which leaves every phase without duration instead of 0 / 0."""
@@ -118,10 +119,7 @@ def travel(time: Any, phases: Sequence[Phase]) -> tuple[Any, Any, Any, Any]:
 
 def time_at(way: float, phases: Sequence[Phase]) -> float:
     """First time at which a way [m] has been gone, by bisection: the speed is positive in between."""
-    before, after = float(phases[0].begin), float(phases[-1].begin)
-    while (middle := 0.5 * (before + after)) not in (before, after):
-        reached = travel(middle, phases)[0] >= way
-        before, after = (before, middle) if reached else (middle, after)
+    _, after = bisect(lambda time: travel(time, phases)[0] >= way, float(phases[0].begin), float(phases[-1].begin))
     return float(np.nextafter(after, math.inf))
 
 

@@ -28,6 +28,7 @@ from robodyn.assembly.system import FREE, System
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import ConstraintMethod
 from robodyn.native import FEW_CALLS, KernelModule, Sweep, build_jacobian, compile_kernels
+from robodyn.numerics import solve_newton
 from robodyn.symbolic.kinds import changed_entries
 from robodyn.units import same_quantity
 from robodyn.waiting import told_if_slow
@@ -396,30 +397,17 @@ class _Point:
 
 
 def _solve(point: _Point) -> tuple[np.ndarray, int]:
-    z, done = _newton(point)
-    if done is not None:
-        return z, done
-    return _continue_transient(point)
-
-
-def _newton(point: _Point) -> tuple[np.ndarray, int | None]:
-    """Newton with halved steps where the residual grows; least squares where the equations do not fix a state."""
-    z = point.z.copy()
-    for k in range(NEWTON_STEPS):
-        residual = point.rates(z)
-        if not np.all(np.isfinite(residual)):
-            break
-        step = _least_squares(point.jacobian(z), -residual, 1e-13)
-        if step is None:
-            break
-        if np.max(np.abs(step), initial=0.0) <= SETTLED and np.max(np.abs(residual), initial=0.0) <= STILL:
-            return z + step, k + 1
-        size = np.linalg.norm(residual)
-        factor = 1.0
-        while factor > 1e-4 and not np.linalg.norm(point.rates(z + factor * step)) < size:
-            factor /= 2
-        z = z + factor * step
-    return z, None
+    """Newton's method, by least squares where the equations do not fix a state; else the transient motion."""
+    found = solve_newton(
+        lambda z: (point.rates(z), None),
+        lambda z, residual, _: _least_squares(point.jacobian(z), -residual, 1e-13),
+        point.z.copy(),
+        most_steps=NEWTON_STEPS,
+        still=STILL,
+        settled=SETTLED,
+        uphill=True,
+    )
+    return (found.z, found.steps) if found.solved else _continue_transient(point)
 
 
 def _continue_transient(point: _Point) -> tuple[np.ndarray, int]:

@@ -18,6 +18,7 @@ from robodyn.assembly.functions import INPUTS
 from robodyn.assembly.system import System
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.native import KernelModule, compile_kernels
+from robodyn.numerics import limit_step, solve_newton
 from robodyn.waiting import told_if_slow
 
 CLOSED = 1e-9
@@ -173,29 +174,25 @@ def close(equations: Equations, x: np.ndarray) -> Assembled:
 def _solve(equations: Equations, x: np.ndarray) -> Assembled:
     system, k, n = equations.system, len(equations.system.motion.constraint_forces), equations.system.n_q
     free_q, free_v = equations.free[:n], equations.free[n:]
+
+    def evaluate(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values, H = equations.at(np.concatenate([q, x[n:]]))
+        return values[:k], H
+
+    def find_step(q: np.ndarray, h: np.ndarray, H: np.ndarray) -> np.ndarray | None:
+        """The shortest step of what is free that meets the linearised equations."""
+        return -free_q * np.linalg.lstsq(H * free_q, h, rcond=RANK)[0] if np.all(np.isfinite(H)) else None
+
+    found = solve_newton(
+        evaluate, find_step, x[:n], most_steps=NEWTON_STEPS, still=CLOSED / 1000, shorten=limit_step(LONGEST_STEP)
+    )
+    x = np.concatenate([found.z, x[n:]])
     values, H = equations.at(x)
-    done = 0
-    while done < NEWTON_STEPS and np.max(np.abs(values[:k])) > CLOSED / 1000 and np.all(np.isfinite(H)):
-        done += 1
-        step = -free_q * np.linalg.lstsq(H * free_q, values[:k], rcond=RANK)[0]
-        factor = min(1.0, LONGEST_STEP / max(float(np.max(np.abs(step))), 1e-300))
-        fresh = x.copy()
-        while factor > 1e-4:
-            fresh[:n] = x[:n] + factor * step
-            trial, _ = equations.at(fresh)
-            if np.linalg.norm(trial[:k]) < np.linalg.norm(values[:k]):
-                break
-            factor /= 2
-        else:
-            break
-        x = fresh
-        values, H = equations.at(x)
     if not np.all(np.isfinite(H)):
         what = (
             "the constraints have no direction here: the ends of a rod coincide, or a loop joint is rotated by 180 deg"
         )
         raise ModelError([Flaw("constraints", what, "start elsewhere")], system.scenario.name)
-    x = x.copy()
     motions = slice(n, n + system.n_v)
     x[motions] -= free_v * np.linalg.lstsq(equations.slopes_at(x) * free_v, values[k:], rcond=RANK)[0]
     values, _ = equations.at(x)
@@ -203,7 +200,7 @@ def _solve(equations: Equations, x: np.ndarray) -> Assembled:
         dict(zip(system.motion.constraint_forces, part.tolist(), strict=True)) for part in (values[:k], values[k:])
     )
     positions = {state.name: float(value) for state, value in zip(system.states[:n], x, strict=False)}
-    return Assembled(x, positions, residuals, rates, done, float(np.max(np.abs(x[motions]), initial=1.0)))
+    return Assembled(x, positions, residuals, rates, found.steps, float(np.max(np.abs(x[motions]), initial=1.0)))
 
 
 @told_if_slow("finding the branches of")

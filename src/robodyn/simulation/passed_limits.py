@@ -10,6 +10,7 @@ from robodyn.assembly.invariants import Invariant
 from robodyn.engine import Trajectory
 from robodyn.errors import FlawList
 from robodyn.model.limits import BOUNDED, excess, value_beyond
+from robodyn.numerics import bisect
 from robodyn.results import PassedLimit, Run
 
 LARGEST, LARGEST_AT, POSITIVE_AT = 3, 4, 5
@@ -50,13 +51,8 @@ def _first_time(run: Run, joint: str, field: str, limit: float, seen: float) -> 
     signal, low, high = run[name], float(before[-1]), seen
     if excess(field, float(signal(low)), limit) > 0 or not excess(field, float(signal(high)), limit) > 0:
         return seen
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        if excess(field, float(signal(middle)), limit) > 0:
-            high = middle
-        else:
-            low = middle
-    return high
+    _, first = bisect(lambda time: excess(field, float(signal(time)), limit) > 0, low, high, HALVINGS)
+    return float(first)
 
 
 def check_start_limits(system: System, states: Mapping[str, float], numbers: Mapping[str, Any]) -> None:

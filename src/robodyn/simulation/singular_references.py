@@ -16,6 +16,7 @@ from robodyn.assembly import System
 from robodyn.assembly.model_checks import name_direction
 from robodyn.assembly.model_info import ModelInfo
 from robodyn.model import Block
+from robodyn.numerics import bisect
 from robodyn.simulation.followed_path import MOVING, TURNING, Following, Motions
 from robodyn.simulation.known_references import find_motions
 
@@ -127,13 +128,16 @@ def _is_lost(path: Following, before: Place, now: Place | None) -> bool:
 
 def _narrow(path: Following, place: Place, good: float, bad: float) -> tuple[Place, float]:
     """The last place that is not singular, and when that is, by bisection."""
-    for _ in range(HALVINGS):
-        middle = 0.5 * (good + bad)
-        found = _find(path, place.q, middle)
+
+    def is_lost(time: float) -> bool:
+        nonlocal place
+        found = _find(path, place.q, time)
         if found is None or _is_lost(path, place, found):
-            bad = middle
-        else:
-            place, good = found, middle
+            return True
+        place = found
+        return False
+
+    good, _ = bisect(is_lost, good, bad, HALVINGS)
     return place, good
 
 

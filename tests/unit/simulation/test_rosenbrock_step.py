@@ -27,7 +27,7 @@ def both(f, x, t, method, **others):
     given = {"jacobian": at["jacobian"], "time_derivative": at["slope"], **others}
     number = method_number(method)
     traced = make_problem(at["rhs"], x.numel(), **given, rosenbrock_step=at["step"], rosenbrock_method=number)
-    return (traced, traced._replace(rosenbrock_step=0)), module
+    return (traced, traced.replaced(rosenbrock_step=0)), module
 
 
 @pytest.mark.parametrize("method", ["rodas4", "rodas4p"])

@@ -20,6 +20,7 @@ from robodyn.assembly import System
 from robodyn.assembly.declarations import DelayInfo, StateInfo
 from robodyn.assembly.system import FREE
 from robodyn.errors import Flaw, FlawList, ModelError
+from robodyn.numerics import limit_step, solve_newton
 from robodyn.symbolic.kinds import changed_entries
 
 NEWTON_STEPS = 60
@@ -146,20 +147,19 @@ class _Work:
         return matrix
 
     def solve(self) -> tuple[np.ndarray, int]:
-        z = self.unknowns()
-        residual = self.residual(z)
-        for k in range(NEWTON_STEPS):
-            if not np.isfinite(residual).all():
-                break
-            step = -np.linalg.lstsq(self.jacobian(z), residual, rcond=1e-12)[0]
-            if np.abs(step).max() <= SETTLED and np.abs(residual).max() <= STILL:
-                return z + step, k + 1
-            factor = min(1.0, LONGEST_STEP / float((np.abs(step) / (1 + np.abs(z))).max()))
-            while factor > 1e-4 and not np.linalg.norm(self.residual(z + factor * step)) < np.linalg.norm(residual):
-                factor /= 2
-            z = z + factor * step
-            residual = self.residual(z)
-        raise self._unrest(residual)
+        found = solve_newton(
+            lambda z: (self.residual(z), None),
+            lambda z, residual, _: -np.linalg.lstsq(self.jacobian(z), residual, rcond=1e-12)[0],
+            self.unknowns(),
+            most_steps=NEWTON_STEPS,
+            still=STILL,
+            settled=SETTLED,
+            shorten=lambda z, step: limit_step(LONGEST_STEP)(z, step / (1 + np.abs(z))),
+            uphill=True,
+        )
+        if not found.solved:
+            raise self._unrest(found.residual)
+        return found.z, found.steps
 
     def _unrest(self, residual: np.ndarray) -> ModelError:
         t = self.trimmer

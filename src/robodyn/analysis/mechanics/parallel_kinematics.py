@@ -23,6 +23,7 @@ from robodyn.assembly import System, assemble
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import ConstraintMethod
 from robodyn.model.numbers import XYZ
+from robodyn.numerics import limit_step, solve_newton
 
 SOLVED = 1e-10
 """Error of equations [m or rad] that are met."""
@@ -179,24 +180,16 @@ class ParallelKinematics:
     def _solve(
         self, ask: Callable[[Gradients], tuple[np.ndarray, np.ndarray]], guess: Any, tolerance: float
     ) -> Posture:
-        """Newton's method; steps are limited, and halved until the error falls."""
-        q = np.array(self.start if guess is None else guess, float)
-        here = self.at(q)
-        error, slope = _gather(here, ask)
-        done = 0
-        while done < MOST_STEPS and np.max(np.abs(error)) > tolerance:
-            step = -np.linalg.lstsq(slope, error, rcond=1e-10)[0]
-            factor = min(1.0, LONGEST_STEP / max(float(np.max(np.abs(step))), 1e-300))
-            while factor > 1e-4:
-                here = self.at(q + factor * step)
-                fresh, fresh_slope = _gather(here, ask)
-                if np.linalg.norm(fresh) < np.linalg.norm(error):
-                    break
-                factor /= 2
-            else:
-                break
-            q, error, slope, done = q + factor * step, fresh, fresh_slope, done + 1
-        return self._posture(q, done, float(np.max(np.abs(error))))
+        """The posture that Newton's method finds with steps of limited length."""
+        found = solve_newton(
+            lambda q: _gather(self.at(q), ask),
+            lambda q, error, slope: -np.linalg.lstsq(slope, error, rcond=1e-10)[0],
+            np.array(self.start if guess is None else guess, float),
+            most_steps=MOST_STEPS,
+            still=tolerance,
+            shorten=limit_step(LONGEST_STEP),
+        )
+        return self._posture(found.z, found.steps, float(np.max(np.abs(found.residual))))
 
     def _posture(self, q: np.ndarray, iterations: int, residual: float) -> Posture:
         here = self.at(q)

@@ -17,6 +17,7 @@ from robodyn.analysis.sweeps.parts import SweepRow
 from robodyn.assembly import System, assemble
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario
+from robodyn.numerics import bisect
 from robodyn.perturbation import Perturbed
 from robodyn.results.signal import Floats, Kind, Signal
 from robodyn.simulation import CompiledSystem, compile_system
@@ -235,17 +236,9 @@ def resample_along(way: Signal, signals: Mapping[str, Signal], places: Floats) -
     reached = np.maximum.accumulate(way.values)
     there, sought = _within(places, way.values[0], reached[-1]), np.minimum(places, reached[-1])
     row = np.searchsorted(reached, sought)
-    times = _crossings(way, way.time[np.maximum(row - 1, 0)], way.time[row], sought)
+    # Below its places before, the signal reaches them between two rows.
+    _, times = bisect(lambda t: way(t) >= sought, way.time[np.maximum(row - 1, 0)], way.time[row], HALVINGS)
     return {name: np.where(there, signal(times), np.nan) for name, signal in signals.items()}
-
-
-def _crossings(way: Signal, before: Floats, after: Floats, places: Floats) -> Floats:
-    """Times between two others at which a signal that is below places before reaches them, by halving."""
-    for _ in range(HALVINGS):
-        middle = (before + after) / 2
-        below = way(middle) < places
-        before, after = np.where(below, middle, before), np.where(below, after, middle)
-    return after
 
 
 def _within(places: Floats, first: float, last: float) -> np.ndarray:
