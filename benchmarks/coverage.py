@@ -17,7 +17,7 @@ COUNT = 2 * np.pi / 4096 / 100
 """Of a motor's encoder behind a gear of 100 [rad]."""
 NOISE = 0.02
 """Of measured torques, by their spread."""
-LEVEL, QUANTILE = 0.95, 1.959964
+LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ def measure(size: Size) -> Findings:
     errors = []
     for seed in range(size.repetitions):
         estimate = plan.estimate([plan.rows(take_log(run, seed), cutoff)])
-        errors.append((estimate.beta - truth) / np.sqrt(np.diag(estimate.covariance)))
-    held = np.abs(errors) < QUANTILE
+        errors.append((estimate.beta - truth) / estimate.spread.half_widths)
+    held = np.abs(errors) < 1
     lines, agreements = [], []
     for what, chosen in {"inertias": ~losses, "friction and offsets": losses}.items():
         share, least = float(held[:, chosen].mean()), float(held[:, chosen].mean(axis=0).min())

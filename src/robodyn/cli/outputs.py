@@ -40,6 +40,7 @@ CURVE = {"frequency": ["number: [Hz]"], "magnitude_db": ["number"], "phase_deg":
 INTERVAL = {"name": "text", "unit": "text", "value": "number", "deviation": "number: standard deviation"} | {
     "lower": "number: of the 95 % interval", "upper": "number: of the 95 % interval", "given": "number: before",
 }  # fmt: skip
+DOUBT = "text: why the intervals are no 95 % ones, or empty"
 ERROR = {
     "name": "text", "unit": "text", "rows": "count", "rms": "number", "percent": "number: of the signal's spread",
     "bias": "number", "largest": "number", "at_time": "number: of the largest [s]", "recording?": "text",
@@ -202,7 +203,8 @@ OUTPUTS: dict[str, Any] = {
     "identify": ({
         "base_parameters": [INTERVAL | {"told": "flag: whether the data say it"}], "correlation": [["number"]],
         "numbers": NUMBERS, "parameters": NUMBERS, "predictions": [EFFORT], "noise": NUMBERS, "cutoff": "number: [Hz]",
-        "rate": "number: [Hz]", "lost": "number", "rank_gap": "number", "without_effect": TEXTS, "warnings": TEXTS,
+        "rate": "number: [Hz]", "lost": "number", "rank_gap": "number", "without_effect": TEXTS, "doubt": DOUBT,
+        "warnings": TEXTS,
     }, CONTEST),
     "fit": ({
         "parameters": [INTERVAL | {"at_bound": "flag", "spread": "number: between searches"}],
@@ -210,7 +212,7 @@ OUTPUTS: dict[str, Any] = {
         "signals": [{"name": "text", "unit": "text", "samples": "count", "rms": "number", "noise": "number"}
                     | {"r_squared": "number"}],
         "held_out": [ERROR], "starts": ["object"], "cost": "number", "best_start": "count", "agreeing_starts": "count",
-        "jacobian": "text", "warnings": TEXTS,
+        "jacobian": "text", "doubt": DOUBT, "warnings": TEXTS,
     }, CONTEST),
     "validate": {"signals": [ERROR], "efforts": [EFFORT], "notes": TEXTS},
     "export": FILES,

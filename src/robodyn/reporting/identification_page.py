@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.analysis.identification.result import Identification, ResidualTest, check_residuals
+from robodyn.analysis.identification.result import Identification, ResidualTest, check_residuals, interval_heading
 from robodyn.atomic import write_file
 
 from .accuracy_sheet import STYLE
@@ -40,7 +40,7 @@ def identification_page(found: Identification) -> str:
 <html lang="en"><meta charset="utf-8">{policy_of(STYLE)}
 <title>Identification</title><style>{STYLE}</style>
 <h1>Identification by inverse dynamics</h1>
-<p>Low-pass of {found.cutoff:.4g} Hz without phase, rows at {found.rate:.4g} Hz. Intervals are of 95 %, for noise of any
+<p>Low-pass of {found.cutoff:.4g} Hz without phase, rows at {found.rate:.4g} Hz. Intervals are for noise of any
 colour. Possible bodies lose {found.lost:.3g} in the sum of squares by the noise.</p>
 <h2>Prediction</h2>
 {_predictions(found, tests)}
@@ -84,7 +84,7 @@ def _base(found: Identification) -> str:
         interval = f"{p.lower:.5g} .. {p.upper:.5g}" if p.told else "not told"
         name, value, given = f"<code>{escape(p.name)}</code>", f"{p.value:.6g}", f"{p.given:.6g}"
         rows.append(_cells(name, value, interval, given, escape(p.unit)))
-    head = _cells("base parameter", "value", "95 % interval", "given", "unit", tag="th")
+    head = _cells("base parameter", "value", interval_heading(found.doubt), "given", "unit", tag="th")
     return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
 
 

@@ -133,6 +133,7 @@ def tune(scenario: Scenario, options: Plain, tell: Tell) -> Plain:
 def fit(scenario: Scenario, options: Plain, tell: Tell) -> Plain:
     """Numbers that make the scenario agree with measured data."""
     from robodyn.analysis.fitting.fit import FitProgress, fit_parameters
+    from robodyn.analysis.identification.result import interval_heading
     from robodyn.analysis.measurement.measured import read_measured
     from robodyn.results import RunFileError, load
 
@@ -150,7 +151,9 @@ def fit(scenario: Scenario, options: Plain, tell: Tell) -> Plain:
     found = fit_parameters(scenario, data, _split(options["free"]), progress=progress)
     numbers = [[p.name, p.given, p.value, p.lower, p.upper, p.unit] for p in found.parameters]
     signals = [[s.name, s.rms, s.unit, s.r_squared] for s in found.signals]
-    tables = [{"heads": ["number", "given", "fitted", "95 % from", "to", "unit"], "rows": numbers}]
+    tables = [
+        {"heads": ["number", "given", "fitted", f"{interval_heading(found.doubt)} from", "to", "unit"], "rows": numbers}
+    ]
     tables += [{"heads": ["signal", "residual rms", "unit", "explained"], "rows": signals}]
     values = {p.name: p.value for p in found.parameters}
     return {"tables": tables, "notes": list(found.warnings), "values": values}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.analysis.fitting.identifiability import describe_correlations, find_uncertainty, find_unidentifiable
+from robodyn.analysis.fitting.identifiability import describe_correlations, find_unidentifiable
 
 GENERATOR = np.random.default_rng(2)
 J = GENERATOR.standard_normal((50, 3))
@@ -41,23 +41,6 @@ def test_very_different_sizes_are_no_flaw():
 def test_fewer_samples_than_parameters_are_a_flaw():
     flaws = find_unidentifiable(J[:2], NAMES)
     assert any("2 samples" in flaw.what for flaw in flaws)
-
-
-def test_deviations_are_the_roots_of_the_inverse_normal_matrix():
-    covariance = 4.0 * np.linalg.inv(J.T @ J)
-    found = find_uncertainty(J, 4.0)
-    # Rounding of a well-conditioned inverse.
-    np.testing.assert_allclose(found.deviations, np.sqrt(np.diag(covariance)), rtol=1e-12)
-    expected = covariance / np.outer(found.deviations, found.deviations)
-    np.testing.assert_allclose(found.correlation, expected, atol=1e-12)
-
-
-def test_estimates_scatter_as_the_deviations_say():
-    """A thousand least-squares estimates from noise of deviation 1."""
-    noise = GENERATOR.standard_normal((50, 1000))
-    estimates = np.linalg.lstsq(J, noise, rcond=None)[0]
-    # The deviation of 1000 draws is known to 1/sqrt(2000), 2 %; four times that.
-    np.testing.assert_allclose(estimates.std(axis=1), find_uncertainty(J).deviations, rtol=0.09)
 
 
 @pytest.mark.parametrize(("value", "count"), [(0.98, 0), (-0.995, 1)])

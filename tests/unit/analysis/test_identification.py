@@ -9,6 +9,7 @@ import pytest
 from support.machines import cart
 from typer.testing import CliRunner
 
+from robodyn.analysis.coloured_noise import Part
 from robodyn.analysis.identification.base_parameters import find_base_parameters
 from robodyn.analysis.identification.consistent_bodies import coordinates_of, make_consistent
 from robodyn.analysis.identification.contest import compare_friction_laws
@@ -144,7 +145,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     errors = []
     for seed in range(8):
         found = plan.estimate([plan.rows(record(seed + 10), found_once().cutoff)])
-        errors.append((found.beta - right) / np.sqrt(np.diag(found.covariance)))
+        errors.append((found.beta - right) / found.spread.deviations)
     # Of 8 times 14 numbers, some of them correlated: three deviations of as many independent ones.
     spread = 3 * np.sqrt(0.95 * 0.05 / np.size(errors))
     assert np.mean(np.abs(errors) < 1.96) > 0.95 - spread
@@ -189,7 +190,9 @@ def test_bodies_that_are_found_could_exist():
     k = next(i for i, name in enumerate(base.names) if "forearm.Lyy" in name)
     beta[k] = -0.2
     n = len(beta)
-    asked = Estimate(beta, np.eye(n), np.ones(2), 100 * np.eye(n), np.eye(n), ())
+    rows = np.repeat(np.eye(n), 50, axis=0)[:, None]
+    part = Part(rows, np.random.default_rng(0).normal(size=(50 * n, 1)), np.ones((50 * n, 1), bool))
+    asked = Estimate(beta, np.ones(2), 100 * np.eye(n), np.eye(n), (part,), ())
     found = make_consistent(regressor.parameters, base.G, asked)
     assert found.lost > 1
     places = [i for i, p in enumerate(regressor.parameters) if p.body == "forearm"]

@@ -95,9 +95,7 @@ def test_draws_have_the_mean_and_deviation_of_their_distribution(pendulum, distr
 
 def test_rows_are_those_of_single_runs(arm):
     vary = {"shoulder.friction.coulomb": [4.0, 12.0], "forearm.mass": [6.0, 9.0], "initial.elbow.position": [0.0, 0.1]}
-    plan = plan_sweep(
-        arm, vary=vary, measures=["peak:tool.position.z", "final:shoulder.position", "min:elbow.torque"]
-    )
+    plan = plan_sweep(arm, vary=vary, measures=["peak:tool.position.z", "final:shoulder.position", "min:elbow.torque"])
     assert plan.structural == ()
     table = run_sweep(plan, workers=1)
     for k in (0, 3, 6):

@@ -9,7 +9,6 @@ the data do not change.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -25,14 +24,6 @@ STRONG = 0.99
 """Correlation of two estimates beyond which they are hard to tell apart."""
 NAMED = 0.05
 """Share of the largest in a combination below which a parameter is no part of it."""
-
-
-@dataclass(frozen=True)
-class Uncertainty:
-    """Standard deviations of the scaled parameters and the correlations of their estimates."""
-
-    deviations: Floats
-    correlation: Floats
 
 
 def find_idle(J: Floats) -> list[int]:
@@ -63,23 +54,6 @@ def _describe_combination(way: Floats, names: Sequence[str]) -> Flaw:
     changes = ", ".join(f"{name} {share:+.3g} %" for name, share in parts)
     what = f"cannot be told apart: the data do not change with {changes} together"
     return Flaw(", ".join(name for name, _ in parts), what, "keep one of them fixed, or measure something else too")
-
-
-def find_uncertainty(J: Floats, variance: float = 1.0, along: Floats | None = None) -> Uncertainty:
-    """Covariance `s^2 (J^T J)^-1` of a least-squares estimate, as deviations and correlations.
-
-    Args:
-        along: directions N in which the estimate can move, all by default: `s^2 N (N^T J^T J N)^-1 N^T`.
-    """
-    N = np.eye(J.shape[1]) if along is None else along
-    lengths = np.linalg.norm(J @ N, axis=0)
-    _, values, rows = np.linalg.svd(J @ N / lengths, full_matrices=False)
-    half = N @ ((rows.T / values) / lengths[:, None])
-    covariance = variance * (half @ half.T)
-    deviations = np.sqrt(np.diag(covariance))
-    # An estimate that cannot move is correlated with nothing.
-    sizes = np.where(deviations > 0, deviations, 1.0)
-    return Uncertainty(deviations, covariance / np.outer(sizes, sizes))
 
 
 def describe_correlations(correlation: Floats, names: Sequence[str]) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.analysis.coloured_noise import Part
 from robodyn.analysis.fitting.scaling import Scale
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation
@@ -77,7 +78,7 @@ class RecordingResiduals:
     def weighed(self, z: Floats) -> Floats:
         """r(z); not finite where the simulation failed, so that the search turns back."""
         run = self.run(z)
-        return np.full(self._present.sum(), np.inf) if run is None else self._weigh(self._apart(run))
+        return np.full(self.present.sum(), np.inf) if run is None else self._weigh(self._apart(run))
 
     def slopes(self, z: Floats) -> Floats:
         """J(z), exact where there are exact sensitivities, else by central differences."""
@@ -85,7 +86,7 @@ class RecordingResiduals:
             return self._differences(z)
         run = self.run(z)
         if run is None:
-            return np.full((self._present.sum(), len(self.scales)), np.nan)
+            return np.full((self.present.sum(), len(self.scales)), np.nan)
         columns = []
         for name, scale, zk in zip(self.names, self.scales, z, strict=True):
             table = np.column_stack([run[sensitivity_name(signal, name)].values for signal in self.data.names])
@@ -109,10 +110,10 @@ class RecordingResiduals:
         return np.column_stack([run[name].values for name in self.data.names]) - self.data.values
 
     def _weigh(self, table: Floats) -> Floats:
-        return (table / self.noise).T[self._present]
+        return (table / self.noise).T[self.present]
 
     @property
-    def _present(self) -> Floats:
+    def present(self) -> Floats:
         """Which samples there are, signal after signal."""
         return np.isfinite(self.data.values).T
 
@@ -165,6 +166,22 @@ class Residuals:
         for part, run in zip(self.parts, kept, strict=True):
             part._kept = run
         return np.nan_to_num((ends[0] - ends[1]) / (2 * STEPWISE), posinf=0.0, neginf=0.0)
+
+    def split(self, r: Floats, J: Floats) -> list[Part]:
+        """Residuals and slopes of each recording by rows and signals, those of all recordings."""
+        names, found, begin = self.names, list[Part](), 0
+        for part in self.parts:
+            rows, columns = len(part.data.time), [names.index(name) for name in part.data.names]
+            used = np.zeros((rows, len(names)), bool)
+            used[:, columns] = part.present.T
+            X, e = np.zeros((rows, len(names), J.shape[1])), np.zeros((rows, len(names)))
+            # Residuals come signal after signal.
+            places = [np.flatnonzero(own) for own in part.present]
+            for column, own in zip(columns, places, strict=True):
+                X[own, column], e[own, column] = J[begin : begin + own.size], r[begin : begin + own.size]
+                begin += own.size
+            found.append(Part(X, e, used))
+        return found
 
     def carried_through(self, z: Floats) -> bool:
         """Whether all simulations are, at z."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from robodyn.analysis.fitting.scaling import OF_RECORDING
-from robodyn.analysis.identification.result import IntervalEstimate
+from robodyn.analysis.identification.result import IntervalEstimate, interval_heading
 from robodyn.analysis.measurement.measured import SignalError
 from robodyn.atomic import write_file
 from robodyn.errors import Flaw, ModelError
@@ -75,6 +75,7 @@ class Fit:
     Attributes:
         cost: half the sum of squared residuals by the noise; best: the start it came from; agreeing: how many found it.
         correlation: of the estimates, (n, n); jacobian: "exact", or why it was taken by differences.
+        doubt: why the intervals are no 95 % ones, empty where nothing speaks against them.
     """
 
     parameters: tuple[FittedParameter, ...]
@@ -85,6 +86,7 @@ class Fit:
     best: int
     agreeing: int
     jacobian: str
+    doubt: str
     warnings: tuple[str, ...]
     recordings: tuple[FittedRecording, ...]
 
@@ -116,6 +118,7 @@ class Fit:
             "best_start": self.best,
             "agreeing_starts": self.agreeing,
             "jacobian": self.jacobian,
+            "doubt": self.doubt,
             "warnings": list(self.warnings),
         }
 
@@ -125,7 +128,8 @@ ENDINGS = (".toml", ".json")
 
 def describe_fit(fit: Fit) -> str:
     """Values, intervals, correlations, signals, starts and warnings as text."""
-    lines = [f"{'parameter':<36} {'value':>12} {'95 % interval':>27} {'given':>12}  unit"]
+    heading = interval_heading(fit.doubt)
+    lines = [f"{'parameter':<36} {'value':>12} {heading:>27} {'given':>12}  unit"]
     for p in fit.parameters:
         interval = f"{p.lower:.5g} .. {p.upper:.5g}" if not p.at_bound else "at its bound"
         lines.append(f"{p.name:<36} {p.value:>12.6g} {interval:>27} {p.given:>12.6g}  {p.unit}".rstrip())
@@ -179,6 +183,7 @@ def describe_numbers(fit: Fit) -> str:
     """The fitted numbers and their intervals as comments of a TOML file."""
     lines = [f"# fitted to {', '.join(recording.label for recording in fit.recordings)}"]
     for p in fit.parameters:
-        interval = "at its bound" if p.at_bound else f"95 %: {p.lower:.6g} .. {p.upper:.6g}"
+        level = "by noise alone" if fit.doubt else "95 %"
+        interval = "at its bound" if p.at_bound else f"{level}: {p.lower:.6g} .. {p.upper:.6g}"
         lines.append(f"# {p.name} = {p.value:.9g} {p.unit}".rstrip() + f", {interval}")
     return "\n".join(lines) + "\n"

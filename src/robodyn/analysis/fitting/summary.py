@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from robodyn.analysis.fitting.identifiability import Uncertainty, describe_correlations, find_uncertainty
+from robodyn.analysis.coloured_noise import Spread, describe_doubt, find_spread
+from robodyn.analysis.fitting.identifiability import describe_correlations
 from robodyn.analysis.fitting.possible_bodies import FreeInertia
 from robodyn.analysis.fitting.residuals import STEPWISE, RecordingResiduals, Residuals
 from robodyn.analysis.fitting.result import Fit, FitStart, FittedParameter, FittedRecording, FittedSignal
@@ -18,7 +19,10 @@ from robodyn.analysis.sensitivity.variation import Variation
 from robodyn.results import Run
 from robodyn.results.signal import Floats
 
-LEVEL = 0.95
+GREATER, NEW = 1.5, 0.5
+"""Size of residuals by the noise that is given, and share of new ones, up to which they are that noise."""
+EXACT = 100.0
+"""Residuals by the solver's tolerance that are those of the simulation itself."""
 SAME_COST = 1e-3
 """Relative difference of cost up to which two starts have found the same fit."""
 LEAST_SHARE = 0.5
@@ -45,33 +49,34 @@ def summarise_fit(
         whole: the recordings with the samples that were held out.
     """
     r, J = residuals(z), residuals.slopes(z)
-    freedom = max(r.size - z.size, 1)
-    variance = 1.0 if noise_given else float(r @ r) / freedom
-    uncertainty = find_uncertainty(J, variance, space.tangent(z))
+    spread, doubt = _find_spread(residuals, space, z, r, J, noise_given)
     limited = space.at_limit(z)
     names = [scale.number.name for scale in residuals.scales]
     agreeing = _agreeing(starts, best, r.size * residuals.parts[0].variation.solver.rtol ** 2)
-    factor = _quantile(None if noise_given else freedom)
     bound = space.at_bounds(z)
     parameters = tuple(
-        _parameter(scale, float(z[k]), uncertainty.deviations[k], factor, [s.values[k] for s in agreeing], bound[k])
-        for k, scale in enumerate(residuals.scales)
+        _parameter(scale, float(z[k]), deviation, half, [s.values[k] for s in agreeing], bound[k])
+        for k, (scale, deviation, half) in enumerate(
+            zip(residuals.scales, spread.deviations.tolist(), spread.half_widths.tolist(), strict=True)
+        )
     )
     signals = _signals(residuals, z)
     return Fit(
         parameters=parameters,
-        correlation=uncertainty.correlation,
+        correlation=spread.correlation,
         signals=signals,
         starts=starts,
         cost=0.5 * float(r @ r),
         best=best,
         agreeing=len(agreeing),
         jacobian="; ".join(_describe_all_slopes(residuals)),
+        doubt=doubt,
         warnings=(
+            *filter(None, [doubt]),
             *_describe_misfit(signals),
             *_describe_limits(limited),
             *_describe_unfinished(residuals, space, z, parameters),
-            *_warnings(parameters, uncertainty, names, starts, len(agreeing)),
+            *_warnings(parameters, spread.correlation, names, starts, len(agreeing)),
         ),
         recordings=tuple(_recording(*one, data) for one, data in zip(residuals.each(z), whole, strict=True)),
     )
@@ -99,12 +104,33 @@ def _describe_slopes(variation: Variation) -> str:
     return "; ".join(["exact", *variation.notes])
 
 
-def _quantile(freedom: int | None) -> float:
-    """Half width of a 95 % interval in standard deviations: Student's with estimated noise, the normal one's else."""
-    from scipy.special import ndtri, stdtrit
+def _find_spread(
+    residuals: Residuals, space: SearchSpace, z: Floats, r: Floats, J: Floats, noise_given: bool
+) -> tuple[Spread, str]:
+    """Of the scaled parameters, along the directions in which they can move, and why intervals are no 95 % ones."""
+    along = space.tangent(z)
+    parts = residuals.split(r, J @ along)
+    spread = find_spread(parts, along)
+    # Noise that is given is white: intervals are by it unless what is left is more, or no new one at each sample.
+    if noise_given and r @ r < GREATER**2 * r.size and spread.independent > NEW * r.size:
+        half = along @ np.linalg.inv(np.linalg.qr(J @ along, mode="r"))
+        spread = Spread(half @ half.T, np.full(len(z), np.inf), float(r.size))
+    predicted = [_predicted(residuals, part, own) for part, own in residuals.each(z)]
+    steps = ", ".join(residuals.scales[k].number.name for k in residuals.stepwise)
+    stairs = f"{steps} acts in steps: intervals, by differences of {100 * STEPWISE:.0f} %, are no 95 % ones"
+    return spread, describe_doubt(spread, parts, predicted) or (stairs if steps else "")
 
-    share = 0.5 + LEVEL / 2
-    return float(ndtri(share) if freedom is None else stdtrit(freedom, share))
+
+def _predicted(residuals: Residuals, part: RecordingResiduals, z: Floats) -> Floats:
+    """Simulated signals (n, all signals); none where data are met to the accuracy of the simulation."""
+    run = part.run(z)
+    assert run is not None
+    table = np.zeros((len(part.data.time), len(residuals.names)))
+    for name, level in zip(part.data.names, part.noise, strict=True):
+        y = run[name].values
+        if level > EXACT * part.variation.solver.rtol * np.std(y):
+            table[:, residuals.names.index(name)] = y
+    return table
 
 
 def _agreeing(starts: Sequence[FitStart], best: int, least: float) -> list[FitStart]:
@@ -114,10 +140,10 @@ def _agreeing(starts: Sequence[FitStart], best: int, least: float) -> list[FitSt
 
 
 def _parameter(
-    scale: Scale, z: float, deviation: float, factor: float, found: Sequence[float], bound: bool
+    scale: Scale, z: float, deviation: float, half: float, found: Sequence[float], bound: bool
 ) -> FittedParameter:
     value, number = scale.value(z), scale.number
-    lower, upper = (float(scale.value(z + sign * factor * deviation)) for sign in (-1, 1))
+    lower, upper = (float(scale.value(z + sign * half)) for sign in (-1, 1))
     # What a body at the limit of what is possible leaves no way to move has no deviation.
     bound = bool(bound or deviation == 0.0)
     spread = (max(found) - min(found)) / abs(value) if value else 0.0
@@ -177,7 +203,7 @@ def _describe_unfinished(
 
 def _warnings(
     parameters: Sequence[FittedParameter],
-    uncertainty: Uncertainty,
+    correlation: Floats,
     names: Sequence[str],
     starts: Sequence[FitStart],
     agreeing: int,
@@ -186,7 +212,7 @@ def _warnings(
     for p in parameters:
         if not p.at_bound and p.value and (p.upper - p.lower) / 2 > WIDE * abs(p.value):
             found.append(f"{p.name} is hardly known from these data: its interval is wider than the value")
-    found += describe_correlations(uncertainty.correlation, names)
+    found += describe_correlations(correlation, names)
     failed = sum(start.cost is None for start in starts)
     if failed:
         found.append(f"{failed} of {len(starts)} starts failed: {next(s.message for s in starts if s.cost is None)}")

@@ -69,7 +69,7 @@ def make_consistent(parameters: Sequence[Parameter], G: Floats, found: Estimate)
 
 def _sizes(found: Estimate, G: Floats, given: Floats, scalars: Sequence[int]) -> Floats:
     """What a scalar parameter is counted in: its own given or found size."""
-    deviations = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
+    deviations = found.spread.deviations
     sizes = []
     for k in scalars:
         rows = np.flatnonzero(G[:, k])

@@ -13,6 +13,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from robodyn.analysis.coloured_noise import describe_doubt
 from robodyn.analysis.identification.base_parameters import BaseParameters, find_base_parameters
 from robodyn.analysis.identification.consistent_bodies import make_consistent
 from robodyn.analysis.identification.efforts import Effort, drives_of, find_efforts
@@ -29,8 +30,6 @@ from robodyn.results import Run
 from robodyn.results.signal import Floats
 from robodyn.waiting import told_if_slow
 
-NORMAL = 1.959964
-"""Half width of a 95 % interval in standard deviations."""
 HELD_OUT = 0.25
 WIDE = 1.0
 POOR = 30.0
@@ -185,12 +184,12 @@ def _summarise(
     parts = [(rows, False) for rows in fitted] + [(rows, True) for rows in held]
     predictions = [*predict_joints(regressor, fitted, beta, False), *predict_joints(regressor, held, beta, True)]
     estimates = _base_estimates(regressor, base, found)
-    deviations = np.sqrt(np.maximum(np.diag(found.covariance), 1e-300))
+    doubt = describe_doubt(found.spread, found.parts, [r.Y @ found.beta for r in fitted])
     measured = np.concatenate([np.where(r.used, r.tau, np.nan) for r, _ in parts])
     return Identification(
         joints=regressor.joints,
         base=estimates,
-        correlation=found.covariance / np.outer(deviations, deviations),
+        correlation=found.spread.correlation,
         numbers=_numbers(regressor, consistent.theta),
         parameters=dict(zip(regressor.names, consistent.theta.tolist(), strict=True)),
         predictions=tuple(predictions),
@@ -200,7 +199,9 @@ def _summarise(
         lost=consistent.lost,
         gap=base.gap,
         silent=base.silent,
+        doubt=doubt,
         warnings=(
+            *filter(None, [doubt]),
             *_describe_negative(regressor, base, estimates),
             *_warnings(estimates, predictions, fitted, consistent.lost),
         ),
@@ -221,15 +222,22 @@ def _numbers(regressor: Regressor, theta: Floats) -> dict[str, float]:
 
 
 def _base_estimates(regressor: Regressor, base: BaseParameters, found: Estimate) -> tuple[BaseEstimate, ...]:
-    deviations = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
+    spread = found.spread
     given = base.G @ regressor.given
     basis = np.linalg.qr(found.known)[0]
     told = np.linalg.norm(basis, axis=1) > 1 - 1e-6
     return tuple(
-        BaseEstimate(name, regressor.parameters[k].unit, b, d, b - NORMAL * d, b + NORMAL * d, g, bool(t))
-        for name, k, b, d, g, t in zip(
-            base.names, base.kept, found.beta.tolist(), deviations.tolist(), given.tolist(), told, strict=True
-        )
+        BaseEstimate(name, regressor.parameters[k].unit, b, d, b - h, b + h, g, bool(t))
+        for name, k, b, d, h, g, t in zip(
+            base.names,
+            base.kept,
+            found.beta.tolist(),
+            spread.deviations.tolist(),
+            spread.half_widths.tolist(),
+            given.tolist(),
+            told,
+            strict=True,
+        )  # fmt: skip
     )
 
 
@@ -264,7 +272,7 @@ def _warnings(
     found = [f"{e.name} is not told by these data: it stays as given" for e in estimates if not e.told]
     hardly = [
         e.name for e in estimates
-        if e.told and not e.name.endswith(".effort_offset") and NORMAL * e.deviation > WIDE * abs(e.value)
+        if e.told and not e.name.endswith(".effort_offset") and (e.upper - e.lower) / 2 > WIDE * abs(e.value)
     ]  # fmt: skip
     if hardly:
         found.append(f"hardly known from these data, intervals are wider than values: {', '.join(hardly)}")

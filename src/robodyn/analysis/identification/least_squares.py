@@ -2,23 +2,22 @@
 
 Symbols: X rows of the regressor over the noise of their joint, y forces over it, e = y - X beta, w weights.
 
-    beta = argmin sum w e^2,   cov beta = (X^T W X)^-1 S (X^T W X)^-1
-    S = sum_l k(l) sum_t s_t s_{t-l}^T,   s_t the sum of w x e over the joints at an instant
+    beta = argmin sum w e^2
 
-S (Newey and West 1987) sees that filtered noise is no new noise at each row, and that joints which share a gear share
-its noise. k is 1 up to the lag at which what is left is white, and 0 from twice that lag on (Politis and Romano 1995).
-That holds for noise that changes with the motion too, and scatters by a fifth. Deviations are no less than those for
-noise of one spectrum all the time, S = sum_l k(l) sum_t x_t R(l) x_{t-l}^T, R its correlations, which scatter less.
+Its covariance is that of `coloured_noise`: filtered noise is no new noise at each row, and joints which share a gear
+share its noise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from robodyn.analysis.coloured_noise import Part, Spread, find_spread
 from robodyn.analysis.identification.motion_rows import Rows
 from robodyn.results.signal import Floats
 
@@ -26,27 +25,31 @@ ROUNDS = 12
 STEADY = 1e-3
 HUBER = 1.345
 """Noise beyond which a row counts less: 95 % as efficient as least squares on normal noise (Huber 1981)."""
-WHITE = 0.05
-"""Correlation of what is left from one row to another that is none."""
 UNKNOWN = 1e-8
 """Singular value of X, columns of one length, by the largest, below which the data say nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """beta with its covariance; noise of each joint; root: R with |R (beta - b)|^2 the loss of any other b.
+    """beta; noise of each joint; root: R with |R (beta - b)|^2 the loss of any other b.
 
     Attributes:
         known: directions of beta (n_base, n_known) that the data tell; all others are kept at `start`.
+        parts: weighed rows and residuals of each recording, by these directions.
         residuals: for each recording (n, joints), nan where a row is not used.
     """
 
     beta: Floats
-    covariance: Floats
     noise: Floats
     root: Floats
     known: Floats
+    parts: tuple[Part, ...]
     residuals: tuple[Floats, ...]
+
+    @cached_property
+    def spread(self) -> Spread:
+        """Of beta."""
+        return find_spread(self.parts, self.known)
 
 
 def estimate(rows: Sequence[Rows], start: Floats, robust: bool = False) -> Estimate:
@@ -75,9 +78,11 @@ def estimate(rows: Sequence[Rows], start: Floats, robust: bool = False) -> Estim
             break
     e = tau - Y @ (start + step)
     root = _triangle(np.vstack([r[:, :-1] / level for r, level in zip(roots, noise, strict=True)]))
-    covariance = _covariance(rows, e, weights / noise**2, known)
     ends = np.cumsum([len(r.time) for r in rows])[:-1]
-    return Estimate(start + step, covariance, noise, root, known, tuple(np.split(np.where(used, e, np.nan), ends)))
+    weighed = np.split(np.sqrt(weights) / noise, ends), np.split(e, ends)
+    parts = [Part(w[:, :, None] * (r.Y @ known), w * own, r.used) for r, w, own in zip(rows, *weighed, strict=True)]
+    left = tuple(np.split(np.where(used, e, np.nan), ends))
+    return Estimate(start + step, noise, root, known, tuple(parts), left)
 
 
 def _reduce(Y: Floats, tau: Floats, weights: Floats) -> list[Floats]:
@@ -112,65 +117,3 @@ def _solve(root: Floats) -> tuple[Floats, Floats]:
     seen = values > UNKNOWN * values[0]
     step = V[seen].T @ ((U.T @ y)[seen] / values[seen])
     return step / scale, (V[seen] / scale).T
-
-
-def _covariance(rows: Sequence[Rows], e: Floats, weights: Floats, known: Floats) -> Floats:
-    """Within the directions that are known."""
-    n = known.shape[1]
-    bread, meat, steady = np.zeros((3, n, n))
-    begin, independent = 0, 0.0
-    for r in rows:
-        part = slice(begin, begin + len(r.time))
-        begin += len(r.time)
-        Z = r.Y @ known
-        bread += np.einsum("tjk,tjl,tj->kl", Z, Z, weights[part], optimize=True)
-        scores = np.einsum("tjk,tj->tk", Z, weights[part] * e[part])
-        root = np.sqrt(weights[part])
-        memory = _memory(e[part] * root)
-        meat += _long_run(scores, memory)
-        steady += _stationary(Z * root[:, :, None], e[part] * root, r.used, memory)
-        independent += float(r.used.sum()) * min(2 * r.cutoff / r.rate, 1.0)
-    inverse = np.linalg.inv(bread)
-    # Of the filtered rows two a period of the cutoff are new; parameters have taken their share of these.
-    share = independent / max(independent - n, 1.0)
-    robust, plain = (known @ (inverse @ part @ inverse * share) @ known.T for part in (meat, steady))
-    raised = np.sqrt(np.maximum(np.diag(plain) / np.maximum(np.diag(robust), 1e-300), 1.0))
-    return robust * np.outer(raised, raised)
-
-
-def _stationary(X: Floats, e: Floats, used: np.ndarray, memory: int) -> Floats:
-    """Sum of x_t R(l) x_{t-l}^T over lags, R the mean products of the joints' noise."""
-    there = used.astype(float)
-    found = np.zeros((X.shape[2],) * 2)
-    for lag in range(2 * memory):
-        first, second = slice(lag, None), slice(0, len(e) - lag)
-        R = e[first].T @ e[second] / np.maximum(there[first].T @ there[second], 1.0)
-        mixed = np.einsum("jk,tka->tja", R, X[second])
-        part = X[first].reshape(-1, X.shape[2]).T @ mixed.reshape(-1, X.shape[2])
-        found += min(1.0, 2 - lag / memory) * (part + part.T) / (2.0 if lag == 0 else 1.0)
-    return found
-
-
-def _memory(e: Floats) -> int:
-    """Lag from which on what is left is white."""
-    n = len(e)
-    power = np.zeros(2 * n)
-    for column in e.T:
-        power += np.abs(np.fft.fft(column, 2 * n)) ** 2
-    correlation = np.fft.ifft(power).real[: n // 4]
-    correlation = correlation / max(correlation[0], 1e-300)
-    first = np.flatnonzero(np.abs(correlation) <= WHITE)
-    last = int(first[0]) if first.size else len(correlation)
-    return min(max(last, 1), max(n // 8, 1))
-
-
-def _long_run(scores: Floats, memory: int) -> Floats:
-    """Sum of the scores' covariances over lags by the kernel min(1, 2 - l / memory), nowhere negative."""
-    found = scores.T @ scores
-    for lag in range(1, 2 * memory):
-        part = scores[lag:].T @ scores[:-lag]
-        found += min(1.0, 2 - lag / memory) * (part + part.T)
-    sizes = np.sqrt(np.maximum(np.diag(found), 1e-300))
-    values, vectors = np.linalg.eigh(found / np.outer(sizes, sizes))
-    half = vectors * np.sqrt(np.maximum(values, 0.0))
-    return half @ half.T * np.outer(sizes, sizes)

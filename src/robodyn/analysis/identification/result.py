@@ -60,6 +60,7 @@ class Identification:
         correlation: of the base estimates.
         cutoff: of the low-pass [Hz]; rate: of the rows [Hz]; whiteness: correlation of what is left from row to row.
         lost: how much the sum of squares by the noise grew by making bodies possible; gap: how clear the rank is.
+        doubt: why the intervals are no 95 % ones, empty where nothing speaks against them.
         time, measured, predicted, fitted: forces of all joints (n, joints) at the rows, nan where one is not used, and
             which rows took part in the fit.
     """
@@ -76,6 +77,7 @@ class Identification:
     lost: float
     gap: float
     silent: tuple[str, ...]
+    doubt: str
     warnings: tuple[str, ...]
     time: Floats
     measured: Floats
@@ -96,13 +98,20 @@ class Identification:
             "lost": self.lost,
             "rank_gap": self.gap,
             "without_effect": list(self.silent),
+            "doubt": self.doubt,
             "warnings": list(self.warnings),
         }
 
 
+def interval_heading(doubt: str) -> str:
+    """Of a column of intervals."""
+    return "interval by noise alone" if doubt else "95 % interval"
+
+
 def describe_identification(found: Identification) -> str:
     """Base parameters, predictions and warnings as text."""
-    lines = [f"{'base parameter':<44} {'value':>12} {'95 % interval':>27} {'given':>12}  unit"]
+    heading = interval_heading(found.doubt)
+    lines = [f"{'base parameter':<44} {'value':>12} {heading:>27} {'given':>12}  unit"]
     for p in found.base:
         interval = f"{p.lower:.5g} .. {p.upper:.5g}" if p.told else "not told by these data"
         lines.append(f"{_shorten(p.name):<44} {p.value:>12.6g} {interval:>27} {p.given:>12.6g}  {p.unit}".rstrip())

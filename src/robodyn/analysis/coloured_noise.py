@@ -1,0 +1,291 @@
+"""Covariance of least-squares estimates whose residuals have a colour, and whether these follow what was predicted.
+
+Symbols: X slopes of weighted residuals by the parameters (n rows, channels, k), made orthonormal; e the residuals left;
+A the filter that makes a channel's noise white (autoregressive), eta = A e, F = A X and g = A^-T X.
+
+    b - beta = X^T noise,   X^T e = g^T eta
+
+The second form has the same sum with terms that are nearly new at every row. Its variance is the mean of squares of
+its slow cosine transforms, those of j = 1 .. nu half periods over a recording (Lazarus, Lewis, Stock and Watson 2018):
+never negative, whatever is left of the colour, also for noise that changes with the motion and channels that share it.
+
+    S = 1/nu sum_j s_j s_j^T,   s_j = sqrt(2) sum_t cos(pi j (t + 1/2) / n) g_t eta_t
+
+Residuals lack what the fit took out of the noise, most of it where slopes and noise are slow. That is known: residuals
+are M noise with M = I - X X^T. Autocovariances are raised by what M takes from noise of A's spectrum before A is found
+anew, and each variance by what M takes from it; the latter's degrees of freedom are Satterthwaite's (Bell and
+McCaffrey 2002), so that intervals are Student's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.results.signal import Floats
+
+ROUNDS = 4
+"""Of finding the colour and what the fit took from it."""
+SLOW, MOST = 0.8, 100
+"""Cosines by the rows to the power 2/3, and how many at most."""
+STEADY, UNLIKE = 15.0, 2.6
+"""Degrees of freedom that a noise of one size all the time adds at most; and deviations of the logarithm of two
+variances beyond which it is none."""
+FEW = 2.0
+"""Independent residuals, by the parameters, below which their colour cannot be known."""
+SURE = 1e-3
+"""Probability of residuals that follow the prediction as much by chance, below which it is none."""
+NEW = 0.05
+"""Part of a shape beside what slopes explain that is worth a test."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One recording: X (n, channels, k) and e (n, channels), over the noise, 0 where a sample is not used."""
+
+    X: Floats
+    e: Floats
+    used: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Covariance of estimates, degrees of freedom of each deviation, and how many residuals are worth new ones."""
+
+    covariance: Floats
+    freedom: Floats
+    independent: float
+
+    @property
+    def deviations(self) -> Floats:
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def half_widths(self) -> Floats:
+        """Of 95 % intervals."""
+        from scipy.special import stdtrit
+
+        return np.asarray(self.deviations * stdtrit(self.freedom, 0.975))
+
+    @property
+    def correlation(self) -> Floats:
+        """Of the estimates; one that cannot move is correlated with nothing."""
+        sizes = np.where(self.deviations > 0, self.deviations, 1.0)
+        return np.asarray(self.covariance / np.outer(sizes, sizes))
+
+
+def find_spread(parts: Sequence[Part], along: Floats) -> Spread:
+    """Of the numbers `along @ y`, y the least-squares coefficients of X; along has a row for each number."""
+    if not along.size:
+        return Spread(np.zeros((len(along),) * 2), np.full(len(along), np.inf), np.inf)
+    R = np.linalg.qr(np.vstack([part.X.reshape(part.e.size, -1) for part in parts]), mode="r")
+    inverse = np.linalg.inv(R)
+    parts = [Part(part.X @ inverse, part.e, part.used) for part in parts]
+    ways = along @ inverse
+    filters, variances, independent = _find_filters(parts)
+    g, F, eta = zip(*(_whiten(part, filters) for part in parts), strict=True)
+    counts = [_count_cosines(part, len(parts)) for part in parts]
+    scores = [_slow(np.einsum("tck,tc->tk", *both), nu) for *both, nu in zip(g, eta, counts, strict=True)]
+    spread = np.vstack(scores) @ ways.T
+    Q = sum(np.einsum("tck,tcl->kl", own, own) for own in g)
+    factors, freedom = np.ones((2, len(ways)))
+    for k, way in enumerate(ways):
+        if way.any():
+            G, whole = _expected(way, g, F, Q, counts), float(way @ Q @ way)
+            factors[k] = np.sqrt(whole / max(float(np.trace(G)), 1e-6 * whole))
+            freedom[k] = max(float(np.trace(G) ** 2 / np.sum(G * G)), 1.0)
+    spread = spread * factors
+    local, steady = spread.T @ spread, ways @ _steady(g, eta, parts, variances) @ ways.T
+    # Both are right for noise that is the same all the time, and the second scatters less; else the first one is.
+    more = min(independent / 2, STEADY)
+    ratio = np.log(np.maximum(np.diag(local), 1e-300) / np.maximum(np.diag(steady), 1e-300))
+    alike = np.abs(ratio) < UNLIKE * np.sqrt(2 / freedom + 2 / more)
+    share = np.where(alike, more / (freedom + more), 0.0)
+    first, second = np.sqrt(1 - share), np.sqrt(share)
+    covariance = local * np.outer(first, first) + steady * np.outer(second, second)
+    return Spread(covariance, freedom + np.where(alike, more, 0.0), independent)
+
+
+def describe_doubt(spread: Spread, parts: Sequence[Part], predicted: Sequence[Floats]) -> str:
+    """Why intervals are no 95 % ones, empty where nothing speaks against them."""
+    count = parts[0].X.shape[2]
+    if not count:
+        return ""
+    if spread.independent < FEW * count:
+        what = f"what is left changes so slowly that it is worth {spread.independent:.2g} independent samples"
+        remedy = "measure longer, or look for what the model lacks"
+        return f"{what} for {count} numbers: the intervals are no 95 % ones; {remedy}"
+    if find_chance(parts, predicted) < SURE:
+        what = "what is left follows the motion: the model lacks something, or a search ended too early"
+        return f"{what}; the intervals are those of noise alone, no 95 % ones"
+    return ""
+
+
+def find_chance(parts: Sequence[Part], predicted: Sequence[Floats]) -> float:
+    """How probable it is that residuals of noise alone follow the predicted signals (n, channels) as much as these do.
+
+    Each channel's residuals are explained by what a lacking law would make of its signal y and its rate: proportional
+    and square forces, dry friction and its change with the place. Hotelling's test of the coefficients, the least
+    probable channel counted as many times as there are channels.
+    """
+    from scipy.special import fdtrc
+
+    channels = parts[0].e.shape[1]
+    X = np.linalg.qr(np.vstack([part.X.reshape(part.e.size, -1) for part in parts]))[0]
+    ends = np.cumsum([part.e.size for part in parts])[:-1]
+    chance = 1.0
+    for c in range(channels):
+        columns = []
+        for part, signals in zip(parts, predicted, strict=True):
+            y = np.nan_to_num(signals[:, c])
+            rate = np.gradient(y) if len(y) > 1 else np.zeros(len(y))
+            shapes = np.column_stack([y, rate, y * abs(y), rate * abs(rate), np.sign(rate), y * np.sign(rate)])
+            own = np.zeros((*part.e.shape, shapes.shape[1]))
+            own[:, c] = shapes * part.used[:, c, None]
+            columns.append(own.reshape(-1, shapes.shape[1]))
+        shapes = np.vstack(columns)
+        shapes = shapes / np.maximum(np.linalg.norm(shapes, axis=0), 1e-300)
+        # What slopes explain is not left, and what is nearly explained tells nothing new.
+        new, sizes, _ = np.linalg.svd(shapes - X @ (X.T @ shapes), full_matrices=False)
+        new = new[:, sizes > NEW]
+        e = np.concatenate([part.e.ravel() for part in parts])
+        followed = new.T @ e
+        both, left = np.hstack([X, new]), e - new @ followed
+        whole = [
+            Part(x.reshape(*part.e.shape, -1), own.reshape(part.e.shape), part.used)
+            for part, x, own in zip(parts, np.split(both, ends), np.split(left, ends), strict=True)
+        ]
+        q = new.shape[1]
+        spread = find_spread(whole, np.eye(both.shape[1])[X.shape[1] :])
+        freedom = float(np.min(spread.freedom, initial=np.inf)) - q + 1
+        if q and freedom > 1 and np.all(spread.deviations > 0):
+            square = float(followed @ np.linalg.solve(spread.covariance, followed))
+            share = float(fdtrc(q, freedom, square * freedom / ((freedom + q - 1) * q)))
+            chance = min(chance, share * channels)
+    return chance
+
+
+def _steady(g: Sequence[Floats], eta: Sequence[Floats], parts: Sequence[Part], variances: Floats) -> Floats:
+    """Covariance of g^T eta where eta is white and of one size all the time, and channels share it as residuals do."""
+    used = np.vstack([part.used for part in parts]).astype(float)
+    whole = np.vstack(eta) * used
+    shared = whole.T @ whole / np.maximum(used.T @ used, 1.0)
+    sizes = np.sqrt(np.maximum(np.diag(shared), 1e-300))
+    shared = shared / np.outer(sizes, sizes) * np.sqrt(np.outer(variances, variances))
+    return np.asarray(sum(np.einsum("tck,cd,tdl->kl", own, shared, own, optimize=True) for own in g))
+
+
+def _expected(way: Floats, g: Sequence[Floats], F: Sequence[Floats], Q: Floats, counts: Sequence[int]) -> Floats:
+    """Covariance of one number's cosine transforms where eta is white of variance 1 and residuals are M noise.
+
+    A transform is c^T A M A^-1 eta with c = (g way) cos: what is left of c is c - g F^T c.
+    """
+    G, by_g, by_F = np.zeros((sum(counts),) * 2), list[Floats](), list[Floats]()
+    begin = 0
+    for own, plain, nu in zip(g, F, counts, strict=True):
+        u = own @ way
+        power = _cosines(np.sum(u * u, axis=1)[:, None], 2 * nu)[:, 0]
+        j = np.arange(1, nu + 1)
+        # cos i cos j = (cos (i + j) + cos (i - j)) / 2
+        G[begin : begin + nu, begin : begin + nu] = (power[j[:, None] + j] + power[abs(j[:, None] - j)]) / nu
+        by_g.append(_slow(np.einsum("tc,tck->tk", u, own), nu))
+        by_F.append(_slow(np.einsum("tc,tck->tk", u, plain), nu))
+        begin += nu
+    P, Z = np.vstack(by_g), np.vstack(by_F)
+    return np.asarray(G - Z @ P.T - P @ Z.T + Z @ Q @ Z.T)
+
+
+def _cosines(x: Floats, most: int) -> Floats:
+    """sum_t x_t cos(pi j (t + 1/2) / n), j = 0 .. most, of columns."""
+    from scipy.fft import dct
+
+    found = np.zeros((most + 1, x.shape[1]))
+    own = dct(x, type=2, axis=0)[: most + 1] / 2
+    found[: len(own)] = own
+    return found
+
+
+def _slow(x: Floats, nu: int) -> Floats:
+    """Transforms of nu cosines, the mean of whose squares is the variance of a sum of white terms."""
+    return np.asarray(_cosines(x, nu)[1:] * np.sqrt(2 / nu))
+
+
+def _count_cosines(part: Part, parts: int) -> int:
+    rows = int(part.used.any(axis=1).sum())
+    return int(np.clip(SLOW * rows ** (2 / 3), 4, max(MOST // parts, 4)))
+
+
+def _whiten(part: Part, filters: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
+    """g, F and eta."""
+    from scipy.signal import lfilter
+
+    g, F, eta = np.empty_like(part.X), np.empty_like(part.X), np.empty_like(part.e)
+    for c, a in enumerate(filters):
+        g[:, c] = lfilter([1.0], a, part.X[::-1, c], axis=0)[::-1]
+        F[:, c] = lfilter(a, [1.0], part.X[:, c], axis=0)
+        eta[:, c] = lfilter(a, [1.0], part.e[:, c])
+    return g, F, eta
+
+
+def _find_filters(parts: Sequence[Part]) -> tuple[list[Floats], Floats, float]:
+    """A and the variance of eta of each channel, of all recordings together; how many residuals are worth new ones."""
+    filters, variances, independent = list[Floats](), list[float](), 0.0
+    for c in range(parts[0].e.shape[1]):
+        count = sum(int(part.used[:, c].sum()) for part in parts)
+        longest = max(int(part.used[:, c].sum()) for part in parts)
+        most = int(min(longest // 10, 10 * np.log10(max(longest, 1))))
+        seen = np.sum([_lagged(part.e[:, c, None], part.e[:, c, None], most)[0] for part in parts], axis=0)
+        seen = seen / max(count, 1)
+        a, variance = _predict(seen, count)
+        for _ in range(ROUNDS if count and most else 0):
+            a, variance = _predict(seen + variance / count * _taken([part.X[:, c] for part in parts], a, most), count)
+        filters.append(a)
+        variances.append(variance)
+        # The variance of a mean of such noise, by that of white noise.
+        memory = variance / max(seen[0], 1e-300) / max(abs(a.sum()), 1e-12) ** 2
+        independent += count / max(memory, 1.0)
+    return filters, np.array(variances), independent
+
+
+def _taken(slopes: Sequence[Floats], a: Floats, most: int) -> Floats:
+    """Sums of lagged products that a fit takes out of noise with the filter a and eta of variance 1.
+
+    noise - M noise has those of H W + W H - H W H, with H = X X^T and W = A^-1 A^-T.
+    """
+    from scipy.signal import lfilter
+
+    g = [lfilter([1.0], a, X[::-1], axis=0)[::-1] for X in slopes]
+    Q = sum(own.T @ own for own in g)
+    taken = np.zeros(most + 1)
+    for X, own in zip(slopes, g, strict=True):
+        forth, back = _lagged(X, lfilter([1.0], a, own, axis=0), most)
+        taken += forth + back - _lagged(X @ Q, X, most)[0]
+    return taken
+
+
+def _lagged(x: Floats, y: Floats, most: int) -> tuple[Floats, Floats]:
+    """sum_t x_{t+l} y_t and sum_t x_{t-l} y_t over all columns, l = 0 .. most."""
+    size = 1 << (len(x) + most).bit_length()
+    both = np.fft.rfft(x, size, axis=0) * np.conj(np.fft.rfft(y, size, axis=0))
+    products = np.fft.irfft(both.sum(axis=1), size)
+    lags = np.arange(most + 1)
+    return products[lags], products[-lags]
+
+
+def _predict(autocovariance: Floats, count: int) -> tuple[Floats, float]:
+    """The autoregressive filter by Levinson and Durbin, as long as Akaike's criterion wants, and its eta's variance."""
+    a, variance = np.ones(1), float(max(autocovariance[0], 0.0))
+    best, found = np.inf, (a, variance)
+    for order in range(len(autocovariance)):
+        if order:
+            reflection = -float(a @ autocovariance[order:0:-1]) / variance
+            a = np.append(a, 0.0)
+            a, variance = a + reflection * a[::-1], variance * (1 - reflection**2)
+        if not variance > 1e-9 * autocovariance[0]:
+            break
+        criterion = count * np.log(variance) + 2 * order
+        if criterion < best:
+            best, found = criterion, (a, variance)
+    return found
