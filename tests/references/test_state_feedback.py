@@ -250,3 +250,83 @@ def test_what_cannot_be_controlled_or_seen_is_told(upright):
         design_observer(good, (-1.0, -2.0))
     with pytest.raises(ModelError, match="period: must be positive"):
         sample_plant(upright, 0.0)
+
+
+LATE_AXIS = """
+duration = 0.4
+[bodies.load]
+mass = 5.0
+[joints.piston]
+kind = "prismatic"
+parent = "ground"
+child = "load"
+axis = [1, 0, 0]
+[blocks.actuator]
+law = "hydraulic_actuator"
+on = "piston"
+inputs = {{ opening = "late.output" }}
+parameters = {{ oil_compliance = 1e-6, leakage = 7.5e-5, openings = {openings}, speeds = {speeds} }}
+[blocks.friction]
+law = "viscous_friction"
+on = "piston"
+parameters = {{ viscous = 500 }}
+[delays.late]
+signal = "lqg.command.0"
+time = "4 ms"
+[delays.seen]
+signal = "piston.position"
+time = "2 ms"
+[initial]
+piston.position = "1 mm"
+[controllers.lqg]
+period = "1 ms"
+states = {{ "piston.position" = 1e5 }}
+commands = [1.0]
+{measured}
+at = {{ "piston.position" = 0, "actuator.oil_force" = {force} }}
+"""
+SEEN_LATE = """measured = ["seen.output"]
+noise = { "piston.velocity" = 1e-6, "actuator.oil_force" = 1.0 }
+measured_noise = [1e-10]"""
+STRAIGHT = {"openings": [-0.3, 0.3], "speeds": [-1.0, 1.0]}
+
+
+def read_late_axis(folder, measured=SEEN_LATE, force=0.0, **tables):
+    file = folder / "axis.toml"
+    file.write_text(LATE_AXIS.format(measured=measured, force=force, **(STRAIGHT | tables)))
+    return read_scenario(file)
+
+
+def test_a_controller_of_a_machine_with_delays_is_designed_by_pade_and_settles_it(tmp_path):
+    scenario = read_late_axis(tmp_path)
+    (design,) = find_designs(scenario)
+    names = [variable.name for variable in design.plant.states]
+    assert {"late.output.pade1", "late.output.pade2", "seen.output.pade1"} < set(names)
+    # The machine itself, delays exact: it settles as fast as the slowest pole of the design says.
+    slowest = np.log(np.abs([*design.regulator.multipliers, *design.observer.multipliers]).max()) / 1e-3
+    run = simulate(scenario)
+    assert np.abs(run["piston.position"](np.linspace(0.3, 0.4, 50))).max() < 1e-3 * 5 * np.exp(0.3 * slowest)
+    printed = CliRunner().invoke(app, ["design", str(tmp_path / "axis.toml")])
+    assert "delays by Pade approximations: late.output, seen.output" in printed.stdout
+
+
+def test_delays_without_an_observer_are_refused(tmp_path):
+    with pytest.raises(ModelError, match="in which nothing reads what is on its way"):
+        find_designs(read_late_axis(tmp_path, measured=""))
+
+
+@pytest.mark.parametrize(
+    ("openings", "speeds", "held"),
+    [
+        # Leakage under 40 N asks for 3 mm/s: on the table's own slope.
+        ([-0.3, -0.1, 0.1, 0.3], [-1.0, -0.5, 0.5, 1.0], 0.003 / 5),
+        # Beyond a dead band, at whose inside nothing follows the command.
+        ([-0.3, -0.01, 0.01, 0.3], [-1.0, 0.0, 0.0, 1.0], 0.01 + 0.003 * 0.29),
+    ],
+)
+def test_a_command_holds_a_load_through_a_table(tmp_path, openings, speeds, held):
+    file = tmp_path / "axis.toml"
+    text = LATE_AXIS.format(measured=SEEN_LATE, force=40.0, openings=openings, speeds=speeds)
+    file.write_text(text.replace("axis = [1, 0, 0]", "axis = [0, 0, 1]").replace("mass = 5.0", f"mass = {40 / 9.81}"))
+    (design,) = find_designs(read_scenario(file))
+    assert design.plant.inputs[0].value == pytest.approx(held, rel=1e-6)

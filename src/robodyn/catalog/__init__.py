@@ -14,6 +14,7 @@ from robodyn.catalog.contacts import bouncing_ball, box_on_slope, tumbling_box
 from robodyn.catalog.described import arm_on_slope, quadrotor, rover
 from robodyn.catalog.excited_arm import excited_arm
 from robodyn.catalog.linkages import breaking_pendulum, cartesian_pendulum, four_bars
+from robodyn.catalog.options import options_of, read_options
 from robodyn.catalog.oscillator import (
     COUPLINGS,
     PORT,
@@ -66,17 +67,19 @@ def list_scenarios() -> dict[str, Extension[Maker]]:
     return collect(GROUP, SCENARIOS, callable, "a function that makes a scenario")
 
 
-def find_scenario(name: str) -> Scenario | ScenarioSequence:
-    """A scenario of the catalogue by name."""
+def find_scenario(what: str) -> Scenario | ScenarioSequence:
+    """A scenario of the catalogue by name, with options where it has some: `four-bar:count=4`."""
+    name, colon, options = what.partition(":")
     # The packages of others are loaded only where the library has no such scenario.
-    if name in SCENARIOS:
-        return SCENARIOS[name]()
-    known = list_scenarios()
+    known = {name: Extension(SCENARIOS[name], "robodyn")} if name in SCENARIOS else list_scenarios()
     if name not in known:
         missing = "" if any(found.package == STUDIES for found in known.values()) else f"; more come with {STUDIES}"
         remedy = f"{nearest(name, known)}; a file must end in .toml{missing}"
         raise ModelError([Flaw("", f"there is no scenario '{name}'", remedy)])
-    return make_scenario(name, known[name])
+    entry = known[name]
+    if colon:
+        entry = Extension(partial(entry.thing, **read_options(name, entry.thing, options)), entry.package)
+    return make_scenario(name, entry)
 
 
 def make_scenario(name: str, entry: Extension[Maker]) -> Scenario | ScenarioSequence:
@@ -120,6 +123,7 @@ __all__ = [
     "four_bars",
     "list_scenarios",
     "make_scenario",
+    "options_of",
     "oscillator",
     "oscillator_side",
     "oscillator_sides",

@@ -10,7 +10,7 @@ import typer
 
 from robodyn.cli.answers import draw
 from robodyn.cli.application import app, fail, output, print_json
-from robodyn.cli.loops import PLACES, draw_table, loop_as_json, print_loops, read_loops, tell_notes
+from robodyn.cli.loops import FRICTION_HELP, PLACES, draw_table, loop_as_json, print_loops, read_loops, tell_notes
 from robodyn.cli.targets import load_single, read_data, refuse_other
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def bode(
     ],
     loop: Annotated[
         list[str] | None,
-        typer.Option(help="SIGNAL or SIGNAL:TARGET:ANSWER, where a sampled loop is cut; default: all."),
+        typer.Option(help="SIGNAL or SIGNAL:TARGET:ANSWER, where a loop is cut; default: all."),
     ] = None,
     input: Annotated[str | None, typer.Option(help="Number that is varied, for continuous machines.")] = None,
     output_signal: Annotated[str | None, typer.Option("--output", help="Signal that follows it.")] = None,
@@ -37,13 +37,13 @@ def bode(
     of: Annotated[str | None, typer.Option(help="With --data: signal that --output follows.")] = None,
     reference: Annotated[str | None, typer.Option(help="With --data: signal that excites a loop.")] = None,
     at: Annotated[str, typer.Option(help="Where to linearise: start or equilibrium.")] = "start",
-    friction: Annotated[str, typer.Option(help="none, stuck or sliding.")] = "none",
+    friction: Annotated[str | None, typer.Option(help=FRICTION_HELP)] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number in all: name=value.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw dB and degrees into this file, margins marked.")] = None,
     nyquist: Annotated[Path | None, typer.Option(help="Draw the loops in the complex plane into this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print frequencies, dB and degrees as JSON.")] = False,
 ) -> None:
-    """Open and closed loop over frequency, in dB and degrees, of sampled loops or from a number to a signal."""
+    """Open and closed loop over frequency, in dB and degrees, of control loops or from a number to a signal."""
     refuse_other("--at", at, PLACES)
     if data is not None or of is not None or reference is not None:
         if data is None or of is None or output_signal is None or len(scenarios) != 1:
@@ -55,7 +55,7 @@ def bode(
     systems = [_assemble(source, setting) for source in scenarios]
     names = [Path(source).stem for source in scenarios]
     if input is not None and output_signal is not None:
-        if nyquist is not None or loop or friction != "none":
+        if nyquist is not None or loop or friction is not None:
             raise fail("--loop, --nyquist and --friction: have no effect with --input")
         _show_channel(systems, names, input, output_signal, at, plot, as_json)
         return
@@ -76,7 +76,7 @@ def _assemble(source: str, settings: list[str] | None) -> System:
     return assemble(load_single(source, settings))
 
 
-def _cut(system: System, loops: list[str], at: str, friction: str) -> LoopTable:
+def _cut(system: System, loops: list[str], at: str, friction: str | None) -> LoopTable:
     from robodyn.analysis.linear.loop_table import loop_table
 
     return loop_table(system, read_loops(loops, []), at=at, friction=friction)

@@ -64,6 +64,9 @@ def _print(one: StateDesign) -> None:
     timing = f"every {1e3 * plant.period:g} ms, {1e3 * plant.delay:g} ms late"
     output.print(f"{one.controller.name}, {timing}")
     states = [variable.name for variable in plant.states]
+    late = sorted({name.rpartition(".")[0] for name in states if ".pade" in name})
+    if late:
+        output.print(f"  delays by Pade approximations: {', '.join(late)}")
     width = max(len(name) for name in states)
     for variable in plant.inputs:
         output.print(f"  {variable.name} at the operating point: {variable.value:.6g} {variable.unit}")

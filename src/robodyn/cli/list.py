@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,18 +15,27 @@ if TYPE_CHECKING:
 
 
 @app.command("list")
-def list_scenarios(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def list_scenarios(
+    options: Annotated[bool, typer.Option(help="Print what each takes as NAME:option=value,...")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
     """List the scenarios of the catalogue, each with the package that brings it."""
     from robodyn import catalog
 
     known = catalog.list_scenarios().items()
-    rows = [{"name": name, "title": catalog.title_of(found.thing), "package": found.package} for name, found in known]
+    rows: list[dict[str, Any]] = []
+    for name, found in known:
+        taken = {option: kind.__name__ for option, kind in catalog.options_of(found.thing).items()}
+        row = {"name": name, "title": catalog.title_of(found.thing), "package": found.package, "options": taken}
+        rows.append(row)
     if as_json:
         print_json([row | {"duration": _duration(name, found)} for row, (name, found) in zip(rows, known, strict=True)])
         return
     names, packages = (max(len(str(row[key])) for row in rows) for key in ("name", "package"))
     for row in rows:
         output.print(f"{row['name']:<{names}} {row['package']:<{packages}} {row['title']}")
+        if options and row["options"]:
+            output.print(f"{'':<{names}} options: {', '.join(row['options'])}")
 
 
 def _duration(name: str, found: Extension[Maker]) -> float | None:

@@ -1,4 +1,4 @@
-"""robodyn loops: which bandwidth and margins does each sampled loop have, and is any of them unstable?"""
+"""robodyn loops: which bandwidth and margins does each control loop have, and is any of them unstable?"""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 HEAD = ("crossover [Hz]", "bandwidth [Hz]", "gain from", "to", "phase [deg]", "delay [ms]")
 PLACES = ("start", "equilibrium")
+FRICTION_HELP = "none (of sampled loops the default), stuck, or sliding: without what is dry (of continuous ones)."
 
 
 @app.command("loops")
@@ -28,15 +29,15 @@ def show_loops(
         list[str] | None,
         typer.Option(help="SIGNAL, or SIGNAL:TARGET:ANSWER: where to cut, and whose bandwidth; default: all loops."),
     ] = None,
-    cut: Annotated[list[str] | None, typer.Option(help="Held signal of an outer loop that is zero meanwhile.")] = None,
+    cut: Annotated[list[str] | None, typer.Option(help="Output of an outer loop that is zero meanwhile.")] = None,
     at: Annotated[str, typer.Option(help="Where to linearise: start or equilibrium.")] = "start",
-    friction: Annotated[str, typer.Option(help="none, stuck or sliding.")] = "none",
+    friction: Annotated[str | None, typer.Option(help=FRICTION_HELP)] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the gains over frequency into this file.")] = None,
     nyquist: Annotated[Path | None, typer.Option(help="Draw the gains in the complex plane into this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Cut each loop of the sampled controllers at a held signal and print what it bears, all others closed."""
+    """Cut each loop at a controller's output and print what it bears, all others closed, delays exact."""
     from robodyn.analysis.linear.loop_check import check_loops
     from robodyn.analysis.linear.loop_table import loop_table
     from robodyn.assembly import assemble
@@ -44,7 +45,8 @@ def show_loops(
     refuse_other("--at", at, PLACES)
     system = assemble(load_single(scenario, setting))
     table = loop_table(system, read_loops(loop or [], cut or []), at=at, friction=friction)
-    found = [finding.sentence for finding in check_loops(system, at=at, friction=friction)]
+    judged = friction if system.discrete.tasks else friction or "sliding"
+    found = [finding.sentence for finding in check_loops(system, at=at, friction=judged)]
     draw_table(table, plot, nyquist)
     if as_json:
         rows = [loop_as_json(row) for row in table.rows]

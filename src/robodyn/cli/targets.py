@@ -69,7 +69,8 @@ def require_file(what: str) -> None:
     if path.suffix != ".toml":
         from robodyn.catalog import list_scenarios
 
-        if what in list_scenarios():
+        # Numbers among its options have points, as endings have.
+        if what.partition(":")[0] in list_scenarios():
             return
     raise ModelError([Flaw("", f"there is no file '{what}'", _near_files(path))])
 

@@ -15,7 +15,7 @@ from robodyn.simulation.equilibrium import RestEquations, guess_rest, trace_rest
 from robodyn.simulation.kept import find_kept
 from robodyn.simulation.loop_assembly import mark_joints, trace_closing
 
-NO_REST = RestEquations((), 0, np.zeros(0), (), (), {}, (), (), {})
+NO_REST = RestEquations((), 0, np.zeros(0), (), (), {}, (), (), (), {})
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,8 @@ def _name_functions(
     """The functions by the names that the runtime calls them."""
     kernels = {"residual": "rest", "jacobian": "rest_jacobian", "conditions": "rest_conditions"}
     kernels |= {"values": "closing", "gradients": "closing_gradients"}
-    found = {kernels[name]: function for name, function in {**rest.functions, **closing}.items()}
+    functions = {**rest.functions, **closing}
+    found = {kernels[name]: function for name, function in functions.items() if name in kernels}
     if ranged:
         column = ca.densify(ca.vertcat(*(system.motion.coordinates[name] for name in ranged)))
         found["ranged"] = ca.Function("ranged", [*system.symbols], [column])

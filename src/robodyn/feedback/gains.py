@@ -134,7 +134,16 @@ def _check_observed(plant: SampledPlant) -> None:
 
 
 def _check_reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], what: str, remedy: str) -> None:
-    """Hautus: where [mu - A, B] loses rank for |mu| >= 1, a motion that does not decay is out of reach."""
+    """Hautus: where [mu - A, B] loses rank for |mu| >= 1, a motion that does not decay is out of reach.
+
+    States are scaled so that A's rows and columns are of like size, and B to one: the force of oil may be 1e9 times its
+    compression.
+    """
+    from scipy.linalg import matrix_balance
+
+    A, (scale, _) = matrix_balance(A, permute=False, separate=True)
+    B = B / scale[:, None]
+    B = B / max(float(np.abs(B).max(initial=0.0)), np.finfo(float).tiny)
     for mu in np.linalg.eigvals(A):
         if abs(mu) < 1 - HIDDEN:
             continue

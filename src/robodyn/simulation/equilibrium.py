@@ -3,7 +3,8 @@
     f(t, x, d, m, p) = 0,   w(t, x, d, m, p) - d = 0 for delayed signals,   tasks leave m as it is
 
 Newton's method from the guess; where that fails, because a valve or a gear has play that makes the equations singular,
-pseudo-transient continuation: implicit Euler steps that grow as the motion dies out, and end as Newton's.
+pseudo-transient continuation: implicit Euler steps that grow as the motion dies out, and end as Newton's. No step of
+either leaves the ranges of coordinates, in which the guess lies: beyond a cylinder's stroke its linkage may rest too.
 
 References are those just before the start: one that begins to move there has stood still until then. Friction carries
 nothing: what sticks is left open, bristles stay as they are. Quantisers and noise count as ideal (`LawInfo.ideal`), as
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import casadi as ca
 import numpy as np
@@ -37,6 +39,8 @@ NEWTON_STEPS = 40
 TRANSIENT_STEPS = 2000
 FIRST_STEP = 1e-4
 """First pseudo-time step [s]."""
+SHORTEST_STEP = 1e-15
+"""Pseudo-time step [s] below which there is no way on: at the end of a range."""
 LARGEST_CHANGE = 0.2
 """Largest change of an unknown in one pseudo-time step, relative to its nominal magnitude and its value."""
 SETTLED = 1e-10
@@ -86,8 +90,9 @@ class RestEquations:
         ideal: places of parameters that do nothing at other values: resolution -> 0.
         moving: names of the rates of references, which are to be 0.
         apart: names of rigid contacts and end stops, which are to be open: the search knows no forces of theirs.
+        ranged: coordinates that have a range.
         functions: "residual", "jacobian" and "conditions" (of (t, x, d, m, p)), these the rates of references and the
-            depths of contacts.
+            depths of contacts, and "beyond", how far coordinates with a range are out of it, where there are any.
     """
 
     names: tuple[str, ...]
@@ -98,6 +103,7 @@ class RestEquations:
     ideal: Mapping[int, float]
     moving: tuple[str, ...]
     apart: tuple[str, ...]
+    ranged: tuple[str, ...]
     functions: Mapping[str, ca.Function | Sweep]
 
 
@@ -106,8 +112,8 @@ class Balance:
     """The equations of rest in native code.
 
     Attributes:
-        rest: names, places and magnitudes.
-        residual, jacobian, conditions: of (t, x, d, m, p), p as `module.prepare` gives it; n_memory: how many entries
+        residual, jacobian, conditions, beyond: of (t, x, d, m, p), p as `module.prepare` gives it.
+        n_memory: how many entries of m they take.
             of m they take.
     """
 
@@ -116,6 +122,7 @@ class Balance:
     residual: Callable[..., np.ndarray]
     jacobian: Callable[..., np.ndarray]
     conditions: Callable[..., np.ndarray]
+    beyond: Callable[..., np.ndarray] | None
     n_memory: int
 
 
@@ -207,7 +214,8 @@ def _describe_unrest(system: System, rest: RestEquations, residual: np.ndarray) 
     worst = int(np.argmax(np.where(np.isfinite(residual), np.abs(residual), np.inf)))
     rate = residual[worst] * rest.scale[worst]
     moves = f"still changes by {rate:.3g} a second" if np.isfinite(rate) else "has no finite rate there"
-    what = f"nothing at rest found near the start: '{rest.names[worst]}' {moves}"
+    within = " and within the ranges of its coordinates" if rest.ranged else ""
+    what = f"nothing at rest found near the start{within}: '{rest.names[worst]}' {moves}"
     remedy = "give start values nearer to it, or let it settle in a run of its own"
     # What holds in reality may be what the search leaves out, or what it cannot see.
     sticking = sorted(name.removesuffix(".direction") for name in _directions(system))
@@ -243,14 +251,15 @@ def build_balance(system: System) -> Balance:
     def jacobian(*at: np.ndarray) -> np.ndarray:
         return np.array(slopes(*at)).reshape(len(rest.scale), len(rest.scale)).T
 
-    def conditions(t: np.ndarray, x: np.ndarray, d: np.ndarray, m: np.ndarray, p: np.ndarray) -> np.ndarray:
+    def call(name: str, t: np.ndarray, x: np.ndarray, d: np.ndarray, m: np.ndarray, p: np.ndarray) -> np.ndarray:
         # Those that read no table of the run's own take the parameters alone.
-        kernel = module.kernels["conditions"]
+        kernel = module.kernels[name]
         return kernel(t, x, d, m, p[: kernel.in_sizes[INPUTS.index("p")]])
 
     # Memory of charts comes last, and the system with Baumgarte's terms has none.
     n_memory = residual.in_sizes[INPUTS.index("m")]
-    return Balance(rest, module, residual, jacobian, conditions, n_memory)
+    beyond = partial(call, "beyond") if rest.ranged else None
+    return Balance(rest, module, residual, jacobian, partial(call, "conditions"), beyond, n_memory)
 
 
 def share_balance(
@@ -258,9 +267,10 @@ def share_balance(
 ) -> Balance | None:
     """The equations of rest from a module that gives rates and their slopes by the states; None where more is wanted:
     delayed signals, memory that tasks change, another way to keep constraints, conditions."""
-    if system.delays or system.discrete.tasks or any(_conditions(system)) or not _pulls_together(system):
+    conditions = any(_conditions(system)) or _ranges(system)
+    if system.delays or system.discrete.tasks or conditions or not _pulls_together(system):
         return None
-    return Balance(_describe_rest(system, ()), module, residual, jacobian, residual, len(system.memory))
+    return Balance(_describe_rest(system, ()), module, residual, jacobian, residual, None, len(system.memory))
 
 
 def trace_rest(system: System) -> RestEquations:
@@ -281,14 +291,16 @@ def trace_rest(system: System) -> RestEquations:
     held, kept = m[changing, 0], after[changing, 0] - m[changing, 0]
     delayed = system.expressions.delayed - d if system.delays else ca.SX(0, 1)
     residual = ca.densify(ca.vertcat(system.expressions.rhs[:n], delayed, kept))
-    rest, (moving, apart) = _describe_rest(system, changing), _conditions(system)
+    rest, (moving, apart), ranged = _describe_rest(system, changing), _conditions(system), _ranges(system)
     columns = [*system.symbols]
     functions = {
         "residual": ca.Function("residual", columns, [residual]),
         "jacobian": build_jacobian("jacobian", columns, residual, ca.vertcat(x, d, held), FEW_CALLS),
         "conditions": system.function(ca.vertcat(ca.SX(0, 1), *moving.values(), *apart.values()), "conditions"),
     }
-    return replace(rest, moving=tuple(moving), apart=tuple(apart), functions=functions)
+    if ranged:
+        functions["beyond"] = system.function(ca.vertcat(*ranged.values()), "beyond")
+    return replace(rest, moving=tuple(moving), apart=tuple(apart), ranged=tuple(ranged), functions=functions)
 
 
 def _describe_rest(system: System, changing: Sequence[int]) -> RestEquations:
@@ -312,6 +324,7 @@ def _describe_rest(system: System, changing: Sequence[int]) -> RestEquations:
         ideal={k: ideal[p.name] for k, p in enumerate(system.parameters) if np.isfinite(ideal.get(p.name, np.inf))},
         moving=(),
         apart=(),
+        ranged=(),
         functions={},
     )
 
@@ -342,6 +355,16 @@ def _conditions(system: System) -> tuple[dict[str, ca.SX], dict[str, ca.SX]]:
             apart[watched.subject] = system.expressions.watched[first]
         first += watched.count
     return moving, apart
+
+
+def _ranges(system: System) -> dict[str, ca.SX]:
+    """How far each coordinate that has a range is out of it, by name."""
+    beyond = {}
+    for coordinate in system.scenario.machine.coordinates:
+        if coordinate.range is not None:
+            (lower, upper), place = coordinate.range, system.motion.coordinates[coordinate.name]
+            beyond[coordinate.name] = ca.fmax(lower - place, place - upper)
+    return beyond
 
 
 def _memory_after(system: System) -> ca.SX:
@@ -387,6 +410,13 @@ class _Point:
         x, d, m = self.at(z)
         return np.array(self.balance.conditions(self.t, x, d, m[: self.balance.n_memory], self.p))
 
+    def is_beyond(self, z: np.ndarray) -> bool:
+        """Whether a coordinate is out of its range at z."""
+        if self.balance.beyond is None:
+            return False
+        x, d, m = self.at(z)
+        return not np.all(self.balance.beyond(self.t, x, d, m[: self.balance.n_memory], self.p) <= 0)
+
     def jacobian(self, z: np.ndarray) -> np.ndarray:
         x, d, m = self.at(z)
         scale = self.balance.rest.scale
@@ -398,8 +428,14 @@ class _Point:
 
 def _solve(point: _Point) -> tuple[np.ndarray, int]:
     """Newton's method, by least squares where the equations do not fix a state; else the transient motion."""
+    free = point.is_beyond(point.z)
+
+    def rates(z: np.ndarray) -> tuple[np.ndarray, None]:
+        # Beyond a range nothing counts: such a step is halved.
+        return (point.rates(z) if free or not point.is_beyond(z) else np.full(z.shape, np.inf)), None
+
     found = solve_newton(
-        lambda z: (point.rates(z), None),
+        rates,
         lambda z, residual, _: _least_squares(point.jacobian(z), -residual, 1e-13),
         point.z.copy(),
         most_steps=NEWTON_STEPS,
@@ -413,6 +449,7 @@ def _solve(point: _Point) -> tuple[np.ndarray, int]:
 def _continue_transient(point: _Point) -> tuple[np.ndarray, int]:
     """(E / h - J) step = residual, E the identity for states with a rate; h grows as long as the steps stay small."""
     z, h = point.z.copy(), FIRST_STEP
+    free = point.is_beyond(z)
     n = point.balance.rest.rates
     E = np.diag(np.arange(len(z)) < n).astype(float)
     residual = point.rates(z)
@@ -424,8 +461,11 @@ def _continue_transient(point: _Point) -> tuple[np.ndarray, int]:
         fresh = point.rates(z + step)
         changes = np.abs(step) / (1 + np.abs(z))
         # What has no rate jumps with the rest, however short the step.
-        if not (np.all(np.isfinite(fresh)) and np.max(changes[:n], initial=0.0) <= LARGEST_CHANGE):
+        small = np.all(np.isfinite(fresh)) and np.max(changes[:n], initial=0.0) <= LARGEST_CHANGE
+        if not small or (not free and point.is_beyond(z + step)):
             h /= 3
+            if h < SHORTEST_STEP:
+                break
             continue
         z, residual, h = z + step, fresh, min(2 * h, 1e9)
         if np.max(changes) <= SETTLED and np.max(np.abs(residual)) <= STILL:

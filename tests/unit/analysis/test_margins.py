@@ -204,7 +204,7 @@ def test_what_no_sampled_gain_changes_is_told_so():
     (finding,) = check_loops(replace(whole, machine=replace(whole.machine, blocks=(watch,))))
     assert finding.block is None
     assert finding.growth == pytest.approx(np.sqrt(9.81), rel=1e-6)
-    assert "no sampled block's gain alone changes that" in finding.sentence
+    assert "no controller's gain alone changes that" in finding.sentence
 
 
 def test_gains_are_the_numbers_that_outputs_rise_with():
@@ -220,5 +220,5 @@ def test_wrong_loops_are_all_told_at_once():
         loop_table(cascade(), loops)
     assert "loops.a.signal" in str(message.value)
     assert "only one of target and answer" in str(message.value)
-    with pytest.raises(ModelError, match="none is sampled"):
+    with pytest.raises(ModelError, match="none is a controller"):
         loop_table(pendulum())

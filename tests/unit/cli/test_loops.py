@@ -96,7 +96,7 @@ def test_check_warns_of_the_loop_of_a_file(invoke, tmp_path, read_json):
     [
         (("nothing",), "there is no scenario 'nothing'"),
         (("scara-phases",), "is a sequence of"),
-        (("pendulum",), "none is sampled"),
+        (("pendulum",), "none is a controller"),
         (("two-link-loop", "--at", "end"), "must be start or equilibrium"),
         (("two-link-loop", "--friction", "slide"), "did you mean 'sliding'"),
         (("two-link-loop", "--loop", "a:b"), "SIGNAL:TARGET:ANSWER"),

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import block_diag
 
-from robodyn.analysis.linear.pade import StateSpace, approximate_delay
 from robodyn.errors import Flaw, FlawList, ModelError, refuse_unknown
+from robodyn.feedback.pade import approximate_delay as approximate_delay
+from robodyn.feedback.pade import close_lines, join_lines
 from robodyn.feedback.sampled_plant import Variable as Variable
 from robodyn.lazy import later
 
@@ -170,8 +170,22 @@ class LinearModel:
         """
         if not self.delays:
             return self
-        lines = [approximate_delay(delay.time, order) for delay in self.delays]
-        return _close(self, StateSpace(*(block_diag(*parts) for parts in zip(*lines, strict=True))), order)
+        line = join_lines([delay.time for delay in self.delays], order)
+        own = (self.A, self.B, self.E), (self.F, self.G, self.H), (self.C, self.D, self.K)
+        try:
+            A, B, C, D = close_lines(*own, line)
+        except np.linalg.LinAlgError as error:
+            what = f"Pade of order {order} makes an algebraic loop of delays that feed one another"
+            raise ModelError([Flaw("order", what, "take an order of other parity")]) from error
+        names = [Variable(f"{delay.name}.pade{k + 1}", delay.unit) for delay in self.delays for k in range(order)]
+        return LinearModel(
+            *(A, B, C, D),
+            states=(*self.states, *names),
+            inputs=self.inputs,
+            outputs=self.outputs,
+            point=self.point,
+            notes=(*self.notes, f"delays replaced by Pade approximations of order {order}"),
+        )
 
     def choose(self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> LinearModel:
         """The same model with some of its inputs and outputs, in the order given; None keeps all."""
@@ -212,31 +226,3 @@ def _check_matrix(flaws: FlawList, key: str, matrix: np.ndarray, shape: tuple[in
         flaws.add(key, f"must be {shape[0]} by {shape[1]}, is {matrix.shape[0]} by {matrix.shape[1]}")
     elif not np.all(np.isfinite(matrix)):
         flaws.add(key, "has entries that are not finite numbers")
-
-
-def _close(model: LinearModel, line: StateSpace, order: int) -> LinearModel:
-    """The model with its delays replaced by finite lines z' = a z + b w, d = c z + e w.
-
-    d = (I - e H)^-1 (c z + e F x + e G u)
-    """
-    through = np.eye(len(model.delays)) - line.D @ model.H
-    try:
-        from_z, from_x, from_u = (
-            np.linalg.solve(through, part) for part in (line.C, line.D @ model.F, line.D @ model.G)
-        )
-    except np.linalg.LinAlgError as error:
-        what = f"Pade of order {order} makes an algebraic loop of delays that feed one another"
-        raise ModelError([Flaw("order", what, "take an order of other parity")]) from error
-    w_of_x, w_of_u, w_of_z = model.F + model.H @ from_x, model.G + model.H @ from_u, model.H @ from_z
-    names = [Variable(f"{delay.name}.pade{k + 1}", delay.unit) for delay in model.delays for k in range(order)]
-    return LinearModel(
-        A=np.block([[model.A + model.E @ from_x, model.E @ from_z], [line.B @ w_of_x, line.A + line.B @ w_of_z]]),
-        B=np.vstack([model.B + model.E @ from_u, line.B @ w_of_u]),
-        C=np.hstack([model.C + model.K @ from_x, model.K @ from_z]),
-        D=model.D + model.K @ from_u,
-        states=(*model.states, *names),
-        inputs=model.inputs,
-        outputs=model.outputs,
-        point=model.point,
-        notes=(*model.notes, f"delays replaced by Pade approximations of order {order}"),
-    )

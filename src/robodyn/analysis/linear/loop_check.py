@@ -1,4 +1,4 @@
-"""Stability check of sampled loops: will they be stable, and if not, which gain is the cause and by how much?
+"""Stability check of loops: will they be stable, and if not, which gain is the cause and by how much?
 
 All outputs of one block are scaled by k. Of the blocks whose scaling leaves the fewest growing motions the one that has
 to be changed least is named; then, with its outputs scaled well beyond that limit, the next, until nothing grows.
@@ -13,16 +13,20 @@ from functools import partial
 import numpy as np
 from scipy.linalg import eig
 
+from robodyn.analysis.linear.continuous_loops import cut_loops
 from robodyn.analysis.linear.gains import find_gains
 from robodyn.analysis.linear.lifting import can_lift, lift, scale_held
+from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.loop_table import held_outputs
 from robodyn.analysis.linear.margins import STABLE, Curves, choose_between, count_growing
 from robodyn.analysis.linear.operating_point import Place
+from robodyn.analysis.linear.poles import find_poles
 from robodyn.analysis.linear.sampled_model import SampledModel, remembered
 from robodyn.analysis.linear.sampling import linearise_sampled
 from robodyn.assembly import System, assemble
 from robodyn.errors import ModelError
 from robodyn.model import Block, Scenario
+from robodyn.model.controllers import find_controllers
 from robodyn.waiting import told_if_slow
 
 
@@ -31,7 +35,7 @@ class LoopFinding:
     """A loop that is unstable.
 
     Attributes:
-        block: the sampled block that is the cause, None where no block's gain alone changes it.
+        block: the block that is the cause, None where no block's gain alone changes it.
         gains: its numbers that its outputs are proportional to; below, above: factors on them between which it is
             stable (0: no lower limit, inf: no upper one).
         growth: [1/s]; radius: of the largest multiplier, in turn_time [s].
@@ -53,7 +57,7 @@ class LoopFinding:
         what = f"deviations of {', '.join(self.states)} grow x10 in {_describe_time(np.log(10) / self.growth)}"
         size = f"multiplier {self.radius:.4g} in {_describe_time(self.turn_time)}"
         if self.block is None:
-            return f"unstable at the start: {what} ({size}); no sampled block's gain alone changes that"
+            return f"unstable at the start: {what} ({size}); no controller's gain alone changes that"
         loop = f"the loop of {self.block} is unstable at these gains: {what} ({size})"
         return f"{loop}; {self._remedy()}"
 
@@ -69,20 +73,22 @@ def check_loops(
     what: System | Scenario,
     *,
     at: Place = "start",
-    friction: str = "none",
+    friction: str | None = None,
     parameters: Mapping[str, float] | None = None,
 ) -> tuple[LoopFinding, ...]:
-    """Loops that are unstable at the start of a scenario; none where nothing is sampled.
+    """Loops that are unstable at the start of a scenario; none where nothing is controlled.
 
     Args:
-        at, friction, parameters: as `linearise_sampled` takes them.
+        at, parameters: as `linearise` takes them.
+        friction: as `loop_table` takes it; by default "none" where blocks are sampled and "stuck", as it is, else.
 
     Raises:
         ModelError: where a sampled block is called in Python, or continuous delays act besides: then it is not known.
     """
     system = what if isinstance(what, System) else assemble(what)
     if not system.discrete.tasks:
-        return ()
+        return _check_continuous(system, at, friction or "stuck", parameters)
+    friction = friction or "none"
     model = linearise_sampled(system, at, friction=friction, parameters=parameters)
     blocks = [block for block in system.scenario.machine.blocks if block.sampled]
     found: list[LoopFinding] = []
@@ -98,7 +104,7 @@ def check_loops(
 def find_loop_warnings(
     systems: Sequence[System], unknown: bool = False, parameters: Mapping[str, float] | None = None
 ) -> list[str]:
-    """Sentences on the unstable sampled loops of systems; as they are described they are judged once.
+    """Sentences on the unstable loops of systems; as they are described they are judged once.
 
     Args:
         unknown: whether to say also where loops cannot be judged, and why.
@@ -106,7 +112,8 @@ def find_loop_warnings(
     """
     sentences: list[str] = []
     for system in systems:
-        if any(block.sampled for block in system.scenario.machine.blocks):
+        machine = system.scenario.machine
+        if any(block.sampled for block in machine.blocks) or find_controllers(machine):
             judge = partial(_judge_loops, system, parameters)
             unstable, doubts = judge() if parameters else system.recall("unstable loops", judge)
             sentences += unstable + (doubts if unknown else [])
@@ -118,7 +125,42 @@ def _judge_loops(system: System, parameters: Mapping[str, float] | None) -> tupl
     try:
         return [finding.sentence for finding in check_loops(system, parameters=parameters)], []
     except ModelError as error:
-        return [], [f"sampled loops are not judged: {flaw.what}" for flaw in error.flaws[:1]]
+        return [], [f"loops are not judged: {flaw.what}" for flaw in error.flaws[:1]]
+
+
+def _check_continuous(
+    system: System, at: Place, friction: str, parameters: Mapping[str, float] | None
+) -> tuple[LoopFinding, ...]:
+    """Continuous loops whose gain alone makes the machine unstable; None's sentence where no gain alone does."""
+    blocks = {block.name: block for block in find_controllers(system.scenario.machine)}
+    if not blocks:
+        return ()
+    loops = cut_loops(system, at=at, friction=friction, parameters=parameters)
+    if not loops or not _count(loops[0].multipliers()):
+        return ()
+    poles = loops[0].poles()
+    fastest = max(poles, key=lambda pole: pole.real)
+    turn = 2 * np.pi / abs(fastest.imag) if fastest.imag else 1 / fastest.real
+    rest = (float(fastest.real), float(np.exp(fastest.real * turn)), float(turn), _growing_states(loops[0].closed))
+    # Of all loops the one whose gain has to be changed least.
+    limits = []
+    for loop in loops:
+        margins = loop.margins(loop.respond())
+        block = next(block for name, block in blocks.items() if loop.signal.startswith(f"{name}."))
+        if not np.isnan(margins.gain_from) and find_gains(block):
+            change = -np.log(margins.gain_to) if margins.gain_to < 1 else np.log(margins.gain_from)
+            limits.append((float(change), block, margins))
+    if not limits:
+        return (LoopFinding(None, (), 1.0, 1.0, *rest),)
+    _, block, margins = min(limits, key=lambda row: row[0])
+    return (LoopFinding(block.name, find_gains(block), margins.gain_from, margins.gain_to, *rest),)
+
+
+def _growing_states(model: LinearModel, count: int = 2) -> tuple[str, ...]:
+    """States that take most part in the motion that grows most."""
+    root = max(find_poles(model), key=lambda root: root.pole.real)
+    shares = np.abs(root.shares[: model.order])
+    return tuple(model.states[k].name for k in np.argsort(-shares, kind="stable")[:count])
 
 
 @dataclass(frozen=True)

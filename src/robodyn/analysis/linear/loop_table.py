@@ -1,23 +1,27 @@
-"""Loop table: which bandwidth and which stability margins does each loop of a sampled controller have?"""
+"""Loop table: which bandwidth and which stability margins does each control loop have, sampled or continuous?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq
 
-from robodyn.analysis.linear.frequency import FrequencyResponse
+from robodyn.analysis.linear.continuous_loops import cut_loops
+from robodyn.analysis.linear.frequency import FrequencyResponse, respond
 from robodyn.analysis.linear.gains import find_gains
 from robodyn.analysis.linear.lifting import lift, scale_held
+from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.linearisation import linearise
 from robodyn.analysis.linear.loop_gain import find_bandwidth, respond_held, respond_loop
 from robodyn.analysis.linear.margins import Margins, find_margins
 from robodyn.analysis.linear.operating_point import Place
 from robodyn.analysis.linear.sampled_model import SampledModel
 from robodyn.analysis.linear.sampling import linearise_sampled
 from robodyn.assembly import System, assemble
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.lazy import later
 from robodyn.model import Block, Scenario
 from robodyn.waiting import told_if_slow
@@ -28,10 +32,10 @@ class Loop:
     """Where a loop is cut, and what it is to follow.
 
     Attributes:
-        signal: held output of a sampled block at which it is cut.
-        target, answer: held signal that is followed and the signal that follows it, for the bandwidth; without them it
-            is that of `L / (1 + L)`.
-        cut: held signals that are zero meanwhile, such as the command of an outer loop.
+        signal: output of a block at which it is cut: a sampled one where any block is sampled, else a continuous one.
+        target, answer: what is followed, a held signal or, nothing being sampled, a number, and the signal that follows
+            it, for the bandwidth; without them it is that of `L / (1 + L)`.
+        cut: such outputs that are zero meanwhile, such as the command of an outer loop.
     """
 
     signal: str
@@ -63,7 +67,7 @@ class LoopTable:
     """All loops at one operating point."""
 
     rows: tuple[LoopFigures, ...]
-    model: SampledModel
+    model: SampledModel | LinearModel
 
     def __repr__(self) -> str:
         return f"<LoopTable of {', '.join(row.name for row in self.rows) or 'no loop'}>"
@@ -77,22 +81,52 @@ def loop_table(
     loops: Mapping[str, Loop] | None = None,
     *,
     at: Place = "start",
-    friction: str = "none",
+    friction: str | None = None,
     parameters: Mapping[str, float] | None = None,
 ) -> LoopTable:
     """Bandwidth and margins of loops, all others being closed unless they are cut.
 
     Args:
-        loops: by name; without it every output of a sampled block with gains that acts back on itself.
-        at, friction, parameters: as `linearise_sampled` takes them.
+        loops: by name; without it every output of a sampled block with gains that acts back on itself or, nothing being
+            sampled, of every continuous controller.
+        at, parameters: as `linearise` takes them.
+        friction: "none", "stuck" or "sliding", as `linearise_sampled` and `cut_loops` take it; "none" by default where
+            blocks are sampled, else "sliding".
     """
     system = what if isinstance(what, System) else assemble(what)
     _check_loops(system, loops or {})
+    if not system.discrete.tasks:
+        return _continuous_table(system, loops, at, friction or "sliding", parameters)
+    friction = friction or "none"
     answers = tuple(dict.fromkeys(loop.answer for loop in (loops or {}).values() if loop.answer is not None))
     model = linearise_sampled(system, at, outputs=answers, friction=friction, parameters=parameters)
     if loops is None:
         loops = {name: Loop(name) for name in closed_signals(model, system.scenario)}
     return LoopTable(tuple(_measure(model, name, loop) for name, loop in loops.items()), model)
+
+
+def _continuous_table(
+    system: System, loops: Mapping[str, Loop] | None, at: Place, friction: str, parameters: Mapping[str, float] | None
+) -> LoopTable:
+    """The same of continuous blocks, delays exact."""
+    cut_at = partial(cut_loops, system, at=at, friction=friction, parameters=parameters)
+    if loops is None:
+        pairs = [(cut.signal, Loop(cut.signal), cut) for cut in cut_at()]
+        if not pairs:
+            remedy = "name where to cut: --loop BLOCK.OUTPUT; linear models without loops: robodyn modes"
+            raise ModelError([Flaw("blocks", "none is a controller that acts back on itself", remedy)])
+    else:
+        pairs = [(name, loop, cut_at([loop.signal], zero=loop.cut)[0]) for name, loop in loops.items()]
+    rows = []
+    for name, loop, cut in pairs:
+        gain = cut.respond()
+        if loop.target is not None and loop.answer is not None:
+            followed = respond(linearise(system, at, [loop.target], [loop.answer], parameters))
+        else:
+            followed = FrequencyResponse(gain.input, gain.output, gain.frequency, gain.values / (1 + gain.values))
+        figures = (gain, followed, cut.margins(gain), find_crossover(gain), find_bandwidth(followed))
+        rows.append(LoopFigures(name, loop, *figures))
+    return LoopTable(tuple(rows), pairs[0][2].closed)
 
 
 def closed_signals(model: SampledModel, scenario: Scenario) -> list[str]:
@@ -134,13 +168,16 @@ def find_crossover(gain: FrequencyResponse) -> float:
 
 
 def _check_loops(system: System, loops: Mapping[str, Loop]) -> None:
-    flaws, held = FlawList(), [info.name for info in system.signals if info.kind == "held"]
-    if not system.discrete.tasks:
-        flaws.add("blocks", "none is sampled", "linear models of continuous loops: robodyn modes")
+    """Names that are not there; where to cut is checked by `cut_loops` where nothing is sampled."""
+    flaws, sampled = FlawList(), bool(system.discrete.tasks)
+    held = [info.name for info in system.signals if info.kind == "held"]
+    tunable = [number.name for number in system.parameters]
     for name, loop in loops.items():
         for part, signal in (("signal", loop.signal), ("target", loop.target), *(("cut", one) for one in loop.cut)):
-            if signal is not None and signal not in held:
+            if sampled and signal is not None and signal not in held:
                 flaws.add(f"loops.{name}.{part}", f"'{signal}' is not held by a sampled block", nearest(signal, held))
+        if not sampled and loop.target is not None and loop.target not in tunable:
+            flaws.add(f"loops.{name}.target", f"there is no number '{loop.target}'", nearest(loop.target, tunable))
         if loop.answer is not None and loop.answer not in system.signal_names:
             remedy = nearest(loop.answer, system.signal_names)
             flaws.add(f"loops.{name}.answer", f"there is no signal '{loop.answer}'", remedy)

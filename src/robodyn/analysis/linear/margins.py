@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from scipy.optimize import brentq
@@ -70,7 +71,7 @@ def find_margins(model: SampledModel, signals: str | Sequence[str], delay: bool 
     curves = Curves(lifted)
     radius, limits = lifted.radius(), curves.real_gains()
     ranges = [(low, high) for low, high, growing in count_growing(lifted, limits) if not growing]
-    nearest = min(ranges, key=_distance_to_one, default=(float("nan"), float("nan")))
+    nearest = min(ranges, key=distance_to_one, default=(float("nan"), float("nan")))
     gains = [_polish(lifted, limit) for limit in nearest]
     if radius > 1 + STABLE:
         return Margins(names, False, radius, gains[0], gains[1], float("nan"), float("nan"))
@@ -80,7 +81,14 @@ def find_margins(model: SampledModel, signals: str | Sequence[str], delay: bool 
     return Margins(names, True, radius, gains[0], gains[1], float(np.degrees(phase)), late)
 
 
-def count_growing(lifted: Lifted, limits: Sequence[float]) -> list[tuple[float, float, int]]:
+class Closable(Protocol):
+    """A loop that can be closed by a gain."""
+
+    def multipliers(self, gain: float) -> np.ndarray:
+        """Of its motions; those that grow have magnitudes above one."""
+
+
+def count_growing(loop: Closable, limits: Sequence[float]) -> list[tuple[float, float, int]]:
     """Ranges of a gain from 0 to inf, and how many motions grow in each.
 
     Args:
@@ -91,7 +99,7 @@ def count_growing(lifted: Lifted, limits: Sequence[float]) -> list[tuple[float, 
         edges += [limit] if limit > edges[-1] * (1 + SAME) else []
     ranges: list[tuple[float, float, int]] = []
     for low, high in pairwise([*edges, np.inf]):
-        growing = int(np.sum(np.abs(lifted.multipliers(choose_between(low, high))) > 1 + STABLE))
+        growing = int(np.sum(np.abs(loop.multipliers(choose_between(low, high))) > 1 + STABLE))
         joined = ranges and ranges[-1][2] == growing
         ranges = [*ranges[:-1], (ranges[-1][0], high, growing)] if joined else [*ranges, (low, high, growing)]
     return ranges
@@ -116,7 +124,8 @@ def _polish(lifted: Lifted, limit: float) -> float:
     return limit
 
 
-def _distance_to_one(ends: tuple[float, float]) -> float:
+def distance_to_one(ends: tuple[float, float]) -> float:
+    """How far a range of gains is from today's."""
     return max(ends[0] - 1, 1 - ends[1], 0.0)
 
 

@@ -1,8 +1,10 @@
 """Step and time responses: how does an output of a linear model follow an input in time?
 
-    x' = A x + B u,  y = C x + D u
+    x' = A x + B u + E d,  y = C x + D u + K d,  d_i(t) = w_i(t - tau_i),  w = F x + G u + H d
 
-Exact at every sample: u is a step, or straight between samples (Van Loan 1978 on one matrix exponential).
+Exact at every sample without delays: u is a step, or straight between samples (Van Loan 1978 on one matrix
+exponential). With delays d is straight between samples too, so fine that a delay has many of them, and known: what
+comes out of a delay went in before (method of steps).
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ from scipy.linalg import expm
 
 from robodyn.analysis.linear.frequency import LEAST_DAMPING, SLOWEST, choose_variable
 from robodyn.analysis.linear.linear_model import LinearModel, Variable
-from robodyn.analysis.linear.subspaces import require_finite
 from robodyn.errors import Flaw, ModelError
 from robodyn.results import Signal
 
@@ -24,6 +25,8 @@ GRID_POINTS = 1001
 SETTLED, GROWN = 6.0, 4.0
 # Poles damped less ring on beyond the chosen times, which show this many of their periods.
 PERIODS = 10.0
+# Samples within the shortest delay, and most samples altogether.
+FINE, MOST_SAMPLES = 32, 1_000_000
 # Doublings of the time in which a response is awaited at rest, those before which nothing is concluded, and its rest.
 DOUBLINGS, LEAST_DOUBLINGS, AT_REST = 40, 10, 1e-9
 
@@ -66,6 +69,11 @@ def respond_to_step(
     grid = choose_times(model) if time is None else np.asarray(time, float)
     found = respond_to_input(model, np.full(grid.shape, height), grid, input, output)
     column, row = model.inputs.index(found.input), model.outputs.index(found.output)
+    if model.delays:
+        poles = model.poles()
+        rests = bool(poles.real.max(initial=-1.0) < -SLOWEST * np.abs(poles).max(initial=0.0))
+        settled = height * float(model.transfer(0.0)[row, column].real) if rests else float("nan")
+        return replace(found, settled=settled)
     step, now, following = _hold_straight(model.A, model.B[:, [column]], grid[1] - grid[0])
     pushed, at_once = height * (now + following)[:, 0], height * model.D[row, column]
     return replace(found, settled=find_settled(step, pushed, model.C[row], at_once))
@@ -99,32 +107,61 @@ def respond_to_input(
     Args:
         driven: the input's deviation in its unit, (n,); time: [s], (n,), from 0 in even steps.
     """
-    require_finite(model)
     grid, u = np.asarray(time, float), np.asarray(driven, float)
     _check_samples(grid, u)
     column, row = (
         choose_variable(*which, "time response")
         for which in ((input, model.inputs, "input"), (output, model.outputs, "output"))
     )
-    A, b = model.A, model.B[:, [column]]
-    step, from_now, from_next = _hold_straight(A, b, grid[1] - grid[0])
-    x = np.zeros((model.order, 1))
-    values = np.empty(grid.size)
-    for k in range(grid.size):
-        values[k] = (model.C[row] @ x)[0] + model.D[row, column] * u[k]
-        if k + 1 < grid.size:
-            x = step @ x + from_now * u[k] + from_next * u[k + 1]
+    within = _samples_within(model, grid)
+    time = np.linspace(0.0, grid[-1], within * (grid.size - 1) + 1)
+    fine = u if within == 1 else np.interp(time, grid, u)
+    values = _march(model, fine, time, column, row)[::within]
     return TimeResponse(model.inputs[column], model.outputs[row], grid, u, values)
+
+
+def _samples_within(model: LinearModel, grid: np.ndarray) -> int:
+    """Into how many parts each step is cut, so that the shortest delay has many of them."""
+    if not model.delays:
+        return 1
+    count = int(np.ceil(FINE * grid[1] / model.delay_times.min()))
+    if count * grid.size > MOST_SAMPLES:
+        what = f"{grid[-1]:g} s are more than {MOST_SAMPLES // FINE} times the shortest delay"
+        raise ModelError([Flaw("time", what, "look at a shorter time")], "time response")
+    return max(count, 1)
+
+
+def _march(model: LinearModel, u: np.ndarray, time: np.ndarray, column: int, row: int) -> np.ndarray:
+    """The output at even times that are finer than any delay."""
+    count, h, lags = time.size, time[1], model.delay_times
+    step, from_now, from_next = _hold_straight(model.A, np.hstack([model.B[:, [column]], model.E]), h)
+    places = np.arange(lags.size)
+    x, d = np.zeros(model.order), np.zeros(lags.size)
+    went_in, values = np.zeros((count, lags.size)), np.empty(count)
+    for k in range(count):
+        went_in[k] = model.F @ x + model.G[:, column] * u[k] + model.H @ d
+        values[k] = model.C[row] @ x + model.D[row, column] * u[k] + model.K[row] @ d
+        if k + 1 < count:
+            # Where in what went in stands what comes out next, in samples; before the first nothing had gone in.
+            back = k + 1 - lags / h
+            low = np.clip(np.floor(back).astype(int), 0, k)
+            high = np.minimum(low + 1, k)
+            share = np.clip(back - low, 0.0, 1.0)
+            following = (1 - share) * went_in[low, places] + share * went_in[high, places]
+            following[back < 0] = 0.0
+            x = step @ x + from_now @ np.append(u[k], d) + from_next @ np.append(u[k + 1], following)
+            d = following
+    return values
 
 
 def _hold_straight(A: np.ndarray, b: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """x_1 = step x_0 + from_now u_0 + from_next u_1 over a time h in which u is straight."""
-    n = len(A)
-    whole = np.zeros((n + 2, n + 2))
-    whole[:n, :n], whole[:n, n : n + 1] = A * h, b * h
-    whole[n, n + 1] = 1.0
+    n, m = b.shape
+    whole = np.zeros((n + 2 * m, n + 2 * m))
+    whole[:n, :n], whole[:n, n : n + m] = A * h, b * h
+    whole[n : n + m, n + m :] = np.eye(m)
     found = expm(whole)
-    level, slope = found[:n, n : n + 1], found[:n, n + 1 :]
+    level, slope = found[:n, n : n + m], found[:n, n + m :]
     return found[:n, :n], level - slope, slope
 
 
