@@ -66,8 +66,10 @@ def run_scenario(
     given = {key: value for key, value in settings.items() if value is not None}
     ready, recording = _compile(phases_of(what), given, rate, signal)
     systems = [compiled.system for compiled in ready]
+    from robodyn.model.controllers import has_loops
+
     unstable: list[str] = []
-    if loop_check and any(block.sampled for system in systems for block in system.scenario.machine.blocks):
+    if loop_check and any(has_loops(system.scenario.machine) for system in systems):
         from robodyn.analysis.linear.loop_check import find_loop_warnings
 
         unstable = find_loop_warnings(systems)

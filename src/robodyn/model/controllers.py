@@ -36,6 +36,11 @@ def find_controllers(machine: Machine) -> list[Block]:
     return controllers
 
 
+def has_loops(machine: Machine) -> bool:
+    """Whether any block is sampled or a continuous controller."""
+    return any(block.sampled for block in machine.blocks) or bool(find_controllers(machine))
+
+
 def _read_by(part: Any, parts: Mapping[str, Any]) -> set[str]:
     """Names of the parts whose signals a part reads; `MOTION` where it reads the machine's own."""
     owners = set()

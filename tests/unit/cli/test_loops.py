@@ -51,7 +51,7 @@ def test_a_run_is_warned_of_beforehand(invoke, read_json):
 
 
 def test_stable_loops_are_run_without_a_word(invoke):
-    assert "warning" not in invoke("run", "two-link-loop", "--duration", "0.004").stderr
+    assert "unstable" not in invoke("run", "two-link-loop", "--duration", "0.004").stderr
 
 
 SAMPLED = """

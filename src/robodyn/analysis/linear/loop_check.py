@@ -26,7 +26,7 @@ from robodyn.analysis.linear.sampling import linearise_sampled
 from robodyn.assembly import System, assemble
 from robodyn.errors import ModelError
 from robodyn.model import Block, Scenario
-from robodyn.model.controllers import find_controllers
+from robodyn.model.controllers import find_controllers, has_loops
 from robodyn.waiting import told_if_slow
 
 
@@ -112,8 +112,7 @@ def find_loop_warnings(
     """
     sentences: list[str] = []
     for system in systems:
-        machine = system.scenario.machine
-        if any(block.sampled for block in machine.blocks) or find_controllers(machine):
+        if has_loops(system.scenario.machine):
             judge = partial(_judge_loops, system, parameters)
             unstable, doubts = judge() if parameters else system.recall("unstable loops", judge)
             sentences += unstable + (doubts if unknown else [])
