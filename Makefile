@@ -82,7 +82,7 @@ test-studies: setup
 # Engines that check themselves: every access to memory and every operation, then every access from several threads.
 # The runtimes come before Python, which knows nothing of them; what they say is not captured. What builds engines has
 # none to check.
-ENGINE := src/robodyn/engine/building.py
+ENGINE := src/robodyn/computation/engine/building.py
 ENGINE_TESTS ?= tests/unit/engine tests/convergence
 THREAD_TESTS ?= tests/unit/engine/test_threads.py
 CHECKED := --capture=sys --ignore tests/unit/engine/test_building.py --ignore tests/unit/engine/test_library.py
@@ -134,5 +134,5 @@ docs/studies/%.md: | $(VENV)/.docs
 	$(BIN)/robodyn reproduce $* --page docs/studies > /dev/null
 
 clean:
-	rm -rf $(VENV) src/robodyn/engine/_engine* out site docs/studies docs/api docs/gallery docs/jupyter_execute dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) src/robodyn/computation/engine/_engine* out site docs/studies docs/api docs/gallery docs/jupyter_execute dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

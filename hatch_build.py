@@ -16,7 +16,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-ENGINE = Path(__file__).parent / "src" / "robodyn" / "engine"
+ENGINE = Path(__file__).parent / "src" / "robodyn" / "computation" / "engine"
 # Loaded by its path: the package itself cannot be imported yet.
 building = SimpleNamespace(**runpy.run_path(str(ENGINE / "building.py")))
 
@@ -35,7 +35,7 @@ class EngineHook(BuildHookInterface):
         self.place = tempfile.TemporaryDirectory()
         library = Path(self.place.name, building.LIBRARY)
         building.build_library(library)
-        build_data["force_include"][str(library)] = f"robodyn/engine/{library.name}"
+        build_data["force_include"][str(library)] = f"robodyn/computation/engine/{library.name}"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform_tag()}"
 

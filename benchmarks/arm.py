@@ -11,10 +11,10 @@ import casadi as ca
 import numpy as np
 
 from benchmarks.findings import largest_difference, require_agreement
-from robodyn.assembly import System, assemble
-from robodyn.catalog import swinging_arm
-from robodyn.dynamics import Link, Tree, forward_dynamics, inverse_dynamics
-from robodyn.native import Kernel, compile_kernels
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.dynamics import Link, Tree, forward_dynamics, inverse_dynamics
+from robodyn.computation.native import Kernel, compile_kernels
+from robodyn.description.catalog import swinging_arm
 
 N_JOINTS = 6
 # Two programs sum some hundred products in different orders, and the solution with M magnifies the rounding.

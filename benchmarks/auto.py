@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks.findings import Disagreement, Findings, Table
-from robodyn.assembly import System, assemble
-from robodyn.catalog import list_scenarios
-from robodyn.engine import Problem, Recording, Status, integrate
-from robodyn.errors import ModelError
-from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario, ScenarioSequence, Solver
-from robodyn.simulation import CompiledSystem, compile_system
-from robodyn.simulation.problem import build_problem
-from robodyn.simulation.python_calls import PythonCalls
-from robodyn.simulation.starting import find_start
+from robodyn.base.errors import ModelError
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.engine import Problem, Recording, Status, integrate
+from robodyn.computation.simulation import CompiledSystem, compile_system
+from robodyn.computation.simulation.problem import build_problem
+from robodyn.computation.simulation.python_calls import PythonCalls
+from robodyn.computation.simulation.starting import find_start
+from robodyn.description.catalog import list_scenarios
+from robodyn.description.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario, ScenarioSequence, Solver
 
 GOAL = 1.3
 TIMES = 101

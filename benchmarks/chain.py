@@ -10,8 +10,8 @@ import numpy as np
 
 from benchmarks.findings import Findings, Table, largest_difference, require_agreement
 from benchmarks.timing import Prepared, prepare, time_interleaved
-from robodyn.assembly import assemble
-from robodyn.model import ConstraintMethod, Scenario, Solver
+from robodyn.computation.assembly import assemble
+from robodyn.description.model import ConstraintMethod, Scenario, Solver
 from robodyn_studies.catalog import Cable
 from robodyn_studies.catalog.cable import cable_machine
 

@@ -21,9 +21,9 @@ from scipy.interpolate import CubicSpline
 
 from benchmarks.findings import Disagreement, Findings, Row, Table, require_agreement
 from benchmarks.timing import prepare, time_interleaved
-from robodyn.assembly import assemble
-from robodyn.catalog import two_link_loop
-from robodyn.model import Solver
+from robodyn.computation.assembly import assemble
+from robodyn.description.catalog import two_link_loop
+from robodyn.description.model import Solver
 
 Settings = Mapping[str, tuple[float, ...]]
 """Relative tolerances that are tried with each method."""

@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.arm import N_JOINTS, arm_tree
 from benchmarks.findings import Findings, Table, largest_difference, require_agreement
 from benchmarks.timing import time_interleaved
-from robodyn.dynamics import forward_dynamics
-from robodyn.native import compile_kernels, read_program
+from robodyn.computation.dynamics import forward_dynamics
+from robodyn.computation.native import compile_kernels, read_program
 
 STEP = 1e-3
 # CasADi's own evaluation takes the same operations in the same order; only its elementary functions are others.

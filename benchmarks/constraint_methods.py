@@ -15,12 +15,12 @@ import numpy as np
 
 from benchmarks.findings import Disagreement, Findings, Row, Table, require_agreement
 from benchmarks.timing import Prepared, Timings, prepare
-from robodyn.assembly import assemble
-from robodyn.catalog import cartesian_pendulum
-from robodyn.catalog.pendulums import pendulum
-from robodyn.engine import Trajectory
-from robodyn.model import ConstraintMethod, Scenario, Solver
-from robodyn.model.solver import is_adaptive
+from robodyn.computation.assembly import assemble
+from robodyn.computation.engine import Trajectory
+from robodyn.description.catalog import cartesian_pendulum
+from robodyn.description.catalog.pendulums import pendulum
+from robodyn.description.model import ConstraintMethod, Scenario, Solver
+from robodyn.description.model.solver import is_adaptive
 from robodyn_studies.catalog.delta_robot import MOTORS, delta_hold, symmetric_pose
 
 LADDER = 10.0 ** -np.arange(1, 13, 0.25)

@@ -19,8 +19,8 @@ import numpy as np
 
 from benchmarks.findings import Disagreement, Findings, Row, Table, find_rival, require_agreement
 from benchmarks.timing import Prepared, prepare, time_interleaved
-from robodyn.assembly import assemble
-from robodyn.model import ConstraintMethod, Scenario, Solver
+from robodyn.computation.assembly import assemble
+from robodyn.description.model import ConstraintMethod, Scenario, Solver
 from robodyn_studies.catalog import delta_pid, delta_tracking
 from robodyn_studies.catalog.delta_parameters import FITTED, DeltaRobot
 from robodyn_studies.catalog.delta_robot import ARMS, constant_torques, delta_fall, delta_machine, symmetric_pose

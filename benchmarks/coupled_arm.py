@@ -20,9 +20,9 @@ import numpy as np
 
 from benchmarks.findings import Disagreement, Findings, Row, Table, require_agreement
 from benchmarks.timing import Prepared, Timings, prepare
-from robodyn.assembly import assemble
-from robodyn.cosimulation import Connection, CosimSettings, CosimulationRun, ScenarioUnit, cosimulate
-from robodyn.model import Recording, Scenario, Solver
+from robodyn.computation.assembly import assemble
+from robodyn.computation.cosimulation import Connection, CosimSettings, CosimulationRun, ScenarioUnit, cosimulate
+from robodyn.description.model import Recording, Scenario, Solver
 from robodyn_studies.catalog.space_case import DURATION, PORT, space_case, space_case_sides
 
 DISTANCE = "touch.gap"

@@ -9,9 +9,9 @@ import numpy as np
 from benchmarks.findings import Findings, Table, require_agreement
 from robodyn import Recording, simulate
 from robodyn.analysis.identification.identify import plan_identification
-from robodyn.catalog import find_scenario
-from robodyn.catalog.excited_arm import MOTORS
-from robodyn.results import Run
+from robodyn.computation.results import Run
+from robodyn.description.catalog import find_scenario
+from robodyn.description.catalog.excited_arm import MOTORS
 
 COUNT = 2 * np.pi / 4096 / 100
 """Of a motor's encoder behind a gear of 100 [rad]."""

@@ -22,8 +22,8 @@ import robodyn as rd
 from benchmarks.arm import N_JOINTS, mjcf
 from benchmarks.findings import Findings, Row, find_rival, largest_difference, require_agreement
 from benchmarks.timing import time_interleaved
-from robodyn.catalog.six_axis import six_axis_mechanism
-from robodyn.gym import ScenarioEnv, ScenarioVectorEnv, Task
+from robodyn.description.catalog.six_axis import six_axis_mechanism
+from robodyn.exchange.gym import ScenarioEnv, ScenarioVectorEnv, Task
 
 AGREEMENT = 1e-8
 GAINS = (4000.0, 5000.0, 1000.0, 300.0, 300.0, 100.0)

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.findings import Findings, Row, require_agreement
 from robodyn import Recording, simulate
 from robodyn.analysis import fit_parameters
-from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario
+from robodyn.description.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario
 
 GOAL = 1 / 3
 # Two searches of one minimum; and what the noise of the measurement leaves of each number.

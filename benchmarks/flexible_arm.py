@@ -27,9 +27,9 @@ import numpy as np
 
 from benchmarks.findings import Disagreement, Findings, Row, Table, find_rival, require_agreement
 from benchmarks.timing import Prepared, prepare, time_interleaved
-from robodyn.assembly import assemble
-from robodyn.model import GROUND, Body, Joint, Machine, Mechanism, Point, Scenario, Solver
-from robodyn.structures import Reduction, Section, beam
+from robodyn.computation.assembly import assemble
+from robodyn.description.model import GROUND, Body, Joint, Machine, Mechanism, Point, Scenario, Solver
+from robodyn.description.structures import Reduction, Section, beam
 
 LENGTH, WIDTH, THICKNESS = 1.0, 0.040, 0.006
 YOUNG, DENSITY, PAYLOAD, GRAVITY = 7.0e10, 2700.0, 0.2, 9.81

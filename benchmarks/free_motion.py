@@ -24,7 +24,7 @@ from benchmarks.arm import (
 )
 from benchmarks.findings import Findings, find_rival, largest_difference, require_agreement
 from benchmarks.timing import prepare, time_interleaved
-from robodyn.model import Solver
+from robodyn.description.model import Solver
 
 STEP = 1e-4
 GOAL = 1 / 8

@@ -22,8 +22,8 @@ import robodyn as rd
 from benchmarks.findings import Findings, Table, largest_difference, require, require_agreement, show
 from benchmarks.many import COULOMB, SIGNAL, draw
 from benchmarks.timing import prepare
-from robodyn.catalog import two_link_loop
-from robodyn.simulation.batch import count_cores
+from robodyn.computation.simulation.batch import count_cores
+from robodyn.description.catalog import two_link_loop
 
 SHORT, STEP = 0.005, 1e-3
 REPEATS = 3

@@ -17,8 +17,8 @@ from scipy.integrate import solve_ivp
 
 from benchmarks.findings import Findings, Row, Table, require_agreement
 from benchmarks.timing import Prepared, prepare, time_interleaved
-from robodyn.assembly import assemble
-from robodyn.model import Scenario, Solver
+from robodyn.computation.assembly import assemble
+from robodyn.description.model import Scenario, Solver
 from robodyn_studies.catalog import epaas_rig, epaas_step, epaas_trajectory
 from robodyn_studies.catalog.epaas_arm import CENTRES
 from robodyn_studies.catalog.epaas_rig import RIG_FLOW

@@ -18,8 +18,8 @@ from benchmarks.findings import Findings, Row, find_rival, largest_difference, r
 from benchmarks.many import DEVIATION, compiled_weld, draw_friction
 from benchmarks.rx90 import WHOLE, shorten
 from benchmarks.timing import time_interleaved
-from robodyn.perturbation import Perturbed
-from robodyn.simulation import CompiledSystem, compile_rollout
+from robodyn.computation.perturbation import Perturbed
+from robodyn.computation.simulation import CompiledSystem, compile_rollout
 from robodyn_studies.catalog import rx90_weld
 
 STEP = 1e-3

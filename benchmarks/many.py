@@ -18,11 +18,11 @@ import numpy as np
 import robodyn as rd
 from benchmarks.findings import Findings, Row, require
 from benchmarks.rx90 import WHOLE, assembled, shorten
-from robodyn.catalog import two_link_loop
-from robodyn.engine import binding
-from robodyn.model import Scenario
-from robodyn.simulation import CompiledSystem
-from robodyn.simulation.batch import count_cores
+from robodyn.computation.engine import binding
+from robodyn.computation.simulation import CompiledSystem
+from robodyn.computation.simulation.batch import count_cores
+from robodyn.description.catalog import two_link_loop
+from robodyn.description.model import Scenario
 
 ALL_RUNS = 10_000
 FRICTION = ("friction.coulomb", "friction.coulomb_back", "friction.viscous")

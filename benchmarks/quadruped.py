@@ -19,10 +19,19 @@ import numpy as np
 from benchmarks.findings import Findings, Table, find_rival, largest_difference, require_agreement
 from benchmarks.timing import Prepared, prepare, time_interleaved
 from robodyn import MachineDynamics, assemble
-from robodyn.catalog import quadruped
-from robodyn.catalog.quadruped import DIAGONAL, FOOT, FRICTION, GAINS, GAIT, HEIGHT, LEGS, quadruped_mechanism
-from robodyn.laws.walking import walking_leg
-from robodyn.model import GROUND, Body, Joint, Mechanism, Solver
+from robodyn.description.catalog import quadruped
+from robodyn.description.catalog.quadruped import (
+    DIAGONAL,
+    FOOT,
+    FRICTION,
+    GAINS,
+    GAIT,
+    HEIGHT,
+    LEGS,
+    quadruped_mechanism,
+)
+from robodyn.description.laws.walking import walking_leg
+from robodyn.description.model import GROUND, Body, Joint, Mechanism, Solver
 
 GAITS = {"stands": (0.0, 0.0), "trots": (0.1, 0.06)}
 STEPS = (1e-3, 2e-3)

@@ -16,8 +16,8 @@ from benchmarks.findings import Findings, find_rival, largest_difference, requir
 from benchmarks.timing import time_interleaved
 from robodyn.analysis.identification.base_parameters import find_base_parameters
 from robodyn.analysis.identification.regressor import make_regressor
-from robodyn.catalog import find_scenario
-from robodyn.dynamics import inverse_dynamics
+from robodyn.computation.dynamics import inverse_dynamics
+from robodyn.description.catalog import find_scenario
 
 CHUNK = 500
 COMPARED = 20

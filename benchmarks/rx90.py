@@ -15,11 +15,11 @@ import numpy as np
 
 from benchmarks.findings import Findings, Row, Table, require_agreement
 from benchmarks.timing import Timings, time_interleaved
-from robodyn.assembly import System, assemble
-from robodyn.model import Recording, Solver
-from robodyn.model.solver import is_adaptive
-from robodyn.results import Run
-from robodyn.simulation import CompiledSystem, compile_system, simulate
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import CompiledSystem, compile_system, simulate
+from robodyn.description.model import Recording, Solver
+from robodyn.description.model.solver import is_adaptive
 from robodyn_studies.catalog import rx90_weld
 from robodyn_studies.rx90_runs import weld
 

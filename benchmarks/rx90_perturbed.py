@@ -16,9 +16,9 @@ from functools import partial
 from benchmarks.findings import Findings, Row, Table, require_agreement
 from benchmarks.rx90 import ACCURACY, CONVERGED, OURS, PERFECT, RECORDING, SIGNALS, STEP, WHOLE, apart, full_run
 from benchmarks.timing import time_interleaved
-from robodyn.model import Solver
-from robodyn.perturbation import Perturbed, compute_nominal
-from robodyn.results import Run
+from robodyn.computation.perturbation import Perturbed, compute_nominal
+from robodyn.computation.results import Run
+from robodyn.description.model import Solver
 from robodyn_studies.rx90_runs import weld
 
 SOLVERS = {

@@ -33,13 +33,13 @@ from benchmarks.arm import pinocchio_arm
 from benchmarks.findings import Disagreement, Findings, Row, Table, find_rival, require_agreement
 from benchmarks.rx90 import CONVERGED, OURS, PERFECT, compiled, shorten
 from benchmarks.timing import time_interleaved
-from robodyn.assembly import assemble
-from robodyn.engine import Problem, Recording, integrate
-from robodyn.model import Recording as Kept
-from robodyn.model import Solver
-from robodyn.simulation import simulate
-from robodyn.simulation.problem import build_problem
-from robodyn.simulation.starting import Start, find_start
+from robodyn.computation.assembly import assemble
+from robodyn.computation.engine import Problem, Recording, integrate
+from robodyn.computation.simulation import simulate
+from robodyn.computation.simulation.problem import build_problem
+from robodyn.computation.simulation.starting import Start, find_start
+from robodyn.description.model import Recording as Kept
+from robodyn.description.model import Solver
 from robodyn_studies.catalog import rx90_weld
 
 TIP = ("tool.position.x", "tool.position.y", "tool.position.z")

@@ -10,8 +10,8 @@ import numpy as np
 from benchmarks.arm import arm_system
 from benchmarks.findings import Findings, Table, require_agreement
 from benchmarks.timing import prepare, time_interleaved
-from robodyn.model import Solver
-from robodyn.model.solver import is_adaptive
+from robodyn.description.model import Solver
+from robodyn.description.model.solver import is_adaptive
 
 STEP, RTOL = 1e-3, 1e-9
 ALIKE = 0.2

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.findings import Row
-from robodyn.assembly import SignalInfo, System
-from robodyn.engine import Integration, Problem, Recording, Trajectory, set_up
-from robodyn.model import Solver
-from robodyn.simulation import CompiledSystem, compile_system
-from robodyn.simulation.problem import build_problem
-from robodyn.simulation.starting import find_start
+from robodyn.computation.assembly import SignalInfo, System
+from robodyn.computation.engine import Integration, Problem, Recording, Trajectory, set_up
+from robodyn.computation.simulation import CompiledSystem, compile_system
+from robodyn.computation.simulation.problem import build_problem
+from robodyn.computation.simulation.starting import find_start
+from robodyn.description.model import Solver
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from robodyn.files.flexible_forms import FLEXIBLE, BeamForm, FrameForm, ModalForm, NodeForm
-from robodyn.files.forms import EVENTS, BodyForm, RowForm
-from robodyn.files.groups import keys_of
-from robodyn.files.path_forms import PATHS, Pointing, Timing, Turned
-from robodyn.files.reading import is_required, key_of
-from robodyn.files.reference_files import FileReference
-from robodyn.model import (
+from robodyn.description.files.flexible_forms import FLEXIBLE, BeamForm, FrameForm, ModalForm, NodeForm
+from robodyn.description.files.forms import EVENTS, BodyForm, RowForm
+from robodyn.description.files.groups import keys_of
+from robodyn.description.files.path_forms import PATHS, Pointing, Timing, Turned
+from robodyn.description.files.reading import is_required, key_of
+from robodyn.description.files.reference_files import FileReference
+from robodyn.description.model import (
     Block,
     BodyNode,
     ConstraintMethod,
@@ -37,19 +37,19 @@ from robodyn.model import (
     Scenario,
     Solver,
 )
-from robodyn.model.constraint import CONSTRAINTS
-from robodyn.model.contact import CONTACTS
-from robodyn.model.coordinate import COORDINATES
-from robodyn.model.description import Description, default_of
-from robodyn.model.fields import IDENTITY
-from robodyn.model.kinds import Choice, Kind, Quantity
-from robodyn.model.look import LOOKS
-from robodyn.model.referring_kinds import Parts, Target
-from robodyn.model.shape import Ball, Box, HeightField, Plane, Rim
-from robodyn.model.state_controller import StateController
-from robodyn.model.vector_kinds import Rotation
-from robodyn.structures import Element
-from robodyn.structures.sections import SECTIONS
+from robodyn.description.model.constraint import CONSTRAINTS
+from robodyn.description.model.contact import CONTACTS
+from robodyn.description.model.coordinate import COORDINATES
+from robodyn.description.model.description import Description, default_of
+from robodyn.description.model.fields import IDENTITY
+from robodyn.description.model.kinds import Choice, Kind, Quantity
+from robodyn.description.model.look import LOOKS
+from robodyn.description.model.referring_kinds import Parts, Target
+from robodyn.description.model.shape import Ball, Box, HeightField, Plane, Rim
+from robodyn.description.model.state_controller import StateController
+from robodyn.description.model.vector_kinds import Rotation
+from robodyn.description.structures import Element
+from robodyn.description.structures.sections import SECTIONS
 
 PAGE = Path(__file__).with_name("toml.md")
 TABLES: Mapping[str, Sequence[type[Description]]] = {

@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from robodyn.analysis.model_stand_in import UnitModel
-from robodyn.laws import MODULES, Law, arguments_of, info_of
-from robodyn.model.task import find_rows
+from robodyn.description.laws import MODULES, Law, arguments_of, info_of
+from robodyn.description.model.task import find_rows
 
 PAGE = Path(__file__).with_name("laws.md")
 FOLDED = {"target": (1.0, 0.0, 0.0, 0.0)}

@@ -4,7 +4,7 @@ a = g (m1 - m2) / (m1 + m2 + J / r^2)
 """
 
 import robodyn as rd
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 LEFT, RIGHT, INERTIA, RADIUS, GRAVITY = 3.0, 2.0, 0.02, 0.1, 9.81
 

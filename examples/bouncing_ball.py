@@ -7,7 +7,7 @@ takes 2 r^k t1, so that it would lie still at t1 (1 + r) / (1 - r); below `rest_
 import math
 
 import robodyn as rd
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 HEIGHT, RADIUS, RESTITUTION, GRAVITY, REST_SPEED = 1.0, 0.05, 0.7, 9.81, 0.01
 

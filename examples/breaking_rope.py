@@ -7,7 +7,7 @@ weight has v = sqrt(2 g h); from then on it flies along a parabola.
 import math
 
 import robodyn as rd
-from robodyn.reporting import plot_phase
+from robodyn.presentation.reporting import plot_phase
 
 LENGTH, MASS, GRAVITY, STRENGTH = 1.0, 1.0, 9.81, 20.0
 

@@ -7,8 +7,8 @@ import math
 
 import robodyn as rd
 from robodyn.analysis import find_modes
-from robodyn.reporting import plot_signals
-from robodyn.structures import Reduction, Section, beam
+from robodyn.description.structures import Reduction, Section, beam
+from robodyn.presentation.reporting import plot_signals
 
 LENGTH, WIDTH, YOUNG, DENSITY, FORCE = 1.0, 0.02, 7e10, 2700.0, 5.0
 AREA, BENDING = WIDTH**2, YOUNG * WIDTH**4 / 12

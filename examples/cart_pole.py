@@ -6,8 +6,8 @@ The force is held over steps of 20 ms; an episode ends where the pole leans by m
 import numpy as np
 
 import robodyn as rd
-from robodyn.gym import ScenarioEnv, Task
-from robodyn.reporting import plot_signals
+from robodyn.exchange.gym import ScenarioEnv, Task
+from robodyn.presentation.reporting import plot_signals
 
 CART, POLE, HALF_LENGTH, LEAN, STEP, GAINS = 1.0, 0.1, 0.5, 0.2, 0.02, np.array([1.0, 1.6, 24.0, 5.3])
 SIGNALS = ("cart.position", "cart.velocity", "pole.position", "pole.velocity")

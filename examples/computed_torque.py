@@ -6,7 +6,7 @@ tau = M(q) (-2 d w v - w^2 (q - target)) + c(q, v)    =>    e'' + 2 d w e' + w^2
 import numpy as np
 
 import robodyn as rd
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 FREQUENCY, DURATION = 10.0, 1.0
 TARGETS = {"shoulder": 1.2, "elbow": -0.9}

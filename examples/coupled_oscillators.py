@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import expm
 
 import robodyn as rd
-from robodyn.reporting import COLOURS, panel_figure, write_figure
+from robodyn.presentation.reporting import COLOURS, panel_figure, write_figure
 
 MASSES, SPRINGS, SPEEDS, DURATION = (1.0, 2.0), (100.0, 300.0, 200.0), (1.0, -0.5), 1.0
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import expm
 
 import robodyn as rd
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 VOLTAGE, RESISTANCE, INDUCTANCE, CONSTANT, INERTIA, VISCOUS, DURATION = 24.0, 0.6, 2e-3, 0.05, 1e-4, 2e-5, 0.15
 

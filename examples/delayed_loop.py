@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 import robodyn as rd
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 DEAD_TIME = 0.2
 

@@ -8,7 +8,7 @@ At rest the drives carry the weights alone (x forward, angles from the horizonta
 import math
 
 import robodyn as rd
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 LENGTHS, MASSES, GRAVITY = (0.5, 0.4), (4.0, 2.5), 9.81
 TARGETS = {"shoulder": math.radians(40), "elbow": math.radians(-25)}

@@ -10,7 +10,7 @@ import numpy as np
 import robodyn as rd
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.result import Fit
-from robodyn.reporting import plot_fit
+from robodyn.presentation.reporting import plot_fit
 
 TRUE = {"spring.stiffness": 100.0, "drag.viscous": 3.0}
 GUESS = {"spring.stiffness": 60.0, "drag.viscous": 8.0}

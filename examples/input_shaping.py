@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 import robodyn as rd
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 MASS, FREQUENCY, DAMPING, STEP = 2.0, 3.0, 0.03, 0.1
 OMEGA = 2 * math.pi * FREQUENCY

@@ -5,7 +5,7 @@ A mass m under a sampled velocity feedback with gain D and period T turns unstab
 
 import robodyn as rd
 from robodyn.analysis import find_margins, linearise_sampled
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 MASS, GAIN, PERIOD = 2.0, 40.0, 0.01
 

@@ -6,7 +6,7 @@ At the bottom w = 2 sqrt(g / l) sin(angle / 2), whatever the mass.
 import numpy as np
 
 import robodyn as rd
-from robodyn.reporting import COLOURS, panel_figure, write_figure
+from robodyn.presentation.reporting import COLOURS, panel_figure, write_figure
 
 LENGTH, GRAVITY = 0.7, 9.81
 ANGLES = np.linspace(0.01, 3.1, 1000)

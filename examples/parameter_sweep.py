@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 
 import robodyn as rd
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 STIFFNESSES, MASSES, DAMPING = (50.0, 100.0, 200.0, 400.0), (0.5, 1.0, 2.0), 0.4
 

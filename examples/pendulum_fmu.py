@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 import robodyn as rd
-from robodyn.fmi import write_fmu
-from robodyn.reporting import COLOURS, panel_figure, write_figure
+from robodyn.exchange.fmi import write_fmu
+from robodyn.presentation.reporting import COLOURS, panel_figure, write_figure
 
 DURATION, STEP = 2.0, 0.01
 

@@ -7,7 +7,7 @@ import math
 
 import robodyn as rd
 from robodyn.analysis import find_modes
-from robodyn.reporting import plot_modes
+from robodyn.presentation.reporting import plot_modes
 
 LENGTH, GRAVITY = 0.8, 9.81
 

@@ -6,7 +6,7 @@ T = 4 sqrt(l / g) K(sin(angle / 2)^2)
 import math
 
 import robodyn as rd
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 LENGTH, ANGLE, GRAVITY = 1.0, 2.0, 9.81
 

@@ -7,7 +7,7 @@ import math
 
 import robodyn as rd
 from robodyn import symbolic as sym
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 MASS, DRAG, GRAVITY, DURATION = 80.0, 0.25, 9.81, 10.0
 

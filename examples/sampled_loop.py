@@ -9,7 +9,7 @@ The motor is an inertia J with viscous friction B, its torque held over each sam
 import numpy as np
 
 import robodyn as rd
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 INERTIA, VISCOUS, SPEED = 0.02, 0.05, 10.0
 PERIOD, PROPORTIONAL, INTEGRAL = 0.01, 0.4, 4.0

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 import robodyn as rd
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 CRANK, ROD, SPEED = 0.1, 0.3, 20.0
 UP = (0, -1, 0)  # an axis about which a positive angle leads from x to z

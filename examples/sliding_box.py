@@ -6,7 +6,7 @@ Beyond it the box slides with a = g (sin(slope) - mu cos(slope)).
 import math
 
 import robodyn as rd
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 FRICTION, GRAVITY = 0.5, 9.81
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 import robodyn as rd
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 MASS, STIFFNESS, COULOMB, STATIC, SPEED = 2.0, 800.0, 10.0, 16.0, 0.05
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import robodyn as rd
 from robodyn.analysis import make_plant_model
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 PERIOD, HORIZON, FORCE, RAIL, DURATION = 0.05, 30, 20.0, 0.6, 3.0
 STATES = ("rail.position", "hinge.position", "rail.velocity", "hinge.velocity")

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ellipk
 
 import robodyn as rd
-from robodyn.reporting import plot_signals
+from robodyn.presentation.reporting import plot_signals
 
 INERTIA, SPIN = (0.0015, 0.002, 0.003), (0.02, 8.0, 0.05)
 

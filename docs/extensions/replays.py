@@ -11,8 +11,8 @@ from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 import robodyn as rd
-from robodyn.catalog import find_scenario
-from robodyn.pages import write_report
+from robodyn.description.catalog import find_scenario
+from robodyn.presentation.pages import write_report
 
 ROOT = Path(__file__).parents[2]
 # An origin of its own: the page inside can go to its replay without moving the page around it.

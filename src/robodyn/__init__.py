@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from robodyn.analysis.checked_run import simulate
+    from robodyn.analysis.commissioning import dress, move, move_fast
     from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-    from robodyn.assembly import System, assemble
-    from robodyn.commissioning import dress, move, move_fast
-    from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate
-    from robodyn.errors import ModelError
-    from robodyn.files import DHRow, mechanism_from_dh, read_reference, read_scenario, write_scenario
-    from robodyn.laws import law
-    from robodyn.model import (
+    from robodyn.base.errors import ModelError
+    from robodyn.computation.assembly import System, assemble
+    from robodyn.computation.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate
+    from robodyn.computation.perturbation import simulate_perturbed
+    from robodyn.computation.results import Run, compare, load, save
+    from robodyn.computation.simulation import compile_rollout, compile_system, simulate_many
+    from robodyn.description.files import DHRow, mechanism_from_dh, read_reference, read_scenario, write_scenario
+    from robodyn.description.laws import law
+    from robodyn.description.model import (
         GROUND,
         Ball,
         Block,
@@ -66,10 +69,7 @@ if TYPE_CHECKING:
         combine,
         with_elastic_joints,
     )
-    from robodyn.perturbation import simulate_perturbed
-    from robodyn.results import Run, compare, load, save
-    from robodyn.robots import BalanceSheet, Robot, import_robot, read_robot
-    from robodyn.simulation import compile_rollout, compile_system, simulate_many
+    from robodyn.description.robots import BalanceSheet, Robot, import_robot, read_robot
 
 _HOMES = {
     "analysis.checked_run": "simulate",

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from robodyn.studies import Kind
+from robodyn.presentation.studies import Kind
 from robodyn_studies import STUDIES
 
 DOCS = Path(__file__).parents[2] / "docs"

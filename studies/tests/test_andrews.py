@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robodyn import ConstraintMethod, Solver, assemble, simulate
-from robodyn.simulation import close_constraints
+from robodyn.computation.simulation import close_constraints
 from robodyn_studies.catalog import andrews, andrews_max_error
 
 VELOCITIES = {

@@ -7,8 +7,8 @@ import pytest
 
 from robodyn import ModelError, assemble, simulate
 from robodyn.analysis import design_lead, find_modes, linearise
-from robodyn.native import read_program
-from robodyn.simulation import find_equilibrium
+from robodyn.computation.native import read_program
+from robodyn.computation.simulation import find_equilibrium
 from robodyn_studies.catalog import Cable, CableControl, cable_hang, cable_probe, cable_sway
 from robodyn_studies.catalog.cable import STANDARD
 from robodyn_studies.catalog.cable_control import CONTROL, steady_sway

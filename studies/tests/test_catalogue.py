@@ -6,12 +6,12 @@ import pytest
 from support.catalogue import assert_is_data, assert_is_drawn, assert_numbers_change_alone, assert_runs, recorded
 from typer.testing import CliRunner
 
-from robodyn.assembly import assemble
-from robodyn.catalog import list_scenarios
 from robodyn.cli import app
-from robodyn.model import describe
-from robodyn.pages.machine import read_machine
-from robodyn.simulation import readiness
+from robodyn.computation.assembly import assemble
+from robodyn.computation.simulation import readiness
+from robodyn.description.catalog import list_scenarios
+from robodyn.description.model import describe
+from robodyn.presentation.pages.machine import read_machine
 from robodyn_studies.catalog import SCENARIOS
 from robodyn_studies.catalog import rx90_parameters as rx
 from robodyn_studies.catalog.rx90 import weld_reference

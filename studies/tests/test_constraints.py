@@ -6,7 +6,7 @@ from computed_figures import figures_of, flawed_figures
 from scipy.integrate import quad, solve_ivp
 
 from robodyn.analysis.mechanics.parallel_workspace import WorkspaceMap
-from robodyn.reporting import draw_workspace
+from robodyn.presentation.reporting import draw_workspace
 from robodyn_studies import STUDIES
 from robodyn_studies.catalog.delta_parameters import FITTED
 from robodyn_studies.constraints_appendix import generated_arms, off_by, typed_arm

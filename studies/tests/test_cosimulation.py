@@ -8,10 +8,10 @@ import pytest
 from computed_figures import flawed_figures
 
 from robodyn.analysis.coupling.limits import Limit
-from robodyn.catalog import find_scenario
-from robodyn.cosimulation import macro_steps, read_cosimulation
-from robodyn.errors import ModelError
-from robodyn.model import Interface
+from robodyn.base.errors import ModelError
+from robodyn.computation.cosimulation import macro_steps, read_cosimulation
+from robodyn.description.catalog import find_scenario
+from robodyn.description.model import Interface
 from robodyn_studies import STUDIES
 from robodyn_studies.catalog import space_case_sides
 from robodyn_studies.catalog.space_case import AWAY, CORNER, HEIGHT, TIP, WALL, solve_plane, wrist_height

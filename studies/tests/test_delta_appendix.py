@@ -18,7 +18,7 @@ import pytest
 
 from robodyn import GROUND, Body, Joint, Machine, Mechanism, Point, Rod, Scenario, assemble, simulate
 from robodyn.analysis.mechanics.kinetics import Kinetics
-from robodyn.simulation import close_constraints
+from robodyn.computation.simulation import close_constraints
 from robodyn_studies.catalog.delta_parameters import AUTONOX, FITTED
 from robodyn_studies.catalog.delta_robot import ARMS, MOTORS, delta_fall
 

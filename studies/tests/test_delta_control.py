@@ -8,7 +8,7 @@ import pytest
 from robodyn import MachineDynamics, assemble, simulate
 from robodyn.analysis.linear.stability import find_stability_limit
 from robodyn.analysis.linear.trim import find_trim
-from robodyn.errors import ModelError
+from robodyn.base.errors import ModelError
 from robodyn_studies.catalog.delta_control import PLACE_LOOP, SAMPLE
 from robodyn_studies.catalog.delta_kinematics import arm_angles, distal_angles, motor_angles, motor_speeds
 from robodyn_studies.catalog.delta_parameters import AUTONOX, FITTED

@@ -11,11 +11,11 @@ from robodyn.analysis import MeasuredResponse
 from robodyn.analysis.linear.linear_model import Variable
 from robodyn.analysis.mechanics.forces import effective_inertia
 from robodyn.analysis.step_response import measure_step
-from robodyn.assembly import assemble
 from robodyn.cli import reproduce
-from robodyn.model import Body, Machine, Scenario
-from robodyn.results.signal import Signal
-from robodyn.studies import Kind, PublishedValue, write_page
+from robodyn.computation.assembly import assemble
+from robodyn.computation.results.signal import Signal
+from robodyn.description.model import Body, Machine, Scenario
+from robodyn.presentation.studies import Kind, PublishedValue, write_page
 from robodyn_studies import STUDIES
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog.epaas_arm import GRIPPERS, LENGTH, epaas_cylinders, epaas_mechanism

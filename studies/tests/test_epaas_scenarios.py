@@ -11,7 +11,7 @@ import pytest
 
 from robodyn import ModelError, Solver, assemble, simulate
 from robodyn.analysis import find_modes, measure_step
-from robodyn.simulation import find_equilibrium
+from robodyn.computation.simulation import find_equilibrium
 from robodyn_studies.catalog import epaas_hold, epaas_mechanism, epaas_rig, epaas_step, epaas_trajectory
 from robodyn_studies.catalog.epaas import CIRCUITS, PATH, PATH_TIMES, STEP_AT, STEP_VOLTS, find_circuit
 from robodyn_studies.catalog.epaas_arm import CENTRES, angles_at, epaas_cylinders

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.errors import ModelError
+from robodyn.base.errors import ModelError
 from robodyn_studies.hydraulic_estimation import (
     estimate_cylinder,
     estimate_delay,

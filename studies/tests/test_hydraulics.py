@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from robodyn import Block, Body, Joint, Machine, Mechanism, Scenario, Solver, simulate
-from robodyn.laws.hydraulic_linearisation import linearise_cylinder, linearise_vane_motor
-from robodyn.model import GROUND
+from robodyn.description.laws.hydraulic_linearisation import linearise_cylinder, linearise_vane_motor
+from robodyn.description.model import GROUND
 from robodyn_studies.catalog.epaas_rig import PHYSICAL_CYLINDER, make_cylinder
 
 SOLVER = Solver("dopri5", rtol=1e-9, atol=1e-11)

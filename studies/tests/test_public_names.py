@@ -28,7 +28,7 @@ def is_public(module, name):
         return name in importlib.import_module(module).__all__ or importlib.util.find_spec(f"{module}.{name}")
     package = importlib.import_module(".".join(path[:2]))
     if len(path) == 2:
-        # `robodyn.errors` is a module of its own and hides nothing.
+        # `robodyn.base.errors` is a module of its own and hides nothing.
         return name in getattr(package, "__all__", vars(package)) and not name.startswith("_")
     return len(path) == 3 and path[2] in package.__all__ and not name.startswith("_")
 
@@ -39,9 +39,9 @@ def test_only_public_names_are_used(file):
 
 
 def test_what_is_hidden_is_seen():
-    assert not is_public("robodyn.model.numbers", "check_finite")
-    assert not is_public("robodyn.engine", "integrator_of_nobody")
-    assert is_public("robodyn.catalog.scara", "AXES")
+    assert not is_public("robodyn.description.model.numbers", "check_finite")
+    assert not is_public("robodyn.computation.engine", "integrator_of_nobody")
+    assert is_public("robodyn.description.catalog.scara", "AXES")
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from computed_figures import figures_of, flawed_figures, wrong_numbers
 
-from robodyn.results import SignalInfo
+from robodyn.computation.results import SignalInfo
 from robodyn_studies import STUDIES
 from robodyn_studies.catalog import rx90_hold, rx90_weld_stiction
 from robodyn_studies.catalog.rx90_parameters import FRICTIONS, JOINTS

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from robodyn import Machine, Recording, Scenario, Solver, assemble, simulate
-from robodyn.catalog.six_axis import ARM, FLANGE
-from robodyn.perturbation import Perturbed
-from robodyn.simulation import compile_system
+from robodyn.computation.perturbation import Perturbed
+from robodyn.computation.simulation import compile_system
+from robodyn.description.catalog.six_axis import ARM, FLANGE
 from robodyn_studies.catalog import rx90_flexible_mechanism, rx90_mechanism, rx90_weld
 from robodyn_studies.catalog import rx90_parameters as rx
 from robodyn_studies.catalog.rx90_links import resting_modes

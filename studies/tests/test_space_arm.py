@@ -8,7 +8,7 @@ import pytest
 from scipy.linalg import eigh
 
 from robodyn import Body, Scenario, assemble, simulate
-from robodyn.structures import Reduction
+from robodyn.description.structures import Reduction
 from robodyn_studies.catalog.space_arm import BODIES, space_arm_machine, space_arm_swing, split_boom
 
 

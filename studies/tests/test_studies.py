@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from robodyn.cli import app
-from robodyn.studies import Kind, Picture, PublishedValue, write_overview, write_page
+from robodyn.presentation.studies import Kind, Picture, PublishedValue, write_overview, write_page
 from robodyn_studies import STUDIES
 
 

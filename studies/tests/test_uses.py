@@ -10,12 +10,12 @@ from support.measured import measure
 
 from robodyn import assemble, simulate
 from robodyn.analysis import fit_parameters, hamiltonian_system
-from robodyn.codegen import write_c
-from robodyn.model import Recording, Solver
+from robodyn.description.model import Recording, Solver
+from robodyn.exchange.codegen import write_c
 from robodyn_studies.catalog import delta_fall, delta_hold, epaas_rig, epaas_rig_extend, rx90_weld
 
 pytest.importorskip("fmpy")
-from robodyn.fmi import FmuUnit, write_fmu
+from robodyn.exchange.fmi import FmuUnit, write_fmu
 
 compiled = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from robodyn.engine.building import LIBRARY
+from robodyn.computation.engine.building import LIBRARY
 
 ROOT = Path(__file__).parents[2]
 FILES = ("pyproject.toml", "README.md", "LICENSE", "hatch_build.py", "Makefile", ".gitignore")
@@ -59,7 +59,7 @@ def call(clone, *arguments, program=(sys.executable,)):
 
 
 def test_what_depends_on_paths_works_in_folders_of_any_name(clone):
-    library = clone / "src" / "robodyn" / "engine" / LIBRARY
+    library = clone / "src" / "robodyn" / "computation" / "engine" / LIBRARY
     compiled_here = clone.name == "a b"
     if compiled_here:
         library.unlink(missing_ok=True)

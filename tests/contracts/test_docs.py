@@ -30,16 +30,16 @@ from support.doc_pages import DIRECTIVE, FORM, INLINE, ROOT, lay_out, read_comma
 from typer.testing import CliRunner
 
 from robodyn import ModelError, Solver, assemble, read_scenario
-from robodyn.catalog import find_scenario, list_scenarios
+from robodyn.base.units import COHERENT, OTHERS, PREFIXED
 from robodyn.cli import app
 from robodyn.cli.commands import COMMANDS
 from robodyn.cli.outputs import output_schema
-from robodyn.cosimulation import read_cosimulation
-from robodyn.files import make_schema
-from robodyn.files.samples import read_mapping
-from robodyn.fmi import read_fmu
-from robodyn.results import Outcome, OutcomeKind
-from robodyn.units import COHERENT, OTHERS, PREFIXED
+from robodyn.computation.cosimulation import read_cosimulation
+from robodyn.computation.results import Outcome, OutcomeKind
+from robodyn.description.catalog import find_scenario, list_scenarios
+from robodyn.description.files import make_schema
+from robodyn.description.files.samples import read_mapping
+from robodyn.exchange.fmi import read_fmu
 
 DOCS = ROOT / "docs"
 LIBRARY = ROOT / "src" / "robodyn"
@@ -61,7 +61,7 @@ TOCTREE = re.compile(r"^```{toctree}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WRITTEN_BY_THE_BUILD = ("api", "gallery", "studies", "jupyter_execute")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CITED = re.compile(r"`((?:src|tests|examples|docs|benchmarks|studies|\.ci)/[\w/.\-]+)`")
-# Files of the library without `src/robodyn`, as `laws/friction.py`; whole names, as `robodyn.symbolic.tables`.
+# Files of the library without `src/robodyn`, as `laws/friction.py`; whole names, as `robodyn.base.symbolic.tables`.
 CITED_BY_PACKAGE = re.compile(r"`((?:" + "|".join({*PACKAGES} - {"studies"}) + r")/[\w/.\-]+)`")
 NAMED = re.compile(r"`(robodyn(?:_studies)?(?:\.\w+)+)(?:\([^`\n]*\))?`")
 # The same without `robodyn.`, as `reporting.plot_modes`, of packages that no signal and no value is called after.
@@ -320,7 +320,7 @@ def test_what_is_installed_and_made_is_there():
 
 
 def test_lines_of_code_are_counted():
-    """`6,800<!-- lines src/robodyn/engine/*.[ch] -->`: to 10 %, of short files 15 %."""
+    """`6,800<!-- lines src/robodyn/computation/engine/*.[ch] -->`: to 10 %, of short files 15 %."""
     count = 0
     for page in PAGES:
         for shown, pattern in re.findall(r"([\d,]+)<!-- lines (\S+) -->", page.read_text(encoding="utf-8")):
@@ -351,7 +351,9 @@ def is_there(name):
         return False
 
 
-@pytest.mark.parametrize("name", ["robodyn.laws.frictions", "robodyn.law.friction", "robodyn.results.identicals"])
+@pytest.mark.parametrize(
+    "name", ["robodyn.description.laws.frictions", "robodyn.law.friction", "robodyn.computation.results.identicals"]
+)
 def test_names_that_are_not_there_are_noticed(name):
     assert not is_there(name)
 

@@ -73,7 +73,7 @@ def write_package(source, imports):
         lines = [f"import robodyn.{other}\n" for other in sorted(imported | {"errors"})]
         (root / name / "__init__.py").write_text("".join(lines))
     (source / "robodyn_studies").mkdir()
-    (source / "robodyn_studies" / "__init__.py").write_text("import robodyn.studies\n")
+    (source / "robodyn_studies" / "__init__.py").write_text("import robodyn.presentation.studies\n")
 
 
 def test_the_package_keeps_its_contracts():
@@ -100,10 +100,10 @@ def test_every_other_import_is_refused(tmp_path):
 def test_the_errors_module_imports_no_package(tmp_path):
     write_package(tmp_path, MAY_IMPORT)
     (tmp_path / "robodyn" / "errors.py").write_text("import robodyn.symbolic\n")
-    assert "robodyn.errors -> robodyn.symbolic" in lint_imports(tmp_path).stdout
+    assert "robodyn.base.errors -> robodyn.symbolic" in lint_imports(tmp_path).stdout
 
 
 def test_the_library_cannot_import_the_studies_made_with_it(tmp_path):
     write_package(tmp_path, MAY_IMPORT)
     (tmp_path / "robodyn" / "lazy.py").write_text("import robodyn_studies\n")
-    assert "robodyn.lazy -> robodyn_studies" in lint_imports(tmp_path).stdout
+    assert "robodyn.base.lazy -> robodyn_studies" in lint_imports(tmp_path).stdout

@@ -14,7 +14,7 @@ import robodyn
 
 PACKAGES = [name for _, name, is_package in pkgutil.iter_modules(robodyn.__path__) if is_package]
 # The engine's library ends like an extension module and is none.
-LIBRARY = "robodyn.engine._engine"
+LIBRARY = "robodyn.computation.engine._engine"
 QUESTIONS = {
     "How",
     "What",
@@ -91,7 +91,7 @@ def test_a_mistake_in_a_file_is_told_without_loading_what_simulates_and_a_plain_
     code = "import sys; from robodyn.cli.targets import load_scenario\n"
     code += "try: load_scenario('missing.toml')\n"
     code += "except ValueError: print([name for name in ('llvmlite', 'scipy', 'rich') if name in sys.modules])\n"
-    code += "from robodyn import simulate; from robodyn.catalog import pendulum; simulate(pendulum())\n"
+    code += "from robodyn import simulate; from robodyn.description.catalog import pendulum; simulate(pendulum())\n"
     code += "print('scipy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["[]", "False"]

@@ -3,8 +3,8 @@
 import numpy as np
 from support.solvers import any_solver
 
-from robodyn.engine import Recording, integrate
-from robodyn.model import Solver
+from robodyn.computation.engine import Recording, integrate
+from robodyn.description.model import Solver
 
 EMPTY = np.zeros(0)
 LOOSE, NEWTON = 1e6, 1e-2

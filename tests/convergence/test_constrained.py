@@ -7,13 +7,13 @@ from scipy.optimize import brentq
 from support.constrained import cartesian_pendulum, four_bar, pendulum_at, sampled_drive
 
 from robodyn.analysis.mechanics.hamiltonian import simulate_symplectic
-from robodyn.assembly import assemble
-from robodyn.catalog import pendulum
-from robodyn.engine import Recording, integrate
-from robodyn.model import ConstraintMethod, Event, Solver
-from robodyn.simulation import compile_system, simulate
-from robodyn.simulation.problem import build_problem
-from robodyn.simulation.starting import find_start
+from robodyn.computation.assembly import assemble
+from robodyn.computation.engine import Recording, integrate
+from robodyn.computation.simulation import compile_system, simulate
+from robodyn.computation.simulation.problem import build_problem
+from robodyn.computation.simulation.starting import find_start
+from robodyn.description.catalog import pendulum
+from robodyn.description.model import ConstraintMethod, Event, Solver
 
 INDEX3 = ConstraintMethod("index3")
 STEPS = np.array([0.004, 0.002, 0.001])

@@ -5,7 +5,7 @@ import pytest
 from convergence.rates import final_error, forced, observed_order
 from support.kernels import kernel, make_problem
 
-from robodyn.model import Solver
+from robodyn.description.model import Solver
 
 FIRST = dict.fromkeys(("euler", "symplectic_euler"), 1)
 SECOND = dict.fromkeys(("heun", "heun_euler", "trbdf2"), 2)

@@ -8,10 +8,10 @@ from convergence.rates import EMPTY, final_error, forced, observed_order
 from support.kernels import kernel, make_problem
 
 from robodyn.analysis.mechanics.hamiltonian import simulate_symplectic
-from robodyn.catalog import double_pendulum
-from robodyn.engine import Recording, integrate
-from robodyn.model import Solver
-from robodyn.simulation import simulate
+from robodyn.computation.engine import Recording, integrate
+from robodyn.computation.simulation import simulate
+from robodyn.description.catalog import double_pendulum
+from robodyn.description.model import Solver
 
 T_END = 3.0
 EXACT = np.array([np.sin(T_END), np.cos(T_END)])

@@ -5,8 +5,8 @@ import pytest
 from convergence.rates import EMPTY, final_error, forced, observed_order
 from support.kernels import kernel, make_problem
 
-from robodyn.engine import Recording, Status, integrate
-from robodyn.model import Solver
+from robodyn.computation.engine import Recording, Status, integrate
+from robodyn.description.model import Solver
 
 STIFF = ["rodas4", "rodas4p", "trbdf2"]
 MU = 1000.0

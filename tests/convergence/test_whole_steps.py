@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from convergence.rates import observed_order
 
-from robodyn.assembly import assemble
-from robodyn.catalog import find_scenario
-from robodyn.catalog.two_link import two_link_loop
-from robodyn.errors import ModelError
-from robodyn.model import GROUND, Block, Body, Delay, Joint, Machine, Mechanism, Recording, Scenario, Solver
-from robodyn.simulation import compile_system, simulate
+from robodyn.base.errors import ModelError
+from robodyn.computation.assembly import assemble
+from robodyn.computation.simulation import compile_system, simulate
+from robodyn.description.catalog import find_scenario
+from robodyn.description.catalog.two_link import two_link_loop
+from robodyn.description.model import GROUND, Block, Body, Delay, Joint, Machine, Mechanism, Recording, Scenario, Solver
 
 ANGLES = ("shoulder.position", "elbow.position")
 STEPS = np.array([0.25e-3, 0.125e-3, 0.0625e-3])

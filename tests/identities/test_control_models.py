@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from support.controlled import evaluate_signals, random_posed
 
-from robodyn.assembly import assemble
-from robodyn.model import Block, ControlModel, Load
+from robodyn.computation.assembly import assemble
+from robodyn.description.model import Block, ControlModel, Load
 
 ROUNDING = 1e-8
 """Of accelerations, over the largest: constraints give way by 1e-8 of their mobility, refined twice."""

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.support.random_trees import SEEDS, random_state, random_tree
 
-from robodyn.dynamics import bias, inverse_dynamics, position_rates, potential_energy, total_energy
+from robodyn.computation.dynamics import bias, inverse_dynamics, position_rates, potential_energy, total_energy
 
 # Sums of some hundred rounded terms, compared with the largest of them.
 TOLERANCE = 1e-11

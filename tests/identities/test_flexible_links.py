@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.support.flexible_trees import flexible_tree
 
-from robodyn.dynamics import (
+from robodyn.computation.dynamics import (
     forward_dynamics,
     geometric_jacobian,
     inverse_dynamics,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.support.random_trees import SEEDS, random_state, random_tree, random_wrenches
 
-from robodyn.dynamics import GROUND, Link, Tree, bias, forward_dynamics, inverse_dynamics
-from robodyn.spatial import Inertia, Pose
+from robodyn.base.spatial import Inertia, Pose
+from robodyn.computation.dynamics import GROUND, Link, Tree, bias, forward_dynamics, inverse_dynamics
 
 
 def chain(n):

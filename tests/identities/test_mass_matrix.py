@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.support.random_trees import SEEDS, random_state, random_tree
 
-from robodyn.dynamics import bias, inverse_dynamics, kinetic_energy, mass_matrix
+from robodyn.computation.dynamics import bias, inverse_dynamics, kinetic_energy, mass_matrix
 
 # Differences of a few hundred rounded operations on numbers of the matrix's size.
 TOLERANCE = 1e-12

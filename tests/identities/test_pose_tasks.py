@@ -9,10 +9,21 @@ import pytest
 from scipy.spatial.transform import Rotation
 from support.controlled import Posed, evaluate_signals, random_posed
 
-from robodyn.assembly import assemble
-from robodyn.errors import ModelError
-from robodyn.model import GROUND, Block, Body, ControlModel, Joint, Load, LoopJoint, Machine, Mechanism, Point
-from robodyn.spatial import from_rpy
+from robodyn.base.errors import ModelError
+from robodyn.base.spatial import from_rpy
+from robodyn.computation.assembly import assemble
+from robodyn.description.model import (
+    GROUND,
+    Block,
+    Body,
+    ControlModel,
+    Joint,
+    Load,
+    LoopJoint,
+    Machine,
+    Mechanism,
+    Point,
+)
 
 WANTED = Rotation.from_rotvec([0.7, -0.4, 0.5])
 TURNING, TURNED = np.array([0.4, -0.3, 0.6]), np.array([-0.2, 0.5, 0.1])

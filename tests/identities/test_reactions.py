@@ -29,7 +29,7 @@ from robodyn import (
     assemble,
     simulate,
 )
-from robodyn.simulation import compile_system
+from robodyn.computation.simulation import compile_system
 
 AXES = "xyz"
 STEP = 1e-3

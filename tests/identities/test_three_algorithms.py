@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.support.random_trees import random_state, random_tree
 
-from robodyn.dynamics import (
+from robodyn.computation.dynamics import (
     bias,
     forward_dynamics,
     geometric_jacobian,

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from tests.support.random_trees import SEEDS, random_state, random_tree, random_wrenches
 
-from robodyn.dynamics import (
+from robodyn.base.spatial import Inertia
+from robodyn.computation.dynamics import (
     Tree,
     forward_dynamics,
     geometric_jacobian,
@@ -16,7 +17,6 @@ from robodyn.dynamics import (
     mass_matrix,
     total_energy,
 )
-from robodyn.spatial import Inertia
 
 # The graph folds constants in another order than the numeric call rounds them.
 TOLERANCE = 1e-10

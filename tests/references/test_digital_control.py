@@ -8,7 +8,7 @@ from scipy import signal
 from support.machines import cart, signals_only
 
 from robodyn import Block, Delay, ModelError, Solver, simulate
-from robodyn.laws import compensation, excitation, filters, hydraulics, pid
+from robodyn.description.laws import compensation, excitation, filters, hydraulics, pid
 
 T = 1e-3
 GAINS = {"proportional": 5.0, "integral": 43.0, "derivative": 0.0, "period": T}

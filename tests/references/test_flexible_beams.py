@@ -6,11 +6,11 @@ import pytest
 from scipy.linalg import eigh
 
 from robodyn import Solver
-from robodyn import symbolic as sym
-from robodyn.assembly import assemble
-from robodyn.model import Body, ConstraintFunction, Joint, Load, Machine, Mechanism, Point, Scenario
-from robodyn.simulation import find_equilibrium, simulate
-from robodyn.structures import Reduction, Section, beam
+from robodyn.base import symbolic as sym
+from robodyn.computation.assembly import assemble
+from robodyn.computation.simulation import find_equilibrium, simulate
+from robodyn.description.model import Body, ConstraintFunction, Joint, Load, Machine, Mechanism, Point, Scenario
+from robodyn.description.structures import Reduction, Section, beam
 
 SECTION = Section(7.0e10, 2.7e10, 2700.0, 1.0e-3, 1.0e-9, 1.0e-9, 1.7e-9)
 LENGTH = 2.0

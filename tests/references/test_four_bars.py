@@ -14,7 +14,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from robodyn import ConstraintMethod, Solver, simulate
-from robodyn.catalog import four_bars
+from robodyn.description.catalog import four_bars
 
 # Place and velocity of the first upright's end after 10 s: x, z, and their rates.
 PUBLISHED = {

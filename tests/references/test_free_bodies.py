@@ -12,9 +12,9 @@ from scipy.spatial.transform import Rotation
 from scipy.special import ellipj, ellipk
 
 from robodyn import GROUND, Block, Body, Joint, Machine, Mechanism, Point, Scenario, Solver, simulate
-from robodyn.assembly import assemble
-from robodyn.dynamics import geometric_jacobian, link_poses
-from robodyn.spatial import from_quaternion
+from robodyn.base.spatial import from_quaternion
+from robodyn.computation.assembly import assemble
+from robodyn.computation.dynamics import geometric_jacobian, link_poses
 
 SOLVER = Solver("dopri5", rtol=1e-11, atol=1e-12)
 FLIPS = 100

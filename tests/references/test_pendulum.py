@@ -8,7 +8,7 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 from robodyn import Solver, simulate
-from robodyn.catalog import pendulum
+from robodyn.description.catalog import pendulum
 
 
 def exact_angle(t: np.ndarray, start: float, length: float, gravity: float = 9.81) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.support.random_trees import SEEDS, random_state, random_tree, random_wrenches
 
-from robodyn.dynamics import (
+from robodyn.computation.dynamics import (
     Tree,
     bias,
     forward_dynamics,

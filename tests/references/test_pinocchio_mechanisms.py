@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from support.random_machines.mechanisms import finish, random_frame
 
-from robodyn.assembly.tree import build_tree
-from robodyn.assembly.values import Values
-from robodyn.dynamics import bias, geometric_jacobian, mass_matrix
-from robodyn.model.joint import KINDS
+from robodyn.computation.assembly.tree import build_tree
+from robodyn.computation.assembly.values import Values
+from robodyn.computation.dynamics import bias, geometric_jacobian, mass_matrix
+from robodyn.description.model.joint import KINDS
 
 pin = pytest.importorskip("pinocchio")
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from robodyn import Solver, simulate
-from robodyn.catalog import scara_ptp
-from robodyn.catalog.scara import AXES
-from robodyn.results import compare
+from robodyn.computation.results import compare
+from robodyn.description.catalog import scara_ptp
+from robodyn.description.catalog.scara import AXES
 
 GEAR, CONSTANT, R, L, LIMIT, VOLTS, P, D, TARGET = (
     np.array([getattr(axis, key) for axis in AXES])

@@ -11,7 +11,7 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 from robodyn import Block, ConstraintMethod, Solver, simulate
-from robodyn.catalog import cartesian_pendulum
+from robodyn.description.catalog import cartesian_pendulum
 
 PUBLISHED = {
     1.0: (0.98629175, -0.16501085),

@@ -21,9 +21,9 @@ from robodyn.analysis import (
     sample_plant,
     state_controller,
 )
-from robodyn.assembly.state_design import find_designs
 from robodyn.cli.application import app
-from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario
+from robodyn.computation.assembly.state_design import find_designs
+from robodyn.description.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario
 
 T = 0.01
 STATES = ("rail.position", "hinge.position", "rail.velocity", "hinge.velocity")

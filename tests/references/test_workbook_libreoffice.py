@@ -15,11 +15,11 @@ import openpyxl
 import pytest
 
 from robodyn import Block, Event, Solver, assemble, simulate
-from robodyn.catalog import pendulum, scara_avoid_sampled, scara_ptp
-from robodyn.native import compile_kernels
-from robodyn.native.formulas import SPREADSHEET, Term, as_number, compose, write_number
-from robodyn.native.program import BINARY, UNARY
-from robodyn.workbook import write_workbook
+from robodyn.computation.native import compile_kernels
+from robodyn.computation.native.formulas import SPREADSHEET, Term, as_number, compose, write_number
+from robodyn.computation.native.program import BINARY, UNARY
+from robodyn.description.catalog import pendulum, scara_avoid_sampled, scara_ptp
+from robodyn.exchange.workbook import write_workbook
 
 TOLERANCE = 1e-9
 SOFFICE = shutil.which("soffice") or shutil.which("libreoffice")

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 import robodyn as rd
-from robodyn.symbolic import logical_and, sqrt, where
+from robodyn.base.symbolic import logical_and, sqrt, where
 
 DURATION = 10.0
 Case = tuple[dict[str, float], Callable[[rd.Run], bool]]

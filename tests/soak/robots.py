@@ -16,7 +16,7 @@ from support.pinocchio_robots import PinocchioPair
 from support.robot_files import example_robots
 
 from robodyn import ModelError
-from robodyn.untrusted import Unreadable
+from robodyn.base.untrusted import Unreadable
 
 NEAR, SWING = 1e-9, 1e-6
 

@@ -1,8 +1,8 @@
 """Carts whose deviations are known: on springs, with disturbances, wrong sensors, servo loops and elastic gears."""
 
 from robodyn import Solver
-from robodyn.laws import law
-from robodyn.model import (
+from robodyn.description.laws import law
+from robodyn.description.model import (
     GROUND,
     Block,
     Body,

@@ -9,9 +9,9 @@ import pickle
 import numpy as np
 
 from robodyn import simulate
-from robodyn.model import ScenarioSequence, describe, digest
-from robodyn.pages.machine import read_machine
-from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.description.model import ScenarioSequence, describe, digest
+from robodyn.presentation.pages.machine import read_machine
 
 
 def changed_value(value):

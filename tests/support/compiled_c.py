@@ -4,8 +4,8 @@ import ctypes
 
 import numpy as np
 
-from robodyn.codegen.compilers import compile_library, host_platform
-from robodyn.native.c_code import PREAMBLE, emit_program, emit_sweep, emit_tables
+from robodyn.computation.native.c_code import PREAMBLE, emit_program, emit_sweep, emit_tables
+from robodyn.exchange.codegen.compilers import compile_library, host_platform
 
 
 def build_c(program, folder, *, swept=False, chunk_size=400):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import ellipj, ellipk
 
-from robodyn.model import GROUND, Block, Body, Joint, LoopJoint, Machine, Mechanism, Point, Rod, Scenario
+from robodyn.description.model import GROUND, Block, Body, Joint, LoopJoint, Machine, Mechanism, Point, Rod, Scenario
 
 GRAVITY = 9.81
 ACROSS = (0.0, 1.0, 0.0)

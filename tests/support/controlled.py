@@ -12,9 +12,9 @@ from scipy.linalg import null_space, qr
 from support.random_machines.mechanisms import Frame, finish, random_constraints, random_frame
 
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.assembly import System, assemble
-from robodyn.model import Block, Machine, Scenario
-from robodyn.symbolic.tables import spell_out
+from robodyn.base.symbolic.tables import spell_out
+from robodyn.computation.assembly import System, assemble
+from robodyn.description.model import Block, Machine, Scenario
 
 
 @dataclass(frozen=True)

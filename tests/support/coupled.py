@@ -3,8 +3,8 @@
 import dataclasses
 
 from robodyn import GROUND, Block, Body, Delay, Interface, Joint, Machine, Mechanism, Point, Recording, Scenario, Solver
-from robodyn.catalog.six_axis import FLANGE, six_axis_mechanism
-from robodyn.spatial import quaternion_from_matrix
+from robodyn.base.spatial import quaternion_from_matrix
+from robodyn.description.catalog.six_axis import FLANGE, six_axis_mechanism
 
 ANGLES = (0.3, 0.8, 0.4, 0.2, 1.4, 0.1)
 LOAD = Body("load", 20.0, (0.0, 0.0, 0.0), (0.5, 0.4, 0.3))

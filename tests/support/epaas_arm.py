@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from robodyn.assembly import System, assemble
-from robodyn.files import DHRow, mechanism_from_dh
-from robodyn.model import Body, FunctionCoordinate, Machine, Mechanism, Point, Scenario
-from robodyn.symbolic import cos, sqrt
+from robodyn.base.symbolic import cos, sqrt
+from robodyn.computation.assembly import System, assemble
+from robodyn.description.files import DHRow, mechanism_from_dh
+from robodyn.description.model import Body, FunctionCoordinate, Machine, Mechanism, Point, Scenario
 
 APSQBP, APBP2, PMSQPN, PMPN2 = 7.0925e-2, 5.5408e-2, 3.9717e-2, 2.6443e-2
 PSI0, THETA0 = 0.0826, 1.3034

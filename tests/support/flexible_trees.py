@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 from tests.support.random_trees import random_inertia, random_tree
 
-from robodyn.dynamics import Elasticity, Link, Node, Tree
-from robodyn.spatial import Inertia, Pose
+from robodyn.base.spatial import Inertia, Pose
+from robodyn.computation.dynamics import Elasticity, Link, Node, Tree
 
 SCALE = 0.1
 """Of displacements for a unit of a mode [m]; 0.05 for their foreshortening."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robodyn.simulation import simulate
+from robodyn.computation.simulation import simulate
 
 # Newton's method ends on the same root; what differs is how it solves linear equations.
 ROUNDING = 1e-12

@@ -4,10 +4,11 @@ from dataclasses import replace
 from math import pi
 
 from robodyn import Solver
-from robodyn.catalog.six_axis import six_axis_mechanism
-from robodyn.catalog.two_link import two_link_mechanism
-from robodyn.laws import law
-from robodyn.model import (
+from robodyn.base.symbolic import sin
+from robodyn.description.catalog.six_axis import six_axis_mechanism
+from robodyn.description.catalog.two_link import two_link_mechanism
+from robodyn.description.laws import law
+from robodyn.description.model import (
     GROUND,
     Block,
     Body,
@@ -20,7 +21,6 @@ from robodyn.model import (
     Recording,
     Scenario,
 )
-from robodyn.symbolic import sin
 
 TIGHT = Solver("dopri5", rtol=1e-10, atol=1e-12)
 

@@ -15,7 +15,7 @@ from support.guarded import run_all_guarded, run_guarded
 from support.mutants import edit_archive, edit_bytes, edit_csv, edit_json, edit_toml, edit_xml, make_mutant, pack
 
 from robodyn import ModelError, Solver
-from robodyn.results import RunFileError
+from robodyn.computation.results import RunFileError
 
 ROOT = Path(__file__).parents[2]
 LINK = """
@@ -88,8 +88,8 @@ def read_and_run(path):
     from dataclasses import replace
 
     from robodyn.analysis.linear.loop_check import find_loop_warnings
-    from robodyn.assembly import assemble
-    from robodyn.simulation import simulate
+    from robodyn.computation.assembly import assemble
+    from robodyn.computation.simulation import simulate
 
     scenario = read_from_file(path)
     find_loop_warnings([assemble(scenario)])
@@ -100,7 +100,7 @@ def read_and_run(path):
 
 
 def read_from_file(path):
-    from robodyn.files import read_scenario
+    from robodyn.description.files import read_scenario
 
     return read_scenario(path)
 
@@ -138,29 +138,29 @@ def _saved(save, value):
 
 
 def _runs():
-    from robodyn.catalog import find_scenario
-    from robodyn.results import save
-    from robodyn.simulation import simulate
+    from robodyn.computation.results import save
+    from robodyn.computation.simulation import simulate
+    from robodyn.description.catalog import find_scenario
 
     return _saved(save, simulate(find_scenario("pendulum")))
 
 
 def read_run(path):
-    from robodyn.results import load
+    from robodyn.computation.results import load
 
     load(path).summary()
 
 
 def _nominals():
-    from robodyn.assembly import assemble
-    from robodyn.catalog import find_scenario
-    from robodyn.perturbation import compute_nominal, save_nominal
+    from robodyn.computation.assembly import assemble
+    from robodyn.computation.perturbation import compute_nominal, save_nominal
+    from robodyn.description.catalog import find_scenario
 
     return _saved(save_nominal, compute_nominal(assemble(find_scenario("two-link-loop")), 8))
 
 
 def read_nominal(path):
-    from robodyn.perturbation import load_nominal
+    from robodyn.computation.perturbation import load_nominal
 
     load_nominal(path)
 
@@ -187,7 +187,7 @@ def _columns():
 
 
 def read_column(path):
-    from robodyn.files import read_reference
+    from robodyn.description.files import read_reference
 
     read_reference(path, "height", "cubic")(0.5)
 
@@ -204,9 +204,9 @@ def _units():
 
 def read_unit(path):
     """All of a unit but its program."""
-    from robodyn.fmi.archive import Archive
-    from robodyn.fmi.simulation import plan_experiment
-    from robodyn.fmi.unit_variables import find_bad_starts, find_ignored, list_signals, read_variables
+    from robodyn.exchange.fmi.archive import Archive
+    from robodyn.exchange.fmi.simulation import plan_experiment
+    from robodyn.exchange.fmi.unit_variables import find_bad_starts, find_ignored, list_signals, read_variables
 
     archive = Archive(path)
     variables = read_variables(archive.description, archive.root, {})
@@ -228,8 +228,8 @@ def read_robot(path):
     """A robot file as the command line takes it: read, accounted for, and run for a moment."""
     from dataclasses import replace
 
-    from robodyn.robots import import_robot
-    from robodyn.simulation import simulate
+    from robodyn.computation.simulation import simulate
+    from robodyn.description.robots import import_robot
 
     robot = import_robot(path)
     robot.sheet.text()

@@ -5,8 +5,8 @@ import ctypes
 import casadi as ca
 import numpy as np
 
-from robodyn.engine import Problem
-from robodyn.native import compile_kernels
+from robodyn.computation.engine import Problem
+from robodyn.computation.native import compile_kernels
 
 SIGNATURE = ctypes.CFUNCTYPE(None, *[ctypes.POINTER(ctypes.c_double)] * 6)
 ALIVE = []

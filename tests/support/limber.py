@@ -4,9 +4,9 @@ from functools import cache
 
 from robodyn import Body, Joint, Machine, Mechanism, Point, Scenario, assemble
 from robodyn.analysis.linear.modes import find_modes
-from robodyn.model import Block
-from robodyn.spatial import from_rpy
-from robodyn.structures import Element, Reduction, Section, beam, frame
+from robodyn.base.spatial import from_rpy
+from robodyn.description.model import Block
+from robodyn.description.structures import Element, Reduction, Section, beam, frame
 
 STIFF = {"stiffness": 200.0, "damping": 0.0}
 

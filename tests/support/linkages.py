@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn import Solver
-from robodyn.model import GROUND, Body, Joint, LoopJoint, Machine, Mechanism, Point, Scenario
+from robodyn.description.model import GROUND, Body, Joint, LoopJoint, Machine, Mechanism, Point, Scenario
 
 FORTH = (0.0, -1.0, 0.0)
 PRECISE = Solver("dopri5", rtol=1e-10, atol=1e-12)

@@ -1,6 +1,6 @@
 """Small machines that several tests need."""
 
-from robodyn.model import GROUND, Block, Body, Joint, LinearCombination, Machine, Mechanism, Point, Scenario
+from robodyn.description.model import GROUND, Block, Body, Joint, LinearCombination, Machine, Mechanism, Point, Scenario
 
 
 def slider(mass: float = 2.0, gravity: float = 0.0) -> Mechanism:

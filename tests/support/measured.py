@@ -4,8 +4,8 @@ import dataclasses
 
 import numpy as np
 
-from robodyn.model import Recording
-from robodyn.simulation import simulate
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Recording
 
 TIMES = tuple(np.linspace(0.0, 2.0, 101))
 

@@ -5,11 +5,11 @@ import numpy as np
 from support.pinocchio_robots import difference
 
 import robodyn as rd
-from robodyn.robots.building import build_machine
-from robodyn.robots.mesh_files import MeshFiles
-from robodyn.robots.mjcf import MjcfReader
-from robodyn.robots.mjcf_source import compile_model, load_includes
-from robodyn.robots.xml_tree import load_xml
+from robodyn.description.robots.building import build_machine
+from robodyn.description.robots.mesh_files import MeshFiles
+from robodyn.description.robots.mjcf import MjcfReader
+from robodyn.description.robots.mjcf_source import compile_model, load_includes
+from robodyn.description.robots.xml_tree import load_xml
 
 SINGLE = 2
 """Types of MuJoCo's joints from here on have one position."""

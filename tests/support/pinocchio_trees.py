@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from robodyn.dynamics import GROUND, Link, Tree
-from robodyn.model import GROUND as ROOT
-from robodyn.model import Joint, Mechanism
-from robodyn.model.body import tensor_of
+from robodyn.computation.dynamics import GROUND, Link, Tree
+from robodyn.description.model import GROUND as ROOT
+from robodyn.description.model import Joint, Mechanism
+from robodyn.description.model.body import tensor_of
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from robodyn.dynamics import GROUND, Link, Tree
-from robodyn.dynamics.joints import KINDS
-from robodyn.spatial import Inertia, Pose, from_rpy
+from robodyn.base.spatial import Inertia, Pose, from_rpy
+from robodyn.computation.dynamics import GROUND, Link, Tree
+from robodyn.computation.dynamics.joints import KINDS
 
 SEEDS = range(24)
 """Trees of 1 to 12 links: first with one-axis joints only, then with all kinds."""

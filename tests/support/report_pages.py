@@ -1,6 +1,6 @@
 """Report pages in a browser: how do tests write them, read their numbers, move through time?"""
 
-from robodyn.pages import write_report
+from robodyn.presentation.pages import write_report
 
 
 def write_numbered(folder, number, *runs, **options):

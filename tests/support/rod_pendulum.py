@@ -1,6 +1,6 @@
 """A pendulum in Cartesian coordinates that a force pushes, for linear analysis against closed forms."""
 
-from robodyn.model import Block, Body, ConstraintMethod, Joint, Machine, Mechanism, Point, Rod, Scenario
+from robodyn.description.model import Block, Body, ConstraintMethod, Joint, Machine, Mechanism, Point, Rod, Scenario
 
 GRAVITY, LENGTH, MASS, POLE = 9.81, 0.7, 2.0, 5.0
 

@@ -2,7 +2,7 @@
 
 from support.machines import cart, signals_only
 
-from robodyn.model import Block
+from robodyn.description.model import Block
 
 PERIOD = 0.1
 SLOW, FAST = 8e-3, 2e-3

@@ -3,7 +3,7 @@
 import numpy as np
 
 from robodyn import Body, DHRow, Point, mechanism_from_dh
-from robodyn.paths import SerialArm
+from robodyn.description.paths import SerialArm
 
 INERTIA = (0.1, 0.1, 0.1)
 

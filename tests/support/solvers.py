@@ -1,7 +1,7 @@
 """Solvers of any kind from one set of settings."""
 
-from robodyn.model import Solver
-from robodyn.model.solver import ADAPTIVE_ONLY, is_adaptive
+from robodyn.description.model import Solver
+from robodyn.description.model.solver import ADAPTIVE_ONLY, is_adaptive
 
 
 def any_solver(method: str, **settings: object) -> Solver:

@@ -3,7 +3,7 @@
 import threading
 from contextlib import contextmanager
 
-from robodyn.studio import Source, StudioServer
+from robodyn.presentation.studio import Source, StudioServer
 
 CART = """
 title = "A cart on a rail"

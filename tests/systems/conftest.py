@@ -4,7 +4,7 @@ import pytest
 from support.browser import open_browser
 
 from robodyn import simulate
-from robodyn.catalog import scara_ptp
+from robodyn.description.catalog import scara_ptp
 
 
 @pytest.fixture(scope="package")

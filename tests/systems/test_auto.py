@@ -13,14 +13,14 @@ from support.machines import cart
 from support.sampled_loops import cascade
 from typer.testing import CliRunner
 
-from robodyn.assembly import assemble
-from robodyn.catalog import cartesian_pendulum, find_scenario
+from robodyn.base.errors import ModelError
 from robodyn.cli import app
-from robodyn.codegen import write_c
-from robodyn.errors import ModelError
-from robodyn.files import read_scenario
-from robodyn.fmi import simulate_fmu, write_fmu
-from robodyn.model import (
+from robodyn.computation.assembly import assemble
+from robodyn.computation.results import OutcomeKind, compare, load, save
+from robodyn.computation.simulation import compile_system, simulate
+from robodyn.description.catalog import cartesian_pendulum, find_scenario
+from robodyn.description.files import read_scenario
+from robodyn.description.model import (
     GROUND,
     Block,
     Body,
@@ -33,8 +33,8 @@ from robodyn.model import (
     Scenario,
     Solver,
 )
-from robodyn.results import OutcomeKind, compare, load, save
-from robodyn.simulation import compile_system, simulate
+from robodyn.exchange.codegen import write_c
+from robodyn.exchange.fmi import simulate_fmu, write_fmu
 
 compiled = pytest.mark.skipif(not (shutil.which("cc") or find_spec("ziglang")), reason="no C compiler")
 
@@ -180,7 +180,7 @@ def test_where_no_method_goes_on_both_are_named():
 
 
 def test_a_record_that_explicit_steps_would_fill_lasts(monkeypatch):
-    monkeypatch.setattr(sys.modules["robodyn.engine.integrate"], "LARGEST_RECORD", 2**20)
+    monkeypatch.setattr(sys.modules["robodyn.computation.engine.integrate"], "LARGEST_RECORD", 2**20)
     assert simulate(bristles(), Solver("dopri5")).outcome.kind is OutcomeKind.RECORD_FULL
     assert simulate(bristles(), Solver()).outcome.ok
 

@@ -10,8 +10,8 @@ import pytest
 from support.linkages import crank_rocker
 
 from robodyn import ConstraintMethod, Solver, law, simulate
-from robodyn.errors import ModelError
-from robodyn.model import (
+from robodyn.base.errors import ModelError
+from robodyn.description.model import (
     GROUND,
     Block,
     Body,

@@ -23,10 +23,10 @@ from robodyn import (
     save,
     simulate,
 )
-from robodyn.catalog import bouncing_ball, pendulum, two_link_loop
-from robodyn.results import interpolation_errors
-from robodyn.simulation.certificate import BETWEEN, BETWEEN_LIMIT, BETWEEN_SHARE
-from robodyn.symbolic import cos
+from robodyn.base.symbolic import cos
+from robodyn.computation.results import interpolation_errors
+from robodyn.computation.simulation.certificate import BETWEEN, BETWEEN_LIMIT, BETWEEN_SHARE
+from robodyn.description.catalog import bouncing_ball, pendulum, two_link_loop
 
 SPEED, TORQUE, G = 3.0, 5.0, 9.81
 TIMES = np.linspace(0.0, 10.0, 2003)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from robodyn import GROUND, Body, Joint, Machine, Mechanism, ModelError, Point, Recording, Scenario, Solver, simulate
-from robodyn.model import Block
-from robodyn.spatial import from_quaternion, from_rpy
-from robodyn.structures import Reduction, Section, beam
+from robodyn.base.spatial import from_quaternion, from_rpy
+from robodyn.description.model import Block
+from robodyn.description.structures import Reduction, Section, beam
 
 WORDS = ("orientation", "angular_velocity", "angular_acceleration")
 STEP = 5e-4

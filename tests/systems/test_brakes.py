@@ -5,7 +5,7 @@ import pytest
 from support.machines import cart
 
 from robodyn import GROUND, Block, Body, Joint, LinearCombination, Machine, Mechanism, Scenario, Solver, law, simulate
-from robodyn import symbolic as sym
+from robodyn.base import symbolic as sym
 
 
 @law(time="s", value="N", breaks=lambda p: [p["close"], p["open"]])

@@ -21,7 +21,7 @@ from robodyn import (
     assemble,
     simulate,
 )
-from robodyn.catalog import breaking_pendulum, cartesian_pendulum
+from robodyn.description.catalog import breaking_pendulum, cartesian_pendulum
 
 GRAVITY = 9.81
 PRECISE = Solver("dopri5", rtol=1e-10, atol=1e-12)

@@ -5,7 +5,7 @@ import pytest
 from support.catalogue import assert_is_data, assert_is_drawn, assert_numbers_change_alone, assert_runs
 
 from robodyn import Solver, simulate
-from robodyn.catalog import SCENARIOS, double_pendulum, pendulum, swinging_arm, two_link_loop
+from robodyn.description.catalog import SCENARIOS, double_pendulum, pendulum, swinging_arm, two_link_loop
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

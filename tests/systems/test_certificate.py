@@ -9,12 +9,12 @@ from support.machines import cart
 from typer.testing import CliRunner
 
 from robodyn import Solver, assemble, simulate
-from robodyn.catalog import SCENARIOS, cartesian_pendulum
+from robodyn.base.symbolic import logical_and, where
 from robodyn.cli import app
-from robodyn.laws import law
-from robodyn.model import Block, Event, Recording, ScenarioSequence
-from robodyn.results import Certificate, Check, OutcomeKind, load, save
-from robodyn.symbolic import logical_and, where
+from robodyn.computation.results import Certificate, Check, OutcomeKind, load, save
+from robodyn.description.catalog import SCENARIOS, cartesian_pendulum
+from robodyn.description.laws import law
+from robodyn.description.model import Block, Event, Recording, ScenarioSequence
 
 ENERGY = "energy balance"
 PASSIVE = "passive elements give no energy"

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from support.machines import cart
 
-from robodyn.catalog import find_scenario
-from robodyn.codegen import c_folder, write_c, write_wasm
-from robodyn.codegen.comparison import compare_run
-from robodyn.codegen.compilers import compile_program
-from robodyn.errors import ModelError
-from robodyn.model import Block, Event, Recording, Solver
-from robodyn.simulation import simulate
+from robodyn.base.errors import ModelError
+from robodyn.computation.simulation import simulate
+from robodyn.description.catalog import find_scenario
+from robodyn.description.model import Block, Event, Recording, Solver
+from robodyn.exchange.codegen import c_folder, write_c, write_wasm
+from robodyn.exchange.codegen.comparison import compare_run
+from robodyn.exchange.codegen.compilers import compile_program
 
 compiled = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 
@@ -170,7 +170,7 @@ def test_without_a_compiler_it_is_written_unchecked(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("write", [write_c, write_wasm])
 def test_what_is_no_code_is_refused(write, tmp_path, monkeypatch):
-    monkeypatch.setattr("robodyn.codegen.web_folder.check_module_compiler", lambda: None)
+    monkeypatch.setattr("robodyn.exchange.codegen.web_folder.check_module_compiler", lambda: None)
     options = {"inputs": {"position": "rail.position"}, "hold": {"command": 0.0}, "period": 0.01, "native": False}
     law = Block("law", lambda position: {"command": -position}, **options)
     with pytest.raises(ModelError, match="its law is Python"):
@@ -202,6 +202,6 @@ def test_webassembly_runs_in_node(tmp_path):
 
 
 def test_without_a_compiler_for_webassembly_the_remedy_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("robodyn.codegen.compilers.find_spec", lambda name: None)
+    monkeypatch.setattr("robodyn.exchange.codegen.compilers.find_spec", lambda name: None)
     with pytest.raises(ModelError, match=r"robodyn\[cross\]"):
         write_wasm(find_scenario("pendulum"), tmp_path)

@@ -25,7 +25,7 @@ from robodyn import (
     read_scenario,
     simulate,
 )
-from robodyn.catalog import box_on_slope, two_link_mechanism
+from robodyn.description.catalog import box_on_slope, two_link_mechanism
 
 SPEED, STIFFNESS = 2.0, 1e5
 

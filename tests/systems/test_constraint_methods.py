@@ -9,11 +9,11 @@ from scipy.special import ellipk
 from support.constrained import cartesian_pendulum, four_bar, sampled_drive
 
 from robodyn.analysis.sensitivity.ranking import rank_parameters
-from robodyn.assembly import assemble
-from robodyn.errors import ModelError
-from robodyn.model import Block, ConstraintMethod, Event, PrescribedMotion, Solver
-from robodyn.results import OutcomeKind
-from robodyn.simulation import close_constraints, find_equilibrium, simulate
+from robodyn.base.errors import ModelError
+from robodyn.computation.assembly import assemble
+from robodyn.computation.results import OutcomeKind
+from robodyn.computation.simulation import close_constraints, find_equilibrium, simulate
+from robodyn.description.model import Block, ConstraintMethod, Event, PrescribedMotion, Solver
 
 FINE = Solver("dopri5", rtol=1e-9, atol=1e-9)
 ALPHA = Solver("generalised_alpha", step=5e-4)

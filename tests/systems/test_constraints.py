@@ -29,7 +29,7 @@ from robodyn import (
     simulate,
 )
 from robodyn.analysis.mechanics.kinetics import Kinetics
-from robodyn.symbolic import cos, sin
+from robodyn.base.symbolic import cos, sin
 
 TILTED = (2.0, 3.0, -9.0)
 ARM = Body("arm", 1.0, (0.25, 0, 0), (0.01, 0.03, 0.03))

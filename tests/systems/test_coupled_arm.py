@@ -5,7 +5,7 @@ import pytest
 from support.coupled import arm, load, loaded_arm
 
 from robodyn import assemble, simulate
-from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, cosimulate, reduce_system
+from robodyn.computation.cosimulation import Connection, CosimSettings, ScenarioUnit, cosimulate, reduce_system
 
 DURATION = 0.1
 ELASTIC = {"stiffness": (2e4,) * 3 + (2e3,) * 3, "damping": (2e2,) * 3 + (20.0,) * 3}

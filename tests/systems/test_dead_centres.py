@@ -26,7 +26,7 @@ from robodyn import (
     Solver,
     simulate,
 )
-from robodyn.symbolic import cos, sin, sqrt
+from robodyn.base.symbolic import cos, sin, sqrt
 
 CRANK, ROD, SQUARE = 0.1, 0.3, (0, -1, 0)
 SHARP, STIFF = Solver("dopri5", rtol=1e-9, atol=1e-11), Solver("rodas4", rtol=1e-8, atol=1e-10)

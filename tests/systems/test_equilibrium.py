@@ -22,9 +22,9 @@ from robodyn import (
     simulate,
 )
 from robodyn.analysis.fitting.fit import fit_parameters
-from robodyn.results import Run
-from robodyn.simulation import compile_system, find_equilibrium, simulate_many
-from robodyn.symbolic import table
+from robodyn.base.symbolic import table
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import compile_system, find_equilibrium, simulate_many
 
 
 def pendulum(*blocks, delays=(), initialisation="at_rest", initial=None):

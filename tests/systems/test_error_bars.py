@@ -11,13 +11,13 @@ from typer.testing import CliRunner
 
 from robodyn import Solver, assemble, simulate
 from robodyn.analysis.mechanics.hamiltonian import hamiltonian_system
-from robodyn.catalog import cartesian_pendulum, find_scenario
 from robodyn.cli import app
-from robodyn.cosimulation import read_cosimulation
-from robodyn.model import Block, ConstraintMethod, Event, Recording
-from robodyn.perturbation import simulate_perturbed
-from robodyn.results import EventRecord, compare_solutions
-from robodyn.simulation.second_solution import other_solver
+from robodyn.computation.cosimulation import read_cosimulation
+from robodyn.computation.perturbation import simulate_perturbed
+from robodyn.computation.results import EventRecord, compare_solutions
+from robodyn.computation.simulation.second_solution import other_solver
+from robodyn.description.catalog import cartesian_pendulum, find_scenario
+from robodyn.description.model import Block, ConstraintMethod, Event, Recording
 
 INDEX3 = ConstraintMethod("index3")
 STIFFNESS, MASS, START = 200.0, 2.0, 0.1

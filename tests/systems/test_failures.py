@@ -5,8 +5,8 @@ import pytest
 from support.machines import cart, signals_only
 
 from robodyn import Solver, simulate
-from robodyn import symbolic as sym
-from robodyn.model import Block, Recording
+from robodyn.base import symbolic as sym
+from robodyn.description.model import Block, Recording
 
 EXPLODES = Block("boom", lambda x: {"x_dot": x * x}, states={"x": 1.0})
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import robodyn as rd
-from robodyn.laws.recorded import RecordedReference
+from robodyn.description.laws.recorded import RecordedReference
 
 TIMES = np.array([0.2, 0.5, 0.6, 1.0, 1.7, 2.0])
 POINTS = np.array([0.1, 0.3, -0.2, 0.0, 0.4, 0.35])
@@ -98,7 +98,7 @@ def test_a_prescribed_motion_follows_a_file_exactly(tmp_path):
 
 def test_a_column_of_parquet_is_a_reference_too(tmp_path):
     pytest.importorskip("pyarrow")
-    from robodyn.results.exports import to_parquet
+    from robodyn.computation.results.exports import to_parquet
 
     write_csv(tmp_path)
     first = rd.simulate(read(tmp_path, "cubic"), recording=rd.Recording(times=tuple(np.linspace(0, 2.2, 23))))
@@ -135,7 +135,7 @@ def test_what_is_wrong_with_a_file_is_told(tmp_path, csv, settings, complaint):
 
 
 def test_the_description_tells_the_samples(tmp_path):
-    from robodyn.model import digest
+    from robodyn.description.model import digest
 
     write_csv(tmp_path)
     first = read(tmp_path)

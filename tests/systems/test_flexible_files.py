@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from robodyn.cosimulation import read_cosimulation
+from robodyn.computation.cosimulation import read_cosimulation
 
 BOOM = """
 duration = "0.4 s"

@@ -9,7 +9,7 @@ from support.browser import show_pages
 from support.limber import limber_modes
 
 from robodyn.analysis.linear.vibration import animate_modes
-from robodyn.pages import write_modes, write_report
+from robodyn.presentation.pages import write_modes, write_report
 
 # Places of points are shown with 3 decimals.
 PLACED = 6e-4

@@ -9,20 +9,20 @@ import pytest
 from support.machines import cart
 
 from robodyn import Solver
-from robodyn.assembly import assemble
-from robodyn.catalog import bouncing_ball, breaking_pendulum, scara_avoid
-from robodyn.engine import Recording, integrate
-from robodyn.model import Block, Event
-from robodyn.simulation import simulate
-from robodyn.simulation.problem import build_problem
-from robodyn.simulation.run_functions import compile_system
-from robodyn.simulation.starting import find_start
+from robodyn.computation.assembly import assemble
+from robodyn.computation.engine import Recording, integrate
+from robodyn.computation.simulation import simulate
+from robodyn.computation.simulation.problem import build_problem
+from robodyn.computation.simulation.run_functions import compile_system
+from robodyn.computation.simulation.starting import find_start
+from robodyn.description.catalog import bouncing_ball, breaking_pendulum, scara_avoid
+from robodyn.description.model import Block, Event
 
 fmpy = pytest.importorskip("fmpy")
 from fmpy.fmi1 import FMICallException  # noqa: E402
 from fmpy.fmi3 import FMU3Slave  # noqa: E402
 
-from robodyn.fmi import write_fmu  # noqa: E402
+from robodyn.exchange.fmi import write_fmu  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 SHORT = {

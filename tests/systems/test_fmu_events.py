@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from support.c_units import build_unit
 
-from robodyn.catalog.oscillator import oscillator_sides
-from robodyn.cosimulation import CosimSettings, ScenarioUnit, SignalConnection, cosimulate
-from robodyn.fmi import FmuUnit, simulate_fmu
-from robodyn.results import OutcomeKind, load, save
+from robodyn.computation.cosimulation import CosimSettings, ScenarioUnit, SignalConnection, cosimulate
+from robodyn.computation.results import OutcomeKind, load, save
+from robodyn.description.catalog.oscillator import oscillator_sides
+from robodyn.exchange.fmi import FmuUnit, simulate_fmu
 
 G, RESTITUTION = 9.81, 0.7
 

@@ -8,17 +8,17 @@ import pytest
 from support.machines import cart
 
 from robodyn import Solver
-from robodyn.catalog import SCENARIOS, scara_avoid
-from robodyn.errors import ModelError
-from robodyn.model import Block, Delay, Event
-from robodyn.simulation import simulate
+from robodyn.base.errors import ModelError
+from robodyn.computation.simulation import simulate
+from robodyn.description.catalog import SCENARIOS, scara_avoid
+from robodyn.description.model import Block, Delay, Event
 
 fmpy = pytest.importorskip("fmpy")
 from fmpy.fmi1 import FMICallException  # noqa: E402
 from fmpy.validation import validate_fmu  # noqa: E402
 
-from robodyn.fmi import FmuUnit, write_fmu  # noqa: E402
-from robodyn.fmi.carried import CarriedUnit  # noqa: E402
+from robodyn.exchange.fmi import FmuUnit, write_fmu  # noqa: E402
+from robodyn.exchange.fmi.carried import CarriedUnit  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 # Both solvers' tolerances, 1e-7 and 1e-9, and what a second of motion makes of them; seen were 6e-7.

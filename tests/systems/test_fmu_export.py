@@ -10,14 +10,14 @@ import pytest
 from support.machines import cart
 from support.sampled_loops import cascade
 
-from robodyn.catalog import find_scenario
-from robodyn.errors import ModelError
-from robodyn.model import Block, Delay, Event, Recording, Solver
-from robodyn.results import OutcomeKind
-from robodyn.simulation import simulate
+from robodyn.base.errors import ModelError
+from robodyn.computation.results import OutcomeKind
+from robodyn.computation.simulation import simulate
+from robodyn.description.catalog import find_scenario
+from robodyn.description.model import Block, Delay, Event, Recording, Solver
 
 validation = pytest.importorskip("fmpy.validation")
-from robodyn.fmi import FmuUnit, write_fmu  # noqa: E402
+from robodyn.exchange.fmi import FmuUnit, write_fmu  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 # Other rounding than the simulation's, which fuses products and sums; a hundred times what was seen.

@@ -6,9 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from robodyn.catalog import solve_exactly
-from robodyn.catalog.oscillator import Oscillator, oscillator_sides
-from robodyn.cosimulation import (
+from robodyn.base.errors import ModelError
+from robodyn.computation.cosimulation import (
     Connection,
     CosimSettings,
     ScenarioUnit,
@@ -16,10 +15,11 @@ from robodyn.cosimulation import (
     model_from_mobility,
     read_cosimulation,
 )
-from robodyn.errors import ModelError
+from robodyn.description.catalog import solve_exactly
+from robodyn.description.catalog.oscillator import Oscillator, oscillator_sides
 
 pytest.importorskip("fmpy")
-from robodyn.fmi import InterfaceFmu, read_fmu, write_fmu
+from robodyn.exchange.fmi import InterfaceFmu, read_fmu, write_fmu
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 NUMBERS = Oscillator()

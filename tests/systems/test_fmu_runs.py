@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from support.c_units import build_unit
 
-from robodyn.catalog import find_scenario
-from robodyn.errors import ModelError
-from robodyn.fmi import FmuUnit, simulate_fmu, write_fmu
-from robodyn.results import compare, load, save
-from robodyn.simulation import simulate
+from robodyn.base.errors import ModelError
+from robodyn.computation.results import compare, load, save
+from robodyn.computation.simulation import simulate
+from robodyn.description.catalog import find_scenario
+from robodyn.exchange.fmi import FmuUnit, simulate_fmu, write_fmu
 
 COUNTER = """
 from pythonfmu import Boolean, DefaultExperiment, Fmi2Causality, Fmi2Slave, Fmi2Variability, Integer, Real

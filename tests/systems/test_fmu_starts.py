@@ -8,13 +8,24 @@ from support.fmu_starts import ROUNDING, begin
 from support.linkages import PRECISE
 from support.machines import servo
 
-from robodyn.errors import ModelError
-from robodyn.model import GROUND, Block, Body, ConstraintMethod, Joint, Machine, Mechanism, Point, Rod, Scenario
-from robodyn.simulation import simulate
-from robodyn.structures import Reduction, Section, beam
+from robodyn.base.errors import ModelError
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import (
+    GROUND,
+    Block,
+    Body,
+    ConstraintMethod,
+    Joint,
+    Machine,
+    Mechanism,
+    Point,
+    Rod,
+    Scenario,
+)
+from robodyn.description.structures import Reduction, Section, beam
 
 pytest.importorskip("fmpy")
-from robodyn.fmi import FmuUnit, write_fmu
+from robodyn.exchange.fmi import FmuUnit, write_fmu
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 BAR = Section.rectangle(0.01, 0.04, 7.0e10, 2.7e10, 2700.0)

@@ -5,11 +5,11 @@ import zipfile
 
 import pytest
 
-from robodyn.cosimulation import CosimSettings, SignalConnection, cosimulate
-from robodyn.errors import ModelError
+from robodyn.base.errors import ModelError
+from robodyn.computation.cosimulation import CosimSettings, SignalConnection, cosimulate
 
 pytest.importorskip("fmpy")
-from robodyn.fmi import FmuUnit
+from robodyn.exchange.fmi import FmuUnit
 
 UNIT = '''
 from {package} import {base}, {real}, {version}Causality, {version}Variability

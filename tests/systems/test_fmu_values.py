@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from support.c_units import build_unit
 
-from robodyn.cosimulation import CosimSettings, SignalConnection, cosimulate
-from robodyn.errors import ModelError
-from robodyn.fmi import FmuUnit, simulate_fmu
-from robodyn.fmi.unit_variables import WHOLE
-from robodyn.results import OutcomeKind
+from robodyn.base.errors import ModelError
+from robodyn.computation.cosimulation import CosimSettings, SignalConnection, cosimulate
+from robodyn.computation.results import OutcomeKind
+from robodyn.exchange.fmi import FmuUnit, simulate_fmu
+from robodyn.exchange.fmi.unit_variables import WHOLE
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 from support.machines import cart, signals_only
 
 from robodyn import Solver, simulate
-from robodyn.model import Block, Delay, Event
+from robodyn.description.model import Block, Delay, Event
 
 TIGHT = Solver("dopri5", rtol=1e-10, atol=1e-12)
 

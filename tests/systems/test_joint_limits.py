@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 import robodyn as rd
+from robodyn.base.errors import ModelError
 from robodyn.cli import app
-from robodyn.errors import ModelError
-from robodyn.files.writing import scenario_text
-from robodyn.simulation.reference_limits import find_reference_warnings
+from robodyn.computation.simulation.reference_limits import find_reference_warnings
+from robodyn.description.files.writing import scenario_text
 
 FILE = """
 name = "limited"

@@ -9,15 +9,15 @@ import pytest
 from support.browser import open_browser, show_pages
 from support.machines import cart
 
-from robodyn.catalog import find_scenario
-from robodyn.codegen import make_live
-from robodyn.codegen.live import digest_rows
-from robodyn.codegen.preparing import prepare_model
-from robodyn.errors import ModelError
-from robodyn.files import read_scenario
-from robodyn.model import Block
-from robodyn.pages import make_page, write_report
-from robodyn.simulation import simulate
+from robodyn.base.errors import ModelError
+from robodyn.computation.simulation import simulate
+from robodyn.description.catalog import find_scenario
+from robodyn.description.files import read_scenario
+from robodyn.description.model import Block
+from robodyn.exchange.codegen import make_live
+from robodyn.exchange.codegen.live import digest_rows
+from robodyn.exchange.codegen.preparing import prepare_model
+from robodyn.presentation.pages import make_page, write_report
 
 compiling = pytest.mark.skipif(not find_spec("ziglang"), reason="*** NO LIVE PAGE IS TESTED: ziglang is missing ***")
 GANTRY = Path(__file__).parents[2] / "examples" / "gantry.toml"
@@ -91,7 +91,7 @@ def test_numbers_that_a_scenario_refuses_a_page_refuses(show):
 
 
 def test_what_cannot_be_webassembly_is_refused_with_its_reason(monkeypatch):
-    monkeypatch.setattr("robodyn.codegen.live.check_module_compiler", lambda: None)
+    monkeypatch.setattr("robodyn.exchange.codegen.live.check_module_compiler", lambda: None)
     options = {"inputs": {"position": "rail.position"}, "hold": {"command": 0.0}, "period": 0.01, "native": False}
     law = Block("law", lambda position: {"command": -position}, **options)
     machine = dataclasses.replace(cart().machine, blocks=(*cart().machine.blocks, law))
@@ -104,7 +104,7 @@ def test_what_cannot_be_webassembly_is_refused_with_its_reason(monkeypatch):
 
 
 def test_without_a_compiler_the_remedy_is_told(monkeypatch):
-    monkeypatch.setattr("robodyn.codegen.compilers.find_spec", lambda name: None)
+    monkeypatch.setattr("robodyn.exchange.codegen.compilers.find_spec", lambda name: None)
     with pytest.raises(ModelError, match=r"pip install 'robodyn\[cross\]'"):
         make_live(find_scenario("pendulum"))
 

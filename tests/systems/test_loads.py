@@ -18,11 +18,11 @@ from robodyn import (
     simulate,
     simulate_perturbed,
 )
-from robodyn.catalog import quadrotor
-from robodyn.files import read_scenario
-from robodyn.files.writing import scenario_text
-from robodyn.model import Block, FormulaSignal
-from robodyn.spatial import Pose, from_rpy
+from robodyn.base.spatial import Pose, from_rpy
+from robodyn.description.catalog import quadrotor
+from robodyn.description.files import read_scenario
+from robodyn.description.files.writing import scenario_text
+from robodyn.description.model import Block, FormulaSignal
 
 SOLVER = Solver("dopri5", rtol=1e-10, atol=1e-11)
 MASS, FORCE, OMEGA = 2.0, 3.0, 1.7

@@ -17,9 +17,9 @@ from robodyn import (
     Solver,
     simulate,
 )
-from robodyn.files import read_scenario
-from robodyn.files.schema import make_schema
-from robodyn.files.writing import scenario_text
+from robodyn.description.files import read_scenario
+from robodyn.description.files.schema import make_schema
+from robodyn.description.files.writing import scenario_text
 
 SOLVER = Solver("dopri5", rtol=1e-9, atol=1e-10)
 NAMES = ("a", "b", "c")

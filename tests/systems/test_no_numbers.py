@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robodyn import Block, Body, Joint, Machine, Mechanism, ModelError, Scenario, Solver, simulate
-from robodyn.symbolic import sqrt, where
+from robodyn.base.symbolic import sqrt, where
 
 
 def arm(*blocks, duration=1.0, **more):

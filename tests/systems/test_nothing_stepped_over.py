@@ -4,7 +4,7 @@ import pytest
 from soak.crossings import KINDS, passed_over
 
 from robodyn import GROUND, Block, Body, Event, Joint, Machine, Mechanism, Scenario, Solver, simulate
-from robodyn.symbolic import logical_and, where
+from robodyn.base.symbolic import logical_and, where
 
 UNSEEN = "no condition changed unseen"
 

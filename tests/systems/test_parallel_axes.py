@@ -20,9 +20,9 @@ from robodyn import (
     assemble,
     simulate,
 )
-from robodyn.results import OutcomeKind
-from robodyn.simulation.dependent_joints import find_dependent_joints
-from robodyn.symbolic import sqrt
+from robodyn.base.symbolic import sqrt
+from robodyn.computation.results import OutcomeKind
+from robodyn.computation.simulation.dependent_joints import find_dependent_joints
 
 LOAD = Load("push", "side", (1.0, 2.0, 3.0))
 

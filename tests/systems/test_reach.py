@@ -17,7 +17,7 @@ from robodyn import (
     assemble,
     simulate,
 )
-from robodyn.results import OutcomeKind
+from robodyn.computation.results import OutcomeKind
 
 
 def crane(initial=0.0, stroke=(0.2, 0.4)):

@@ -26,8 +26,8 @@ from robodyn import (
     compile_system,
     simulate,
 )
-from robodyn.catalog import arm_on_slope, box_on_slope
-from robodyn.catalog.contacts import ACROSS, ALONG, BRISTLES, FRICTION, SIZE, make_box, planar_mechanism
+from robodyn.description.catalog import arm_on_slope, box_on_slope
+from robodyn.description.catalog.contacts import ACROSS, ALONG, BRISTLES, FRICTION, SIZE, make_box, planar_mechanism
 
 GRAVITY, MU = 9.81, 0.5
 SHARP = Solver("dopri5", rtol=1e-8, atol=1e-11, max_steps=20_000)

@@ -8,8 +8,8 @@ from support.browser import open_browser, show_pages
 from support.report_pages import number, scrub, write_numbered
 
 from robodyn import Run
-from robodyn.pages import write_report
-from robodyn.results import Outcome, OutcomeKind, Provenance, SignalInfo
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, SignalInfo
+from robodyn.presentation.pages import write_report
 
 EVIL = """</script><img src=x onerror="window.broken=1">'"&"""
 FIRST = "#panels .panel:nth-of-type(1)"

@@ -12,8 +12,19 @@ from support.browser import PIXELS, show_pages
 from support.report_pages import number, scrub, toggle, write_numbered
 
 from robodyn import simulate
-from robodyn.catalog import scara_ptp, swinging_arm
-from robodyn.model import GROUND, Block, Body, Distance, Joint, Machine, Mechanism, Point, Scenario, TriangleLength
+from robodyn.description.catalog import scara_ptp, swinging_arm
+from robodyn.description.model import (
+    GROUND,
+    Block,
+    Body,
+    Distance,
+    Joint,
+    Machine,
+    Mechanism,
+    Point,
+    Scenario,
+    TriangleLength,
+)
 
 # Places of points show 3 decimals, lengths of struts 4.
 PLACED, LONG = 6e-4, 6e-5

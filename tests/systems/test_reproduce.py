@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from robodyn.cli import app
-from robodyn.studies import list_studies
+from robodyn.presentation.studies import list_studies
 
 PARTS = {
     "scara": "Task b: the critical step",

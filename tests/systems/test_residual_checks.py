@@ -17,8 +17,8 @@ from robodyn import (
     Scenario,
     simulate,
 )
-from robodyn.results import OutcomeKind
-from robodyn.symbolic import cos, sin
+from robodyn.base.symbolic import cos, sin
+from robodyn.computation.results import OutcomeKind
 
 
 def sine(time):

@@ -20,7 +20,7 @@ from robodyn import (
     Solver,
     simulate,
 )
-from robodyn.structures import Reduction, Section, beam
+from robodyn.description.structures import Reduction, Section, beam
 
 TIMES, POINTS = (0.0, 0.5, 1.0), (0.0, 0.5, 0.3)
 

@@ -22,10 +22,10 @@ from robodyn import (
     compile_system,
     simulate,
 )
-from robodyn.assembly import System
-from robodyn.catalog import bouncing_ball, tumbling_box
-from robodyn.catalog.contacts import BRISTLES, planar_mechanism
-from robodyn.simulation.compiled import CompiledSystem
+from robodyn.computation.assembly import System
+from robodyn.computation.simulation.compiled import CompiledSystem
+from robodyn.description.catalog import bouncing_ball, tumbling_box
+from robodyn.description.catalog.contacts import BRISTLES, planar_mechanism
 
 GRAVITY, HALF, MU = 9.81, 0.1, 0.5
 SOLVER = Solver("rodas4", rtol=1e-7, atol=1e-10, max_steps=100_000)
@@ -184,7 +184,7 @@ def test_a_rod_that_comes_near_the_paradox_lifts_off_before_it_as_its_equation_s
 
 
 def test_a_record_as_large_as_allowed_ends_the_run_and_is_kept(monkeypatch):
-    monkeypatch.setattr(sys.modules["robodyn.engine.integrate"], "LARGEST_RECORD", 2**16)
+    monkeypatch.setattr(sys.modules["robodyn.computation.engine.integrate"], "LARGEST_RECORD", 2**16)
     run = simulate(bouncing_ball(), Solver("dopri5", max_step=1e-3))
     assert run.outcome.kind.name == "RECORD_FULL"
     assert run.outcome.cut_short

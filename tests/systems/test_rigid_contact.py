@@ -27,11 +27,11 @@ from robodyn import (
     compile_system,
     simulate,
 )
-from robodyn.catalog import bouncing_ball, box_on_slope, quadruped
-from robodyn.catalog.contacts import BRISTLES, planar_mechanism
-from robodyn.catalog.quadruped import LEGS
-from robodyn.simulation import find_equilibrium
-from robodyn.symbolic import cos, sin, where
+from robodyn.base.symbolic import cos, sin, where
+from robodyn.computation.simulation import find_equilibrium
+from robodyn.description.catalog import bouncing_ball, box_on_slope, quadruped
+from robodyn.description.catalog.contacts import BRISTLES, planar_mechanism
+from robodyn.description.catalog.quadruped import LEGS
 
 
 def test_a_ball_on_a_rigid_floor_bounces_at_the_times_of_the_geometric_series_and_then_rests():

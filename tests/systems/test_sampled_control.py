@@ -8,8 +8,8 @@ from support.machines import cart, signals_only
 
 from robodyn import Solver, assemble, simulate
 from robodyn.analysis.linear.loop_table import loop_table
-from robodyn.laws.recorded import RecordedReference
-from robodyn.model import Block, Recording
+from robodyn.description.laws.recorded import RecordedReference
+from robodyn.description.model import Block, Recording
 
 
 def counting(count, step):

@@ -21,8 +21,8 @@ from robodyn import (
     Solver,
     simulate,
 )
-from robodyn import symbolic as sym
-from robodyn.symbolic.tables import spell_out
+from robodyn.base import symbolic as sym
+from robodyn.base.symbolic.tables import spell_out
 
 XS, YS = (-2.0, -1.0, 0.0, 1.0, 2.0), (0.5, 0.2, 0.1, 0.2, 0.5)
 

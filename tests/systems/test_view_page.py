@@ -9,12 +9,12 @@ from support.browser import PIXELS, show_pages
 from support.report_pages import toggle
 
 from robodyn import simulate
-from robodyn.catalog import four_bars
-from robodyn.model import GROUND, Body, Joint, Machine, Mechanism, Mimic, Point, Rod, Scenario
-from robodyn.model.describe import describe
-from robodyn.model.look import BoxLook, SphereLook
-from robodyn.pages import write_view
-from robodyn.spatial import quaternion_from_rpy
+from robodyn.base.spatial import quaternion_from_rpy
+from robodyn.description.catalog import four_bars
+from robodyn.description.model import GROUND, Body, Joint, Machine, Mechanism, Mimic, Point, Rod, Scenario
+from robodyn.description.model.describe import describe
+from robodyn.description.model.look import BoxLook, SphereLook
+from robodyn.presentation.pages import write_view
 
 EVIL = """</script><img src=x onerror="window.broken=1">'"&"""
 # Places of points are shown with 3 decimals.

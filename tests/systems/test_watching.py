@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robodyn import GROUND, Block, Body, Delay, Event, Joint, Machine, Mechanism, Point, Scenario, Solver, law, simulate
-from robodyn import symbolic as sym
+from robodyn.base import symbolic as sym
 
 METHODS = (Solver("dopri5"), Solver("dopri5", rtol=1e-9, atol=1e-11), Solver("rodas4"))
 

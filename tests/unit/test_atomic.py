@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from robodyn.atomic import replacing, write_file
+from robodyn.base.atomic import replacing, write_file
 from robodyn.cli import app
 
 SOURCES = Path(__file__).parents[2] / "src" / "robodyn"

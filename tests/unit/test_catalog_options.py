@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from robodyn import ModelError
-from robodyn.catalog import find_scenario, four_bars, options_of, pendulum
 from robodyn.cli.application import app
+from robodyn.description.catalog import find_scenario, four_bars, options_of, pendulum
 
 
 def make(size: float = 1.0, count: int | None = None, kind: str = "a", quick: bool = False, way: object = None):

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from robodyn.catalog import SCENARIOS, find_scenario, list_scenarios
+from robodyn.base.errors import ModelError
+from robodyn.base.extensions import collect
 from robodyn.cli import app
-from robodyn.errors import ModelError
-from robodyn.extensions import collect
-from robodyn.studies import INSTALL, find_study, list_studies
+from robodyn.description.catalog import SCENARIOS, find_scenario, list_scenarios
+from robodyn.presentation.studies import INSTALL, find_study, list_studies
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "own_catalogue"
 
@@ -35,14 +35,14 @@ def install(tmp_path, monkeypatch):
 @pytest.fixture
 def alone(monkeypatch):
     """No other package brings anything."""
-    monkeypatch.setattr("robodyn.extensions.entry_points", lambda group: ())
+    monkeypatch.setattr("robodyn.base.extensions.entry_points", lambda group: ())
 
 
 def invoke(*arguments):
     return CliRunner().invoke(app, list(arguments))
 
 
-GOOD = "from robodyn.catalog import pendulum\nSCENARIOS = {'swing': pendulum}\n"
+GOOD = "from robodyn.description.catalog import pendulum\nSCENARIOS = {'swing': pendulum}\n"
 
 
 def test_a_scenario_of_another_package_is_found_with_its_origin(install):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from robodyn.numerics import bisect, limit_step, solve_newton
+from robodyn.base.numerics import bisect, limit_step, solve_newton
 
 
 def arctangent(z):

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import pytest
 
-from robodyn.records import dataclass
+from robodyn.base.records import dataclass
 
 
 def declare(decorate):
@@ -139,7 +139,7 @@ def test_wrong_arguments_are_refused(arguments):
 
 
 def test_records_are_pickled_by_their_fields():
-    from robodyn.signals import SignalInfo
+    from robodyn.base.signals import SignalInfo
 
     info = SignalInfo("a", "m", "held")
     assert pickle.loads(pickle.dumps(info)) == info

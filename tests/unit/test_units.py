@@ -7,7 +7,7 @@ from fractions import Fraction
 import pint
 import pytest
 
-from robodyn.units import (
+from robodyn.base.units import (
     COHERENT,
     OTHERS,
     PREFIXED,

@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from robodyn.untrusted import (
+from robodyn.base.untrusted import (
     MOST_NESTED,
     Unreadable,
     check_sizes,

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from robodyn import waiting
-from robodyn.waiting import QUIET, WaitingLine, quietly, told_if_slow
+from robodyn.base import waiting
+from robodyn.base.waiting import QUIET, WaitingLine, quietly, told_if_slow
 
 
 @pytest.fixture

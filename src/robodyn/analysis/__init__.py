@@ -5,7 +5,7 @@ Names are loaded when first used: pictures need the results of analyses, not wha
 
 from __future__ import annotations
 
-from robodyn.lazy import load_when_used
+from robodyn.base.lazy import load_when_used
 
 _HOMES = {
     "accuracy.circle": "CircleTest measure_circle measure_hysteresis",
@@ -78,10 +78,10 @@ _HOMES = {
     "sweeps.yields": "Yield find_yield",
     "tuning.result": "Tuning describe_tuning",
     "tuning.tune": "TuneProgress tune_gains",
-    "robodyn.simulation.batch": "BatchResult",
-    "robodyn.feedback.gains": "Observer Regulator design_kalman_filter design_observer design_regulator",
-    "robodyn.feedback.sampled_plant": "SampledPlant sample_plant",
-    "robodyn.feedback.state_law": "state_controller state_observer",
+    "robodyn.computation.simulation.batch": "BatchResult",
+    "robodyn.computation.feedback.gains": "Observer Regulator design_kalman_filter design_observer design_regulator",
+    "robodyn.computation.feedback.sampled_plant": "SampledPlant sample_plant",
+    "robodyn.computation.feedback.state_law": "state_controller state_observer",
     "validation": "Validation describe_validation validate",
     "step_response": "Peak StepResponse measure_step",
 }

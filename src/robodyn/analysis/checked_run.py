@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from robodyn.assembly import assemble
-from robodyn.model import Recording, Scenario, Solver
-from robodyn.results import Run
-from robodyn.simulation import simulator
-from robodyn.simulation.simulator import Progress, Target
+from robodyn.computation.assembly import assemble
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulator
+from robodyn.computation.simulation.simulator import Progress, Target
+from robodyn.description.model import Recording, Scenario, Solver
 
 
 def simulate(

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.results.signal import Floats
+from robodyn.computation.results.signal import Floats
 
 ROUNDS = 4
 """Of finding the colour and what the fit took from it."""

@@ -20,16 +20,16 @@ import casadi as ca
 import numpy as np
 
 from robodyn.analysis.model_stand_in import stand_in
-from robodyn.assembly import System
-from robodyn.assembly.functions import Expressions
-from robodyn.assembly.tracing import trace_law
-from robodyn.errors import FlawList
-from robodyn.laws import arguments_of
-from robodyn.model import Block, FormulaSignal, Scenario
-from robodyn.model.formula import evaluate
-from robodyn.native import compile_kernels, read_program
-from robodyn.native.program import RUN_TIME
-from robodyn.symbolic.staircases import STAIRCASES, find_jumps, smooth_staircases
+from robodyn.base.errors import FlawList
+from robodyn.base.symbolic.staircases import STAIRCASES, find_jumps, smooth_staircases
+from robodyn.computation.assembly import System
+from robodyn.computation.assembly.functions import Expressions
+from robodyn.computation.assembly.tracing import trace_law
+from robodyn.computation.native import compile_kernels, read_program
+from robodyn.computation.native.program import RUN_TIME
+from robodyn.description.laws import arguments_of
+from robodyn.description.model import Block, FormulaSignal, Scenario
+from robodyn.description.model.formula import evaluate
 
 LOOKS, LINES, PARTS, HALVINGS = 6, 10, 8, 32
 """Looks at straight lines, how many at a time, parts in which each is looked at, and halvings of each part."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from robodyn.model import Block, ControlModel
-from robodyn.model.task import TaskRows
+from robodyn.description.model import Block, ControlModel
+from robodyn.description.model.task import TaskRows
 
 Values = Sequence[Any]
 

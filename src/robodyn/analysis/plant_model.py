@@ -18,10 +18,10 @@ import numpy as np
 from robodyn.analysis.linear.exchange import import_control
 from robodyn.analysis.linear.linear_model import Variable
 from robodyn.analysis.linear.operating_point import Place, find_point
-from robodyn.assembly import System, assemble
-from robodyn.errors import FlawList
-from robodyn.model import Scenario
-from robodyn.results.signal import Floats
+from robodyn.base.errors import FlawList
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Scenario
 
 
 @dataclass(frozen=True, eq=False)

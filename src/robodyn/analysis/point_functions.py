@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly import System
-from robodyn.assembly.functions import INPUTS
-from robodyn.native import FEW_CALLS, Sweep, build_jacobian, compile_kernels
+from robodyn.computation.assembly import System
+from robodyn.computation.assembly.functions import INPUTS
+from robodyn.computation.native import FEW_CALLS, Sweep, build_jacobian, compile_kernels
 
 
 @dataclass(frozen=True, eq=False)

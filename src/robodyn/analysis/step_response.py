@@ -8,8 +8,8 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.errors import Flaw, ModelError
-from robodyn.results.signal import Floats, Signal, settled_after
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.computation.results.signal import Floats, Signal, settled_after
 
 # A peak lower than this share of the step is a ripple of its rise; one from which the signal falls by less than this
 # share, before it rises again or ends, is a ripple of a rest.

@@ -23,11 +23,11 @@ from robodyn.analysis.measurement.measured import (
     match_measured,
     without,
 )
-from robodyn.assembly import System, assemble
-from robodyn.errors import Flaw, ModelError
-from robodyn.model import Recording, Scenario
-from robodyn.results import Run
-from robodyn.simulation import simulate
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Recording, Scenario
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,9 +52,9 @@ def drawing(option: str = "") -> Iterator[None]:
 
 
 def draw(option: str, path: Path | None, write: Callable[[Any, Path], object]) -> None:
-    """A picture or page by a function of `robodyn.reporting`, where one is asked for."""
+    """A picture or page by a function of `robodyn.presentation.reporting`, where one is asked for."""
     if path is not None:
         with drawing(f"{option} {path}".strip()):
-            from robodyn import reporting
+            from robodyn.presentation import reporting
 
             write(reporting, path)

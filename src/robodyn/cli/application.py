@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from robodyn.base.errors import Flaw, ModelError
 from robodyn.cli.commands import COMMANDS, GROUPS, examples_of
-from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
     from rich.console import Console

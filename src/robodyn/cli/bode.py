@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from robodyn.analysis.linear.frequency import FrequencyResponse
     from robodyn.analysis.linear.linear_model import LinearModel
     from robodyn.analysis.linear.loop_table import LoopTable
-    from robodyn.assembly import System
+    from robodyn.computation.assembly import System
 
 
 @app.command("bode")
@@ -71,7 +71,7 @@ def bode(
 
 
 def _assemble(source: str, settings: list[str] | None) -> System:
-    from robodyn.assembly import assemble
+    from robodyn.computation.assembly import assemble
 
     return assemble(load_single(source, settings))
 

@@ -84,7 +84,7 @@ def _split(what: Any, signals: list[str], asked: dict[str, Any]) -> Budget:
 def _write_tables(found: Budget, folder: Path, name: str) -> list[Path]:
     """All parts over time: a CSV file, and a Parquet file where its package is installed."""
     from robodyn.analysis.budget.result import as_run
-    from robodyn.results import to_csv, to_parquet
+    from robodyn.computation.results import to_csv, to_parquet
 
     kept = as_run(found)
     files = [to_csv(kept, folder / f"{name}-budget.csv")]
@@ -122,7 +122,7 @@ def _table(found: Budget, signal: str, idle: set[str]) -> Table:
     """Parts with an effect, their sum, the remainder and the total."""
     from rich.table import Table
 
-    from robodyn.reporting.budget import small_unit
+    from robodyn.presentation.reporting.budget import small_unit
 
     unit, factor = small_unit(found.run[signal].unit)
     rows = found.table(signal)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.base.errors import FlawList, ModelError
 from robodyn.cli.application import app, output, print_json
 from robodyn.cli.loops import tell_notes, warn
 from robodyn.cli.targets import load_scenario, phases_of
-from robodyn.errors import FlawList, ModelError
 
 if TYPE_CHECKING:
-    from robodyn.assembly import System
-    from robodyn.simulation.readiness import Found
+    from robodyn.computation.assembly import System
+    from robodyn.computation.simulation.readiness import Found
 
 
 @app.command("check")
@@ -29,7 +29,7 @@ def check_file(
             | ({"phases": [_describe(*one) for one in checked]} if checked[1:] else {})
         )
         return
-    from robodyn.results.summary import list_found
+    from robodyn.computation.results.summary import list_found
 
     for system, found in checked:
         warn(_warnings(system, found))
@@ -64,8 +64,8 @@ def _notes(system: System) -> list[str]:
 
 def _warnings(system: System, found: Found | None) -> list[str]:
     from robodyn.analysis.linear.loop_check import find_loop_warnings
-    from robodyn.simulation.reference_limits import find_reference_warnings
-    from robodyn.simulation.start_fit import check_starts
+    from robodyn.computation.simulation.reference_limits import find_reference_warnings
+    from robodyn.computation.simulation.start_fit import check_starts
 
     states = None if found is None else {name: new for name, (_, new) in found.items()}
     references = find_reference_warnings(system, states=states)
@@ -77,7 +77,7 @@ def _prepare(file: str) -> list[tuple[System, Found | None]]:
     """The assembled systems, each with the start values that were found, where the start is known."""
     phases = phases_of(load_scenario(file))
 
-    from robodyn.simulation.readiness import make_ready
+    from robodyn.computation.simulation.readiness import make_ready
 
     flaws = FlawList()
     checked = []

@@ -36,7 +36,7 @@ def circle(
     ]
     hysteresis = measure_hysteresis(*tests) if len(tests) == 2 and tests[0].clockwise != tests[1].clockwise else None
     if plot is not None:
-        from robodyn.reporting.circle import plot_circle
+        from robodyn.presentation.reporting.circle import plot_circle
 
         with drawing(f"--plot {plot}"):
             plot_circle(tests, plot)
@@ -59,8 +59,8 @@ def circle(
 
 
 def _lengths(option: str, text: str, count: int) -> list[float]:
-    from robodyn.files.units import read_quantity
-    from robodyn.units import UnitError
+    from robodyn.base.units import UnitError
+    from robodyn.description.files.units import read_quantity
 
     parts = text.split(",")
     try:

@@ -18,7 +18,7 @@ def compare_runs(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print the largest difference of each signal over the time both runs cover."""
-    from robodyn.results import compare
+    from robodyn.computation.results import compare
 
     try:
         found = compare(load_run(first), load_run(second))

@@ -14,7 +14,7 @@ from robodyn.cli.progress import SimulationProgress
 from robodyn.cli.run import announce, end_unless_ok, errors_as_json, outcome_as_json, prepare_folder
 
 if TYPE_CHECKING:
-    from robodyn.cosimulation import CosimulationFile, CosimulationRun
+    from robodyn.computation.cosimulation import CosimulationFile, CosimulationRun
 
 TOLD = (".energy_error", ".gap", ".condition")
 """Signals that connections give about themselves."""
@@ -34,8 +34,8 @@ def cosimulate_file(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Simulate subsystems together; exit code 3 where it failed or is suspect (what there is, is kept)."""
-    from robodyn.cosimulation import read_cosimulation, save_cosimulation
-    from robodyn.fmi import read_fmu
+    from robodyn.computation.cosimulation import read_cosimulation, save_cosimulation
+    from robodyn.exchange.fmi import read_fmu
 
     what = _change(read_cosimulation(file, {"fmu": read_fmu}), step, scheme, order, tolerance)
     folder = prepare_folder(out)

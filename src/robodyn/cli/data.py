@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.base.errors import Flaw, ModelError
 from robodyn.cli.answers import writing
 from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.cli.targets import refuse_ending
-from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
-    from robodyn.results import Run
+    from robodyn.computation.results import Run
 
 
 @app.command("data")
@@ -32,7 +32,7 @@ def show_data(
     from robodyn.analysis.measurement.data_sheet import describe_data_sheet, make_data_sheet
     from robodyn.analysis.measurement.filtering import resample
     from robodyn.analysis.measurement.template import write_template
-    from robodyn.files.samples import read_mapping
+    from robodyn.description.files.samples import read_mapping
 
     known = None if mapping is None else read_mapping(mapping)
     if template is not None:
@@ -58,7 +58,7 @@ def show_data(
 def _read(file: Path, known: Any, merged: bool) -> list[Run]:
     """One recording, or one for each clock of the file."""
     from robodyn.analysis.measurement.measured import as_run, read_measured
-    from robodyn.files.samples import read_clocks
+    from robodyn.description.files.samples import read_clocks
 
     if merged:
         return [read_measured(file, known)]
@@ -91,7 +91,7 @@ def _describe_offset(found: Any) -> str:
 
 
 def _write(run: Run, path: Path) -> None:
-    from robodyn.results import to_csv, to_mcap, to_parquet
+    from robodyn.computation.results import to_csv, to_mcap, to_parquet
 
     writers = {".csv": to_csv, ".parquet": to_parquet, ".mcap": to_mcap}
     refuse_ending("--out", path, *writers)

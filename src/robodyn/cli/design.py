@@ -12,7 +12,7 @@ from robodyn.cli.targets import load_single
 if TYPE_CHECKING:
     import numpy as np
 
-    from robodyn.assembly.state_design import StateDesign
+    from robodyn.computation.assembly.state_design import StateDesign
 
 
 @app.command("design")
@@ -22,7 +22,7 @@ def design(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Gains of state controllers, from the linear model and the weights of the file, and the poles that they give."""
-    from robodyn.assembly.state_design import find_designs
+    from robodyn.computation.assembly.state_design import find_designs
 
     what = load_single(scenario, setting)
     if not what.machine.controllers:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from robodyn.base.errors import Flaw, ModelError
 from robodyn.cli.application import app, fail, output, print_json
 from robodyn.cli.targets import load_single
-from robodyn.errors import Flaw, ModelError
-from robodyn.model import Body
+from robodyn.description.model import Body
 
 if TYPE_CHECKING:
-    from robodyn.commissioning import Dressed
-    from robodyn.model import Machine
+    from robodyn.analysis.commissioning import Dressed
+    from robodyn.description.model import Machine
 
 
 @app.command("dress")
@@ -39,9 +39,9 @@ def dress_robot(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Add a drive, friction, an encoder and tuned loops to joints; print what was assumed, and from which source."""
-    from robodyn.commissioning import dress
-    from robodyn.commissioning.summary import dressing_table
-    from robodyn.files import write_scenario
+    from robodyn.analysis.commissioning import dress
+    from robodyn.analysis.commissioning.summary import dressing_table
+    from robodyn.description.files import write_scenario
 
     if out is not None and out.exists():
         raise fail(f"--out {out}: is there already; name another file, or remove it")
@@ -62,8 +62,8 @@ def dress_robot(
 
 def _with_payload(machine: Machine, payload: str | None, tool: str | None) -> Machine:
     """A mass `payload` at a point; an error budget knows it by this name."""
-    from robodyn.files.units import read_quantity
-    from robodyn.units import UnitError
+    from robodyn.base.units import UnitError
+    from robodyn.description.files.units import read_quantity
 
     points = machine.mechanism.points if machine.mechanism else ()
     chosen = [point for point in points if point.name == tool] if tool else list(points)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from robodyn.atomic import write_file
+from robodyn.base.atomic import write_file
 from robodyn.cli.answers import answer, writing
 from robodyn.cli.application import app, fail, messages
 from robodyn.cli.targets import load_single, read_data, read_pairs, refuse_ending

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.base.errors import nearest
 from robodyn.cli.answers import writing
 from robodyn.cli.application import app, fail, report_files
 from robodyn.cli.export_code import export_code
 from robodyn.cli.export_unit import export_unit
 from robodyn.cli.targets import load_run, load_scenario, name_results, read_settings
-from robodyn.errors import nearest
 
 if TYPE_CHECKING:
-    from robodyn.model import Scenario
+    from robodyn.description.model import Scenario
 
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "nc": ".nc", "mcap": ".mcap", "xlsx": ".xlsx", "fmu": ".fmu"}
 SUFFIXES |= {"c": "-c", "wasm": "-wasm", "toml": ".toml"}
@@ -94,7 +94,7 @@ def _refuse_options(to: str, given: dict[str, Any]) -> None:
 
 
 def _export_run(run: str, to: str, out: Path | None) -> Path:
-    from robodyn.results import to_csv, to_mcap, to_netcdf, to_parquet
+    from robodyn.computation.results import to_csv, to_mcap, to_netcdf, to_parquet
 
     found = load_run(run)
     path = out or Path(run).with_suffix(SUFFIXES[to])
@@ -105,7 +105,7 @@ def _export_run(run: str, to: str, out: Path | None) -> Path:
 
 
 def _load(what: str, to: str) -> Scenario:
-    from robodyn.model import Scenario
+    from robodyn.description.model import Scenario
 
     if what.endswith(".run"):
         raise fail(f"{what}: --to {to} computes a run and takes its scenario, not a run")
@@ -128,7 +128,7 @@ def _change(
 
 def _choose_solver(scenario: Scenario, method: str | None, step: float | None) -> Any:
     """The method and step asked for, else the scenario's own."""
-    from robodyn.model import Solver
+    from robodyn.description.model import Solver
 
     own = method in (None, scenario.solver.method)
     settings: dict[str, Any] = scenario.solver.stated() if own else {"method": method}
@@ -136,7 +136,7 @@ def _choose_solver(scenario: Scenario, method: str | None, step: float | None) -
 
 
 def _export_file(scenario: Scenario, path: Path) -> list[str]:
-    from robodyn.files import write_scenario
+    from robodyn.description.files import write_scenario
 
     with writing(str(path)):
         write_scenario(scenario, path)
@@ -145,7 +145,7 @@ def _export_file(scenario: Scenario, path: Path) -> list[str]:
 
 def _export_workbook(scenario: Scenario, solver: Any, rows: int | None, path: Path) -> list[str]:
     with writing(f"--to xlsx: {path}", "spreadsheet"):
-        from robodyn.workbook import write_workbook
+        from robodyn.exchange.workbook import write_workbook
 
         plan = write_workbook(scenario, path, solver, rows=rows)
     n_columns = len(plan.columns.columns)

@@ -9,15 +9,15 @@ from robodyn.cli.answers import writing
 from robodyn.cli.export_unit import describe_fixed, read_inputs
 
 if TYPE_CHECKING:
-    from robodyn.codegen import Written
-    from robodyn.model import Scenario, Solver
+    from robodyn.description.model import Scenario, Solver
+    from robodyn.exchange.codegen import Written
 
 RUN_BY = {"c": "a C compiler", "wasm": "node"}
 
 
 def export_code(scenario: Scenario, solver: Solver, folder: Path, to: str, inputs: list[str]) -> list[str]:
     """Write the folder; lines that say what is in it."""
-    from robodyn.codegen import write_c, write_wasm
+    from robodyn.exchange.codegen import write_c, write_wasm
 
     with writing(str(folder)):
         made = (write_c if to == "c" else write_wasm)(scenario, folder, solver, inputs=read_inputs(inputs))

@@ -10,7 +10,7 @@ from robodyn.cli.answers import writing
 from robodyn.cli.targets import read_pairs
 
 if TYPE_CHECKING:
-    from robodyn.model import Scenario, Solver
+    from robodyn.description.model import Scenario, Solver
 
 
 USES = {"cs": "run", "me": "led along its run", "both": "run and led along its run"}
@@ -21,8 +21,8 @@ def export_unit(
     scenario: Scenario, solver: Solver, path: Path, fmi: int, kind: str, inputs: list[str], platforms: list[str]
 ) -> list[str]:
     """Write the FMU; lines that say what it is."""
-    from robodyn.fmi import write_fmu
-    from robodyn.fmi.exchange_checking import TOLERANCE
+    from robodyn.exchange.fmi import write_fmu
+    from robodyn.exchange.fmi.exchange_checking import TOLERANCE
 
     given = read_inputs(inputs)
     with writing(f"--to fmu: {path}", "fmi"):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from robodyn.analysis.fitting.experiments import Experiment
     from robodyn.analysis.fitting.fit import FitProgress
     from robodyn.analysis.fitting.result import Fit
-    from robodyn.model import Scenario
+    from robodyn.description.model import Scenario
 
 
 @app.command("fit")

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from robodyn.atomic import write_file
+from robodyn.base.atomic import write_file
+from robodyn.base.errors import ModelError
 from robodyn.cli.answers import answer, draw, writing
 from robodyn.cli.application import app, fail, messages
 from robodyn.cli.targets import load_single, read_data, read_settings, refuse_ending, seen_from
-from robodyn.errors import ModelError
 
 if TYPE_CHECKING:
-    from robodyn.model import Scenario
-    from robodyn.results import Run
+    from robodyn.computation.results import Run
+    from robodyn.description.model import Scenario
 
 
 @app.command("identify")
@@ -66,8 +66,8 @@ def write_numbers(
 ) -> None:
     """A scenario's file with new numbers over those of another, where one is asked for; those that were set for the
     computation are among them. One of the catalogue is written as a whole, or where it cannot be, its numbers alone."""
-    from robodyn.files.patching import patch_text
-    from robodyn.files.writing import scenario_text
+    from robodyn.description.files.patching import patch_text
+    from robodyn.description.files.writing import scenario_text
 
     if out is None:
         return

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from robodyn.atomic import write_file
+from robodyn.base.atomic import write_file
 from robodyn.cli.answers import writing
 from robodyn.cli.application import app, fail, output, print_json
 
 if TYPE_CHECKING:
-    from robodyn.robots import Robot
+    from robodyn.description.robots import Robot
 
 
 @app.command("import")
@@ -36,7 +36,7 @@ def import_file(
     ] = None,
 ) -> None:
     """Read a robot file, account for every element and attribute, and write it as an editable TOML file."""
-    from robodyn.robots import import_robot
+    from robodyn.description.robots import import_robot
 
     if embed and out is None:
         raise fail("--embed: copies meshes beside the TOML file; say --out FILE.toml")
@@ -68,11 +68,11 @@ def _write(robot: Robot, file: Path, out: Path | None, embed: bool, html: Path |
         if path is not None and path.exists() and path.samefile(file):
             raise fail(f"{option} {path}: is the robot's own file; name another one")
     if out is not None:
-        from robodyn.files.robot_files import write_robot
+        from robodyn.description.files.robot_files import write_robot
 
         written += write_robot(robot, out, embed)
     if html is not None:
-        from robodyn.reporting.balance_page import balance_page
+        from robodyn.presentation.reporting.balance_page import balance_page
 
         with writing(f"--html {html}"):
             write_file(html, balance_page(robot.sheet.to_plain()))

@@ -20,8 +20,8 @@ def show_info(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print versions and the cache of native code, or empty it."""
-    from robodyn.native import upkeep
-    from robodyn.native.cache import cache_folder
+    from robodyn.computation.native import upkeep
+    from robodyn.computation.native.cache import cache_folder
 
     folder = cache_folder()
     if clear:

@@ -8,7 +8,7 @@ import typer
 
 from robodyn.cli.application import app, fail, output, print_json
 from robodyn.cli.targets import load_single, read_pairs, split_names
-from robodyn.model.numbers import XYZ
+from robodyn.description.model.numbers import XYZ
 
 if TYPE_CHECKING:
     from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics, Posture
@@ -27,7 +27,7 @@ def show_kinematics(
 ) -> None:
     """Forward or inverse kinematics of a machine with closed loops, its branches, and how near it is to singular."""
     from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics
-    from robodyn.assembly import assemble
+    from robodyn.computation.assembly import assemble
 
     if (to is None) == (position is None):
         raise fail("--position, --to: give one of them: positions of the motors, or a place of the point")

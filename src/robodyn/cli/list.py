@@ -10,8 +10,8 @@ import typer
 from robodyn.cli.application import app, output, print_json
 
 if TYPE_CHECKING:
-    from robodyn.catalog import Maker
-    from robodyn.extensions import Extension
+    from robodyn.base.extensions import Extension
+    from robodyn.description.catalog import Maker
 
 
 @app.command("list")
@@ -20,7 +20,7 @@ def list_scenarios(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the scenarios of the catalogue, each with the package that brings it."""
-    from robodyn import catalog
+    from robodyn.description import catalog
 
     known = catalog.list_scenarios().items()
     rows: list[dict[str, Any]] = []
@@ -40,7 +40,7 @@ def list_scenarios(
 
 def _duration(name: str, found: Extension[Maker]) -> float | None:
     """How long a scenario lasts [s], as it is made; None, with a warning, where it cannot be."""
-    from robodyn import catalog
+    from robodyn.description import catalog
 
     try:
         return catalog.make_scenario(name, found).duration

@@ -40,7 +40,7 @@ def show_loops(
     """Cut each loop at a controller's output and print what it bears, all others closed, delays exact."""
     from robodyn.analysis.linear.loop_check import check_loops
     from robodyn.analysis.linear.loop_table import loop_table
-    from robodyn.assembly import assemble
+    from robodyn.computation.assembly import assemble
 
     refuse_other("--at", at, PLACES)
     system = assemble(load_single(scenario, setting))

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.base.errors import ModelError
 from robodyn.cli.answers import draw, drawing
 from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.cli.loops import tell_notes
 from robodyn.cli.targets import load_single, refuse_other
-from robodyn.errors import ModelError
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.modes import Mode, ModeSet
-    from robodyn.assembly import System
+    from robodyn.computation.assembly import System
 
 FRICTION = ("kept", "none")
 PLACES = ("equilibrium", "start")
@@ -38,7 +38,7 @@ def show_modes(
 ) -> None:
     """Linearise a scenario and print its modes: frequency, damping, and the states that take most part."""
     from robodyn.analysis.linear.modes import find_modes
-    from robodyn.assembly import assemble
+    from robodyn.computation.assembly import assemble
 
     refuse_other("--at", at, PLACES)
     refuse_other("--friction", friction, FRICTION)
@@ -65,7 +65,7 @@ def show_modes(
 
 def _animate(found: ModeSet, system: System, path: Path) -> None:
     from robodyn.analysis.linear.vibration import animate_modes
-    from robodyn.pages import write_modes
+    from robodyn.presentation.pages import write_modes
 
     with drawing(f"--html {path}"):
         write_modes(animate_modes(found, system), path)

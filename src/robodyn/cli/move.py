@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.base.errors import Flaw, ModelError
 from robodyn.cli.answers import drawing
 from robodyn.cli.application import app, fail, output, print_json
 from robodyn.cli.targets import load_single, read_pairs
-from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
-    from robodyn.commissioning import FastMove, Move
-    from robodyn.model import Scenario
-    from robodyn.paths import CartesianPath
+    from robodyn.analysis.commissioning import FastMove, Move
+    from robodyn.description.model import Scenario
+    from robodyn.description.paths import CartesianPath
 
 TURNS = ("rx", "ry", "rz")
 """How a tool of fewer than six joints may turn on its way."""
@@ -44,7 +44,7 @@ def move_robot(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Move joints, or a tool along a line or to poses; what hinders it is reported before anything runs."""
-    from robodyn.files import write_scenario
+    from robodyn.description.files import write_scenario
 
     if out is not None and out.exists():
         raise fail(f"--out {out}: is there already; name another file, or remove it")
@@ -60,7 +60,7 @@ def move_robot(
         assert along is not None
         found: Move = _move_fast(what, along, tool, speed, share, jerk, begin, plot, free)
     else:
-        from robodyn.commissioning import move
+        from robodyn.analysis.commissioning import move
 
         rests: dict[str, Any] = {"pause": 0.5 if pause is None else pause} if cube is not None else {}
         places = _read_places(to, what) if to else None
@@ -85,7 +85,7 @@ def _refuse_unused(used: bool, by: str, options: dict[str, Any]) -> None:
 def _read_path(
     what: Scenario, line: str | None, cube: float | None, plane: str, tool: str | None
 ) -> CartesianPath | None:
-    from robodyn.commissioning import cube_path, line_from
+    from robodyn.analysis.commissioning import cube_path, line_from
 
     if line is not None:
         return line_from(what, _read_line(line), tool)
@@ -103,13 +103,13 @@ def _move_fast(
     plot: Path | None,
     free: dict[str, Any],
 ) -> FastMove:
-    from robodyn.commissioning import move_fast
+    from robodyn.analysis.commissioning import move_fast
 
     given = {"top_speed": speed, "share": share, "jerk": jerk}
     limits: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     found = move_fast(what, along, tool=tool, begin=begin, **limits, **free)
     if plot is not None:
-        from robodyn.reporting.fast_path import plot_fast_move
+        from robodyn.presentation.reporting.fast_path import plot_fast_move
 
         with drawing(f"--plot {plot}"):
             plot_fast_move(found, plot)
@@ -118,7 +118,7 @@ def _move_fast(
 
 def _fast_figures(found: Move) -> dict[str, float]:
     """Beside the duration of a fast move: the fastest trapezoid's, and the largest share of any limit."""
-    from robodyn.commissioning import FastMove
+    from robodyn.analysis.commissioning import FastMove
 
     if not isinstance(found, FastMove):
         return {}
@@ -150,7 +150,7 @@ def _read_line(text: str) -> list[float]:
 
 def _read_places(pairs: list[str], what: Scenario) -> dict[str, float]:
     """Positions of joints, with units where wished; who moves them says which joints there are."""
-    from robodyn.files.units import read_quantity
+    from robodyn.description.files.units import read_quantity
 
     units = what.state_units()
     return read_pairs("to", pairs, lambda name, text: read_quantity(text, units.get(f"{name}.position", ""), bare=True))

@@ -18,7 +18,7 @@ def write_new(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write a small commented scenario that runs as it is; no file is overwritten."""
-    from robodyn.files.starters import starter_titles, write_starter
+    from robodyn.description.files.starters import starter_titles, write_starter
 
     if list_kinds:
         titles = starter_titles()

@@ -15,8 +15,8 @@ from robodyn.cli.run import announce, end_unless_ok, errors_as_json, prepare_fol
 from robodyn.cli.targets import load_single, name_results
 
 if TYPE_CHECKING:
-    from robodyn.perturbation import Comparison, Convergence, Perturbed
-    from robodyn.results import Run
+    from robodyn.computation.perturbation import Comparison, Convergence, Perturbed
+    from robodyn.computation.results import Run
 
 
 @app.command("perturb")
@@ -61,8 +61,8 @@ def _read_counts(text: str | None) -> list[int]:
 
 def _make_ready(what: Any, points: int | None, file: Path | None) -> Perturbed:
     """The scenario near its nominal motion, which is read from a file, or computed and kept there."""
-    from robodyn.perturbation import Perturbed, load_nominal, save_nominal
-    from robodyn.perturbation.nominal import POINTS
+    from robodyn.computation.perturbation import Perturbed, load_nominal, save_nominal
+    from robodyn.computation.perturbation.nominal import POINTS
 
     if file is not None and file.exists():
         read = load_nominal(file)
@@ -78,9 +78,9 @@ def _make_ready(what: Any, points: int | None, file: Path | None) -> Perturbed:
 
 
 def _compare(near: Perturbed, run: Run, signals: list[str]) -> Comparison:
-    from robodyn.perturbation import Comparison, compare_runs
-    from robodyn.perturbation.comparison import choose_signals
-    from robodyn.simulation import simulate
+    from robodyn.computation.perturbation import Comparison, compare_runs
+    from robodyn.computation.perturbation.comparison import choose_signals
+    from robodyn.computation.simulation import simulate
 
     with SimulationProgress(near.scenario.duration) as progress:
         nonlinear = simulate(near.scenario, near.solver, progress=progress, on_compile=announce)
@@ -89,7 +89,7 @@ def _compare(near: Perturbed, run: Run, signals: list[str]) -> Comparison:
 
 
 def _converge(what: Any, counts: list[int], signals: list[str]) -> Convergence:
-    from robodyn.perturbation import find_convergence
+    from robodyn.computation.perturbation import find_convergence
 
     return find_convergence(what, counts, signals=signals)
 

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from robodyn.base.errors import nearest
 from robodyn.cli.answers import drawing
 from robodyn.cli.application import app, fail, report_files
 from robodyn.cli.targets import read_data
-from robodyn.errors import nearest
 
 Picture = tuple[str, Callable[[Path], None]]
 
@@ -50,7 +50,7 @@ def plot_runs(
 
 def _plot_study(name: str, out: Path | None, as_json: bool) -> None:
     """Draw the pictures and pages of a study into a folder."""
-    from robodyn.studies import INSTALL, list_studies
+    from robodyn.presentation.studies import INSTALL, list_studies
 
     known = list_studies()
     if name not in known:
@@ -76,7 +76,7 @@ def _pictures(
     units: list[str],
 ) -> list[Picture]:
     """What the options ask for: a word for the file name, and the call that writes the picture."""
-    from robodyn.reporting import plot_path, plot_phase, plot_signals
+    from robodyn.presentation.reporting import plot_path, plot_phase, plot_signals
 
     pictures: list[Picture] = []
     if against is not None:

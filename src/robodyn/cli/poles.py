@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.base.errors import nearest
 from robodyn.cli.answers import draw
 from robodyn.cli.application import app, fail, output, print_json
 from robodyn.cli.loops import tell_notes
 from robodyn.cli.targets import load_single, refuse_other, split_names
-from robodyn.errors import nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +41,7 @@ def show_poles(
     from robodyn.analysis.linear.linearisation import linearise
     from robodyn.analysis.linear.subspaces import find_hidden_poles
     from robodyn.analysis.linear.zeros import find_cancelled_pairs, find_zeros
-    from robodyn.assembly import assemble
+    from robodyn.computation.assembly import assemble
 
     refuse_other("--at", at, PLACES)
     system = assemble(load_single(scenario, setting))

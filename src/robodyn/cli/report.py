@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.base.errors import Flaw, ModelError
 from robodyn.cli.answers import writing
 from robodyn.cli.application import app, fail, report_files
 from robodyn.cli.report_parts import analyse, read_note_file, read_parts, refuse_idle
 from robodyn.cli.sweep import trace_varied
 from robodyn.cli.targets import load_run, load_scenario, load_single, read_settings
-from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
-    from robodyn.assembly import System
-    from robodyn.model import Scenario
-    from robodyn.results import Run
+    from robodyn.computation.assembly import System
+    from robodyn.computation.results import Run
+    from robodyn.description.model import Scenario
 
 EXAGGERATE = "How many times too large deformations are drawn at first."
 MESH_BUDGET = "Megabytes that meshes may take in the page; they are made coarser until they fit."
@@ -44,7 +44,7 @@ def report_runs(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write one self-contained HTML page: summary, plots, 3-D replay, events, parameters, provenance."""
-    from robodyn.pages import write_report
+    from robodyn.presentation.pages import write_report
 
     _check_out(out, runs)
     asked = read_parts(parts)
@@ -82,7 +82,7 @@ def _check_out(out: Path, runs: list[str]) -> None:
 
 def _make_live(runs: list[str], sliders: list[str], setting: list[str]) -> Any:
     """The only scenario as a model that the page simulates."""
-    from robodyn.codegen import make_live
+    from robodyn.exchange.codegen import make_live
 
     if len(runs) > 1:
         raise fail(f"--live: a page simulates one scenario, not {len(runs)}")
@@ -106,7 +106,7 @@ def _find_run(what: str, setting: list[str], system: System | None) -> Run:
             flaws = [Flaw(f"--set {pair}", f"{what} is a run, not a scenario", "name its scenario") for pair in setting]
             raise ModelError(flaws)
         return load_run(what)
-    from robodyn.simulation import simulate
+    from robodyn.computation.simulation import simulate
 
     if system is not None:
         return simulate(system)

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from robodyn.base.errors import Flaw, ModelError
 from robodyn.cli.application import fail
-from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
-    from robodyn.assembly import System
-    from robodyn.reporting.displays import Display
+    from robodyn.computation.assembly import System
+    from robodyn.presentation.reporting.displays import Display
 
 PARTS = ("loops", "modes", "sweep", "budget", "sheet")
 
@@ -39,7 +39,7 @@ def analyse(system: System, parts: list[str], vary: list[str], random: list[str]
     Args:
         vary, random: what a sweep varies, and what differs from cycle to cycle on a sheet.
     """
-    from robodyn.reporting import to_section
+    from robodyn.presentation.reporting import to_section
 
     makers = {"loops": _loops, "modes": _modes, "budget": _budget}
     drawn = {"sweep": _sweep, "sheet": _sheet}
@@ -51,8 +51,8 @@ def analyse(system: System, parts: list[str], vary: list[str], random: list[str]
 
 
 def _read_varied(system: System, vary: list[str], random: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    from robodyn.base.errors import FlawList
     from robodyn.cli.sweep import read_varied
-    from robodyn.errors import FlawList
 
     flaws = FlawList()
     name = system.scenario.name
@@ -63,7 +63,7 @@ def _read_varied(system: System, vary: list[str], random: list[str]) -> tuple[di
 
 def read_note_file(path: Path) -> dict[str, Any]:
     """A text as a section of the page."""
-    from robodyn.pages import read_note
+    from robodyn.presentation.pages import read_note
 
     try:
         return read_note(path.read_text(encoding="utf-8"))
@@ -75,14 +75,14 @@ def read_note_file(path: Path) -> dict[str, Any]:
 
 def _loops(system: System) -> Display:
     from robodyn.analysis.linear.loop_table import loop_table
-    from robodyn.reporting.shown import show_loops
+    from robodyn.presentation.reporting.shown import show_loops
 
     return show_loops(loop_table(system))
 
 
 def _modes(system: System) -> Display:
     from robodyn.analysis.linear.modes import find_modes
-    from robodyn.reporting.shown import show_modes
+    from robodyn.presentation.reporting.shown import show_modes
 
     try:
         return show_modes(find_modes(system, at="equilibrium"))
@@ -93,14 +93,14 @@ def _modes(system: System) -> Display:
 
 def _budget(system: System) -> Display:
     from robodyn.analysis.budget.split import split_deviation
-    from robodyn.reporting.shown import show_budget
+    from robodyn.presentation.reporting.shown import show_budget
 
     return show_budget(split_deviation(system))
 
 
 def _sheet(system: System, vary: dict[str, Any], random: dict[str, Any]) -> Display:
     from robodyn.analysis.accuracy.sheet import make_sheet
-    from robodyn.reporting.shown import show_sheet
+    from robodyn.presentation.reporting.shown import show_sheet
 
     return show_sheet(make_sheet(system, random))
 
@@ -108,7 +108,7 @@ def _sheet(system: System, vary: dict[str, Any], random: dict[str, Any]) -> Disp
 def _sweep(system: System, vary: dict[str, Any], random: dict[str, Any]) -> Display:
     from robodyn.analysis.sweeps.plan import plan_sweep
     from robodyn.analysis.sweeps.runner import run_sweep
-    from robodyn.reporting.shown import show_sweep
+    from robodyn.presentation.reporting.shown import show_sweep
 
     if not vary and not random:
         raise fail("--with sweep: say what is varied: --vary NAME=FIRST:LAST:COUNT or --random NAME=scale:0.9:1.1")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from robodyn.base.waiting import quietly
 from robodyn.cli.answers import writing
 from robodyn.cli.application import app, fail, messages, output, print_json
-from robodyn.waiting import quietly
 
 if TYPE_CHECKING:
-    from robodyn.studies import PublishedValue, Study
+    from robodyn.presentation.studies import PublishedValue, Study
 
 NOT_REPRODUCED = 1
 
@@ -27,7 +27,7 @@ def reproduce_study(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run a study and print its published figures beside ours; exit code 1 if one is out."""
-    from robodyn.studies import find_study
+    from robodyn.presentation.studies import find_study
 
     chosen = find_study(study)
     if part and page is not None:
@@ -59,7 +59,7 @@ def _choose_parts(study: Study, words: list[str]) -> list[str]:
 
 
 def _write_page(study: Study, figures: list[PublishedValue], folder: Path) -> None:
-    from robodyn.studies import write_overview, write_page
+    from robodyn.presentation.studies import write_overview, write_page
 
     with writing(f"--page {folder}"):
         path = write_page(study, figures, folder)
@@ -77,7 +77,7 @@ def _print(figure: PublishedValue) -> None:
 
 
 def _sum_up(figures: list[PublishedValue]) -> None:
-    from robodyn.studies import describe_counts
+    from robodyn.presentation.studies import describe_counts
 
     for line in describe_counts(figures):
         output.print(line)

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.base.errors import Flaw, ModelError
 from robodyn.cli.answers import needing, writing
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
 from robodyn.cli.loops import warn
 from robodyn.cli.progress import SimulationProgress
 from robodyn.cli.targets import load_scenario, name_results, phases_of, read_pairs, read_settings, require_file
-from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
-    from robodyn.assembly import System
-    from robodyn.model import Recording, Scenario
-    from robodyn.results import Outcome, Run
-    from robodyn.simulation import CompiledSystem
+    from robodyn.computation.assembly import System
+    from robodyn.computation.results import Outcome, Run
+    from robodyn.computation.simulation import CompiledSystem
+    from robodyn.description.model import Recording, Scenario
 
 REFUSED = "has no effect on an FMU, which has its own solver"
 REMEDY = "leave it out; --set, --duration, --step, --rtol, --signal, --signals, --out and --json have"
@@ -66,7 +66,7 @@ def run_scenario(
     given = {key: value for key, value in settings.items() if value is not None}
     ready, recording = _compile(phases_of(what), given, rate, signal)
     systems = [compiled.system for compiled in ready]
-    from robodyn.model.controllers import has_loops
+    from robodyn.description.model.controllers import has_loops
 
     unstable: list[str] = []
     if loop_check and any(has_loops(system.scenario.machine) for system in systems):
@@ -113,7 +113,7 @@ def run_unit(
     as_json: bool,
 ) -> None:
     """Simulate one FMU by itself."""
-    from robodyn.fmi import plan_experiment, simulate_fmu
+    from robodyn.exchange.fmi import plan_experiment, simulate_fmu
 
     settings: dict[str, Any] = {"parameters": read_pairs("set", setting, lambda _, text: text), "signals": signal}
     settings |= {"duration": duration, "step": step, "tolerance": tolerance}
@@ -145,7 +145,7 @@ def prepare_folder(out: Path) -> Path:
 
 def save_run(done: Run, path: Path) -> None:
     """Write a run to its file, or say why not."""
-    from robodyn.results import save
+    from robodyn.computation.results import save
 
     with writing(str(path)):
         save(done, path)
@@ -153,7 +153,7 @@ def save_run(done: Run, path: Path) -> None:
 
 def _find_limit_warnings(systems: Sequence[System]) -> list[str]:
     """Sentences on references that leave joints' limits; runs keep them too."""
-    from robodyn.simulation.reference_limits import find_reference_warnings
+    from robodyn.computation.simulation.reference_limits import find_reference_warnings
 
     return [sentence for system in systems for sentence in find_reference_warnings(system)]
 
@@ -162,8 +162,8 @@ def _compile(
     phases: Sequence[Scenario], settings: dict[str, Any], rate: float | None, signals: list[str] | None
 ) -> tuple[list[CompiledSystem], Recording]:
     """Everything that is checked and run, traced at most once; and what is recorded of it."""
-    from robodyn.model.solver import ADAPTIVE_ONLY, Solver, is_adaptive
-    from robodyn.simulation.system_cache import compile_scenario
+    from robodyn.computation.simulation.system_cache import compile_scenario
+    from robodyn.description.model.solver import ADAPTIVE_ONLY, Solver, is_adaptive
 
     first = phases[0]
     recording = first.recording
@@ -181,9 +181,9 @@ def _compile(
 
 
 def _simulate(what: Any, ready: Sequence[CompiledSystem], recording: Recording, certify: bool) -> Run:
-    from robodyn.simulation import simulate
-    from robodyn.simulation.compiled import Phases
-    from robodyn.simulation.system_cache import keep
+    from robodyn.computation.simulation import simulate
+    from robodyn.computation.simulation.compiled import Phases
+    from robodyn.computation.simulation.system_cache import keep
 
     target = ready[0] if len(ready) == 1 else Phases(what, tuple(ready))
     with SimulationProgress(what.duration) as progress:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from robodyn.base.errors import nearest
 from robodyn.cli.application import app, fail, print_json
-from robodyn.errors import nearest
 
 
 @app.command("schema")
@@ -16,7 +16,7 @@ def schema(
 ) -> None:
     """Print the JSON Schema of scenario files, by which editors complete and check TOML, or of a command's output."""
     if command is None:
-        from robodyn.files.schema import make_schema
+        from robodyn.description.files.schema import make_schema
 
         print_json(make_schema())
         return

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from robodyn.base.errors import FlawList
 from robodyn.cli.answers import drawing
 from robodyn.cli.application import app, messages, output, print_json
 from robodyn.cli.sweep import read_varied, trace_varied
 from robodyn.cli.targets import load_single, refuse_ending, refuse_other
-from robodyn.errors import FlawList
 
 if TYPE_CHECKING:
     from robodyn.analysis.accuracy.sheet import Sheet
@@ -42,7 +42,7 @@ def sheet(
         refuse_ending("--out", path, *ENDINGS)
     found = _make(scenario, random or [], setting, deviation, band, seed, budget, workers)
     for path in out or []:
-        from robodyn.reporting.accuracy_sheet import write_sheet
+        from robodyn.presentation.reporting.accuracy_sheet import write_sheet
 
         with drawing(f"--out {path}"):
             write_sheet(found, path)
@@ -64,8 +64,8 @@ def _make(
     workers: int | None,
 ) -> Sheet:
     from robodyn.analysis.accuracy.sheet import make_sheet
-    from robodyn.files.units import read_quantity
-    from robodyn.units import UnitError
+    from robodyn.base.units import UnitError
+    from robodyn.description.files.units import read_quantity
 
     what = load_single(source, changes)
     flaws = FlawList()
@@ -81,7 +81,7 @@ def _make(
 
 
 def _print(found: Sheet) -> None:
-    from robodyn.reporting.accuracy_sheet import sheet_lines
+    from robodyn.presentation.reporting.accuracy_sheet import sheet_lines
 
     for line in sheet_lines(found, causes=3):
         output.print(line)

@@ -26,7 +26,7 @@ def show_run(
         raise fail("--signal chooses what is plotted: give --png FILE too")
     draw("--png", png, lambda reporting, path: reporting.plot_signals(found, signal, path))
     if as_json:
-        from robodyn.results.record import to_record
+        from robodyn.computation.results.record import to_record
 
         print_json(to_record(found))
         return

@@ -52,7 +52,7 @@ def step(
     names = [Path(one).stem for one in what]
     rows = [_figures(name, *pair, within, model) for name, pair, model in zip(names, found, linear, strict=True)]
     if plot is not None:
-        from robodyn.reporting.step_response import plot_responses
+        from robodyn.presentation.reporting.step_response import plot_responses
 
         with drawing(f"--plot {plot}"):
             plot_responses([response for response, _ in found], plot, labels=names)
@@ -77,7 +77,7 @@ def _answer(
     from robodyn.analysis.linear.loop_gain import respond_held_step
     from robodyn.analysis.linear.responses import choose_times, respond_to_step
     from robodyn.analysis.linear.sampling import linearise_sampled
-    from robodyn.assembly import assemble
+    from robodyn.computation.assembly import assemble
 
     if target is None:
         raise fail(f"--target: say what jumps in {source}")

@@ -11,7 +11,7 @@ from robodyn.cli.targets import load_scenario, require_file
 from robodyn.cli.view import serve_until_interrupted
 
 if TYPE_CHECKING:
-    from robodyn.studio import StudioServer
+    from robodyn.presentation.studio import StudioServer
 
 
 @app.command("studio")
@@ -35,10 +35,10 @@ def studio(
 def _serve(scenario: str, port: int | None) -> StudioServer:
     """The server; unless a port is asked for, at this scenario's last address, where open pages look for it."""
     try:
-        from robodyn.studio import Source, StudioServer
+        from robodyn.presentation.studio import Source, StudioServer
     except ImportError as error:
         raise fail(f"the studio needs {error.name}: pip install 'robodyn[studio]'") from error
-    from robodyn.studio.address import keep_address, last_address
+    from robodyn.presentation.studio.address import keep_address, last_address
 
     if port is not None and not 0 <= port < 1 << 16:
         raise fail(f"--port {port}: must be from 0 to 65535")

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.base.errors import FlawList, ModelError
 from robodyn.cli.answers import needing, writing
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
 from robodyn.cli.loops import warn
 from robodyn.cli.progress import Bar
 from robodyn.cli.targets import load_single, name_results, read_pairs, read_settings, split_names, written_units
-from robodyn.errors import FlawList, ModelError
 
 if TYPE_CHECKING:
     from robodyn.analysis.sweeps.plan import SweepPlan
     from robodyn.analysis.sweeps.progress import SweepProgress
     from robodyn.analysis.sweeps.table import SweepTable
-    from robodyn.assembly import System
-    from robodyn.model import Number, Scenario
+    from robodyn.computation.assembly import System
+    from robodyn.description.model import Number, Scenario
 
 
 BETWEEN_LINES = 60.0
@@ -107,7 +107,7 @@ def sweep(
 
 def _find_start_warnings(plan: SweepPlan) -> list[str]:
     """Sentences on a given start that does not fit the smallest or largest of a varied number."""
-    from robodyn.simulation.start_fit import check_starts
+    from robodyn.computation.simulation.start_fit import check_starts
 
     if plan.scenario.initialisation != "given":
         return []
@@ -193,7 +193,7 @@ def _read(
 ) -> dict[str, Any]:
     """Options `key=text` as key -> what the text means, in the unit the numbers of the key share."""
     from robodyn.analysis.sweeps.numbers import match_numbers
-    from robodyn.units import UnitError
+    from robodyn.base.units import UnitError
 
     found: dict[str, Any] = {}
     for pair in pairs:
@@ -249,9 +249,9 @@ def _connect(on: str, workers: int | None) -> Any:
 def _read_limits(plan: SweepPlan, pairs: list[str]) -> dict[str, float]:
     """Options `measure=value` as limits in the measures' units, with every problem."""
     from robodyn.analysis.sweeps.yields import check_drawn
-    from robodyn.errors import nearest
-    from robodyn.files.units import read_quantity
-    from robodyn.units import UnitError
+    from robodyn.base.errors import nearest
+    from robodyn.base.units import UnitError
+    from robodyn.description.files.units import read_quantity
 
     flaws = FlawList()
     units = {measure.name: measure.unit for measure in plan.measures}
@@ -271,7 +271,7 @@ def _read_limits(plan: SweepPlan, pairs: list[str]) -> dict[str, float]:
 def _draw(table: SweepTable, folder: Path, limits: Mapping[str, float]) -> list[Path]:
     """Pictures of all measures and curves; without a plotting library there are none, and a word about it."""
     try:
-        from robodyn.reporting.sweeps import plot_sweep
+        from robodyn.presentation.reporting.sweeps import plot_sweep
 
         return plot_sweep(table, folder, limits)
     except ImportError as error:

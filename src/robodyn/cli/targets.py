@@ -8,13 +8,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.units import UnitError
 from robodyn.cli.application import fail, messages
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.units import UnitError
 
 if TYPE_CHECKING:
-    from robodyn.model import Number, Scenario, ScenarioSequence
-    from robodyn.results import Run
+    from robodyn.computation.results import Run
+    from robodyn.description.model import Number, Scenario, ScenarioSequence
 
 T = TypeVar("T")
 ROBOTS = (".urdf", ".xacro", ".sdf", ".mjcf", ".xml")
@@ -33,17 +33,17 @@ def load_scenario(what: str) -> Scenario | ScenarioSequence:
     if (kind := _other_kind(Path(what))) is not None:
         raise fail(f"{what} is {kind[0]}, not a scenario: {kind[1]}")
     if what.endswith(".toml") or Path(what).is_file():
-        from robodyn.files import read_scenario
+        from robodyn.description.files import read_scenario
 
         return read_scenario(what)
-    from robodyn.catalog import find_scenario
+    from robodyn.description.catalog import find_scenario
 
     return find_scenario(what)
 
 
 def _load_robot(path: Path) -> Scenario:
     """A robot left to itself; what was assumed is said."""
-    from robodyn.robots import import_robot
+    from robodyn.description.robots import import_robot
 
     robot = import_robot(path)
     scenario = robot.scenario()
@@ -67,7 +67,7 @@ def require_file(what: str) -> None:
     if path.exists() or not (path.suffix or path.name != what):
         return
     if path.suffix != ".toml":
-        from robodyn.catalog import list_scenarios
+        from robodyn.description.catalog import list_scenarios
 
         # Numbers among its options have points, as endings have.
         if what.partition(":")[0] in list_scenarios():
@@ -111,14 +111,14 @@ def name_results(source: str, what: Scenario | ScenarioSequence) -> str:
 
 def phases_of(what: Scenario | ScenarioSequence) -> tuple[Scenario, ...]:
     """The scenarios of a sequence, or the one scenario."""
-    from robodyn.model import ScenarioSequence
+    from robodyn.description.model import ScenarioSequence
 
     return what.phases if isinstance(what, ScenarioSequence) else (what,)
 
 
 def load_run(path: str) -> Run:
     """A run from its file."""
-    from robodyn.results import RunFileError, load
+    from robodyn.computation.results import RunFileError, load
 
     try:
         return load(path)
@@ -150,7 +150,7 @@ def written_units(source: str, known: Mapping[str, Number]) -> dict[str, str]:
     """Units other than of SI that a scenario's file gives its numbers in; none for others, which are in SI."""
     if not Path(source).is_file() or Path(source).suffix.lower() in ROBOTS:
         return {}
-    from robodyn.files.written_units import find_written_units
+    from robodyn.description.files.written_units import find_written_units
 
     return find_written_units(source, known)
 
@@ -162,7 +162,7 @@ def read_settings(pairs: list[str], what: Scenario | ScenarioSequence, source: s
     Args:
         source: name or file of the scenario; a number that the file gives in degrees must have a unit here too.
     """
-    from robodyn.files.units import read_quantity
+    from robodyn.description.files.units import read_quantity
 
     known = what.numbers()
     starts = {f"initial.{name}": unit for name, unit in phases_of(what)[0].state_units().items()}

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robodyn.base.errors import FlawList
 from robodyn.cli.answers import answer, draw
 from robodyn.cli.application import INTERRUPTED, app, messages
 from robodyn.cli.fit import read_bounds
 from robodyn.cli.identify import write_numbers
 from robodyn.cli.sweep import read_varied, trace_varied
 from robodyn.cli.targets import load_single, refuse_ending, split_names
-from robodyn.errors import FlawList
 
 if TYPE_CHECKING:
     from robodyn.analysis.tuning.result import Tuning
     from robodyn.analysis.tuning.tune import TuneProgress
-    from robodyn.assembly import System
+    from robodyn.computation.assembly import System
 
 
 @app.command("tune")
@@ -70,7 +70,7 @@ def tune(
 
 
 def _read_place(text: str) -> str | float:
-    from robodyn.files.units import is_quantity, read_quantity
+    from robodyn.description.files.units import is_quantity, read_quantity
 
     return read_quantity(text, "s", bare=True) if is_quantity(text) else text
 

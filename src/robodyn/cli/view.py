@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from robodyn.base.errors import ModelError
 from robodyn.cli.answers import writing
 from robodyn.cli.application import app, fail, output, report_files
 from robodyn.cli.report import EXAGGERATE, MESH_BUDGET, name_runs
 from robodyn.cli.targets import ROBOTS, load_run, load_scenario, phases_of
-from robodyn.errors import ModelError
 
 if TYPE_CHECKING:
-    from robodyn.model import Scenario
-    from robodyn.pages import PageServer
-    from robodyn.studio import StudioServer
+    from robodyn.description.model import Scenario
+    from robodyn.presentation.pages import PageServer
+    from robodyn.presentation.studio import StudioServer
 
 
 @app.command("view")
@@ -49,7 +49,7 @@ def view(
     except ValueError as error:
         raise fail(error) from error
     if out is not None:
-        from robodyn.pages.page import write_page
+        from robodyn.presentation.pages.page import write_page
 
         with writing(f"--out {out}"):
             write_page(page, out)
@@ -57,7 +57,7 @@ def view(
             webbrowser.open(out.resolve().as_uri())
         report_files([out], as_json)
     else:
-        from robodyn.pages import PageServer
+        from robodyn.presentation.pages import PageServer
 
         with PageServer(page) as server:
             serve_until_interrupted(server, browser)
@@ -80,19 +80,19 @@ def _check_options(
 
 
 def _run_page(files: list[str], exaggerate: float, mesh_budget: float) -> str:
-    from robodyn.pages import make_page
+    from robodyn.presentation.pages import make_page
 
     runs = [load_run(file) for file in files]
     return make_page(runs, labels=name_runs(files), exaggerate=exaggerate, mesh_budget=mesh_budget)
 
 
 def _machine_page(what: str, base: str | None, search: list[Path], mesh_budget: float) -> str:
-    from robodyn.model.describe import describe
-    from robodyn.pages import make_view
+    from robodyn.description.model.describe import describe
+    from robodyn.presentation.pages import make_view
 
     notes: list[str] = []
     if Path(what).suffix.lower() in ROBOTS and Path(what).is_file():
-        from robodyn.robots import import_robot
+        from robodyn.description.robots import import_robot
 
         # Joints that move nothing with inertia are joints to look at, too.
         robot = import_robot(what, base, search, keep_massless=True)
@@ -109,8 +109,8 @@ def _find_start(scenario: Scenario) -> tuple[dict[str, float], list[str]]:
         return dict(scenario.start_values), []
     import numpy as np
 
-    from robodyn.assembly import assemble
-    from robodyn.simulation.starting import search_start
+    from robodyn.computation.assembly import assemble
+    from robodyn.computation.simulation.starting import search_start
 
     try:
         system = assemble(scenario)

@@ -12,10 +12,10 @@ from functools import cache
 import numpy as np
 
 from robodyn.analysis import Kinetics
-from robodyn.assembly import assemble
-from robodyn.catalog import cartesian_pendulum
-from robodyn.simulation import simulate
-from robodyn.studies import Kind, PublishedValue, above, below
+from robodyn.computation.assembly import assemble
+from robodyn.computation.simulation import simulate
+from robodyn.description.catalog import cartesian_pendulum
+from robodyn.presentation.studies import Kind, PublishedValue, above, below
 from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY
 from robodyn_studies.catalog.delta_robot import ARMS, delta_fall
 from robodyn_studies.constraints_runs import OWN, STUDY

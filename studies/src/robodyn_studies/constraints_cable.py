@@ -13,10 +13,10 @@ from functools import cache
 import numpy as np
 
 from robodyn.analysis import LinearModel, Mode, ModeSet, close_with_lead, design_lead, find_modes, linearise
-from robodyn.assembly import assemble
-from robodyn.results import Run
-from robodyn.simulation import CompiledSystem, compile_system, simulate
-from robodyn.studies import Kind, PublishedValue, above, below
+from robodyn.computation.assembly import assemble
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import CompiledSystem, compile_system, simulate
+from robodyn.presentation.studies import Kind, PublishedValue, above, below
 from robodyn_studies.catalog import Cable, CableControl, cable_probe, cable_sway
 from robodyn_studies.catalog.cable import STANDARD
 from robodyn_studies.constraints_runs import OWN, STUDY

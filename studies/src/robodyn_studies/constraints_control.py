@@ -12,10 +12,10 @@ import numpy as np
 from scipy.optimize import fsolve
 
 from robodyn import MachineDynamics
-from robodyn.model import Solver
-from robodyn.results import Run
-from robodyn.simulation import simulate
-from robodyn.studies import PublishedValue, above, below
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Solver
+from robodyn.presentation.studies import PublishedValue, above, below
 from robodyn_studies.catalog import delta_linearised, delta_pid, delta_tracking
 from robodyn_studies.catalog.delta_control import PLACE_LOOP
 from robodyn_studies.catalog.delta_parameters import FITTED

@@ -9,9 +9,9 @@ from functools import cache
 import numpy as np
 
 from robodyn.analysis import ParallelKinematics, WorkspaceMap, find_trim, map_workspace, point_outwards
-from robodyn.results import Run
-from robodyn.simulation import simulate
-from robodyn.studies import Kind, PublishedValue, below
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.presentation.studies import Kind, PublishedValue, below
 from robodyn_studies.catalog import delta_fall, delta_machine, delta_pair, delta_rods
 from robodyn_studies.catalog.delta_pair import BEAM_MASS
 from robodyn_studies.catalog.delta_parameters import AUTONOX, FITTED

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.reporting import (
+from robodyn.presentation.reporting import (
     COLOURS,
     LINE_WIDTH,
     empty_figure,

@@ -24,8 +24,8 @@ from robodyn.analysis import (
     reduce_constraints,
     truncate,
 )
-from robodyn.assembly import assemble
-from robodyn.studies import Kind, PublishedValue, below
+from robodyn.computation.assembly import assemble
+from robodyn.presentation.studies import Kind, PublishedValue, below
 from robodyn_studies.catalog import delta_hold, delta_stand
 from robodyn_studies.catalog.delta_parameters import AUTONOX, FITTED, DeltaRobot
 from robodyn_studies.catalog.delta_robot import ARMS, MOTORS

@@ -11,11 +11,11 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.catalog import cartesian_pendulum, four_bars
-from robodyn.model import ConstraintMethod
-from robodyn.results import Run
-from robodyn.simulation import simulate
-from robodyn.studies import Kind, PublishedValue, below
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.description.catalog import cartesian_pendulum, four_bars
+from robodyn.description.model import ConstraintMethod
+from robodyn.presentation.studies import Kind, PublishedValue, below
 from robodyn_studies.catalog import andrews, andrews_max_error
 from robodyn_studies.constraints_runs import FINE, OWN, POLE, swing_exactly
 

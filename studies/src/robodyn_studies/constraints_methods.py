@@ -15,12 +15,12 @@ import numpy as np
 from scipy.special import ellipk
 
 from robodyn.analysis import hamiltonian_system, simulate_symplectic
-from robodyn.assembly import assemble
-from robodyn.catalog import cartesian_pendulum, pendulum
-from robodyn.model import ConstraintMethod, Recording, Scenario, Solver
-from robodyn.results import Run
-from robodyn.simulation import simulate
-from robodyn.studies import Kind, PublishedValue, above, below
+from robodyn.computation.assembly import assemble
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.description.catalog import cartesian_pendulum, pendulum
+from robodyn.description.model import ConstraintMethod, Recording, Scenario, Solver
+from robodyn.presentation.studies import Kind, PublishedValue, above, below
 from robodyn_studies.catalog import delta_fall
 from robodyn_studies.catalog.delta_parameters import FITTED
 from robodyn_studies.catalog.delta_robot import MOTORS

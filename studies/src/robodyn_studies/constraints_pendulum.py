@@ -16,12 +16,12 @@ from robodyn.analysis import (
     reduce_constraints,
     truncate,
 )
-from robodyn.assembly import System, assemble
-from robodyn.catalog import breaking_pendulum, cartesian_pendulum
-from robodyn.model import Block, ConstraintMethod, Scenario, Solver
-from robodyn.results import Run
-from robodyn.simulation import close_constraints, simulate
-from robodyn.studies import Kind, PublishedValue, above, below
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import close_constraints, simulate
+from robodyn.description.catalog import breaking_pendulum, cartesian_pendulum
+from robodyn.description.model import Block, ConstraintMethod, Scenario, Solver
+from robodyn.presentation.studies import Kind, PublishedValue, above, below
 from robodyn_studies.catalog import delta_fall
 from robodyn_studies.catalog.delta_robot import MOTORS, symmetric_pose
 from robodyn_studies.constraints_runs import (

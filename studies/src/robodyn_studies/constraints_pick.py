@@ -13,9 +13,9 @@ from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
 
 from robodyn import MachineDynamics
-from robodyn.results import Run
-from robodyn.simulation import simulate
-from robodyn.studies import PublishedValue, above, below
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.presentation.studies import PublishedValue, above, below
 from robodyn_studies.catalog import delta_rods_pick, delta_stack, delta_tracking
 from robodyn_studies.catalog.delta_control import MOTOR, VOLTAGE_LIMIT
 from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.reporting import plot_pole_path, plot_pole_zeros, plot_workspace
-from robodyn.studies import Picture
+from robodyn.presentation.reporting import plot_pole_path, plot_pole_zeros, plot_workspace
+from robodyn.presentation.studies import Picture
 from robodyn_studies import constraints_drawings as drawings
 from robodyn_studies.constraints_delta import workspace
 from robodyn_studies.constraints_linear import full_model, pole_path

@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 from scipy.special import ellipj, ellipk, ellipkinc
 
-from robodyn.assembly import System, assemble
-from robodyn.catalog import breaking_pendulum, cartesian_pendulum
-from robodyn.model import ConstraintMethod, Solver
-from robodyn.results import Run
-from robodyn.simulation import simulate
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.description.catalog import breaking_pendulum, cartesian_pendulum
+from robodyn.description.model import ConstraintMethod, Solver
 from robodyn_studies.catalog.delta_robot import delta_hold
 
 STUDY = "study of Baumgarte's method in Modelica"

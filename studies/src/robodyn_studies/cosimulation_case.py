@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.cosimulation import Connection, CosimSettings, CosimulationRun, ScenarioUnit, cosimulate
-from robodyn.results import Run
-from robodyn.simulation import simulate
+from robodyn.computation.cosimulation import Connection, CosimSettings, CosimulationRun, ScenarioUnit, cosimulate
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
 from robodyn_studies.catalog.space_case import COUPLINGS, HEIGHT, PORT, space_case, space_case_sides
 
 DISTANCE, FORCE = "touch.gap", "touch.force.normal"

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.reporting import COLOURS, LINE_WIDTH, empty_figure, finish_axes, write_figure
-from robodyn.studies import Picture
+from robodyn.presentation.reporting import COLOURS, LINE_WIDTH, empty_figure, finish_axes, write_figure
+from robodyn.presentation.studies import Picture
 from robodyn_studies.catalog.space_case import WAYS
 from robodyn_studies.cosimulation_case import (
     ACCURATE,

@@ -6,13 +6,13 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from robodyn.catalog import pendulum, two_link_loop
-from robodyn.cosimulation import CosimSettings
-from robodyn.errors import ModelError
-from robodyn.fmi import write_fmu
-from robodyn.model import Scenario
-from robodyn.results import OutcomeKind
-from robodyn.studies import Kind, PublishedValue, above, below
+from robodyn.base.errors import ModelError
+from robodyn.computation.cosimulation import CosimSettings
+from robodyn.computation.results import OutcomeKind
+from robodyn.description.catalog import pendulum, two_link_loop
+from robodyn.description.model import Scenario
+from robodyn.exchange.fmi import write_fmu
+from robodyn.presentation.studies import Kind, PublishedValue, above, below
 from robodyn_studies.catalog.space_case import WAYS
 from robodyn_studies.cosimulation_case import (
     ACCURATE,

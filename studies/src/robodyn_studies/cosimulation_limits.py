@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from robodyn.analysis import Limit, MacroSteps, find_limit
-from robodyn.cosimulation import CosimSettings
+from robodyn.computation.cosimulation import CosimSettings
 from robodyn_studies.cosimulation_case import MILLI, MODELS, RIGID_MODELS, UNLIMITED, Way, couple
 
 START, HELD = 0.0, 35.0

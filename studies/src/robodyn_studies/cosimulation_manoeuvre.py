@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.reporting import COLOURS, LINE_WIDTH, empty_figure, finish_axes, write_figure
-from robodyn.results import Run
+from robodyn.computation.results import Run
+from robodyn.presentation.reporting import COLOURS, LINE_WIDTH, empty_figure, finish_axes, write_figure
 from robodyn_studies.catalog.space_arm import BOOM, JOINTS, TIP
 from robodyn_studies.catalog.space_case import SIDE, WALL
 from robodyn_studies.cosimulation_case import whole

@@ -7,11 +7,11 @@ from functools import cache
 from pathlib import Path
 
 from robodyn.analysis import ModeSet, animate_modes, find_modes
-from robodyn.assembly import System, assemble
-from robodyn.pages import write_modes, write_report
-from robodyn.reporting import plot_modes
-from robodyn.results import Run
-from robodyn.studies import Picture
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.results import Run
+from robodyn.presentation.pages import write_modes, write_report
+from robodyn.presentation.reporting import plot_modes
+from robodyn.presentation.studies import Picture
 from robodyn_studies.catalog.space_arm import space_arm_swing
 from robodyn_studies.cosimulation_case import DISTANCE, whole
 

@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 
 from robodyn.analysis import find_modes, linearise
-from robodyn.assembly import assemble
-from robodyn.model import Scenario
-from robodyn.structures import Reduction, Section, beam
-from robodyn.studies import PublishedValue, below
+from robodyn.computation.assembly import assemble
+from robodyn.description.model import Scenario
+from robodyn.description.structures import Reduction, Section, beam
+from robodyn.presentation.studies import PublishedValue, below
 from robodyn_studies.catalog.space_arm import space_arm_machine
 from robodyn_studies.oscillator_errors import CouplingErrors, find_coupling_errors
 from robodyn_studies.oscillator_stability import StabilityMap, map_stability

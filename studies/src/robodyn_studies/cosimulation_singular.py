@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.results import Run
+from robodyn.computation.results import Run
 from robodyn_studies.catalog.space_case import PORT
 from robodyn_studies.cosimulation_case import LENGTH, Case, Way, couple, whole
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.cosimulation import CosimSettings
-from robodyn.reporting import COLOURS, LINE_WIDTH, empty_figure, finish_axes, write_figure
-from robodyn.studies import Kind, PublishedValue, below
+from robodyn.computation.cosimulation import CosimSettings
+from robodyn.presentation.reporting import COLOURS, LINE_WIDTH, empty_figure, finish_axes, write_figure
+from robodyn.presentation.studies import Kind, PublishedValue, below
 from robodyn_studies.catalog.space_case import HEIGHT, SINGULAR_HEIGHT
 from robodyn_studies.cosimulation_case import MILLI, Case, Way, couple
 

@@ -17,9 +17,9 @@ from robodyn.analysis import (
     effective_inertia_along,
     workspace_boundary,
 )
-from robodyn.assembly import System
-from robodyn.dynamics import Tree, forward_dynamics, inverse_dynamics, lagrange_inverse_dynamics
-from robodyn.studies import Kind, PublishedValue, above, below
+from robodyn.computation.assembly import System
+from robodyn.computation.dynamics import Tree, forward_dynamics, inverse_dynamics, lagrange_inverse_dynamics
+from robodyn.presentation.studies import Kind, PublishedValue, above, below
 from robodyn_studies import epaas_published as published
 from robodyn_studies.epaas_rounding import rounding_of
 from robodyn_studies.epaas_runs import ACTUATORS, LABELS, LOAD, arm_system, centred, unexplained

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robodyn.analysis import StepResponse, respond
-from robodyn.reporting import (
+from robodyn.presentation.reporting import (
     COLOURS,
     LINE_WIDTH,
     empty_figure,

@@ -13,10 +13,10 @@ from functools import cache
 import numpy as np
 
 from robodyn.analysis import Fit, fit_parameters
-from robodyn.model import Recording, Scenario
-from robodyn.results import Run
-from robodyn.simulation import simulate
-from robodyn.studies import Kind, PublishedValue
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Recording, Scenario
+from robodyn.presentation.studies import Kind, PublishedValue
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog import epaas_rig
 from robodyn_studies.epaas_runs import unexplained

@@ -14,8 +14,8 @@ from functools import cache
 import numpy as np
 
 from robodyn.analysis import Mode, ModeSet, OperatingPoint, find_modes
-from robodyn.assembly import System, assemble
-from robodyn.studies import Kind, PublishedValue, above
+from robodyn.computation.assembly import System, assemble
+from robodyn.presentation.studies import Kind, PublishedValue, above
 from robodyn_studies.catalog.epaas import CIRCUITS
 from robodyn_studies.catalog.epaas_drives import CYLINDER
 from robodyn_studies.catalog.epaas_elastic import STIFFNESS, epaas_elastic

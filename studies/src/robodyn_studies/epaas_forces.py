@@ -20,7 +20,7 @@ from robodyn.analysis import (
     joint_motion,
     spline_motion,
 )
-from robodyn.studies import Kind, PublishedValue, below
+from robodyn.presentation.studies import Kind, PublishedValue, below
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog.epaas import PATH, PATH_TIMES
 from robodyn_studies.catalog.epaas_arm import CENTRES, LOWER_PRODUCT, LOWER_SQUARES, THETA_0

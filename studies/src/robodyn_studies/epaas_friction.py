@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from robodyn.results import Run
-from robodyn.simulation import simulate
-from robodyn.studies import PublishedValue, above, below
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.presentation.studies import PublishedValue, above, below
 from robodyn_studies.catalog import epaas_step
 from robodyn_studies.catalog.epaas import find_circuit
 from robodyn_studies.catalog.epaas_arm import CENTRES

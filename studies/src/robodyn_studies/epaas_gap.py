@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from robodyn.analysis import measure_step
-from robodyn.model import Scenario
-from robodyn.results import Signal
-from robodyn.studies import PublishedValue
+from robodyn.computation.results import Signal
+from robodyn.description.model import Scenario
+from robodyn.presentation.studies import PublishedValue
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog import epaas_hold, epaas_rig
 from robodyn_studies.catalog.epaas import STEP_VOLTS, find_circuit

@@ -11,9 +11,9 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.results import Run
-from robodyn.simulation import simulate
-from robodyn.studies import PublishedValue, above, below
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.presentation.studies import PublishedValue, above, below
 from robodyn_studies.catalog import epaas_step, epaas_trajectory
 from robodyn_studies.catalog.epaas import PISTONS, STEP_AT, find_circuit
 from robodyn_studies.catalog.epaas_control import ModelControl

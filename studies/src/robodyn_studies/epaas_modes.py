@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 
 from robodyn.analysis import LinearModel, Mode, ModelComparison, ModeSet, compare_models, find_modes, linearise
-from robodyn.assembly import assemble
-from robodyn.studies import Kind, PublishedValue, below
+from robodyn.computation.assembly import assemble
+from robodyn.presentation.studies import Kind, PublishedValue, below
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog import epaas_hold
 from robodyn_studies.catalog.epaas import CIRCUITS, find_circuit

@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.reporting import COLOURS, LINE_WIDTH, empty_figure, finish_axes, legend_above, panel_figure, write_figure
+from robodyn.presentation.reporting import (
+    COLOURS,
+    LINE_WIDTH,
+    empty_figure,
+    finish_axes,
+    legend_above,
+    panel_figure,
+    write_figure,
+)
 from robodyn_studies import epaas_noise as noise
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog import epaas_rig

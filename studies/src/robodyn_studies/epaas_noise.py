@@ -14,10 +14,10 @@ from functools import cache
 import numpy as np
 
 from robodyn.analysis import MeasuredResponse, estimate_response
-from robodyn.model import Block, Machine, Recording, Scenario, Solver
-from robodyn.results import Run
-from robodyn.simulation import simulate
-from robodyn.studies import PublishedValue
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Block, Machine, Recording, Scenario, Solver
+from robodyn.presentation.studies import PublishedValue
 from robodyn_studies.catalog.epaas_drives import CYLINDER, MEASURING_DELAY, VALVE, VALVE_DELAY, make_circuit
 from robodyn_studies.catalog.epaas_rig import RIG_CIRCUIT, rig_mechanism
 from robodyn_studies.epaas_published import RESONANCES

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from robodyn.reporting import plot_fit, plot_modes, plot_signals, plot_stacked, plot_tornado
-from robodyn.studies import Picture
+from robodyn.presentation.reporting import plot_fit, plot_modes, plot_signals, plot_stacked, plot_tornado
+from robodyn.presentation.studies import Picture
 from robodyn_studies import epaas_drawings as drawings
 from robodyn_studies import epaas_more_drawings as more
 from robodyn_studies.epaas_estimation import fitted

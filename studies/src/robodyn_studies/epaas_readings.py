@@ -16,11 +16,11 @@ from functools import cache
 import numpy as np
 
 from robodyn.analysis import measure_step
-from robodyn.assembly import assemble
-from robodyn.model import Recording, Scenario
-from robodyn.results import Signal
-from robodyn.simulation import simulate_many
-from robodyn.studies import PublishedValue, below
+from robodyn.computation.assembly import assemble
+from robodyn.computation.results import Signal
+from robodyn.computation.simulation import simulate_many
+from robodyn.description.model import Recording, Scenario
+from robodyn.presentation.studies import PublishedValue, below
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog import epaas_hold, epaas_rig
 from robodyn_studies.catalog.epaas import STEP_VOLTS, find_circuit

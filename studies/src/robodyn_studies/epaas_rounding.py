@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from robodyn.analysis import Kinetics
-from robodyn.model import Body
+from robodyn.description.model import Body
 from robodyn_studies.catalog.epaas_arm import GRIPPERS, LENGTH, LINKS
 from robodyn_studies.epaas_runs import ACTUATORS, arm_system
 

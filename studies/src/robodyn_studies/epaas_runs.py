@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 
 from robodyn.analysis import StepResponse, measure_step
-from robodyn.assembly import System, assemble
-from robodyn.model import Machine, Scenario
-from robodyn.results import Run
-from robodyn.simulation import simulate
-from robodyn.studies import Kind, PublishedValue
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Machine, Scenario
+from robodyn.presentation.studies import Kind, PublishedValue
 from robodyn_studies.catalog import epaas_cylinders, epaas_mechanism, epaas_rig, epaas_step
 from robodyn_studies.catalog.epaas import STEP_VOLTS
 from robodyn_studies.catalog.epaas_arm import CENTRES, JOINTS, angles_at

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 from robodyn.analysis import SensitivityTable, measure_step, rank_parameters
-from robodyn.model import Scenario
-from robodyn.results import Run
-from robodyn.studies import Kind, PublishedValue, below
+from robodyn.computation.results import Run
+from robodyn.description.model import Scenario
+from robodyn.presentation.studies import Kind, PublishedValue, below
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog import epaas_rig
 from robodyn_studies.catalog.epaas_rig import STEP_AT, STEP_VOLTS

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from robodyn.studies import Kind, PublishedValue
+from robodyn.presentation.studies import Kind, PublishedValue
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog.epaas import STEP_VOLTS
 from robodyn_studies.catalog.epaas_rig import STEP_VOLTS as RIG_STEP

@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.results import Run
-from robodyn.simulation import simulate
-from robodyn.studies import PublishedValue, above, below
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.presentation.studies import PublishedValue, above, below
 from robodyn_studies.catalog.epaas_cartesian import PLACES, WristPlace, epaas_wrist_path, pistons_at, place_at
 
 SOURCE, OWN = "section 2.1", "this project's own"

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import least_squares, lsq_linear
 
-from robodyn.errors import FlawList
+from robodyn.base.errors import FlawList
 
 Floats = NDArray[np.float64]
 

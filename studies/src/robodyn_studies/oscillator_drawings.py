@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.reporting import empty_figure, finish_axes, legend_above, run_lines, run_style, with_unit, write_figure
+from robodyn.presentation.reporting import (
+    empty_figure,
+    finish_axes,
+    legend_above,
+    run_lines,
+    run_style,
+    with_unit,
+    write_figure,
+)
 from robodyn_studies.oscillator_errors import CouplingErrors
 from robodyn_studies.oscillator_stability import StabilityMap
 

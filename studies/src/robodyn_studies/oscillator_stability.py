@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robodyn.catalog import Oscillator
+from robodyn.description.catalog import Oscillator
 from robodyn_studies.oscillator_step import MAPPED, spectral_radius
 
 DAMPED = Oscillator(damping=(0.01, 0.01, 0.01))

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import expm
 
-from robodyn.catalog import COUPLINGS, Oscillator, exact_matrix
-from robodyn.errors import FlawList, nearest
+from robodyn.base.errors import FlawList, nearest
+from robodyn.description.catalog import COUPLINGS, Oscillator, exact_matrix
 
 MAPPED = tuple(name for name in COUPLINGS if name != "model-force")
 

@@ -8,9 +8,9 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.model import Recording, Solver
-from robodyn.simulation import simulate
-from robodyn.studies import Kind, PublishedValue, above, below
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Recording, Solver
+from robodyn.presentation.studies import Kind, PublishedValue, above, below
 from robodyn_studies.catalog.rx90_parameters import AXES
 from robodyn_studies.rx90_runs import (
     DEVIATIONS,

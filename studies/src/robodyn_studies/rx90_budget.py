@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.analysis import Budget, split_deviation
-from robodyn.model import Solver
-from robodyn.reporting import plot_stacked
-from robodyn.studies import PublishedValue, above, below
+from robodyn.description.model import Solver
+from robodyn.presentation.reporting import plot_stacked
+from robodyn.presentation.studies import PublishedValue, above, below
 from robodyn_studies.rx90_runs import DEVIATIONS, MICRO, OWN, REVERSAL, SIDES, STEP, weld
 
 GROUPS = {

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robodyn.analysis import Curves, SweepTable
-from robodyn.reporting import (
+from robodyn.computation.results import Run
+from robodyn.presentation.reporting import (
     COLOURS,
     LINE_WIDTH,
     empty_figure,
@@ -19,7 +20,6 @@ from robodyn.reporting import (
     plot_bands,
     write_figure,
 )
-from robodyn.results import Run
 from robodyn_studies.catalog.rx90_parameters import AXES
 from robodyn_studies.rx90_agreement import COUNTS, convergence
 from robodyn_studies.rx90_measured import measured_deviations

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg import eigh
 
-from robodyn.assembly import assemble
-from robodyn.studies import PublishedValue, above, below
+from robodyn.computation.assembly import assemble
+from robodyn.presentation.studies import PublishedValue, above, below
 from robodyn_studies.catalog import rx90_flexible_mechanism
 from robodyn_studies.rx90_agreement import differences, more_than_rigid, speeds_of, step_halving
 from robodyn_studies.rx90_runs import MICRO, OWN, TIP, apart, perturbed_run, weld, weld_run

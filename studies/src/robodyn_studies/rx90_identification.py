@@ -24,11 +24,11 @@ from robodyn.analysis import (
     identify,
     make_regressor,
 )
-from robodyn.model import Block, Recording, Scenario, Solver
-from robodyn.reporting import COLOURS, finish_axes, label_bottom, legend_above, panel_figure, write_figure
-from robodyn.results import Run, SignalInfo
-from robodyn.simulation import simulate
-from robodyn.studies import PublishedValue, above, below
+from robodyn.computation.results import Run, SignalInfo
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Block, Recording, Scenario, Solver
+from robodyn.presentation.reporting import COLOURS, finish_axes, label_bottom, legend_above, panel_figure, write_figure
+from robodyn.presentation.studies import PublishedValue, above, below
 from robodyn_studies.catalog.rx90 import resting_start, rx90_hold, weld_angles
 from robodyn_studies.catalog.rx90_parameters import AXES, DRIVES, FRICTIONS, SLOW, SPEEDS, WELD_LENGTH
 from robodyn_studies.rx90_measured import AGREED, joint_angles, measured_deviations

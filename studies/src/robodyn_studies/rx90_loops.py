@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from robodyn.analysis import Loop, LoopTable, loop_table
-from robodyn.studies import PublishedValue, above
+from robodyn.presentation.studies import PublishedValue, above
 from robodyn_studies.catalog.rx90_parameters import AXES
 from robodyn_studies.rx90_runs import OWN, weld
 

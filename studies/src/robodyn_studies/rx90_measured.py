@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from robodyn.paths import build_arm, jacobian
-from robodyn.results import Run
-from robodyn.studies import PublishedValue, above, below
+from robodyn.computation.results import Run
+from robodyn.description.paths import build_arm, jacobian
+from robodyn.presentation.studies import PublishedValue, above, below
 from robodyn_studies.catalog.rx90 import WELD_START
 from robodyn_studies.catalog.rx90_arm import coupling_matrix, rx90_mechanism
 from robodyn_studies.catalog.rx90_parameters import AXES, COUNTS, WELD_SPEED

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from robodyn.reporting import plot_loops
-from robodyn.studies import Picture
+from robodyn.presentation.reporting import plot_loops
+from robodyn.presentation.studies import Picture
 from robodyn_studies import rx90_drawings as drawings
 from robodyn_studies.rx90_budget import draw_budget
 from robodyn_studies.rx90_identification import draw_identified

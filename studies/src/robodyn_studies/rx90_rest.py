@@ -12,10 +12,10 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.model import Scenario
-from robodyn.results import Run
-from robodyn.simulation import simulate
-from robodyn.studies import Kind, PublishedValue, above, below
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Scenario
+from robodyn.presentation.studies import Kind, PublishedValue, above, below
 from robodyn_studies.catalog.rx90 import rx90_hold
 from robodyn_studies.catalog.rx90_arm import coupling_matrix
 from robodyn_studies.catalog.rx90_parameters import ASYMMETRY, AXES, COUNTS, DRIVES, FRICTIONS, JOINTS, RESISTANCE

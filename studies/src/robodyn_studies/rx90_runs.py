@@ -6,11 +6,11 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.assembly import assemble
-from robodyn.model import Recording, Scenario, Solver
-from robodyn.perturbation import Perturbed
-from robodyn.results import Run
-from robodyn.simulation import CompiledSystem, compile_system, simulate
+from robodyn.computation.assembly import assemble
+from robodyn.computation.perturbation import Perturbed
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import CompiledSystem, compile_system, simulate
+from robodyn.description.model import Recording, Scenario, Solver
 from robodyn_studies.catalog import rx90_weld
 from robodyn_studies.catalog.rx90 import stiff_bristles
 from robodyn_studies.catalog.rx90_parameters import AXES

@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from robodyn.analysis import Distribution, SweepPlan, SweepTable, plan_sweep, run_sweep
-from robodyn.studies import PublishedValue, below
+from robodyn.presentation.studies import PublishedValue, below
 from robodyn_studies.catalog.rx90_parameters import FRICTIONS
 from robodyn_studies.rx90_runs import DEVIATIONS, MICRO, OWN, SIDES, weld
 from robodyn_studies.rx90_task import ACCURACY

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from robodyn.studies import Kind, PublishedValue, below
+from robodyn.presentation.studies import Kind, PublishedValue, below
 from robodyn_studies.catalog.rx90_parameters import FRICTIONS, STIFF
 from robodyn_studies.rx90_agreement import BOUND, DISTANCE
 from robodyn_studies.rx90_runs import (

@@ -7,10 +7,10 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.model import LinearCombination
-from robodyn.results import Run
-from robodyn.simulation import simulate
-from robodyn.studies import Kind, PublishedValue, above, below
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import LinearCombination
+from robodyn.presentation.studies import Kind, PublishedValue, above, below
 from robodyn_studies.catalog.rx90_parameters import AXES, DRIVES, FRICTIONS
 from robodyn_studies.rx90_runs import MICRO, OWN, REVERSAL, SIDES, STUDY, jump_at, weld, weld_run
 

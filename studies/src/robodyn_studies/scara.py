@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from robodyn.studies import Picture, PublishedValue, Study
+from robodyn.presentation.studies import Picture, PublishedValue, Study
 
 SPREADSHEET = "Spreadsheet against native"
 

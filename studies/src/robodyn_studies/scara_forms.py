@@ -9,9 +9,10 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.assembly import assemble
-from robodyn.catalog import scara_ptp
-from robodyn.catalog.scara import (
+from robodyn.computation.assembly import assemble
+from robodyn.computation.native import compile_kernels
+from robodyn.description.catalog import scara_ptp
+from robodyn.description.catalog.scara import (
     AXES,
     LENGTH_1,
     LENGTH_2,
@@ -21,7 +22,6 @@ from robodyn.catalog.scara import (
     MASS_Z_UNIT,
     ROTOR_3,
 )
-from robodyn.native import compile_kernels
 
 GRAVITY = 9.81
 THETA_1 = (MASS_1 / 3 + MASS_2 + MASS_Z_UNIT) * LENGTH_1**2

@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from robodyn.reporting import plot_difference, plot_path, plot_signals
-from robodyn.results import Run
-from robodyn.studies import Picture
+from robodyn.computation.results import Run
+from robodyn.presentation.reporting import plot_difference, plot_path, plot_signals
+from robodyn.presentation.studies import Picture
 from robodyn_studies.scara_runs import METHODS, POSITIONS, STEPS, motion
 from robodyn_studies.scara_spreadsheet import CASES, find_program, spreadsheet_runs
 

@@ -10,8 +10,8 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.results import Run
-from robodyn.studies import Kind, PublishedValue, above, below
+from robodyn.computation.results import Run
+from robodyn.presentation.studies import Kind, PublishedValue, above, below
 from robodyn_studies.scara_forms import accelerations, axis_values, current_rates, voltages
 from robodyn_studies.scara_runs import ELBOW, METHODS, OWN, PAPER, POSITIONS, largest_difference, motion
 

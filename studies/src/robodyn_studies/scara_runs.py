@@ -9,12 +9,12 @@ from functools import cache, partial
 import numpy as np
 
 from robodyn import symbolic as sym
-from robodyn.assembly import System, assemble
-from robodyn.catalog import scara_avoid, scara_avoid_sampled, scara_phases, scara_ptp
-from robodyn.laws import law
-from robodyn.model import Scenario, ScenarioSequence, Solver
-from robodyn.results import Run
-from robodyn.simulation import simulate
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.description.catalog import scara_avoid, scara_avoid_sampled, scara_phases, scara_ptp
+from robodyn.description.laws import law
+from robodyn.description.model import Scenario, ScenarioSequence, Solver
 
 PAPER = "SNE 29(3) 2019"
 OWN = "own"

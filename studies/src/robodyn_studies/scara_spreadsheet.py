@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.model import Scenario, Solver
-from robodyn.results import Run
-from robodyn.simulation import simulate
-from robodyn.studies import Kind, PublishedValue, below
-from robodyn.workbook import write_workbook
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Scenario, Solver
+from robodyn.exchange.workbook import write_workbook
+from robodyn.presentation.studies import Kind, PublishedValue, below
 from robodyn_studies.scara_runs import METHODS, PAPER, POSITIONS, TASKS
 
 SHEETS = {"b": ("b", 2.9), "c": ("c, sampled", 2.6)}

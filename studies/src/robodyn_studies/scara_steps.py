@@ -16,10 +16,10 @@ import numpy as np
 from scipy.optimize import brentq
 
 from robodyn.analysis import linearise
-from robodyn.assembly import assemble
-from robodyn.catalog import scara_ptp
-from robodyn.catalog.scara import AXES
-from robodyn.studies import Kind, PublishedValue, above, below
+from robodyn.computation.assembly import assemble
+from robodyn.description.catalog import scara_ptp
+from robodyn.description.catalog.scara import AXES
+from robodyn.presentation.studies import Kind, PublishedValue, above, below
 from robodyn_studies.scara_runs import ELBOW, METHODS, OWN, PAPER, POSITIONS, largest_difference, motion
 
 GROWTH: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from robodyn.catalog import scara_ptp
-from robodyn.catalog.scara_avoidance import CRITICAL, HEIGHT, SAFE, X_OBSTACLE
-from robodyn.model import Solver
-from robodyn.simulation import simulate
-from robodyn.studies import Kind, PublishedValue, above, below
+from robodyn.computation.simulation import simulate
+from robodyn.description.catalog import scara_ptp
+from robodyn.description.catalog.scara_avoidance import CRITICAL, HEIGHT, SAFE, X_OBSTACLE
+from robodyn.description.model import Solver
+from robodyn.presentation.studies import Kind, PublishedValue, above, below
 from robodyn_studies.scara_forms import largest_disagreement, plain_euler
 from robodyn_studies.scara_runs import (
     METHODS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robodyn.studies import Study
+from robodyn.presentation.studies import Study
 from robodyn_studies.constraints import STUDY as CONSTRAINTS
 from robodyn_studies.cosimulation import STUDY as COSIMULATION
 from robodyn_studies.epaas import STUDY as EPAAS

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.assembly import System, assemble
-from robodyn.errors import ModelError
-from robodyn.laws.friction import BRISTLES_GIVE
-from robodyn.model import ConstraintMethod, Recording, Scenario, Solver
-from robodyn.results import Run, load, save
-from robodyn.results.compare import identical
-from robodyn.simulation import simulate
-from robodyn.simulation.compiled import CompiledSystem
-from robodyn.simulation.run_functions import compile_system
+from robodyn.base.errors import ModelError
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.results import Run, load, save
+from robodyn.computation.results.compare import identical
+from robodyn.computation.simulation import simulate
+from robodyn.computation.simulation.compiled import CompiledSystem
+from robodyn.computation.simulation.run_functions import compile_system
+from robodyn.description.laws.friction import BRISTLES_GIVE
+from robodyn.description.model import ConstraintMethod, Recording, Scenario, Solver
 
 BUDGET = {"max_steps": 30_000, "max_wall_time": 60.0}
 FINE, COARSE = {"rtol": 1e-8, "atol": 1e-9}, {"rtol": 1e-6, "atol": 1e-7}

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.model import (
+from robodyn.base.spatial import about_axis, from_quaternion, from_rpy
+from robodyn.base.symbolic import sin
+from robodyn.description.model import (
     GROUND,
     Body,
     ConstraintFunction,
@@ -21,11 +23,9 @@ from robodyn.model import (
     Point,
     Rod,
 )
-from robodyn.model.constraint import Constraint
-from robodyn.model.joint import KINDS, SINGLE
-from robodyn.spatial import about_axis, from_quaternion, from_rpy
-from robodyn.structures import Reduction, Section, beam
-from robodyn.symbolic import sin
+from robodyn.description.model.constraint import Constraint
+from robodyn.description.model.joint import KINDS, SINGLE
+from robodyn.description.structures import Reduction, Section, beam
 
 SIZE = 0.3
 """Of a body [m]."""

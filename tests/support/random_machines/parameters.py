@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.laws import Argument, LawInfo
+from robodyn.description.laws import Argument, LawInfo
 
 DURATION = 0.25
 """Simulated time [s]."""

@@ -9,8 +9,9 @@ from support.random_machines.mechanisms import SIZE, Frame, finish, random_const
 from support.random_machines.parameters import DURATION, draw_parameters
 from support.random_machines.wiring import Law, Wiring
 
-from robodyn.assembly.units import BlockUnits
-from robodyn.model import (
+from robodyn.base.symbolic import sin
+from robodyn.computation.assembly.units import BlockUnits
+from robodyn.description.model import (
     GROUND,
     Ball,
     Block,
@@ -31,8 +32,7 @@ from robodyn.model import (
     Scenario,
     TriangleLength,
 )
-from robodyn.model.constraint import Constraint
-from robodyn.symbolic import sin
+from robodyn.description.model.constraint import Constraint
 
 
 def random_scenario(seed: int, largest: int = 6, without: tuple[str, ...] = ()) -> Scenario:

@@ -1,6 +1,6 @@
 """How are laws put together at random? Each gets a place, inputs of fitting units and parameters.
 
-All of it is read off the laws' own declarations: a law that is added to `robodyn.laws` takes part by itself.
+All of it is read off the laws' own declarations: a law that is added to `robodyn.description.laws` takes part by itself.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from support.random_machines.parameters import DURATION, draw_parameters, scale_of
 
-from robodyn import symbolic as sym
-from robodyn.assembly.units import BlockUnits
-from robodyn.laws import Argument, LawInfo, arguments_of, info_of, known_laws
-from robodyn.model import Block, Delay
-from robodyn.model.block import FORCE_NAMES, ON_INPUTS
-from robodyn.model.contact import FRICTION_INPUTS, NORMAL_INPUTS, TRAVEL
+from robodyn.base import symbolic as sym
+from robodyn.computation.assembly.units import BlockUnits
+from robodyn.description.laws import Argument, LawInfo, arguments_of, info_of, known_laws
+from robodyn.description.model import Block, Delay
+from robodyn.description.model.block import FORCE_NAMES, ON_INPUTS
+from robodyn.description.model.contact import FRICTION_INPUTS, NORMAL_INPUTS, TRAVEL
 
 PERIODS = (0.002, 0.004, 0.005, 0.01)
 DELAYS = (0.003, 0.01, 0.04)

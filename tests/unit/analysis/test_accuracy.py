@@ -19,15 +19,15 @@ from robodyn.analysis.accuracy.iso9283 import (
 from robodyn.analysis.accuracy.path_geometry import Followed
 from robodyn.analysis.accuracy.poses import pose_figures
 from robodyn.analysis.accuracy.sheet import make_sheet
+from robodyn.analysis.commissioning import cube_path
 from robodyn.analysis.sweeps.sampling import Distribution
+from robodyn.base.errors import ModelError
 from robodyn.cli.application import app
-from robodyn.commissioning import cube_path
-from robodyn.errors import ModelError
-from robodyn.paths import path_block, plan_path, way_points
-from robodyn.paths.deviation import deviation_blocks, deviation_law
-from robodyn.reporting.accuracy_sheet import sheet_lines, write_sheet
-from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, save
-from robodyn.results.table import Curves
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, save
+from robodyn.computation.results.table import Curves
+from robodyn.description.paths import path_block, plan_path, way_points
+from robodyn.description.paths.deviation import deviation_blocks, deviation_law
+from robodyn.presentation.reporting.accuracy_sheet import sheet_lines, write_sheet
 
 CART = """
 title = "A cart that is pushed while it goes"

@@ -27,8 +27,8 @@ from robodyn.analysis.budget.causes import find_causes
 from robodyn.analysis.budget.replay import Replay, find_twin
 from robodyn.analysis.budget.result import REST, as_run
 from robodyn.analysis.budget.variants import ELASTICITY, SAMPLING, STIFFER, sample_faster, stiffen, vary
-from robodyn.errors import ModelError
-from robodyn.perturbation import Perturbed
+from robodyn.base.errors import ModelError
+from robodyn.computation.perturbation import Perturbed
 
 POSITION = ("cart.position",)
 

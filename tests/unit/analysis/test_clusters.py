@@ -16,7 +16,7 @@ import pytest
 from robodyn import ModelError
 from robodyn.analysis import ClusterLost, plan_sweep, run_sweep
 from robodyn.analysis.sweeps.parts import PARTS
-from robodyn.catalog import find_scenario
+from robodyn.description.catalog import find_scenario
 
 distributed = pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")

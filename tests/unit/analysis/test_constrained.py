@@ -11,8 +11,8 @@ from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.linearisation import linearise
 from robodyn.analysis.linear.subspaces import find_hidden_poles, find_minimal
 from robodyn.analysis.linear.zeros import find_cancelled_pairs
-from robodyn.catalog import pendulum
-from robodyn.errors import ModelError
+from robodyn.base.errors import ModelError
+from robodyn.description.catalog import pendulum
 
 OMEGA = np.logspace(-1, 2, 50)
 CHANNEL = {"inputs": ["push.value"], "outputs": ["x.position"]}

@@ -8,8 +8,8 @@ from robodyn.analysis import Loop, check_loops, linearise, loop_table
 from robodyn.analysis.linear.continuous_loops import cut_loops
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel
 from robodyn.analysis.linear.responses import respond_to_step
-from robodyn.laws import law
-from robodyn.model.controllers import find_controllers
+from robodyn.description.laws import law
+from robodyn.description.model.controllers import find_controllers
 
 TAU, MASS = 0.05, 2.0
 

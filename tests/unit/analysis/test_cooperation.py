@@ -8,9 +8,9 @@ from support.machines import cart
 
 import robodyn as rd
 from robodyn.analysis import linearise, make_plant_model, run_function
-from robodyn.catalog import find_scenario
-from robodyn.errors import ModelError
-from robodyn.model import Block
+from robodyn.base.errors import ModelError
+from robodyn.description.catalog import find_scenario
+from robodyn.description.model import Block
 
 TIGHT = rd.Solver("dopri5", rtol=1e-11, atol=1e-13)
 

@@ -12,14 +12,14 @@ from robodyn.analysis.identification.motions import MotionFamily
 from robodyn.analysis.identification.regressor import bare_system, make_regressor
 from robodyn.analysis.identification.workspace import read_workspace
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.catalog import two_link_mechanism
-from robodyn.catalog.two_link import LENGTHS
+from robodyn.base.errors import ModelError
 from robodyn.cli.application import app
-from robodyn.errors import ModelError
-from robodyn.files import write_scenario
-from robodyn.laws.references import spline_coefficients
-from robodyn.model import Block, Machine, Scenario
-from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.description.catalog import two_link_mechanism
+from robodyn.description.catalog.two_link import LENGTHS
+from robodyn.description.files import write_scenario
+from robodyn.description.laws.references import spline_coefficients
+from robodyn.description.model import Block, Machine, Scenario
 
 LIMITS = {"lower_limit": -1.5, "upper_limit": 1.0, "speed_limit": 2.0, "effort_limit": 150.0}
 

@@ -13,8 +13,8 @@ from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.result import describe_fit, write_fit
 from robodyn.analysis.fitting.scaling import make_scales, spread_points
 from robodyn.analysis.fitting.search_space import SearchSpace
-from robodyn.errors import ModelError
-from robodyn.model import Block, Number
+from robodyn.base.errors import ModelError
+from robodyn.description.model import Block, Number
 
 SOLVER = Solver("dopri5", rtol=1e-8, atol=1e-10)
 TRUE = {"spring.stiffness": 100.0, "drag.viscous": 3.0, "initial.rail.position": 0.1}

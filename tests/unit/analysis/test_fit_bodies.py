@@ -11,8 +11,9 @@ from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.possible_bodies import FreeInertia
 from robodyn.analysis.fitting.scaling import make_scales
 from robodyn.analysis.fitting.search_space import make_search_space
-from robodyn.errors import ModelError
-from robodyn.model import (
+from robodyn.base.errors import ModelError
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import (
     GROUND,
     Block,
     Body,
@@ -24,8 +25,7 @@ from robodyn.model import (
     Recording,
     Scenario,
 )  # fmt: skip
-from robodyn.model.body import TENSOR
-from robodyn.simulation import simulate
+from robodyn.description.model.body import TENSOR
 
 TIMES = np.linspace(0.0, 3.0, 61)
 UPPER = Body("upper", mass=4.0, com=(0.25, 0, 0), inertia=(0.01, 0.085, 0.085))

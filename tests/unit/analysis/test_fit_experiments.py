@@ -15,9 +15,9 @@ from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.result import describe_fit
 from robodyn.analysis.identification.contest import describe_contest
 from robodyn.analysis.measurement.signal_quality import describe_saturation
-from robodyn.errors import FlawList, ModelError
-from robodyn.model import Block, Recording
-from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.base.errors import FlawList, ModelError
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.description.model import Block, Recording
 
 SOLVER = Solver("dopri5", rtol=1e-8, atol=1e-10)
 

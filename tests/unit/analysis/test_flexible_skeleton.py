@@ -4,7 +4,7 @@ import numpy as np
 
 from robodyn import Joint, Machine, Mechanism, Scenario, assemble
 from robodyn.analysis.linear.skeleton import build_skeleton
-from robodyn.structures import Reduction, Section, beam
+from robodyn.description.structures import Reduction, Section, beam
 
 
 def test_skeleton_follows_the_nodes_of_a_bent_beam():

@@ -6,8 +6,8 @@ from tests.support.epaas_arm import ACTUATORS, epaas_system
 
 from robodyn.analysis.mechanics.forces import GROUPINGS, force_components
 from robodyn.analysis.mechanics.kinetics import Kinetics
-from robodyn.dynamics import inverse_dynamics
-from robodyn.errors import ModelError
+from robodyn.base.errors import ModelError
+from robodyn.computation.dynamics import inverse_dynamics
 
 Q = np.radians([44, 81, 274, 12, 5])
 NORMAL = np.radians([138, -25, 34, 0, -10]), np.radians([24, 11, -190, 172, 179])

@@ -5,7 +5,7 @@ import pytest
 
 from robodyn.analysis.linear.frequency import choose_frequencies, respond
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
-from robodyn.errors import ModelError
+from robodyn.base.errors import ModelError
 
 OMEGA, RATIO = 20.0, 0.02
 

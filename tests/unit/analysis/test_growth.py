@@ -6,10 +6,10 @@ import pytest
 from robodyn import Solver
 from robodyn.analysis.coupling.growth import MacroSteps
 from robodyn.analysis.coupling.limits import Limit, find_limit
-from robodyn.catalog import Oscillator
-from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate
-from robodyn.errors import ModelError
-from robodyn.model import GROUND, Block, Body, Delay, Interface, Joint, Machine, Mechanism, Scenario
+from robodyn.base.errors import ModelError
+from robodyn.computation.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate
+from robodyn.description.catalog import Oscillator
+from robodyn.description.model import GROUND, Block, Body, Delay, Interface, Joint, Machine, Mechanism, Scenario
 
 DAMPED = Oscillator(damping=(0.01, 0.01, 0.01))
 

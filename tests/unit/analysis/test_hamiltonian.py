@@ -9,11 +9,11 @@ from support.constrained import cartesian_pendulum, four_bar, sampled_drive
 from support.machines import cart
 
 from robodyn.analysis.mechanics.hamiltonian import hamiltonian_system, simulate_symplectic
-from robodyn.assembly import assemble
-from robodyn.catalog.pendulums import double_pendulum, pendulum
-from robodyn.errors import ModelError
-from robodyn.model import ConstraintMethod, Event, Recording, Solver
-from robodyn.simulation import simulate
+from robodyn.base.errors import ModelError
+from robodyn.computation.assembly import assemble
+from robodyn.computation.simulation import simulate
+from robodyn.description.catalog.pendulums import double_pendulum, pendulum
+from robodyn.description.model import ConstraintMethod, Event, Recording, Solver
 
 FINE = Solver("dopri5", rtol=1e-11, atol=1e-11)
 SYSTEMS = {

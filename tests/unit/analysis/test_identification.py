@@ -19,15 +19,15 @@ from robodyn.analysis.identification.parameters import body_numbers
 from robodyn.analysis.identification.regressor import make_regressor
 from robodyn.analysis.identification.result import check_residuals
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
-from robodyn.assembly import assemble
-from robodyn.catalog import scara_ptp, two_link_mechanism
+from robodyn.base.errors import ModelError
 from robodyn.cli.application import app
-from robodyn.errors import ModelError
-from robodyn.files import read_scenario, write_scenario
-from robodyn.model import Block, LinearCombination, Machine, Scenario
-from robodyn.model.body import tensor_of
-from robodyn.reporting.identification_page import identification_page
-from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, to_csv
+from robodyn.computation.assembly import assemble
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, to_csv
+from robodyn.description.catalog import scara_ptp, two_link_mechanism
+from robodyn.description.files import read_scenario, write_scenario
+from robodyn.description.model import Block, LinearCombination, Machine, Scenario
+from robodyn.description.model.body import tensor_of
+from robodyn.presentation.reporting.identification_page import identification_page
 
 AXES, RATE = ("shoulder", "motor"), 500.0
 FRICTION = {"shoulder": (6.0, 4.0), "motor": (3.0, 2.0)}

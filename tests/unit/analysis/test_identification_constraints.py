@@ -10,8 +10,8 @@ from robodyn import Recording, Solver, simulate
 from robodyn.analysis.identification.base_parameters import find_base_parameters
 from robodyn.analysis.identification.identify import identify, plan_identification
 from robodyn.analysis.identification.regressor import make_regressor
-from robodyn.errors import ModelError
-from robodyn.model import (
+from robodyn.base.errors import ModelError
+from robodyn.description.model import (
     GROUND,
     Block,
     Body,

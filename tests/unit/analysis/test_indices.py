@@ -7,7 +7,7 @@ import pytest
 import robodyn as rd
 from robodyn.analysis.sweeps.indices import find_indices
 from robodyn.analysis.sweeps.sampling import Distribution
-from robodyn.catalog import pendulum
+from robodyn.description.catalog import pendulum
 
 pytest.importorskip("SALib")
 

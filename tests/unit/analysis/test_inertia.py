@@ -6,7 +6,7 @@ from tests.support.epaas_arm import ACTUATORS, START, epaas_system
 
 from robodyn.analysis.mechanics.forces import coupling_factors, effective_inertia, effective_inertia_along
 from robodyn.analysis.mechanics.kinetics import Kinetics
-from robodyn.errors import ModelError
+from robodyn.base.errors import ModelError
 
 # Centres of mass are printed with three digits.
 PRINTED = 0.012

@@ -7,7 +7,6 @@ import pytest
 from support.machines import cart
 
 from robodyn import Solver
-from robodyn import symbolic as sym
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.jumps import Jump, find_block_jumps
 from robodyn.analysis.linear.linearisation import linearise
@@ -15,9 +14,10 @@ from robodyn.analysis.linear.sampling import linearise_sampled
 from robodyn.analysis.sensitivity.ranking import rank_parameters
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.analysis.sensitivity.variation import prepare_variation
-from robodyn.assembly import assemble
-from robodyn.model import Block, Recording
-from robodyn.simulation import simulate
+from robodyn.base import symbolic as sym
+from robodyn.computation.assembly import assemble
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Block, Recording
 
 SOLVER = Solver("dopri5", rtol=1e-8, atol=1e-10)
 

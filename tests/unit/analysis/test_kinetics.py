@@ -6,11 +6,11 @@ from tests.support.epaas_arm import ACTUATORS, CENTRED, START, epaas_system
 from tests.support.machines import signals_only
 
 from robodyn.analysis.mechanics.kinetics import Kinetics, start_positions
-from robodyn.assembly import assemble
-from robodyn.catalog import two_link_loop
-from robodyn.dynamics import inverse_dynamics, lagrange_coefficients
-from robodyn.errors import ModelError
-from robodyn.model import GROUND, Block, Body, Joint, LinearCombination, Machine, Mechanism, Scenario
+from robodyn.base.errors import ModelError
+from robodyn.computation.assembly import assemble
+from robodyn.computation.dynamics import inverse_dynamics, lagrange_coefficients
+from robodyn.description.catalog import two_link_loop
+from robodyn.description.model import GROUND, Block, Body, Joint, LinearCombination, Machine, Mechanism, Scenario
 
 Q = np.radians([44.0, 81.0, 274.0, 12.0, 5.0])
 V, A = np.array([1.2, -0.7, 0.9, 0.4, -1.5]), np.array([3.0, -2.0, 5.0, 1.0, 4.0])

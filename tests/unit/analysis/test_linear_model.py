@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
-from robodyn.errors import ModelError
+from robodyn.base.errors import ModelError
 
 TAU, K = 0.3, 2.0
 

@@ -7,10 +7,10 @@ from support.machines import cart, signals_only
 
 from robodyn import Solver, assemble, simulate
 from robodyn.analysis.linear.linearisation import linearise
-from robodyn.catalog import double_pendulum, pendulum, two_link_loop
-from robodyn.errors import ModelError
-from robodyn.model import Block, Delay, Load, Recording
-from robodyn.symbolic import sqrt, table
+from robodyn.base.errors import ModelError
+from robodyn.base.symbolic import sqrt, table
+from robodyn.description.catalog import double_pendulum, pendulum, two_link_loop
+from robodyn.description.model import Block, Delay, Load, Recording
 
 TIGHT = Solver("dopri5", rtol=1e-11, atol=1e-13)
 MASS, STIFFNESS, DAMPING = 2.0, 50.0, 3.0

@@ -15,8 +15,8 @@ from robodyn.analysis.linear.margins import find_margins
 from robodyn.analysis.linear.sampling import linearise_sampled
 from robodyn.analysis.step_response import measure_step
 from robodyn.cli.application import app
-from robodyn.model import Block
-from robodyn.results.signal import Signal
+from robodyn.computation.results.signal import Signal
+from robodyn.description.model import Block
 
 
 def inner_alone(duration):

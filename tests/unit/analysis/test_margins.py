@@ -14,10 +14,10 @@ from robodyn.analysis.linear.loop_check import check_loops
 from robodyn.analysis.linear.loop_table import Loop, loop_table
 from robodyn.analysis.linear.margins import find_margins
 from robodyn.analysis.linear.sampling import linearise_sampled
-from robodyn.catalog import pendulum
-from robodyn.catalog.two_link import two_link_loop
-from robodyn.errors import ModelError
-from robodyn.model import Block
+from robodyn.base.errors import ModelError
+from robodyn.description.catalog import pendulum
+from robodyn.description.catalog.two_link import two_link_loop
+from robodyn.description.model import Block
 
 MASS = 2.0
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robodyn.analysis.measurement.measured import match_measured, read_measured
-from robodyn.errors import ModelError
+from robodyn.base.errors import ModelError
 
 GOOD = """# rig 3, Tuesday
 time [ms], rail.position [mm], rail.velocity

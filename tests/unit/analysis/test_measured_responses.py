@@ -5,8 +5,8 @@ import pytest
 from scipy.signal import freqz, lfilter
 
 from robodyn.analysis.measurement.responses import estimate_response
-from robodyn.errors import ModelError
-from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.base.errors import ModelError
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
 
 RATE, N = 1000.0, 64_000
 B, A = [0.0, 0.02, 0.018], [1.0, -1.9, 0.94]

@@ -11,9 +11,9 @@ from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.filtering import LowPass, differentiate, resample
 from robodyn.analysis.measurement.signal_quality import assess_signal
 from robodyn.analysis.measurement.synchronisation import synchronise
+from robodyn.base.errors import ModelError
 from robodyn.cli.application import app
-from robodyn.errors import ModelError
-from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
 
 RNG = np.random.default_rng(3)
 TIME = np.arange(4000) * 1e-3

@@ -5,7 +5,7 @@ import pytest
 
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
 from robodyn.analysis.linear.model_comparison import compare_models, match_poles
-from robodyn.errors import ModelError
+from robodyn.base.errors import ModelError
 
 NAMES = {"inputs": (Variable("u"),), "outputs": (Variable("y"),)}
 FAST = 200.0

@@ -8,8 +8,8 @@ from support.machines import cart, signals_only
 from robodyn import assemble
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
 from robodyn.analysis.linear.modes import find_modes
-from robodyn.catalog import double_pendulum, pendulum
-from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Point, Scenario
+from robodyn.description.catalog import double_pendulum, pendulum
+from robodyn.description.model import GROUND, Block, Body, Joint, Machine, Mechanism, Point, Scenario
 
 HANGING = {"shoulder.position": 0.0, "elbow.position": 0.0}
 MASSES, STIFFNESSES = (2.0, 3.0), (500.0, 300.0)

@@ -12,8 +12,8 @@ from robodyn.analysis.mechanics.operations import (
     generalise,
     trace_algorithm,
 )
-from robodyn.dynamics import Link, Tree, forward_dynamics, inverse_dynamics, lagrange_inverse_dynamics
-from robodyn.spatial import Inertia, Pose
+from robodyn.base.spatial import Inertia, Pose
+from robodyn.computation.dynamics import Link, Tree, forward_dynamics, inverse_dynamics, lagrange_inverse_dynamics
 
 Z = np.array([0.0, 0.0, 1.0])
 

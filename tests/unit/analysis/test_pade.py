@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robodyn.errors import ModelError
-from robodyn.feedback.pade import approximate_delay
+from robodyn.base.errors import ModelError
+from robodyn.computation.feedback.pade import approximate_delay
 
 TAU = 0.4
 ORDERS = (0, 1, 2, 3, 5, 8, 13)

@@ -6,7 +6,7 @@ from scipy.special import lambertw
 
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel
 from robodyn.analysis.linear.poles import find_poles
-from robodyn.errors import ModelError
+from robodyn.base.errors import ModelError
 
 TAU, GAIN = 0.7, 2.0
 

@@ -6,7 +6,7 @@ import pytest
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
 from robodyn.analysis.linear.responses import choose_times, respond_to_input, respond_to_step
 from robodyn.analysis.step_response import measure_step
-from robodyn.errors import ModelError
+from robodyn.base.errors import ModelError
 
 
 def lag(pole=-2.0):

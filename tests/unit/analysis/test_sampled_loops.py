@@ -13,9 +13,9 @@ from robodyn.analysis.linear.lifting import lift
 from robodyn.analysis.linear.linear_model import Variable
 from robodyn.analysis.linear.loop_gain import find_bandwidth, respond_held, respond_loop
 from robodyn.analysis.linear.sampling import linearise_sampled
-from robodyn.catalog.two_link import two_link_loop
-from robodyn.errors import ModelError
-from robodyn.model import Block, Delay
+from robodyn.base.errors import ModelError
+from robodyn.description.catalog.two_link import two_link_loop
+from robodyn.description.model import Block, Delay
 
 
 def largest(values, count=4):

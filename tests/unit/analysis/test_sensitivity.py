@@ -9,10 +9,10 @@ from support.machines import cart
 from robodyn.analysis.sensitivity.measures import measure_signal, unit_of_measure
 from robodyn.analysis.sensitivity.ranking import move_signals, rank_parameters
 from robodyn.analysis.sensitivity.system import sensitivity_system
-from robodyn.assembly import assemble
-from robodyn.errors import ModelError
-from robodyn.model import Block, Solver
-from robodyn.simulation import simulate
+from robodyn.base.errors import ModelError
+from robodyn.computation.assembly import assemble
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Block, Solver
 
 FINE = Solver("dopri5", rtol=1e-9, atol=1e-11)
 STIFFNESS, DAMPING, MASS = 100.0, 4.0, 2.0

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from support.machines import cart, servo, signals_only
 
-from robodyn import symbolic as sym
 from robodyn.analysis.sensitivity.system import sensitivity_system, unit_of_ratio
-from robodyn.assembly import assemble
-from robodyn.errors import ModelError
-from robodyn.model import Block, Delay, Event, Recording, Solver
-from robodyn.simulation import simulate
+from robodyn.base import symbolic as sym
+from robodyn.base.errors import ModelError
+from robodyn.computation.assembly import assemble
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Block, Delay, Event, Recording, Solver
 
 FINE = Solver("dopri5", rtol=1e-10, atol=1e-12)
 CHANGE = 1e-4

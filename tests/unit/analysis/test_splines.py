@@ -5,7 +5,7 @@ from scipy.interpolate import CubicSpline
 from tests.support.epaas_arm import ACTUATORS, CENTRED, START, epaas_system
 
 from robodyn.analysis.mechanics.splines import SampledMotion, joint_motion, spline_motion
-from robodyn.errors import ModelError
+from robodyn.base.errors import ModelError
 
 TIMES = (0.0, 0.3, 0.7, 1.0)
 OFFSETS = {

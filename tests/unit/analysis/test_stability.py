@@ -10,8 +10,8 @@ from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.stability import find_stability_limit, follow_poles, join_branches
 from robodyn.analysis.linear.stability import poles_at_rest as poles_of
 from robodyn.analysis.linear.trim import Trimmer
-from robodyn.errors import ModelError
-from robodyn.model import Block, Delay
+from robodyn.base.errors import ModelError
+from robodyn.description.model import Block, Delay
 
 PERIOD = 0.1
 

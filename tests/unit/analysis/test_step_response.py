@@ -5,7 +5,7 @@ import pytest
 
 from robodyn import ModelError
 from robodyn.analysis.step_response import measure_step
-from robodyn.results.signal import Signal
+from robodyn.computation.results.signal import Signal
 
 W, B = 300.0, 0.2
 ROOT = np.sqrt(1 - B**2)

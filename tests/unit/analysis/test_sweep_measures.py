@@ -10,11 +10,11 @@ from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.runs import resample, resample_along
 from robodyn.analysis.sweeps.sampling import Distribution
-from robodyn.catalog import find_scenario
-from robodyn.engine.slices import MEASURES, take_measure
-from robodyn.model import Block
-from robodyn.results import Signal
-from robodyn.results.table import Curves
+from robodyn.computation.engine.slices import MEASURES, take_measure
+from robodyn.computation.results import Signal
+from robodyn.computation.results.table import Curves
+from robodyn.description.catalog import find_scenario
+from robodyn.description.model import Block
 
 
 def measure(kind, time, values):

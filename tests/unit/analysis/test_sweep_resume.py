@@ -18,8 +18,8 @@ from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.runs import Job, Nonlinear, SweepWorker
 from robodyn.analysis.sweeps.sampling import Distribution
-from robodyn.catalog import find_scenario
-from robodyn.simulation.batch import run_in_threads
+from robodyn.computation.simulation.batch import run_in_threads
+from robodyn.description.catalog import find_scenario
 
 pyarrow = pytest.importorskip("pyarrow.parquet")
 

@@ -11,8 +11,8 @@ from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.runs import Nonlinear
 from robodyn.analysis.sweeps.sampling import Distribution
-from robodyn.catalog import find_scenario
-from robodyn.model import Block, Event, Recording
+from robodyn.description.catalog import find_scenario
+from robodyn.description.model import Block, Event, Recording
 
 # Single runs and runs of a sweep take the same steps but where numbers became inputs of the code: rounding.
 ROUNDING = 1e-9

@@ -7,8 +7,8 @@ from support.rod_pendulum import GRAVITY, LENGTH, MASS, pushed_pendulum
 
 from robodyn import ConstraintMethod, assemble
 from robodyn.analysis.linear.trim import Trimmer, find_trim
-from robodyn.errors import ModelError
-from robodyn.model import Block
+from robodyn.base.errors import ModelError
+from robodyn.description.model import Block
 
 
 @pytest.mark.parametrize("constraint_method", [None, ConstraintMethod("projection")])

@@ -13,8 +13,8 @@ from support.sampled_loops import PERIOD, proportional
 from robodyn import simulate
 from robodyn.analysis.tuning.result import describe_tuning
 from robodyn.analysis.tuning.tune import tune_gains
-from robodyn.errors import ModelError
-from robodyn.model import Block, Recording
+from robodyn.base.errors import ModelError
+from robodyn.description.model import Block, Recording
 
 
 def push(value, command, *, effort):

@@ -11,9 +11,10 @@ from robodyn.analysis.identification.identify import identify
 from robodyn.analysis.measurement.driven import drive_by_data
 from robodyn.analysis.measurement.measured import without
 from robodyn.analysis.validation import describe_validation, validate
-from robodyn.errors import ModelError
-from robodyn.laws import law
-from robodyn.model import (
+from robodyn.base.errors import ModelError
+from robodyn.computation.results import Run
+from robodyn.description.laws import law
+from robodyn.description.model import (
     Block,
     Body,
     Delay,
@@ -26,7 +27,6 @@ from robodyn.model import (
     PrescribedMotion,
     Scenario,
 )
-from robodyn.results import Run
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,9 @@ from tests.support.epaas_arm import ACTUATORS, CENTRED, LENGTHS, epaas_system
 
 from robodyn.analysis.mechanics.forces import effective_inertia_along
 from robodyn.analysis.mechanics.workspace import workspace_boundary
-from robodyn.assembly import assemble
-from robodyn.catalog import two_link_loop
-from robodyn.errors import ModelError
+from robodyn.base.errors import ModelError
+from robodyn.computation.assembly import assemble
+from robodyn.description.catalog import two_link_loop
 
 LOAD_AT = 0.2
 

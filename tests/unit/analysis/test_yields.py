@@ -8,8 +8,8 @@ from robodyn import ModelError
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.sampling import SAMPLINGS, Distribution
 from robodyn.analysis.sweeps.yields import describe_yield, find_yield
-from robodyn.catalog import find_scenario
-from robodyn.results.table import RunTable
+from robodyn.computation.results.table import RunTable
+from robodyn.description.catalog import find_scenario
 
 MASS, LENGTH = "bob.mass", "gravity.z"
 

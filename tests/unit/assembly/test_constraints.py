@@ -23,7 +23,7 @@ from robodyn import (
     Scenario,
     assemble,
 )
-from robodyn.symbolic import sin
+from robodyn.base.symbolic import sin
 
 POLE = 7.0
 CONSTRAINTS = {

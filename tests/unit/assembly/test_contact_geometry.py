@@ -6,11 +6,24 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.assembly.contact_geometry import find_contact_points, find_drifts
-from robodyn.assembly.contribution import start_context
-from robodyn.assembly.motion import trace_kinematics
-from robodyn.model import GROUND, Ball, Body, Box, Contact, Joint, Machine, Mechanism, Plane, Point, Rim, Scenario
-from robodyn.spatial import from_rpy
+from robodyn.base.spatial import from_rpy
+from robodyn.computation.assembly.contact_geometry import find_contact_points, find_drifts
+from robodyn.computation.assembly.contribution import start_context
+from robodyn.computation.assembly.motion import trace_kinematics
+from robodyn.description.model import (
+    GROUND,
+    Ball,
+    Body,
+    Box,
+    Contact,
+    Joint,
+    Machine,
+    Mechanism,
+    Plane,
+    Point,
+    Rim,
+    Scenario,
+)
 
 SIZE = (0.4, 0.6, 0.3)
 TURN = tuple(map(tuple, np.asarray(from_rpy(0.3, -0.2, 0.5)).tolist()))

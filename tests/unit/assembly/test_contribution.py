@@ -4,9 +4,9 @@ import casadi as ca
 import numpy as np
 from support.machines import cart
 
-from robodyn.assembly import assemble
-from robodyn.assembly.blocks import trace_blocks
-from robodyn.assembly.contribution import (
+from robodyn.computation.assembly import assemble
+from robodyn.computation.assembly.blocks import trace_blocks
+from robodyn.computation.assembly.contribution import (
     Contribution,
     Deferred,
     declare_memory,
@@ -14,10 +14,10 @@ from robodyn.assembly.contribution import (
     merge,
     start_context,
 )
-from robodyn.assembly.declarations import MemoryInfo, StateInfo
-from robodyn.assembly.events import trace_events
-from robodyn.assembly.motion import trace_kinematics
-from robodyn.model import Block, Event
+from robodyn.computation.assembly.declarations import MemoryInfo, StateInfo
+from robodyn.computation.assembly.events import trace_events
+from robodyn.computation.assembly.motion import trace_kinematics
+from robodyn.description.model import Block, Event
 
 
 def action(name, target, value):

@@ -11,10 +11,11 @@ from support.linkages import crank_rocker
 from robodyn import ModelError, Solver, read_scenario, simulate, write_scenario
 from robodyn.analysis import find_gains, linearise_sampled
 from robodyn.analysis.jumps import find_block_jumps
-from robodyn.assembly import assemble
-from robodyn.catalog.two_link import two_link_mechanism
-from robodyn.laws import law
-from robodyn.model import (
+from robodyn.base.symbolic import table
+from robodyn.computation.assembly import assemble
+from robodyn.description.catalog.two_link import two_link_mechanism
+from robodyn.description.laws import law
+from robodyn.description.model import (
     GROUND,
     Block,
     Body,
@@ -28,7 +29,6 @@ from robodyn.model import (
     combine,
     with_elastic_joints,
 )
-from robodyn.symbolic import table
 
 AXES = ("shoulder", "elbow")
 GAINS = {"stiffness": 100.0, "damping": 14.0}

@@ -5,7 +5,7 @@ import pytest
 from support.linkages import FREE, SIXFOLD, chain, evaluate
 
 from robodyn import Body, LoopJoint, Machine, Mechanism, Point, Rod, Scenario, assemble
-from robodyn.spatial import from_rpy
+from robodyn.base.spatial import from_rpy
 
 PLACE = (0.3, -0.2, 0.5)
 # Motions (joint of the free body -> change) that a loop joint with its axis along pitch, the y axis, allows.

@@ -8,8 +8,8 @@ from support.followers import follower_blocks
 
 from robodyn import Body, Joint, Machine, Mechanism, ModelError, Point, Rod, Scenario, Solver, assemble, simulate
 from robodyn.analysis import find_modes, linearise
-from robodyn.perturbation import simulate_perturbed
-from robodyn.structures import Reduction, Section, beam
+from robodyn.computation.perturbation import simulate_perturbed
+from robodyn.description.structures import Reduction, Section, beam
 
 SECTION = Section.rectangle(0.01, 0.04, 7.0e10, 2.7e10, 2700.0)
 FLAT = Reduction(modes=1, directions=("y", "rz"))

@@ -1,8 +1,8 @@
 import casadi as ca
 
-from robodyn.assembly import assemble
-from robodyn.assembly.functions import INPUTS, Expressions
-from robodyn.catalog import bouncing_ball, scara_ptp
+from robodyn.computation.assembly import assemble
+from robodyn.computation.assembly.functions import INPUTS, Expressions
+from robodyn.description.catalog import bouncing_ball, scara_ptp
 
 x, y = ca.SX.sym("x"), ca.SX.sym("y")
 

@@ -4,8 +4,8 @@ import pytest
 from support.machines import cart
 
 from robodyn import ModelError, Solver, assemble, simulate
-from robodyn.laws import law
-from robodyn.model import Block
+from robodyn.description.laws import law
+from robodyn.description.model import Block
 
 
 @law(position="m", force="N", above="m", side="", located={"above": "side"})

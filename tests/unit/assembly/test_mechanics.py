@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from support.machines import cart
 
-from robodyn.assembly import assemble
-from robodyn.errors import ModelError
-from robodyn.model import (
+from robodyn.base.errors import ModelError
+from robodyn.computation.assembly import assemble
+from robodyn.description.model import (
     GROUND,
     Block,
     Body,
@@ -57,7 +57,7 @@ Q, V = np.array([0.4, -0.9]), np.array([0.7, 1.1])
 
 def torque_difference(system, free):
     """M (a - a_free): the joint torques that a system's blocks and loads add."""
-    from robodyn.dynamics import mass_matrix
+    from robodyn.computation.dynamics import mass_matrix
 
     M = np.array(mass_matrix(free.motion.mechanics.tree, Q), float)
     return M @ (acceleration(system, Q, V) - acceleration(free, Q, V))
@@ -110,7 +110,7 @@ def test_a_linkage_acts_by_its_exact_gradient():
 
 
 def test_a_rotor_on_a_combination_adds_its_inertia():
-    from robodyn.dynamics import bias, mass_matrix
+    from robodyn.computation.dynamics import bias, mass_matrix
 
     system = assemble(scenario(coordinates=(LinearCombination("rotor", {"one": 1.0, "two": 5.0}, inertia=0.02),)))
     tree = system.motion.mechanics.tree

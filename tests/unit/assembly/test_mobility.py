@@ -4,8 +4,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.assembly.mobility import MassSolver, build_mobility, mean_compliance
-from robodyn.dynamics import ldl
+from robodyn.computation.assembly.mobility import MassSolver, build_mobility, mean_compliance
+from robodyn.computation.dynamics import ldl
 
 
 @pytest.mark.parametrize("joints", [2, 3])

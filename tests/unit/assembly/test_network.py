@@ -7,9 +7,9 @@ import pytest
 from support.machines import cart, signals_only
 
 import robodyn
-from robodyn.assembly import assemble
-from robodyn.errors import ModelError
-from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario
+from robodyn.base.errors import ModelError
+from robodyn.computation.assembly import assemble
+from robodyn.description.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario
 
 
 def gain(value, factor):

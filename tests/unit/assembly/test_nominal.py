@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from robodyn import ModelError, assemble
-from robodyn.catalog.two_link import two_link_loop
-from robodyn.model import describe
+from robodyn.description.catalog.two_link import two_link_loop
+from robodyn.description.model import describe
 
 GOOD = {"shoulder": "shoulder.reference.position", "elbow": "elbow.reference.position"}
 

@@ -23,8 +23,8 @@ from robodyn import (
     simulate,
 )
 from robodyn.analysis import ParallelKinematics
-from robodyn.assembly.redundancy import _dependent_rows
-from robodyn.catalog import four_bars
+from robodyn.computation.assembly.redundancy import _dependent_rows
+from robodyn.description.catalog import four_bars
 
 
 def test_rows_that_are_combinations_of_those_before_are_found():

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from robodyn.files import read_scenario
-from robodyn.model import Recording
-from robodyn.simulation import simulate
+from robodyn.computation.simulation import simulate
+from robodyn.description.files import read_scenario
+from robodyn.description.model import Recording
 
 TIMES = np.linspace(0.0, 1.0, 51)
 FREE = "damping.viscous,initial.hinge.position"

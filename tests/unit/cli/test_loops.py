@@ -3,7 +3,7 @@
 import pytest
 
 from robodyn.analysis.linear.loop_table import Loop, loop_table
-from robodyn.catalog.two_link import two_link_loop
+from robodyn.description.catalog.two_link import two_link_loop
 
 TOO_MUCH = "shoulder.velocity_loop.proportional=40000"
 SIGNAL = "shoulder.velocity_loop.torque_command"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.commissioning import line_from
+from robodyn.analysis.commissioning import line_from
 
 ARM = """
 duration = 0.2

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from robodyn import load
-from robodyn.files.starters import KINDS
+from robodyn.description.files.starters import KINDS
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 
 from robodyn import read_scenario
-from robodyn.catalog import SCENARIOS, find_scenario
-from robodyn.files import make_schema
+from robodyn.description.catalog import SCENARIOS, find_scenario
+from robodyn.description.files import make_schema
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_list_tells_scenarios_without_making_them(invoke, monkeypatch):
         raise AssertionError("made")
 
     crane = {"crane": partial(slow, size=3), "plain": slow}
-    monkeypatch.setattr("robodyn.catalog.SCENARIOS", crane)
+    monkeypatch.setattr("robodyn.description.catalog.SCENARIOS", crane)
     titles = {line.split()[0]: line.split(maxsplit=2)[2] for line in invoke("list").stdout.splitlines()}
     assert titles["crane"] == "A crane of a size (size=3)"
     assert titles["plain"] == "A crane of a size"
@@ -45,7 +45,7 @@ def test_a_scenario_that_cannot_be_made_hides_no_other_in_json(invoke, read_json
         """A crane."""
         raise ValueError("no rope")
 
-    monkeypatch.setattr("robodyn.catalog.SCENARIOS", {"crane": broken})
+    monkeypatch.setattr("robodyn.description.catalog.SCENARIOS", {"crane": broken})
     with pytest.warns(UserWarning, match="no rope"):
         rows = {row["name"]: row for row in read_json(invoke("list", "--json").stdout)}
     assert rows["crane"]["duration"] is None

@@ -23,7 +23,7 @@ def run_files(invoke, quick):
 @pytest.fixture
 def calls(monkeypatch):
     """What the command asks the plotting functions for; nothing is drawn."""
-    import robodyn.reporting as reporting
+    import robodyn.presentation.reporting as reporting
 
     asked = []
     for name in ("plot_signals", "plot_phase", "plot_path"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from robodyn.assembly import assembler
+from robodyn.computation.assembly import assembler
 
 COMMANDS = {
     "check lift.toml": 1,

@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
-from robodyn.codegen import compilers
-from robodyn.codegen.compilers import compile_program
-from robodyn.errors import ModelError
+from robodyn.base.errors import ModelError
+from robodyn.exchange.codegen import compilers
+from robodyn.exchange.codegen.compilers import compile_program
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 

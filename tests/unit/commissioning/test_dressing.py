@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.analysis.commissioning import Control, Drive, dress
+from robodyn.analysis.commissioning.drive_sizes import drive_families
+from robodyn.analysis.commissioning.summary import dressing_table
 from robodyn.analysis.linear.loop_table import loop_table
-from robodyn.catalog.two_link import two_link_mechanism
-from robodyn.commissioning import Control, Drive, dress
-from robodyn.commissioning.drive_sizes import drive_families
-from robodyn.commissioning.summary import dressing_table
+from robodyn.description.catalog.two_link import two_link_mechanism
 
 EFFORTS = {"shoulder": 150.0, "elbow": 50.0}
 START = {"shoulder": 0.3, "elbow": 0.5}

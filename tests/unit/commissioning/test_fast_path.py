@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.commissioning import move_fast
-from robodyn.errors import ModelError
-from robodyn.laws.speed_profile import s_curve_times
-from robodyn.paths import straight_line
+from robodyn.analysis.commissioning import move_fast
+from robodyn.base.errors import ModelError
+from robodyn.description.laws.speed_profile import s_curve_times
+from robodyn.description.paths import straight_line
 
 MASS, FORCE, LENGTH = 2.0, 10.0, 0.4
 

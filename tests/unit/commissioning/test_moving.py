@@ -8,8 +8,8 @@ from scipy.spatial import KDTree
 from tests.unit.commissioning.test_dressing import START, arm
 
 import robodyn as rd
-from robodyn.commissioning import dress
-from robodyn.paths import arc_about, straight_line, way_points
+from robodyn.analysis.commissioning import dress
+from robodyn.description.paths import arc_about, straight_line, way_points
 
 TO = {"shoulder": 0.8, "elbow": -0.4}
 

@@ -8,8 +8,8 @@ import pytest
 
 import robodyn as rd
 from robodyn import Connection, CosimSettings, Interface, ScenarioUnit, SignalConnection, cosimulate, simulate
-from robodyn.catalog import find_scenario, oscillator_sides
-from robodyn.cosimulation.certificate import ENERGY, GROWTH, MEETS, MOVES_ALIKE, STAYS, growth_of_jumps
+from robodyn.computation.cosimulation.certificate import ENERGY, GROWTH, MEETS, MOVES_ALIKE, STAYS, growth_of_jumps
+from robodyn.description.catalog import find_scenario, oscillator_sides
 
 NAMES = ("first", "second")
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robodyn.catalog import oscillator_sides
-from robodyn.cosimulation import (
+from robodyn.base.errors import ModelError
+from robodyn.computation.cosimulation import (
     Connection,
     CosimSettings,
     InterfaceMotion,
@@ -12,9 +12,9 @@ from robodyn.cosimulation import (
     cosimulate,
     model_from_mobility,
 )
-from robodyn.cosimulation.interface_merge import join_motions
-from robodyn.cosimulation.rotations import turn_between, turn_by
-from robodyn.errors import ModelError
+from robodyn.computation.cosimulation.interface_merge import join_motions
+from robodyn.computation.cosimulation.rotations import turn_between, turn_by
+from robodyn.description.catalog import oscillator_sides
 
 GENERATOR = np.random.default_rng(7)
 

@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from robodyn.catalog import Oscillator, oscillator_sides
-from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, cosimulate, macro_steps
-from robodyn.model import Solver
+from robodyn.computation.cosimulation import Connection, CosimSettings, ScenarioUnit, cosimulate, macro_steps
+from robodyn.description.catalog import Oscillator, oscillator_sides
+from robodyn.description.model import Solver
 
 NAMES = ("first", "second")
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robodyn.cosimulation import CosimSettings, SignalConnection, UnitEvent, UnitRefusal, cosimulate
-from robodyn.results import Outcome, OutcomeKind
+from robodyn.computation.cosimulation import CosimSettings, SignalConnection, UnitEvent, UnitRefusal, cosimulate
+from robodyn.computation.results import Outcome, OutcomeKind
 
 
 class Stairs:

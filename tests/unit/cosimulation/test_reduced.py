@@ -22,12 +22,19 @@ from robodyn import (
     Scenario,
     assemble,
 )
-from robodyn.catalog import four_bars
-from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, cosimulate, model_from_mobility, reduce_system
-from robodyn.cosimulation.reduced import invert
-from robodyn.cosimulation.rotations import turn_between
-from robodyn.simulation import close_constraints
-from robodyn.structures import Reduction, Section, beam
+from robodyn.computation.cosimulation import (
+    Connection,
+    CosimSettings,
+    ScenarioUnit,
+    cosimulate,
+    model_from_mobility,
+    reduce_system,
+)
+from robodyn.computation.cosimulation.reduced import invert
+from robodyn.computation.cosimulation.rotations import turn_between
+from robodyn.computation.simulation import close_constraints
+from robodyn.description.catalog import four_bars
+from robodyn.description.structures import Reduction, Section, beam
 
 STRAIGHT = dict(START) | {"joint5.position": 0.0}
 

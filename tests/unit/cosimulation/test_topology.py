@@ -5,9 +5,16 @@ import pytest
 from support.coupled import scenario
 
 from robodyn import GROUND, Block, Body, Interface, Joint, Machine, Mechanism, ModelError, Point
-from robodyn.catalog import oscillator_sides
-from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate, macro_steps
-from robodyn.results import OutcomeKind
+from robodyn.computation.cosimulation import (
+    Connection,
+    CosimSettings,
+    ScenarioUnit,
+    SignalConnection,
+    cosimulate,
+    macro_steps,
+)
+from robodyn.computation.results import OutcomeKind
+from robodyn.description.catalog import oscillator_sides
 
 CHAIN = [Connection("left.b", "middle.a"), Connection("middle.b", "right.a")]
 

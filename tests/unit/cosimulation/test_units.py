@@ -5,8 +5,7 @@ import pytest
 from support.coupled import held_pendulum
 
 from robodyn import ModelError, simulate
-from robodyn.catalog.oscillator import oscillator_sides
-from robodyn.cosimulation import (
+from robodyn.computation.cosimulation import (
     Connection,
     CosimSettings,
     ScenarioUnit,
@@ -14,7 +13,8 @@ from robodyn.cosimulation import (
     cosimulate,
     read_cosimulation,
 )
-from robodyn.results import Outcome, OutcomeKind
+from robodyn.computation.results import Outcome, OutcomeKind
+from robodyn.description.catalog.oscillator import oscillator_sides
 
 
 class Follower:
@@ -152,7 +152,7 @@ def test_an_adapted_macro_step_keeps_its_tolerance_and_goes_back():
 
 
 def simulate_whole(time):
-    from robodyn.catalog import Oscillator, solve_exactly
+    from robodyn.description.catalog import Oscillator, solve_exactly
 
     return solve_exactly(Oscillator(), time)[0]
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from tests.support.random_trees import random_inertia
 
-from robodyn.dynamics import Link, Tree, bias, forward_dynamics, inverse_dynamics, mass_matrix
-from robodyn.spatial import Pose, from_rpy
+from robodyn.base.spatial import Pose, from_rpy
+from robodyn.computation.dynamics import Link, Tree, bias, forward_dynamics, inverse_dynamics, mass_matrix
 
 RIGHT = np.pi / 2
 TWISTS = [0.0, -RIGHT, 0.0, RIGHT, -RIGHT, RIGHT]

@@ -3,8 +3,8 @@
 import casadi as ca
 import numpy as np
 
-from robodyn.dynamics import Link, Tree, bias, mass_matrix, point_position, potential_energy
-from robodyn.spatial import Inertia, Pose
+from robodyn.base.spatial import Inertia, Pose
+from robodyn.computation.dynamics import Link, Tree, bias, mass_matrix, point_position, potential_energy
 
 L1, L2, M1, M2, G = 0.7, 0.5, 3.0, 2.0, 9.81
 Z = np.array([0.0, 0.0, 1.0])

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.dynamics import ldl, solve_symmetric
+from robodyn.computation.dynamics import ldl, solve_symmetric
 
 # Condition below 1e3 times rounding.
 TOLERANCE = 1e-12

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from robodyn.dynamics import (
+from robodyn.base.spatial import Inertia, Pose
+from robodyn.computation.dynamics import (
     GROUND,
     Link,
     Tree,
@@ -14,7 +15,6 @@ from robodyn.dynamics import (
     point_position,
     point_velocity,
 )
-from robodyn.spatial import Inertia, Pose
 
 BODY = Inertia(1.0, [0.1, 0.0, 0.0], np.eye(3))
 

@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 from tests.support.random_trees import random_inertia, random_state, random_tree
 
-from robodyn.dynamics import (
+from robodyn.base.spatial import Inertia, Pose
+from robodyn.computation.dynamics import (
     Link,
     Tree,
     inverse_dynamics,
@@ -11,7 +12,6 @@ from robodyn.dynamics import (
     lagrange_inverse_dynamics,
     pseudo_inertia,
 )
-from robodyn.spatial import Inertia, Pose
 
 Z = np.array([0.0, 0.0, 1.0])
 L1, L2, M1, M2, G = 0.7, 0.5, 3.0, 2.0, 9.81

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from robodyn.engine import building
-from robodyn.engine.building import BuildError, build_library, find_compiler, is_made_from, source_digest
+from robodyn.computation.engine import building
+from robodyn.computation.engine.building import BuildError, build_library, find_compiler, is_made_from, source_digest
 
 ROOT = Path(__file__).parents[3]
 needs_compiler = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
@@ -107,7 +107,7 @@ def built(tmp_path_factory):
 def test_the_whole_engine_compiles_without_a_warning(built, tmp_path):
     wheel, said = built
     with zipfile.ZipFile(wheel) as archive:
-        library = archive.extract(f"robodyn/engine/{building.LIBRARY}", tmp_path)
+        library = archive.extract(f"robodyn/computation/engine/{building.LIBRARY}", tmp_path)
     loaded = ctypes.CDLL(library)
     loaded.engine_digest.restype = ctypes.c_char_p
     assert loaded.engine_digest().decode() == source_digest()
@@ -122,7 +122,7 @@ def test_a_wheel_holds_the_library_and_its_sources_for_one_platform(built):
     assert tag
     assert platform != "any"
     with zipfile.ZipFile(wheel) as archive:
-        names = [name.removeprefix("robodyn/engine/") for name in archive.namelist()]
+        names = [name.removeprefix("robodyn/computation/engine/") for name in archive.namelist()]
     assert names.count(building.LIBRARY) == 1
     assert {path.name for path in building.FOLDER.glob("*.[ch]")} <= set(names)
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
 
-from robodyn.engine import Recording, ResumableRun, Status, integrate
-from robodyn.engine.problem import Derivatives
-from robodyn.model import Solver
+from robodyn.computation.engine import Recording, ResumableRun, Status, integrate
+from robodyn.computation.engine.problem import Derivatives
+from robodyn.description.model import Solver
 
 EMPTY = np.zeros(0)
 RATE, SPEED, MU = 50.0, 20.0, 1000.0
@@ -107,7 +107,7 @@ def test_the_price_of_the_jacobian_counts():
 def test_a_record_that_would_be_full_before_the_end_makes_any_longer_step_worth_it(monkeypatch):
     dear, *_ = make_follower(rate=1e3, rhs_work=100, jacobian_work=100_000)
     assert run(dear, duration=5.0).stiffness.stiff_phases == 0
-    monkeypatch.setattr(sys.modules["robodyn.engine.integrate"], "LARGEST_RECORD", 2**15)
+    monkeypatch.setattr(sys.modules["robodyn.computation.engine.integrate"], "LARGEST_RECORD", 2**15)
     assert run(dear, "dopri5", duration=5.0).status is Status.RECORD_FULL
     assert run(dear, duration=5.0).status is Status.FINISHED
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
 
-from robodyn.engine import Recording, integrate
-from robodyn.model import Solver
+from robodyn.computation.engine import Recording, integrate
+from robodyn.description.model import Solver
 
 EMPTY = np.zeros(0)
 DELAY = 0.3

@@ -5,8 +5,8 @@ import pytest
 from support.kernels import kernel, make_problem
 from support.solvers import any_solver
 
-from robodyn.engine import Recording, Status, integrate
-from robodyn.model import Solver
+from robodyn.computation.engine import Recording, Status, integrate
+from robodyn.description.model import Solver
 
 EMPTY = np.zeros(0)
 

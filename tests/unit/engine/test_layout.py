@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from robodyn.engine import tableaus
-from robodyn.engine.integrate import Reason
-from robodyn.engine.layout import HEADERS, NAMES, structures
-from robodyn.engine.problem import RECORDING_KINDS
-from robodyn.engine.trajectory import Status
+from robodyn.computation.engine import tableaus
+from robodyn.computation.engine.integrate import Reason
+from robodyn.computation.engine.layout import HEADERS, NAMES, structures
+from robodyn.computation.engine.problem import RECORDING_KINDS
+from robodyn.computation.engine.trajectory import Status
 
 TEXT = re.sub(r"/\*.*?\*/", "", "".join(path.read_text() for path in HEADERS), flags=re.DOTALL)
 ENUMERATIONS = [

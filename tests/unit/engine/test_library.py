@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from robodyn.engine import building, library
-from robodyn.errors import ModelError
+from robodyn.base.errors import ModelError
+from robodyn.computation.engine import building, library
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 

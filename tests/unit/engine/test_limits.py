@@ -5,7 +5,7 @@ import pytest
 from support.kernels import kernel, make_problem
 from support.solvers import any_solver
 
-from robodyn.engine import Recording, Status, integrate
+from robodyn.computation.engine import Recording, Status, integrate
 
 EMPTY = np.zeros(0)
 UPPER, LOWER = 0.5, -0.25

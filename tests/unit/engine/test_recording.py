@@ -5,7 +5,7 @@ import pytest
 from support.kernels import kernel, make_problem
 from support.solvers import any_solver
 
-from robodyn.engine import Recording, integrate
+from robodyn.computation.engine import Recording, integrate
 
 EMPTY = np.zeros(0)
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robodyn.engine import Recording
-from robodyn.model import Solver
+from robodyn.computation.engine import Recording
+from robodyn.description.model import Solver
 
 
 @pytest.mark.parametrize(

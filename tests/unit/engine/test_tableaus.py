@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.engine.tableaus import METHODS
+from robodyn.computation.engine.tableaus import METHODS
 
 EXPLICIT_ORDERS = {"euler": 1, "heun": 2, "heun_euler": 2, "rk4": 4, "dopri5": 4, "trbdf2": 2}
 # The published Rosenbrock coefficients have 16 digits, and up to 34 in size: sums of products keep about 13

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.catalog import scara_avoid, two_link_loop
-from robodyn.engine import Recording, integrate
-from robodyn.simulation.problem import build_problem
-from robodyn.simulation.starting import find_start
+from robodyn.computation.engine import Recording, integrate
+from robodyn.computation.simulation.problem import build_problem
+from robodyn.computation.simulation.starting import find_start
+from robodyn.description.catalog import scara_avoid, two_link_loop
 
 THREADS = 4
 

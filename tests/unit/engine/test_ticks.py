@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
 
-from robodyn.engine import BrokenRun, Recording, Status, integrate
-from robodyn.model import Solver
+from robodyn.computation.engine import BrokenRun, Recording, Status, integrate
+from robodyn.description.model import Solver
 
 NOTHING = Recording("none")
 EMPTY = np.zeros(0)

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 import robodyn as rd
-from robodyn.files.composition import DEEPEST, load_composed
+from robodyn.description.files.composition import DEEPEST, load_composed
 
 AXIS = """
 [templates.axis]
@@ -234,7 +234,7 @@ def test_what_is_found_wrong_when_assembling_is_told_where_it_stands(tmp_path, a
 
 
 def test_templates_in_templates_have_limits(tmp_path, monkeypatch):
-    monkeypatch.setattr("robodyn.files.composition.MOST_ENTRIES", 20_000)
+    monkeypatch.setattr("robodyn.description.files.composition.MOST_ENTRIES", 20_000)
     doubled = "\n".join(
         f"[templates.t{k}]\n" + "\n".join(f'use.u{n} = {{ template = "t{k + 1}" }}' for n in range(10))
         for k in range(7)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from robodyn import Body, DHRow, Machine, ModelError, Point, Scenario, assemble, mechanism_from_dh
-from robodyn.spatial import Pose, from_rpy
+from robodyn.base.spatial import Pose, from_rpy
 
 ROWS = (
     DHRow("one", a=0.3, alpha=0.7, d=0.4, theta=0.2),

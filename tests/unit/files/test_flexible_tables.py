@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robodyn import ModelError, read_scenario
-from robodyn.structures import Element, Particles, Reduction, Section, beam, frame, modal_body
+from robodyn.description.structures import Element, Particles, Reduction, Section, beam, frame, modal_body
 
 HEAD = """
 duration = 1

@@ -3,8 +3,8 @@
 import pytest
 
 from robodyn import ModelError, simulate
-from robodyn.assembly import assemble
-from robodyn.files import read_scenario
+from robodyn.computation.assembly import assemble
+from robodyn.description.files import read_scenario
 
 ARM = """
 duration = 0.1
@@ -131,7 +131,7 @@ def test_beams_that_have_no_modes_or_too_many_parts_are_refused(tmp_path, change
 
 
 def test_more_modes_or_particles_than_there_is_room_for_are_refused_before_the_work(tmp_path):
-    from robodyn.structures import Particles, Reduction, Section, beam
+    from robodyn.description.structures import Particles, Reduction, Section, beam
 
     tube = Section.tube(0.02, 0.002, 7e10, 2.7e10, 2700)
     with pytest.raises(ModelError, match="are 96 modes, at most 60 are taken"):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robodyn import ModelError, assemble, read_scenario
-from robodyn.paths import (
+from robodyn.description.paths import (
     arc_about,
     arc_through,
     build_arm,

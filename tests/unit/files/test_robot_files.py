@@ -6,7 +6,7 @@ import pytest
 from support.robot_files import OWN
 
 import robodyn as rd
-from robodyn.files.robot_files import write_robot
+from robodyn.description.files.robot_files import write_robot
 
 
 @pytest.fixture

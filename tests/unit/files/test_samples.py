@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from robodyn.errors import ModelError
-from robodyn.files.samples import read_clocks, read_mapping, read_samples
-from robodyn.files.samples.clocks import even_times
+from robodyn.base.errors import ModelError
+from robodyn.description.files.samples import read_clocks, read_mapping, read_samples
+from robodyn.description.files.samples.clocks import even_times
 
 
 def write(tmp_path, text, name="log.csv", encoding="utf-8"):

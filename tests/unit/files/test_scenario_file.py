@@ -25,8 +25,8 @@ from robodyn import (
     mechanism_from_dh,
     read_scenario,
 )
-from robodyn.model.event import SetValues, level_crossing
-from robodyn.spatial import about_axis
+from robodyn.base.spatial import about_axis
+from robodyn.description.model.event import SetValues, level_crossing
 
 COMPLETE = """
     name = "arm"

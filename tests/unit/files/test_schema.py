@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from robodyn import ModelError, read_scenario
-from robodyn.catalog import SCENARIOS
-from robodyn.files import make_schema, scenario_text
-from robodyn.model import ScenarioSequence
+from robodyn.description.catalog import SCENARIOS
+from robodyn.description.files import make_schema, scenario_text
+from robodyn.description.model import ScenarioSequence
 
 jsonschema = pytest.importorskip("jsonschema")
 

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from robodyn import ModelError, read_scenario
-from robodyn.files.units import read_quantity
-from robodyn.units import OTHERS, PREFIXED, UnitError, parse_unit
+from robodyn.base.units import OTHERS, PREFIXED, UnitError, parse_unit
+from robodyn.description.files.units import read_quantity
 
 
 @pytest.mark.parametrize(

@@ -26,13 +26,13 @@ from robodyn import (
     read_scenario,
     write_scenario,
 )
-from robodyn.catalog import SCENARIOS, six_axis_mechanism
-from robodyn.files import scenario_text
-from robodyn.files.patching import patch_text
-from robodyn.laws import known_laws
-from robodyn.model import ScenarioSequence, digest
-from robodyn.model.event import SetValues, level_crossing
-from robodyn.paths import (
+from robodyn.description.catalog import SCENARIOS, six_axis_mechanism
+from robodyn.description.files import scenario_text
+from robodyn.description.files.patching import patch_text
+from robodyn.description.laws import known_laws
+from robodyn.description.model import ScenarioSequence, digest
+from robodyn.description.model.event import SetValues, level_crossing
+from robodyn.description.paths import (
     arc_through,
     deviation_blocks,
     path_block,

@@ -13,8 +13,8 @@ gymnasium = pytest.importorskip("gymnasium")
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
-from robodyn.engine.pack import lanes_are_there  # noqa: E402
-from robodyn.gym import ScenarioEnv, ScenarioVectorEnv, Task  # noqa: E402
+from robodyn.computation.engine.pack import lanes_are_there  # noqa: E402
+from robodyn.exchange.gym import ScenarioEnv, ScenarioVectorEnv, Task  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "cart_pole.py"
 # Steps of the solver end at those of the environment in one and at ticks in the other: its tolerance of 1e-6, magnified

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.laws.contact import bristle_friction, hunt_crossley, kelvin_voigt, sliding_friction
+from robodyn.description.laws.contact import bristle_friction, hunt_crossley, kelvin_voigt, sliding_friction
 
 GENERATOR = np.random.default_rng(4)
 ROUGH = {"coefficient": 0.5, "stiffness": 1e5, "damping": 300.0, "static_coefficient": 0.7, "stribeck_velocity": 0.1}

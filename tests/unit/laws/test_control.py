@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from robodyn.laws.control import (
+from robodyn.description.laws.control import (
     amplifier,
     lead_compensator,
     limited_integrator,
@@ -15,7 +15,7 @@ from robodyn.laws.control import (
     sampled_velocity_loop,
     saturation,
 )
-from robodyn.laws.definition import info_of
+from robodyn.description.laws.definition import info_of
 
 GAINS = {"proportional": 5.0, "integral": 2.0, "derivative": 1.0}
 

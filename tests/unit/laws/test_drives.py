@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from robodyn.laws.definition import info_of
-from robodyn.laws.drives import current_lag, current_source, dc_motor, servo_motor, torque_source
+from robodyn.description.laws.definition import info_of
+from robodyn.description.laws.drives import current_lag, current_source, dc_motor, servo_motor, torque_source
 
 MOTOR = {"resistance": 2.0, "inductance": 4e-3, "torque_constant": 0.1, "gear": 50.0}
 

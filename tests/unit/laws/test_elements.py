@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.laws.elements import constant_force, damper, end_stop, spring
+from robodyn.description.laws.elements import constant_force, damper, end_stop, spring
 
 STOP = {"lower": -0.5, "upper": 0.5, "stiffness": 1e3, "damping": 50.0}
 

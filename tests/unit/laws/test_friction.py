@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from robodyn.laws.friction import (
+from robodyn.description.laws.friction import (
     coulomb_friction,
     gear_loss,
     lugre_friction,

@@ -9,10 +9,16 @@ from tests.support.machines import signals_only
 
 from robodyn import Block, Body, Joint, Machine, Mechanism, ModelError, Scenario, Solver, assemble, simulate
 from robodyn.analysis import linearise
-from robodyn.laws.hydraulic_flows import four_way_valve, hydraulic_line, hydraulic_pump, relief_valve, valve_edge
-from robodyn.laws.hydraulic_oil import ATMOSPHERE, effective_bulk_modulus, orifice_flow, specific_volume
-from robodyn.laws.hydraulic_volumes import piston_chamber
-from robodyn.model import GROUND
+from robodyn.description.laws.hydraulic_flows import (
+    four_way_valve,
+    hydraulic_line,
+    hydraulic_pump,
+    relief_valve,
+    valve_edge,
+)
+from robodyn.description.laws.hydraulic_oil import ATMOSPHERE, effective_bulk_modulus, orifice_flow, specific_volume
+from robodyn.description.laws.hydraulic_volumes import piston_chamber
+from robodyn.description.model import GROUND
 
 SOLVER = Solver("rodas4", rtol=1e-9, atol=1e-11)
 OIL = {"bulk_modulus": 1.4e9, "air": 0.01}

@@ -6,9 +6,9 @@ import pytest
 from tests.support.machines import signals_only
 
 from robodyn import Block, Delay, ModelError, Solver, simulate
-from robodyn.laws.hydraulic_linearisation import linearise_cylinder, linearise_vane_motor
-from robodyn.laws.hydraulic_oil import orifice_flow
-from robodyn.laws.hydraulics import (
+from robodyn.description.laws.hydraulic_linearisation import linearise_cylinder, linearise_vane_motor
+from robodyn.description.laws.hydraulic_oil import orifice_flow
+from robodyn.description.laws.hydraulics import (
     hydraulic_actuator,
     measuring_circuit,
     servovalve,

@@ -4,9 +4,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn import laws
-from robodyn.laws import arguments_of, info_of, known_laws, law
-from robodyn.native import compile_kernels
+from robodyn.computation.native import compile_kernels
+from robodyn.description import laws
+from robodyn.description.laws import arguments_of, info_of, known_laws, law
 
 STRIBECK = {"coulomb": 2.0, "static": 3.0, "stribeck_velocity": 0.1}
 TIMES = {"times": (0.0, 0.5, 1.5), "points": (0.0, 1.0, -0.5)}

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from robodyn.laws.definition import info_of
-from robodyn.laws.references import (
+from robodyn.description.laws.definition import info_of
+from robodyn.description.laws.references import (
     constant_reference,
     ramp_reference,
     sine_reference,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robodyn.laws.sensors import line_deviation, quantised, sample_and_hold, sampled_encoder
+from robodyn.description.laws.sensors import line_deviation, quantised, sample_and_hold, sampled_encoder
 
 
 def test_quantised_values_are_multiples_never_more_than_half_a_step_away():

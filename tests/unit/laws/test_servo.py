@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.laws.servo import (
+from robodyn.description.laws.servo import (
     servo_current_loop,
     servo_feed_forward,
     servo_position_loop,

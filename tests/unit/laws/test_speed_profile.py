@@ -4,9 +4,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.laws.references import trapezoid_reference
-from robodyn.laws.speed_profile import plan_phases, s_curve_reference, time_at, travel
-from robodyn.native import compile_kernels
+from robodyn.computation.native import compile_kernels
+from robodyn.description.laws.references import trapezoid_reference
+from robodyn.description.laws.speed_profile import plan_phases, s_curve_reference, time_at, travel
 
 # length, speed, acceleration, jerk
 CASES = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robodyn import Block, Delay, ModelError
-from robodyn.errors import nearest
+from robodyn.base.errors import nearest
 
 SPRING = {"stiffness": 10.0}
 LOOP = {"proportional": 1.0, "integral": 1.0}

@@ -20,7 +20,7 @@ from robodyn import (
     Rod,
     Scenario,
 )
-from robodyn.model.constraint import LOOP_JOINTS
+from robodyn.description.model.constraint import LOOP_JOINTS
 
 TURNED = ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from robodyn.errors import ModelError
-from robodyn.model import (
+from robodyn.base.errors import ModelError
+from robodyn.base.spatial import Pose, from_rpy
+from robodyn.description.model import (
     GROUND,
     Ball,
     Body,
@@ -21,8 +22,7 @@ from robodyn.model import (
     combine,
     describe,
 )
-from robodyn.model.contact import ContactPoint
-from robodyn.spatial import Pose, from_rpy
+from robodyn.description.model.contact import ContactPoint
 
 TIP, FLOOR = Ball("tip", 0.1), Plane("floor")
 SOFT = {"law": "kelvin_voigt", "parameters": {"stiffness": 1e4}}

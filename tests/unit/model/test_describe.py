@@ -3,7 +3,7 @@
 import functools
 
 from robodyn import Block, Body, Machine, Scenario, Solver
-from robodyn.model import describe, digest
+from robodyn.description.model import describe, digest
 
 
 def test_defaults_are_left_out():

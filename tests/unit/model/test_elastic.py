@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from robodyn import Solver, simulate
-from robodyn.errors import ModelError
-from robodyn.model import (
+from robodyn.base.errors import ModelError
+from robodyn.description.model import (
     GROUND,
     Block,
     Body,

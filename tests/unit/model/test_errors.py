@@ -2,7 +2,7 @@
 
 import pytest
 
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 
 
 def test_a_flaw_reads_as_path_problem_and_remedy():

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from robodyn import ModelError, Solver
-from robodyn.engine.tableaus import (
+from robodyn.base.errors import FlawList
+from robodyn.base.spatial import Pose, about_axis
+from robodyn.computation.engine.tableaus import (
     ESDIRK,
     EXPLICIT,
     FUSED_STEP,
@@ -16,11 +18,10 @@ from robodyn.engine.tableaus import (
     SYMPLECTIC,
     method_table,
 )
-from robodyn.errors import FlawList
-from robodyn.files.reading import Reader
-from robodyn.files.table import Table
-from robodyn.model.description import Description
-from robodyn.model.fields import (
+from robodyn.description.files.reading import Reader
+from robodyn.description.files.table import Table
+from robodyn.description.model.description import Description
+from robodyn.description.model.fields import (
     EMPTY,
     choice,
     flag,
@@ -35,8 +36,7 @@ from robodyn.model.fields import (
     weights,
     whole_number,
 )
-from robodyn.model.solver import METHODS as KNOWN
-from robodyn.spatial import Pose, about_axis
+from robodyn.description.model.solver import METHODS as KNOWN
 
 
 class Winch(Description):

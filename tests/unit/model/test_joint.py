@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robodyn import Joint, ModelError, Point
-from robodyn.spatial import from_rpy
+from robodyn.base.spatial import from_rpy
 
 
 def test_the_axis_is_normalised():

@@ -25,7 +25,7 @@ from robodyn import (
     Scenario,
     assemble,
 )
-from robodyn.spatial import from_rpy
+from robodyn.base.spatial import from_rpy
 
 
 def skewed_mechanism():

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from robodyn import GROUND, Body, Joint, Machine, Mechanism, ModelError, Scenario, simulate
-from robodyn.files import read_scenario
-from robodyn.files.schema import make_schema
-from robodyn.files.writing import scenario_text
-from robodyn.spatial import from_quaternion, from_rpy
+from robodyn.base.spatial import from_quaternion, from_rpy
+from robodyn.description.files import read_scenario
+from robodyn.description.files.schema import make_schema
+from robodyn.description.files.writing import scenario_text
 
 BODY = Body("hull", 2.0, inertia=(0.1, 0.2, 0.25))
 

@@ -26,9 +26,9 @@ from robodyn import (
     combine,
     simulate,
 )
-from robodyn.catalog import double_pendulum, scara_ptp
-from robodyn.simulation import close_constraints
-from robodyn.spatial import Pose, about_axis
+from robodyn.base.spatial import Pose, about_axis
+from robodyn.computation.simulation import close_constraints
+from robodyn.description.catalog import double_pendulum, scara_ptp
 
 UP = (0.0, 0.0, 1.0)
 TURNED = Pose(about_axis(UP, 0.9), np.array([1.0, 2.0, 0.3]))

@@ -5,8 +5,8 @@ import ctypes
 import numpy as np
 import pytest
 
-from robodyn.native.emit import emit_module
-from robodyn.native.machine import Machine, compile_objects
+from robodyn.computation.native.emit import emit_module
+from robodyn.computation.native.machine import Machine, compile_objects
 
 
 @pytest.fixture(autouse=True)

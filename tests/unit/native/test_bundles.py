@@ -4,10 +4,10 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.native import read_program
-from robodyn.native.bundles import Bundles
-from robodyn.native.compiling import improve_program
-from robodyn.native.layout import order_operations
+from robodyn.computation.native import read_program
+from robodyn.computation.native.bundles import Bundles
+from robodyn.computation.native.compiling import improve_program
+from robodyn.computation.native.layout import order_operations
 
 JOINTS = 7
 

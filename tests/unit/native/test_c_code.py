@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from support.compiled_c import build_c
 
-from robodyn.native import Sweep, compile_kernels, read_program
-from robodyn.native.c_code import literal
-from robodyn.native.portable import make_portable
-from robodyn.native.program import BINARY, UNARY
-from robodyn.symbolic import tables
+from robodyn.base.symbolic import tables
+from robodyn.computation.native import Sweep, compile_kernels, read_program
+from robodyn.computation.native.c_code import literal
+from robodyn.computation.native.portable import make_portable
+from robodyn.computation.native.program import BINARY, UNARY
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 VALUES = np.array([0.0, -0.0, 1.0, -1.0, 0.3, -2.5, 3.0, 1e-300, -1e300, np.inf, -np.inf, np.nan])

@@ -11,10 +11,10 @@ import pytest
 from support.kernels import compile_sine as _compile
 from support.kernels import compile_together
 
-from robodyn.native import cache_folder, compile_kernels
-from robodyn.native.cache import _temporary_folder
-from robodyn.native.machine import LEVEL
-from robodyn.symbolic.tables import gather, locate
+from robodyn.base.symbolic.tables import gather, locate
+from robodyn.computation.native import cache_folder, compile_kernels
+from robodyn.computation.native.cache import _temporary_folder
+from robodyn.computation.native.machine import LEVEL
 
 
 def _files():
@@ -32,13 +32,13 @@ def test_second_compilation_is_read_from_disk():
 
 def test_kept_code_spares_reading_and_writing_programs(monkeypatch):
     _compile()
-    monkeypatch.setattr("robodyn.native.families.read_program", None)
+    monkeypatch.setattr("robodyn.computation.native.families.read_program", None)
     assert _compile() == (EXPECTED, 0)
 
 
 def test_a_change_of_the_sources_makes_new_code(monkeypatch):
     _compile()
-    monkeypatch.setattr("robodyn.native.cache_entry._makers", lambda: ("other sources",))
+    monkeypatch.setattr("robodyn.computation.native.cache_entry._makers", lambda: ("other sources",))
     assert _compile() == (EXPECTED, 1)
 
 

@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from robodyn.native import cache, cache_folder
+from robodyn.computation.native import cache, cache_folder
 
 KEY, CODE = "1" * 64, b"machine code"
 

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from robodyn.native import cache, cache_folder, upkeep
-from robodyn.native.upkeep import DAY, LONGEST_UNUSED, SIZE
+from robodyn.computation.native import cache, cache_folder, upkeep
+from robodyn.computation.native.upkeep import DAY, LONGEST_UNUSED, SIZE
 
 CODE = bytes(100_000)
 

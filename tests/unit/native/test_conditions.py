@@ -6,12 +6,21 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.native.conditions import JUMP, KINK, STAIR, STRAIGHT, TABLE, _enclose, _Tangents, find_conditions
-from robodyn.native.emit import emit_module
-from robodyn.native.machine import Machine, compile_objects
-from robodyn.native.program import BINARY, UNARY, Builder
-from robodyn.native.reading import read_program
-from robodyn.symbolic import clip, floor, maximum, tables, where
+from robodyn.base.symbolic import clip, floor, maximum, tables, where
+from robodyn.computation.native.conditions import (
+    JUMP,
+    KINK,
+    STAIR,
+    STRAIGHT,
+    TABLE,
+    _enclose,
+    _Tangents,
+    find_conditions,
+)
+from robodyn.computation.native.emit import emit_module
+from robodyn.computation.native.machine import Machine, compile_objects
+from robodyn.computation.native.program import BINARY, UNARY, Builder
+from robodyn.computation.native.reading import read_program
 
 t, x, d, m, p = ca.SX.sym("t"), ca.SX.sym("x", 2), ca.SX.sym("d", 0), ca.SX.sym("m", 1), ca.SX.sym("p", 1)
 KNOTS = tables.register(tables.LOCATE, np.array([-1.0, -0.3, 0.2, 0.9]))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array
 
-from robodyn.native import compile_kernels, directional, jacobian, pattern
+from robodyn.computation.native import compile_kernels, directional, jacobian, pattern
 
 x, u = ca.SX.sym("x", 4), ca.SX.sym("u", 2)
 rate = ca.vertcat(x[1], ca.sin(x[0]) * u[0], x[3] ** 3, x[0] * u[1])

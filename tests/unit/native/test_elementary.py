@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.native import compile_kernels
+from robodyn.computation.native import compile_kernels
 
 EPSILON = np.finfo(float).eps
 COUNT, COLUMN = 500, 20

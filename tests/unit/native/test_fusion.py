@@ -3,9 +3,9 @@
 import casadi as ca
 import numpy as np
 
-from robodyn.native import compile_kernels, read_program
-from robodyn.native.fusion import fuse
-from robodyn.native.program import Builder
+from robodyn.computation.native import compile_kernels, read_program
+from robodyn.computation.native.fusion import fuse
+from robodyn.computation.native.program import Builder
 
 
 def _operations(*expressions, inputs):

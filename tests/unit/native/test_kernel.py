@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.native import compile_kernels
+from robodyn.computation.native import compile_kernels
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.native import compile_kernels, compile_lanes
-from robodyn.native.emit import emit_lanes
-from robodyn.native.rows import pack_rows
-from robodyn.symbolic.tables import gather, locate, row, seek
+from robodyn.base.symbolic.tables import gather, locate, row, seek
+from robodyn.computation.native import compile_kernels, compile_lanes
+from robodyn.computation.native.emit import emit_lanes
+from robodyn.computation.native.rows import pack_rows
 
 SIZE = 9
 DATA = pack_rows(np.array([[0.0, 3.0], [0.4, -2.0], [0.7, 5.0]]))
@@ -47,9 +47,9 @@ def compiled(request, monkeypatch):
     inexact = ("f",) if request.param == "inexact" else ()
     functions, lanes = {"f": everything()}, 8 if request.param == "eight" else 4
     if request.param == "in pieces":
-        monkeypatch.setattr("robodyn.native.compiling.emit_lanes", partial(emit_lanes, chunk_size=9))
-        monkeypatch.setattr("robodyn.native.cache_entry.load", lambda key: None)
-        monkeypatch.setattr("robodyn.native.cache_entry.save", lambda key, code: None)
+        monkeypatch.setattr("robodyn.computation.native.compiling.emit_lanes", partial(emit_lanes, chunk_size=9))
+        monkeypatch.setattr("robodyn.computation.native.cache_entry.load", lambda key: None)
+        monkeypatch.setattr("robodyn.computation.native.cache_entry.save", lambda key, code: None)
     module = compile_kernels(functions, 2, inexact=inexact, data=DATA)
     return module, compile_lanes(functions, 2, lanes, inexact=inexact)
 

@@ -4,8 +4,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.native import compile_kernels
-from robodyn.native.program import BINARY, UNARY
+from robodyn.computation.native import compile_kernels
+from robodyn.computation.native.program import BINARY, UNARY
 
 SPECIAL = np.array(
     [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -3.0, 2.5, 1e-300, 5e-324, -2e-310, 1e-20, 1e6, -1e15, 1e22]

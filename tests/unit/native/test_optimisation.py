@@ -2,13 +2,13 @@
 
 import pytest
 
-from robodyn.assembly import assemble
-from robodyn.catalog import find_scenario
-from robodyn.errors import ModelError
-from robodyn.native.machine import LEVEL, optimisation
-from robodyn.results.compare import identical
-from robodyn.simulation import simulate
-from robodyn.simulation.run_functions import compile_system
+from robodyn.base.errors import ModelError
+from robodyn.computation.assembly import assemble
+from robodyn.computation.native.machine import LEVEL, optimisation
+from robodyn.computation.results.compare import identical
+from robodyn.computation.simulation import simulate
+from robodyn.computation.simulation.run_functions import compile_system
+from robodyn.description.catalog import find_scenario
 
 
 @pytest.mark.parametrize("name", ["scara-ptp", "two-link-loop"])

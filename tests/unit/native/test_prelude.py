@@ -4,9 +4,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.native import compile_kernels, read_program
-from robodyn.native.prelude import separate_prelude
-from robodyn.symbolic import table
+from robodyn.base.symbolic import table
+from robodyn.computation.native import compile_kernels, read_program
+from robodyn.computation.native.prelude import separate_prelude
 
 x, p = ca.SX.sym("x", 2), ca.SX.sym("p", 3)
 stiffness = ca.exp(p[0]) * ca.sin(p[1]) + ca.sqrt(p[2])

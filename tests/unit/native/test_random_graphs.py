@@ -4,8 +4,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.native import compile_kernels, read_program
-from robodyn.native.fusion import fuse
+from robodyn.computation.native import compile_kernels, read_program
+from robodyn.computation.native.fusion import fuse
 
 SEEDS = range(12)
 UNARY = [

@@ -5,9 +5,9 @@ import math
 import casadi as ca
 import pytest
 
-from robodyn.native import UnsupportedOperation, read_program
-from robodyn.native.program import Builder
-from robodyn.symbolic import hold_table
+from robodyn.base.symbolic import hold_table
+from robodyn.computation.native import UnsupportedOperation, read_program
+from robodyn.computation.native.program import Builder
 
 
 def _operations(program):

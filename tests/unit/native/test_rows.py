@@ -7,11 +7,11 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.native import compile_kernels, read_program
-from robodyn.native.emit import emit_module
-from robodyn.native.machine import Machine, compile_objects
-from robodyn.native.rows import HEADER, pack_rows
-from robodyn.symbolic.tables import row, seek
+from robodyn.base.symbolic.tables import row, seek
+from robodyn.computation.native import compile_kernels, read_program
+from robodyn.computation.native.emit import emit_module
+from robodyn.computation.native.machine import Machine, compile_objects
+from robodyn.computation.native.rows import HEADER, pack_rows
 
 KNOTS = np.array([0.0, 0.1, 0.2, 0.3, 0.31, 0.32, 0.5, 0.9])
 

@@ -6,13 +6,13 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.native import read_program
-from robodyn.native.compiling import improve_program
-from robodyn.native.emit import emit_module
-from robodyn.native.families import gather_families
-from robodyn.native.fusion import forms_of
-from robodyn.native.machine import Machine, compile_objects
-from robodyn.native.sharing import lay_out_together
+from robodyn.computation.native import read_program
+from robodyn.computation.native.compiling import improve_program
+from robodyn.computation.native.emit import emit_module
+from robodyn.computation.native.families import gather_families
+from robodyn.computation.native.fusion import forms_of
+from robodyn.computation.native.machine import Machine, compile_objects
+from robodyn.computation.native.sharing import lay_out_together
 
 
 def make_programs():

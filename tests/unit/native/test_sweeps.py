@@ -3,7 +3,7 @@
 import casadi as ca
 import numpy as np
 
-from robodyn.native import Sweep, build_jacobian, compile_kernels, find_rough_entries, read_program, sweeps
+from robodyn.computation.native import Sweep, build_jacobian, compile_kernels, find_rough_entries, read_program, sweeps
 
 x, u, p = ca.SX.sym("x", 5), ca.SX.sym("u", 2), ca.SX.sym("p", 2)
 ROWS = ca.vertcat(ca.sin(x[0]) * p[0], x[1] * x[2] * u[0], ca.exp(p[1]) * x[4] ** 3)

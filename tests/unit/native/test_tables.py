@@ -4,8 +4,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.native import compile_kernels, jacobian, read_program
-from robodyn.symbolic import hold_table, symbol, table
+from robodyn.base.symbolic import hold_table, symbol, table
+from robodyn.computation.native import compile_kernels, jacobian, read_program
 
 
 def _points(n):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.results import EventRecord, Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
+from robodyn.computation.results import EventRecord, Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
 
 MECHANISM = {
     "type": "Mechanism",

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robodyn.pages.columns import MOST_ROWS, encode_columns, thin_rows
-from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.presentation.pages.columns import MOST_ROWS, encode_columns, thin_rows
 
 
 def decode(column, n):

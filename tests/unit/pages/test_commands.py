@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from robodyn import save
 from robodyn.cli import app
 from robodyn.cli.report import name_runs
-from robodyn.pages.server import LOOPBACK, PageServer
+from robodyn.presentation.pages.server import LOOPBACK, PageServer
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from support.limber import limber_scenario
 
-from robodyn.model import describe
-from robodyn.pages import make_page
-from robodyn.pages.deforming import read_shape
-from robodyn.pages.machine import read_machine
+from robodyn.description.model import describe
+from robodyn.presentation.pages import make_page
+from robodyn.presentation.pages.deforming import read_shape
+from robodyn.presentation.pages.machine import read_machine
 
 MOVING = ["hinge.position", "slide.position"]
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.errors import ModelError
-from robodyn.files.schema import make_schema
-from robodyn.files.writing import scenario_text
-from robodyn.pages import make_page
-from robodyn.pages.contents import describe_run
-from robodyn.pages.mesh_store import MeshStore
+from robodyn.base.errors import ModelError
+from robodyn.description.files.schema import make_schema
+from robodyn.description.files.writing import scenario_text
+from robodyn.presentation.pages import make_page
+from robodyn.presentation.pages.contents import describe_run
+from robodyn.presentation.pages.mesh_store import MeshStore
 
 TRIANGLES = np.array([[[0, 0, 0], [1, 0, 0], [0, 2, 0]], [[0, 0, 0], [0, 0, 3], [1, 0, 0]]], float)
 FILE = """

@@ -5,8 +5,8 @@ import copy
 import pytest
 
 from robodyn import Body, Joint, Machine, Mechanism, Scenario, simulate
-from robodyn.model import TriangleLength, describe
-from robodyn.pages.machine import read_machine
+from robodyn.description.model import TriangleLength, describe
+from robodyn.presentation.pages.machine import read_machine
 
 
 @pytest.fixture

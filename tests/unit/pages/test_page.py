@@ -7,9 +7,9 @@ from importlib.resources import files
 
 import pytest
 
-from robodyn.pages import make_page, write_report
-from robodyn.pages.contents import MOST_EVENTS, choose_signals, describe_run
-from robodyn.pages.page import MOST_RUNS, SCRIPTS
+from robodyn.presentation.pages import make_page, write_report
+from robodyn.presentation.pages.contents import MOST_EVENTS, choose_signals, describe_run
+from robodyn.presentation.pages.page import MOST_RUNS, SCRIPTS
 
 EVIL = """</script><script>window.broken=1</script>'"&<!--{{data}}"""
 
@@ -39,10 +39,13 @@ def test_names_that_look_like_markup_stay_text(make_measured):
 
 def test_every_template_is_in_the_page(make_crane):
     page = make_page(make_crane())
-    shipped = {entry.name for entry in files("robodyn.pages").joinpath("template").iterdir()}
+    shipped = {entry.name for entry in files("robodyn.presentation.pages").joinpath("template").iterdir()}
     other = {"modes.js", "modes.html", "closing.js", "view.js", "view.html", "live.js"}
     assert shipped == {*SCRIPTS, "page.css", "head.html", "foot.html", "page.html", *other}
-    assert all(files("robodyn.pages").joinpath("template", name).read_text() in page for name in (*SCRIPTS, "page.css"))
+    assert all(
+        files("robodyn.presentation.pages").joinpath("template", name).read_text() in page
+        for name in (*SCRIPTS, "page.css")
+    )
 
 
 def test_a_page_tells_what_the_run_tells(make_crane):
@@ -119,7 +122,7 @@ def test_a_report_is_written_whole_or_not_at_all(make_crane, tmp_path):
 TEMPLATES = {package: files(f"robodyn.{package}") / "template" for package in ("pages", "studio")}
 OWN = {
     "report": [TEMPLATES["pages"] / name for name in ("page.html", "main.js")],
-    "live": [files("robodyn.codegen") / "web" / "simulation.mjs", TEMPLATES["pages"] / "live.js"],
+    "live": [files("robodyn.exchange.codegen") / "web" / "simulation.mjs", TEMPLATES["pages"] / "live.js"],
     "modes": [TEMPLATES["pages"] / name for name in ("modes.html", "modes.js")],
     "view": [TEMPLATES["pages"] / name for name in ("view.html", "closing.js", "view.js")],
     "studio": [path for path in TEMPLATES["studio"].iterdir() if path.suffix != ".css"],

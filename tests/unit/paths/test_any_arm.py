@@ -4,9 +4,17 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.catalog import scara_mechanism
-from robodyn.paths import arc_about, build_arm, jacobian, jacobian_rate, plan_path, straight_line, way_points
-from robodyn.paths.orientation import rotation_vector
+from robodyn.description.catalog import scara_mechanism
+from robodyn.description.paths import (
+    arc_about,
+    build_arm,
+    jacobian,
+    jacobian_rate,
+    plan_path,
+    straight_line,
+    way_points,
+)
+from robodyn.description.paths.orientation import rotation_vector
 
 INERTIA = (0.1, 0.1, 0.1)
 DOWN = np.diag([1.0, -1.0, -1.0])

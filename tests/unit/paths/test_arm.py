@@ -7,11 +7,11 @@ import pytest
 from tests.support.six_axis_arms import offset_wrist
 
 from robodyn import GROUND, Body, Joint, Mechanism, ModelError, Point
-from robodyn.assembly.tree import build_tree
-from robodyn.assembly.values import collect_values
-from robodyn.catalog import scara_mechanism, six_axis_mechanism, swinging_arm
-from robodyn.dynamics import geometric_jacobian, link_poses
-from robodyn.paths import build_arm, jacobian, jacobian_rate
+from robodyn.computation.assembly.tree import build_tree
+from robodyn.computation.assembly.values import collect_values
+from robodyn.computation.dynamics import geometric_jacobian, link_poses
+from robodyn.description.catalog import scara_mechanism, six_axis_mechanism, swinging_arm
+from robodyn.description.paths import build_arm, jacobian, jacobian_rate
 
 MECHANISMS = {"six-axis": six_axis_mechanism(), "offset wrist": offset_wrist()}
 POSITIONS = np.random.default_rng(1).uniform(-3, 3, (20, 6))

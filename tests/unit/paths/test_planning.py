@@ -8,8 +8,8 @@ import pytest
 from tests.support.six_axis_arms import offset_wrist
 
 from robodyn import ModelError
-from robodyn.catalog import six_axis_mechanism
-from robodyn.paths import (
+from robodyn.description.catalog import six_axis_mechanism
+from robodyn.description.paths import (
     arc_through,
     build_arm,
     find_branches,
@@ -18,7 +18,7 @@ from robodyn.paths import (
     straight_line,
     way_points,
 )
-from robodyn.paths.refinement import refine
+from robodyn.description.paths.refinement import refine
 
 ARM = six_axis_mechanism()
 SIX = build_arm(ARM, "tool")

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from robodyn import Machine, ModelError, Recording, Scenario, Solver, assemble, simulate
-from robodyn.catalog import six_axis_mechanism
-from robodyn.laws import arguments_of
-from robodyn.model import describe, digest
-from robodyn.native import compile_kernels, read_program
-from robodyn.paths import build_arm, path_block, path_law, plan_path, point_tool, straight_line, way_points
+from robodyn.computation.native import compile_kernels, read_program
+from robodyn.description.catalog import six_axis_mechanism
+from robodyn.description.laws import arguments_of
+from robodyn.description.model import describe, digest
+from robodyn.description.paths import build_arm, path_block, path_law, plan_path, point_tool, straight_line, way_points
 
 DOWN = point_tool((0, 0, -1))
 ELBOW_UP = np.radians([0, 20, -150, 0, -60, 180])

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from robodyn import ModelError
-from robodyn.paths import (
+from robodyn.base.spatial import about_axis
+from robodyn.description.paths import (
     Blend,
     Line,
     Orientation,
@@ -15,8 +16,7 @@ from robodyn.paths import (
     straight_line,
     way_points,
 )
-from robodyn.paths.orientation import rotation_vector
-from robodyn.spatial import about_axis
+from robodyn.description.paths.orientation import rotation_vector
 
 DOWN = point_tool((0, 0, -1))
 ZIGZAG = [(0.6, -0.3, -0.2), (0.7, 0.0, -0.2), (0.5, 0.2, 0.0), (0.5, 0.5, 0.0)]

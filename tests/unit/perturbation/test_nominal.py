@@ -8,12 +8,12 @@ import pytest
 from support.followers import sprung_six_axis, strut_points, two_link
 
 from robodyn import Block, Distance, ModelError, assemble
-from robodyn.dynamics import inverse_dynamics
-from robodyn.laws.references import spline_coefficients
-from robodyn.perturbation import compute_nominal
-from robodyn.perturbation.equations import derive_equations
-from robodyn.perturbation.knots import place_knots
-from robodyn.perturbation.scope import outline_system
+from robodyn.computation.dynamics import inverse_dynamics
+from robodyn.computation.perturbation import compute_nominal
+from robodyn.computation.perturbation.equations import derive_equations
+from robodyn.computation.perturbation.knots import place_knots
+from robodyn.computation.perturbation.scope import outline_system
+from robodyn.description.laws.references import spline_coefficients
 
 
 @pytest.fixture(scope="module")

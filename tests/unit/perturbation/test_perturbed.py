@@ -12,8 +12,8 @@ from support.followers import (
 )
 
 from robodyn import Block, Distance, Load, Recording, Solver, simulate
-from robodyn.catalog.two_link import two_link_loop
-from robodyn.perturbation import Perturbed, compare_ways, find_convergence, simulate_perturbed
+from robodyn.computation.perturbation import Perturbed, compare_ways, find_convergence, simulate_perturbed
+from robodyn.description.catalog.two_link import two_link_loop
 
 
 def apart(first, second, name):

@@ -7,8 +7,8 @@ import pytest
 from support.followers import two_link
 
 from robodyn import ModelError, assemble
-from robodyn.perturbation import Perturbed, compute_nominal, load_nominal, save_nominal, simulate_perturbed
-from robodyn.perturbation.nominal import ARRAYS
+from robodyn.computation.perturbation import Perturbed, compute_nominal, load_nominal, save_nominal, simulate_perturbed
+from robodyn.computation.perturbation.nominal import ARRAYS
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
 
 UNITS = {
     "slide.position": "m",

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from robodyn.analysis import Budget, Part
-from robodyn.reporting import draw_budget, plot_budget
-from robodyn.reporting.budget import choose_areas, choose_rows
-from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.presentation.reporting import draw_budget, plot_budget
+from robodyn.presentation.reporting.budget import choose_areas, choose_rows
 
 
 def budget(count=9):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from robodyn.reporting import draw_difference
-from robodyn.reporting.differences import difference
-from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.presentation.reporting import draw_difference
+from robodyn.presentation.reporting.differences import difference
 
 pytest.importorskip("matplotlib")
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.catalog import find_scenario
-from robodyn.pages import make_page, read_note
-from robodyn.reporting.balance_page import balance_page
-from robodyn.reporting.displays import Display, make_table, to_html, to_section
-from robodyn.reporting.shown import show_machine
-from robodyn.results import Run, Signal, compare
-from robodyn.simulation import simulate
+from robodyn.computation.results import Run, Signal, compare
+from robodyn.computation.simulation import simulate
+from robodyn.description.catalog import find_scenario
+from robodyn.presentation.pages import make_page, read_note
+from robodyn.presentation.reporting.balance_page import balance_page
+from robodyn.presentation.reporting.displays import Display, make_table, to_html, to_section
+from robodyn.presentation.reporting.shown import show_machine
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&"
 

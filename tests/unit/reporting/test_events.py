@@ -2,8 +2,8 @@
 
 import pytest
 
-from robodyn.reporting import draw_signals
-from robodyn.results import EventRecord
+from robodyn.computation.results import EventRecord
+from robodyn.presentation.reporting import draw_signals
 
 pytest.importorskip("matplotlib")
 

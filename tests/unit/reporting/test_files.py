@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from robodyn.reporting import plot_difference, plot_path, plot_phase, plot_signals
+from robodyn.presentation.reporting import plot_difference, plot_path, plot_phase, plot_signals
 
 pytest.importorskip("matplotlib")
 
@@ -51,7 +51,7 @@ def test_text_in_vector_pictures_stays_searchable(make_run, tmp_path):
 
 def test_reporting_is_imported_without_the_plotting_library():
     code = (
-        "import sys, robodyn.reporting\n"
+        "import sys, robodyn.presentation.reporting\n"
         "print([name for name in ('matplotlib', 'xarray', 'pyarrow', 'pandas') if name in sys.modules])"
     )
     assert _print_of(code) == "[]"
@@ -60,8 +60,8 @@ def test_reporting_is_imported_without_the_plotting_library():
 def test_pyplot_and_its_global_state_are_not_touched(tmp_path):
     code = (
         "import sys, numpy as np\n"
-        "from robodyn.reporting import plot_path\n"
-        "from robodyn.results import *\n"
+        "from robodyn.presentation.reporting import plot_path\n"
+        "from robodyn.computation.results import *\n"
         "infos = tuple(SignalInfo(f'tip.position.{axis}', 'm') for axis in 'xyz')\n"
         "run = Run(np.zeros(1), np.zeros((1, 3)), infos, Outcome(OutcomeKind.FINISHED, '', 0.0), Provenance('a'))\n"
         f"plot_path(run, 'tip', {str(tmp_path / 'a.png')!r})\n"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
-from robodyn.errors import ModelError
-from robodyn.reporting import draw_frequency, plot_frequency
+from robodyn.base.errors import ModelError
+from robodyn.presentation.reporting import draw_frequency, plot_frequency
 
 pytest.importorskip("matplotlib")
 

@@ -5,8 +5,8 @@ import pytest
 from support.sampled_loops import cascade
 
 from robodyn.analysis.linear.loop_table import LoopTable, loop_table
-from robodyn.reporting import draw_loops, draw_nyquist
-from robodyn.reporting.shown import show_loops
+from robodyn.presentation.reporting import draw_loops, draw_nyquist
+from robodyn.presentation.reporting.shown import show_loops
 
 pytest.importorskip("matplotlib")
 

@@ -6,8 +6,8 @@ import pytest
 from robodyn import assemble
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.modes import find_modes
-from robodyn.catalog import double_pendulum
-from robodyn.reporting import draw_modes, draw_poles, plot_modes, plot_poles
+from robodyn.description.catalog import double_pendulum
+from robodyn.presentation.reporting import draw_modes, draw_poles, plot_modes, plot_poles
 
 pytest.importorskip("matplotlib")
 

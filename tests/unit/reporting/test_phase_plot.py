@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robodyn.reporting import draw_phase
-from robodyn.results import EventRecord
+from robodyn.computation.results import EventRecord
+from robodyn.presentation.reporting import draw_phase
 
 pytest.importorskip("matplotlib")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from robodyn.reporting.runs import as_runs, run_labels, run_style, shown_span
+from robodyn.presentation.reporting.runs import as_runs, run_labels, run_style, shown_span
 
 
 def mass(value):

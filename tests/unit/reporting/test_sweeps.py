@@ -8,12 +8,18 @@ import pytest
 from robodyn import assemble, simulate_many
 from robodyn.analysis.sweeps.table import SweepTable, Varied, describe_sweep
 from robodyn.analysis.sweeps.yields import find_yield
-from robodyn.catalog import pendulum
-from robodyn.reporting.bands import draw_bands
-from robodyn.reporting.grid_curves import draw_grid_curves
-from robodyn.reporting.sweeps import draw_histogram, draw_influence, draw_measure, plot_sweep, rank_influences
-from robodyn.reporting.yields import draw_yield
-from robodyn.results.table import Curves
+from robodyn.computation.results.table import Curves
+from robodyn.description.catalog import pendulum
+from robodyn.presentation.reporting.bands import draw_bands
+from robodyn.presentation.reporting.grid_curves import draw_grid_curves
+from robodyn.presentation.reporting.sweeps import (
+    draw_histogram,
+    draw_influence,
+    draw_measure,
+    plot_sweep,
+    rank_influences,
+)
+from robodyn.presentation.reporting.yields import draw_yield
 
 pytest.importorskip("matplotlib")
 

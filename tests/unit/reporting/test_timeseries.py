@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from robodyn.reporting import draw_signals
+from robodyn.presentation.reporting import draw_signals
 
 pytest.importorskip("matplotlib")
 

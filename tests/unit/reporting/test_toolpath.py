@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from robodyn.reporting import draw_path
-from robodyn.reporting.boxes import Box
-from robodyn.reporting.space import fit_space
-from robodyn.results import EventRecord
+from robodyn.computation.results import EventRecord
+from robodyn.presentation.reporting import draw_path
+from robodyn.presentation.reporting.boxes import Box
+from robodyn.presentation.reporting.space import fit_space
 
 pytest.importorskip("matplotlib")
 from mpl_toolkits.mplot3d.proj3d import proj_transform

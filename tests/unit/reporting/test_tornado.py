@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robodyn.analysis.sensitivity.ranking import Sensitivity
-from robodyn.reporting import draw_fit, draw_tornado, plot_fit, plot_tornado
+from robodyn.presentation.reporting import draw_fit, draw_tornado, plot_fit, plot_tornado
 
 pytest.importorskip("matplotlib")
 

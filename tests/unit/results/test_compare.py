@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.results import SignalInfo, compare, identical
+from robodyn.computation.results import SignalInfo, compare, identical
 
 
 def test_a_run_does_not_differ_from_itself(make_run, run):

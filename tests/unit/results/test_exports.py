@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robodyn.analysis import read_measured
-from robodyn.results import to_csv, to_mcap, to_netcdf, to_parquet, to_xarray
+from robodyn.computation.results import to_csv, to_mcap, to_netcdf, to_parquet, to_xarray
 
 
 @pytest.mark.parametrize("export", [to_csv, to_parquet, to_mcap])

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from robodyn.results import Outcome, OutcomeKind, Provenance, SignalInfo, Statistics, identical, load
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, SignalInfo, Statistics, identical, load
 
 
 def test_a_signal_comes_with_its_unit_kind_and_rate(run):

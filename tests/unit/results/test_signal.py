@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from robodyn.results import Signal
+from robodyn.computation.results import Signal
 
 TIMES = st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=12).map(sorted)
 

@@ -6,8 +6,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from robodyn.results import RunFileError, identical, load, save
-from robodyn.results.record import to_record
+from robodyn.computation.results import RunFileError, identical, load, save
+from robodyn.computation.results.record import to_record
 
 
 @pytest.fixture

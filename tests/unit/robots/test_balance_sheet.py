@@ -6,10 +6,10 @@ from collections import Counter
 import pytest
 from support.robot_files import OWN, OWN_FILES, example_robots, walk_xml
 
-from robodyn.reporting.balance_page import balance_page
-from robodyn.robots import import_robot
-from robodyn.robots.balance_sheet import LONGEST
-from robodyn.robots.xml_tree import CHOICE, COLUMNS, CONVERTED, UNUSED
+from robodyn.description.robots import import_robot
+from robodyn.description.robots.balance_sheet import LONGEST
+from robodyn.description.robots.xml_tree import CHOICE, COLUMNS, CONVERTED, UNUSED
+from robodyn.presentation.reporting.balance_page import balance_page
 
 EXAMPLES = example_robots(".urdf", ".sdf")
 

@@ -5,8 +5,8 @@ import shutil
 import pytest
 from support.robot_files import OWN, example_robot
 
-from robodyn.robots import import_robot
-from robodyn.robots.mesh_files import MeshError, MeshFiles
+from robodyn.description.robots import import_robot
+from robodyn.description.robots.mesh_files import MeshError, MeshFiles
 
 MESH = OWN / "meshes" / "tetrahedron.stl"
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from robodyn.model.numbers import NAME
-from robodyn.robots.names import free_name, usable_name
+from robodyn.description.model.numbers import NAME
+from robodyn.description.robots.names import free_name, usable_name
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from support.robot_files import OWN, example_robot, walk_xml
 
 import robodyn as rd
-from robodyn.robots.building import Robot
+from robodyn.description.robots.building import Robot
 
 UNIT = '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
 LINK = f'<link name="{{0}}"><inertial>{UNIT}</inertial></link>'

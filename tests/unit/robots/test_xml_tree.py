@@ -2,9 +2,9 @@
 
 import pytest
 
-from robodyn.errors import FlawList
-from robodyn.robots.xml_tree import MOST_NESTED, READ, UNUSED, floats_of, parse_xml, read_floats
-from robodyn.untrusted import Unreadable
+from robodyn.base.errors import FlawList
+from robodyn.base.untrusted import Unreadable
+from robodyn.description.robots.xml_tree import MOST_NESTED, READ, UNUSED, floats_of, parse_xml, read_floats
 
 LAUGHS = '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;&b;">]><robot>&c;</robot>'
 OUTSIDE = '<!DOCTYPE a SYSTEM "file:///etc/passwd"><robot/>'

@@ -3,8 +3,8 @@
 import pytest
 
 from robodyn import ModelError, Recording, Solver, assemble, compile_system, simulate
-from robodyn.catalog import pendulum, two_link_loop
-from robodyn.simulation.run_functions import gather_functions
+from robodyn.computation.simulation.run_functions import gather_functions
+from robodyn.description.catalog import pendulum, two_link_loop
 
 
 def test_a_run_uses_the_solver_that_the_system_was_compiled_for():

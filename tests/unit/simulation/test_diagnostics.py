@@ -5,7 +5,7 @@ import re
 import pytest
 
 from robodyn import GROUND, Joint, Machine, Mechanism, Scenario, simulate
-from robodyn.structures import Reduction, Section, beam
+from robodyn.description.structures import Reduction, Section, beam
 
 SLOPE = 1.3765
 """Turn of a cantilever's tip over its deflection, in its first vibration, of a beam of unit length."""

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from robodyn import assemble
-from robodyn.catalog import SCENARIOS, pendulum, scara_ptp, two_link_loop
-from robodyn.native import compile_kernels
-from robodyn.native.formulas import READABLE
-from robodyn.simulation.equations import equations_of
+from robodyn.computation.native import compile_kernels
+from robodyn.computation.native.formulas import READABLE
+from robodyn.computation.simulation.equations import equations_of
+from robodyn.description.catalog import SCENARIOS, pendulum, scara_ptp, two_link_loop
 
 WORDS = {name: getattr(math, name) for name in ("sin", "cos", "exp", "sqrt", "tanh")}
 WORDS |= {"abs": abs, "min": min, "max": max, "sign": np.sign, "inf": math.inf}
@@ -53,6 +53,6 @@ def test_printed_equations_evaluate_to_the_rates(make):
 
 
 def test_too_many_equations_are_summed_up(monkeypatch):
-    monkeypatch.setattr("robodyn.simulation.equations.TOO_MANY", 10)
+    monkeypatch.setattr("robodyn.computation.simulation.equations.TOO_MANY", 10)
     (sentence,) = equations_of(assemble(SCENARIOS["scara-ptp"]()))
     assert "too many to read" in sentence

@@ -23,10 +23,10 @@ from robodyn import (
     simulate,
 )
 from robodyn.analysis import linearise
-from robodyn.catalog import cartesian_pendulum
-from robodyn.results import load, save
-from robodyn.simulation import close_constraints
-from robodyn.simulation.kept import find_kept
+from robodyn.computation.results import load, save
+from robodyn.computation.simulation import close_constraints
+from robodyn.computation.simulation.kept import find_kept
+from robodyn.description.catalog import cartesian_pendulum
 
 JOINTS = ("crank_joint", "coupler_joint", "rocker_joint")
 

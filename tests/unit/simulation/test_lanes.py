@@ -7,10 +7,10 @@ import pytest
 from support.random_machines import random_scenario
 
 import robodyn as rd
-from robodyn.catalog import box_on_slope, breaking_pendulum, two_link_loop
-from robodyn.engine.pack import lanes_are_there
-from robodyn.perturbation import Perturbed
-from robodyn.simulation.batch import Worker, find_runner, make_pack
+from robodyn.computation.engine.pack import lanes_are_there
+from robodyn.computation.perturbation import Perturbed
+from robodyn.computation.simulation.batch import Worker, find_runner, make_pack
+from robodyn.description.catalog import box_on_slope, breaking_pendulum, two_link_loop
 
 pytestmark = pytest.mark.skipif(not lanes_are_there(), reason="this processor has no lanes")
 
@@ -111,8 +111,8 @@ def test_where_no_lanes_can_be_a_warning_says_why(monkeypatch):
         UserWarning, match=r"no lanes: a limit of wall time \(solver.max_wall_time\) is that of single runs"
     ):
         rd.simulate_many(arm, values, solver=hurried, lanes=True)
-    monkeypatch.setattr("robodyn.engine.pack.lanes_are_there", lambda: False)
-    monkeypatch.setattr("robodyn.simulation.batch.lanes_are_there", lambda: False)
+    monkeypatch.setattr("robodyn.computation.engine.pack.lanes_are_there", lambda: False)
+    monkeypatch.setattr("robodyn.computation.simulation.batch.lanes_are_there", lambda: False)
     for system, machine, words in (("linux", "aarch64", "of the kind aarch64"), ("win32", "AMD64", "on Windows")):
         monkeypatch.setattr("sys.platform", system)
         monkeypatch.setattr("platform.machine", lambda machine=machine: machine)

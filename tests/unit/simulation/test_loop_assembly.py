@@ -8,8 +8,8 @@ import pytest
 from support.linkages import crank_rocker
 
 from robodyn import ConstraintMethod, Event, ModelError, Rod, assemble, simulate
-from robodyn.catalog import cartesian_pendulum
-from robodyn.simulation import close_constraints, find_branches
+from robodyn.computation.simulation import close_constraints, find_branches
+from robodyn.description.catalog import cartesian_pendulum
 
 
 def loop_error(positions):

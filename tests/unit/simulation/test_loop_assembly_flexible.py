@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from robodyn import GROUND, Body, Joint, LoopJoint, Machine, Mechanism, Point, Scenario, assemble
-from robodyn.simulation import close_constraints
-from robodyn.structures import Reduction, Section, beam
+from robodyn.computation.simulation import close_constraints
+from robodyn.description.structures import Reduction, Section, beam
 
 SECTION = Section(7.0e10, 2.7e10, 2700.0, 2.0e-4, 2.0e-9, 2.0e-9, 3.0e-9)
 GUESS = {"crank.position": 1.0, "knee.position": -0.5, "rocker.position": 1.8, "crank.velocity": 4.0}

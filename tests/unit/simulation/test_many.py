@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.catalog import bouncing_ball, pendulum, two_link_loop
-from robodyn.engine.slices import take_measure
-from robodyn.model import Block
-from robodyn.simulation import many
-from robodyn.simulation.batch import Worker, find_runner
+from robodyn.computation.engine.slices import take_measure
+from robodyn.computation.simulation import many
+from robodyn.computation.simulation.batch import Worker, find_runner
+from robodyn.description.catalog import bouncing_ball, pendulum, two_link_loop
+from robodyn.description.model import Block
 
 COULOMB, STATIC = "shoulder.friction.coulomb", "shoulder.friction.static"
 ANGLE = "hinge.position"

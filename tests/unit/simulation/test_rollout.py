@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.catalog import double_pendulum, two_link_loop
-from robodyn.simulation.rollout import STEPS
+from robodyn.computation.simulation.rollout import STEPS
+from robodyn.description.catalog import double_pendulum, two_link_loop
 
 STEP, COUNT = 2e-3, 40
 MASS = "lower.mass"

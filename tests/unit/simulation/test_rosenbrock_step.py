@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from support.kernels import make_problem
 
-from robodyn.engine import Recording, integrate
-from robodyn.engine.tableaus import method_number, method_table
-from robodyn.model import Solver
-from robodyn.native import compile_kernels
-from robodyn.simulation.rosenbrock_step import trace_step
+from robodyn.computation.engine import Recording, integrate
+from robodyn.computation.engine.tableaus import method_number, method_table
+from robodyn.computation.native import compile_kernels
+from robodyn.computation.simulation.rosenbrock_step import trace_step
+from robodyn.description.model import Solver
 
 EMPTY = np.zeros(0)
 START = np.array([2.0, 0.0, 0.0])

@@ -4,8 +4,8 @@ import pytest
 from support.machines import cart
 
 from robodyn import ModelError, Solver, assemble, compile_system, simulate
-from robodyn.model import Block, Event, Recording
-from robodyn.results import OutcomeKind
+from robodyn.computation.results import OutcomeKind
+from robodyn.description.model import Block, Event, Recording
 
 MOVING = cart(
     Block("brake", "viscous_friction", on="rail", parameters={"viscous": 1.0}), initial={"rail.velocity": 1.0}

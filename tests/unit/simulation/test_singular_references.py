@@ -9,12 +9,12 @@ from scipy.linalg import expm
 from scipy.optimize import brentq
 from support.linkages import crank_rocker
 
-from robodyn.assembly import assemble
-from robodyn.catalog.two_link import LENGTHS, two_link_mechanism
-from robodyn.model import Block, ControlModel, Machine, Scenario
-from robodyn.simulation.followed_path import decay
-from robodyn.simulation.reference_limits import find_reference_warnings
-from robodyn.simulation.starting import search_start
+from robodyn.computation.assembly import assemble
+from robodyn.computation.simulation.followed_path import decay
+from robodyn.computation.simulation.reference_limits import find_reference_warnings
+from robodyn.computation.simulation.starting import search_start
+from robodyn.description.catalog.two_link import LENGTHS, two_link_mechanism
+from robodyn.description.model import Block, ControlModel, Machine, Scenario
 
 START = {"shoulder.position": -0.6, "elbow.position": 1.2}
 RAMP = Block("ramp", "ramp_reference", parameters={"rate": 0.6, "start": 0.9}, unit="m")

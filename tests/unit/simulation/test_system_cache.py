@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from robodyn.assembly import System, assemble
-from robodyn.assembly.system import PLAIN, TRACED
-from robodyn.catalog import cartesian_pendulum, find_scenario, pendulum, scara_ptp, two_link_loop
 from robodyn.cli import app
-from robodyn.laws.friction import viscous_friction
-from robodyn.model import Block, Solver
-from robodyn.native.machine import LEVEL
-from robodyn.native.upkeep import SIZE
-from robodyn.results import load
-from robodyn.simulation import compile_system, simulate, system_cache
-from robodyn.simulation.system_cache import compile_scenario, keep
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.assembly.system import PLAIN, TRACED
+from robodyn.computation.native.machine import LEVEL
+from robodyn.computation.native.upkeep import SIZE
+from robodyn.computation.results import load
+from robodyn.computation.simulation import compile_system, simulate, system_cache
+from robodyn.computation.simulation.system_cache import compile_scenario, keep
+from robodyn.description.catalog import cartesian_pendulum, find_scenario, pendulum, scara_ptp, two_link_loop
+from robodyn.description.laws.friction import viscous_friction
+from robodyn.description.model import Block, Solver
 
 CART = """
 duration = "0.2 s"
@@ -57,7 +57,7 @@ def cache(tmp_path, monkeypatch):
 @pytest.fixture
 def traced(monkeypatch):
     """Scenarios that have been traced, by name."""
-    from robodyn.assembly import assembler
+    from robodyn.computation.assembly import assembler
 
     names, start = [], assembler.start_context
 
@@ -131,7 +131,7 @@ def start_command(tmp_path):
     import sys
 
     code = (
-        "from robodyn.assembly import assembler as a\n"
+        "from robodyn.computation.assembly import assembler as a\n"
         "start = a.start_context\n"
         "a.start_context = lambda scenario: (print('traced'), start(scenario))[1]\n"
         "from robodyn.cli import main; main()"
@@ -363,7 +363,7 @@ def test_a_damaged_entry_is_made_anew(damage, traced, cache):
 
 def test_without_room_nothing_is_kept(traced, monkeypatch, cache):
     monkeypatch.setenv(SIZE, "0")
-    monkeypatch.setattr("robodyn.native.cache.BETWEEN_PRUNES", 1)
+    monkeypatch.setattr("robodyn.computation.native.cache.BETWEEN_PRUNES", 1)
     scenario = pendulum()
     for _ in range(2):
         keep(compile_scenario(scenario, scenario.solver, ("*",)))
@@ -372,7 +372,7 @@ def test_without_room_nothing_is_kept(traced, monkeypatch, cache):
 
 
 def test_old_systems_give_way_to_new_ones_and_code_stays(monkeypatch, cache):
-    monkeypatch.setattr("robodyn.native.cache.BETWEEN_PRUNES", 1)
+    monkeypatch.setattr("robodyn.computation.native.cache.BETWEEN_PRUNES", 1)
     scenarios = [replace(pendulum(), duration=1.0 + k) for k in range(4)]
     keep(compile_scenario(scenarios[0], scenarios[0].solver, ("*",)))
     (code,), (entry,) = (list((cache / kind).iterdir()) for kind in ("kernels", "systems"))

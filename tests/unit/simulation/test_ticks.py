@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from robodyn.assembly import assemble
-from robodyn.catalog.two_link import two_link_loop
-from robodyn.model import Event, Recording, Solver
-from robodyn.simulation import compile_system, simulate, ticks
-from robodyn.simulation.ticks import ONCE, plan_ticks
+from robodyn.computation.assembly import assemble
+from robodyn.computation.simulation import compile_system, simulate, ticks
+from robodyn.computation.simulation.ticks import ONCE, plan_ticks
+from robodyn.description.catalog.two_link import two_link_loop
+from robodyn.description.model import Event, Recording, Solver
 
 RECORDING = Recording(rate=500.0, signals=("*.position", "*.torque_command"))
 

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.spatial import Inertia, Pose, from_rpy
+from robodyn.base.spatial import Inertia, Pose, from_rpy
 
 MASSES = np.array([1.0, 2.0, 0.5, 0.7])
 POINTS = np.random.default_rng(4).normal(size=(4, 3))

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.spatial import Pose, cross, from_rpy, skew
+from robodyn.base.spatial import Pose, cross, from_rpy, skew
 
 X_AB = Pose(from_rpy(0.1, 0.2, 0.3), [1.0, 2.0, 3.0])
 X_BC = Pose(from_rpy(-0.4, 0.5, 0.6), [-1.0, 0.5, 0.2])

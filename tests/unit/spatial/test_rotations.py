@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.spatial import about_axis, from_matrix, from_quaternion, from_rpy, quaternion_about, rotation_vector
+from robodyn.base.spatial import about_axis, from_matrix, from_quaternion, from_rpy, quaternion_about, rotation_vector
 
 # A few rounded products of numbers of size one.
 TOLERANCE = 1e-14

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from robodyn import GROUND, Joint, Machine, Mechanism, Scenario, simulate
-from robodyn.errors import ModelError
-from robodyn.structures import Element, Particles, Reduction, Section, beam, frame, modal_body
+from robodyn.base.errors import ModelError
+from robodyn.description.structures import Element, Particles, Reduction, Section, beam, frame, modal_body
 
 SECTION = Section(7.0e10, 2.7e10, 2700.0, 1.0e-3, 1.0e-9, 2.0e-9, 1.7e-9)
 LENGTH = 2.0

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from robodyn.errors import ModelError
-from robodyn.model import Body
-from robodyn.structures import Reduction, Section, beam, match_inertia
+from robodyn.base.errors import ModelError
+from robodyn.description.model import Body
+from robodyn.description.structures import Reduction, Section, beam, match_inertia
 
 LENGTH = 0.5
 TUBE = Section.tube(radius=0.05, thickness=0.004, young=7e10, shear=2.7e10, density=2700.0)

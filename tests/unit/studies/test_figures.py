@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from robodyn.studies import Kind, PublishedValue, above, below, count_verdicts, describe_counts
+from robodyn.presentation.studies import Kind, PublishedValue, above, below, count_verdicts, describe_counts
 
 
 def test_a_figure_is_reproduced_within_its_tolerance_and_not_beyond():

@@ -7,9 +7,9 @@ import time
 import pytest
 from support.studios import CART
 
-from robodyn.studio.model import ModelStore
-from robodyn.studio.session import Session
-from robodyn.studio.source import Source
+from robodyn.presentation.studio.model import ModelStore
+from robodyn.presentation.studio.session import Session
+from robodyn.presentation.studio.source import Source
 
 ENDLESS = CART.replace("duration = 0.5", "duration = 1e6").replace("viscous = 4", "viscous = 0")
 PATIENCE = 60

@@ -8,12 +8,12 @@ import pytest
 from support.studios import CART
 
 from robodyn import ModelError, read_scenario, simulate
-from robodyn.pages.columns import thin_rows
-from robodyn.studio.address import keep_address, last_address
-from robodyn.studio.frames import MOST_ROWS, encode_frame
-from robodyn.studio.model import ModelStore
-from robodyn.studio.numbers import slider_range
-from robodyn.studio.source import Source, mark_text
+from robodyn.presentation.pages.columns import thin_rows
+from robodyn.presentation.studio.address import keep_address, last_address
+from robodyn.presentation.studio.frames import MOST_ROWS, encode_frame
+from robodyn.presentation.studio.model import ModelStore
+from robodyn.presentation.studio.numbers import slider_range
+from robodyn.presentation.studio.source import Source, mark_text
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from robodyn.catalog import find_scenario
-from robodyn.errors import ModelError
-from robodyn.simulation import simulate
+from robodyn.base.errors import ModelError
+from robodyn.computation.simulation import simulate
+from robodyn.description.catalog import find_scenario
 
-widget = pytest.importorskip("robodyn.studio.widget", reason="anywidget is missing", exc_type=ImportError)
+widget = pytest.importorskip("robodyn.presentation.studio.widget", reason="anywidget is missing", exc_type=ImportError)
 
 
 def test_a_slider_moved_gives_the_run_of_that_number():

@@ -10,9 +10,9 @@ from support.studios import CART
 
 from robodyn import read_scenario, save, simulate
 from robodyn.analysis.linear.loop_table import loop_table
-from robodyn.studio import work
-from robodyn.studio.jobs import Job
-from robodyn.studio.work import TASKS, carry_out
+from robodyn.presentation.studio import work
+from robodyn.presentation.studio.jobs import Job
+from robodyn.presentation.studio.work import TASKS, carry_out
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_a_fit_finds_the_numbers_that_made_the_data(cart):
 def sampled(tmp_path):
     """A cart with sampled loops."""
     path = tmp_path / "sampled.toml"
-    path.write_text(files("robodyn.files.starters").joinpath("cart.toml").read_text())
+    path.write_text(files("robodyn.description.files.starters").joinpath("cart.toml").read_text())
     return read_scenario(path).with_numbers({"duration": 0.3})
 
 

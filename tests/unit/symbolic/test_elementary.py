@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn import symbolic as sym
+from robodyn.base import symbolic as sym
 
 UNARY = "sin cos tan asin atan sinh cosh tanh asinh atanh exp expm1 absolute sign floor ceil logical_not acos"
 POSITIVE = "log log1p sqrt"

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.symbolic.elimination import eliminate_sparse
+from robodyn.base.symbolic.elimination import eliminate_sparse
 
 
 def test_it_solves_a_sparse_system_and_keeps_zeros():

@@ -4,8 +4,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.symbolic import hold_table, symbol, table
-from robodyn.symbolic.tables import GATHER, LOCATE, lookup, name_of, number_of, register
+from robodyn.base.symbolic import hold_table, symbol, table
+from robodyn.base.symbolic.tables import GATHER, LOCATE, lookup, name_of, number_of, register
 
 XS, YS = [0.0, 1.0, 3.0], [2.0, 4.0, -2.0]
 

@@ -4,8 +4,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.symbolic import symbol
-from robodyn.symbolic.linear import solve_linear
+from robodyn.base.symbolic import symbol
+from robodyn.base.symbolic.linear import solve_linear
 
 
 def solve_traced(A, b):

@@ -4,8 +4,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn import symbolic as sym
-from robodyn.symbolic.staircases import find_jumps, smooth_staircases
+from robodyn.base import symbolic as sym
+from robodyn.base.symbolic.staircases import find_jumps, smooth_staircases
 
 x, p = ca.SX.sym("x", 2), ca.SX.sym("p")
 

@@ -4,8 +4,16 @@ import math
 
 import pytest
 
-from robodyn.native.formulas import READABLE, SPREADSHEET, Term, as_number, compose, find_unwritable, write_number
-from robodyn.native.program import OPERATIONS, RUN_TIME, Builder, Program
+from robodyn.computation.native.formulas import (
+    READABLE,
+    SPREADSHEET,
+    Term,
+    as_number,
+    compose,
+    find_unwritable,
+    write_number,
+)
+from robodyn.computation.native.program import OPERATIONS, RUN_TIME, Builder, Program
 
 A, B, C = Term("a"), Term("b"), Term("c")
 

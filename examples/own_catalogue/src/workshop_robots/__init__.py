@@ -3,7 +3,7 @@
 import math
 
 import robodyn as rd
-from robodyn.studies import Kind, PublishedValue, Study
+from robodyn.presentation.studies import Kind, PublishedValue, Study
 
 LENGTH = 4.0
 

@@ -10,9 +10,9 @@ import numpy as np
 from robodyn.analysis.budget.result import REMAINDER
 from robodyn.analysis.budget.split import split_deviation
 from robodyn.analysis.sweeps.table import SweepTable
-from robodyn.errors import ModelError
-from robodyn.model import Scenario
-from robodyn.results.signal import Floats
+from robodyn.base.errors import ModelError
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Scenario
 
 UNEXPLAINED = "not explained"
 Key = tuple[str, str]

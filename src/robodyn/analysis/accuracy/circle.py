@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.errors import Flaw, ModelError, refuse_unknown
-from robodyn.results import Run
-from robodyn.results.signal import Floats
+from robodyn.base.errors import Flaw, ModelError, refuse_unknown
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
 
 WINDOW = np.radians(30.0)
 """Half of the window around a reversal."""

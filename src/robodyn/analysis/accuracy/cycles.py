@@ -9,9 +9,9 @@ import numpy as np
 
 from robodyn.analysis.accuracy import iso9283
 from robodyn.analysis.accuracy.path_geometry import PARTS, Followed, measure_turns
-from robodyn.errors import Flaw, ModelError
-from robodyn.results.signal import Floats
-from robodyn.results.table import Curves
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.computation.results.signal import Floats
+from robodyn.computation.results.table import Curves
 
 MOVING, STEADY = 1e-4, 0.999
 """Shares of the top speed above which a tool is under way, and at its commanded speed."""

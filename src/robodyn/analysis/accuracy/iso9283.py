@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.results.signal import Floats
+from robodyn.computation.results.signal import Floats
 
 POSE_CYCLES, PATH_CYCLES, CORNER_CYCLES = 30, 10, 3
 """Cycles of the standard: poses; paths and speeds; corners, settling and overshoot."""

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robodyn.assembly import System
-from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.model import Scenario
-from robodyn.paths import PathReference, SerialArm, build_arm
-from robodyn.paths.deviation import PathDeviation
-from robodyn.paths.joint_path import make_table
-from robodyn.paths.timed_reference import TimedReference
-from robodyn.results.signal import Floats
-from robodyn.results.table import Curves
+from robodyn.base.errors import Flaw, ModelError, nearest
+from robodyn.computation.assembly import System
+from robodyn.computation.results.signal import Floats
+from robodyn.computation.results.table import Curves
+from robodyn.description.model import Scenario
+from robodyn.description.paths import PathReference, SerialArm, build_arm
+from robodyn.description.paths.deviation import PathDeviation
+from robodyn.description.paths.joint_path import make_table
+from robodyn.description.paths.timed_reference import TimedReference
 
 PARTS = ("along", "horizontal", "vertical")
 STRAIGHT = 1e-9

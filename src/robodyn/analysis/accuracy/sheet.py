@@ -23,12 +23,12 @@ from robodyn.analysis.sweeps.progress import SweepProgress
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.analysis.sweeps.table import SweepTable
-from robodyn.assembly import System, assemble
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.lazy import later
-from robodyn.model import Scenario
-from robodyn.results.signal import Floats
-from robodyn.waiting import told_if_slow
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.lazy import later
+from robodyn.base.waiting import told_if_slow
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Scenario
 
 POINTS = 2001
 
@@ -61,7 +61,7 @@ class Sheet:
     def __repr__(self) -> str:
         return f"<Sheet of {self.scenario}: {len(self.figures)} figures>"
 
-    _repr_html_ = later("robodyn.reporting.shown:sheet_html")
+    _repr_html_ = later("robodyn.presentation.reporting.shown:sheet_html")
 
     def as_plain(self) -> dict[str, Any]:
         """Figures and settings as dictionaries, lists, texts and numbers."""

@@ -11,8 +11,8 @@ import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from robodyn.errors import FlawList
-from robodyn.model import Block, Delay, FormulaSignal, Machine, Scenario
+from robodyn.base.errors import FlawList
+from robodyn.description.model import Block, Delay, FormulaSignal, Machine, Scenario
 
 Reading = Block | FormulaSignal | Delay
 

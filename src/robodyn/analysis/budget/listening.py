@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from robodyn.analysis.budget.causes import Cause
-from robodyn.laws import LawInfo, arguments_of
-from robodyn.model import Block
-from robodyn.model.outputs import name_results
+from robodyn.description.laws import LawInfo, arguments_of
+from robodyn.description.model import Block
+from robodyn.description.model.outputs import name_results
 
 WEIGHT = "weight"
 

@@ -10,14 +10,14 @@ import casadi as ca
 
 from robodyn.analysis.budget.causes import find_causes
 from robodyn.analysis.budget.twin import PREFIX, Twin, build_twin
-from robodyn.assembly import System, assemble
-from robodyn.assembly.linear import LinearMechanics
-from robodyn.model import Recording, Scenario
-from robodyn.perturbation import Perturbed
-from robodyn.perturbation.table import trace_linear
-from robodyn.perturbation.table_data import fill_rows
-from robodyn.results import Run
-from robodyn.simulation import CompiledSystem, compile_system, simulate
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.assembly.linear import LinearMechanics
+from robodyn.computation.perturbation import Perturbed
+from robodyn.computation.perturbation.table import trace_linear
+from robodyn.computation.perturbation.table_data import fill_rows
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import CompiledSystem, compile_system, simulate
+from robodyn.description.model import Recording, Scenario
 
 Announce = Callable[[str], None]
 

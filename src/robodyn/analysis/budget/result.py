@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from robodyn.errors import FlawList, nearest
-from robodyn.lazy import later
-from robodyn.results import Run, SignalInfo
+from robodyn.base.errors import FlawList, nearest
+from robodyn.base.lazy import later
+from robodyn.computation.results import Run, SignalInfo
 
 TIME = "time"
 REST = "dynamics not fed forward"
@@ -72,7 +72,7 @@ class Budget:
     def __repr__(self) -> str:
         return f"<Budget of {', '.join(self.signals)}: {len(self.parts)} parts, remainder {self.remainder_share:.2g}>"
 
-    _repr_html_ = later("robodyn.reporting.shown:budget_html")
+    _repr_html_ = later("robodyn.presentation.reporting.shown:budget_html")
 
     @property
     def total(self) -> np.ndarray:

@@ -15,14 +15,14 @@ from robodyn.analysis.budget.replay import Announce, Replay, find_twin
 from robodyn.analysis.budget.result import REST, TIME, Budget, Part
 from robodyn.analysis.budget.twin import PREFIX, Twin
 from robodyn.analysis.budget.variants import vary
-from robodyn.assembly import System, assemble
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.model import Recording, Scenario, Solver
-from robodyn.perturbation import Perturbed
-from robodyn.perturbation.nominal import POINTS
-from robodyn.results import Run
-from robodyn.simulation import simulate
-from robodyn.waiting import told_if_slow
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.waiting import told_if_slow
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.perturbation import Perturbed
+from robodyn.computation.perturbation.nominal import POINTS
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Recording, Scenario, Solver
 
 DEVIATIONS = ("deviation.*",)
 ROWS = 2000

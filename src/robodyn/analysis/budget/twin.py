@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 from robodyn.analysis.budget.causes import Cause, moving_parts, owner_of, part_names, readers_of, signals_read
 from robodyn.analysis.budget.listening import add_difference, pass_on
-from robodyn.model import Block, Machine, Scenario, combine
-from robodyn.model.kinds import Rename
+from robodyn.description.model import Block, Machine, Scenario, combine
+from robodyn.description.model.kinds import Rename
 
 PREFIX = "linear"
 

@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from robodyn.errors import refuse_unknown
-from robodyn.model import Block, LinearCombination, Scenario
+from robodyn.base.errors import refuse_unknown
+from robodyn.description.model import Block, LinearCombination, Scenario
 
 FASTER, STIFFER = 16, 100.0
 """How many times faster samples and stiffer gears are; this project's own choice."""

@@ -21,11 +21,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection
-from robodyn.cosimulation.checks import check_units
-from robodyn.cosimulation.exchange import Exchange
-from robodyn.cosimulation.extrapolation import Span, Trend
-from robodyn.errors import FlawList
+from robodyn.base.errors import FlawList
+from robodyn.computation.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection
+from robodyn.computation.cosimulation.checks import check_units
+from robodyn.computation.cosimulation.exchange import Exchange
+from robodyn.computation.cosimulation.extrapolation import Span, Trend
 
 DISTURBANCE = 1e-4
 """Of every entry of z, up and down."""

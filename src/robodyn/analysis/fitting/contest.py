@@ -18,10 +18,10 @@ from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.law_candidates import LAWS, SIMPLEST, Axis, Candidate, find_axes, propose
 from robodyn.analysis.fitting.result import Fit
 from robodyn.analysis.identification.contest import Contender, criteria, friction_blocks
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import Scenario
-from robodyn.results import Run
-from robodyn.results.signal import Floats
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Scenario
 
 
 def compare_laws(

@@ -15,11 +15,11 @@ from robodyn.analysis.measurement.measured import last_as_long, match_measured, 
 from robodyn.analysis.measurement.signal_quality import describe_saturation
 from robodyn.analysis.sensitivity.parameters import INITIAL, check_quaternions
 from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable, prepare_variation
-from robodyn.assembly import System
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import Number, Solver
-from robodyn.results import Run
-from robodyn.results.signal import Floats
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.computation.assembly import System
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Number, Solver
 
 Noise = Mapping[str, float] | float | None
 

@@ -38,11 +38,11 @@ from robodyn.analysis.fitting.search_space import SearchSpace, make_search_space
 from robodyn.analysis.fitting.summary import summarise_fit
 from robodyn.analysis.measurement.measured import at_ticks, describe_rates
 from robodyn.analysis.sensitivity.variation import assemble_tunable
-from robodyn.errors import Flaw, ModelError
-from robodyn.model import Scenario, Solver, describe
-from robodyn.results import Run
-from robodyn.results.signal import Floats
-from robodyn.waiting import told_if_slow
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.waiting import told_if_slow
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Scenario, Solver, describe
 
 TOLERANCE = 1e-9
 """Relative change of cost or parameters at which a search ends."""

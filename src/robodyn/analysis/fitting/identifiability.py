@@ -13,8 +13,8 @@ from itertools import combinations
 
 import numpy as np
 
-from robodyn.errors import Flaw
-from robodyn.results.signal import Floats
+from robodyn.base.errors import Flaw
+from robodyn.computation.results.signal import Floats
 
 NO_EFFECT = 1e-7
 """Effect on a signal, in parts of its spread (or noise), of doubling a parameter, that is none."""

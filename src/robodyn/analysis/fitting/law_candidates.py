@@ -9,9 +9,9 @@ import numpy as np
 
 from robodyn.analysis.fitting.experiments import Experiment
 from robodyn.analysis.identification.contest import with_friction
-from robodyn.errors import Flaw, ModelError
-from robodyn.model import Block, ElasticGear, Scenario, with_elastic_joints
-from robodyn.simulation import simulate
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Block, ElasticGear, Scenario, with_elastic_joints
 
 SIMPLEST = "coulomb_friction"
 ELASTIC, BACKLASH, LOAD = "elastic_gear", "backlash_gear", "gear_loss"

@@ -25,8 +25,8 @@ from typing import Protocol
 import numpy as np
 
 from robodyn.analysis.fitting.scaling import Bounds
-from robodyn.model.body import TENSOR, tensor_of
-from robodyn.results.signal import Floats
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model.body import TENSOR, tensor_of
 
 MOMENTS = TENSOR[:3]
 PRODUCTS = {"xy": (1, 0), "xz": (2, 0), "yz": (2, 1)}

@@ -19,8 +19,8 @@ from robodyn.analysis.coloured_noise import Part
 from robodyn.analysis.fitting.scaling import Scale
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation
-from robodyn.results import Run
-from robodyn.results.signal import Floats
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
 
 DIFFERENCE, ACROSS_JUMPS = 1e-4, 1e-2
 """Change of a scaled parameter for central differences, and where blocks jump: many small jumps are one slope."""

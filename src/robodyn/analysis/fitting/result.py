@@ -10,11 +10,11 @@ from typing import Any
 from robodyn.analysis.fitting.scaling import OF_RECORDING
 from robodyn.analysis.identification.result import IntervalEstimate, interval_heading
 from robodyn.analysis.measurement.measured import SignalError
-from robodyn.atomic import write_file
-from robodyn.errors import Flaw, ModelError
-from robodyn.lazy import later
-from robodyn.results import Run
-from robodyn.results.signal import Floats
+from robodyn.base.atomic import write_file
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.lazy import later
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Fit:
         found = ", ".join(f"{p.name} = {p.value:.6g} ± {p.deviation:.2g}" for p in self.parameters)
         return f"<Fit: {found}; {self.agreeing} of {len(self.starts)} starts agree>"
 
-    _repr_html_ = later("robodyn.reporting.shown:fit_html")
+    _repr_html_ = later("robodyn.presentation.reporting.shown:fit_html")
 
     @property
     def values(self) -> dict[str, float]:

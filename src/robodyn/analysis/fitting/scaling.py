@@ -14,9 +14,9 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from robodyn.errors import FlawList
-from robodyn.model import Number
-from robodyn.results.signal import Floats
+from robodyn.base.errors import FlawList
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Number
 
 SPAN = 10.0
 """Starts without bounds lie between this part and this multiple of a positive number."""

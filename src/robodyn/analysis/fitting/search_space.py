@@ -13,10 +13,10 @@ import numpy as np
 
 from robodyn.analysis.fitting.possible_bodies import AT_LIMIT, INSIDE, Chart, FreeInertia
 from robodyn.analysis.fitting.scaling import SPAN, Scale, spread_points
-from robodyn.errors import FlawList
-from robodyn.model import Scenario
-from robodyn.model.body import TENSOR
-from robodyn.results.signal import Floats
+from robodyn.base.errors import FlawList
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Scenario
+from robodyn.description.model.body import TENSOR
 
 SLOPE_STEP = 1e-6
 AT_BOUND = 1e-6

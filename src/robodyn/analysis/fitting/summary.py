@@ -16,8 +16,8 @@ from robodyn.analysis.fitting.scaling import Scale
 from robodyn.analysis.fitting.search_space import SearchSpace
 from robodyn.analysis.measurement.measured import compare_signals
 from robodyn.analysis.sensitivity.variation import Variation
-from robodyn.results import Run
-from robodyn.results.signal import Floats
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
 
 GREATER, NEW = 1.5, 0.5
 """Size of residuals by the noise that is given, and share of new ones, up to which they are that noise."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from robodyn.analysis.identification.closure import own_parts
 from robodyn.analysis.identification.regressor import Regressor
-from robodyn.results.signal import Floats
+from robodyn.computation.results.signal import Floats
 
 DEPENDENT = 1e-8
 """Part of a column that others do not give, by its length, that is rounding."""

@@ -20,11 +20,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly import System
-from robodyn.assembly.redundancy import close
-from robodyn.errors import Flaw, ModelError
-from robodyn.native import compile_kernels
-from robodyn.results.signal import Floats
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.computation.assembly import System
+from robodyn.computation.assembly.redundancy import close
+from robodyn.computation.native import compile_kernels
+from robodyn.computation.results.signal import Floats
 
 INDEPENDENT = 1e-8
 """Part of a gradient, by its size, that is its own."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from robodyn.analysis.identification.least_squares import Estimate
 from robodyn.analysis.identification.parameters import Parameter
-from robodyn.results.signal import Floats
+from robodyn.computation.results.signal import Floats
 
 PRIOR = 1e-2
 """Weight of the given body: an e-fold change that the data do not tell costs a ten-thousandth of one deviation."""
@@ -113,7 +113,7 @@ def parameters_of(y: ca.SX) -> ca.SX:
 
 def coordinates_of(values: Floats) -> Floats:
     """y of a possible body, or of one a little thicker."""
-    from robodyn.model.body import tensor_of
+    from robodyn.description.model.body import tensor_of
 
     mass, h, L = values[0], values[1:4], tensor_of(values[4:].tolist())
     J = np.zeros((4, 4))

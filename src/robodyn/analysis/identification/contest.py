@@ -20,11 +20,11 @@ import numpy as np
 
 from robodyn.analysis.identification.identify import HELD_OUT, plan_identification, split_rows
 from robodyn.analysis.identification.motion_rows import Rows
-from robodyn.errors import Flaw, ModelError, refuse_unknown
-from robodyn.model import Block, Scenario
-from robodyn.model.joint_block import JointBlock
-from robodyn.results import Run
-from robodyn.results.signal import Floats
+from robodyn.base.errors import Flaw, ModelError, refuse_unknown
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Block, Scenario
+from robodyn.description.model.joint_block import JointBlock
 
 STRIBECK = (0.02, 0.05, 0.1, 0.2, 0.5)
 """Stribeck velocities that are tried, by the fastest speed of the axis."""

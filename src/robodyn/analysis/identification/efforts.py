@@ -16,13 +16,13 @@ import casadi as ca
 import numpy as np
 
 from robodyn.analysis.identification.regressor import passive_blocks
-from robodyn.assembly import System
-from robodyn.errors import Flaw, ModelError
-from robodyn.laws import arguments_of
-from robodyn.model.outputs import name_results
-from robodyn.results import Run
-from robodyn.results.signal import Floats
-from robodyn.symbolic.tables import spell_out
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.symbolic.tables import spell_out
+from robodyn.computation.assembly import System
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
+from robodyn.description.laws import arguments_of
+from robodyn.description.model.outputs import name_results
 
 PROBE, PROBES = 1e-2, 8
 """Size and number of random arguments at which a force is compared with another output of its law."""

@@ -25,12 +25,12 @@ from robodyn.analysis.identification.motions import MOTIONS, AxisSeries, AxisSpl
 from robodyn.analysis.identification.regressor import Regressor, bare_system, make_regressor
 from robodyn.analysis.identification.suggestions import HARDLY, Suggestion, Told, suggest_motions
 from robodyn.analysis.identification.workspace import Workspace, read_workspace
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import Scenario
-from robodyn.native import compile_kernels
-from robodyn.results import Run
-from robodyn.results.signal import Floats
-from robodyn.waiting import told_if_slow
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.waiting import told_if_slow
+from robodyn.computation.native import compile_kernels
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Scenario
 
 SAMPLES, CHECKED = 60, 200
 """Instants of a period in the search, and of each harmonic in the check of limits."""

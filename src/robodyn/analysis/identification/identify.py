@@ -23,12 +23,12 @@ from robodyn.analysis.identification.parameters import body_numbers
 from robodyn.analysis.identification.regressor import Regressor, make_regressor
 from robodyn.analysis.identification.result import BaseEstimate, Identification, JointPrediction
 from robodyn.analysis.measurement.measured import match_measured, without
-from robodyn.assembly import System, assemble
-from robodyn.errors import FlawList, refuse_unknown
-from robodyn.model import Scenario
-from robodyn.results import Run
-from robodyn.results.signal import Floats
-from robodyn.waiting import told_if_slow
+from robodyn.base.errors import FlawList, refuse_unknown
+from robodyn.base.waiting import told_if_slow
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Scenario
 
 HELD_OUT = 0.25
 WIDE = 1.0

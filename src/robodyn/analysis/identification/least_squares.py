@@ -19,7 +19,7 @@ import numpy as np
 
 from robodyn.analysis.coloured_noise import Part, Spread, find_spread
 from robodyn.analysis.identification.motion_rows import Rows
-from robodyn.results.signal import Floats
+from robodyn.computation.results.signal import Floats
 
 ROUNDS = 12
 STEADY = 1e-3

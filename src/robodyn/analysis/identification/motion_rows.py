@@ -20,9 +20,9 @@ from robodyn.analysis.measurement.data_sheet import GAP, assess_clock
 from robodyn.analysis.measurement.filtering import ANTI_ALIAS, LowPass, differentiate, resample
 from robodyn.analysis.measurement.measured import without
 from robodyn.analysis.measurement.signal_quality import assess_signal, describe_saturation, estimate_noise
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.results import Run
-from robodyn.results.signal import Floats
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
 
 NOISY = 1e-4
 """Power of the noise in an acceleration, by that of the acceleration: by so much it makes inertias too small."""

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from robodyn.results.signal import Floats
+from robodyn.computation.results.signal import Floats
 
 MOTIONS = ("fourier", "spline")
 

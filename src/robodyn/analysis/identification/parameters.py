@@ -16,9 +16,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.model import Body, Scenario
-from robodyn.model.body import TENSOR, tensor_of
-from robodyn.results.signal import Floats
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Body, Scenario
+from robodyn.description.model.body import TENSOR, tensor_of
 
 MOMENTS = ("hx", "hy", "hz")
 OF_BODY = ("mass", *MOMENTS, *(f"L{key}" for key in TENSOR))

@@ -23,15 +23,15 @@ import numpy as np
 
 from robodyn.analysis.identification.closure import Closure, find_closure
 from robodyn.analysis.identification.parameters import Parameter, body_parameters, linear_numbers, massive_bodies
-from robodyn.assembly import System, assemble
-from robodyn.assembly.model_friction import friction_laws
-from robodyn.assembly.values import collect_values
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import Block, LinearCombination, PrescribedMotion, Scenario
-from robodyn.model.body import TENSOR
-from robodyn.model.joint_block import JointBlock
-from robodyn.native import compile_kernels
-from robodyn.results.signal import Floats
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.assembly.model_friction import friction_laws
+from robodyn.computation.assembly.values import collect_values
+from robodyn.computation.native import compile_kernels
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Block, LinearCombination, PrescribedMotion, Scenario
+from robodyn.description.model.body import TENSOR
+from robodyn.description.model.joint_block import JointBlock
 
 COM = ("com.x", "com.y", "com.z")
 NEAR_START = (0.5, 0.2, 0.05, 0.01)

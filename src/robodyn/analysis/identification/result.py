@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.results.signal import Floats
+from robodyn.computation.results.signal import Floats
 
 
 @dataclass(frozen=True)

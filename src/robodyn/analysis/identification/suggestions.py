@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from robodyn.results.signal import Floats
+from robodyn.computation.results.signal import Floats
 
 HARDLY = 1.0
 """Predicted deviation, by the value, beyond which an experiment hardly tells a number."""

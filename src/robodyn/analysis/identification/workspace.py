@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly import System
-from robodyn.errors import FlawList, nearest
-from robodyn.files.units import read_quantity
-from robodyn.results.signal import Floats
-from robodyn.symbolic.tables import spell_out
-from robodyn.units import UnitError
+from robodyn.base.errors import FlawList, nearest
+from robodyn.base.symbolic.tables import spell_out
+from robodyn.base.units import UnitError
+from robodyn.computation.assembly import System
+from robodyn.computation.results.signal import Floats
+from robodyn.description.files.units import read_quantity
 
 KINEMATIC = ("m", "rad", "m/s", "rad/s")
 """Units of what follows from a motion: accelerations and forces of a run would be those of its drives."""

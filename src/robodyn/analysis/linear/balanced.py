@@ -16,7 +16,7 @@ from scipy.linalg import block_diag, schur, solve_sylvester
 
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.subspaces import project, scale_states
-from robodyn.errors import Flaw, ModelError
+from robodyn.base.errors import Flaw, ModelError
 
 MARGIN = 1e-8
 """Poles this far or further left of the axis, by part of the largest pole, are stable."""

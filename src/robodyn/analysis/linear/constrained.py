@@ -21,8 +21,8 @@ from scipy.linalg import qr
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.tangent import find_tangent
 from robodyn.analysis.point_functions import PointFunctions
-from robodyn.assembly import System
-from robodyn.errors import Flaw, FlawList, ModelError
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.computation.assembly import System
 
 RANK = 1e-8
 """Part of the largest gradient below which an equation says nothing new."""

@@ -31,11 +31,11 @@ from robodyn.analysis.linear.loop_gain import refine_curve
 from robodyn.analysis.linear.margins import MOST_GAIN, STABLE, Margins, count_growing, distance_to_one
 from robodyn.analysis.linear.operating_point import Place
 from robodyn.analysis.linear.poles import find_poles
-from robodyn.assembly import System, assemble
-from robodyn.errors import FlawList, nearest, refuse_word
-from robodyn.model import Block, Scenario
-from robodyn.model.controllers import find_controllers
-from robodyn.model.outputs import name_results
+from robodyn.base.errors import FlawList, nearest, refuse_word
+from robodyn.computation.assembly import System, assemble
+from robodyn.description.model import Block, Scenario
+from robodyn.description.model.controllers import find_controllers
+from robodyn.description.model.outputs import name_results
 
 FRICTION = ("none", "stuck", "sliding")
 DRY = ("coulomb", "static")

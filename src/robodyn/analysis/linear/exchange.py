@@ -10,7 +10,7 @@ from robodyn.analysis.linear.lifting import lift
 from robodyn.analysis.linear.linear_model import LinearModel, Variable
 from robodyn.analysis.linear.loop_gain import find_output
 from robodyn.analysis.linear.sampled_model import SampledModel
-from robodyn.errors import Flaw, ModelError
+from robodyn.base.errors import Flaw, ModelError
 
 
 def to_control(model: LinearModel, pade: int | None = None) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.analysis.linear.linear_model import LinearModel, Variable, find_places
-from robodyn.errors import Flaw, ModelError
+from robodyn.base.errors import Flaw, ModelError
 
 # Points of a chosen grid, and the part of a decade it goes beyond the slowest and fastest pole.
 GRID_POINTS, GRID_MARGIN = 1200, 1.0

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.model_stand_in import stand_in
-from robodyn.laws import arguments_of
-from robodyn.model import Block
-from robodyn.model.outputs import name_results
+from robodyn.description.laws import arguments_of
+from robodyn.description.model import Block
+from robodyn.description.model.outputs import name_results
 
 STRAIGHT = 1e-9
 """Part of the change of an output by which three points on a line may miss it: rounding."""

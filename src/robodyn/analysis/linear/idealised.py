@@ -8,7 +8,7 @@ judged on the safe side.
 
 from __future__ import annotations
 
-from robodyn.model import Scenario
+from robodyn.description.model import Scenario
 
 FRICTION = ("none", "stuck", "sliding")
 

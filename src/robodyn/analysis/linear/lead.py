@@ -18,7 +18,7 @@ import numpy as np
 from robodyn.analysis.linear.frequency import respond
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.modes import find_modes
-from robodyn.errors import Flaw, ModelError
+from robodyn.base.errors import Flaw, ModelError
 
 LEAST_LEAD, MOST_LEAD = 5.0, 85.0
 """Phases that one compensator can be made for [deg]."""

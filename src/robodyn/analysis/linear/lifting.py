@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from robodyn.analysis.linear.sampled_model import SampledModel, Update, remembered
-from robodyn.errors import Flaw, ModelError, refuse_unknown
+from robodyn.base.errors import Flaw, ModelError, refuse_unknown
 
 CHUNK = 64
 """Frequencies for which equations are solved at once."""

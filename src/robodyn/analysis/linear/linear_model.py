@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.errors import Flaw, FlawList, ModelError, refuse_unknown
-from robodyn.feedback.pade import approximate_delay as approximate_delay
-from robodyn.feedback.pade import close_lines, join_lines
-from robodyn.feedback.sampled_plant import Variable as Variable
-from robodyn.lazy import later
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse_unknown
+from robodyn.base.lazy import later
+from robodyn.computation.feedback.pade import approximate_delay as approximate_delay
+from robodyn.computation.feedback.pade import close_lines, join_lines
+from robodyn.computation.feedback.sampled_plant import Variable as Variable
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.operating_point import OperatingPoint
@@ -112,7 +112,7 @@ class LinearModel:
         sizes = f"{self.order} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
         return f"<LinearModel of {sizes}{f', {len(self.delays)} delays' if self.delays else ''}>"
 
-    _repr_html_ = later("robodyn.reporting.shown:linear_html")
+    _repr_html_ = later("robodyn.presentation.reporting.shown:linear_html")
 
     @property
     def order(self) -> int:

@@ -18,11 +18,11 @@ from robodyn.analysis.linear.linearisation_notes import describe_notes
 from robodyn.analysis.linear.operating_point import OperatingPoint, Place, find_point
 from robodyn.analysis.linear.tangent import find_tangent
 from robodyn.analysis.point_functions import PointFunctions
-from robodyn.assembly import System
-from robodyn.assembly.functions import INPUTS, Expressions
-from robodyn.errors import FlawList
-from robodyn.native import KernelModule, find_rough_entries, read_program
-from robodyn.simulation.equilibrium import Balance, share_balance
+from robodyn.base.errors import FlawList
+from robodyn.computation.assembly import System
+from robodyn.computation.assembly.functions import INPUTS, Expressions
+from robodyn.computation.native import KernelModule, find_rough_entries, read_program
+from robodyn.computation.simulation.equilibrium import Balance, share_balance
 
 
 def linearise(

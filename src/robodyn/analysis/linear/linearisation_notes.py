@@ -9,7 +9,7 @@ import numpy as np
 
 from robodyn.analysis.jumps import describe_leaps, describe_staircases
 from robodyn.analysis.linear.operating_point import sticking_directions
-from robodyn.assembly.system import FREE
+from robodyn.computation.assembly.system import FREE
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.linearisation import Slopes

@@ -23,11 +23,11 @@ from robodyn.analysis.linear.operating_point import Place
 from robodyn.analysis.linear.poles import find_poles
 from robodyn.analysis.linear.sampled_model import SampledModel, remembered
 from robodyn.analysis.linear.sampling import linearise_sampled
-from robodyn.assembly import System, assemble
-from robodyn.errors import ModelError
-from robodyn.model import Block, Scenario
-from robodyn.model.controllers import find_controllers, has_loops
-from robodyn.waiting import told_if_slow
+from robodyn.base.errors import ModelError
+from robodyn.base.waiting import told_if_slow
+from robodyn.computation.assembly import System, assemble
+from robodyn.description.model import Block, Scenario
+from robodyn.description.model.controllers import find_controllers, has_loops
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from robodyn.analysis.linear.frequency import FrequencyResponse
 from robodyn.analysis.linear.lifting import Lifted, find_held, lift
 from robodyn.analysis.linear.responses import GROWN, SETTLED, TimeResponse, find_settled
 from robodyn.analysis.linear.sampled_model import SampledModel
-from robodyn.errors import Flaw, ModelError
+from robodyn.base.errors import Flaw, ModelError
 
 GRID_POINTS = 500
 FINE, REFINEMENTS, MOST_POINTS = 0.1, 12, 20_000

@@ -20,11 +20,11 @@ from robodyn.analysis.linear.margins import Margins, find_margins
 from robodyn.analysis.linear.operating_point import Place
 from robodyn.analysis.linear.sampled_model import SampledModel
 from robodyn.analysis.linear.sampling import linearise_sampled
-from robodyn.assembly import System, assemble
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.lazy import later
-from robodyn.model import Block, Scenario
-from robodyn.waiting import told_if_slow
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.lazy import later
+from robodyn.base.waiting import told_if_slow
+from robodyn.computation.assembly import System, assemble
+from robodyn.description.model import Block, Scenario
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class LoopTable:
     def __repr__(self) -> str:
         return f"<LoopTable of {', '.join(row.name for row in self.rows) or 'no loop'}>"
 
-    _repr_html_ = later("robodyn.reporting.shown:loops_html")
+    _repr_html_ = later("robodyn.presentation.reporting.shown:loops_html")
 
 
 @told_if_slow("cutting the loops of")

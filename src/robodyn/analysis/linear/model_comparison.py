@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from robodyn.analysis.linear.frequency import choose_frequencies
 from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.errors import Flaw, ModelError
+from robodyn.base.errors import Flaw, ModelError
 
 # Poles that are further apart than this part of their magnitudes' sum do not stand for each other.
 FURTHEST = 0.25

@@ -12,15 +12,15 @@ import numpy as np
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.poles import PADE_ORDER, Root, find_poles
 from robodyn.analysis.linear.tangent import positions_by
-from robodyn.errors import ModelError, refuse_word
-from robodyn.lazy import later
-from robodyn.model.numbers import XYZ
-from robodyn.waiting import told_if_slow
+from robodyn.base.errors import ModelError, refuse_word
+from robodyn.base.lazy import later
+from robodyn.base.waiting import told_if_slow
+from robodyn.description.model.numbers import XYZ
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.operating_point import OperatingPoint, Place
     from robodyn.analysis.linear.skeleton import Skeleton
-    from robodyn.assembly import System
+    from robodyn.computation.assembly import System
 
 FRICTION = ("kept", "none")
 # Of the skeleton's size: how far a point of a drawn shape moves at most; how far joints, and nodes of flexible bodies,
@@ -108,7 +108,7 @@ class ModeSet:
         shown = ", ".join(f"{mode.frequency:.4g} Hz" for mode in self.oscillating[:4])
         return f"<ModeSet of {len(self)}{f', oscillating at {shown}' if shown else ''}>"
 
-    _repr_html_ = later("robodyn.reporting.shown:modes_html")
+    _repr_html_ = later("robodyn.presentation.reporting.shown:modes_html")
 
     def __iter__(self) -> Iterator[Mode]:
         return iter(self.modes)

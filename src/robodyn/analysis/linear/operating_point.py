@@ -10,13 +10,13 @@ import numpy as np
 
 from robodyn.analysis.point_functions import OperatingPoint as OperatingPoint
 from robodyn.analysis.point_functions import PointFunctions
-from robodyn.assembly import System, assemble
-from robodyn.assembly.system import FREE
-from robodyn.errors import Flaw, FlawList, ModelError, nearest, refuse_unknown
-from robodyn.results import Run
-from robodyn.simulation import find_equilibrium
-from robodyn.simulation.equilibrium import Balance
-from robodyn.simulation.starting import search_start
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse_unknown
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.assembly.system import FREE
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import find_equilibrium
+from robodyn.computation.simulation.equilibrium import Balance
+from robodyn.computation.simulation.starting import search_start
 
 # "equilibrium", "start", a run (its end), a run and a time of it [s], values of states and memory by name, or a point
 # found before.

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import eig, matrix_balance
 
 from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.errors import Flaw, ModelError
+from robodyn.base.errors import Flaw, ModelError
 
 PADE_ORDER = 8
 # A Pade pole that Newton's method moves by more than this share of its magnitude does not stand for the root it finds.

@@ -17,8 +17,8 @@ from scipy.linalg import expm
 
 from robodyn.analysis.linear.frequency import LEAST_DAMPING, SLOWEST, choose_variable
 from robodyn.analysis.linear.linear_model import LinearModel, Variable
-from robodyn.errors import Flaw, ModelError
-from robodyn.results import Signal
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.computation.results import Signal
 
 GRID_POINTS = 1001
 # Chosen times: so many time constants of the slowest pole that decays, or of the fastest one that grows.

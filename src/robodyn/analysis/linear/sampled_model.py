@@ -17,7 +17,7 @@ from scipy.linalg import expm
 
 from robodyn.analysis.linear.linear_model import Variable
 from robodyn.analysis.linear.subspaces import sort_roots
-from robodyn.errors import Flaw, ModelError
+from robodyn.base.errors import Flaw, ModelError
 
 MOST_WORK = 10**9
 """Base periods of a cycle times the entries of its matrix that are followed: seconds of computing."""

@@ -21,11 +21,11 @@ from robodyn.analysis.linear.sampled_model import SampledModel, Update
 from robodyn.analysis.linear.tangent import find_tangent
 from robodyn.analysis.linear.trim import count_states, memory_changes
 from robodyn.analysis.point_functions import PointFunctions
-from robodyn.assembly import System, assemble
-from robodyn.assembly.declarations import MemoryInfo, StateInfo
-from robodyn.errors import Flaw, FlawList, ModelError, refuse_unknown, refuse_word
-from robodyn.model import Scenario
-from robodyn.symbolic.kinds import changed_entries
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse_unknown, refuse_word
+from robodyn.base.symbolic.kinds import changed_entries
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.assembly.declarations import MemoryInfo, StateInfo
+from robodyn.description.model import Scenario
 
 MOST_TICKS = 100_000
 

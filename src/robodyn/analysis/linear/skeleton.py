@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly import System
-from robodyn.assembly.tree import Mechanics, build_node
-from robodyn.dynamics import link_poses
-from robodyn.model import FlexibleBody
-from robodyn.model.numbers import XYZ
+from robodyn.computation.assembly import System
+from robodyn.computation.assembly.tree import Mechanics, build_node
+from robodyn.computation.dynamics import link_poses
+from robodyn.description.model import FlexibleBody
+from robodyn.description.model.numbers import XYZ
 
 Edge = tuple[int, int]
 

@@ -21,8 +21,8 @@ from robodyn.analysis.linear.sampling import SampledParts, check_sampled
 from robodyn.analysis.linear.subspaces import sort_roots
 from robodyn.analysis.linear.trim import Trimmer
 from robodyn.analysis.point_functions import OperatingPoint, PointFunctions
-from robodyn.assembly import System
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.computation.assembly import System
 
 ACCURATE = 1e-9
 """Part of the searched range to which a limit is found."""

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import matrix_balance
 
 from robodyn.analysis.linear.linear_model import LinearModel, Variable
-from robodyn.errors import Flaw, ModelError
+from robodyn.base.errors import Flaw, ModelError
 
 RANK = 1e-9
 """Part of the largest coupling below which a direction is not moved: rounding, a few digits above."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.analysis.linear.linear_model import Variable
-from robodyn.assembly import System
-from robodyn.model.numbers import XYZ
+from robodyn.computation.assembly import System
+from robodyn.description.model.numbers import XYZ
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,12 +16,12 @@ import numpy as np
 
 from robodyn.analysis.linear.operating_point import OperatingPoint, sticking_directions
 from robodyn.analysis.point_functions import PointFunctions, described_point
-from robodyn.assembly import System
-from robodyn.assembly.declarations import DelayInfo, StateInfo
-from robodyn.assembly.system import FREE
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.numerics import limit_step, solve_newton
-from robodyn.symbolic.kinds import changed_entries
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.numerics import limit_step, solve_newton
+from robodyn.base.symbolic.kinds import changed_entries
+from robodyn.computation.assembly import System
+from robodyn.computation.assembly.declarations import DelayInfo, StateInfo
+from robodyn.computation.assembly.system import FREE
 
 NEWTON_STEPS = 60
 SETTLED = 1e-10

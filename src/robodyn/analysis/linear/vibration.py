@@ -15,9 +15,9 @@ import numpy as np
 
 from robodyn.analysis.linear.modes import Mode, ModeSet
 from robodyn.analysis.linear.tangent import positions_by
-from robodyn.assembly import System
-from robodyn.model import describe
-from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.computation.assembly import System
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.description.model import describe
 
 # Rows of a period: between them, motions drawn as straight lines are off by a thousandth of their size.
 ROWS = 73

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.measurement.signal_quality import SignalQuality, assess_signal
-from robodyn.results import Run
-from robodyn.results.signal import Floats
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
 
 GAP = 1.5
 """Median steps beyond which rows are missing."""

@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from robodyn.errors import FlawList, nearest
-from robodyn.laws.recorded import RecordedReference
-from robodyn.model import Block, PrescribedMotion, Scenario
-from robodyn.model.description import Description
-from robodyn.results import Run
+from robodyn.base.errors import FlawList, nearest
+from robodyn.computation.results import Run
+from robodyn.description.laws.recorded import RecordedReference
+from robodyn.description.model import Block, PrescribedMotion, Scenario
+from robodyn.description.model.description import Description
 
 SOURCE = "measured"
 FORCES = ("torque", "force")

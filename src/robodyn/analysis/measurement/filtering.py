@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robodyn.analysis.measurement.data_sheet import GAP
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.laws.recorded import AT_TICK
-from robodyn.results import Run, SignalInfo
-from robodyn.results.signal import Floats, held_rows
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.computation.results import Run, SignalInfo
+from robodyn.computation.results.signal import Floats, held_rows
+from robodyn.description.laws.recorded import AT_TICK
 
 ANTI_ALIAS = 0.4
 """Cutoff of a signal that is sampled anew, by the new rate: an octave above half of it is down by 40 dB and more."""

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.analysis.measurement.data_sheet import assess_clock
-from robodyn.assembly import System
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.files.samples import DataMapping, Samples, read_mapping, read_samples
-from robodyn.laws.recorded import AT_TICK, place_on_ticks
-from robodyn.model import Scenario
-from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
-from robodyn.units import same_quantity
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.units import same_quantity
+from robodyn.computation.assembly import System
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
+from robodyn.description.files.samples import DataMapping, Samples, read_mapping, read_samples
+from robodyn.description.laws.recorded import AT_TICK, place_on_ticks
+from robodyn.description.model import Scenario
 
 SAME_RATE = 1e-3
 """Difference of two sample rates, by their ratio's next whole number, that is none."""

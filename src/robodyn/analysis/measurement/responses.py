@@ -20,9 +20,9 @@ from robodyn.analysis.linear.frequency import FrequencyResponse, respond
 from robodyn.analysis.linear.linear_model import LinearModel, Variable
 from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.filtering import resample
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.results import Run
-from robodyn.results.signal import Floats
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
 
 SEGMENTS = 16
 """How many windows a recording is cut into, unless a resolution is given; with half overlap about twice as many."""

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.errors import FlawList
-from robodyn.results import Run
-from robodyn.results.signal import Floats
+from robodyn.base.errors import FlawList
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
 
 ORDER = 4
 """Of the differences m."""

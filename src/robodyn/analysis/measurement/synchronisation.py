@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robodyn.analysis.measurement.filtering import resample
-from robodyn.errors import Flaw, ModelError
-from robodyn.results import Run
-from robodyn.results.signal import Floats
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
 
 WINDOWS = 8
 LEAST = 64

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from robodyn.atomic import write_file
-from robodyn.files.samples import DataMapping
-from robodyn.files.samples.clocks import time_column
-from robodyn.files.samples.columns import Columns
-from robodyn.files.samples.reading import read_columns
+from robodyn.base.atomic import write_file
+from robodyn.description.files.samples import DataMapping
+from robodyn.description.files.samples.clocks import time_column
+from robodyn.description.files.samples.columns import Columns
+from robodyn.description.files.samples.reading import read_columns
 
 
 def write_template(file: Path, path: Path, mapping: DataMapping | None = None) -> Path:

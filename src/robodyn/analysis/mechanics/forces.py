@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.mechanics.kinetics import Kinetics, MotionCoefficients, start_positions
-from robodyn.assembly import System
-from robodyn.assembly.units import FORCE
-from robodyn.errors import refuse_unknown, refuse_word
+from robodyn.base.errors import refuse_unknown, refuse_word
+from robodyn.computation.assembly import System
+from robodyn.computation.assembly.units import FORCE
 
 
 @dataclass(frozen=True, eq=False)

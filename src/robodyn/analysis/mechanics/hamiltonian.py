@@ -14,15 +14,15 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly import System, assemble
-from robodyn.assembly.declarations import StateInfo
-from robodyn.assembly.network import SignalInfo
-from robodyn.dynamics import kinetic_energy, potential_energy, solve_symmetric
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import ConstraintMethod, Recording, Scenario, Solver
-from robodyn.results import Run
-from robodyn.simulation import simulate
-from robodyn.simulation.starting import search_start
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.assembly.declarations import StateInfo
+from robodyn.computation.assembly.network import SignalInfo
+from robodyn.computation.dynamics import kinetic_energy, potential_energy, solve_symmetric
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.computation.simulation.starting import search_start
+from robodyn.description.model import ConstraintMethod, Recording, Scenario, Solver
 
 MOMENTUM_UNITS = {"rad/s": "kg m^2/s", "m/s": "kg m/s"}
 

@@ -20,8 +20,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly import System
-from robodyn.errors import Flaw, FlawList, ModelError, refuse_unknown
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse_unknown
+from robodyn.computation.assembly import System
 
 SINGULAR = 1e10
 """Condition of ds/dq beyond which the coordinates no longer determine how the joints move."""

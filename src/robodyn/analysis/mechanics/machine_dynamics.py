@@ -19,10 +19,10 @@ import numpy as np
 from scipy.linalg import null_space
 
 from robodyn.analysis.point_functions import PointFunctions, described_point
-from robodyn.assembly import System, assemble
-from robodyn.dynamics import geometric_jacobian
-from robodyn.errors import Flaw, FlawList, ModelError, refuse_unknown
-from robodyn.model import Machine, Scenario
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse_unknown
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.dynamics import geometric_jacobian
+from robodyn.description.model import Machine, Scenario
 
 REACHED = 1e-9
 """Part of the forces asked for that may be left where some joints are to give them."""

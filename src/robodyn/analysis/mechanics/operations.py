@@ -19,7 +19,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.dynamics import (
+from robodyn.base.spatial import Inertia, Pose
+from robodyn.base.symbolic import is_symbolic
+from robodyn.computation.dynamics import (
     Link,
     Tree,
     forward_dynamics,
@@ -28,8 +30,6 @@ from robodyn.dynamics import (
     lagrange_inverse_dynamics,
     solve_symmetric,
 )
-from robodyn.spatial import Inertia, Pose
-from robodyn.symbolic import is_symbolic
 
 WAYS = ("general", "folded", "shared")
 

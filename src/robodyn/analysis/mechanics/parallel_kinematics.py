@@ -19,11 +19,11 @@ import numpy as np
 
 from robodyn.analysis.mechanics.kinetics import joint_names, start_positions
 from robodyn.analysis.point_functions import PointFunctions, described_point
-from robodyn.assembly import System, assemble
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import ConstraintMethod
-from robodyn.model.numbers import XYZ
-from robodyn.numerics import limit_step, solve_newton
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.numerics import limit_step, solve_newton
+from robodyn.computation.assembly import System, assemble
+from robodyn.description.model import ConstraintMethod
+from robodyn.description.model.numbers import XYZ
 
 SOLVED = 1e-10
 """Error of equations [m or rad] that are met."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics, Posture
-from robodyn.errors import FlawList
-from robodyn.waiting import told_if_slow
+from robodyn.base.errors import FlawList
+from robodyn.base.waiting import told_if_slow
 
 
 @dataclass(frozen=True, eq=False)

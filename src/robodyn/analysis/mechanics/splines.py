@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.mechanics.kinetics import CoordinateMap, Kinetics, start_positions
-from robodyn.assembly import System
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.laws.references import spline_coefficients
-from robodyn.model import TriangleLength
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.computation.assembly import System
+from robodyn.description.laws.references import spline_coefficients
+from robodyn.description.model import TriangleLength
 
 
 @dataclass(frozen=True, eq=False)

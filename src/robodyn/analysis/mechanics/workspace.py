@@ -14,9 +14,9 @@ import numpy as np
 
 from robodyn.analysis.mechanics.kinetics import Kinetics, joint_names, start_positions
 from robodyn.analysis.mechanics.splines import coordinate_limits, solve_positions
-from robodyn.assembly import System
-from robodyn.errors import FlawList
-from robodyn.model.numbers import XYZ
+from robodyn.base.errors import FlawList
+from robodyn.computation.assembly import System
+from robodyn.description.model.numbers import XYZ
 
 Ranges = Mapping[str, tuple[float, float]]
 

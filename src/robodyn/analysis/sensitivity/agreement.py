@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
-from robodyn.model import Recording
-from robodyn.results import Run
-from robodyn.results.signal import Floats
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Recording
 
 if TYPE_CHECKING:
     from robodyn.analysis.sensitivity.variation import Variation

@@ -22,11 +22,11 @@ import casadi as ca
 
 from robodyn.analysis.sensitivity.parameters import REMEDY, Direction
 from robodyn.analysis.sensitivity.tangent import Tangent, sensitivity_name
-from robodyn.assembly import System
-from robodyn.assembly.declarations import DelayInfo
-from robodyn.errors import FlawList
-from robodyn.model import Number
-from robodyn.symbolic.kinds import changed_entries
+from robodyn.base.errors import FlawList
+from robodyn.base.symbolic.kinds import changed_entries
+from robodyn.computation.assembly import System
+from robodyn.computation.assembly.declarations import DelayInfo
+from robodyn.description.model import Number
 
 BEFORE_START = 1e30
 """A time [s] longer than any run: what arrives after it is the value before the start."""

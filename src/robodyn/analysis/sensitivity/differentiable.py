@@ -16,9 +16,9 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, prepare_variation
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import Scenario, Solver
-from robodyn.results.signal import Floats
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Scenario, Solver
 
 
 @dataclass(frozen=True, eq=False)

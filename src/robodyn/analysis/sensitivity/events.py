@@ -19,10 +19,10 @@ import casadi as ca
 
 from robodyn.analysis.sensitivity.parameters import REMEDY
 from robodyn.analysis.sensitivity.tangent import Tangent
-from robodyn.assembly import System
-from robodyn.assembly.declarations import Guard
-from robodyn.errors import FlawList
-from robodyn.symbolic import where
+from robodyn.base.errors import FlawList
+from robodyn.base.symbolic import where
+from robodyn.computation.assembly import System
+from robodyn.computation.assembly.declarations import Guard
 
 
 def extend_tasks(tangent: Tangent) -> dict[str, ca.SX]:

@@ -8,10 +8,10 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.ranking import Measure
 from robodyn.analysis.step_response import measure_step
-from robodyn.engine.slices import take_measure
-from robodyn.errors import refuse_word
-from robodyn.results import Run
-from robodyn.results.signal import Signal
+from robodyn.base.errors import refuse_word
+from robodyn.computation.engine.slices import take_measure
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Signal
 
 MEASURES: Mapping[str, Callable[[Signal, float], float]] = {
     "final": lambda signal, at: signal.final,

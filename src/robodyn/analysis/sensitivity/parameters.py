@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from robodyn.assembly import System
-from robodyn.errors import FlawList, nearest
-from robodyn.model import Scenario
+from robodyn.base.errors import FlawList, nearest
+from robodyn.computation.assembly import System
+from robodyn.description.model import Scenario
 
 INITIAL = "initial."
 REMEDY = "use finite changes instead"

@@ -19,14 +19,14 @@ import numpy as np
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable, prepare_variation
-from robodyn.assembly import assemble
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import Scenario, Solver
-from robodyn.results import Run
-from robodyn.results.signal import Signal
-from robodyn.simulation import simulate
-from robodyn.simulation.measures import default_measures, find_measures
-from robodyn.waiting import told_if_slow
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.waiting import told_if_slow
+from robodyn.computation.assembly import assemble
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Signal
+from robodyn.computation.simulation import simulate
+from robodyn.computation.simulation.measures import default_measures, find_measures
+from robodyn.description.model import Scenario, Solver
 
 Measure = Callable[[Run], float]
 

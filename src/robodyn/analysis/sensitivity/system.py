@@ -21,10 +21,10 @@ from robodyn.analysis.sensitivity.delays import add_delays, extend_delayed, more
 from robodyn.analysis.sensitivity.events import add_limits, extend_actions, extend_tasks
 from robodyn.analysis.sensitivity.parameters import Direction, find_directions
 from robodyn.analysis.sensitivity.tangent import Tangent, sensitivity_name, start_tangent
-from robodyn.assembly import System
-from robodyn.assembly.declarations import MemoryInfo, StateInfo
-from robodyn.assembly.network import SignalInfo
-from robodyn.errors import FlawList, nearest
+from robodyn.base.errors import FlawList, nearest
+from robodyn.computation.assembly import System
+from robodyn.computation.assembly.declarations import MemoryInfo, StateInfo
+from robodyn.computation.assembly.network import SignalInfo
 
 UNWEIGHED = 1e30
 """Nominal magnitude of book-keeping whose errors do not count; finite, since it is no longer the last state."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import casadi as ca
 
 from robodyn.analysis.sensitivity.parameters import Direction
-from robodyn.assembly import System
-from robodyn.assembly.declarations import DelayInfo
-from robodyn.assembly.functions import Expressions, Symbols
+from robodyn.computation.assembly import System
+from robodyn.computation.assembly.declarations import DelayInfo
+from robodyn.computation.assembly.functions import Expressions, Symbols
 
 
 @dataclass(frozen=True)

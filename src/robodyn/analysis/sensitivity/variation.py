@@ -14,13 +14,13 @@ from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.system import sensitivity_system
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.analysis.sweeps.numbers import find_numbers
-from robodyn.assembly import System, assemble
-from robodyn.errors import ModelError, refuse_unknown
-from robodyn.model import Number, Recording, Scenario, Solver
-from robodyn.results import OutcomeKind, Run
-from robodyn.results.signal import Floats
-from robodyn.simulation import compile_system, simulate
-from robodyn.simulation.compiled import CompiledSystem
+from robodyn.base.errors import ModelError, refuse_unknown
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.results import OutcomeKind, Run
+from robodyn.computation.results.signal import Floats
+from robodyn.computation.simulation import compile_system, simulate
+from robodyn.computation.simulation.compiled import CompiledSystem
+from robodyn.description.model import Number, Recording, Scenario, Solver
 
 
 @dataclass(frozen=True)

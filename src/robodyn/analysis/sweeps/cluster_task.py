@@ -12,8 +12,8 @@ import cloudpickle
 from robodyn.analysis.sweeps.identity import hash_equations
 from robodyn.analysis.sweeps.parts import SweepRow
 from robodyn.analysis.sweeps.runs import Job, SweepWorker
-from robodyn.errors import Flaw, ModelError
-from robodyn.waiting import quietly
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.waiting import quietly
 
 _making = threading.Lock()
 

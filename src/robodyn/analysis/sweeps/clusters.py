@@ -23,7 +23,7 @@ from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.analysis.sweeps.progress import ClusterLost
 from robodyn.analysis.sweeps.runs import Prepare
 from robodyn.analysis.sweeps.versions import find_versions
-from robodyn.errors import Flaw, ModelError
+from robodyn.base.errors import Flaw, ModelError
 
 TASK_SECONDS = 0.5
 """Work handed to a worker at once."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.analysis.sweeps.numbers import match_numbers
-from robodyn.errors import FlawList
-from robodyn.model import Number
+from robodyn.base.errors import FlawList
+from robodyn.description.model import Number
 
 
 @dataclass(frozen=True)

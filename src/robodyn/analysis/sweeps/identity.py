@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.analysis.sweeps.versions import PACKAGES
-from robodyn.model import describe
+from robodyn.description.model import describe
 
 FORMAT = "robodyn sweep 1"
 

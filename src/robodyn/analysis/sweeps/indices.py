@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.sweeps.sampling import Distribution, Draw, make_draws
-from robodyn.assembly import System
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.results.table import RunTable
-from robodyn.simulation import CompiledSystem
-from robodyn.simulation.many import simulate_many
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.computation.assembly import System
+from robodyn.computation.results.table import RunTable
+from robodyn.computation.simulation import CompiledSystem
+from robodyn.computation.simulation.many import simulate_many
 
 POINTS, SEED, CONFIDENCE = 512, 1, 0.95
 

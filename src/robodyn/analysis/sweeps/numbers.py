@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
-from robodyn.assembly import System
-from robodyn.assembly.declarations import MemoryInfo, StateInfo
-from robodyn.errors import FlawList, nearest
-from robodyn.model import Number, Scenario
+from robodyn.base.errors import FlawList, nearest
+from robodyn.computation.assembly import System
+from robodyn.computation.assembly.declarations import MemoryInfo, StateInfo
+from robodyn.description.model import Number, Scenario
 
 WILDCARDS = "*?["
 

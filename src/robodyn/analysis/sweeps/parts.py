@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.atomic import write_file
-from robodyn.errors import Flaw, ModelError
-from robodyn.results.signal import Floats
+from robodyn.base.atomic import write_file
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.computation.results.signal import Floats
 
 PARTS, PLAN, LOCK = "parts", "plan.json", "lock"
 RESULTS = ("table.parquet", "curves.parquet")

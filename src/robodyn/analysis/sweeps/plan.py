@@ -16,12 +16,12 @@ from robodyn.analysis.sweeps.grid import Axis, Factors, combine_axes, make_axes
 from robodyn.analysis.sweeps.numbers import check_once, find_numbers, names_meant
 from robodyn.analysis.sweeps.runs import Nonlinear
 from robodyn.analysis.sweeps.sampling import RANDOM, SOBOL, Distribution, Draw, check_sampling, make_draws, sample_draws
-from robodyn.assembly import System
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.model import Scenario
-from robodyn.results.signal import Floats
-from robodyn.simulation.measures import Measure, find_measures
-from robodyn.simulation.python_calls import calls_python
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.computation.assembly import System
+from robodyn.computation.results.signal import Floats
+from robodyn.computation.simulation.measures import Measure, find_measures
+from robodyn.computation.simulation.python_calls import calls_python
+from robodyn.description.model import Scenario
 
 RUNS, RUNS_OF_SOBOL, SEED, POINTS = 1000, 1024, 1, 300
 MOST_RUNS = 10_000_000

@@ -8,9 +8,9 @@ import numpy as np
 
 from robodyn.analysis.sweeps.grid import Factors
 from robodyn.analysis.sweeps.sampling import KINDS, Distribution
-from robodyn.errors import nearest
-from robodyn.files.units import read_quantity
-from robodyn.units import UnitError
+from robodyn.base.errors import nearest
+from robodyn.base.units import UnitError
+from robodyn.description.files.units import read_quantity
 
 SPAN = "must be written as first:last:count, first:last:count:log or scale:first:last:count"
 MOST_PLACES = 1_000_000

@@ -17,9 +17,9 @@ from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.analysis.sweeps.progress import SweepProgress
 from robodyn.analysis.sweeps.runs import Job, NearNominal, Nonlinear, Prepare, SweepWorker
 from robodyn.analysis.sweeps.table import Rows, SweepTable, make_table, write_table
-from robodyn.errors import FlawList, refuse_word
-from robodyn.simulation.batch import count_cores, run_in_threads
-from robodyn.waiting import WaitingLine
+from robodyn.base.errors import FlawList, refuse_word
+from robodyn.base.waiting import WaitingLine
+from robodyn.computation.simulation.batch import count_cores, run_in_threads
 
 if TYPE_CHECKING:
     from robodyn.analysis.sweeps.clusters import Cluster

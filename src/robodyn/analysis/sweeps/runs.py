@@ -14,14 +14,14 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sweeps.parts import SweepRow
-from robodyn.assembly import System, assemble
-from robodyn.errors import Flaw, ModelError
-from robodyn.model import Recording, Scenario
-from robodyn.numerics import bisect
-from robodyn.perturbation import Perturbed
-from robodyn.results.signal import Floats, Kind, Signal
-from robodyn.simulation import CompiledSystem, compile_system
-from robodyn.simulation.batch import BatchResult, BatchRunner, RunChanges, Worker, find_runner, refuse
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.numerics import bisect
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.perturbation import Perturbed
+from robodyn.computation.results.signal import Floats, Kind, Signal
+from robodyn.computation.simulation import CompiledSystem, compile_system
+from robodyn.computation.simulation.batch import BatchResult, BatchRunner, RunChanges, Worker, find_runner, refuse
+from robodyn.description.model import Recording, Scenario
 
 if TYPE_CHECKING:
     from robodyn.analysis.sweeps.plan import SweepPlan

@@ -13,9 +13,9 @@ import numpy as np
 
 from robodyn.analysis.sweeps.grid import scalable
 from robodyn.analysis.sweeps.numbers import match_numbers, split_key
-from robodyn.errors import FlawList, nearest
-from robodyn.model import Number
-from robodyn.results.signal import Floats
+from robodyn.base.errors import FlawList, nearest
+from robodyn.computation.results.signal import Floats
+from robodyn.description.model import Number
 
 Generator = np.random.Generator
 RANDOM, LATIN, SOBOL = SAMPLINGS = ("random", "latin-hypercube", "sobol")

@@ -15,12 +15,12 @@ import numpy as np
 
 from robodyn.analysis.sweeps.parts import SweepRow
 from robodyn.analysis.sweeps.plan import SweepPlan
-from robodyn.atomic import replacing
-from robodyn.errors import Flaw, ModelError
-from robodyn.lazy import later
-from robodyn.results.signal import Floats
-from robodyn.results.table import Curves, RunTable
-from robodyn.simulation.many import PART_OF_MEMORY, memory_size
+from robodyn.base.atomic import replacing
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.lazy import later
+from robodyn.computation.results.signal import Floats
+from robodyn.computation.results.table import Curves, RunTable
+from robodyn.computation.simulation.many import PART_OF_MEMORY, memory_size
 
 PIECE = 10_000
 """Rows that are written at once."""
@@ -52,7 +52,7 @@ class SweepTable(RunTable):
     simulated: float
     elapsed: float
 
-    _repr_html_ = later("robodyn.reporting.shown:sweep_html")
+    _repr_html_ = later("robodyn.presentation.reporting.shown:sweep_html")
 
     @classmethod
     def of(cls, runs: RunTable) -> SweepTable:

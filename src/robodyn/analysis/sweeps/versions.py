@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 
-from robodyn.engine.building import source_digest
+from robodyn.computation.engine.building import source_digest
 
 PACKAGES = ("robodyn", "numpy", "scipy", "casadi", "llvmlite")
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.analysis.sweeps.table import SweepTable
-from robodyn.errors import FlawList, nearest
-from robodyn.results.table import RunTable
+from robodyn.base.errors import FlawList, nearest
+from robodyn.computation.results.table import RunTable
 
 CONFIDENCE = 0.95
 SIGNIFICANCE = 0.01

@@ -11,8 +11,8 @@ from robodyn.analysis.sensitivity.variation import assemble_tunable
 from robodyn.analysis.sweeps.grid import Factors
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.sampling import Distribution
-from robodyn.assembly import System
-from robodyn.errors import FlawList, ModelError
+from robodyn.base.errors import FlawList, ModelError
+from robodyn.computation.assembly import System
 
 RUNS = 8
 """Draws where their number is not given."""

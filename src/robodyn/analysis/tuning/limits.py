@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.analysis.linear.margins import Margins
-from robodyn.assembly import System
-from robodyn.errors import FlawList
-from robodyn.files.units import read_quantity
-from robodyn.results.signal import Floats
-from robodyn.simulation.measures import Measure, find_measures
-from robodyn.units import UnitError
+from robodyn.base.errors import FlawList
+from robodyn.base.units import UnitError
+from robodyn.computation.assembly import System
+from robodyn.computation.results.signal import Floats
+from robodyn.computation.simulation.measures import Measure, find_measures
+from robodyn.description.files.units import read_quantity
 
 LIMIT = re.compile(r"\s*(.+?)\s*(>=|<=)\s*(.+?)\s*")
 MARGINS = {"margin": "dB", "phase": "deg", "delay": "s"}

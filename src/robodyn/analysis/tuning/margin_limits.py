@@ -22,9 +22,9 @@ from robodyn.analysis.linear.sampling import sampled_lineariser
 from robodyn.analysis.sensitivity.variation import Variation
 from robodyn.analysis.tuning.cases import Cases
 from robodyn.analysis.tuning.limits import Limit, measure_margin
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.results.signal import Floats
-from robodyn.simulation import simulate
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.computation.results.signal import Floats
+from robodyn.computation.simulation import simulate
 
 STEP = 1e-5
 """Change of a scaled gain for differences."""

@@ -22,9 +22,9 @@ from robodyn.analysis.sensitivity.ranking import NUDGE
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation
 from robodyn.analysis.tuning.cases import Cases
-from robodyn.results import Run
-from robodyn.results.signal import Floats
-from robodyn.simulation.measures import Measure
+from robodyn.computation.results import Run
+from robodyn.computation.results.signal import Floats
+from robodyn.computation.simulation.measures import Measure
 
 WINDOWS = 16
 

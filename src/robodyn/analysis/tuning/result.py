@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from robodyn.results import Run
+from robodyn.computation.results import Run
 
 STEADY = 0.02
 """Rest of a slope at which a tuning is at its optimum, for all that a person can see."""

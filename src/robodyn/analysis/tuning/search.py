@@ -17,7 +17,7 @@ from robodyn.analysis.fitting.scaling import Scale, spread_points
 from robodyn.analysis.tuning.limits import Limit
 from robodyn.analysis.tuning.margin_limits import MarginLimits
 from robodyn.analysis.tuning.performance import Performance
-from robodyn.results.signal import Floats
+from robodyn.computation.results.signal import Floats
 
 FAILED = 1e3
 """What a measure counts, by its first value, where a motion fails: the search turns back."""

@@ -14,9 +14,9 @@ import numpy as np
 from robodyn.analysis.fitting.scaling import Scale
 from robodyn.analysis.tuning.result import KeptLimit, TunedCase, TunedGain, Tuning
 from robodyn.analysis.tuning.search import Problem
-from robodyn.errors import Flaw, ModelError
-from robodyn.results.signal import Floats
-from robodyn.simulation.measures import Measure
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.computation.results.signal import Floats
+from robodyn.computation.simulation.measures import Measure
 
 NEAR = 0.01
 """Rows this near to their limit, by its size, count as being at it."""

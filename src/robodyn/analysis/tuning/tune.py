@@ -27,12 +27,12 @@ from robodyn.analysis.tuning.performance import WINDOWS, Performance, count_wind
 from robodyn.analysis.tuning.result import Tuning
 from robodyn.analysis.tuning.search import KEPT, Problem, find_allowed, minimise_largest, spread_starts
 from robodyn.analysis.tuning.summary import summarise_tuning
-from robodyn.assembly import System, assemble
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import Number, Scenario, Solver, describe
-from robodyn.results.signal import Floats
-from robodyn.simulation.measures import Measure, find_measures
-from robodyn.waiting import told_if_slow
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.waiting import told_if_slow
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.results.signal import Floats
+from robodyn.computation.simulation.measures import Measure, find_measures
+from robodyn.description.model import Number, Scenario, Solver, describe
 
 GAINS = "gains"
 """Stands for all gains of sampled blocks."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from robodyn import Scenario, ScenarioSequence
-from robodyn.catalog import cartesian_pendulum, four_bars, oscillator, scara_avoid, scara_avoid_sampled
+from robodyn.description.catalog import cartesian_pendulum, four_bars, oscillator, scara_avoid, scara_avoid_sampled
 from robodyn_studies.catalog.andrews import andrews, andrews_max_error
 from robodyn_studies.catalog.cable import Cable, cable_hang, cable_machine
 from robodyn_studies.catalog.cable_control import CableControl, cable_controlled, cable_probe, cable_sway

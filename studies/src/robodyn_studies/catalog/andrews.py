@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robodyn.model import (
+from robodyn.description.model import (
     GROUND,
     Block,
     Body,

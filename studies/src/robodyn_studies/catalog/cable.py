@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.errors import FlawList
-from robodyn.model import (
+from robodyn.base.errors import FlawList
+from robodyn.description.model import (
     GROUND,
     Block,
     Body,

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robodyn import symbolic as sym
-from robodyn.laws import law
-from robodyn.model import Block, Scenario
+from robodyn.description.laws import law
+from robodyn.description.model import Block, Scenario
 from robodyn_studies.catalog.cable import REST, STANDARD, Cable, Motion, cable_machine, hanging_cable
 
 # Frequencies of the earthquake's sines [Hz], the first mode of the standard cable among them; its duration [s].

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from robodyn.model import Ball, Contact, Plane, Point, Scenario
+from robodyn.description.model import Ball, Contact, Plane, Point, Scenario
 from robodyn_studies.catalog.cable import STANDARD, Cable
 from robodyn_studies.catalog.cable_control import CONTROL, cable_sway
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from robodyn import symbolic as sym
-from robodyn.laws import law
-from robodyn.model import Block, ControlModel
+from robodyn.description.laws import law
+from robodyn.description.model import Block, ControlModel
 from robodyn_studies.catalog.delta_kinematics import arm_angles, distal_angles, motor_angles, motor_speeds
 from robodyn_studies.catalog.delta_parameters import DeltaRobot
 from robodyn_studies.catalog.delta_robot import ARMS, MOTORS

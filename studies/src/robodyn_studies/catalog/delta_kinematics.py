@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from robodyn import symbolic as sym
-from robodyn.errors import FlawList
+from robodyn.base.errors import FlawList
 from robodyn_studies.catalog.delta_parameters import DeltaRobot
 
 Triple = Sequence[Any]

@@ -10,7 +10,8 @@ import math
 
 import numpy as np
 
-from robodyn.model import (
+from robodyn.base.spatial import Pose, about_axis
+from robodyn.description.model import (
     Block,
     Body,
     ConstraintMethod,
@@ -24,7 +25,6 @@ from robodyn.model import (
     Solver,
     combine,
 )
-from robodyn.spatial import Pose, about_axis
 from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY, DeltaRobot
 from robodyn_studies.catalog.delta_robot import ARMS, POLE, UP, constant_torques, delta_machine, symmetric_pose
 from robodyn_studies.catalog.free_bodies import hang_freely

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from robodyn.errors import FlawList
-from robodyn.model import ZERO, Description, Floats, check_finite, quantity, vector
+from robodyn.base.errors import FlawList
+from robodyn.description.model import ZERO, Description, Floats, check_finite, quantity, vector
 
 GRAVITY = 9.81
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from robodyn.model import (
+from robodyn.description.model import (
     GROUND,
     Body,
     Box,

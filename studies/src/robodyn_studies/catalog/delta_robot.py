@@ -16,7 +16,8 @@ import math
 from collections.abc import Sequence
 
 from robodyn import symbolic as sym
-from robodyn.model import (
+from robodyn.base.spatial import about_axis
+from robodyn.description.model import (
     GROUND,
     Block,
     Body,
@@ -30,7 +31,6 @@ from robodyn.model import (
     Scenario,
     Solver,
 )
-from robodyn.spatial import about_axis
 from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY, DeltaRobot, check_payload
 
 ARMS = ("arm1", "arm2", "arm3")

@@ -12,8 +12,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from robodyn.errors import Flaw, ModelError
-from robodyn.model import (
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.spatial import about_axis
+from robodyn.description.model import (
     GROUND,
     Block,
     Body,
@@ -27,7 +28,6 @@ from robodyn.model import (
     Scenario,
     Solver,
 )
-from robodyn.spatial import about_axis
 from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY, DeltaRobot, check_payload
 from robodyn_studies.catalog.delta_robot import (
     ACROSS,

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.model import Block, ConstraintMethod, Scenario, Solver
+from robodyn.base.errors import Flaw, ModelError, nearest
+from robodyn.description.model import Block, ConstraintMethod, Scenario, Solver
 from robodyn_studies.catalog.delta_control import AXES, MOTOR, PID, SAMPLE, linearising_block, motor_blocks, pid_blocks
 from robodyn_studies.catalog.delta_kinematics import arm_angles, check_reach, distal_angles, motor_angles, motor_speeds
 from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY, DeltaRobot

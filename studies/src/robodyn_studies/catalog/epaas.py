@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TypedDict, Unpack
 
-from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.model import Block, Machine, Scenario, Solver
+from robodyn.base.errors import Flaw, ModelError, nearest
+from robodyn.description.model import Block, Machine, Scenario, Solver
 from robodyn_studies.catalog.epaas_arm import CENTRES, STROKE, angles_at, epaas_cylinders, epaas_mechanism
 from robodyn_studies.catalog.epaas_control import ModelControl
 from robodyn_studies.catalog.epaas_drives import (

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from robodyn.errors import FlawList, nearest
-from robodyn.files import DHRow, mechanism_from_dh
-from robodyn.model import Body, Mechanism, Point, TriangleLength
+from robodyn.base.errors import FlawList, nearest
+from robodyn.description.files import DHRow, mechanism_from_dh
+from robodyn.description.model import Body, Mechanism, Point, TriangleLength
 
 TURN = 2 * math.pi
 JOINTS = ("joint1", "joint2", "joint3", "joint4", "joint5")

@@ -14,8 +14,8 @@ from typing import NamedTuple, Unpack
 
 import numpy as np
 
-from robodyn.errors import Flaw, ModelError
-from robodyn.model import Scenario
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.description.model import Scenario
 from robodyn_studies.catalog.epaas import Options, epaas_trajectory
 from robodyn_studies.catalog.epaas_arm import CENTRES, LENGTH, angles_at, epaas_cylinders
 

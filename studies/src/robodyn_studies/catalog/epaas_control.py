@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from robodyn import symbolic as sym
-from robodyn.laws import law
-from robodyn.model import Block, ControlModel
+from robodyn.description.laws import law
+from robodyn.description.model import Block, ControlModel
 from robodyn_studies.catalog.epaas_drives import CURRENT_LIMIT, Circuit
 
 NOMINAL_MASS = {"vane": 0.2139, "l3": 21.81, "l4": 13.73, "l1": 1.348, "l2": 0.2261}

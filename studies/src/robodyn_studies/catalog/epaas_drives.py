@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.model import Block, Delay
+from robodyn.base.errors import Flaw, ModelError, nearest
+from robodyn.description.model import Block, Delay
 
 CURRENT_LIMIT = 0.29
 VALVE = {"natural_frequency": 1443.0, "damping": 0.38}

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Unpack
 
-from robodyn.model import Block, Body, Joint, Machine, Mechanism, Scenario
+from robodyn.description.model import Block, Body, Joint, Machine, Mechanism, Scenario
 from robodyn_studies.catalog.epaas import SOLVER, Options, epaas_machine, guess_rest
 
 # Frame -> what gives way before it: name, kind, axis in the hub's frame.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario, Solver
+from robodyn.base.errors import Flaw, ModelError, nearest
+from robodyn.description.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario, Solver
 from robodyn_studies.catalog.epaas_drives import CYLINDER, Circuit, make_circuit, step_target
 
 LOAD_MASS = 5.1

@@ -13,9 +13,9 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.catalog.six_axis import ARM, FLANGE
-from robodyn.model import Block, ElasticGear, Machine, Recording, Scenario, Solver, with_elastic_joints
-from robodyn.paths import CartesianPath, deviation_blocks, path_block, plan_path, point_tool, straight_line
+from robodyn.description.catalog.six_axis import ARM, FLANGE
+from robodyn.description.model import Block, ElasticGear, Machine, Recording, Scenario, Solver, with_elastic_joints
+from robodyn.description.paths import CartesianPath, deviation_blocks, path_block, plan_path, point_tool, straight_line
 from robodyn_studies.catalog import rx90_parameters as rx
 from robodyn_studies.catalog.rx90_arm import (
     balance_spring,

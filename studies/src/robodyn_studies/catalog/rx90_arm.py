@@ -14,10 +14,20 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from robodyn.catalog import six_axis_mechanism
-from robodyn.catalog.six_axis import FLANGE
-from robodyn.model import GROUND, Block, Body, Coordinate, Distance, Joint, LinearCombination, Mechanism, Point
-from robodyn.spatial import Pose, about_axis
+from robodyn.base.spatial import Pose, about_axis
+from robodyn.description.catalog import six_axis_mechanism
+from robodyn.description.catalog.six_axis import FLANGE
+from robodyn.description.model import (
+    GROUND,
+    Block,
+    Body,
+    Coordinate,
+    Distance,
+    Joint,
+    LinearCombination,
+    Mechanism,
+    Point,
+)
 from robodyn_studies.catalog import rx90_parameters as rx
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from robodyn.model import Block
+from robodyn.description.model import Block
 from robodyn_studies.catalog import rx90_parameters as rx
 from robodyn_studies.catalog.rx90_arm import turns_of
 

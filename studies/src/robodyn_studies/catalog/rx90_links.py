@@ -13,10 +13,10 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.catalog.six_axis import ARM
-from robodyn.model import FlexibleBody, Mechanism
-from robodyn.spatial import Pose
-from robodyn.structures import Element, Reduction, Section, frame, match_inertia
+from robodyn.base.spatial import Pose
+from robodyn.description.catalog.six_axis import ARM
+from robodyn.description.model import FlexibleBody, Mechanism
+from robodyn.description.structures import Element, Reduction, Section, frame, match_inertia
 from robodyn_studies.catalog import rx90_parameters as rx
 from robodyn_studies.catalog.rx90_arm import bodies_beyond, place_bodies, rx90_mechanism
 

@@ -12,8 +12,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from robodyn.model import GROUND, Block, Body, FlexibleBody, Joint, Machine, Mechanism, Point, Scenario, Solver
-from robodyn.structures import Reduction, Section, beam
+from robodyn.description.model import (
+    GROUND,
+    Block,
+    Body,
+    FlexibleBody,
+    Joint,
+    Machine,
+    Mechanism,
+    Point,
+    Scenario,
+    Solver,
+)
+from robodyn.description.structures import Reduction, Section, beam
 
 BOOM = 7.11
 """Length of each boom [m]."""

@@ -16,9 +16,9 @@ import math
 
 import numpy as np
 
-from robodyn.errors import FlawList, nearest
-from robodyn.laws import law
-from robodyn.model import (
+from robodyn.base.errors import FlawList, nearest
+from robodyn.description.laws import law
+from robodyn.description.model import (
     GROUND,
     Ball,
     Block,
@@ -34,7 +34,7 @@ from robodyn.model import (
     Scenario,
     Solver,
 )
-from robodyn.structures import Reduction
+from robodyn.description.structures import Reduction
 from robodyn_studies.catalog.free_bodies import hang_freely
 from robodyn_studies.catalog.space_arm import BODIES, BOOM, JOINTS, TIP, space_arm_mechanism
 

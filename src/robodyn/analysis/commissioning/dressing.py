@@ -1,0 +1,246 @@
+"""Dressing a robot: what does a mechanism become with drives, friction, encoders and control? And what was assumed?"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robodyn.analysis.commissioning.axis import Axis, Gains
+from robodyn.analysis.commissioning.computed_torque import (
+    ErrorDynamics,
+    design_error_dynamics,
+    torque_signal,
+    with_computed_torque,
+)
+from robodyn.analysis.commissioning.drive_sizes import size_drive
+from robodyn.analysis.commissioning.efforts import check_unconstrained
+from robodyn.analysis.commissioning.loop_design import Inertias, LoopMargins, design_loops, find_inertias, rigid_gains
+from robodyn.analysis.commissioning.options import COMPUTED_TORQUE, Control, Drive, read_control, read_drives
+from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
+from robodyn.base.errors import FlawList, ModelError, refuse_unknown
+from robodyn.computation.assembly import assemble
+from robodyn.computation.simulation.starting import search_start
+from robodyn.description.model import Block, Joint, Machine, Mechanism, Scenario, with_elastic_joints
+from robodyn.description.model.joint import SINGLE
+
+
+@dataclass(frozen=True)
+class DressedAxis:
+    """One joint of a dressed robot: its drive, the inertias it sees, gains and the margins they keep."""
+
+    axis: Axis
+    least_inertia: float
+    most_inertia: float
+    gains: Gains | ErrorDynamics
+    margins: LoopMargins
+
+
+@dataclass(frozen=True)
+class Dressed:
+    """A dressed robot.
+
+    Attributes:
+        scenario: the machine, held where it stands; axes: what each dressed joint has got, with sources.
+        undressed: joints without a drive, and why; notes: what whoever runs it should know.
+    """
+
+    scenario: Scenario
+    axes: tuple[DressedAxis, ...]
+    undressed: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def machine(self) -> Machine:
+        """The dressed machine."""
+        return self.scenario.machine
+
+    def assumptions(self) -> list[tuple[str, str, float, str]]:
+        """Every number that was chosen: joint, what, value, source."""
+        return [
+            (part.axis.name, key, number.value, number.source)
+            for part in self.axes
+            for key, number in part.axis.sized.numbers.items()
+        ]
+
+
+def dress(
+    machine: Machine,
+    drives: str | Path | Drive | Mapping[str, Any] = "strain-wave",
+    control: str | Path | Control | Mapping[str, Any] = "cascade",
+    joints: Iterable[str] | None = None,
+    *,
+    start: Mapping[str, float] | None = None,
+    duration: float = 1.0,
+) -> Dressed:
+    """A robot with a drive, friction, an encoder and sampled control on each joint.
+
+    Args:
+        drives: a family ("strain-wave", "planetary", "ball-screw"), a `Drive`, a TOML file, or tables by joint, that
+            under "all" for every joint: `{"all": {"friction": "stick"}, "elbow": {"ratio": 50}}`.
+        control: "cascade", "computed-torque", a `Control`, a table or a TOML file.
+        joints: to dress, names or patterns such as "finger*"; by default every joint with one position that nothing
+            drives yet.
+        start: joint positions [rad or m] it stands at; 0 by default, or the nearest that the limits allow.
+        duration: of the scenario [s].
+
+    Raises:
+        ModelError: with every joint whose effort is not known or that is driven already, and where no gains keep the
+            margins wanted.
+    """
+    chosen, undressed = _choose_joints(machine, joints)
+    options, loops = read_drives(drives, [joint.name for joint in chosen]), read_control(control)
+    axes = _size(chosen, options, loops)
+    rigid = _with_joints(machine, axes)
+    dynamics = MachineDynamics(rigid)
+    places = _start(machine, start or {})
+    flaws = FlawList()
+    q = dynamics.positions_at({f"{name}.position": value for name, value in places.items()})
+    check_unconstrained(flaws, dynamics, q, [axis.name for axis in axes])
+    flaws.raise_if_any("dress")
+    inertias = find_inertias(dynamics, axes, places)
+    control_of = _compute_torques if loops.scheme == COMPUTED_TORQUE else _cascade
+    dressed, gains, margins = control_of(rigid, axes, places, inertias)
+    rotors = {axis.gear.drive: places[axis.name] for axis in axes if axis.gear is not None}
+    initial = {f"{name}.position": value for name, value in (places | rotors).items() if value}
+    scenario = Scenario(machine.name, dressed, duration, initial, nominal=_nominal(dressed, axes))
+    scenario, notes = _stand(scenario)
+    return Dressed(scenario, _rows(axes, inertias, gains, margins), undressed, notes)
+
+
+def _stand(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
+    """The scenario standing still under its load, where it can: what falls freely, or lies on a rigid floor, cannot."""
+    standing = scenario.replaced(initialisation="at_rest")
+    system = assemble(standing)
+    try:
+        search_start(system, np.array([number.value for number in system.parameters], float))
+    except ModelError as error:
+        return scenario, (f"starts as given, not at rest: {error.flaws[0].what}",)
+    return standing, ()
+
+
+def _choose_joints(machine: Machine, wanted: Iterable[str] | None) -> tuple[list[Joint], dict[str, str]]:
+    flaws = FlawList()
+    mechanism = machine.mechanism
+    if mechanism is None:
+        flaws.add("machine", "has no mechanism", "give it bodies and joints")
+        flaws.raise_if_any("dress")
+    assert mechanism is not None
+    single = {joint.name: joint for joint in mechanism.joints if joint.kind in SINGLE}
+    names = list(single) if wanted is None else []
+    for pattern in wanted or ():
+        # A name, or a pattern that stands for all it fits.
+        names += [name for name in fnmatch.filter(single, pattern) if name not in names] or [pattern]
+    flaws.add_unknown(names, single, "is no joint with one position", "joints")
+    driven = {block.on: block.name for block in machine.blocks if block.on in single}
+    undressed = {
+        joint.name: f"a {joint.kind} joint has several motions"
+        for joint in mechanism.joints
+        if joint.name not in single and joint.kind != "fixed"
+    }
+    undressed |= {name: "not asked for" for name in single if name not in names}
+    for name in list(names):
+        if name in driven and wanted is None:
+            names.remove(name)
+            undressed[name] = f"{driven[name]} acts on it already"
+        elif name in driven:
+            flaws.add(f"joints.{name}", f"'{driven[name]}' acts on it already", "leave the joint or the block out")
+    if not names:
+        flaws.add("joints", "there is none to dress", "joints with one position can be dressed")
+    flaws.raise_if_any("dress")
+    return [single[name] for name in names], undressed
+
+
+def _size(joints: list[Joint], drives: Mapping[str, Drive], control: Control) -> list[Axis]:
+    flaws, axes = FlawList(), []
+    for joint in joints:
+        drive = drives[joint.name]
+        effort = drive.effort or joint.effort_limit
+        if effort is None:
+            remedy = f'give it one, or drives = {{"{joint.name}": {{"effort": ...}}}}; joints=[...] leaves it out'
+            flaws.add(f"joints.{joint.name}", "has no effort limit to choose a drive by", remedy)
+        elif drive.stated("family") and (drive.family == "ball-screw") == joint.rotates:
+            flaws.add(f"drives.{joint.name}.family", f"'{drive.family}' does not fit a {joint.kind} joint")
+        else:
+            axes.append(Axis(joint, drive, size_drive(drive, joint, effort), control))
+    flaws.raise_if_any("dress")
+    return axes
+
+
+def _with_joints(machine: Machine, axes: Iterable[Axis]) -> Machine:
+    """The machine with rotors in its joints, their own friction gone."""
+    assert machine.mechanism is not None
+    bare = {axis.name: axis.bare_joint() for axis in axes}
+    joints = tuple(bare.get(joint.name, joint) for joint in machine.mechanism.joints)
+    mechanism: Mechanism = machine.mechanism.replaced(joints=joints)
+    return machine.replaced(mechanism=mechanism)
+
+
+Controlled = tuple[Machine, Mapping[str, Gains | ErrorDynamics], Mapping[str, LoopMargins]]
+
+
+def _cascade(rigid: Machine, axes: list[Axis], places: Mapping[str, float], inertias: Inertias) -> Controlled:
+    """Loops on each joint that are designed in the linear model of the whole machine."""
+
+    def dressed(gains: Mapping[str, Gains]) -> Machine:
+        return _with_blocks(rigid, axes, [axis.blocks(places[axis.name], gains[axis.name]) for axis in axes])
+
+    first = {axis.name: rigid_gains(axis, inertias.least[axis.name], inertias.most[axis.name]) for axis in axes}
+    gains, margins = design_loops(Scenario(rigid.name, dressed(first), 1.0), axes, first, inertias)
+    return dressed(gains), gains, margins
+
+
+def _compute_torques(rigid: Machine, axes: list[Axis], places: Mapping[str, float], inertias: Inertias) -> Controlled:
+    """One law for all joints, from the robot's own model."""
+    parts = [axis.commanded_blocks(places[axis.name], torque_signal(k)) for k, axis in enumerate(axes)]
+    geared = _with_blocks(rigid, axes, parts)
+    draft = with_computed_torque(geared, axes, ErrorDynamics.at(1.0))
+    gains, margins = design_error_dynamics(Scenario(rigid.name, draft, 1.0), axes, inertias.poses)
+    return with_computed_torque(geared, axes, gains), dict.fromkeys((axis.name for axis in axes), gains), margins
+
+
+def _with_blocks(rigid: Machine, axes: list[Axis], parts: Iterable[Iterable[Block]]) -> Machine:
+    """The machine with the blocks of its axes, on elastic gears where they are."""
+    blocks = [block for part in parts for block in part]
+    gears = {axis.name: axis.gear for axis in axes if axis.gear is not None}
+    return with_elastic_joints(rigid.replaced(blocks=(*rigid.blocks, *blocks)), gears)
+
+
+def _start(machine: Machine, given: Mapping[str, float]) -> dict[str, float]:
+    """Positions of all joints with one: as given, else the one nearest to 0 within the limits."""
+    assert machine.mechanism is not None
+    joints = {joint.name: joint for joint in machine.mechanism.joints if joint.kind in SINGLE}
+    refuse_unknown(given, joints, "there is no such joint", "dress", "start")
+    places = {}
+    for name, joint in joints.items():
+        lower = -float("inf") if joint.lower_limit is None else joint.lower_limit
+        upper = float("inf") if joint.upper_limit is None else joint.upper_limit
+        places[name] = float(given.get(name, min(max(0.0, lower), upper)))
+    return places
+
+
+def _nominal(machine: Machine, axes: Iterable[Axis]) -> dict[str, str]:
+    """References as the nominal motion, where every joint of the machine has one."""
+    assert machine.mechanism is not None
+    signals = {}
+    for axis in axes:
+        reference = f"{axis.name}.reference.position"
+        signals[axis.name] = reference
+        if axis.gear is not None:
+            signals[axis.gear.drive] = reference
+    return signals if all(part.name in signals for part in machine.mechanism.axes) else {}
+
+
+def _rows(
+    axes: Iterable[Axis],
+    inertias: Inertias,
+    gains: Mapping[str, Gains | ErrorDynamics],
+    margins: Mapping[str, LoopMargins],
+) -> tuple[DressedAxis, ...]:
+    return tuple(
+        DressedAxis(a, inertias.least[a.name], inertias.most[a.name], gains[a.name], margins[a.name]) for a in axes
+    )

@@ -1,0 +1,234 @@
+"""Time-optimal path parameterisation: how fast can a given path be gone along, within what the drives can give?
+
+    minimise  sum_i 2 ds / (v_i + v_i+1),   a_i = (v_i+1^2 - v_i^2) / (2 ds)
+
+over the speeds v at ways along the path, within all limits at both ends of every interval, and with a jerk limit
+
+    |a_i - a_i-1| / ds v_i <= jerk
+
+Solved by CasADi and IPOPT with exact derivatives. Reachability methods (TOPP-RA) are faster, but take neither jerk nor
+viscous friction: with these the set of allowed accelerations is not one interval that depends on v^2 alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.analysis.commissioning.moving import NAME, SETTLING, Move, plan_from, start_of
+from robodyn.analysis.commissioning.path_limits import PathLimits, find_limits
+from robodyn.analysis.commissioning.references import encoders_of, with_references
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.waiting import told_if_slow
+from robodyn.description.laws.speed_profile import plan_phases, travel
+from robodyn.description.model import Machine, Scenario
+from robodyn.description.paths import CartesianPath
+from robodyn.description.paths.deviation import deviation_blocks
+from robodyn.description.paths.timed_reference import joint_motion, timed_block
+
+POINTS = 200
+SLOWEST = 1e-6
+"""Least speed inside a path, by its length in a second: only its ends are at rest."""
+SAMPLES = 401
+TRAPEZOIDS, HALVINGS = 16, 24
+"""Speeds that are tried for the trapezoid to compare with, and halvings of the range of its acceleration."""
+
+
+def _nothing() -> np.ndarray:
+    return np.zeros(0)
+
+
+@dataclass(frozen=True, eq=False)
+class FastMove(Move):
+    """A move in the least time.
+
+    Attributes:
+        way, speed, change: along the path at the samples [m, m/s, m/s^2], (k,).
+        limits: along the path; use: largest share of any limit at the samples, (k,).
+        timing: time since the begin, way, speed and acceleration of the reference's table, (4, m).
+        trapezoid: duration [s] of the fastest move with a trapezoidal speed (an S-curve, with a jerk limit) that keeps
+            the same limits; trapezoid_speed: its speed at the samples of `way` [m/s], (k,).
+    """
+
+    way: np.ndarray = field(default_factory=_nothing)
+    speed: np.ndarray = field(default_factory=_nothing)
+    change: np.ndarray = field(default_factory=_nothing)
+    use: np.ndarray = field(default_factory=_nothing)
+    limits: PathLimits | None = None
+    timing: np.ndarray = field(default_factory=_nothing)
+    trapezoid: float = float("nan")
+    trapezoid_speed: np.ndarray = field(default_factory=_nothing)
+
+
+@told_if_slow("timing the path of")
+def move_fast(
+    what: Machine | Scenario,
+    along: CartesianPath,
+    *,
+    tool: str | None = None,
+    jerk: float = np.inf,
+    top_speed: float = np.inf,
+    current: Mapping[str, float] | None = None,
+    share: float = 1.0,
+    start: Mapping[str, float] | None = None,
+    begin: float = 0.0,
+    points: int = POINTS,
+    **choice: Any,
+) -> FastMove:
+    """A move of a tool along a path, from rest to rest, in the least time that the machine's limits allow.
+
+    Args:
+        jerk, top_speed: along the path [m/s^3, m/s]; current: limits of motors' currents by joint [A].
+        share: part of all limits that may be used, at most 1: the rest is for the controllers.
+        points: intervals of the path; the others as `move` takes them.
+
+    Raises:
+        ModelError: what hinders the path, or limits that not even standing on it keeps.
+    """
+    machine = what.machine if isinstance(what, Scenario) else what
+    flaws = FlawList()
+    for key, value in {"jerk": jerk, "top_speed": top_speed}.items():
+        if not value > 0:
+            flaws.add(key, f"must be positive, is {value:g}")
+    if not 0 < share <= 1:
+        flaws.add("share", f"must be above 0 and at most 1, is {share:g}")
+    if points < 10:
+        flaws.add("points", f"must be at least 10, is {points}")
+    if machine.mechanism is None or not machine.mechanism.points:
+        flaws.add("machine", "has no point that could follow a path", "give it a mechanism with points")
+    if along.stops:
+        flaws.add("along", "rests on the way", "give the legs one by one, or blend their corners")
+    flaws.raise_if_any("fast path")
+    assert machine.mechanism is not None
+    places = start_of(flaws, what, machine.mechanism, start or {})
+    point = tool or machine.mechanism.points[0].name
+    plan = plan_from(flaws, what, point, along, places, **choice)
+    s = _ways(plan.length, points)
+    limits = find_limits(flaws, machine, plan, places, s, current or {})
+    _check_standing(limits, share)
+    v, a = optimise_speeds(limits, jerk, top_speed, share)
+    time = np.concatenate([[0.0], np.cumsum(_weights(points, jerk) * np.diff(s) / (v[1:] + v[:-1]))])
+    block = timed_block(NAME, plan, time, s, v, a, begin=begin)
+    samples = np.linspace(0.0, time[-1], SAMPLES)
+    way, speed, change = (np.interp(samples, time, part) for part in (s, v, a))
+    motion = joint_motion(plan, way, speed, change)
+    there = find_limits(flaws, machine, plan, places, way, current or {})
+    effort = there.inertia * change[:, None] + there.centrifugal * speed[:, None] ** 2 + there.gravity
+    measured = encoders_of(machine, plan.joints)
+    blocks = (block, *deviation_blocks(machine.mechanism, NAME, point, along, measured))
+    duration = begin + float(time[-1])
+    scenario = with_references(what, blocks, duration + SETTLING, plan) if isinstance(what, Scenario) else None
+    rival, top, ramp = find_trapezoid(limits, plan.length, jerk, top_speed, share)
+    slower = _profile(way, plan.length, top, ramp, jerk * share)[0] if np.isfinite(rival) else np.full(SAMPLES, np.nan)
+    return FastMove(
+        plan.joints, duration, begin + samples, *motion, effort, blocks, scenario, plan, way, speed, change,
+        there.use(speed, change), limits, np.array([time, s, v, a]), rival, slower,
+    )  # fmt: skip
+
+
+def _ways(length: float, points: int) -> np.ndarray:
+    """Ways that are closer at both ends, where speeds rise steeply with the way."""
+    return length * (1 - np.cos(np.linspace(0, np.pi, points + 1))) / 2
+
+
+def _weights(intervals: int, jerk: float) -> np.ndarray:
+    """Time of an interval, by its length over the sum of its speeds: 2 with an even acceleration, 3 with an even jerk
+    from rest or to it."""
+    found = np.full(intervals, 2.0)
+    if np.isfinite(jerk):
+        found[[0, -1]] = 3.0
+    return found
+
+
+def _check_standing(limits: PathLimits, share: float) -> None:
+    still = np.zeros(len(limits.s))
+    use = limits.use(still, still)
+    worst = int(np.argmax(use))
+    if use[worst] >= share:
+        what = f"at {1e3 * limits.s[worst]:.1f} mm of the path {100 * use[worst]:.4g} % of a limit is needed to stand"
+        raise ModelError([Flaw("path", what, "carry less, or take larger drives")], "fast path")
+
+
+def optimise_speeds(limits: PathLimits, jerk: float, top_speed: float, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """Speeds and accelerations at the ways, from rest to rest in the least time."""
+    s = limits.s
+    n, ds = len(s) - 1, np.diff(s)
+    inner = ca.MX.sym("v", n - 1)
+    v = ca.vertcat(0, inner, 0)
+    a = (v[1:] ** 2 - v[:-1] ** 2) / (2 * ds)
+    rows = []
+    for k, speed in ((np.arange(n), v[:-1]), (np.arange(1, n + 1), v[1:])):
+        for row, limit in limits.rows(k, speed, a):
+            rows.append(row / (share * limit))
+    upper = np.full(n - 1, top_speed)
+    if np.isfinite(jerk):
+        rows.append((a[1:] - a[:-1]) / (0.5 * (ds[1:] + ds[:-1])) * inner / (share * jerk))
+        # From rest with a constant jerk: s = j t^3 / 6, v = j t^2 / 2.
+        first, last = (0.5 * share * jerk * (6 * d / (share * jerk)) ** (2 / 3) for d in (ds[0], ds[-1]))
+        upper[0], upper[-1] = min(upper[0], first), min(upper[-1], last)
+    total = ca.sum1(_weights(n, jerk) * ds / (v[1:] + v[:-1]))
+    problem = {"x": inner, "f": total, "g": ca.vertcat(*rows)}
+    quiet: Any = {"print_time": False, "ipopt": {"print_level": 0, "sb": "yes", "max_iter": 500, "tol": 1e-8}}
+    solver = ca.nlpsol("timing", "ipopt", problem, quiet)
+    guess = _guess(limits, jerk, top_speed, share)
+    found = solver(x0=guess[1:-1], lbx=SLOWEST * s[-1], ubx=np.minimum(upper, 1e6), lbg=-1, ubg=1)
+    if not solver.stats()["success"]:
+        what = f"no timing was found: {solver.stats()['return_status']}"
+        raise ModelError([Flaw("path", what, "take fewer points, or another jerk limit")], "fast path")
+    speeds = np.concatenate([[0.0], np.array(found["x"]).ravel(), [0.0]])
+    steps = np.diff(speeds**2) / (2 * ds)
+    middle = (steps[1:] * ds[:-1] + steps[:-1] * ds[1:]) / (ds[1:] + ds[:-1])
+    ends = (0.0, 0.0) if np.isfinite(jerk) else (steps[0], steps[-1])
+    return speeds, np.concatenate([[ends[0]], middle, [ends[1]]])
+
+
+def _guess(limits: PathLimits, jerk: float, top_speed: float, share: float) -> np.ndarray:
+    """Speeds of a slow S-curve that keeps all limits."""
+    length, speed = float(limits.s[-1]), min(0.1 * float(limits.s[-1]), top_speed)
+    while True:
+        v, a = _profile(limits.s, length, speed, 10 * speed**2 / length, jerk * share)
+        if np.all(limits.use(v, a) < share) or speed < 1e-9 * length:
+            return np.maximum(v, 2 * SLOWEST * length)
+        speed /= 2
+
+
+def _profile(
+    s: np.ndarray, length: float, speed: float, acceleration: float, jerk: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Speed and acceleration along a trapezoid or S-curve at ways."""
+    phases = plan_phases(length, speed, acceleration, jerk, 0.0)
+    time = np.linspace(0, float(phases[-1].begin), 1001)
+    way, v, a, _ = travel(time, phases)
+    a[-1] = a[-2]
+    return np.interp(s, way, v), np.interp(s, way, a)
+
+
+def find_trapezoid(
+    limits: PathLimits, length: float, jerk: float, top_speed: float, share: float
+) -> tuple[float, float, float]:
+    """Duration [s], speed and acceleration of the fastest move with one of each for the whole path, by search."""
+    # Where the path allows most; what it allows elsewhere is seen along the whole profile.
+    allowed = np.min(share * limits.speed / np.maximum(np.abs(limits.slope), 1e-12), axis=1)
+    fastest = min(top_speed, float(np.max(allowed)))
+    fastest = fastest if np.isfinite(fastest) else 100 * length
+    speeds = fastest * np.geomspace(0.02, 1.0, TRAPEZOIDS)
+    best = min(_steepest(limits, length, speed, jerk, share) for speed in speeds)
+    # Once more between the neighbours of the best.
+    near = np.clip(best[1] * (speeds[1] / speeds[0]) ** np.linspace(-1, 1, TRAPEZOIDS), 0.0, fastest)
+    return min(best, *(_steepest(limits, length, speed, jerk, share) for speed in near)) if best[1] else best
+
+
+def _steepest(limits: PathLimits, length: float, speed: float, jerk: float, share: float) -> tuple[float, float, float]:
+    """Duration, speed and the largest acceleration to it within the limits; (inf, 0, 0) where there is none."""
+    low, high = 1e-2 * speed**2 / length, 1e4 * speed**2 / length
+    for _ in range(HALVINGS):
+        middle = np.sqrt(low * high)
+        kept = np.all(limits.use(*_profile(limits.s, length, speed, middle, jerk * share)) <= share)
+        low, high = (middle, high) if kept else (low, middle)
+    if not np.all(limits.use(*_profile(limits.s, length, speed, low, jerk * share)) <= share):
+        return np.inf, 0.0, 0.0
+    return float(plan_phases(length, speed, low, jerk * share, 0.0)[-1].begin), float(speed), float(low)

@@ -1,0 +1,292 @@
+"""Moves of a robot: which references bring joints or a tool somewhere, and can the robot do it?
+
+In joint space all joints go along one straight line, q = q0 + sigma(t) (q1 - q0), with one S-curve sigma: they start
+and end together, and none exceeds its share of speed, acceleration and jerk. Along a path of the tool joints follow
+by inverse kinematics. Both are checked before anything runs: reach, limits, singularities, speeds, and efforts by
+
+    tau = M(q) a + c(q, v)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.analysis.commissioning.efforts import check_efforts
+from robodyn.analysis.commissioning.references import check_read, encoders_of, with_references
+from robodyn.base.errors import FlawList
+from robodyn.description.laws.speed_profile import plan_phases, s_curve_times, travel
+from robodyn.description.model import Block, Joint, Machine, Mechanism, Scenario
+from robodyn.description.model.joint import SINGLE
+from robodyn.description.model.kinds import Bounds
+from robodyn.description.model.numbers import check_finite
+from robodyn.description.paths import CartesianPath, JointPath, build_arm, path_block, plan_path, straight_line
+from robodyn.description.paths.deviation import deviation_blocks
+
+RISE, JERK_TIME = 0.25, 0.1
+"""Times [s] to top speed where there is no acceleration limit, and to top acceleration: this project's choice."""
+SAMPLES, SETTLING = 401, 0.2
+"""Times at which efforts are checked; time that a scenario goes on after a move [s]."""
+NAME, SIX = "move", 6
+
+
+@dataclass(frozen=True, eq=False)
+class Move:
+    """A planned move.
+
+    Attributes:
+        joints: that move; duration: at which it ends [s]; time: of samples (k,), with position, velocity, acceleration
+            and effort of the joints there, (k, n).
+        blocks: its references, and deviations from its path; scenario: with them, where a scenario was given.
+        path: of the joints, for a move of the tool.
+    """
+
+    joints: tuple[str, ...]
+    duration: float
+    time: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    effort: np.ndarray
+    blocks: tuple[Block, ...]
+    scenario: Scenario | None = None
+    path: JointPath | None = None
+
+    def __repr__(self) -> str:
+        return f"<Move of {', '.join(self.joints)}: ends at {self.duration:.4g} s>"
+
+
+def move(
+    what: Machine | Scenario,
+    to: Mapping[str, float] | None = None,
+    *,
+    along: CartesianPath | None = None,
+    tool: str | None = None,
+    speed: float = 0.5,
+    acceleration: float | None = None,
+    jerk: float | None = None,
+    pause: float | None = None,
+    start: Mapping[str, float] | None = None,
+    begin: float = 0.0,
+    **choice: Any,
+) -> Move:
+    """A move of joints to positions, or of a tool along a path.
+
+    Args:
+        what: a machine; or a scenario of a dressed one, whose references are then replaced.
+        to: positions of joints [rad or m]; joints not named stay.
+        along: path of the tool instead (`straight_line`, `arc_through`, `way_points` ... of `robodyn.description.paths`).
+        tool: point that follows it; may be left out where there is only one.
+        speed: of a move of joints its share of their speed limits, at most 1; along a path in m/s.
+        acceleration, jerk: along a path [m/s^2, m/s^3]; by default top speed in 0.25 s, and 0.1 s to full acceleration.
+        pause: at each rest of a path [s], 0 by default.
+        start: positions of joints it starts from; those of the scenario's references, or 0, by default.
+        begin: when it starts [s].
+        choice: `free`, `prefer`, `branch`, `singular`, `spacing` of `plan_path`.
+
+    Raises:
+        ModelError: with everything that hinders it, each with its place along the way.
+    """
+    machine = what.machine if isinstance(what, Scenario) else what
+    flaws = FlawList()
+    _check_call(flaws, machine, to, along, tool, {"acceleration": acceleration, "jerk": jerk, "pause": pause} | choice)
+    Bounds(positive=True).check(flaws, "speed", speed, "")
+    Bounds(non_negative=True).check(flaws, "begin", begin, "s")
+    flaws.raise_if_any("move")
+    assert machine.mechanism is not None
+    places = start_of(flaws, what, machine.mechanism, start or {})
+    if to is not None:
+        return _move_joints(flaws, what, machine, to, places, speed, begin)
+    assert along is not None
+    top = speed / RISE if acceleration is None else acceleration
+    profile = {"speed": speed, "acceleration": top, "jerk": top / JERK_TIME if jerk is None else jerk}
+    timing = {"begin": begin} | ({"pause": pause or 0.0} if along.stops else {})
+    point = tool or machine.mechanism.points[0].name
+    return _move_tool(flaws, what, machine, point, along, places, profile, timing, choice)
+
+
+def _check_call(flaws: FlawList, machine: Machine, to: Any, along: Any, tool: Any, of_paths: Mapping[str, Any]) -> None:
+    if machine.mechanism is None:
+        flaws.add("machine", "has no mechanism", "give it bodies and joints")
+        return
+    if (to is None) == (along is None):
+        flaws.add("to", "and along: give one of them", "positions of joints, or a path of the tool")
+    given = [key for key, value in {"tool": tool, **of_paths}.items() if value is not None]
+    for key in given if along is None else ():
+        flaws.add(key, "has no effect on a move of joints", "leave it out")
+    points = [point.name for point in machine.mechanism.points]
+    if isinstance(along, CartesianPath) and not along.stops and of_paths.get("pause") is not None:
+        flaws.add("pause", "has no effect on a path without rests", "leave it out, or give way-points no radius")
+    if along is not None and tool is None and len(points) != 1:
+        flaws.add("tool", f"is missing: there are {len(points)} points", f"name one of {', '.join(points) or 'none'}")
+
+
+def start_of(
+    flaws: FlawList, what: Machine | Scenario, mechanism: Mechanism, given: Mapping[str, float]
+) -> dict[str, float]:
+    """Positions of all joints with one: as given, where references hold them, as the scenario starts, or 0."""
+    joints = [joint.name for joint in mechanism.joints if joint.kind in SINGLE]
+    flaws.add_unknown(given, joints, "there is no such joint", "start")
+    places = dict.fromkeys(joints, 0.0)
+    if isinstance(what, Scenario):
+        places |= {name: float(what.initial.get(f"{name}.position", 0.0)) for name in joints}
+        for block in what.machine.blocks:
+            name = block.name.removesuffix(".reference")
+            if name in places and name != block.name and "target" in block.parameters:
+                places[name] = float(block.parameters["target"])
+    return places | {name: float(value) for name, value in given.items() if name in places}
+
+
+def _move_joints(
+    flaws: FlawList,
+    what: Machine | Scenario,
+    machine: Machine,
+    to: Mapping[str, float],
+    places: Mapping[str, float],
+    speed: float,
+    begin: float,
+) -> Move:
+    assert machine.mechanism is not None
+    own = {joint.name: joint for joint in machine.mechanism.joints if joint.kind in SINGLE}
+    flaws.add_unknown(to, own, "there is no such joint with one position", "to")
+    for name, value in to.items():
+        if name in own and check_finite(flaws, f"to.{name}", value):
+            _check_ends(flaws, own[name], places[name], value)
+    if speed > 1:
+        flaws.add("speed", f"is {speed:g} of the joints' limits", "at most 1")
+    if isinstance(what, Scenario):
+        check_read(flaws, what, [name for name in to if name in own])
+    flaws.raise_if_any("move")
+    ways = {name: float(to[name]) - places[name] for name in to}
+    moving = [own[name] for name, way in ways.items() if way]
+    top = _shared_limits(moving, ways, speed)
+    duration = begin + (_duration(top) if moving else 0.0)
+    time = np.linspace(begin, duration, SAMPLES)
+    names = tuple(to)
+    motion = _line_motion(time, top, begin, [places[name] for name in names], [ways[name] for name in names])
+    effort = check_efforts(flaws, machine, names, places, time, *motion, place=lambda k: f"{time[k]:.3g} s")
+    flaws.raise_if_any("move")
+    blocks = tuple(_reference(own[name], places[name], ways[name], top, begin) for name in names)
+    scenario = with_references(what, blocks, duration + SETTLING) if isinstance(what, Scenario) else None
+    return Move(names, duration, time, *motion, effort, blocks, scenario)
+
+
+def _check_ends(flaws: FlawList, joint: Joint, start: float, end: float) -> None:
+    """On a straight line a joint is furthest at its ends."""
+    for word, value in (("starts", start), ("ends", end)):
+        for bound, sign in ((joint.lower_limit, -1), (joint.upper_limit, 1)):
+            if bound is not None and sign * (value - bound) > 0:
+                flaws.add(f"to.{joint.name}", f"{word} at {value:.4g}, its limit is {bound:.4g}", "stay within it")
+    if joint.speed_limit is None and start != end:
+        flaws.add(f"joints.{joint.name}", "has no speed limit to take a share of", "give the joint speed_limit")
+
+
+def _shared_limits(joints: Sequence[Joint], ways: Mapping[str, float], share: float) -> tuple[float, float, float]:
+    """Speed, acceleration and jerk of sigma, from 0 to 1, with which no joint exceeds its own."""
+    if not joints:
+        return 1.0, 1.0, 1.0
+    speeds = {joint.name: share * (joint.speed_limit or math.inf) for joint in joints}
+    tops = {joint.name: joint.acceleration_limit or speeds[joint.name] / share / RISE for joint in joints}
+    far = {joint.name: abs(ways[joint.name]) for joint in joints}
+    acceleration = min(tops[name] / way for name, way in far.items())
+    return min(speeds[name] / way for name, way in far.items()), acceleration, acceleration / JERK_TIME
+
+
+def _duration(top: tuple[float, float, float]) -> float:
+    t_jerk, t_even, t_cruise = s_curve_times(1.0, *top)
+    return float(4 * t_jerk + 2 * t_even + t_cruise)
+
+
+def _line_motion(
+    time: np.ndarray, top: tuple[float, float, float], begin: float, start: Sequence[float], ways: Sequence[float]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    s, rate, change, _ = (column[:, None] for column in travel(time, plan_phases(1.0, *top, begin)))
+    way = np.asarray(ways)
+    return np.asarray(start) + s * way, rate * way, change * way
+
+
+def _reference(joint: Joint, start: float, way: float, top: tuple[float, float, float], begin: float) -> Block:
+    size = abs(way) or 1.0
+    limits = dict(zip(("speed", "top_acceleration", "top_jerk"), (size * value for value in top), strict=True))
+    numbers = {"target": start + way, "start": start, "begin": begin} | limits
+    unit = "rad" if joint.rotates else "m"
+    return Block(f"{joint.name}.reference", "s_curve_reference", parameters=numbers, unit=unit)
+
+
+def _move_tool(
+    flaws: FlawList,
+    what: Machine | Scenario,
+    machine: Machine,
+    tool: str,
+    along: CartesianPath,
+    places: Mapping[str, float],
+    profile: Mapping[str, Any],
+    timing: Mapping[str, float],
+    choice: Mapping[str, Any],
+) -> Move:
+    assert machine.mechanism is not None
+    plan = plan_from(flaws, what, tool, along, places, **profile, **choice)
+    units = dict(zip(plan.joints, plan.units, strict=True))
+    gaps = {name: plan.position[0, k] - places[name] for k, name in enumerate(plan.joints) if name in places}
+    for name, gap in gaps.items() if isinstance(what, Scenario) else ():
+        if abs(gap) > 1e-9:
+            away = f"stands {abs(gap):.3g} {units[name]} from where the path begins"
+            flaws.add(f"joints.{name}", away, f"move it to {places[name] + gap:.9g} first, or dress it with that start")
+    duration = plan.duration(**profile, **timing)
+    time = np.linspace(timing["begin"], duration, SAMPLES * (1 + len(plan.rests)))
+    motion = plan.motion(time, **profile, **timing)
+    ways = travel(time, plan.phases(**profile, **timing))[0]
+    effort = check_efforts(
+        flaws, machine, plan.joints, places, time, *motion, place=lambda k: f"{1e3 * ways[k]:.1f} mm"
+    )
+    flaws.raise_if_any(f"path of '{tool}'")
+    measured = encoders_of(machine, plan.joints)
+    deviations = deviation_blocks(machine.mechanism, NAME, tool, along, measured)
+    blocks = (path_block(NAME, plan, **profile, **timing), *deviations)
+    scenario = with_references(what, blocks, duration + SETTLING, plan) if isinstance(what, Scenario) else None
+    return Move(plan.joints, duration, time, *motion, effort, blocks, scenario, plan)
+
+
+def line_from(what: Machine | Scenario, by: Sequence[float], tool: str | None = None) -> CartesianPath:
+    """Straight from where a tool stands to a place further [m, world], its orientation kept where there are six joints.
+
+    Args:
+        tool: point that moves; may be left out where there is only one.
+    """
+    place, rotation = stand_of(what, tool)
+    return straight_line(place, place + np.asarray(by, float), rotation)
+
+
+def stand_of(what: Machine | Scenario, tool: str | None = None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Where a tool stands [m, world], and how it is turned where there are six joints."""
+    machine = what.machine if isinstance(what, Scenario) else what
+    flaws = FlawList()
+    _check_call(flaws, machine, None, "path", tool, {})
+    flaws.raise_if_any("path")
+    assert machine.mechanism is not None
+    point = tool or machine.mechanism.points[0].name
+    arm, places = build_arm(machine.mechanism, point), start_of(flaws, what, machine.mechanism, {})
+    placed = arm.place([places[name] for name in arm.joints])
+    return placed.p, placed.R if arm.n >= SIX else None
+
+
+def plan_from(
+    flaws: FlawList,
+    what: Machine | Scenario,
+    tool: str,
+    along: CartesianPath,
+    places: Mapping[str, float],
+    **settings: Any,
+) -> JointPath:
+    """The joints' path along one of the tool, from the branch nearest to where they stand unless one is named."""
+    mechanism = what.machine.mechanism if isinstance(what, Scenario) else what.mechanism
+    assert mechanism is not None
+    near = {name: places.get(name, 0.0) for name in build_arm(mechanism, tool).joints}
+    plan = plan_path(mechanism, tool, along, near=None if "branch" in settings else near, **settings)
+    if isinstance(what, Scenario):
+        check_read(flaws, what, plan.joints)
+    return plan

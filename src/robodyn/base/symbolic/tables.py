@@ -1,0 +1,192 @@
+"""Look-up tables: how can an expression graph hold one at constant cost in the graph?
+
+CasADi has no look-up node for scalar graphs, so a binary operation of it that has no other use here
+(`printme`) carries look-ups. Its first operand is a constant that names an array, its second the
+argument:
+
+    locate(knots, x)      = max(0, number of knots <= x  - 1)
+    gather(values, index) = values[index]
+
+Two more read a table whose numbers are not in the graph but given with each run, behind the parameters:
+
+    seek(width, x)     = number of the row at x of a table of rows of `width` numbers, the first of them where it begins
+    row(column, index) = a number of that row
+
+The derivative of each is zero, which is exact wherever it exists. Only `robodyn.computation.native` and the
+back-ends of its `Program` know the meaning: where CasADi itself evaluates the node (by substituting a
+number, by calling a `Function`), it gives the name. Names are therefore near 1e308, so that such a
+mistake overflows instead of passing for a result. `call` and `substitute` look numbers up; `spell_out` makes
+a function that CasADi can call.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from robodyn.base.lazy import ca
+from robodyn.base.records import dataclass
+
+LOCATE = "locate"
+GATHER = "gather"
+SEEK = "seek"
+ROW = "row"
+
+_NAME_BITS = 52
+_NAME_SHIFT = 970
+
+
+def node_operation() -> int:
+    """CasADi's operation that stands for a table in a graph: it prints, for which there is no other use here."""
+    return int(ca.OP_PRINTME)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A constant array in the registry, for LOCATE or GATHER; one number for SEEK (width) or ROW (column)."""
+
+    kind: str
+    values: tuple[float, ...]
+
+
+_registry: dict[int, Table] = {}
+
+
+def register(kind: str, values: np.ndarray) -> int:
+    """Number of a table, the same in every process for the same kind and content: below 2**52."""
+    content = np.ascontiguousarray(values, dtype=np.float64)
+    digest = hashlib.sha256(kind.encode() + b":" + content.tobytes()).digest()
+    number = int.from_bytes(digest[:8], "little") % 2**_NAME_BITS
+    table = Table(kind, tuple(content.tolist()))
+    if _registry.setdefault(number, table) != table:
+        raise RuntimeError(f"two different tables share the number {number}")
+    return number
+
+
+def name_of(number: int) -> float:
+    """The double that stands for table `number` in a graph: (2**52 + number) 2**970, exact, near 1e308."""
+    return math.ldexp(2**_NAME_BITS + number, _NAME_SHIFT)
+
+
+def number_of(name: float) -> int:
+    """The table number that a node's first operand stands for; KeyError if there is no such table."""
+    number = int(math.ldexp(name, -_NAME_SHIFT)) - 2**_NAME_BITS
+    if name_of(number) != name or number not in _registry:
+        raise KeyError(name)
+    return number
+
+
+def lookup(number: int) -> Table:
+    """The table registered under `number`."""
+    return _registry[number]
+
+
+def locate(knots: np.ndarray, x: ca.SX) -> ca.SX:
+    """Index of the last knot at or below x, 0 before the first one."""
+    return _node(register(LOCATE, knots), x)
+
+
+def gather(values: np.ndarray, index: ca.SX) -> ca.SX:
+    """values[index], where index comes from `locate` with at most as many knots."""
+    return _node(register(GATHER, values), index)
+
+
+def seek(width: int, x: ca.SX) -> ca.SX:
+    """Number of the row at x in the table given with each run, the first or last one beyond its ends."""
+    return _node(register(SEEK, np.array([width])), x)
+
+
+def row(column: int, index: ca.SX) -> ca.SX:
+    """A number of a row of that table, where index comes from `seek`."""
+    return _node(register(ROW, np.array([column])), index)
+
+
+def _node(number: int, operand: ca.SX) -> ca.SX:
+    return ca.SX.binary(node_operation(), ca.SX(name_of(number)), ca.densify(operand))
+
+
+def spell_out(function: ca.Function) -> ca.Function:
+    """The same function with its look-ups as sums of comparisons, for CasADi itself to evaluate a few times."""
+    if not _looks_up(function):
+        return function
+    inputs = function.sx_in()
+    return ca.Function(function.name(), inputs, _retrace(function, inputs, _as_steps), {"allow_free": True})
+
+
+def call(function: ca.Function, inputs: Sequence[ca.SX]) -> list[ca.SX]:
+    """Outputs of a function; what becomes the look-up of a number becomes its result."""
+    return _retrace(function, inputs, _of_number) if _looks_up(function) else list(function.call(inputs))
+
+
+def substitute(expressions: Sequence[ca.SX], symbols: ca.SX, values: ca.SX) -> list[ca.SX]:
+    """Expressions with values in the place of symbols; what becomes the look-up of a number becomes its result."""
+    return call(ca.Function("of_symbols", [symbols], expressions, {"allow_free": True}), [values])
+
+
+def _looks_up(function: ca.Function) -> bool:
+    return bool(_registry) and node_operation() in map(function.instruction_id, range(function.n_instructions()))
+
+
+def _retrace(
+    function: ca.Function, inputs: Sequence[ca.SX], replace: Callable[[Table, ca.SX], ca.SX | None]
+) -> list[ca.SX]:
+    """Outputs of a function of these inputs.
+
+    Args:
+        replace: what stands for the look-up of an expression in a constant table, None where it stays.
+    """
+    inputs, free = [ca.densify(column) for column in inputs], iter(function.free_sx())
+    entries: list[dict[int, ca.SX]] = [{} for _ in range(function.n_out())]
+    # `work` holds the expression that is in each cell of CasADi's work vector.
+    work: dict[int, ca.SX] = {}
+    for k in range(function.n_instructions()):
+        op, read, write = function.instruction_id(k), function.instruction_input(k), function.instruction_output(k)
+        if op == ca.OP_OUTPUT:
+            entries[write[0]][write[1]] = work[read[0]]
+        elif op == ca.OP_INPUT:
+            work[write[0]] = inputs[read[0]].nz[read[1]]
+        elif op == ca.OP_CONST:
+            work[write[0]] = ca.SX(function.instruction_constant(k))
+        elif op == ca.OP_PARAMETER:
+            work[write[0]] = next(free)
+        else:
+            work[write[0]] = _repeat(op, [work[cell] for cell in read], replace)
+    return [
+        ca.SX(function.sparsity_out(k), ca.vertcat(ca.SX(0, 1), *(column[i] for i in sorted(column))))
+        for k, column in enumerate(entries)
+    ]
+
+
+def _repeat(op: int, operands: list[ca.SX], replace: Callable[[Table, ca.SX], ca.SX | None]) -> ca.SX:
+    """An operation on expressions."""
+    if op == node_operation() and (table := lookup(number_of(float(operands[0])))).kind in (LOCATE, GATHER):
+        found = replace(table, operands[1])
+        if found is not None:
+            return found
+    return ca.SX.binary(op, *operands) if len(operands) == 2 else ca.SX.unary(op, *operands)
+
+
+def _of_number(table: Table, operand: ca.SX) -> ca.SX | None:
+    if not operand.is_constant():
+        return None
+    number = float(operand)
+    if table.kind == GATHER:
+        return ca.SX(table.values[int(number)])
+    return ca.SX(max(0, sum(knot <= number for knot in table.values) - 1))
+
+
+def _as_steps(table: Table, operand: ca.SX) -> ca.SX:
+    steps = _index_steps if table.kind == LOCATE else _value_steps
+    return steps(np.array(table.values), operand)
+
+
+def _index_steps(knots: np.ndarray, x: ca.SX) -> ca.SX:
+    return sum((x >= knot for knot in knots[1:].tolist()), ca.SX(0))
+
+
+def _value_steps(values: np.ndarray, index: ca.SX) -> ca.SX:
+    rises = enumerate(np.diff(values).tolist(), start=1)
+    return sum((rise * (index >= k) for k, rise in rises), ca.SX(float(values[0])))

@@ -1,7 +1,0 @@
-"""Code generation: exported models as C, and the compilers that make programs of it."""
-
-from robodyn.codegen.c_folder import Written, write_c
-from robodyn.codegen.live import LiveModel, Slider, make_live
-from robodyn.codegen.web_folder import write_wasm
-
-__all__ = ["LiveModel", "Slider", "Written", "make_live", "write_c", "write_wasm"]

@@ -1,0 +1,188 @@
+"""Assembler: how does a scenario become a system?
+
+Kinematics, blocks, events, then the accelerations under all forces: each part returns its contribution, and what it
+needs of the parts before it is an argument. The merged contributions are a network of signals, which is resolved; every
+flaw is reported at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+
+from robodyn.base.errors import nearest
+from robodyn.base.waiting import told_if_slow
+from robodyn.computation.assembly.accelerations import Dynamics
+from robodyn.computation.assembly.blocks import trace_blocks, trace_delays
+from robodyn.computation.assembly.body_signals import define_body_signals
+from robodyn.computation.assembly.constraints import declare_constraints
+from robodyn.computation.assembly.contribution import Context, Contribution, start_context
+from robodyn.computation.assembly.coordinates import guard_ranges
+from robodyn.computation.assembly.events import START, guard_laws, locate_crossings, located_sides, trace_events
+from robodyn.computation.assembly.formulas import check_formula_units, trace_formulas
+from robodyn.computation.assembly.functions import Expressions, Symbols
+from robodyn.computation.assembly.inertia_check import check_inertia
+from robodyn.computation.assembly.inputs import open_inputs
+from robodyn.computation.assembly.invariants import Invariant
+from robodyn.computation.assembly.joint_limits import watch_joint_limits
+from robodyn.computation.assembly.linear import Linearise, replace_mechanics
+from robodyn.computation.assembly.mechanics import trace_dynamics
+from robodyn.computation.assembly.merging import collect_symbols, describe_signals, express_columns
+from robodyn.computation.assembly.minimal import make_minimal
+from robodyn.computation.assembly.motion import trace_kinematics
+from robodyn.computation.assembly.network import Network, Resolved, SignalInfo
+from robodyn.computation.assembly.nominal import check_nominal_depends, refer_to_nominal
+from robodyn.computation.assembly.reaction_modes import ACTION, PROBLEM
+from robodyn.computation.assembly.reactions import trace_joint_reactions
+from robodyn.computation.assembly.sampling import order_samples, place_recorded
+from robodyn.computation.assembly.state_design import design_controllers
+from robodyn.computation.assembly.system import System
+from robodyn.computation.assembly.system_parts import Discrete, EquationsOfMotion, Terms
+from robodyn.computation.assembly.tracing import FRICTION
+from robodyn.computation.assembly.units import compare_units, fill_numbers, settle_units
+from robodyn.description.model import Scenario
+
+
+@told_if_slow("assembling")
+def assemble(
+    scenario: Scenario,
+    linearise: Linearise | None = None,
+    inputs: Mapping[str, float] | None = None,
+    signals: Sequence[str] = (),
+) -> System:
+    """Trace a scenario once into one hybrid system.
+
+    Args:
+        linearise: gives mechanics that stand in for the mechanism's own, near a nominal motion.
+        inputs: outputs of blocks that are given from outside instead, with their start values; each becomes memory
+            that only the outside writes.
+        signals: patterns of what will be recorded beside what the scenario says; reactions of joints and motions of
+            bodies are traced only where they are asked for.
+
+    Raises:
+        ModelError: with all flaws found: unknown signals, laws that cannot be traced, algebraic loops, joints
+            without inertia, sample times without a common base.
+    """
+    scenario = place_recorded(design_controllers(scenario))
+    context = start_context(scenario)
+    traced, dynamics = _trace(context, linearise, (*scenario.recording.signals, *signals))
+    opened = open_inputs(context, traced, inputs or {})
+    # What may be looked at in every step is the last of what is watched.
+    watched = tuple(sorted(opened.watched, key=lambda one: one[0].invariant is Invariant.WITHIN))
+    whole = replace(opened, signals=settle_units(scenario, opened.signals), watched=watched)
+    check_formula_units(context, whole.units)
+
+    def resolve(friction: float) -> System:
+        symbols = {**whole.symbols, FRICTION: ca.SX(friction)}
+        resolved = Network(whole.signals, symbols, whole.definitions, whole.read).resolve(context.flaws)
+        _check_initial(context, whole)
+        check_nominal_depends(context, whole, resolved)
+        scenario.raise_if_any(context.flaws)
+        system = _build(context, whole, resolved, dynamics)
+        minimal = system.motion.constraint_forces and scenario.constraint_method.method == "minimal"
+        system = replace(make_minimal(system) if minimal else system, friction=friction, asked=tuple(signals))
+        object.__setattr__(system, "resolve", resolve)
+        return system
+
+    return resolve(friction=1.0)
+
+
+def _trace(context: Context, linearise: Linearise | None, asked: Sequence[str]) -> tuple[Contribution, Dynamics | None]:
+    """The contributions of all parts, and how the mechanism moves, if there is one."""
+    mechanism = context.scenario.machine.mechanism
+    known = Contribution(signals={"time": SignalInfo("time", "s")}, symbols={"time": context.time})
+    if mechanism:
+        motion, joints = trace_kinematics(context, mechanism)
+        known += joints
+    known += trace_blocks(context, known)
+    known += trace_formulas(context, known.units)
+    known += trace_delays(context, known.units)
+    known += refer_to_nominal(context)
+    if mechanism and linearise:
+        p = ca.vertcat(ca.SX(0, 1), *context.values.symbols)
+        motion, known = replace_mechanics(motion, linearise(context.time, motion.q, motion.v, p), known)
+    known += declare_constraints(context)
+    # Actions write states and memory by name. A constraint that none of them switches is a constant in the dynamics.
+    known += trace_events(context, known)
+    known += locate_crossings(context, known) + guard_laws(context, known)
+    if not mechanism:
+        return known, None
+    # All forces but those of reactions are signals by now: accelerations are solved for with placeholders of them.
+    dynamics, moved = trace_dynamics(motion, known, solvable=check_inertia(motion))
+    known += moved
+    motion = dynamics.motion
+    known += guard_ranges(motion) + watch_joint_limits(motion, known)
+    known += trace_joint_reactions(motion, known, dynamics.null_forces, asked)
+    known += define_body_signals(motion, known, asked)
+    return known, dynamics
+
+
+def _build(context: Context, whole: Contribution, resolved: Resolved, dynamics: Dynamics | None) -> System:
+    symbols, units = collect_symbols(context, whole), whole.units
+    numbers = fill_numbers(context.scenario, units)
+    linear = dynamics.motion.linear if dynamics else None
+    expressions = express_columns(whole, resolved, dynamics)
+    return System(
+        scenario=context.scenario,
+        states=tuple(replace(s, unit=units[s.name], limited=s.name in whole.limits) for s in whole.states),
+        memory=whole.memory,
+        delays=whole.delays,
+        signals=describe_signals(whole, resolved, symbols),
+        numbers=numbers,
+        parameters=tuple(numbers[number.name] for number in context.values.tunable),
+        symbols=symbols,
+        expressions=expressions,
+        motion=_describe_motion(dynamics, whole) if dynamics else EquationsOfMotion(),
+        discrete=_collect_discrete(context, whole, symbols, expressions),
+        models=whole.models,
+        watched=tuple(watched for watched, _ in whole.watched),
+        warnings=(*whole.warnings, *compare_units(context.scenario, units)),
+        data=linear.data if linear else np.zeros(0),
+    )
+
+
+def _describe_motion(dynamics: Dynamics, whole: Contribution) -> EquationsOfMotion:
+    motion, linear = dynamics.motion, dynamics.motion.linear
+    return EquationsOfMotion(
+        mechanics=motion.mechanics,
+        n_q=motion.q.numel(),
+        n_v=motion.v.numel(),
+        coordinates=motion.exact,
+        rotors=motion.rotors,
+        ports=motion.ports,
+        forces=whole.forces,
+        loads=dynamics.loads,
+        terms=Terms(linear.mass_matrix, linear.bias) if linear else None,
+        constraint_forces=tuple(equation.force for equation in dynamics.equations),
+        spare=dynamics.constrained.redundancy.spare if dynamics.constrained else 0,
+    )
+
+
+def _collect_discrete(context: Context, whole: Contribution, symbols: Symbols, expressions: Expressions) -> Discrete:
+    sampled = [block for block in context.scenario.machine.blocks if block.sampled]
+    remembered = {f"{block.name}.{name}" for block in sampled for name in block.memory_names}
+    samples, late_reads = order_samples(whole.tasks, whole.memory, remembered, symbols.m, expressions)
+    return Discrete(
+        tasks=(*whole.arrivals, *samples),
+        base_period=context.base_period,
+        guards=tuple(guard for guard, _ in whole.guards),
+        breaks=whole.breaks,
+        problems=tuple(info for info, _ in whole.problems.values()),
+        start_action=next((name for name in (START, ACTION) if name in whole.actions), None),
+        start_problems=(PROBLEM,) if PROBLEM in whole.problems else (),
+        late_reads=late_reads,
+    )
+
+
+def _check_initial(context: Context, whole: Contribution) -> None:
+    known = [info.name for info in whole.states] + [info.name for info in whole.memory if not info.hidden]
+    directions, sides = [element.direction.name() for element in whole.sticking], located_sides(context)
+    for name in context.scenario.initial:
+        if name in (*directions, *sides):
+            how = "from the speed at the start" if name in directions else "at the start"
+            context.flaws.add(f"initial.{name}", f"is found {how}", "leave it out")
+        elif name not in known:
+            context.flaws.add(f"initial.{name}", "there is no such state", nearest(name, known))

@@ -1,0 +1,190 @@
+"""Contact geometry: how far is a body from a surface, along which normal, and how do they slip where they touch?
+
+Symbols: c the middle of what touches, r its radius, n the normal out of the surface, p = c - r n where they touch,
+w the velocity of the touching body against the surface's body at p. The gap's rate is n . w, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import casadi as ca
+import numpy as np
+
+from robodyn.base.spatial import perpendicular_to
+from robodyn.base.symbolic import absolute, logical_and, maximum, where
+from robodyn.computation.assembly.height_field import look_at_height_field
+from robodyn.computation.assembly.motion import Motion
+from robodyn.computation.assembly.values import Values
+from robodyn.description.model import Box, HeightField, Plane, Rim
+from robodyn.description.model.contact import AnyContact
+from robodyn.description.model.numbers import XYZ
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A surface as something near it sees it: its distance, and directions in world axes."""
+
+    distance: ca.SX
+    normal: ca.SX
+    tangents: tuple[ca.SX, ca.SX]
+
+
+@dataclass(frozen=True)
+class ContactPoint:
+    """One place where a contact may touch.
+
+    Attributes:
+        name: the contact's, with the corner's behind it for a box.
+        gap: [m], negative where they overlap; normal, tangents: (3,) in world axes.
+        gradient: of w by the joint velocities (3, n_v); velocity: w; place: p; arm: from c to p; (3,) in world axes.
+        travel: speed of the middle of a wheel along its way [m/s], 0 of what is none.
+    """
+
+    contact: AnyContact
+    name: str
+    gap: ca.SX
+    normal: ca.SX
+    tangents: tuple[ca.SX, ca.SX]
+    gradient: ca.SX
+    velocity: ca.SX
+    place: ca.SX
+    arm: ca.SX
+    travel: ca.SX
+
+    @property
+    def path(self) -> str:
+        return f"contacts.{self.name}"
+
+    def restitution(self, values: Values) -> ca.SX:
+        return ca.SX(values[f"{self.contact.name}.restitution"])
+
+    def rest_speed(self, values: Values) -> ca.SX:
+        return ca.SX(values[f"{self.contact.name}.rest_speed"])
+
+    @property
+    def rate(self) -> ca.SX:
+        """Of the gap."""
+        return ca.dot(self.normal, self.velocity)
+
+    @property
+    def slips(self) -> tuple[ca.SX, ca.SX]:
+        """Speeds along the two tangents."""
+        first, second = (ca.dot(tangent, self.velocity) for tangent in self.tangents)
+        return first, second
+
+
+def find_contact_points(motion: Motion, contact: AnyContact) -> list[ContactPoint]:
+    """The one of a ball or a rim, or those of a box's eight corners."""
+    middle, omega = motion.point_position(contact.touching.point), motion.turning_of(contact.touching.point)[0]
+    found = []
+    for name, arm, radius in _places(motion, contact):
+        surface = _look(motion, contact, middle + arm, radius)
+        # The point of the touching body nearest to the surface.
+        arm, gap = arm - radius * surface.normal, surface.distance - radius
+        if isinstance(contact.touching, Rim):
+            surface, arm = _roll(motion, contact.touching, surface, radius)
+            gap = surface.distance + ca.dot(surface.normal, arm)
+        p = middle + arm
+        # w = v_1 + omega_1 x r_1 - v_2 - omega_2 x r_2, both at the same place.
+        J = motion.relative_jacobian(contact.touching.point, contact.against.point, p)
+        w = J @ motion.v
+        travel = ca.dot(surface.tangents[0], w - ca.cross(omega, arm))
+        found.append(ContactPoint(contact, name, gap, surface.normal, surface.tangents, J, w, p, arm, travel))
+    return found
+
+
+def find_drifts(motion: Motion, point: ContactPoint, directions: Sequence[ca.SX]) -> ca.SX:
+    """Rates of e . w along unit vectors e while the joints do not accelerate, e . dw/dt + de/dt . w, (m,)."""
+    drift = _find_drift(motion, point)
+    turned = [ca.dot(motion.velocity_of(e), point.velocity) for e in directions]
+    return ca.vertcat(*(ca.dot(e, drift) + more for e, more in zip(directions, turned, strict=True)))
+
+
+def _find_drift(motion: Motion, point: ContactPoint) -> ca.SX:
+    """dw/dt while the joints do not accelerate, (3,).
+
+    c'' + alpha x r + omega x r'  of the touching body at r = p - c, less the same of the surface's at p
+    """
+    touching, base = point.contact.touching.point, point.contact.against.point
+    (omega, alpha), moved = motion.turning_of(touching), motion.velocity_of(point.arm)
+    drift = motion.point_drift(touching) + ca.cross(alpha, point.arm) + ca.cross(omega, moved)
+    if motion.point_pose(base)[0] < 0:
+        return drift
+    (omega, alpha), apart = motion.turning_of(base), point.place - motion.point_position(base)
+    moved = motion.point_velocity(touching) + moved - motion.point_velocity(base)
+    return drift - motion.point_drift(base) - ca.cross(alpha, apart) - ca.cross(omega, moved)
+
+
+def _roll(motion: Motion, rim: Rim, surface: Surface, radius: ca.SX) -> tuple[Surface, ca.SX]:
+    """The surface with tangents along and across the way of a wheel, and the arm to where the wheel is lowest."""
+    n, a = surface.normal, motion.point_rotation(rim.point) @ ca.DM(rim.axis)
+    # -(n - (n.a) a) leads down within the wheel, a x n along its way.
+    upright, ahead = n - ca.dot(n, a) * a, ca.cross(a, n)
+    ahead = ahead / ca.norm_2(ahead)
+    return replace(surface, tangents=(ahead, ca.cross(n, ahead))), -radius * upright / ca.norm_2(upright)
+
+
+def _places(motion: Motion, contact: AnyContact) -> Iterator[tuple[str, ca.SX, ca.SX]]:
+    """Name, arm from the middle in world axes and radius of each place that may touch."""
+    values, shape = motion.context.values, contact.touching
+    if not isinstance(shape, Box):
+        yield contact.name, ca.SX.zeros(3), ca.SX(values[f"{contact.name}.radius"])
+        return
+    R = motion.point_rotation(shape.point) @ np.array(shape.rotation)
+    half = 0.5 * ca.vertcat(*values.vector(f"{contact.name}.size", XYZ))
+    for k, signs in enumerate(product((-1.0, 1.0), repeat=3)):
+        yield f"{contact.name}.corner{k}", R @ (ca.DM(signs) * half), ca.SX(0)
+
+
+def _look(motion: Motion, contact: AnyContact, place: ca.SX, radius: ca.SX) -> Surface:
+    """The surface seen from a place, by a ball of a radius."""
+    shape = contact.against
+    apart = place - motion.point_position(shape.point)
+    R = motion.point_rotation(shape.point)
+    if isinstance(shape, Plane):
+        first, second = perpendicular_to(np.array(shape.normal))
+        normal = R @ ca.DM(shape.normal)
+        return Surface(ca.dot(normal, apart), normal, (R @ ca.DM(first), R @ ca.DM(second)))
+    R = R @ np.array(shape.rotation)
+    if isinstance(shape, HeightField):
+        distance, normal = look_at_height_field(shape, R.T @ apart, radius)
+        tangent = ca.cross(ca.DM([0.0, 1.0, 0.0]), normal)
+        tangent = tangent / ca.norm_2(tangent)
+        return Surface(distance, R @ normal, (R @ tangent, R @ ca.cross(normal, tangent)))
+    half = [0.5 * length for length in motion.context.values.vector(f"{contact.name}.against.size", XYZ)]
+    distance, normal, tangent = _look_at_box(ca.vertsplit(R.T @ apart), half)
+    return Surface(distance, R @ normal, (R @ tangent, R @ ca.cross(normal, tangent)))
+
+
+def _look_at_box(place: list[ca.SX], half: list[ca.SX]) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Distance, normal and one tangent of a box in its own axes: from outside to its nearest point, from inside to the
+    nearest face.
+
+    beyond_k = |x_k| - a_k,   distance = |max(beyond, 0)| outside, max beyond inside
+    """
+    beyond = [absolute(x) - a for x, a in zip(place, half, strict=True)]
+    signs = [where(x < 0, -1.0, 1.0) for x in place]
+    over = [maximum(b, 0.0) for b in beyond]
+    squared = sum((o * o for o in over), ca.SX(0))
+    outside = squared > 0
+    length = ca.sqrt(where(outside, squared, 1.0))
+    # Inside the box the way out is through the nearest face.
+    faces = _largest(beyond)
+    distance = where(outside, length, sum((f * b for f, b in zip(faces, beyond, strict=True)), ca.SX(0)))
+    normal = [s * where(outside, o / length, f) for s, o, f in zip(signs, over, faces, strict=True)]
+    # Beside the nearest face's own axis the next one is never parallel to the normal.
+    across = ca.vertcat(faces[2], faces[0], faces[1])
+    n = ca.vertcat(*normal)
+    tangent = across - n * ca.dot(n, across)
+    return distance, n, tangent / ca.sqrt(ca.sumsqr(tangent))
+
+
+def _largest(values: list[ca.SX]) -> list[ca.SX]:
+    """1 for the largest of three, 0 for the others."""
+    x, y, z = values
+    first = logical_and(x >= y, x >= z)
+    second = where(first, 0.0, y >= z)
+    return [where(first, 1.0, 0.0), second, 1.0 - where(first, 1.0, 0.0) - second]

@@ -1,0 +1,211 @@
+"""Contributions: what does one part of a machine add to a system?
+
+Every part is traced by a function that returns a frozen `Contribution`; nothing is written to but the list of flaws.
+What a part needs of others is an argument: their contributions, merged, or expressions. Signals may be read before they
+are known: a symbol stands for them (`Deferred`), and what it stands for is found when all contributions are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+
+from robodyn.base.errors import FlawList
+from robodyn.computation.assembly.base_period import find_base_period
+from robodyn.computation.assembly.declarations import (
+    BreakRule,
+    DelayInfo,
+    Guard,
+    MemoryInfo,
+    ProblemInfo,
+    StateInfo,
+    Task,
+)
+from robodyn.computation.assembly.invariants import Invariant, Watched
+from robodyn.computation.assembly.network import Deferred as Deferred
+from robodyn.computation.assembly.network import Definition, SignalInfo
+from robodyn.computation.assembly.tracing import Bindings, placeholder
+from robodyn.computation.assembly.values import Values, collect_values
+from robodyn.description.model import Block, Scenario
+from robodyn.description.model.fields import EMPTY
+
+if TYPE_CHECKING:
+    from robodyn.computation.assembly.model_info import ModelInfo
+
+
+@dataclass(frozen=True)
+class Context:
+    """What all parts are traced with: the scenario, its numbers as values or symbols, the symbol of time.
+
+    Attributes:
+        base_period: of which all sample times are multiples.
+        flaws: what is found to be wrong, as in every check of a description; an assembly with any ends in `ModelError`.
+    """
+
+    scenario: Scenario
+    values: Values
+    time: ca.SX
+    base_period: Fraction | None = None
+    flaws: FlawList = field(default_factory=FlawList)
+
+
+@dataclass(frozen=True)
+class StickElement:
+    """Friction that sticks: where it is, and its forces when it slides forth, slides back, or is left out.
+
+    Attributes:
+        force: name of the signal of its force.
+        limits: largest force that holds it against sliding forth, and against sliding back.
+    """
+
+    block: Block
+    on: str
+    force: str
+    direction: ca.SX
+    anchor: ca.SX
+    forward: ca.SX
+    backward: ca.SX
+    frictionless: ca.SX
+    limits: tuple[ca.SX, ca.SX]
+    bindings: Bindings
+
+    @property
+    def strength(self) -> ca.SX:
+        """Both limits together: zero where nothing holds."""
+        return self.limits[0] + self.limits[1]
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What a part adds to a system.
+
+    Attributes:
+        signals: all that has a name and a unit; symbols: of those that are themselves inputs of the system's functions
+            (time, states, memory, delayed signals), and of hidden memory; definitions: what the others are made of.
+        read: placeholders of signals that are read, so that unknown names are reported.
+        rates, limits: of states, by name; delayed: what is delayed, one entry a delay.
+        forces: (joint or coordinate, signal of a force on it); sticking: friction whose force is found with all others.
+        arrivals: tasks before all others of their tick.
+        updates, actions: new values by name, of memory after a task, of states and memory after an event; what is not
+            named stays. problems: what is solved before actions. arguments: of calls in Python.
+        guards, watched: each with its values; models: of controllers.
+    """
+
+    signals: Mapping[str, SignalInfo] = EMPTY
+    symbols: Mapping[str, ca.SX] = EMPTY
+    definitions: Mapping[str, Definition] = EMPTY
+    read: tuple[Bindings, ...] = ()
+    states: tuple[StateInfo, ...] = ()
+    rates: Mapping[str, Deferred] = EMPTY
+    limits: Mapping[str, tuple[ca.SX, ca.SX]] = EMPTY
+    memory: tuple[MemoryInfo, ...] = ()
+    delays: tuple[DelayInfo, ...] = ()
+    delayed: tuple[Deferred, ...] = ()
+    forces: tuple[tuple[str, str], ...] = ()
+    sticking: tuple[StickElement, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    arrivals: tuple[Task, ...] = ()
+    updates: Mapping[str, Mapping[str, Deferred]] = EMPTY
+    arguments: Mapping[str, tuple[Deferred, ...]] = EMPTY
+    guards: tuple[tuple[Guard, Deferred], ...] = ()
+    actions: Mapping[str, Mapping[str, Deferred]] = EMPTY
+    problems: Mapping[str, tuple[ProblemInfo, Deferred]] = EMPTY
+    watched: tuple[tuple[Watched, tuple[Deferred, ...]], ...] = ()
+    breaks: tuple[BreakRule, ...] = ()
+    warnings: tuple[str, ...] = ()
+    models: tuple[ModelInfo, ...] = ()
+
+    def __add__(self, other: Contribution) -> Contribution:
+        return merge((self, other))
+
+    @cached_property
+    def names_read(self) -> frozenset[str]:
+        """Signals that something reads."""
+        return frozenset(signal for bindings in self.read for _, signal, _ in bindings.values())
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Of all signals."""
+        return {name: info.unit for name, info in self.signals.items()}
+
+    @property
+    def targets(self) -> list[str]:
+        """Everything that an action can change, in the order of [x, m]."""
+        return [*(info.name for info in self.states), *(info.name for info in self.memory)]
+
+
+NAMES = tuple(one.name for one in fields(Contribution))
+TWO_LEVELS = ("updates", "actions")
+
+
+def merge(parts: Iterable[Contribution]) -> Contribution:
+    """Everything in the order of the parts; of what has one name, what came last. Actions of one name are united."""
+    contents = [vars(part) for part in parts]
+    merged: dict[str, Any] = {}
+    for name in NAMES:
+        found = [part[name] for part in contents if part[name]]
+        if len(found) == 1:
+            merged[name] = found[0]
+        elif found:
+            merged[name] = tuple(chain(*found)) if isinstance(found[0], tuple) else _unite(found, name in TWO_LEVELS)
+    return Contribution(**merged)
+
+
+def _unite(found: list[Mapping[str, Any]], two_levels: bool) -> dict[str, Any]:
+    united: dict[str, Any] = {}
+    for mapping in found:
+        both = {key: {**united[key], **mapping[key]} for key in united.keys() & mapping.keys()} if two_levels else {}
+        united.update(mapping)
+        united.update(both)
+    return united
+
+
+def declare_state(info: StateInfo, rate: Deferred | None = None) -> Contribution:
+    """A continuous state; it is a signal under its own name."""
+    return Contribution(
+        signals={info.name: SignalInfo(info.name, info.unit)},
+        symbols={info.name: ca.SX.sym(info.name)},
+        states=(info,),
+        rates={info.name: rate} if rate else EMPTY,
+    )
+
+
+def declare_memory(info: MemoryInfo) -> Contribution:
+    """A discrete state; it is a signal by zero-order hold unless hidden."""
+    return Contribution(
+        signals=EMPTY if info.hidden else {info.name: SignalInfo(info.name, info.unit, "held")},
+        symbols={info.name: ca.SX.sym(info.name)},
+        memory=(info,),
+    )
+
+
+def define(infos: Iterable[SignalInfo], outputs: Mapping[str, ca.SX], bindings: Bindings | None = None) -> Contribution:
+    """Signals defined together."""
+    definition = Definition(outputs, bindings or {})
+    signals = {info.name: info for info in infos}
+    return Contribution(signals=signals, definitions=dict.fromkeys(signals, definition))
+
+
+def watch(invariant: Invariant, subject: str, unit: str, values: Iterable[Any], bindings: Bindings) -> Contribution:
+    """Have runs report whether an invariant holds: see `Watched`."""
+    columns = tuple(Deferred(ca.SX(value), bindings) for value in values)
+    return Contribution(watched=((Watched(invariant, subject, unit, len(columns)), columns),))
+
+
+def start_context(scenario: Scenario) -> Context:
+    """Numbers named, time a symbol."""
+    flaws = FlawList()
+    return Context(scenario, collect_values(scenario), ca.SX.sym("time"), find_base_period(scenario, flaws), flaws)
+
+
+def reference_to(signal: str) -> Deferred:
+    """What a signal will turn out to be."""
+    bindings: Bindings = {}
+    symbol = placeholder(f"value of {signal}", signal, bindings)
+    return Deferred(symbol, bindings)

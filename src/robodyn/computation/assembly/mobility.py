@@ -1,0 +1,225 @@
+"""Mobility: which forces keep rows of accelerations or velocities at rest?
+
+Symbols: k rows K of motions of the n joints; D the directions in which their forces act; f forces, w motions:
+
+    w = b + K W f,    W = M^-1 D^T,    w_i = 0 where a row is held, f_i = 0 where it is not
+
+Constraints, friction that sticks and rigid contacts are such rows. Rows that depend on each other share what they hold:
+each gives way by a little compliance, which refinement takes back where it changes the motion (augmented Lagrangian).
+What is held is a column of conditions (k,), here and elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+import casadi as ca
+import numpy as np
+
+from robodyn.base.symbolic import absolute, logical_and, maximum, sqrt, where
+from robodyn.base.symbolic.linear import factor_linear
+from robodyn.computation.dynamics import Factors, halve_ldl, ldl, solve_ldl
+
+Solve = Callable[[ca.SX], ca.SX]
+COMPLIANCE = 1e-7
+"""Part of their mean mobility by which rows give way, so that a singular position does not stop the motion."""
+LEAST_COMPLIANCE = 1e-30
+"""Of a row [1/kg or 1/(kg m^2)]."""
+REFINEMENTS = 2
+"""How often forces are corrected for that, so that nothing of it is left at other positions."""
+NEARLY_FREE = 0.1
+"""Mobility, as part of the compliance, from which on compliance is taken back altogether."""
+SEEN = 1e-5
+"""Part of the forces that a correction must be to be more than rounding."""
+TINY = 1e-60
+RETURN_RATE = 20.0
+"""Rate [1/s] at which what is held on moving joints returns to where it should be (Baumgarte)."""
+NO_FORCE = 1e-9
+"""Acceleration [m/s^2], and part of the largest acceleration or speed, that a force must make to count."""
+
+
+Weigh = Callable[[ca.SX], ca.SX]
+"""The compliance of each row, from what their forces do where they act themselves, both (k,)."""
+
+
+@dataclass(frozen=True)
+class MassSolver:
+    """M^-1 as a function of a column, by the factors of M = L^T D L."""
+
+    factors: Factors
+
+    def __call__(self, b: ca.SX) -> ca.SX:
+        return ca.SX(solve_ldl(self.factors, b))  # type: ignore[arg-type]
+
+    def respond(self, rows: ca.SX) -> ca.SX:
+        """K M^-1 K^T of rows (k, n), by half a solution of each and one product for both entries of a pair."""
+        k, weights = rows.shape[0], ca.SX(ca.vertcat(*self.factors.inverse_diagonal))
+        halves = [ca.vertcat(*halve_ldl(self.factors, rows[i, :])) for i in range(k)]  # type: ignore[arg-type]
+        pairs = [[(max(i, j), min(i, j)) for j in range(k)] for i in range(k)]
+        return ca.vertcat(*(ca.horzcat(*(ca.dot(halves[i], weights * halves[j]) for i, j in row)) for row in pairs))
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """What forces do where they act.
+
+    Attributes:
+        rows: K (k, n); columns: W (n, k); S: K W.
+        compliance: how much each row gives way under its own force (k,).
+        leaning: numbers of rows whose forces act in another direction, by friction; S is symmetric but for these.
+    """
+
+    rows: ca.SX
+    columns: ca.SX
+    S: ca.SX
+    compliance: ca.SX
+    leaning: tuple[int, ...] = ()
+
+    @cached_property
+    def own(self) -> ca.SX:
+        """What each force does where it acts itself, negative where friction pulls more than the force pushes, (k,)."""
+        return ca.diag(self.S) + self.compliance
+
+    def select(self, these: slice) -> Mobility:
+        """Of some of the rows and their forces, which do not lean."""
+        F = ca.SX.eye(self.rows.shape[0])[these, :]
+        return self.combine(F, F.T, self.compliance[these])
+
+    def combine(self, F: ca.SX, E: ca.SX, compliance: ca.SX, leaning: tuple[int, ...] = ()) -> Mobility:
+        """Of the motions `F w` under forces that are the columns of E, of these here."""
+        return Mobility(F @ self.rows, self.columns @ E, F @ self.S @ E, compliance, leaning)
+
+    def holder(self, held: ca.SX) -> Solve:
+        """f as a function of b: `K W f + b = 0` where held, 0 elsewhere; by the smaller set of equations."""
+        k, n = self.rows.shape
+        stiff = any(c.is_zero() for c in ca.vertsplit(self.compliance))
+        return self._by_rows(held) if k <= n or stiff else self._by_joints(held)
+
+    def _by_rows(self, held: ca.SX) -> Solve:
+        """k equations, (K W + compliance) f_new = -b + compliance f, a few times, whose fixed point is K W f = -b."""
+        k = held.numel()
+        A = self.S + ca.diag(self.compliance)
+        # One matrix for every set that may be held: rows of what is not are rows of the identity.
+        matrix = ca.SX(k, k)
+        coupled = {*zip(*ca.sparsify(A).sparsity().get_triplet(), strict=True), *((i, i) for i in range(k))}
+        for i, j in sorted(coupled):
+            matrix[i, j] = where(logical_and(held[i], held[j]), A[i, j], ca.SX(float(i == j)))
+        solve = _factorise(matrix, self.leaning)
+
+        def find(b: ca.SX) -> ca.SX:
+            first = solve(where(held, -b, 0.0))
+            forces = [first]
+            for _ in range(0 if self.compliance.is_zero() else REFINEMENTS):
+                forces.append(first + solve(self.compliance * forces[-1]))
+            return _extrapolate(forces, self.compliance)
+
+        return find
+
+    def _by_joints(self, held: ca.SX) -> Solve:
+        """n equations for what the joints do, y = W f with f_i = -(b_i + K_i y) / compliance_i (Woodbury).
+
+        (g + sum W_i K_i g / compliance_i) y = -sum W_i b_i g / compliance_i over what is held
+        """
+        n, g = self.rows.shape[1], self.compliance[0]
+        weights = where(held, g / self.compliance, 0.0)
+        weighted = self.columns @ ca.diag(weights)
+        matrix = g * ca.SX.eye(n) + weighted @ self.rows
+        solve = _factorise_any(matrix)
+
+        def find_once(b: ca.SX) -> ca.SX:
+            y = solve(-(weighted @ b))
+            return -weights * (b + self.rows @ y) / g
+
+        def find(b: ca.SX) -> ca.SX:
+            forces = [find_once(b)]
+            for _ in range(REFINEMENTS):
+                # What is left of the motion, not all of it again: rounding then shrinks with it.
+                forces.append(forces[-1] + find_once(b + self.rows @ (self.columns @ forces[-1])))
+            return _extrapolate(forces, self.compliance)
+
+        return find
+
+
+def _factorise(A: ca.SX, leaning: Sequence[int]) -> Solve:
+    """A^-1 on columns, for a matrix that is symmetric and positive but for some rows and columns.
+
+        A_tt x_t + A_tn x_n = b_t,    (A_nn - A_nt A_tt^-1 A_tn) x_n = b_n - A_nt A_tt^-1 b_t
+
+    The others, t, need no pivots and are eliminated first; what is left of those that lean, n, may have any sign.
+    """
+    n, t = list(leaning), [i for i in range(A.shape[0]) if i not in leaning]
+    solve, order = MassSolver(ldl(A[t, t])), [int(place) for place in np.argsort([*t, *n])]
+    if not n:
+        return solve
+    if not t:
+        return _factorise_any(A)
+    inner = ca.horzcat(*(solve(A[t, j]) for j in n))
+    solve_left = _factorise_any(A[n, n] - A[n, t] @ inner)
+
+    def find(b: ca.SX) -> ca.SX:
+        given = solve(b[t])
+        x = solve_left(b[n] - A[n, t] @ given)
+        return ca.vertcat(given - inner @ x, x)[order]
+
+    return find
+
+
+def _factorise_any(A: ca.SX) -> Solve:
+    """A^-1 on columns."""
+    solve = factor_linear([ca.horzsplit(A[i, :]) for i in range(A.shape[0])])
+    return lambda b: ca.vertcat(*solve(ca.vertsplit(b)))
+
+
+def _extrapolate(forces: list[ca.SX], compliance: ca.SX) -> ca.SX:
+    """Where the last corrections lead to (Aitken), so that a toggle holds although it hardly moves what it holds.
+
+        f + d (r + r^2 + ...),    r = d_before . d / d_before . d_before
+
+    In the metric of the compliance r is between 0 and 1, with 1 for what no row holds: there nothing is added, and none
+    where corrections are mere rounding.
+    """
+    if len(forces) < 3:
+        return forces[-1]
+    before, last = forces[-2] - forces[-3], forces[-1] - forces[-2]
+    scale = ca.dot(compliance, before * before) + SEEN**2 * ca.dot(compliance, forces[0] * forces[0]) + TINY
+    r = ca.dot(compliance, before * last) / scale
+    return forces[-1] + last * (r * (1 - r) / ((1 - r) ** 2 + (NEARLY_FREE * r**4) ** 2))
+
+
+def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh) -> Mobility:
+    """Of rows (k, n) on a mechanism, whose forces act along them.
+
+    Args:
+        solve: M^-1 as a function of a column.
+    """
+    columns = ca.horzcat(*(solve(rows[i, :].T) for i in range(rows.shape[0])))
+    S = solve.respond(rows) if isinstance(solve, MassSolver) else rows @ columns
+    # Where a prescribed motion moves all, nothing but rounding is mobile: there is some compliance nevertheless.
+    given = ca.vertsplit(weigh(ca.diag(S)))
+    compliance = ca.vertcat(*(c if c.is_zero() else sqrt(c**2 + LEAST_COMPLIANCE**2) for c in given))
+    return Mobility(rows, columns, S, compliance)
+
+
+def mean_compliance(own: ca.SX) -> ca.SX:
+    """Alike for all rows, so that four corners share a load."""
+    return ca.repmat(COMPLIANCE * ca.sum1(own) / max(own.numel(), 1), own.numel(), 1)
+
+
+def stack(*parts: Mobility) -> Mobility:
+    """Rows of several kinds together."""
+    if len(parts) == 1:
+        return parts[0]
+    S = ca.vertcat(*(ca.horzcat(*(p.S if p is o else p.rows @ o.columns for o in parts)) for p in parts))
+    begins = accumulate([0, *(part.compliance.numel() for part in parts)])
+    leaning = tuple(begin + i for begin, part in zip(begins, parts, strict=False) for i in part.leaning)
+    columns = [(part.rows, part.columns.T, part.compliance) for part in parts]
+    rows, columns_T, compliance = (ca.vertcat(*column) for column in zip(*columns, strict=True))
+    return Mobility(rows, columns_T.T, S, compliance, leaning)
+
+
+def slack_of(b: ca.SX, allowed: ca.SX, least: float = NO_FORCE) -> ca.SX:
+    """What counts as zero beside the motions b, at least so much."""
+    return NO_FORCE * maximum(least / NO_FORCE, ca.mmax(where(allowed, absolute(b), 0.0)))

@@ -1,0 +1,277 @@
+"""Kinematics: what are a mechanism's states, and where are its points and coordinates, as expressions of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.base.spatial import Pose, Quaternion
+from robodyn.base.symbolic import is_symbolic, stack
+from robodyn.base.symbolic.tables import spell_out
+from robodyn.computation.assembly.contribution import Context, Contribution, declare_state, define, merge
+from robodyn.computation.assembly.coordinates import express_coordinate
+from robodyn.computation.assembly.declarations import Port, StateInfo
+from robodyn.computation.assembly.elasticity import define_elasticity
+from robodyn.computation.assembly.network import SignalInfo
+from robodyn.computation.assembly.tree import Mechanics, build_tree
+from robodyn.computation.dynamics import (
+    link_motions,
+    link_poses,
+    link_quaternions,
+    link_velocities,
+    point_velocity,
+    position_rates,
+    relative_jacobian,
+)
+from robodyn.computation.dynamics.newton_euler import Motion as LinkMotion
+from robodyn.description.model import Freedom, LinearCombination, Mechanism, Point
+from robodyn.description.model.fields import EMPTY
+from robodyn.description.model.numbers import XYZ
+
+if TYPE_CHECKING:
+    from robodyn.computation.assembly.linear import LinearMechanics
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Symbols q, v of a mechanism and the kinematic expressions made from them.
+
+    Attributes:
+        q, v, q_dot: columns, which stand for sequences of scalars in `dynamics`; start: of q and v, as described.
+        positions, coordinate_rates: of every joint and coordinate, by name; exact: the positions of the mechanism
+            itself, where linear mechanics stand in for it.
+        somewhere: a general position that meets the constraints, where there are any; ports: the interfaces.
+    """
+
+    context: Context
+    mechanism: Mechanism
+    mechanics: Mechanics
+    q: Any
+    v: Any
+    q_dot: Any
+    poses: list[Pose]
+    start: np.ndarray
+    positions: Mapping[str, ca.SX] = EMPTY
+    coordinate_rates: Mapping[str, ca.SX] = EMPTY
+    exact: Mapping[str, ca.SX] = EMPTY
+    linear: LinearMechanics | None = None
+    somewhere: np.ndarray | None = None
+    ports: tuple[Port, ...] = ()
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        return self.mechanism.freedoms
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where the first position of each freedom stands in q."""
+        sizes = [len(freedom.positions) for freedom in self.freedoms]
+        return dict(zip((freedom.name for freedom in self.freedoms), accumulate([0, *sizes]), strict=False))
+
+    @cached_property
+    def quaternions(self) -> list[Quaternion]:
+        """Orientation of each link, world from link."""
+        return link_quaternions(self.mechanics.tree, self.q)
+
+    @cached_property
+    def angular_velocities(self) -> list[Any]:
+        """Of each link, in its own axes."""
+        return [omega for omega, _ in link_velocities(self.mechanics.tree, self.q, self.v)]
+
+    @cached_property
+    def _points(self) -> dict[str, Point]:
+        return {point.name: point for point in self.mechanism.points}
+
+    def point_pose(self, name: str) -> tuple[int, Pose]:
+        """The link a named point belongs to and the point's pose in that link's frame."""
+        origin = stack(self.context.values.vector(f"{name}.origin", XYZ))
+        place = self.mechanics.locate(self._points[name], self.mechanism, origin)
+        return place.link, place.pose
+
+    def point_position(self, name: str) -> ca.SX:
+        """World position of a named point [m]."""
+        link, pose = self.point_pose(name)
+        return ca.SX(pose.p) if link < 0 else ca.SX(self.poses[link].apply(pose.p))
+
+    def point_rotation(self, name: str) -> ca.SX:
+        """Rotation of the body of a named point, world from body."""
+        link, pose = self.point_pose(name)
+        return ca.SX(pose.R) if link < 0 else ca.SX(self.poses[link].R @ pose.R)
+
+    @cached_property
+    def _drifting(self) -> list[LinkMotion]:
+        """How each link moves while the joints do not accelerate."""
+        return link_motions(self.mechanics.tree, self.q, self.v, [0.0] * self.v.numel())
+
+    def turning_of(self, name: str) -> tuple[ca.SX, ca.SX]:
+        """omega and, while the joints do not accelerate, alpha of the body of a named point, world axes, (3,) each."""
+        link, _ = self.point_pose(name)
+        if link < 0:
+            return ca.SX.zeros(3), ca.SX.zeros(3)
+        R, own = self.poses[link].R, self._drifting[link]
+        return ca.SX(R @ own.omega), ca.SX(R @ own.alpha)
+
+    def point_drift(self, name: str) -> ca.SX:
+        """Acceleration of a named point while the joints do not accelerate, world axes, (3,)."""
+        link, pose = self.point_pose(name)
+        if link < 0:
+            return ca.SX.zeros(3)
+        own = self._drifting[link]
+        return ca.SX(self.poses[link].R @ (own.accel + own.U @ pose.p) + self.mechanics.tree.gravity)
+
+    def point_velocity(self, name: str) -> ca.SX:
+        """Velocity of a named point, world axes, (3,)."""
+        link, pose = self.point_pose(name)
+        return ca.SX(point_velocity(self.mechanics.tree, self.q, self.v, link, pose.p))
+
+    def relative_jacobian(self, first: str, second: str, place: ca.SX) -> ca.SX:
+        """Velocity of the body of a point against that of another at a place, by the joints' velocities, (3, n_v)."""
+        links = self.point_pose(first)[0], self.point_pose(second)[0]
+        return ca.SX(relative_jacobian(self.mechanics.tree, self.q, links, place))
+
+    @property
+    def size(self) -> float:
+        """Diagonal of the box around all joints and points at the start [m]."""
+        points = [self.point_position(point.name) for point in self.mechanism.points]
+        column = ca.vertcat(*(ca.SX(pose.p) for pose in self.poses), *points)
+        places = self.values_at_start(column).reshape(-1, 3)
+        return float(np.linalg.norm(np.ptp(places, axis=0))) or 1.0
+
+    def rates_of(self, positions: Sequence[ca.SX]) -> list[ca.SX]:
+        """Rates of functions of q."""
+        return ca.vertsplit(ca.jtimes(ca.vertcat(ca.SX(0, 1), *positions), self.q, self.q_dot))
+
+    def velocity_of(self, position: ca.SX) -> ca.SX:
+        """Velocity of a place, (3,)."""
+        return ca.vertcat(*self.rates_of(ca.vertsplit(position)))
+
+    def angular_velocity_of(self, R: ca.SX) -> ca.SX:
+        """omega in world axes of a rotation, world from body: `R_dot R^T = [omega]x`."""
+        spin = ca.reshape(self.velocity_of(ca.vec(ca.densify(R))), 3, 3) @ R.T
+        return ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0])
+
+    def gradient(self, name: str) -> ca.SX:
+        """Of a joint's or coordinate's position with respect to the joints, ds/dq, (1, n_v)."""
+        return ca.jacobian(self.coordinate_rates[name], self.v)
+
+    def joint_forces(self, forces: Mapping[str, ca.SX]) -> ca.SX:
+        """What forces on joints and coordinates are on the joints: `sum N^T (ds/dq)^T f`, (n_v,), q_dot = N v.
+
+        Swept backwards through all positions at once, with work that grows as that of the positions themselves.
+        """
+        # Reverse mode: (ds/dq)^T f without ever forming the Jacobian.
+        positions = ca.vertcat(ca.SX(0, 1), *(self.positions[name] for name in forces))
+        return self.pull_back(ca.jtimes(positions, self.q, ca.vertcat(ca.SX(0, 1), *forces.values()), True))
+
+    def pull_back(self, gradients: ca.SX) -> ca.SX:
+        """Gradients with respect to q, (n_q, k), as those with respect to v: N^T g, (n_v, k)."""
+        return ca.jtimes(self.q_dot, self.v, gradients, True)
+
+    def slopes(self, expression: ca.SX) -> ca.SX:
+        """Derivatives of a column by the motions of the joints, (k, n_v): ds/dq N."""
+        return self.pull_back(ca.jacobian(expression, self.q).T).T
+
+    @cached_property
+    def N(self) -> ca.SX:
+        """q_dot by v, (n_q, n_v): the identity but for balls."""
+        return ca.jacobian(self.q_dot, self.v)
+
+    def value_at_start(self, expression: ca.SX) -> float:
+        """What an expression of q and v is at the described start, with the parameters as described."""
+        return float(self.values_at_start(expression)[0])
+
+    def values_at_start(self, expression: ca.SX) -> np.ndarray:
+        """The same for a column of expressions."""
+        values = self.context.values
+        symbols = [ca.vertcat(self.q, self.v), ca.vertcat(ca.SX(0, 1), *values.symbols)]
+        function = spell_out(ca.Function("start", symbols, [expression]))
+        return np.array(function(self.start, [number.value for number in values.tunable])).ravel()
+
+    def value_somewhere(self, expression: ca.SX) -> np.ndarray:
+        """An expression of q at a general position, where no two gradients are parallel by accident."""
+        values = self.context.values
+        # Near the start, off every symmetry; where constraints are, a position that meets them.
+        place = self.somewhere
+        if place is None:
+            nearby = 0.3 * np.sin(1.0 + np.arange(self.q.numel()))
+            place = nearby + [self.value_at_start(self.q[k]) for k in range(self.q.numel())]
+        symbols = [self.q, self.context.time, ca.vertcat(ca.SX(0, 1), *values.symbols)]
+        function: Any = spell_out(ca.Function("somewhere", symbols, [ca.densify(expression)]))
+        return np.array(function(place, 0.0, [number.value for number in values.tunable]))
+
+    @property
+    def rotors(self) -> tuple[tuple[ca.SX, ca.SX], ...]:
+        """Inertia and gradient of each rotor and attached model; a tunable inertia may be 0 now and something else in
+        another run."""
+        values = self.context.values
+        spinning = tuple(
+            (ca.SX(values[f"{c.name}.inertia"]), self.gradient(c.name))
+            for c in self.context.scenario.machine.coordinates
+            if isinstance(c, LinearCombination) and (c.inertia > 0 or is_symbolic(values[f"{c.name}.inertia"]))
+        )
+        return spinning + tuple((port.inertia, port.A) for port in self.ports if port.inertia is not None)
+
+
+def trace_kinematics(context: Context, mechanism: Mechanism) -> tuple[Motion, Contribution]:
+    """States of the joints; coordinates, points and elastic forces as signals."""
+    mechanics = build_tree(mechanism, context.values)
+    positions, velocities = (_declare_states(context, mechanism, kind) for kind in ("positions", "velocities"))
+    q: Any
+    v: Any
+    q, v = (ca.vertcat(ca.SX(0, 1), *part.symbols.values()) for part in (positions, velocities))
+    start = np.array([info.start for info in (*positions.states, *velocities.states)])
+    q_dot, poses = position_rates(mechanics.tree, q, v), link_poses(mechanics.tree, q)
+    bare = Motion(context, mechanism, mechanics, q, v, q_dot, poses, start)
+    # Joints are coordinates of themselves, whose signals are states.
+    joints = {f.name: q[bare.places[f.name]] for f in bare.freedoms if f.is_single}
+    described = {c.name: express_coordinate(bare, c) for c in context.scenario.machine.coordinates}
+    own = {name: position for name, (_, position) in described.items()}
+    rates = _rates_by_name(bare, joints) | _rates_by_name(bare, own)
+    motion = replace(bare, positions=joints | own, coordinate_rates=rates, exact=joints | own)
+    coordinates = [_define_coordinate(motion, name, unit) for name, (unit, _) in described.items()]
+    parts = (positions, velocities, *coordinates, _define_points(motion), define_elasticity(motion))
+    return motion, merge(parts)
+
+
+def _declare_states(context: Context, mechanism: Mechanism, kind: str) -> Contribution:
+    """Positions or velocities of all joints, which start as given; at the origin where none of them is, else at 0."""
+    initial, parts = context.scenario.start_values, []
+    for freedom in mechanism.freedoms:
+        rates = dict(zip(freedom.velocities, freedom.accelerations, strict=True))
+        rates |= dict(zip(freedom.positions, freedom.velocities, strict=True)) if freedom.is_single else {}
+        named: dict[str, str] = getattr(freedom, kind)
+        given = {name: initial[name] for name in named if name in initial}
+        start = given or (freedom.origin if kind == "positions" else {})
+        for name, unit in named.items():
+            info = SignalInfo(name, unit, rate=rates.get(name))
+            parts.append(replace(declare_state(StateInfo(name, unit, start.get(name, 0.0))), signals={name: info}))
+    return merge(parts)
+
+
+def _rates_by_name(motion: Motion, positions: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+    """`ds/dq q_dot`, exactly; all at once, since in a long chain they share most of their expressions."""
+    return dict(zip(positions, motion.rates_of(list(positions.values())), strict=True))
+
+
+def _define_coordinate(motion: Motion, name: str, unit: str) -> Contribution:
+    position, velocity = f"{name}.position", f"{name}.velocity"
+    infos = [SignalInfo(position, unit, rate=velocity), SignalInfo(velocity, f"{unit}/s")]
+    return define(infos, {position: motion.positions[name], velocity: motion.coordinate_rates[name]})
+
+
+def _define_points(motion: Motion) -> Contribution:
+    places = [motion.point_position(point.name) for point in motion.mechanism.points]
+    positions = [entry for place in places for entry in ca.vertsplit(place)]
+    names = [(point.name, axis) for point in motion.mechanism.points for axis in XYZ]
+    parts = []
+    for (point, axis), position, velocity in zip(names, positions, motion.rates_of(positions), strict=True):
+        where, speed = f"{point}.position.{axis}", f"{point}.velocity.{axis}"
+        infos = [SignalInfo(where, "m", rate=speed), SignalInfo(speed, "m/s")]
+        parts.append(define(infos, {where: position, speed: velocity}))
+    return merge(parts)

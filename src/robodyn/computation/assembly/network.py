@@ -1,0 +1,193 @@
+"""Signal network: in which order do signals depend on each other? Algebraic loops are named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from robodyn.base.errors import FlawList, nearest
+from robodyn.base.signals import SignalInfo as SignalInfo
+from robodyn.base.symbolic.tables import substitute
+
+Binding = tuple[ca.SX, str, str]
+Bindings = dict[str, Binding]
+"""Placeholder's name -> the placeholder, the signal it stands for, and the path for messages."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """Signals defined together by expressions in global symbols and in placeholders for other signals.
+
+    Attributes:
+        outputs: signal -> expression.
+        bindings: placeholder symbol's name -> (placeholder, signal it stands for, path for messages).
+    """
+
+    outputs: Mapping[str, ca.SX]
+    bindings: Bindings
+
+
+@dataclass(frozen=True)
+class Deferred:
+    """An expression that waits for its placeholders to be resolved."""
+
+    expression: ca.SX
+    bindings: Bindings
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A definition being resolved: the signals it needs, and which of them have not been looked at yet."""
+
+    name: str
+    definition: Definition
+    signals: list[str]
+    waiting: Iterator[str]
+
+
+Needs = dict[int, list[Binding]]
+
+
+@dataclass(frozen=True)
+class Network:
+    """All signals of a system: what each means, and what it is made of.
+
+    Attributes:
+        symbols: of those that are themselves inputs of the system's functions; definitions: of the others.
+        read: placeholders of signals that are read, so that unknown names are reported.
+    """
+
+    infos: Mapping[str, SignalInfo]
+    symbols: Mapping[str, ca.SX]
+    definitions: Mapping[str, Definition]
+    read: Sequence[Bindings] = ()
+
+    def resolve(self, flaws: FlawList) -> Resolved:
+        """Replace every placeholder by what it stands for, in order of dependence."""
+        self._check_names(flaws)
+        if flaws.found:
+            return Resolved(self.symbols)
+        # What each definition truly reads, by the sparsity of its expressions; then a topological order by stages.
+        needs = _find_needs(list({id(d): d for d in self.definitions.values()}.values()))
+        levels: dict[int, int] = {}
+        stages: list[list[Definition]] = []
+        for name in self.definitions:
+            self._order(name, needs, levels, stages, flaws)
+        expressions = dict(self.symbols)
+        for stage in stages:
+            expressions |= _substitute(stage, needs, expressions)
+        return Resolved(expressions)
+
+    def _check_names(self, flaws: FlawList) -> None:
+        for bindings in self.read:
+            for _, signal, path in bindings.values():
+                if signal not in self.infos:
+                    flaws.add(path, f"there is no signal '{signal}'", suggest_signal(str(signal), self.infos))
+
+    def _order(
+        self, root: str, needs: Needs, levels: dict[int, int], stages: list[list[Definition]], flaws: FlawList
+    ) -> None:
+        """What a signal needs first, then the signal; without recursion, since chains of signals may be long.
+
+        Args:
+            levels: stage of each definition met so far; stages: definitions that need only those of stages before.
+        """
+        # Depth first, with a trail instead of a stack of calls: a definition is placed once all that it needs is, one
+        # stage behind the last of these.
+        trail: list[Visit] = []
+        self._enter(root, trail, needs, levels, flaws)
+        while trail:
+            visit = trail[-1]
+            following = next(visit.waiting, None)
+            if following is not None:
+                self._enter(following, trail, needs, levels, flaws)
+                continue
+            trail.pop()
+            if id(visit.definition) not in levels:
+                used = [self.definitions[signal] for signal in visit.signals if signal in self.definitions]
+                level = max((levels[id(definition)] + 1 for definition in used), default=0)
+                levels[id(visit.definition)] = level
+                stages.extend([] for _ in range(len(stages), level + 1))
+                stages[level].append(visit.definition)
+
+    def _enter(self, name: str, trail: list[Visit], needs: Needs, levels: dict[int, int], flaws: FlawList) -> None:
+        """Go into a signal's definition, unless it is done, defined elsewhere, or being resolved already: a loop."""
+        definition = self.definitions.get(name)
+        if definition is None or id(definition) in levels:
+            return
+        # A definition met again on its own trail needs itself: an algebraic loop.
+        for at, earlier in enumerate(trail):
+            if earlier.definition is definition:
+                cycle = " <- ".join([*(visit.name for visit in trail[at:]), name])
+                flaws.add(earlier.name, f"algebraic loop: {cycle}", "break it with a state, a sampled block or a Delay")
+                levels[id(definition)] = 0
+                return
+        signals = [signal for _, signal, _ in needs[id(definition)]]
+        trail.append(Visit(name, definition, signals, iter(signals)))
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Signals as expressions in global symbols."""
+
+    expressions: Mapping[str, ca.SX]
+
+    def express(self, waiting: Iterable[Deferred]) -> list[ca.SX]:
+        """Expressions in global symbols; what they share stays shared."""
+        waiting = list(waiting)
+        bindings = _all_of([one.bindings for one in waiting])
+        return _replace([one.expression for one in waiting], bindings, self.expressions)
+
+
+def _substitute(stage: list[Definition], needs: Needs, known: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+    """All definitions of a stage at once: what they share stays shared."""
+    # One substitution a stage: CasADi copies what it substitutes into, and once is enough.
+    ready = [d for d in stage if all(signal in known for _, signal, _ in needs[id(d)])]
+    outputs = {name: value for definition in ready for name, value in definition.outputs.items()}
+    used = {binding[0].element_hash(): binding for definition in ready for binding in needs[id(definition)]}
+    return dict(zip(outputs, _replace(list(outputs.values()), list(used.values()), known), strict=True))
+
+
+def _replace(expressions: list[ca.SX], bindings: list[Binding], known: Mapping[str, ca.SX]) -> list[ca.SX]:
+    if not bindings or not expressions:
+        return expressions
+    placeholders = ca.vertcat(*(symbol for symbol, _, _ in bindings))
+    return substitute(expressions, placeholders, ca.vertcat(*(known[signal] for _, signal, _ in bindings)))
+
+
+def suggest_signal(name: str, known: Iterable[str]) -> str:
+    """What a signal of a part that exists could be: the nearest one and all that the part has; else the nearest."""
+    known, part = list(known), name
+    while part:
+        own = [signal for signal in known if signal.startswith(f"{part}.")]
+        if own:
+            close = nearest(name[len(part) + 1 :], [signal[len(part) + 1 :] for signal in own])
+            meant = f"did you mean '{part}.{close.split(chr(39))[1]}'? " if close.startswith("did") else ""
+            return f"{meant}'{part}' has {', '.join(own[:12])}{', ...' if len(own) > 12 else ''}"
+        part = part.rpartition(".")[0]
+    return nearest(name, known)
+
+
+def _find_needs(definitions: list[Definition]) -> Needs:
+    """The placeholders that the outputs of each definition truly depend on, by the definition's id."""
+    bindings = _all_of([definition.bindings for definition in definitions])
+    needs: Needs = {id(definition): [] for definition in definitions}
+    if not bindings:
+        return needs
+    owners = [id(definition) for definition in definitions for _ in definition.outputs]
+    outputs = ca.vertcat(*(value for definition in definitions for value in definition.outputs.values()))
+    # A placeholder that cancels out is no dependence, and closes no loop.
+    pattern = ca.jacobian_sparsity(outputs, ca.vertcat(*(symbol for symbol, _, _ in bindings)))
+    rows, columns = pattern.get_triplet()
+    found = dict.fromkeys((owners[row], column) for row, column in zip(rows, columns, strict=True))
+    for definition, column in sorted(found, key=lambda pair: pair[1]):
+        needs[definition].append(bindings[column])
+    return needs
+
+
+def _all_of(groups: list[Bindings]) -> list[Binding]:
+    """Every placeholder once; the same bindings may serve many definitions."""
+    distinct = {id(bindings): bindings for bindings in groups}.values()
+    return list({binding[0].element_hash(): binding for bindings in distinct for binding in bindings.values()}.values())

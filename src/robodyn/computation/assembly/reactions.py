@@ -1,0 +1,215 @@
+"""Joint reactions: which force and torque does each joint of a tree carry, bearing, drive and friction together?
+
+Each body is displaced by itself, virtually: its origin by d, the body about that by theta. The work P of all forces but
+those of joints (along coordinates, of constraints, loads, contacts, interfaces) gives their wrench on the body,
+
+    F = dP/dd,   T = dP/dtheta
+
+and what its motion asks for beyond that is left for its joint: the sweep of Newton and Euler, exactly. Bodies on fixed
+joints are links of their own here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.base.spatial import Pose
+from robodyn.computation.assembly.contact_geometry import find_contact_points
+from robodyn.computation.assembly.contribution import Contribution, define, merge
+from robodyn.computation.assembly.coordinates import express_coordinate
+from robodyn.computation.assembly.end_stops import stop_force
+from robodyn.computation.assembly.equations import express_equations
+from robodyn.computation.assembly.loads import find_wrench
+from robodyn.computation.assembly.motion import Motion
+from robodyn.computation.assembly.network import SignalInfo
+from robodyn.computation.assembly.tracing import Bindings, placeholder
+from robodyn.computation.assembly.tree import build_tree
+from robodyn.computation.assembly.undetermined import NOTE
+from robodyn.computation.assembly.wheels import find_touch
+from robodyn.computation.dynamics import joint_wrenches, link_poses
+from robodyn.description.model import FunctionCoordinate, Rod, TriangleLength, Wheel
+from robodyn.description.model.interface import ROTATION
+from robodyn.description.model.numbers import XYZ
+
+REACTION = "reaction"
+UNITS = {"force": "N", "torque": "N m"}
+DETERMINED = 1e-6
+"""Change of a reaction, as part of what constraint forces do to it, that forces which move nothing may cause."""
+
+
+def trace_joint_reactions(
+    motion: Motion, known: Contribution, null_forces: Mapping[str, np.ndarray], patterns: Sequence[str]
+) -> Contribution:
+    """`JOINT.reaction.force.x` and `.torque.x` on the joint's child body, in its axes and about its origin.
+
+    Only of those joints that a pattern or something in the machine asks for by that word.
+
+    Args:
+        null_forces: of each constraint force, its part in forces that move nothing.
+    """
+    asked = [joint.name for joint in motion.mechanism.joints if _is_asked(known, joint.name, patterns)]
+    if not asked or motion.linear is not None:
+        return Contribution()
+    outside = _Outside(motion, known)
+    accelerations = [outside.read(name) for freedom in motion.freedoms for name in freedom.accelerations]
+    tree: Any = outside.moved.mechanics.tree
+    # Newton-Euler on the tree with its fixed bodies apart, under all wrenches that are not the joints' own.
+    carried = joint_wrenches(tree, motion.q, motion.v, ca.vertcat(*accelerations), outside.find_wrenches())  # type: ignore[arg-type]
+    place = {link.name: k for k, link in enumerate(tree.links)}
+    child = {joint.name: joint.child for joint in motion.mechanism.joints}
+    parts = []
+    for joint in asked:
+        force, torque = carried[place[child[joint]]]
+        entries = [ca.SX(entry) for entry in (*_entries(force), *_entries(torque))]
+        notes, units = outside.note(entries, null_forces), reaction_units(joint)
+        infos = [SignalInfo(name, unit, note=note) for (name, unit), note in zip(units.items(), notes, strict=True)]
+        parts.append(define(infos, dict(zip(units, entries, strict=True)), outside.bindings))
+    return merge((*parts, Contribution(warnings=_describe_unplaced(motion, known))))
+
+
+def reaction_units(joint: str) -> dict[str, str]:
+    """The signals of a joint's reaction and their units."""
+    return {f"{joint}.{REACTION}.{part}.{axis}": unit for part, unit in UNITS.items() for axis in XYZ}
+
+
+def _entries(vector: Any) -> list[Any]:
+    return [vector[k] for k in range(3)]
+
+
+def _is_asked(known: Contribution, joint: str, patterns: Sequence[str]) -> bool:
+    return is_asked(known, reaction_units(joint), [pattern for pattern in patterns if REACTION in pattern])
+
+
+def is_asked(known: Contribution, names: Iterable[str], patterns: Sequence[str]) -> bool:
+    """Whether something in the machine reads one of these signals, or a pattern matches one."""
+    return any(name in known.names_read or any(fnmatchcase(name, pattern) for pattern in patterns) for name in names)
+
+
+def _describe_unplaced(motion: Motion, known: Contribution) -> tuple[str, ...]:
+    """Forces along what joint angles alone describe act on the joints as torques: where they push is not known."""
+    pushed = {target for target, _ in known.forces} | {element.on for element in known.sticking}
+    return tuple(
+        f"reactions do not hold the push of '{coordinate.name}' on the bodies, only its torque on the joints: "
+        "its ends are not described; take a Distance between two points"
+        for coordinate in motion.context.scenario.machine.coordinates
+        if isinstance(coordinate, (TriangleLength, FunctionCoordinate)) and coordinate.name in pushed
+    )
+
+
+class _Outside:
+    """The forces on bodies that are not those of their joints, as functions of virtual displacements.
+
+    Attributes:
+        resting: the motion itself; moved: the same with all bodies displaced.
+        shifts: d and theta of each link, (6, n_links).
+    """
+
+    def __init__(self, motion: Motion, known: Contribution) -> None:
+        self.known, self.machine, self.resting = known, motion.context.scenario.machine, motion
+        self.bindings: Bindings = {}
+        self.values: dict[str, ca.SX] = {}
+        # Bodies on fixed joints carry reactions too: the tree is built once more without merging them.
+        mechanics = build_tree(motion.mechanism, motion.context.values, merge=False)
+        self.shifts = ca.SX.sym("virtual", 6, len(mechanics.tree.links))
+        self.poses = link_poses(mechanics.tree, motion.q)
+        displaced = [_displace(pose, self.shifts[:, k]) for k, pose in enumerate(self.poses)]
+        moved = replace(motion, mechanics=mechanics, poses=displaced)
+        described = {c.name: express_coordinate(moved, c)[1] for c in self.machine.coordinates}
+        self.moved = replace(moved, positions={**motion.positions, **described})
+
+    def read(self, signal: str) -> ca.SX:
+        """The value that a signal will turn out to have."""
+        if signal not in self.values:
+            self.values[signal] = placeholder(f"value of {signal}", signal, self.bindings)
+        return self.values[signal]
+
+    def note(self, entries: Sequence[ca.SX], null: Mapping[str, np.ndarray]) -> list[str]:
+        """What is to be noted at reactions that constraint forces change which the motion does not determine."""
+        # Redundant constraints: does a force in the null space of H^T reach this joint?
+        if not null:
+            return [""] * len(entries)
+        forces = ca.vertcat(*(self.read(name) for name in null))
+        signs = np.array([-1.0 if name.endswith(".tension") else 1.0 for name in null])
+        effects = self.moved.value_somewhere(ca.jacobian(ca.vertcat(*entries), forces))
+        sizes = np.linalg.norm(effects @ (signs[:, None] * np.array(list(null.values()))), axis=1)
+        return [NOTE if size > DETERMINED * np.max(np.abs(effects), initial=1.0) else "" for size in sizes]
+
+    def find_wrenches(self) -> dict[int, tuple[ca.SX, ca.SX]]:
+        """Force and torque about its origin on each link, in world axes."""
+        work = self._work_along_coordinates() + self._work_of_constraints() + self._work_at_points()
+        # Principle of virtual work: the gradient by (d, theta) of each link is its wrench.
+        wrenches = ca.reshape(ca.gradient(work, ca.vec(self.shifts)), 6, -1)
+        wrenches = ca.substitute(wrenches, self.shifts, ca.SX.zeros(self.shifts.shape))
+        return {k: (wrenches[:3, k], wrenches[3:, k]) for k in range(wrenches.shape[1])}
+
+    def _work_along_coordinates(self) -> ca.SX:
+        acting = [*self.known.forces, *((element.on, element.force) for element in self.known.sticking)]
+        mechanism = self.machine.mechanism
+        acting += [(joint.name, stop_force(joint)) for joint in (mechanism.rigid_stops if mechanism else ())]
+        acting += [(str(i.on), i.names("force")[0]) for i in self.machine.interfaces if i.point is None]
+        return sum((self.read(signal) * self.moved.positions[target] for target, signal in acting), ca.SX(0))
+
+    def _work_of_constraints(self) -> ca.SX:
+        work = ca.SX(0)
+        for constraint in self.machine.all_constraints:
+            if isinstance(constraint, Wheel):
+                touch = find_touch(self.resting, constraint)
+                moved = self._carry(constraint.center, touch.place)
+                for name, direction in zip(constraint.equations, touch.directions, strict=True):
+                    work = work + self.read(f"{constraint.name}.{name}") * ca.dot(direction, moved)
+                continue
+            sign = -1 if isinstance(constraint, Rod) else 1
+            for name, h in zip(constraint.equations, express_equations(self.moved, constraint), strict=True):
+                work = work + sign * self.read(f"{constraint.name}.{name}") * h
+        return work
+
+    def _work_at_points(self) -> ca.SX:
+        """Of loads, of interfaces and of contacts."""
+        work = ca.SX(0)
+        for load in self.machine.loads:
+            # A virtual displacement does not rotate the force.
+            force, torque = find_wrench(self.resting, load)
+            pushed = ca.dot(force, self.moved.point_position(load.point)) + self._turn(load.point, torque)
+            work = work + (pushed if load.times is None else self.read(load.times) * pushed)
+        for interface in (i for i in self.machine.interfaces if i.point is not None):
+            rows = dict(zip(interface.row_names, interface.names("force"), strict=True))
+            force, torque = (
+                ca.vertcat(*(self.read(rows[row]) if row in rows else ca.SX(0) for row in axes))
+                for axes in (XYZ, ROTATION)
+            )
+            point = str(interface.point)
+            work = work + ca.dot(force, self.moved.point_position(point))
+            if interface.rotates:
+                work = work + self._turn(point, torque)
+        for contact in self.machine.contacts:
+            for contact_point in find_contact_points(self.moved, contact):
+                force = ca.vertcat(*(self.read(f"{contact_point.name}.force.{axis}") for axis in XYZ))
+                # A contact pushes both bodies at the place where they touch, which does not move with either.
+                place = ca.substitute(contact_point.place, self.shifts, ca.SX.zeros(self.shifts.shape))
+                for sign, part in ((1, contact.touching), (-1, contact.against)):
+                    work = work + sign * ca.dot(force, self._carry(part.point, place))
+        return work
+
+    def _turn(self, point: str, torque: ca.SX) -> ca.SX:
+        """Work of a torque on the body of a point."""
+        link, _ = self.moved.point_pose(point)
+        return ca.dot(torque, self.shifts[3:, link]) if link >= 0 else ca.SX(0)
+
+    def _carry(self, point: str, place: ca.SX) -> ca.SX:
+        """How the place of a body moves, the body of a point."""
+        link, _ = self.moved.point_pose(point)
+        if link < 0:
+            return ca.SX.zeros(3)
+        return self.shifts[:3, link] + ca.cross(self.shifts[3:, link], place - ca.SX(self.poses[link].p))
+
+
+def _displace(pose: Pose, shift: ca.SX) -> Pose:
+    """To first order, which is all that derivatives see."""
+    R = ca.SX(pose.R)
+    return Pose(R + ca.skew(shift[3:]) @ R, ca.SX(pose.p) + shift[:3])

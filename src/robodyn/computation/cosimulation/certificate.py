@@ -1,0 +1,216 @@
+"""Certificate of a coupling: did the exchanges themselves keep what must hold in any right run?
+
+Checks with limits of the settings, in the certificate of `run.coupling`:
+
+- the coupling keeps the energy: the energy that a connection created or lost by its worst instant, by the energy that
+  went through it. A coupling that makes its own energy moves its units by it.
+- joined sides meet at the start, and move alike there: where they do not, the start values of the files are not those
+  that the run began with. Sides that an elastic part connects may lie apart: that is its tension.
+- joined sides stay together, where each keeps its own motion: nothing moves them back, and their errors add up.
+- jumps at exchanges do not grow: an unstable coupling makes a signal turn round within a few exchanges, more and more.
+  What does, and grows twofold from the third quarter of the run to the last, is unstable.
+
+Signals that are connected one by one have no energy: of those only the last check tells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robodyn.computation.cosimulation.connection import InterfacePair, Side
+from robodyn.computation.cosimulation.energy import Balance, Outputs
+from robodyn.computation.cosimulation.rotations import reach
+from robodyn.computation.cosimulation.settings import CosimSettings
+from robodyn.computation.cosimulation.unit import InterfaceMotion
+from robodyn.computation.results import Certificate, Check, Run
+
+if TYPE_CHECKING:
+    from robodyn.computation.results.signal import Floats
+
+ENERGY = "the coupling keeps the energy"
+MEETS = "joined sides meet at the start"
+MOVES_ALIKE = "joined sides move alike at the start"
+STAYS = "joined sides stay together"
+GROWTH = "jumps at exchanges do not grow"
+SHORTER = "shorten the macro step, or couple by reduced interface models"
+IDLE = 1e-6
+"""Energy that counts as passed at least, as part of the largest force times the largest place; and the size of jumps
+that count, as part of the largest value."""
+FEWEST_ROWS = 12
+"""Exchanges from which on growth can be told."""
+TURNING = 0.5
+"""Correlation of consecutive jumps below which a signal turns round: fewer than six exchanges in a period."""
+LARGE = 0.5
+"""Jumps from one exchange to the next that count as large, as part of how far a signal is from its mean there."""
+
+
+@dataclass(frozen=True)
+class StartGap:
+    """How far two joined sides are apart in the files, before anything moved them together.
+
+    Attributes:
+        distance, angle, speed, turning: [m, rad, m/s, rad/s], or those of a joint, where it is one.
+        size: largest coordinate of the place on either side [m or rad].
+    """
+
+    distance: float
+    angle: float
+    speed: float
+    turning: float
+    size: float
+
+
+def motion_of(side: Side, outputs: Mapping[str, float], prefix: str = "") -> InterfaceMotion:
+    """The motion of an interface by a unit's outputs; prefix: "far_" for what it takes the other side's motion for."""
+    part = side.interface
+    position = np.array([outputs[name] for name in part.names(f"{prefix}position")])
+    velocity = np.array([outputs[name] for name in part.names(f"{prefix}velocity")])
+    if not part.rotates:
+        return InterfaceMotion(position, velocity)
+    rotation = np.array([outputs[name] for name in part.names(f"{prefix}orientation")])
+    return InterfaceMotion(position, velocity, rotation.reshape(3, 3))
+
+
+def find_start_gaps(pairs: Sequence[InterfacePair], outputs: Outputs) -> dict[str, StartGap]:
+    """Gaps of the connections that are joined rigidly, by name."""
+    gaps = {}
+    for pair in pairs:
+        if not any(pair.sides[receiver].interface.rigid for _, receiver in pair.models):
+            continue
+        first, second = (motion_of(side, outputs[side.unit]) for side in pair.sides)
+        apart, faster = reach(first, second), second.velocity - first.velocity
+        n = len(first.position)
+        gaps[pair.name] = StartGap(
+            math.hypot(*apart[:n]),
+            math.hypot(*apart[n:]),
+            math.hypot(*faster[:n]),
+            math.hypot(*faster[n:]),
+            float(np.max(np.abs([first.position, second.position]))),
+        )
+    return gaps
+
+
+def certify_coupling(
+    run: Run,
+    pairs: Sequence[InterfacePair],
+    gaps: Mapping[str, StartGap],
+    balances: Mapping[str, Balance],
+    settings: CosimSettings,
+) -> Certificate:
+    """The checks of a coupling by its record."""
+    if not run.time.size:
+        return Certificate(unchecked=("the coupling has no rows",))
+    checks = []
+    for pair in pairs:
+        places, speeds = (_largest_values(run, pair, key) for key in ("position", "velocity"))
+        checks.append(_check_energy(run, pair.name, balances[pair.name], places, settings))
+        if pair.name in gaps:
+            checks += _check_start(pair, gaps[pair.name], max(places, gaps[pair.name].size), speeds, settings)
+        if pair.merged and pair.join == "none":
+            checks.append(_check_drift(run, pair, settings))
+    growth = _check_growth(run, settings)
+    unchecked = []
+    if growth is None:
+        unchecked.append(f"{GROWTH}: there are fewer than {FEWEST_ROWS} exchanges")
+    if not pairs:
+        unchecked.append(f"{ENERGY}: single signals carry none; certify says what their macro step costs")
+    return Certificate((*checks, *([] if growth is None else [growth])), tuple(unchecked))
+
+
+def _largest_values(run: Run, pair: InterfacePair, quantity: str) -> float:
+    """Largest coordinate of an interface's place or velocity over the run."""
+    names = [f"{side.unit}.{name}" for side in pair.sides for name in side.interface.names(quantity)]
+    return max(float(np.nanmax(np.abs(run[name].values), initial=0.0)) for name in names)
+
+
+def _check_energy(run: Run, name: str, balance: Balance, places: float, settings: CosimSettings) -> Check:
+    created = np.abs(balance.created)
+    created = np.where(np.isfinite(created), created, np.inf)
+    worst = int(np.argmax(created))
+    passed = max(balance.passed, IDLE * balance.force * places)
+    part = float(created[worst]) / passed if created[worst] > 0 else 0.0
+    verb = "lost" if balance.created[worst] < 0 else "created"
+    energies = f"it {verb} {created[worst]:.3g} J where {passed:.3g} J went through"
+    return Check(
+        ENERGY, part, settings.energy_limit, name, "of what passes", float(run.time[worst]), f"{energies}; {SHORTER}"
+    )
+
+
+def _check_start(
+    pair: InterfacePair, gap: StartGap, places: float, speeds: float, settings: CosimSettings
+) -> list[Check]:
+    """Distances are compared with the largest coordinate of the interface, angles with 1 rad."""
+    limit, speeds = settings.start_limit, max(speeds, gap.speed, gap.turning)
+    rows = {
+        MEETS: ((gap.distance, limit * places, "m"), (gap.angle, limit, "rad")),
+        MOVES_ALIKE: ((gap.speed, limit * speeds, "m/s"), (gap.turning, limit * speeds, "rad/s")),
+    }
+    moved = "each side kept its own motion" if pair.merged and pair.join == "none" else "they were moved together"
+    remedy = f"{moved}; mend the start values of one side"
+    if pair.sides[0].interface.rotates:
+        remedy = f"they lie {gap.distance:.3g} m and {gap.angle:.3g} rad apart; {remedy}"
+    joint = pair.sides[0].interface.point is None
+    checks = []
+    for check, kinds in rows.items():
+        value, allowed, unit = max(kinds, key=lambda kind: kind[0] / kind[1] if kind[1] > 0 else kind[0])
+        checks.append(Check(check, value, allowed, pair.name, "" if joint else unit, 0.0, remedy))
+    return checks
+
+
+def _check_drift(run: Run, pair: InterfacePair, settings: CosimSettings) -> Check:
+    """The distance of two sides is compared with how far either has moved from where it began."""
+    first, second = (
+        np.column_stack([run[f"{side.unit}.{name}"].values for name in side.interface.names("position")])
+        for side in pair.sides
+    )
+    apart = np.linalg.norm(second - first, axis=1)
+    apart = np.where(np.isfinite(apart), apart, np.inf)
+    worst = int(np.argmax(apart))
+    moved = max(float(np.nanmax(np.linalg.norm(side - side[0], axis=1))) for side in (first, second))
+    unit = "" if pair.sides[0].interface.point is None else "m"
+    remedy = 'join them (join = "inertia"), or shorten the macro step'
+    return Check(
+        STAYS, float(apart[worst]), settings.drift_limit * moved, pair.name, unit, float(run.time[worst]), remedy
+    )
+
+
+def _check_growth(run: Run, settings: CosimSettings) -> Check | None:
+    """The worst of all exchanged signals that alternate; None where there are too few exchanges."""
+    columns = [k for k, info in enumerate(run.infos) if _is_exchanged(info.name) and info.kind != "held"]
+    if len(run.time) < FEWEST_ROWS or not columns:
+        return None
+    ratios = growth_of_jumps(run.values[:, columns])
+    worst = int(np.argmax(ratios))
+    return Check(
+        GROWTH, float(ratios[worst]), settings.growth_limit, run.infos[columns[worst]].name, "times", remedy=SHORTER
+    )
+
+
+def _is_exchanged(name: str) -> bool:
+    return name != "macro_step" and not name.endswith((".energy_error", ".gap", ".condition"))
+
+
+def growth_of_jumps(values: Floats) -> Floats:
+    """By how much jumps from row to row grow from the third quarter of the rows to the last, where they alternate.
+
+    A smooth signal goes on as it did: consecutive jumps are alike. What an unstable coupling does turns round within a
+    few exchanges. Of signals that do not, or whose jumps are small, nothing is said: 0.
+
+    Args:
+        values: (n, m); returns (m,).
+    """
+    jumps = np.diff(values, axis=0)
+    n = len(jumps) // 4
+    last, before = jumps[-n:], jumps[-2 * n : -n]
+    size_last, size_before = (np.sqrt(np.mean(part**2, axis=0)) for part in (last, before))
+    turning_round = np.sum(last[1:] * last[:-1], axis=0) < TURNING * np.sum(last**2, axis=0)
+    spread = np.std(values[-n - 1 :], axis=0)
+    large = (size_last > LARGE * spread) & (size_last > IDLE * np.max(np.abs(values), axis=0))
+    ratios = size_last / np.where(size_before > 0, size_before, 1.0)
+    ratios = np.where(size_before > 0, ratios, np.where(size_last > 0, np.inf, 0.0))
+    return np.where(turning_round & large, ratios, 0.0)

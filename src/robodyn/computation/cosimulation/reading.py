@@ -1,0 +1,244 @@
+"""Co-simulation files: how is one written in TOML? Subsystems, connections, and the settings of the co-simulation."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.computation.cosimulation.capabilities import Closable
+from robodyn.computation.cosimulation.connection import Connection, SignalConnection
+from robodyn.computation.cosimulation.macro_steps import Progress, cosimulate
+from robodyn.computation.cosimulation.result import CosimulationRun
+from robodyn.computation.cosimulation.scenario_unit import ScenarioUnit
+from robodyn.computation.cosimulation.settings import CosimSettings
+from robodyn.computation.cosimulation.unit import Unit
+from robodyn.computation.results import compare_solutions
+from robodyn.computation.simulation.second_solution import other_solver
+from robodyn.description.catalog import find_scenario
+from robodyn.description.files import read_scenario, reading
+from robodyn.description.files.composition import load_composed
+from robodyn.description.files.table import FAILED, Table, attempt
+from robodyn.description.files.values import read_numbers
+from robodyn.description.model import Interface, Recording, Scenario, ScenarioSequence, Solver
+from robodyn.description.model.numbers import check_name
+
+FINER = 2.0
+"""How many times finer the macro steps of a second solution are."""
+RICHARDSON = FINER / (FINER - 1.0)
+"""Error by difference of the two: the error of every coupling falls at least in proportion to the macro step."""
+OnCompile = Callable[[str], None] | None
+
+
+class Part(Protocol):
+    """A subsystem that a file describes."""
+
+    @property
+    def name(self) -> str:
+        """By which connections refer to it."""
+        ...
+
+    @property
+    def duration(self) -> float | None:
+        """Of its own [s], where it has one."""
+
+    def open(self, duration: float, on_compile: OnCompile = None) -> Unit:
+        """The unit that the co-simulation moves."""
+
+
+Reader = Callable[[str, Table, Path, float | None], Part | None]
+"""Reads a subsystem of a name from its table, with the folder of the file and the duration of the whole [s]."""
+
+
+@dataclass(frozen=True)
+class Subsystem:
+    """A scenario of a co-simulation, with further inputs and the length for its condition numbers [m]."""
+
+    name: str
+    scenario: Scenario
+    inputs: tuple[str, ...] = ()
+    length: float = 1.0
+
+    @property
+    def duration(self) -> float:
+        """Of the scenario [s]."""
+        return self.scenario.duration
+
+    def solved_otherwise(self) -> Subsystem:
+        """The same scenario by another method, tighter."""
+        other = other_solver(self.scenario.solver)
+        other = Solver(other.method, rtol=other.rtol, atol=other.atol)
+        return dataclasses.replace(self, scenario=dataclasses.replace(self.scenario, solver=other))
+
+    def open(self, duration: float, on_compile: OnCompile = None) -> ScenarioUnit:
+        """The unit that the co-simulation moves."""
+        return ScenarioUnit(
+            self.scenario, name=self.name, inputs=self.inputs, length=self.length, on_compile=on_compile
+        )
+
+
+@dataclass(frozen=True)
+class CosimulationFile:
+    """What a file says."""
+
+    name: str
+    title: str
+    subsystems: tuple[Part, ...]
+    connections: tuple[Connection, ...]
+    signal_connections: tuple[SignalConnection, ...]
+    settings: CosimSettings
+    source: str = ""
+
+    @property
+    def duration(self) -> float:
+        """Simulated time [s]: the shortest of the subsystems' own."""
+        return min(part.duration for part in self.subsystems if part.duration is not None)
+
+    def simulate(
+        self, *, certify: bool = False, progress: Progress | None = None, on_compile: OnCompile = None
+    ) -> CosimulationRun:
+        """Carry it out; what does not fit together is reported with the file's name.
+
+        Args:
+            certify: carry it out again with half the macro step, and other methods in the units: every run then has
+                the errors of its signals.
+        """
+        if certify:
+            return self._certify(progress, on_compile)
+        try:
+            with ExitStack() as opened:
+                units = [_open(part, self.duration, on_compile, opened) for part in self.subsystems]
+                settings: dict[str, Any] = {"settings": self.settings, "duration": self.duration, "name": self.name}
+                return cosimulate(
+                    units, self.connections, signal_connections=self.signal_connections, progress=progress, **settings
+                )
+        except ModelError as error:
+            raise ModelError(error.flaws, ": ".join(filter(None, (self.source, error.source)))) from error
+
+    def _certify(self, progress: Progress | None, on_compile: OnCompile) -> CosimulationRun:
+        first = self.simulate(progress=progress, on_compile=on_compile)
+        if not first.outcome.carried_through:
+            return first
+        parts = tuple(part.solved_otherwise() if isinstance(part, Subsystem) else part for part in self.subsystems)
+        finer = dataclasses.replace(self, subsystems=parts, settings=self.settings.finer(FINER))
+        second = finer.simulate(progress=progress, on_compile=on_compile)
+        against = "half the macro step, doubled, units by other methods"
+        if not second.outcome.ok:
+            against = f"{against}, which {second.outcome.sentence}"
+        runs = {}
+        for name, run in first.runs.items():
+            errors = compare_solutions(run, second[name], against)
+            bars = {key: dataclasses.replace(bar, error=RICHARDSON * bar.error) for key, bar in errors.bars.items()}
+            runs[name] = dataclasses.replace(run, errors=dataclasses.replace(errors, bars=bars))
+        return dataclasses.replace(first, runs=runs)
+
+
+def _open(part: Part, duration: float, on_compile: OnCompile, opened: ExitStack) -> Unit:
+    """The unit of a part, closed in the end where that can be done."""
+    unit = part.open(duration, on_compile)
+    if isinstance(unit, Closable):
+        opened.callback(unit.close)
+    return unit
+
+
+def read_cosimulation(path: str | Path, readers: Mapping[str, Reader] | None = None) -> CosimulationFile:
+    """Read a co-simulation from a TOML file.
+
+    Args:
+        readers: of subsystems that are no scenarios, by the key that marks them: `{"fmu": robodyn.exchange.fmi.read_fmu}`.
+
+    Raises:
+        ModelError: with every problem of the file, each with its path in the file.
+    """
+    path = Path(path)
+    composed = load_composed(path)
+    flaws = FlawList()
+    found = _read(Table(composed.data, "", flaws), path, readers or {})
+    composed.raise_if_any(flaws, str(path))
+    return found
+
+
+def _read(root: Table, path: Path, readers: Mapping[str, Reader]) -> Any:
+    name, title = root.text("name", path.stem), root.text("title", "")
+    if "name" in root and name is not None:
+        check_name(root.flaws, name)
+    duration = root.number("duration", "s", None)
+    parts = [
+        _choose_reader(table, readers)(key, table, path.parent, duration) for key, table in root.tables("subsystems")
+    ]
+    _check_durations(root, parts)
+    reader = reading.Reader(path.parent)
+    connections = [reader.read(row, (Connection,)) for row in root.rows("connections", [])]
+    signal_connections = [reader.read(row, (SignalConnection,)) for row in root.rows("signal_connections", [])]
+    settings = reader.read(root.table("settings"), (CosimSettings,))
+    root.finish()
+    if root.flaws.found:
+        return None
+    good = tuple(part for part in parts if part is not None)
+    return CosimulationFile(name, title, good, tuple(connections), tuple(signal_connections), settings, str(path))
+
+
+def _choose_reader(table: Table, readers: Mapping[str, Reader]) -> Reader:
+    """By the key that a table has; a scenario, where it has none of them."""
+    return next((reader for key, reader in readers.items() if key in table), _read_subsystem)
+
+
+def _check_durations(root: Table, parts: Sequence[Part | None]) -> None:
+    if not parts:
+        root.flaws.add("subsystems", "there are none", "name scenarios of the catalogue, or files")
+    elif all(part is not None and part.duration is None for part in parts):
+        root.flaws.add("duration", "is missing", "no subsystem has one of its own")
+
+
+def _read_subsystem(name: str, table: Table, folder: Path, duration: float | None) -> Any:
+    """A scenario with its interfaces; the duration of the whole, where it is given, is that of every subsystem."""
+    scenario = _find_scenario(table, folder)
+    reader = reading.Reader(folder, states=scenario.state_units() if scenario else {})
+    interfaces = reader.group(table, "interfaces", (Interface,)).values()
+    solver = reader.read(table.table("solver"), (Solver,)) if "solver" in table else None
+    recording = reader.read(table.table("recording"), (Recording,)) if "recording" in table else None
+    initial = read_numbers(table.table("initial").flattened(), reader.states)
+    inputs = table.texts("inputs", [])
+    length = table.number("length", "m", 1.0)
+    table.finish()
+    failed = [key for key, made in (("solver", solver), ("recording", recording)) if key in table and made is FAILED]
+    if scenario is None or FAILED in (*interfaces, *initial.values()) or failed:
+        return None
+    machine = attempt(
+        table, dataclasses.replace, scenario.machine, interfaces=(*scenario.machine.interfaces, *interfaces)
+    )
+    if machine is FAILED:
+        return None
+    changed = {"machine": machine} | ({"solver": solver} if solver else {})
+    changed |= {} if duration is None else {"duration": duration}
+    changed |= {"recording": recording} if recording is not None else {}
+    changed |= {"initial": {**scenario.initial, **initial}} if initial else {}
+    made = attempt(table, dataclasses.replace, scenario, **changed)
+    return None if made is FAILED else Subsystem(name, made, inputs, length)
+
+
+def _find_scenario(table: Table, folder: Path) -> Scenario | None:
+    """The scenario that a subsystem names, with changed numbers."""
+    what, numbers = table.text("scenario"), table.table("set").flattened()
+    if not isinstance(what, str):
+        return None
+    place = "scenario"
+    try:
+        found: Any = read_scenario(folder / what) if what.endswith(".toml") else _from_catalogue(what)
+        place = "set"
+        changes = read_numbers(numbers, {number.name: number.unit for number in found.numbers().values()})
+        return found.with_numbers({key: value for key, value in changes.items() if value is not None})
+    except ModelError as error:
+        table.flaws.extend(error.flaws, under=table.at(place))
+        return None
+
+
+def _from_catalogue(name: str) -> Scenario:
+    found = find_scenario(name)
+    if isinstance(found, ScenarioSequence):
+        raise ModelError([Flaw("", f"'{name}' is a sequence of phases", "name one scenario")])
+    return found

@@ -1,0 +1,166 @@
+"""Record of a co-simulation: what is kept at its communication points?"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from robodyn.computation.cosimulation.capabilities import kinds_of, warnings_of
+from robodyn.computation.cosimulation.certificate import certify_coupling, find_start_gaps
+from robodyn.computation.cosimulation.connection import Channel, InterfacePair
+from robodyn.computation.cosimulation.energy import Outputs, PairBook
+from robodyn.computation.cosimulation.rotations import reach
+from robodyn.computation.cosimulation.settings import CosimSettings
+from robodyn.computation.cosimulation.unit import InterfaceMotion, Unit, UnitEvent
+from robodyn.computation.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
+from robodyn.computation.simulation.certificate import judge
+
+
+class CouplingRecord:
+    """Rows of exchanged signals and of what the connections give about themselves.
+
+    A row is [time, step; gap and condition of each connection; `kept` after the exchange; `booked` when the units begin
+    the macro step; `booked` at its end]. What is booked is not a number in a row without a macro step.
+    """
+
+    def __init__(
+        self,
+        units: Mapping[str, Unit],
+        channels: Sequence[Channel],
+        pairs: Sequence[InterfacePair],
+        outputs: Outputs,
+    ) -> None:
+        self.pairs = tuple(pairs)
+        names = [(channel.source, name) for channel in channels for name in channel.outputs]
+        for pair in pairs:
+            for side in pair.sides:
+                quantities = ("position", "velocity", "force")
+                names += [(side.unit, name) for key in quantities for name in side.interface.names(key)]
+        self.kept = tuple(dict.fromkeys(names))
+        self.infos = []
+        for unit, signal in self.kept:
+            kind = kinds_of(units[unit]).get(signal, "continuous")
+            self.infos.append(SignalInfo(f"{unit}.{signal}", units[unit].outputs.get(signal, ""), kind))
+        for pair in pairs:
+            self.infos += [SignalInfo(f"{pair.name}.{key}", unit) for key, unit in _OWN.items()]
+        self.infos.append(SignalInfo("macro_step", "s", "held"))
+        self._books = [PairBook(pair, outputs) for pair in pairs]
+        self.booked = tuple(signal for book in self._books for signal in book.signals)
+        self.start = np.full(len(self.booked), np.nan)
+        self.start_gaps = find_start_gaps(pairs, outputs)
+        self.last_time: float | None = None
+        self._blocks: list[np.ndarray] = []
+        self._rows: list[list[float]] = []
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return 2 + 2 * len(self.pairs) + len(self.kept) + 2 * len(self.booked)
+
+    def begin(self, outputs: Outputs) -> None:
+        """The units as they are at the start."""
+        self.start = np.array(self._book(outputs))
+
+    def _book(self, outputs: Outputs | None) -> list[float]:
+        if outputs is None:
+            return [math.nan] * len(self.booked)
+        return [outputs[unit][name] for unit, name in self.booked]
+
+    def add(
+        self,
+        time: float,
+        noted: Outputs,
+        own: Mapping[str, tuple[float, float]],
+        step: float = 0.0,
+        begun: Outputs | None = None,
+        ended: Outputs | None = None,
+    ) -> None:
+        """A row; own: connection -> gap, condition."""
+        messages = [value for pair in self.pairs for value in own[pair.name]]
+        kept = [noted[unit][name] for unit, name in self.kept]
+        self._rows.append([time, step, *messages, *kept, *self._book(begun), *self._book(ended)])
+        self.last_time = time
+
+    def extend(self, rows: np.ndarray) -> None:
+        """Many rows at once, (n, width)."""
+        if len(rows):
+            self._blocks += [np.array(self._rows).reshape(-1, self.width), rows]
+            self._rows, self.last_time = [], float(rows[-1, 0])
+
+    def run(self, name: str, outcome: Outcome, statistics: Statistics, settings: CosimSettings) -> Run:
+        """The record as a run, judged by its certificate."""
+        rows = np.vstack([*self._blocks, np.array(self._rows, float).reshape(-1, self.width)])
+        n, n_own = len(self.booked), 2 * len(self.pairs)
+        own, kept = rows[:, 2 : 2 + n_own], rows[:, 2 + n_own : self.width - 2 * n]
+        begun, ended = rows[:, self.width - 2 * n : self.width - n], rows[:, self.width - n :]
+        columns, balances, first = [kept], {}, 0
+        for k, book in enumerate(self._books):
+            part = slice(first, first := first + len(book.signals))
+            balance = book.balance(self.start[part], begun[:, part], ended[:, part])
+            balances[self.pairs[k].name] = balance
+            columns += [balance.created, *own[:, 2 * k : 2 * k + 2].T]
+        provenance = Provenance(f"{name}-coupling", solver=dataclasses.asdict(settings))
+        run = Run(
+            rows[:, 0].copy(),
+            np.column_stack([*columns, rows[:, 1]]),
+            tuple(self.infos),
+            outcome,
+            provenance,
+            statistics,
+        )
+        certificate = certify_coupling(run, self.pairs, self.start_gaps, balances, settings)
+        return run.judged(judge(outcome, certificate), certificate, ())
+
+
+_OWN = {"energy_error": "J", "gap": "", "condition": ""}
+
+
+class UnitRecord:
+    """What a unit without a record of its own gave at the communication points and at its events.
+
+    Where an event or an exchange makes the outputs jump, there are rows of both sides at the same time.
+    """
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.times: list[float] = []
+        self.rows: list[dict[str, float]] = []
+        self.events: list[EventRecord] = []
+
+    def add(self, time: float, outputs: Mapping[str, float]) -> None:
+        """A row, but for one that is there already."""
+        if not (self.times and self.times[-1] == time and self.rows[-1] == outputs):
+            self.times.append(time)
+            self.rows.append(dict(outputs))
+
+    def add_events(self, events: Iterable[UnitEvent]) -> None:
+        for event in events:
+            for outputs in (event.before, event.after):
+                if outputs is not None:
+                    self.add(event.time, outputs)
+            self.events.append(EventRecord(event.name, event.time, event.terminal))
+
+    def run(self, outcome: Outcome, provenance: Provenance | None = None, statistics: Statistics | None = None) -> Run:
+        names = list(self.rows[0]) if self.rows else []
+        values = np.array([[row[name] for name in names] for row in self.rows], float)
+        kinds = kinds_of(self.unit)
+        units = self.unit.outputs
+        return Run(
+            np.array(self.times),
+            values.reshape(len(self.times), len(names)),
+            tuple(SignalInfo(name, units.get(name, ""), kinds.get(name, "continuous")) for name in names),
+            outcome,
+            provenance or Provenance(self.unit.name),
+            statistics or Statistics(events=len(self.events)),
+            tuple(self.events),
+            warnings_of(self.unit),
+        )
+
+
+def gap_between(first: InterfaceMotion, second: InterfaceMotion) -> float:
+    """Distance [m or rad] between two motions of one interface, or the angle between them if that is larger."""
+    apart = reach(first, second).tolist()
+    return max(math.hypot(*apart[:3]), math.hypot(*apart[3:]))

@@ -1,0 +1,111 @@
+"""Binding of the C engine: its functions with their types, its structures filled from Python values."""
+
+import ctypes
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from robodyn.computation.engine.layout import structures
+from robodyn.computation.engine.library import load_library
+from robodyn.computation.engine.tableaus import method_table
+
+
+def address_of(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+class EngineRun:
+    """A run in the engine's memory, which is given back when nobody looks at it any more.
+
+    Attributes:
+        address: of its structure `Run`; fields: that structure.
+    """
+
+    def __init__(self, *parts: Any) -> None:
+        self.free = functions().run_free
+        self.address = functions().run_new(*(ctypes.addressof(part) for part in parts))
+        if not self.address:
+            raise MemoryError("there is not enough memory for the run")
+        self.fields: Any = structures()["Run"].from_address(self.address)
+        # The engine reads them as long as the run lives.
+        self.parts = parts
+
+    def __del__(self) -> None:
+        # Not there where there was no memory for it.
+        if self.address:
+            self.free(self.address)
+
+    def view(self, address: int | None, count: int) -> np.ndarray:
+        """Numbers of this run as an array that keeps it alive."""
+        if not count:
+            return np.zeros(0)
+        memory: Any = (ctypes.c_double * count).from_address(address or 0)
+        memory.run = self
+        return np.frombuffer(memory)
+
+
+@cache
+def functions() -> Any:
+    """The engine's library with the types of what it returns."""
+    library = load_library()
+    pointer, number, real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+    for name, result, arguments in (
+        ("run_new", pointer, [pointer] * 4),
+        ("run_free", None, [pointer]),
+        ("run_reset", None, [pointer]),
+        ("run_begin", None, [pointer, real, real]),
+        ("run_extend", None, [pointer, real]),
+        ("run_advance", number, [pointer]),
+        ("run_reopen", None, [pointer, number, number, number]),
+        ("run_conclude", None, [pointer, number]),
+        ("run_state_size", number, [pointer]),
+        ("run_save", None, [pointer, pointer]),
+        ("run_restore", number, [pointer, pointer, number]),
+        ("pack_new", pointer, [number, number, pointer, pointer, number, pointer, number, number]),
+        ("pack_free", None, [pointer]),
+        ("pack_advance", number, [pointer, pointer, number, pointer, number]),
+        ("pack_count", None, [pointer, pointer]),
+        ("compute_many", None, [pointer, number, number, number, pointer, pointer, number, pointer]),
+        ("check_watched", None, [pointer, number, pointer, number, real, real, real, pointer]),
+        ("take_measure", real, [number, number, pointer, pointer, number]),
+        ("find_errors_between", number, [pointer, real, pointer]),
+        ("slice_begin", None, [pointer, pointer, number]),
+        ("slice_judge", None, [pointer, pointer, number, pointer, pointer]),
+        ("coupling_advance", number, [pointer]),
+        ("interface_work", number, [number] * 3),
+        ("interface_reduce", None, [pointer]),
+        ("interface_prepare", None, [pointer, pointer]),
+        ("interface_direct", None, [pointer] * 3),
+        ("invert_symmetric", None, [pointer, number, pointer, pointer]),
+    ):
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def fill(name: str, source: Any, **others: Any) -> Any:
+    """A structure of the engine from the numbers and arrays of the same names."""
+    structure: Any = structures()[name]()
+    for field, *_ in structure._fields_:
+        value = others.get(field, getattr(source, field, None))
+        if value is not None:
+            setattr(structure, field, address_of(value) if isinstance(value, np.ndarray) else value)
+    return structure
+
+
+def copied(structure: Any, **changes: int) -> Any:
+    """A structure of its own, with some numbers changed."""
+    other = type(structure).from_buffer_copy(structure)
+    for field, value in changes.items():
+        setattr(other, field, value)
+    return other
+
+
+@cache
+def method_structure(name: str, partner: str | None = None) -> tuple[Any, Any]:
+    """A method's tables for the engine, with those of its stiff partner, and what keeps them alive."""
+    table = method_table(name)
+    stiff, kept = method_structure(partner) if partner else (None, None)
+    address = ctypes.addressof(stiff) if stiff else 0
+    return fill("Method", table, n_dense=len(table.P), stiff=address), (table, stiff, kept)

@@ -1,0 +1,243 @@
+"""Compilation: how do traced functions become kernels? Read, improve, separate the prelude, write, compile; or loaded
+where that has been done before."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from robodyn.base.waiting import told_if_slow
+from robodyn.computation.native import cache_entry
+from robodyn.computation.native.cache_entry import Code, Sizes
+from robodyn.computation.native.conditions import DRIFTS, Conditions, find_conditions
+from robodyn.computation.native.drives import deciding_parameters, find_drives
+from robodyn.computation.native.elementary import inline_elementary, inline_some
+from robodyn.computation.native.emit import emit_lanes, emit_module, reads_rows
+from robodyn.computation.native.families import gather_families
+from robodyn.computation.native.fusion import fuse
+from robodyn.computation.native.kernel import KernelModule, LaneModule, Origin, link
+from robodyn.computation.native.machine import QUICK, Machine, compile_objects, optimisation, vector_length
+from robodyn.computation.native.portable import make_portable
+from robodyn.computation.native.prelude import separate_prelude
+from robodyn.computation.native.program import Program
+from robodyn.computation.native.reciprocals import share_reciprocals
+from robodyn.computation.native.sweeps import Sweep
+
+DRIVES, TIME_INPUT = "drives", 0
+SELDOM = (DRIFTS,)
+"""What is called where bounds alone do not decide: compiled fast."""
+
+
+@told_if_slow("compiling native code")
+def compile_kernels(
+    functions: Mapping[str, ca.Function | Sweep],
+    parameter_input: int | None = None,
+    *,
+    cache: bool = True,
+    quick: bool = False,
+    inexact: Collection[str] = (),
+    loose: Mapping[str, int] | None = None,
+    plain: bool = False,
+    driven: Collection[str] = (),
+    limited: Collection[int] = (),
+    rare: Collection[str] = (),
+    on_compile: Callable[[str], None] | None = None,
+    data: np.ndarray | None = None,
+) -> KernelModule:
+    """Machine code of several functions.
+
+    Args:
+        functions: traced ones, and sweeps, whose kernels give a whole matrix column by column.
+        parameter_input: number of the input that holds the parameters, the same in all functions; what
+            depends on it alone is computed by `KernelModule.prepare`, whose result is passed in its place.
+        cache: whether to look for earlier machine code on disk and to save it there.
+        quick: whether to compile fast, for code that is called a few times only.
+        inexact: names of functions made faster at the price of their last digits: by reciprocals, and elementary
+            functions by arithmetic.
+        loose: name of a function -> entry of its first output from which on elementary functions are by arithmetic.
+        plain: whether every operation is rounded by itself, and no function is the C library's: the same bits on
+            every platform.
+        driven: names of functions of t, x, d, m and p whose drives become a kernel `drives`, and whose conditions the
+            kernels `conditions`, `enclosures` and `drifts`: see `robodyn.computation.native.drives`, `robodyn.computation.native.conditions`.
+        limited: states that the function `limits` gives the limits of.
+        rare: names of functions that are seldom called: what they alone need is compiled fast.
+        on_compile: called with a sentence before a compilation that no cache could spare.
+        data: numbers of the run's table, where the functions read one.
+    """
+    level = optimisation(quick)
+    traced, settings = _settle(functions, parameter_input, level, inexact, loose, plain, driven, limited, rare)
+    key = cache_entry.make_key(traced, [settings]) if cache else ""
+    code = cache_entry.load(key) if cache else None
+    if code is None:
+        # Everything that the code depends on is in the key: what is found under it need not be read or written again.
+        code = _make_code(traced, settings, on_compile)
+        if cache:
+            cache_entry.save(key, code)
+    labels = {name: tuple(function.name_in()) for name, function in traced.items()}
+    labels |= dict.fromkeys(code.others, labels[settings.driven[0]]) if driven else {}
+    labels |= {"": ("parameters",)} if code.n_prelude else {}
+    return link(code, Origin(key, labels, parameter_input or 0), np.zeros(0) if data is None else data)
+
+
+def compile_lanes(
+    functions: Mapping[str, ca.Function | Sweep],
+    parameter_input: int,
+    lanes: int,
+    *,
+    inexact: Collection[str] = (),
+    loose: Mapping[str, int] | None = None,
+    plain: bool = False,
+    driven: Collection[str] = (),
+    limited: Collection[int] = (),
+    rare: Collection[str] = (),
+) -> LaneModule:
+    """Machine code of several functions that computes several robots a call, to the same bits: see
+    `robodyn.computation.native.lanes`. Arguments as of `compile_kernels`; what is rarely called, and sweeps, are left out."""
+    traced, settings = _settle(
+        functions, parameter_input, optimisation(quick=False), inexact, loose, plain, driven, limited, rare
+    )
+    kept_names = [name for name in traced if name not in {*settings.swept, *settings.rare}]
+    key = cache_entry.make_key(traced, [settings, lanes])
+    code = cache_entry.load(key)
+    if code is None:
+        programs, n_parameters, n_prelude, width, _ = _make_programs(traced, settings)
+        text = emit_lanes({k: programs[name] for k, name in enumerate(kept_names)}, lanes, parameter_input)
+        code = Code(compile_objects(text, settings.level), (), (), n_parameters, n_prelude, width)
+        cache_entry.save(key, code)
+    symbols = {name: f"k{k}" for k, name in enumerate(kept_names)}
+    machine = Machine(code.machine, symbols.values())
+    return LaneModule({name: machine.address_of(symbol) for name, symbol in symbols.items()}, lanes, machine)
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """How to compile: names of swept and of inexact functions, and the options of `compile_kernels`."""
+
+    swept: tuple[str, ...]
+    inexact: tuple[str, ...]
+    loose: tuple[tuple[str, int], ...]
+    plain: bool
+    driven: tuple[str, ...]
+    limited: tuple[int, ...]
+    rare: tuple[str, ...]
+    parameter_input: int | None
+    level: int
+
+
+def _settle(
+    functions: Mapping[str, ca.Function | Sweep],
+    parameter_input: int | None,
+    level: int,
+    inexact: Collection[str],
+    loose: Mapping[str, int] | None,
+    plain: bool,
+    driven: Collection[str],
+    limited: Collection[int],
+    rare: Collection[str],
+) -> tuple[dict[str, ca.Function], _Settings]:
+    """The traced functions, and the options that concern them."""
+    traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
+    swept = tuple(name for name, function in functions.items() if isinstance(function, Sweep))
+    chosen, seldom = (tuple(name for name in traced if name in names) for names in (inexact, rare))
+    entries = tuple((name, first) for name, first in (loose or {}).items() if name in traced)
+    inputs = tuple(driven), tuple(limited), seldom, parameter_input
+    return traced, _Settings(swept, chosen, entries, plain, *inputs, level)
+
+
+def _make_code(
+    functions: Mapping[str, ca.Function], settings: _Settings, on_compile: Callable[[str], None] | None
+) -> Code:
+    """Read, improve, separate the prelude, write, compile."""
+    programs, n_parameters, n_prelude, width, found = _make_programs(functions, settings)
+    if on_compile is not None:
+        n_operations = sum(program.n_operations for program in programs.values())
+        on_compile(f"compiling {len(programs)} functions of {n_operations} operations")
+    places = [k for k, name in enumerate(programs) if name in settings.swept]
+    seldom = [k for k, name in enumerate(programs) if name in (*settings.rare, *SELDOM)]
+    text = emit_module(
+        programs.values(),
+        swept=places,
+        row_input=settings.parameter_input or 0,
+        rare=seldom,
+        longest=vector_length() if settings.level > QUICK else 1,
+    )
+    sizes = tuple(_sizes(program, name in settings.swept) for name, program in programs.items())
+    rows = tuple(reads_rows(program) for program in programs.values())
+    decide = deciding_parameters(programs[DRIVES], settings.parameter_input) if DRIVES in programs else ()
+    others = tuple(name for name in programs if name and name not in functions)
+    objects = compile_objects(text, settings.level)
+    return Code(objects, sizes, rows, n_parameters, n_prelude, width, decide, others, *found[1:])
+
+
+def _make_programs(
+    functions: Mapping[str, ca.Function], settings: _Settings
+) -> tuple[dict[str, Program], int, int, int, Conditions]:
+    """The programs of the functions, of their drives and conditions and of the prelude, which has no name; the numbers
+    of parameters and of what the prelude gives, the width of the run's table, and the conditions."""
+    families = gather_families(functions, settings.inexact, settings.parameter_input)
+    wholes = {name: family.read() for name, family in families.items()}
+    found = Conditions({})
+    if settings.driven and settings.parameter_input is not None:
+        # Of the functions as they were traced: bounds of what has been made arithmetic would be wide.
+        traced: dict[str, Program] = {}
+        for name, family in families.items():
+            traced |= family.split(wholes[name], None)
+        found = find_conditions({name: traced[name] for name in settings.driven}, settings.limited)
+    wholes |= found.programs
+    if settings.plain:
+        wholes = {name: make_portable(whole) for name, whole in wholes.items()}
+    else:
+        wholes = {
+            name: improve_program(
+                whole,
+                name in settings.inexact,
+                families[name].find_entries(settings.loose) if name in families else (),
+            )
+            for name, whole in wholes.items()
+        }
+    width, n_parameters, prelude = _common_width(wholes, settings.parameter_input), 0, None
+    # What parameters alone decide is computed once a run, not once a call.
+    if settings.parameter_input is not None:
+        wholes, prelude, n_parameters = separate_prelude(wholes, settings.parameter_input)
+    split = [family.split(wholes[name], settings.parameter_input) for name, family in families.items()]
+    programs = {name: program for part in split for name, program in part.items()}
+    programs = {name: programs[name] for name in functions} | {name: wholes[name] for name in found.programs}
+    if prelude and settings.driven and settings.parameter_input is not None:
+        driven = [programs[name] for name in settings.driven]
+        programs[DRIVES] = find_drives(driven, TIME_INPUT, settings.parameter_input)
+    n_prelude = prelude.out_sizes[0] if prelude else 0
+    if prelude and n_prelude:
+        programs[""] = prelude
+    return programs, n_parameters, n_prelude, width, found
+
+
+def _common_width(programs: Mapping[str, Program], parameter_input: int | None) -> int:
+    """Width of the rows of the run's table, which all functions share; 0 where none reads it."""
+    widths = {node[1] for program in programs.values() for node in program.nodes if node[0] == "seek"}
+    if len(widths) > 1:
+        raise ValueError(f"the run's table must have one width in all functions, not {sorted(widths)}")
+    if widths and parameter_input is None:
+        raise ValueError("the run's table stands behind the parameters: say which input they are")
+    return widths.pop() if widths else 0
+
+
+def improve_program(program: Program, inexact: bool, loose: Iterable[tuple[int, int]] = ()) -> Program:
+    """The same program, faster, with other last digits.
+
+    Args:
+        inexact: whether those of all entries may be wrong.
+        loose: outputs, and the entry of each from which on they may.
+    """
+    if inexact:
+        return fuse(share_reciprocals(inline_elementary(program)))
+    for output, first in loose:
+        program = inline_some(program, output, first)
+    return fuse(program)
+
+
+def _sizes(program: Program, swept: bool) -> Sizes:
+    """Of inputs and outputs; a sweep takes no seed and gives all columns."""
+    if not swept:
+        return program.in_sizes, program.out_sizes
+    return program.in_sizes[:-1], (program.out_sizes[0] * program.in_sizes[-1],)

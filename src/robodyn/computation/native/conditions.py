@@ -1,0 +1,822 @@
+"""Conditions of a model: what decides between one course of its functions and another, and can it change in a box?
+
+A condition is a number whose level decides: a < b, the smaller of two, the sign, the stair of a floor, the interval of
+a table. All of them are collected from the traced functions, whether anything acts on them or not, and three programs
+are made of them:
+
+    conditions    their values at a point
+    enclosures    bounds of the values of all guards, limits of states and conditions for all points of a box
+    drifts        bounds of their rates while the point moves through the box
+
+Bounds are balls, a middle and a radius, computed operation by operation (midpoint-radius arithmetic). What the engine
+proves with them is said in `engine/proof.c`. Rounding is not enclosed: the boxes are wider than the motion by more than
+it amounts to.
+
+The box is one input in the place of the states: [middle, radius, middle of the rate, radius of the rate] of
+K = 1 + n_x + n_d + n_m numbers each, which are time, states, delayed signals and memory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from robodyn.base.symbolic import tables
+from robodyn.computation.native.program import Builder, Node, Program, operands, with_operands
+
+DELAYS = "delayed"
+BENT = ("rhs", DELAYS)
+"""Functions whose conditions matter: rates, and what delays keep of each step as a polynomial."""
+GUARDS, LIMITS = "guards", "limits"
+CONDITIONS, ENCLOSURES, DRIFTS = "conditions", "enclosures", "drifts"
+TIME, STATES, DELAYED, MEMORY = range(4)
+MOVING = (TIME, STATES, DELAYED)
+"""Inputs that change within a step."""
+JUMP, KINK, STAIR, TABLE, UNBOUNDED = range(5)
+"""Kinds: the level is the sign of a value, at whose zero something jumps, or bends; the whole number below it; or the
+row of a table. UNBOUNDED: it is too long an expression to be bounded."""
+STRAIGHT, LATE = 8, 16
+"""Added to the kind of a condition: it is affine in time and states, so that along a line it never changes back; what a
+delay keeps depends on it."""
+LONGEST = 3000
+"""Operations of a guard or condition whose bounds are worth their compilation: those of forces in contacts and of
+friction that holds a large mechanism are longer, and would be too wide to decide anything."""
+
+
+class Conditions(NamedTuple):
+    """What the conditions of a model are.
+
+    Attributes:
+        programs: `conditions`, `enclosures` and `drifts`, by name; none where there is nothing to bound.
+        kinds: of guards, limits of states and conditions, in this order.
+        n_conditions: their number; omitted: how many more there are, too long to be bounded.
+        work: operations of the bounds of all for one box.
+        entries: of the box, that any bound depends on.
+    """
+
+    programs: dict[str, Program]
+    kinds: tuple[int, ...] = ()
+    n_conditions: int = 0
+    omitted: int = 0
+    work: int = 0
+    entries: tuple[int, ...] = ()
+
+
+def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> Conditions:
+    """The conditions of some functions of t, x, d, m and p, and bounds of them, of the guards and of limited states.
+
+    Args:
+        programs: by name, those that are there; limited: states with limits, in the order of the limits.
+    """
+    builder = Builder()
+    copied = {name: _copy(builder, program) for name, program in programs.items()}
+    sizes = next(iter(programs.values())).in_sizes
+    # Guards first, then the limits of states, upper ones before lower ones, as the engine has them.
+    watched = list(copied[GUARDS]) if GUARDS in copied else []
+    ends, places = list(copied.get(LIMITS, ())), list(limited)
+    for k, bound in enumerate([*ends[len(places) :], *ends[: len(places)]]):
+        state = builder.add(("input", STATES, places[k % len(places)]))
+        watched.append(builder.add(("sub", state, bound)))
+    # What only memory and parameters decide is the same throughout a step.
+    roots = [node for name in BENT for node in copied.get(name, ())]
+    found = _collect(builder, _reach(builder.nodes, roots), watched)
+    short = {i: kind for i, kind in found.items() if _is_short(builder.nodes, i)}
+    kinds = [KINK if _is_short(builder.nodes, i) else UNBOUNDED for i in watched]
+    degrees = _find_degrees(builder.nodes)
+    late = _collect(builder, _reach(builder.nodes, copied.get(DELAYS, ())), watched)
+    kinds += [kind + STRAIGHT * (degrees[i] <= 1) + LATE * (i in late) for i, kind in short.items()]
+    if all(kind == UNBOUNDED for kind in kinds):
+        return Conditions({}, omitted=len(found))
+    points = builder.finish(CONDITIONS, sizes, [short])
+    # A number in the place of what is not bounded.
+    outputs = [
+        i if kind != UNBOUNDED else builder.add(("const", 1.0))
+        for i, kind in zip([*watched, *short], kinds, strict=True)
+    ]
+    bounds, used = _enclose(builder, outputs, sizes)
+    rates = _Tangents(builder)
+    # The row of a table rises with the place in it.
+    moved = [node[2] if (node := builder.nodes[i])[0] == "locate" else i for i in outputs]
+    drifts, also = _enclose(builder, [rates.of(i) for i in moved], sizes)
+    made = {CONDITIONS: points, ENCLOSURES: bounds, DRIFTS: drifts}
+    work = len(bounds.nodes) + len(drifts.nodes)
+    omitted = len(found) - len(short)
+    return Conditions(made, tuple(kinds), len(short), omitted, work, tuple(sorted({*used, *also})))
+
+
+def _is_short(nodes: list[Node], number: int) -> bool:
+    return len(_reach(nodes, [number])) <= LONGEST
+
+
+def _copy(builder: Builder, program: Program) -> list[int]:
+    there: list[int] = []
+    for node in program.nodes:
+        there.append(builder.add(with_operands(node, there)))
+    return [there[i] for i in program.outputs[0]]
+
+
+def _reach(nodes: list[Node], roots: Iterable[int]) -> list[int]:
+    """All nodes that some need, in order."""
+    reached: set[int] = set()
+    waiting = list(roots)
+    while waiting:
+        number = waiting.pop()
+        if number not in reached:
+            reached.add(number)
+            waiting += operands(nodes[number])
+    return sorted(reached)
+
+
+def _moving(nodes: list[Node]) -> list[bool]:
+    """Whether each node changes within a step."""
+    moves: list[bool] = []
+    for node in nodes:
+        own = node[0] == "input" and node[1] in MOVING
+        moves.append(own or any(moves[i] for i in operands(node)))
+    return moves
+
+
+def _find_degrees(nodes: list[Node]) -> list[int]:
+    """0 of what holds within a step, 1 of what is affine in time and states, 2 of all else; the row of a table
+    counts as its place does."""
+    degrees: list[int] = []
+    for node in nodes:
+        read = [degrees[i] for i in operands(node)]
+        match node[0]:
+            case "input":
+                degree = {TIME: 1, STATES: 1, DELAYED: 2}.get(node[1], 0)
+            case "mul":
+                degree = sum(read)
+            case "muladd":
+                degree = max(read[0] + read[1], read[2])
+            case "add" | "sub" | "neg" | "twice" | "locate":
+                degree = max(read)
+            case "div" | "select" | "if_else_zero" if not read[node[0] == "div"]:
+                degree = max(read)
+            case _:
+                degree = 2 * any(read)
+        degrees.append(min(degree, 2))
+    return degrees
+
+
+TRUTHS = frozenset(["lt", "le", "eq", "ne", "and", "or", "not"])
+LOGIC = frozenset(["and", "or", "not"])
+
+
+def _collect(builder: Builder, numbers: list[int], watched: list[int]) -> dict[int, int]:
+    """The values whose levels decide, with the kind of each, without those that are watched anyway."""
+    found: dict[int, int] = {}
+    known = {_either_way(builder.nodes[i]) for i in watched}
+    moves = _moving(builder.nodes)
+    for number in numbers:
+        node = builder.nodes[number]
+        decisive = [_decisive(builder, node)] if any(moves[i] for i in operands(node)) else []
+        # A truth decides where something else than another truth reads it: of `a and b` neither does alone.
+        used = [] if node[0] in LOGIC else [i for i in operands(node) if builder.nodes[i][0] in TRUTHS and moves[i]]
+        # a < b ? a : c is a limit, at which nothing jumps.
+        limits = node[0] == "select" and not {*builder.nodes[node[1]][1:]}.isdisjoint(node[2:])
+        margins = [(_margin(builder, moves, i), KINK if limits else JUMP) for i in used]
+        for place, kind in [value for value in decisive if value] + margins:
+            key = _either_way(builder.nodes[place])
+            if key not in known:
+                known.add(key)
+                found[place] = kind
+    return found
+
+
+def _margin(builder: Builder, moves: list[bool], number: int) -> int:
+    """A value that is below zero where a truth holds, and only there: by how much it does."""
+    node, add = builder.nodes[number], builder.add
+    below, above = add(("const", -1.0)), add(("const", 1.0))
+    if node[0] in ("lt", "le"):
+        return add(("sub", node[1], node[2]))
+    if node[0] == "not":
+        return add(("neg", _margin(builder, moves, node[1])))
+    if node[0] in ("and", "or"):
+        still, moving = sorted(node[1:], key=lambda i: moves[i])
+        margin = _margin(builder, moves, moving)
+        if not moves[still]:
+            choices = (margin, above) if node[0] == "and" else (below, margin)
+            return add(("select", still, *choices))
+        return add(("fmax" if node[0] == "and" else "fmin", _margin(builder, moves, still), margin))
+    # Equal numbers, and numbers taken for truths, have no margin.
+    return add(("select", number, below, above))
+
+
+def _either_way(node: Node) -> Node:
+    """b - a decides what a - b does."""
+    return ("sub", *sorted(node[1:])) if node[0] == "sub" else node
+
+
+def _decisive(builder: Builder, node: Node) -> tuple[int, int] | None:
+    """The value whose level decides what a node gives, if there is one."""
+    add = builder.add
+    match node[0]:
+        case "fmin" | "fmax":
+            return add(("sub", node[1], node[2])), KINK
+        case "fabs" | "sign":
+            return node[1], KINK
+        case "copysign":
+            return node[2], JUMP
+        case "floor":
+            return node[1], STAIR
+        case "ceil":
+            return add(("neg", node[1])), STAIR
+        case "fmod":
+            return add(("div", node[1], node[2])), STAIR
+        case "remainder":
+            turns = add(("div", node[1], node[2]))
+            return add(("add", turns, add(("const", 0.5)))), STAIR
+        case "locate":
+            return add(node), TABLE
+        case "atan2":
+            # The angle jumps where y changes its sign behind x = 0.
+            behind = add(("lt", node[2], add(("const", 0.0))))
+            return add(("select", behind, node[1], add(("const", 1.0)))), JUMP
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------------------- rates
+
+
+class _Tangents:
+    """Rates of nodes while time, states and delayed signals move: forward differentiation.
+
+    A rate says nothing across a jump. Where one is possible, a pseudo-node `settled` is added to the rate, whose bounds
+    are zero as long as what decides stays what it is, and infinite elsewhere.
+    """
+
+    def __init__(self, builder: Builder) -> None:
+        self._builder = builder
+        self._rates: dict[int, int | None] = {}
+
+    def of(self, number: int) -> int:
+        """The rate of a node, as a node."""
+        for needed in _reach(self._builder.nodes, [number]):
+            if needed not in self._rates:
+                self._rates[needed] = self._rate(needed)
+        rate = self._rates[number]
+        return self._add("const", 0.0) if rate is None else rate
+
+    def _add(self, *node: object) -> int:
+        return self._builder.add(node)
+
+    def _settle(self, number: int, *deciding: int) -> int:
+        """A rate, known where some nodes do not change their values."""
+        for node in deciding:
+            number = self._add("add", number, self._add("settled", node))
+        return number
+
+    def _rate(self, number: int) -> int | None:
+        node = self._builder.nodes[number]
+        op = node[0]
+        if op == "input":
+            return self._add("input", -1 - node[1], node[2]) if node[1] in MOVING else None
+        read = operands(node)
+        rates = [self._rates[i] for i in read]
+        if all(rate is None for rate in rates):
+            return None
+        zero = self._add("const", 0.0)
+        if op in ("select", "if_else_zero"):
+            return self._choice(node, rates, zero)
+        if op in (
+            "lt",
+            "le",
+            "eq",
+            "ne",
+            "and",
+            "or",
+            "not",
+            "sign",
+            "floor",
+            "ceil",
+            "locate",
+            "gather",
+            "seek",
+            "row",
+        ):
+            return self._settle(zero, number)
+        if op in ("fmod", "remainder"):
+            # a - n b, as long as n is the same.
+            place = _decisive(self._builder, node)
+            turns = self._add("floor", place[0] if place else number)
+            whole = self._add("neg", turns) if rates[1] is not None else zero
+            slope = [rates[0] or zero, self._add("mul", whole, rates[1] or zero)]
+            return self._settle(self._add("add", *slope), turns)
+        if op == "copysign":
+            below = self._add("lt", node[2], zero)
+            same = self._add("mul", self._add("sign", node[1]), self._add("copysign", self._add("const", 1.0), node[2]))
+            return self._settle(self._add("mul", same, rates[0] or zero), below)
+        if op in ("fmin", "fmax"):
+            pair = (node[1], node[2]) if op == "fmin" else (node[2], node[1])
+            return self._add("select", self._add("le", *pair), *(rate if rate is not None else zero for rate in rates))
+        slopes = _SLOPES[op](self._add, number, *read)
+        terms = [self._add("mul", s, r) for s, r in zip(slopes, rates, strict=True) if r is not None and s is not None]
+        total = terms[0]
+        for term in terms[1:]:
+            total = self._add("add", total, term)
+        if op != "atan2":
+            return total
+        place = _decisive(self._builder, node)
+        return self._settle(total, self._add("lt", place[0] if place else number, zero))
+
+    def _choice(self, node: Node, rates: list[int | None], zero: int) -> int:
+        one = rates[1] if rates[1] is not None else zero
+        other = rates[2] if node[0] == "select" and rates[2] is not None else zero
+        slope = self._add("select", node[1], one, other)
+        return slope if rates[0] is None else self._settle(slope, node[1])
+
+
+Add = Callable[..., int]
+
+
+def _slopes() -> dict[str, Callable[..., tuple[int | None, ...]]]:
+    """Derivatives of every smooth operation by its operands; arguments are `add`, the node itself, the operands."""
+
+    def one(add: Add) -> int:
+        return add("const", 1.0)
+
+    def over(add: Add, value: int) -> int:
+        return add("inv", value)
+
+    def root(add: Add, value: int) -> int:
+        return add("inv", add("sqrt", value))
+
+    def power(add: Add, node: int, a: int, b: int) -> tuple[int, int]:
+        lower = add("pow", a, add("sub", b, one(add)))
+        return add("mul", b, lower), add("mul", node, add("log", a))
+
+    def angle(add: Add, node: int, y: int, x: int) -> tuple[int, int]:
+        square = over(add, add("add", add("sq", x), add("sq", y)))
+        return add("mul", x, square), add("neg", add("mul", y, square))
+
+    return {
+        "add": lambda add, node, a, b: (one(add), one(add)),
+        "sub": lambda add, node, a, b: (one(add), add("const", -1.0)),
+        "neg": lambda add, node, a: (add("const", -1.0),),
+        "twice": lambda add, node, a: (add("const", 2.0),),
+        "mul": lambda add, node, a, b: (b, a),
+        "div": lambda add, node, a, b: (over(add, b), add("neg", add("div", node, b))),
+        "inv": lambda add, node, a: (add("neg", add("sq", node)),),
+        "sq": lambda add, node, a: (add("twice", a),),
+        "muladd": lambda add, node, a, b, c: (b, a, one(add)),
+        "fabs": lambda add, node, a: (add("sign", a),),
+        "sqrt": lambda add, node, a: (add("mul", add("const", 0.5), over(add, node)),),
+        "exp": lambda add, node, a: (node,),
+        "log": lambda add, node, a: (over(add, a),),
+        "log1p": lambda add, node, a: (over(add, add("add", a, one(add))),),
+        "expm1": lambda add, node, a: (add("add", node, one(add)),),
+        "erf": lambda add, node, a: (
+            add("mul", add("const", 2.0 / math.sqrt(math.pi)), add("exp", add("neg", add("sq", a)))),
+        ),
+        "sin": lambda add, node, a: (add("cos", a),),
+        "cos": lambda add, node, a: (add("neg", add("sin", a)),),
+        "tan": lambda add, node, a: (add("add", one(add), add("sq", node)),),
+        "asin": lambda add, node, a: (root(add, add("sub", one(add), add("sq", a))),),
+        "acos": lambda add, node, a: (add("neg", root(add, add("sub", one(add), add("sq", a)))),),
+        "atan": lambda add, node, a: (over(add, add("add", one(add), add("sq", a))),),
+        "sinh": lambda add, node, a: (add("cosh", a),),
+        "cosh": lambda add, node, a: (add("sinh", a),),
+        "tanh": lambda add, node, a: (add("sub", one(add), add("sq", node)),),
+        "asinh": lambda add, node, a: (root(add, add("add", one(add), add("sq", a))),),
+        "acosh": lambda add, node, a: (root(add, add("sub", add("sq", a), one(add))),),
+        "atanh": lambda add, node, a: (over(add, add("sub", one(add), add("sq", a))),),
+        "pow": power,
+        "hypot": lambda add, node, a, b: (add("div", a, node), add("div", b, node)),
+        "atan2": angle,
+    }
+
+
+_SLOPES = _slopes()
+
+
+# --------------------------------------------------------------------------------------------------------------- bounds
+
+
+@dataclass(frozen=True)
+class _Ball:
+    """Bounds of a number by nodes: its middle and its radius, None where it is known exactly.
+
+    Attributes:
+        finite: whether both are certainly numbers. Those of others are 0 and infinity where they are not: what is no
+            number would be lost in the smaller or larger of two.
+    """
+
+    middle: int
+    radius: int | None = None
+    finite: bool = True
+
+
+@dataclass(frozen=True)
+class _Truth:
+    """Whether a condition may hold, and whether it may fail, as nodes."""
+
+    may_hold: int
+    may_fail: int
+
+
+@dataclass(frozen=True)
+class _Index:
+    """The first and the last row of a table that a place may be in."""
+
+    first: int
+    last: int
+
+
+Bounds = _Ball | _Truth | _Index
+
+
+def _enclose(source: Builder, outputs: list[int], sizes: tuple[int, ...]) -> tuple[Program, set[int]]:
+    """Bounds [middles, radii] of some nodes, as a program of the box; entries of the box that it reads."""
+    enclosure = _Enclosure(sizes)
+    found: dict[int, Bounds] = {}
+    for number in _reach(source.nodes, outputs):
+        found[number] = enclosure.bound(source.nodes[number], found)
+    balls = [enclosure.ball(found[number]) for number in outputs]
+    columns = [ball.middle for ball in balls], [enclosure.radius(ball) for ball in balls]
+    box = (sizes[TIME], 4 * enclosure.width, *sizes[DELAYED:])
+    return enclosure.builder.finish(ENCLOSURES, box, [[*columns[0], *columns[1]]]), enclosure.entries
+
+
+class _Enclosure:
+    """Bounds of each operation from those of its operands."""
+
+    def __init__(self, sizes: tuple[int, ...]) -> None:
+        self.builder = Builder()
+        self.width = sum(sizes[: MEMORY + 1])
+        self.entries: set[int] = set()
+        self._begins = [sum(sizes[:i]) for i in range(MEMORY + 1)]
+
+    def _add(self, *node: object) -> int:
+        return self.builder.add(node)
+
+    def _const(self, value: float) -> int:
+        return self._add("const", value)
+
+    def bound(self, node: Node, found: Mapping[int, Bounds]) -> Bounds:
+        """Bounds of a node."""
+        op = node[0]
+        if op == "const":
+            return _Ball(self._add(*node))
+        if op == "input":
+            return self._input(node)
+        own = [found[i] for i in operands(node)]
+        # What is exact stays the operation that it is.
+        exact = [b.middle for b in own if isinstance(b, _Ball) and b.radius is None]
+        if op not in ("settled", "locate", "gather", "seek", "row") and len(exact) == len(own):
+            return _Ball(self._add(op, *exact))
+        rule = RULES.get(op)
+        bounds: Bounds = self._unknown()
+        if rule is not None:
+            bounds = rule(self, node, *own)
+        elif op in _RISING:
+            bounds = self._between(*(self._add(op, self._into(op, end)) for end in self._ends(self.ball(own[0]))))
+        finite = op not in _UNLIMITED and all(not isinstance(b, _Ball) or b.finite for b in own)
+        return bounds if finite or not isinstance(bounds, _Ball) else self._settle_infinite(bounds)
+
+    def _settle_infinite(self, ball: _Ball) -> _Ball:
+        """Bounds that may not be numbers: then 0 and infinity."""
+        radius = self.radius(ball)
+        size = self._add("add", self._add("fabs", ball.middle), radius)
+        known = self._add("lt", size, self._const(math.inf))
+        middle = self._add("select", known, ball.middle, self._const(0.0))
+        return _Ball(middle, self._add("select", known, radius, self._const(math.inf)), finite=False)
+
+    def _into(self, op: str, end: int) -> int:
+        """The end of an interval, within what a function is defined for."""
+        least, most = _RISING[op]
+        end = self._add("fmax", end, self._const(least)) if least is not None else end
+        return self._add("fmin", end, self._const(most)) if most is not None else end
+
+    def _unknown(self) -> _Ball:
+        return _Ball(self._const(0.0), self._const(math.inf), finite=False)
+
+    def _input(self, node: Node) -> _Ball:
+        rate, number = node[1] < 0, node[1] if node[1] >= 0 else -1 - node[1]
+        if number > MEMORY:
+            return _Ball(self._add(*node))
+        place = self._begins[number] + node[2]
+        self.entries.add(place)
+        first = place + (2 * self.width if rate else 0)
+        return _Ball(self._add("input", STATES, first), self._add("input", STATES, first + self.width))
+
+    # Bounds of one kind as those of another.
+
+    def radius(self, ball: _Ball) -> int:
+        """The radius as a node."""
+        return self._const(0.0) if ball.radius is None else ball.radius
+
+    def ball(self, bounds: Bounds) -> _Ball:
+        """Bounds as a number's."""
+        if isinstance(bounds, _Ball):
+            return bounds
+        if isinstance(bounds, _Index):
+            return self._between(bounds.first, bounds.last)
+        return self._between(self._add("not", bounds.may_fail), bounds.may_hold)
+
+    def _truth(self, bounds: Bounds) -> _Truth:
+        """Bounds as a truth's: anything but zero is true."""
+        if isinstance(bounds, _Truth):
+            return bounds
+        low, high = self._ends(self.ball(bounds))
+        zero = self._const(0.0)
+        may_fail = self._add("and", self._add("le", low, zero), self._add("le", zero, high))
+        is_zero = self._add("and", self._add("eq", low, zero), self._add("eq", high, zero))
+        return _Truth(self._add("not", is_zero), may_fail)
+
+    def _ends(self, ball: _Ball) -> tuple[int, int]:
+        if ball.radius is None:
+            return ball.middle, ball.middle
+        return self._add("sub", ball.middle, ball.radius), self._add("add", ball.middle, ball.radius)
+
+    def _between(self, low: int, high: int) -> _Ball:
+        half = self._const(0.5)
+        middle = self._add("mul", half, self._add("add", low, high))
+        return _Ball(middle, self._add("mul", half, self._add("sub", high, low)))
+
+    def _sizes(self, ball: _Ball) -> tuple[int, int]:
+        """Least and largest magnitude."""
+        size = self._add("fabs", ball.middle)
+        if ball.radius is None:
+            return size, size
+        least = self._add("fmax", self._add("sub", size, ball.radius), self._const(0.0))
+        return least, self._add("add", size, ball.radius)
+
+    def _hull(self, a: _Ball, b: _Ball) -> _Ball:
+        (a_low, a_high), (b_low, b_high) = self._ends(a), self._ends(b)
+        return self._between(self._add("fmin", a_low, b_low), self._add("fmax", a_high, b_high))
+
+    def _pick(self, condition: int, a: _Ball, b: _Ball) -> _Ball:
+        """One ball or the other, by a condition that is known."""
+        middle = self._add("select", condition, a.middle, b.middle)
+        if a.radius is None and b.radius is None:
+            return _Ball(middle)
+        return _Ball(middle, self._add("select", condition, self.radius(a), self.radius(b)))
+
+    # Arithmetic.
+
+    def _sum(self, op: str, a: _Ball, b: _Ball) -> _Ball:
+        middle = self._add(op, a.middle, b.middle)
+        if a.radius is None or b.radius is None:
+            return _Ball(middle, b.radius if a.radius is None else a.radius)
+        return _Ball(middle, self._add("add", a.radius, b.radius))
+
+    def _product(self, a: _Ball, b: _Ball) -> _Ball:
+        middle = self._add("mul", a.middle, b.middle)
+        if a.radius is None and b.radius is None:
+            return _Ball(middle)
+        if a.radius is None:
+            a, b = b, a
+        # |a| r_b + r_a (|b| + r_b)
+        if b.radius is None:
+            return _Ball(middle, self._add("mul", a.radius, self._add("fabs", b.middle)))
+        across = self._add("mul", a.radius, self._sizes(b)[1])
+        return _Ball(middle, self._add("add", self._add("mul", self._add("fabs", a.middle), b.radius), across))
+
+    def _reciprocal(self, a: _Ball) -> _Ball:
+        if a.radius is None:
+            return _Ball(self._add("inv", a.middle))
+        size = self._add("fabs", a.middle)
+        near, far = (self._add("inv", self._add(op, size, a.radius)) for op in ("sub", "add"))
+        ball = self._between(far, near)
+        apart = self._add("lt", a.radius, size)
+        radius = self._add("select", apart, self.radius(ball), self._const(math.inf))
+        return _Ball(self._add("copysign", ball.middle, a.middle), radius)
+
+    def _square(self, a: _Ball) -> _Ball:
+        return self._between(*(self._add("sq", size) for size in self._sizes(a)))
+
+    def on_add(self, node: Node, a: Bounds, b: Bounds) -> _Ball:
+        return self._sum(node[0], self.ball(a), self.ball(b))
+
+    on_sub = on_add
+
+    def on_mul(self, node: Node, a: Bounds, b: Bounds) -> _Ball:
+        return self._square(self.ball(a)) if node[1] == node[2] else self._product(self.ball(a), self.ball(b))
+
+    def on_div(self, node: Node, a: Bounds, b: Bounds) -> _Ball:
+        top, bottom = self.ball(a), self.ball(b)
+        if bottom.radius is not None:
+            return self._product(top, self._reciprocal(bottom))
+        size = self._add("fabs", bottom.middle)
+        return _Ball(self._add("div", top.middle, bottom.middle), self._add("div", self.radius(top), size))
+
+    def on_muladd(self, node: Node, a: Bounds, b: Bounds, c: Bounds) -> _Ball:
+        return self._sum("add", self.on_mul(node, a, b), self.ball(c))
+
+    def on_neg(self, node: Node, a: Bounds) -> _Ball:
+        ball = self.ball(a)
+        return _Ball(self._add("neg", ball.middle), ball.radius)
+
+    def on_twice(self, node: Node, a: Bounds) -> _Ball:
+        ball = self.ball(a)
+        return self._sum("add", ball, ball)
+
+    def on_inv(self, node: Node, a: Bounds) -> _Ball:
+        return self._reciprocal(self.ball(a))
+
+    def on_sq(self, node: Node, a: Bounds) -> _Ball:
+        return self._square(self.ball(a))
+
+    def on_fabs(self, node: Node, a: Bounds) -> _Ball:
+        return self._between(*self._sizes(self.ball(a)))
+
+    def on_fmin(self, node: Node, a: Bounds, b: Bounds) -> _Ball:
+        ends = zip(self._ends(self.ball(a)), self._ends(self.ball(b)), strict=True)
+        return self._between(*(self._add(node[0], *pair) for pair in ends))
+
+    on_fmax = on_fmin
+
+    def on_hypot(self, node: Node, a: Bounds, b: Bounds) -> _Ball:
+        sizes = zip(self._sizes(self.ball(a)), self._sizes(self.ball(b)), strict=True)
+        return self._between(*(self._add("hypot", *pair) for pair in sizes))
+
+    def on_copysign(self, node: Node, a: Bounds, b: Bounds) -> _Ball:
+        size, (low, high) = self.on_fabs(node, a), self._ends(self.ball(b))
+        side = self._between(*(self._add("copysign", self._const(1.0), end) for end in (low, high)))
+        return self._product(size, side)
+
+    # Elementary functions that do not only rise.
+
+    def on_sin(self, node: Node, a: Bounds) -> _Ball:
+        """f(m + s) = f(m) cos s + f'(m) sin s, with cos s from 1 - r^2 / 2 to 1 and |sin s| at most r."""
+        ball = self.ball(a)
+        value, slope = self._add(node[0], ball.middle), self._add({"sin": "cos", "cos": "sin"}[node[0]], ball.middle)
+        radius = self.radius(ball)
+        quarter = self._add("mul", self._const(0.25), self._add("sq", radius))
+        sag = self._add("fmin", quarter, self._const(1.0))
+        sway = self._add("mul", self._add("fabs", slope), self._add("fmin", radius, self._const(1.0)))
+        middle = self._add("sub", value, self._add("mul", value, sag))
+        return _Ball(middle, self._add("add", self._add("mul", self._add("fabs", value), sag), sway))
+
+    on_cos = on_sin
+
+    def on_tan(self, node: Node, a: Bounds) -> _Ball:
+        ball = self.ball(a)
+        return self._product(self.on_sin(("sin",), ball), self._reciprocal(self.on_sin(("cos",), ball)))
+
+    def on_acos(self, node: Node, a: Bounds) -> _Ball:
+        low, high = (self._into("asin", end) for end in self._ends(self.ball(a)))
+        return self._between(self._add("acos", high), self._add("acos", low))
+
+    def on_cosh(self, node: Node, a: Bounds) -> _Ball:
+        return self._between(*(self._add("cosh", size) for size in self._sizes(self.ball(a))))
+
+    def on_pow(self, node: Node, a: Bounds, b: Bounds) -> _Ball:
+        base, exponent = self.ball(a), self.ball(b)
+        known = self.builder.nodes[exponent.middle] if exponent.radius is None else ("input",)
+        if known[0] != "const":
+            # exp(b log a): of positive numbers alone.
+            return self._exp(self._product(exponent, self._log(base)))
+        power, rises = abs(float(known[1])), self._const(abs(float(known[1])))
+        if power % 2 == 0:
+            ends = self._sizes(base)
+        elif power % 1 == 0:
+            ends = self._ends(base)
+        else:
+            ends = self._into("sqrt", self._ends(base)[0]), self._into("sqrt", self._ends(base)[1])
+        ball = self._between(*(self._add("pow", end, rises) for end in ends))
+        return ball if known[1] >= 0 else self._reciprocal(ball)
+
+    def _exp(self, ball: _Ball) -> _Ball:
+        return self._between(*(self._add("exp", end) for end in self._ends(ball)))
+
+    def _log(self, ball: _Ball) -> _Ball:
+        return self._between(*(self._add("log", self._into("log", end)) for end in self._ends(ball)))
+
+    def on_atan2(self, node: Node, a: Bounds, b: Bounds) -> _Ball:
+        """By its four corners, unless the box holds the origin or is cut by the half line on which the angle jumps."""
+        y, x = self._ends(self.ball(a)), self._ends(self.ball(b))
+        corners = [self._add("atan2", one, other) for one in y for other in x]
+        low = high = corners[0]
+        for corner in corners[1:]:
+            low, high = self._add("fmin", low, corner), self._add("fmax", high, corner)
+        zero = self._const(0.0)
+        cut = [self._add("le", x[0], zero), self._add("le", y[0], zero), self._add("le", zero, y[1])]
+        is_cut = self._add("and", self._add("and", cut[0], cut[1]), cut[2])
+        return self._pick(is_cut, _Ball(zero, self._const(math.pi)), self._between(low, high))
+
+    def on_fmod(self, node: Node, a: Bounds, b: Bounds) -> _Ball:
+        """a - n b where n is certain, else anything below |b|."""
+        top, bottom = self.ball(a), self.ball(b)
+        low, high = self._ends(self.on_div(node, top, bottom))
+        if node[0] == "remainder":
+            half = self._const(0.5)
+            low, high = (self._add("floor", self._add("add", end, half)) for end in (low, high))
+        else:
+            zero = self._const(0.0)
+            low, high = (
+                self._add("select", self._add("lt", end, zero), self._add("ceil", end), self._add("floor", end))
+                for end in (low, high)
+            )
+        rest = self._sum("sub", top, self._product(_Ball(low), bottom))
+        anything = _Ball(self._const(0.0), self._sizes(bottom)[1])
+        return self._pick(self._add("eq", low, high), rest, anything)
+
+    on_remainder = on_fmod
+
+    # Decisions.
+
+    def on_lt(self, node: Node, a: Bounds, b: Bounds) -> _Truth:
+        (a_low, a_high), (b_low, b_high) = self._ends(self.ball(a)), self._ends(self.ball(b))
+        return _Truth(self._add("lt", a_low, b_high), self._add("le", b_low, a_high))
+
+    def on_le(self, node: Node, a: Bounds, b: Bounds) -> _Truth:
+        (a_low, a_high), (b_low, b_high) = self._ends(self.ball(a)), self._ends(self.ball(b))
+        return _Truth(self._add("le", a_low, b_high), self._add("lt", b_low, a_high))
+
+    def on_eq(self, node: Node, a: Bounds, b: Bounds) -> _Truth:
+        (a_low, a_high), (b_low, b_high) = self._ends(self.ball(a)), self._ends(self.ball(b))
+        meet = self._add("and", self._add("le", a_low, b_high), self._add("le", b_low, a_high))
+        same = self._add("and", self._add("eq", a_low, b_high), self._add("eq", a_high, b_low))
+        return _Truth(meet, self._add("not", same))
+
+    def on_ne(self, node: Node, a: Bounds, b: Bounds) -> _Truth:
+        equal = self.on_eq(node, a, b)
+        return _Truth(equal.may_fail, equal.may_hold)
+
+    def on_and(self, node: Node, a: Bounds, b: Bounds) -> _Truth:
+        one, other = self._truth(a), self._truth(b)
+        return _Truth(self._add("and", one.may_hold, other.may_hold), self._add("or", one.may_fail, other.may_fail))
+
+    def on_or(self, node: Node, a: Bounds, b: Bounds) -> _Truth:
+        one, other = self._truth(a), self._truth(b)
+        return _Truth(self._add("or", one.may_hold, other.may_hold), self._add("and", one.may_fail, other.may_fail))
+
+    def on_not(self, node: Node, a: Bounds) -> _Truth:
+        truth = self._truth(a)
+        return _Truth(truth.may_fail, truth.may_hold)
+
+    def on_select(self, node: Node, condition: Bounds, a: Bounds, b: Bounds) -> _Ball:
+        truth, one, other = self._truth(condition), self.ball(a), self.ball(b)
+        both = self._hull(one, other)
+        # A number that is known exactly may be infinite: no limit.
+        if one.radius is None or other.radius is None:
+            both = self._settle_infinite(both)
+        either = self._pick(truth.may_hold, both, other)
+        return self._pick(truth.may_fail, either, one)
+
+    def on_if_else_zero(self, node: Node, condition: Bounds, a: Bounds) -> _Ball:
+        return self.on_select(node, condition, a, _Ball(self._const(0.0)))
+
+    def on_settled(self, node: Node, deciding: Bounds) -> _Ball:
+        """No rate while what decides is certain; any, where it is not."""
+        if isinstance(deciding, _Truth):
+            open_ = self._add("and", deciding.may_hold, deciding.may_fail)
+        else:
+            low, high = self._ends(self.ball(deciding))
+            open_ = self._add("not", self._add("eq", low, high))
+        return _Ball(self._const(0.0), self._add("select", open_, self._const(math.inf), self._const(0.0)))
+
+    # Tables.
+
+    def on_locate(self, node: Node, a: Bounds) -> _Index:
+        return _Index(*(self._add(node[0], node[1], end) for end in self._ends(self.ball(a))))
+
+    on_seek = on_locate
+
+    def on_gather(self, node: Node, index: Bounds) -> _Ball:
+        """The entry, both of two neighbours, or any of the table."""
+        assert isinstance(index, _Index)
+        values = tables.lookup(node[1]).values
+        first, last = (_Ball(self._add("gather", node[1], end)) for end in (index.first, index.last))
+        apart = self._add("sub", index.last, index.first)
+        some = self._hull(first, last)
+        all_ = self._between(self._const(min(values)), self._const(max(values)))
+        near = self._add("lt", apart, self._const(1.5))
+        return self._pick(near, some, all_)
+
+    def on_row(self, node: Node, index: Bounds) -> _Ball:
+        """The number of a row; which numbers the rows between have is not known here."""
+        assert isinstance(index, _Index)
+        first = self._add("row", node[1], index.first)
+        same = self._add("eq", index.first, index.last)
+        return self._pick(same, _Ball(first), self._unknown())
+
+
+_RISING: dict[str, tuple[float | None, float | None]] = {
+    **dict.fromkeys(
+        ("sign", "floor", "ceil", "exp", "log1p", "expm1", "erf", "atan", "sinh", "tanh", "asinh"), (None, None)
+    ),
+    "sqrt": (0.0, None),
+    "log": (0.0, None),
+    "acosh": (1.0, None),
+    "asin": (-1.0, 1.0),
+    "atanh": (-1.0, 1.0),
+}
+"""Operations that never fall, with the ends of what they are defined for."""
+_UNLIMITED = frozenset(
+    [
+        *("inv", "div", "tan", "pow", "exp", "expm1", "log", "log1p", "sinh", "cosh", "acosh", "atanh", "fmod"),
+        *("remainder", "row", "settled"),
+    ]
+)
+"""Operations whose bounds may be infinite."""
+
+
+RULES: dict[str, Callable[..., Bounds]] = {
+    name.removeprefix("on_"): rule for name, rule in vars(_Enclosure).items() if name.startswith("on_")
+}
+"""How each operation is bounded that is neither monotonic nor unknown."""

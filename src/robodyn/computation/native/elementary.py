@@ -1,0 +1,177 @@
+"""Elementary functions: how are exp, log, pow, sin and cos computed by arithmetic alone?
+
+A call into the C library saves and restores every register around it; in straight-line code with dozens of such calls
+that costs more than the functions themselves. Written as arithmetic they also overlap with what stands beside them.
+
+    exp x = 2^n e^r,                n = round(x / ln 2),   |r| <= ln 2 / 2
+    log x = e ln 2 + 2 artanh s,    x = 2^e m,  sqrt(1/2) <= m < sqrt(2),  s = (m - 1) / (m + 1)
+    pow(x, y) = exp(y log x),       where x cannot be negative or y is no whole number
+    sin x, cos x                    x = n pi/2 + r,        |r| <= pi / 4
+
+The errors are a few units in the last place (pow: y log x of them), for angles up to a million radians. A NaN stays a
+NaN; beyond the largest number there is 8e307 instead of infinity, and no exp is below 3e-261, so that no product with
+it is slow for being close to zero. This is done only where it is asked for: in functions whose results nothing compares
+exactly.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from robodyn.computation.native.program import Builder, Node, Program, live_nodes, with_operands
+
+LEAST, LARGEST = -600.0, 709.0
+TINY = 1e-80
+"""Least base of a power: its powers and its reciprocal are far from the ends of the numbers."""
+LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
+"""Parts of ln 2: a whole number below 2^20 times the first is exact."""
+HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
+"""Parts of pi / 2, each the rounded rest of those before it."""
+EXP_TERMS = tuple(1.0 / math.factorial(k) for k in range(13))
+SIN_TERMS = tuple((-1.0) ** k / math.factorial(2 * k + 1) for k in range(8))
+COS_TERMS = tuple((-1.0) ** k / math.factorial(2 * k) for k in range(9))
+ARTANH_TERMS = tuple(float(Fraction(2, 2 * k + 1)) for k in range(11))
+INLINED = ("exp", "log", "sin", "cos")
+NON_NEGATIVE = ("fabs", "sq", "sqrt", "exp")
+
+
+def inline_elementary(program: Program) -> Program:
+    """The program with arithmetic in place of elementary functions."""
+    builder = Arithmetic()
+    new: list[int] = []
+    for node in program.nodes:
+        new.append(builder.inline(program, node, new))
+    return builder.finish(program.name, program.in_sizes, [[new[i] for i in output] for output in program.outputs])
+
+
+def inline_some(program: Program, output: int, first: int) -> Program:
+    """The same for the entries of one output from `first` on; what those before them need too stays as it is."""
+    builder, exact, loose = Arithmetic(), dict[int, int](), dict[int, int]()
+    kept = live_nodes(program.nodes, [program.outputs[output][:first]])
+    needed = live_nodes(program.nodes, [program.outputs[output][first:]])
+    for number, node in enumerate(program.nodes):
+        exact[number] = builder.add(with_operands(node, exact))
+        if needed[number]:
+            loose[number] = exact[number] if kept[number] else builder.inline(program, node, loose)
+    outputs = [[exact[i] for i in entries] for entries in program.outputs]
+    outputs[output][first:] = [loose[i] for i in program.outputs[output][first:]]
+    return builder.finish(program.name, program.in_sizes, outputs)
+
+
+def _has_log(program: Program, node: Node) -> bool:
+    """Whether x^y is exp(y log x): x cannot be negative, or the result would not be a number if it were."""
+    base, exponent = program.nodes[node[1]], program.nodes[node[2]]
+    return base[0] in NON_NEGATIVE or (exponent[0] == "const" and not float(exponent[1]).is_integer())
+
+
+class Arithmetic(Builder):
+    """Elementary functions as nodes; equal parts of them are computed once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._powers: dict[int, dict[float, int]] = {}
+
+    half_pi: tuple[float, ...] = HALF_PI
+
+    def inline(self, program: Program, node: Node, new: Mapping[int, int] | Sequence[int]) -> int:
+        """A node of a program by arithmetic, from what its operands have become."""
+        op = node[0]
+        if op in INLINED:
+            number: int = getattr(self, op)(new[node[1]])
+            return number
+        if op == "pow" and _has_log(program, node):
+            return self.pow(new[node[1]], new[node[2]])
+        return self.add(with_operands(node, new))
+
+    def number(self, value: float) -> int:
+        return self.add(("const", value))
+
+    def muladd(self, a: int, b: int, c: int) -> int:
+        """a b + c, rounded once."""
+        return self.add(("muladd", a, b, c))
+
+    def polynomial(self, x: int, terms: Sequence[float]) -> int:
+        """sum_k terms_k x^k, in pairs: as short a chain as possible."""
+        level = [self.number(term) for term in terms]
+        while len(level) > 1:
+            pairs = [level[k : k + 2] for k in range(0, len(level), 2)]
+            level = [self.muladd(pair[1], x, pair[0]) if len(pair) == 2 else pair[0] for pair in pairs]
+            x = self.add(("sq", x))
+        return level[0]
+
+    def round(self, x: int) -> int:
+        return self.add(("floor", self.add(("add", x, self.number(0.5)))))
+
+    def reduce(self, x: int, n: int, parts: Sequence[float]) -> int:
+        """x - n (sum of parts), the large part first."""
+        minus = self.add(("neg", n))
+        for part in parts:
+            x = self.muladd(minus, self.number(part), x)
+        return x
+
+    def exp(self, x: int) -> int:
+        least, largest = self.number(LEAST), self.number(LARGEST)
+        x = self.add(("select", self.add(("lt", x, least)), least, x))
+        x = self.add(("select", self.add(("lt", largest, x)), largest, x))
+        # Argument reduction (Cody and Waite 1980): x = n ln 2 + r, |r| <= ln 2 / 2; exp x = 2^n exp r.
+        n = self.round(self.add(("mul", x, self.number(1.0 / math.log(2.0)))))
+        r = self.reduce(x, n, (LN2_HIGH, LN2_LOW))
+        return self.add(("mul", self.polynomial(r, EXP_TERMS), self.add(("power_of_two", n))))
+
+    def log(self, x: int) -> int:
+        exponent, m = self.add(("exponent", x)), self.add(("mantissa", x))
+        one = self.number(1.0)
+        # x = 2^e m; log m = 2 artanh((m - 1) / (m + 1)), whose series converges fast.
+        s = self.add(("div", self.add(("sub", m, one)), self.add(("add", m, one))))
+        series = self.polynomial(self.add(("sq", s)), ARTANH_TERMS)
+        low = self.muladd(exponent, self.number(LN2_LOW), self.add(("mul", s, series)))
+        value = self.muladd(exponent, self.number(LN2_HIGH), low)
+        return self.add(("select", self.add(("eq", x, x)), value, x))
+
+    def pow(self, x: int, y: int) -> int:
+        # A base of zero or below takes a harmless way, and is not a number in the end where it is negative.
+        tiny = self.number(TINY)
+        least = self.add(("select", self.add(("lt", x, tiny)), tiny, x))
+        value = self._power(least, y)
+        negative = self.add(("lt", x, self.number(0.0)))
+        return self.add(("select", negative, self.number(math.nan), value))
+
+    def _power(self, x: int, y: int) -> int:
+        """x^y for x > 0; where x^(y + 1) is there already, as beside a derivative, by x^(y + 1) / x."""
+        exponent = self.nodes[y]
+        known = self._powers.setdefault(x, {})
+        above = known.get(exponent[1] + 1.0) if exponent[0] == "const" else None
+        if above is not None:
+            return self.add(("div", above, x))
+        value = self.exp(self.add(("mul", y, self.log(x))))
+        if exponent[0] == "const":
+            known[exponent[1]] = value
+        return value
+
+    def _quadrant(self, x: int) -> tuple[int, int, int]:
+        """n modulo 4, and sin r and cos r."""
+        # x = n pi / 2 + r in three parts of pi / 2; the quadrant n mod 4 chooses sine or cosine and the sign.
+        n = self.round(self.add(("mul", x, self.number(2.0 / math.pi))))
+        r = self.reduce(x, n, self.half_pi)
+        quarter = self.add(("floor", self.add(("mul", n, self.number(0.25)))))
+        place = self.muladd(quarter, self.number(-4.0), n)
+        square = self.add(("sq", r))
+        sine = self.add(("mul", r, self.polynomial(square, SIN_TERMS)))
+        return place, sine, self.polynomial(square, COS_TERMS)
+
+    def _is_odd(self, place: int) -> int:
+        first = self.add(("eq", place, self.number(1.0)))
+        return self.add(("or", first, self.add(("eq", place, self.number(3.0)))))
+
+    def sin(self, x: int) -> int:
+        place, sine, cosine = self._quadrant(x)
+        value = self.add(("select", self._is_odd(place), cosine, sine))
+        below = self.add(("lt", self.number(1.5), place))
+        return self.add(("select", below, self.add(("neg", value)), value))
+
+    def cos(self, x: int) -> int:
+        place, sine, cosine = self._quadrant(x)
+        value = self.add(("select", self._is_odd(place), sine, cosine))
+        first = self.add(("eq", place, self.number(1.0)))
+        below = self.add(("or", first, self.add(("eq", place, self.number(2.0)))))
+        return self.add(("select", below, self.add(("neg", value)), value))

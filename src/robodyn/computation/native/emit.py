@@ -1,0 +1,160 @@
+"""LLVM code generation: what is the LLVM text of a program?
+
+Every program becomes `void f(double* in0, ..., double* out0, ...)`. Outputs are written after everything
+has been read, so an output may be one of the inputs. There are no fast-math flags: results follow
+IEEE 754 and the C library. Text is written directly, which is many times faster than building it object
+by object.
+"""
+
+import functools
+from collections.abc import Collection, Iterable, Mapping
+
+from robodyn.base.symbolic import tables
+from robodyn.computation.native.arrays import emit_array_entry, emit_known
+from robodyn.computation.native.bundles import BundleWriter
+from robodyn.computation.native.common_rows import CommonWriter, emit_dispatch, find_common
+from robodyn.computation.native.instructions import CALLS, Writer, declare, literal
+from robodyn.computation.native.lanes import LaneWriter, declare_vectors
+from robodyn.computation.native.layout import order_operations
+from robodyn.computation.native.pieces import Text, alike_input, emit_function, emit_together, entries_of, pointers_of
+from robodyn.computation.native.program import Program
+from robodyn.computation.native.rows import SEEK
+from robodyn.computation.native.sweeps import emit_sweep
+
+CHUNK_SIZE = 6000
+# Compiling takes half as long in pieces of this size, at the same speed; a program of one chunk is faster uncut.
+PIECE_SIZE = 500
+# Very long ones in a quarter less time in pieces of half that size, which run 5 % slower.
+VERY_LONG, SMALL_PIECE = 80_000, 250
+
+# Index of the last knot at or below x, by halving: it is one of the `length` knots from `first` on.
+_SEARCH = """
+define internal i64 @locate(ptr %knots, i64 %n, double %x) noinline nounwind memory(argmem: read) {
+entry:
+  br label %test
+test:
+  %first = phi i64 [0, %entry], [%next, %step]
+  %length = phi i64 [%n, %entry], [%rest, %step]
+  %more = icmp ugt i64 %length, 1
+  br i1 %more, label %step, label %done
+step:
+  %half = lshr i64 %length, 1
+  %middle = add i64 %first, %half
+  %place = getelementptr double, ptr %knots, i64 %middle
+  %knot = load double, ptr %place
+  %below = fcmp ole double %knot, %x
+  %next = select i1 %below, i64 %middle, i64 %first
+  %rest = sub i64 %length, %half
+  br label %test
+done:
+  ret i64 %first
+}
+"""
+
+
+def emit_module(
+    programs: Iterable[Program],
+    chunk_size: int = CHUNK_SIZE,
+    swept: Collection[int] = (),
+    row_input: int = 0,
+    rare: Collection[int] = (),
+    longest: int = 1,
+) -> Text:
+    """LLVM text of programs; program 3 becomes function `k3`, and `k3.arrays` that is called from Python.
+
+    Args:
+        swept: numbers of programs whose last input is a seed: called for each unit vector, they give a matrix.
+        row_input: number of the input behind which the run's table stands, if there is one.
+        rare: numbers of programs that are seldom called.
+        longest: most operations that one instruction computes: see `robodyn.computation.native.bundles`.
+    """
+    numbered = dict(enumerate(programs))
+    symbols = {k: f"k{k}.column" if k in swept else f"k{k}" for k in numbered}
+    make_writer = functools.partial(BundleWriter, longest) if longest > 1 else Writer
+    # Short programs are one function; long ones are cut, since register allocation takes quadratic time.
+    long = {k: program for k, program in numbered.items() if program.n_operations > chunk_size}
+    bodies = [
+        _emit_whole(symbols[k], program, make_writer(program, {}, row_input))
+        for k, program in numbered.items()
+        if k not in long
+    ]
+    shared = emit_together(long, symbols, (_piece_size(long, chunk_size), row_input), rare) if long else Text("", "")
+    bodies += [_emit_entries(k, program, k in swept, row_input) for k, program in numbered.items()]
+    head = _emit_head(numbered.values()) + "".join(map(declare_vectors, range(2, longest + 1)))
+    rarely = head + shared.rarely if shared.rarely else ""
+    return Text("\n".join([emit_known(), head, shared.often, *bodies]), rarely)
+
+
+def emit_lanes(programs: Mapping[int, Program], lanes: int, row_input: int, chunk_size: int = CHUNK_SIZE) -> Text:
+    """LLVM text of programs that compute several robots at once; program 3 becomes function `k3`: see
+    `robodyn.computation.native.lanes`.
+
+    Args:
+        row_input: number of the input that holds the parameters.
+    """
+    make_writer, symbols = functools.partial(LaneWriter, lanes), {k: f"k{k}" for k in programs}
+    long = {k: program for k, program in programs.items() if program.n_operations > chunk_size}
+    short = {k: program for k, program in programs.items() if k not in long}
+    bodies = [_emit_short(symbols[k], one, lanes, row_input) for k, one in short.items()]
+    settings = _piece_size(long, chunk_size), row_input
+    shared = emit_together(long, symbols, settings, (), make_writer).often if long else ""
+    return Text("\n".join([_emit_head(programs.values()), declare_vectors(lanes), shared, *bodies]), "")
+
+
+def _emit_short(symbol: str, program: Program, lanes: int, row_input: int) -> str:
+    """A function of lanes in one piece; one that reads rows, also for lanes at the same place."""
+    inputs, common = find_common(program, row_input)
+    apart = LaneWriter(lanes, program, {}, row_input)
+    if not inputs:
+        return _emit_whole(symbol, program, apart)
+    together = CommonWriter(lanes, program, row_input, common)
+    bodies = [_emit_whole(f"{symbol}.together", program, together), _emit_whole(f"{symbol}.apart", program, apart)]
+    return "".join([*bodies, emit_dispatch(symbol, program, lanes, inputs)])
+
+
+def _piece_size(long: Mapping[int, Program], chunk_size: int) -> int:
+    in_all = sum(program.n_operations for program in long.values())
+    return min(chunk_size, PIECE_SIZE if in_all < VERY_LONG else SMALL_PIECE)
+
+
+def _emit_head(programs: Collection[Program]) -> str:
+    """Tables, and functions that operations call."""
+    nodes = [node for program in programs for node in program.nodes]
+    used = {node[0] for node in nodes}
+    looks_up = tables.LOCATE in used or tables.GATHER in used
+    used_tables = {node[1] for node in nodes if node[0] in (tables.LOCATE, tables.GATHER)} if looks_up else set()
+    parts = [_emit_table(number) for number in sorted(used_tables)]
+    parts += [declare(name) for name in sorted(used & CALLS.keys())]
+    parts += [_SEARCH] if used_tables else []
+    parts += [SEEK] if tables.SEEK in used else []
+    return "\n".join([*parts, ""])
+
+
+def reads_rows(program: Program) -> bool:
+    """Whether a program reads the table that is given with a run."""
+    return any(node[0] == tables.SEEK for node in program.nodes)
+
+
+def _emit_table(number: int) -> str:
+    values = tables.lookup(number).values
+    entries = ", ".join("double " + literal(value) for value in values)
+    return f"@t{number} = private unnamed_addr constant [{len(values)} x double] [{entries}]"
+
+
+def _emit_entries(k: int, program: Program, swept: bool, row_input: int) -> str:
+    """The ways in which a program is called from outside."""
+    symbol, in_sizes, out_sizes, body = f"k{k}", program.in_sizes, program.out_sizes, ""
+    if swept:
+        # The last input is the seed: the loop writes one column of the matrix a call.
+        *inner, n_columns = in_sizes
+        (n_rows,) = out_sizes
+        body = emit_sweep(symbol, f"{symbol}.column", len(inner), n_rows, n_columns)
+        in_sizes, out_sizes = tuple(inner), (n_rows * n_columns,)
+    longer = row_input if reads_rows(program) else None
+    return body + emit_array_entry(symbol, in_sizes, out_sizes, longer)
+
+
+def _emit_whole(symbol: str, program: Program, writer: Writer) -> str:
+    writer.compute(order_operations(program.nodes))
+    writer.store_outputs(entries_of(program.outputs), alike_input(program))
+    return emit_function(symbol, pointers_of(program), writer.lines)

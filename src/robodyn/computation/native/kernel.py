@@ -1,0 +1,223 @@
+"""Kernels: how is a traced function called at machine speed?"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robodyn.computation.native import cache_entry
+from robodyn.computation.native.arrays import KNOWN, introduce, is_readable
+from robodyn.computation.native.cache_entry import Code
+from robodyn.computation.native.machine import Machine, compile_objects
+from robodyn.computation.native.pieces import Text
+from robodyn.computation.native.rows import check_rows
+
+_empty = np.empty
+_loops: list[Machine] = []
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernel:
+    """A function in machine code, void f(double* in0, ..., double* out0, ...).
+
+    Inputs and outputs are flat: the nonzeros of the traced function, column by column. An output may be
+    one of the inputs. Calls may run in several threads at once.
+
+    Attributes:
+        longer: number of the input that has a run's table behind it: an array as `KernelModule.prepare` gives.
+    """
+
+    name: str
+    address: int
+    in_sizes: tuple[int, ...]
+    out_sizes: tuple[int, ...]
+    in_names: tuple[str, ...]
+    _machine: Machine = field(repr=False)
+    _run: Callable[[int, int], int] | None = field(repr=False)
+    longer: int | None = None
+
+    def __call__(self, *arrays: Any) -> Any:
+        """New flat arrays, one per output (the array itself if there is one output)."""
+        run, sizes = self._run, self.out_sizes
+        results = (_empty(sizes[0]),) if len(sizes) == 1 else tuple([_empty(size) for size in sizes])
+        # Machine code looks at the arrays itself; what it refuses is made plain first.
+        if run is None or run(id(arrays), id(results)):
+            plain = self._make_plain(arrays)
+            if run is not None:
+                run(id(plain), id(results))
+            else:
+                pointers = [array.ctypes.data for array in (*plain, *results)]
+                ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(pointers))(self.address)(*pointers)
+        return results[0] if len(sizes) == 1 else results
+
+    def _make_plain(self, arrays: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
+        """Inputs of any kind as plain vectors; an error names the one that does not fit."""
+        n, names = len(self.in_sizes), ", ".join(self.in_names)
+        if len(arrays) != n:
+            raise ValueError(f"{self.name} takes {n} inputs ({names}), not {len(arrays)}")
+        plain = tuple([np.array(array, dtype=np.float64).ravel(order="F") for array in arrays])
+        for k, (size, array) in enumerate(zip(self.in_sizes, plain, strict=True)):
+            if array.size < size or (array.size > size and k != self.longer):
+                raise ValueError(f"{self.name}: input {self.in_names[k]} has {size} entries, not {array.size}")
+        return plain
+
+    def call_rows(self, *tables: np.ndarray) -> tuple[np.ndarray, ...]:
+        """One call a row of the tables, (n, size) each; a table an output. Machine code writes straight into them."""
+        if self.longer is not None:
+            raise ValueError(f"{self.name} has a run's table behind an input: call it row by row")
+        given = [np.ascontiguousarray(table, np.float64) for table in tables]
+        if tuple(table.shape[1:] for table in given) != tuple((size,) for size in self.in_sizes):
+            raise ValueError(f"{self.name} takes rows of {self.in_sizes} entries, not {[t.shape[1:] for t in given]}")
+        found = [np.empty((len(given[0]), size)) for size in self.out_sizes]
+        both = [*given, *found]
+        _row_loop(len(both))(self.address, len(given[0]), *(n for t in both for n in (t.ctypes.data, t.strides[0])))
+        return tuple(found)
+
+
+@functools.cache
+def _row_loop(count: int) -> Callable[..., None]:
+    """A loop that calls a kernel for every row of tables without coming back to Python between two rows:
+
+    void (f, n_rows, table 0, bytes from row to row of it, table 1, ...) for kernels of so many arguments
+    """
+    tables = range(count)
+    given = ", ".join(f"ptr %a{k}, i64 %s{k}" for k in tables)
+    lines = [
+        f"define void @rows(ptr %f, i64 %n, {given}) {{",
+        "entry:",
+        "  br label %head",
+        "head:",
+        "  %i = phi i64 [ 0, %entry ], [ %next, %body ]",
+        *(f"  %p{k} = phi ptr [ %a{k}, %entry ], [ %q{k}, %body ]" for k in tables),
+        "  %more = icmp ult i64 %i, %n",
+        "  br i1 %more, label %body, label %done",
+        "body:",
+        f"  call void %f({', '.join(f'ptr %p{k}' for k in tables)})",
+        *(f"  %q{k} = getelementptr i8, ptr %p{k}, i64 %s{k}" for k in tables),
+        "  %next = add i64 %i, 1",
+        "  br label %head",
+        "done:",
+        "  ret void",
+        "}",
+    ]
+    _loops.append(Machine(compile_objects(Text("\n".join(lines), "")), ["rows"]))
+    arguments = [ctypes.c_void_p, ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * count]
+    return ctypes.CFUNCTYPE(None, *arguments)(_loops[-1].address_of("rows"))
+
+
+class Origin(NamedTuple):
+    """Where kernels come from: the key of their code in the cache, the names of the inputs of each, and the number of
+    the input behind which the run's table stands."""
+
+    key: str
+    labels: Mapping[str, tuple[str, ...]]
+    row_input: int
+
+
+@dataclass(frozen=True)
+class KernelModule:
+    """Kernels compiled together, which share one prelude.
+
+    Attributes:
+        n_parameters: entries of the parameter input that are the user's.
+        n_prelude: entries behind them that depend on parameters alone, filled in by `prepare`.
+        deciding: entries of the parameter input, prelude included, that drives depend on.
+        kinds, n_conditions, omitted, work, entries: of `robodyn.computation.native.conditions.Conditions`.
+        width: of the rows of the table that is given with each run, 0 without one; data: its numbers, see
+            `robodyn.computation.native.rows`. The same code serves any data of this width.
+        origin: where it can be had again: as such it is pickled.
+    """
+
+    kernels: Mapping[str, Kernel]
+    n_parameters: int = 0
+    n_prelude: int = 0
+    _prelude: Kernel | None = field(default=None, repr=False)
+    width: int = 0
+    data: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
+    deciding: tuple[int, ...] = ()
+    kinds: tuple[int, ...] = ()
+    n_conditions: int = 0
+    omitted: int = 0
+    work: int = 0
+    entries: tuple[int, ...] = ()
+    origin: Origin | None = field(default=None, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.origin is None or not self.origin.key:
+            raise TypeError("machine code that is not in the cache cannot be pickled")
+        return load_module, (self.origin, self.data)
+
+    @property
+    def prelude_address(self) -> int:
+        """Of void f(double* parameters, double* prelude), 0 where nothing depends on parameters alone."""
+        return self._prelude.address if self._prelude else 0
+
+    def prepare(self, parameters: Any) -> np.ndarray:
+        """The array to pass as the parameter input: [parameters, prelude(parameters), data]."""
+        flat = np.array(parameters, dtype=np.float64).ravel(order="F")
+        if flat.size != self.n_parameters:
+            raise ValueError(f"there are {self.n_parameters} parameters, not {flat.size}")
+        check_rows(self.data, self.width)
+        parts = [flat] if self._prelude is None else [flat, self._prelude(flat)]
+        return np.concatenate([*parts, self.data]) if self.width else np.concatenate(parts)
+
+    def prepare_rows(self, parameters: np.ndarray) -> np.ndarray:
+        """The same of many runs, (n, n_parameters), without the data, which all share."""
+        return parameters if self._prelude is None else np.hstack([parameters, *self._prelude.call_rows(parameters)])
+
+
+@dataclass(frozen=True)
+class LaneModule:
+    """Machine addresses of functions of several lanes, valid as long as this object lives."""
+
+    addresses: Mapping[str, int]
+    lanes: int
+    _machine: Machine = field(repr=False)
+
+
+def load_module(origin: Origin, data: np.ndarray) -> KernelModule:
+    """Kernels from the cache.
+
+    Raises:
+        LookupError: where they are no longer there.
+    """
+    code = cache_entry.load(origin.key)
+    if code is None:
+        raise LookupError(f"there is no code under {origin.key}")
+    return link(code, origin, data)
+
+
+def link(code: Code, origin: Origin, data: np.ndarray) -> KernelModule:
+    """Kernels by name, ready to be called; the one without a name is the prelude."""
+    entries = [f"k{k}{kind}" for k in range(len(code.sizes)) for kind in ("", ".arrays")]
+    machine = Machine(code.machine, [KNOWN, *entries])
+    signature = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    # The table of known objects belongs to this process: it is filled in after loading.
+    if is_readable():
+        introduce(machine.address_of(KNOWN))
+    kernels = {}
+    for k, (name, sizes) in enumerate(zip(origin.labels, code.sizes, strict=True)):
+        run = signature(machine.address_of(f"k{k}.arrays")) if is_readable() else None
+        names = origin.labels[name][: len(sizes[0])]
+        longer = origin.row_input if code.reads_rows[k] else None
+        kernels[name] = Kernel(name, machine.address_of(f"k{k}"), *sizes, names, machine, run, longer)
+    sizes_of_p = (code.n_parameters, code.n_prelude)
+    return KernelModule(
+        kernels,
+        *sizes_of_p,
+        kernels.pop("", None),
+        code.width,
+        data,
+        code.deciding,
+        kinds=code.kinds,
+        n_conditions=code.n_conditions,
+        omitted=code.omitted,
+        work=code.work,
+        entries=code.entries,
+        origin=origin,
+    )

@@ -1,0 +1,167 @@
+"""Intermediate representation: what does a traced function compute, free of the library that traced it?
+
+A `Program` is a list of nodes in static single assignment: every node is computed once, from nodes before
+it. It is a plain value that every back-end (machine code, C, spreadsheets) starts from.
+
+    ("const", value)                     a number
+    ("input", i, k)                      entry k of input i
+    ("locate", table, x)                 max(0, number of knots of the table at or below x  - 1)
+    ("gather", table, index)             entry of a table; index is a "locate" node
+    ("seek", width, x)                   row at x of the table given with a run: `robodyn.computation.native.rows`
+    ("row", column, index)               a number of that row; index is a "seek" node
+    ("select", condition, a, b)          a where the condition is not 0, else b
+    ("muladd", a, b, c)                  a b + c, rounded once where the processor can
+    ("power_of_two", n)                  2^n for a whole number n of at most 1023 in size
+    ("exponent", x), ("mantissa", x)     whole number e and sqrt(1/2) <= m < sqrt(2) with x = 2^e m, for x > 0
+    (operation, a) or (operation, a, b)  all others, named in `OPERATIONS`
+
+x, index, condition, a, b and c are numbers of nodes; table is a number of `robodyn.base.symbolic.tables`.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import compress
+from typing import Any
+
+from robodyn.base.records import dataclass
+
+Node = tuple[Any, ...]
+
+UNARY = (
+    *("neg", "inv", "sq", "twice", "fabs", "sign", "floor", "ceil", "not"),
+    *("sqrt", "exp", "log", "log1p", "expm1", "erf"),
+    *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+)
+BINARY = (
+    *("add", "sub", "mul", "div", "pow", "fmod", "remainder", "copysign", "fmin", "fmax", "hypot", "atan2"),
+    *("lt", "le", "eq", "ne", "and", "or", "if_else_zero"),
+)
+
+OPERATIONS = frozenset([*UNARY, *BINARY, "select", "muladd", "locate", "gather", "seek", "row"])
+"""Everything a back-end may meet; machine code has three more, on the bits of numbers, for `elementary`."""
+RUN_TIME = frozenset(["seek", "row"])
+"""What reads numbers that are given with a run: native code only."""
+
+# Operations whose first argument is not a node: the number of a table, a width or column, or what is not supported.
+_LABELLED = frozenset(["locate", "gather", "seek", "row", "unsupported"])
+_LEAVES = frozenset(["const", "input"])
+_OTHERS = _LABELLED | _LEAVES
+"""What does not read all that stands behind its operation; everything else, most nodes by far, does."""
+COMMUTATIVE = frozenset(["add", "mul", "eq", "ne", "and", "or", "hypot"])
+
+
+@dataclass(frozen=True)
+class Program:
+    """A straight-line computation.
+
+    Attributes:
+        in_sizes: number of entries of every input.
+        nodes: in an order in which they can be computed.
+        outputs: for every output, the node of each of its entries.
+    """
+
+    name: str
+    in_sizes: tuple[int, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[tuple[int, ...], ...]
+
+    @property
+    def out_sizes(self) -> tuple[int, ...]:
+        """Number of entries of every output."""
+        return tuple(len(output) for output in self.outputs)
+
+    @property
+    def n_operations(self) -> int:
+        """Number of nodes that compute something."""
+        return sum(node[0] != "const" and node[0] != "input" for node in self.nodes)
+
+
+def operands(node: Node) -> Sequence[int]:
+    """Numbers of the nodes that a node reads."""
+    op = node[0]
+    if op not in _OTHERS:
+        return node[1:]
+    return () if op in _LEAVES else node[2:]
+
+
+def with_operands(node: Node, renumbered: Any) -> Node:
+    """The same node reading other nodes: operand i becomes renumbered[i]."""
+    op = node[0]
+    if op not in _OTHERS:
+        # Written out: every pass calls this for every node.
+        if len(node) == 3:
+            return (op, renumbered[node[1]], renumbered[node[2]])
+        if len(node) == 2:
+            return (op, renumbered[node[1]])
+        return (op, *[renumbered[i] for i in node[1:]])
+    return node if op in _LEAVES else (op, node[1], *[renumbered[i] for i in node[2:]])
+
+
+class Builder:
+    """Nodes under construction, numbered by value: adding an equal node again gives the same number."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self._numbers: dict[Node, int] = {}
+
+    def add(self, node: Node) -> int:
+        """Number of a node."""
+        op = node[0]
+        key = node
+        if op == "const":
+            # Equal numbers may differ in the sign of zero, and a NaN equals nothing: compare what is written.
+            key = (op, float(node[1]).hex())
+        elif op in COMMUTATIVE:
+            if node[1] > node[2]:
+                node = key = (op, node[2], node[1])
+            if op == "add":
+                node = key = self._joined_branches(node)
+        # Value numbering: common sub-expressions are one node.
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.nodes)
+            self.nodes.append(node)
+        return number
+
+    def _joined_branches(self, node: Node) -> Node:
+        """(c ? a : 0) + (!c ? b : 0) is how CasADi writes the choice c ? a : b."""
+        nodes = self.nodes
+        first, second = nodes[node[1]], nodes[node[2]]
+        if first[0] == "if_else_zero" and second[0] == "if_else_zero":
+            if nodes[second[1]] == ("not", first[1]):
+                return ("select", first[1], first[2], second[2])
+            if nodes[first[1]] == ("not", second[1]):
+                return ("select", second[1], second[2], first[2])
+        return node
+
+    def finish(self, name: str, in_sizes: Iterable[int], outputs: Iterable[Iterable[int]]) -> Program:
+        """The program of the nodes that the outputs need."""
+        return restrict(Program(name, (), tuple(self.nodes), ()), name, in_sizes, outputs)
+
+
+def restrict(program: Program, name: str, in_sizes: Iterable[int], outputs: Iterable[Iterable[int]]) -> Program:
+    """The program of the nodes that some outputs need."""
+    kept = [tuple(output) for output in outputs]
+    # Dead code is left out: only what outputs reach backwards stays.
+    live = live_nodes(program.nodes, kept)
+    if all(live):
+        return Program(name, tuple(in_sizes), program.nodes, tuple(kept))
+    renumbered = [-1] * len(live)
+    nodes: list[Node] = []
+    for number in compress(range(len(live)), live):
+        renumbered[number] = len(nodes)
+        nodes.append(with_operands(program.nodes[number], renumbered))
+    return Program(name, tuple(in_sizes), tuple(nodes), tuple(tuple(renumbered[i] for i in output) for output in kept))
+
+
+def live_nodes(nodes: Sequence[Node], outputs: Iterable[Iterable[int]]) -> bytearray:
+    """1 for each node that some outputs need, else 0."""
+    live = bytearray(len(nodes))
+    for output in outputs:
+        for number in output:
+            live[number] = 1
+    for number in range(len(nodes) - 1, -1, -1):
+        if live[number]:
+            node = nodes[number]
+            for operand in node[1:] if node[0] not in _OTHERS else operands(node):
+                live[operand] = 1
+    return live

@@ -1,0 +1,28 @@
+"""Perturbation method: a nominal motion by inverse dynamics, and linear equations of what differs from it."""
+
+from robodyn.computation.perturbation.comparison import (
+    Comparison,
+    Convergence,
+    Difference,
+    compare_runs,
+    compare_ways,
+    find_convergence,
+)
+from robodyn.computation.perturbation.nominal import Nominal, compute_nominal
+from robodyn.computation.perturbation.perturbed import Perturbed, simulate_perturbed
+from robodyn.computation.perturbation.storage import load_nominal, save_nominal
+
+__all__ = [
+    "Comparison",
+    "Convergence",
+    "Difference",
+    "Nominal",
+    "Perturbed",
+    "compare_runs",
+    "compare_ways",
+    "compute_nominal",
+    "find_convergence",
+    "load_nominal",
+    "save_nominal",
+    "simulate_perturbed",
+]

@@ -1,0 +1,127 @@
+"""Comparison with the non-linear simulation: how far is the perturbed motion off, and how does that converge?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from robodyn.base.errors import Flaw, ModelError, nearest
+from robodyn.computation.perturbation.perturbed import Perturbed
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Recording, Scenario, Solver
+
+BOUNDS = (2e-6, 10e-6)
+"""Differences [m] that the published comparison of the two ways counts."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Of one signal between two runs, over the instants of the first.
+
+    Attributes:
+        largest, at, rms: in the signal's unit, and when [s].
+        shares: part of the time that the difference is below each of the bounds.
+    """
+
+    signal: str
+    unit: str
+    largest: float
+    at: float
+    rms: float
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A scenario simulated in both ways."""
+
+    nonlinear: Run
+    perturbed: Run
+    differences: tuple[Difference, ...]
+
+    @property
+    def speedup(self) -> float:
+        """How much faster the perturbed run was computed."""
+        return self.nonlinear.statistics.wall_time / self.perturbed.statistics.wall_time
+
+    @property
+    def largest(self) -> float:
+        """The largest difference of all."""
+        return max(difference.largest for difference in self.differences)
+
+
+def compare_runs(
+    nonlinear: Run, perturbed: Run, signals: Sequence[str], bounds: Sequence[float] = BOUNDS
+) -> tuple[Difference, ...]:
+    """Differences of some signals, over the time that both runs cover."""
+    time = nonlinear.time[nonlinear.time <= min(nonlinear.time[-1], perturbed.time[-1])]
+    weights = np.gradient(time) if len(time) > 1 else np.ones(len(time))
+    found = []
+    for name in signals:
+        apart = np.abs(perturbed[name](time) - nonlinear[name](time))
+        k = int(np.argmax(apart))
+        shares = tuple(float(np.sum(weights[apart < bound]) / np.sum(weights)) for bound in bounds)
+        rms = float(np.sqrt(np.sum(weights * apart**2) / np.sum(weights)))
+        found.append(Difference(name, nonlinear[name].unit, float(apart[k]), float(time[k]), rms, shares))
+    return tuple(found)
+
+
+def choose_signals(nonlinear: Run, perturbed: Run, patterns: Sequence[str] = ()) -> tuple[str, ...]:
+    """Signals to compare: those asked for, else deviations from a path, else positions of points, else of joints."""
+    names = [name for name in nonlinear.names if name in perturbed.names]
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise ModelError([Flaw("signal", f"'{pattern}' matches no signal", nearest(pattern, names))])
+    for group in (patterns, ("deviation.*",), ("*.position.[xyz]",), ("*.position",)):
+        chosen = tuple(name for name in names if any(fnmatchcase(name, pattern) for pattern in group))
+        if chosen:
+            return chosen
+    return ()
+
+
+def compare_ways(
+    scenario: Scenario,
+    near: Perturbed | None = None,
+    *,
+    solver: Solver | None = None,
+    recording: Recording | None = None,
+    signals: Sequence[str] = (),
+    bounds: Sequence[float] = BOUNDS,
+) -> Comparison:
+    """Simulate a scenario in both ways and compare.
+
+    Args:
+        near: made ready before; signals: patterns of those compared.
+    """
+    near = near or Perturbed(scenario, solver=solver)
+    nonlinear = simulate(scenario, near.solver, recording=recording)
+    perturbed = near.simulate(recording=recording)
+    chosen = choose_signals(nonlinear, perturbed, signals)
+    return Comparison(nonlinear, perturbed, compare_runs(nonlinear, perturbed, chosen, bounds))
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """Largest difference from the non-linear motion for several numbers of points, in the signals' unit."""
+
+    points: tuple[int, ...]
+    largest: tuple[float, ...]
+
+
+def find_convergence(
+    scenario: Scenario, points: Sequence[int], solver: Solver | None = None, signals: Sequence[str] = ()
+) -> Convergence:
+    """How the difference shrinks with the number of points; what stays is of second order in the deviation."""
+    found = []
+    near = Perturbed(scenario, points=points[0], solver=solver)
+    nonlinear = simulate(scenario, near.solver)
+    for count in points:
+        near.use_points(count)
+        run = near.simulate()
+        chosen = choose_signals(nonlinear, run, signals)
+        found.append(max(difference.largest for difference in compare_runs(nonlinear, run, chosen)))
+    return Convergence(tuple(points), tuple(found))

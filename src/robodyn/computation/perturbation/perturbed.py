@@ -1,0 +1,188 @@
+"""Perturbed system: how does a scenario move near its nominal motion? Friction, drives and control are in full."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.perturbation.equations import Equations, derive_equations
+from robodyn.computation.perturbation.nominal import POINTS, Nominal, compute_nominal, parameter_values
+from robodyn.computation.perturbation.scope import outline_system
+from robodyn.computation.perturbation.table import Layout, lay_out_rows, trace_linear
+from robodyn.computation.perturbation.table_data import fill_rows
+from robodyn.computation.perturbation.validity import describe_strays
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import CompiledSystem, compile_system, simulate
+from robodyn.computation.simulation.second_solution import add_errors
+from robodyn.description.model import Recording, Scenario, Solver
+
+Announce = Callable[[str], None]
+
+
+class Perturbed:
+    """A scenario made ready for many runs near its nominal motion.
+
+    Friction, gains and other numbers that the nominal motion does not depend on change without further ado; where it
+    does depend on a changed one (a payload, a speed), it is computed anew. Neither compiles again.
+    """
+
+    def __init__(
+        self,
+        what: Scenario | System,
+        *,
+        points: int = POINTS,
+        nominal: Nominal | None = None,
+        solver: Solver | None = None,
+        signals: tuple[str, ...] | None = None,
+        on_compile: Announce | None = None,
+    ) -> None:
+        """Derive the equations.
+
+        Args:
+            what: the scenario, or its system.
+            nominal: computed before, perhaps read from a file; refused where it is that of another motion.
+            solver, signals: as of `compile_system`.
+        """
+        self._traced = what if isinstance(what, System) else None
+        self.scenario = scenario = what.scenario if isinstance(what, System) else what
+        self.solver = solver or scenario.solver
+        self.points = nominal.points if nominal else points
+        self._signals = signals
+        self._announce = on_compile
+        self._nominal = nominal
+        self._compiled: CompiledSystem | None = None
+        if nominal is not None:
+            refuse_foreign(self.equations, nominal)
+
+    @cached_property
+    def equations(self) -> Equations:
+        """The equations along the nominal motion."""
+        return derive_equations(outline_system(self._traced or assemble(self.scenario)))
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where each quantity stands in a row of the table."""
+        return lay_out_rows(self.equations)
+
+    @property
+    def nominal(self) -> Nominal:
+        """The nominal motion of the last run, or of the scenario as it is described."""
+        return self.nominal_for({}) if self._nominal is None else self._nominal
+
+    def nominal_for(self, parameters: Mapping[str, float]) -> Nominal:
+        """The nominal motion with some tunable numbers changed: the last one, if it does not depend on the change."""
+        values = parameter_values(self.equations.outline.system, parameters)
+        known = self._nominal
+        if known is None or any(values[name] != value for name, value in known.parameters.items()):
+            self._nominal = compute_nominal(self.equations, self.points, parameters)
+        assert self._nominal is not None
+        return self._nominal
+
+    def use_points(self, points: int) -> None:
+        """Divide the nominal motion into another number of pieces from the next run on."""
+        self.points, self._nominal = points, None
+
+    @property
+    def system(self) -> System:
+        """The perturbed system, with the numbers of the present nominal motion."""
+        return self.compiled({}).system
+
+    def compiled(self, parameters: Mapping[str, float]) -> CompiledSystem:
+        """Native code of the perturbed system with the numbers of the nominal motion for these parameters."""
+        before = self._nominal
+        nominal = self.nominal_for(parameters)
+        if self._compiled is None:
+            system = perturb_system(self.scenario, self.layout, nominal)
+            self._compiled = compile_system(system, self.solver, signals=self._signals, on_compile=self._announce)
+        elif nominal is not before:
+            self._compiled = self._compiled.with_data(fill_rows(self.layout, nominal))
+        return self._compiled
+
+    def simulate(
+        self,
+        *,
+        parameters: Mapping[str, float] | None = None,
+        recording: Recording | None = None,
+        certify: bool = False,
+        progress: Callable[[float, float, int], None] | None = None,
+    ) -> Run:
+        """One run, with some tunable numbers changed; it warns of joints that leave the nominal motion.
+
+        Args:
+            certify: simulate the scenario itself too, by another method and tighter: the run then has the errors of its
+                signals, those of the linear mechanics included.
+        """
+        compiled = self.compiled(parameters or {})
+        run = simulate(compiled, self.solver, parameters=parameters, recording=recording, progress=progress)
+        run = dataclasses.replace(run, warnings=(*run.warnings, *describe_strays(self.nominal, run)))
+        if not certify:
+            return run
+        others: dict[str, Any] = {"parameters": parameters, "progress": progress, "on_compile": self._announce}
+        return add_errors(run, self.scenario, self.solver, compiled.patterns, partial(_simulate_itself, **others))
+
+
+def _simulate_itself(what: Any, solver: Solver, recording: Recording, **others: Any) -> Run:
+    return simulate(what, solver, recording=recording, **others)
+
+
+def perturb_system(scenario: Scenario, layout: Layout, nominal: Nominal) -> System:
+    """The system of small deviations from a nominal motion: same states, memory, tasks and signals, without energies.
+
+    M0 a + [r + C0 v + K0 q] = forces on joints and combinations,    y = r_y + C_q q + C_v v
+    """
+    title = f"{scenario.title or scenario.name}: perturbed about {nominal.points} pieces of its nominal motion"
+    described = dataclasses.replace(scenario, title=title)
+    data = fill_rows(layout, nominal)
+    return assemble(described, lambda *symbols: trace_linear(layout, data, *symbols))
+
+
+def simulate_perturbed(
+    scenario: Scenario,
+    nominal: Nominal | None = None,
+    points: int = POINTS,
+    solver: Solver | None = None,
+    *,
+    parameters: Mapping[str, float] | None = None,
+    recording: Recording | None = None,
+    certify: bool = False,
+    progress: Callable[[float, float, int], None] | None = None,
+    on_compile: Announce | None = None,
+) -> Run:
+    """Simulate a scenario near its nominal motion, from its start to its end.
+
+    Args:
+        nominal: computed or loaded before, refused where it is that of another motion; otherwise it is computed here.
+        points: pieces of the nominal motion, where it is computed here.
+        parameters: numbers to change, also those that are not tunable.
+        certify: as of `Perturbed.simulate`.
+    """
+    scenario = scenario.with_numbers(parameters or {})
+    signals = recording.signals if recording else None
+    near = Perturbed(scenario, points=points, nominal=nominal, solver=solver, signals=signals, on_compile=on_compile)
+    return near.simulate(recording=recording, certify=certify, progress=progress)
+
+
+def refuse_foreign(equations: Equations, nominal: Nominal) -> None:
+    """Refuse a nominal motion of another machine, reference or duration, or of other numbers."""
+    system = equations.outline.system
+    flaws = []
+    if nominal.digest != equations.digest:
+        what = "is of another machine or another reference: its equations differ"
+        flaws.append(Flaw("nominal", what, "compute it for this scenario"))
+    elif not np.isclose(nominal.duration, system.scenario.duration, rtol=1e-12, atol=0.0):
+        what = f"lasts {nominal.duration:g} s, the scenario {system.scenario.duration:g} s"
+        flaws.append(Flaw("nominal", what, "compute it for this duration"))
+    else:
+        values = parameter_values(system, {})
+        for name, value in nominal.parameters.items():
+            if values[name] != value:
+                what = f"was computed for {value:g}, is {values[name]:g} here"
+                flaws.append(Flaw(f"nominal.{name}", what, "compute it for this number"))
+    if flaws:
+        raise ModelError(flaws, f"nominal motion of '{system.scenario.name}'")

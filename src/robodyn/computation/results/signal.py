@@ -1,0 +1,188 @@
+"""Signal: what was the value of one quantity at any time of a run?"""
+
+import math
+from collections.abc import Callable
+from typing import Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.base.lazy import later
+from robodyn.base.records import dataclass
+
+from .between import interpolate
+
+Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+Kind = Literal["continuous", "held"]
+ROUNDING = 1e-15
+"""Part of a time that sums and products of times lose, so that 3 * 0.1 s is the tick at 0.3 s."""
+
+
+@dataclass(frozen=True, eq=False)
+class Signal:
+    """A recorded quantity as a function of time: `signal(t)`.
+
+    Several rows at the same time are the limits at a jump: the first is the left one, the last the right one.
+    At the jump itself the right limit is the value, and no interpolation reaches across it. Between knots a signal is
+    smooth: its value is that of the polynomial through the rows about t, at most six of them.
+
+    Args:
+        time: sample times [s], (n,), never decreasing.
+        values: samples, (n,).
+        kind: "continuous" is interpolated, "held" keeps its last value.
+        rate_values: samples of the time derivative [unit/s], (n,); they make the interpolation cubic where too few rows
+            lie between two knots for a better polynomial.
+        knots: rows across which nothing is interpolated, (n,); all of them by default.
+        note: what whoever uses the numbers should know.
+    """
+
+    name: str
+    unit: str
+    time: Floats
+    values: Floats
+    kind: Kind = "continuous"
+    rate_values: Floats | None = None
+    knots: Booleans | None = None
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        for part in ("time", "values", "rate_values"):
+            if getattr(self, part) is not None:
+                object.__setattr__(self, part, frozen_array(getattr(self, part)))
+        check_time(self.time)
+        if self.kind not in ("continuous", "held"):
+            raise ValueError(f"{self.name}: kind must be 'continuous' or 'held', is {self.kind!r}")
+        for part, what in (("values", "values"), ("rate_values", "rates"), ("knots", "knots")):
+            given = getattr(self, part)
+            if given is not None and given.shape != self.time.shape:
+                raise ValueError(f"{self.name}: {given.shape} {what} for {self.time.shape} times")
+
+    def __repr__(self) -> str:
+        span = f" from {self.min:.4g} to {self.max:.4g}" if self.time.size else ""
+        return f"<Signal {self.name} [{self.unit}]: {self.time.size} samples{span}>"
+
+    _repr_html_ = later("robodyn.presentation.reporting.shown:signal_html")
+    plot = later("robodyn.presentation.reporting.timeseries:draw_signal")
+
+    @overload
+    def __call__(self, t: float) -> float: ...
+    @overload
+    def __call__(self, t: ArrayLike) -> Floats: ...
+
+    def __call__(self, t: ArrayLike) -> float | Floats:
+        """The value at time t [s]; an array of times gives an array of the same shape."""
+        times = np.asarray(t, dtype=float)
+        self._check_range(times)
+        flat = times.ravel()
+        # The last row at or before t: the right limit at a jump, and never an interval of no length.
+        if self.kind == "held":
+            result = self.values[held_rows(self.time, flat, ROUNDING * np.abs(flat))]
+        else:
+            result = self._interpolate(flat, np.searchsorted(self.time, flat, side="right") - 1)
+        return float(result[0]) if times.ndim == 0 else result.reshape(times.shape)
+
+    @property
+    def min(self) -> float:
+        """The smallest sample, both limits of a jump included, samples that are not numbers left out."""
+        return float(np.nanmin(self.values))
+
+    @property
+    def max(self) -> float:
+        """The largest sample with its sign, both limits of a jump included, samples that are not numbers left out."""
+        return float(np.nanmax(self.values))
+
+    @property
+    def peak(self) -> float:
+        """The largest magnitude of all samples, both limits of a jump included."""
+        return float(np.nanmax(np.abs(self.values)))
+
+    @property
+    def final(self) -> float:
+        """The last sample."""
+        return float(self.values[-1])
+
+    @property
+    def mean(self) -> float:
+        """The mean over time, integral y dt / T, whatever the distances of the rows."""
+        return self._average(lambda a, b: 0.5 * (a + b))
+
+    @property
+    def rms(self) -> float:
+        """The root mean square over time, sqrt(integral y^2 dt / T), whatever the distances of the rows."""
+        return math.sqrt(self._average(lambda a, b: (a * a + a * b + b * b) / 3))
+
+    def settling_time(self, band: float, target: float | None = None) -> float:
+        """Time [s] from the first row until the signal stays within a band [unit] of a target; nan if it never does.
+
+        Args:
+            target: the last sample by default, within whose band every signal is at its end.
+        """
+        self._check_samples()
+        away = self.values - (self.final if target is None else target)
+        return settled_after(self.time, away, band, self.kind) - float(self.time[0])
+
+    def _average(self, of_line: Callable[[Floats, Floats], Floats]) -> float:
+        """Mean over time of what a straight line from a to b gives; intervals without a number are left out."""
+        self._check_samples()
+        # What is held keeps the value at its left end.
+        first = self.values[:-1]
+        parts, lengths = of_line(first, first if self.kind == "held" else self.values[1:]), np.diff(self.time)
+        there = np.isfinite(parts) & (lengths > 0)
+        if not there.any():
+            return float(of_line(self.values[-1:], self.values[-1:])[0])
+        return float(np.average(parts[there], weights=lengths[there]))
+
+    def _check_samples(self) -> None:
+        if self.time.size == 0:
+            raise ValueError(f"{self.name} has no samples")
+
+    def _check_range(self, times: Floats) -> None:
+        self._check_samples()
+        first, last = self.time[0], self.time[-1]
+        inside = (times >= first) & (times <= last)
+        if not np.all(inside):
+            outside = np.atleast_1d(times)[~np.atleast_1d(inside)][0]
+            raise ValueError(f"{self.name} is recorded from {first:.9g} s to {last:.9g} s, not at {outside:.9g} s")
+
+    def _interpolate(self, times: Floats, row: NDArray[np.intp]) -> Floats:
+        rates = None if self.rate_values is None else self.rate_values[:, None]
+        return interpolate(self.time, self.values[:, None], rates, self.knots, row, times)[:, 0]
+
+
+def settled_after(time: Floats, away: Floats, band: float, kind: Kind = "continuous") -> float:
+    """Time [s] after which a distance from a target stays within a band, between rows too; nan if it does not."""
+    outside = np.flatnonzero(~(np.abs(away) <= band))
+    if not outside.size:
+        return float(time[0])
+    k = int(outside[-1])
+    if k + 1 == len(time):
+        return math.nan
+    if kind == "held" or not np.isfinite(away[k]):
+        return float(time[k + 1])
+    share = (math.copysign(band, away[k]) - away[k]) / (away[k + 1] - away[k])
+    return float(time[k] + share * (time[k + 1] - time[k]))
+
+
+def held_rows(time: Floats, at: Floats, slack: Floats) -> NDArray[np.intp]:
+    """The last row at or before each time, also one that is later by no more than the slack [s]."""
+    return np.maximum(np.searchsorted(time, at + slack, side="right") - 1, 0)
+
+
+def frozen_array(values: ArrayLike) -> Floats:
+    """A read-only view of the values as floats; the caller's own array stays writable."""
+    view = np.asarray(values, dtype=float).view()
+    view.flags.writeable = False
+    return view
+
+
+def check_time(time: Floats) -> None:
+    """Refuse times that are not a rising sequence of finite numbers."""
+    if time.ndim != 1:
+        raise ValueError(f"time must have one dimension, has {time.ndim}")
+    if not np.isfinite(time).all():
+        raise ValueError(f"time must be finite, row {int(np.argmin(np.isfinite(time)))} is not")
+    falls = time[1:] < time[:-1]
+    if falls.any():
+        row = int(np.argmax(falls)) + 1
+        raise ValueError(f"time must never decrease, row {row} has {time[row]!r} after {time[row - 1]!r}")

@@ -1,0 +1,560 @@
+"""Batch runner: how does one compiled system run, once or many times, with little beside the engine?
+
+A run is read (the descriptions check its numbers, its start is found), begun in the memory of an earlier one, advanced
+by the engine and judged. What its numbers do not change is made once. `simulate` is a batch of one run, `simulate_many`
+one of columns, a sweep one of a plan; an environment begins its runs here and advances them step by step.
+
+Threads share a batch, since the engine runs without the interpreter's lock. Where native code of several lanes is
+there, the runs of a slice are advanced at once, each in a lane: see `engine/lanes.c`. Each run is computed by itself:
+its results are the same to the last bit in any thread, in a lane or alone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import itemgetter
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from robodyn.base.errors import ModelError
+from robodyn.computation.engine import BrokenRun, Integration, Setup, Status, Trajectory, set_up
+from robodyn.computation.engine import Recording as EngineRecording
+from robodyn.computation.engine.pack import Pack, describe_missing_lanes, has_ended, lanes_are_there
+from robodyn.computation.engine.slices import Slice
+from robodyn.computation.results import Outcome, OutcomeKind, Run
+from robodyn.computation.results.signal import Booleans, Floats
+from robodyn.computation.simulation.certificate import (
+    BETWEEN_LIMIT,
+    BETWEEN_SHARE,
+    HASTY_STEPS,
+    certify,
+    check_rows,
+    describe_action,
+    judge,
+    plan_checks,
+    row_reading,
+)
+from robodyn.computation.simulation.compiled import CompiledSystem
+from robodyn.computation.simulation.extent import check_extent
+from robodyn.computation.simulation.outcomes import describe_failure, describe_outcome
+from robodyn.computation.simulation.passed_limits import check_start_limits
+from robodyn.computation.simulation.problem import build_problem, deciding_numbers, parameter_tables
+from robodyn.computation.simulation.python_calls import PythonCalls, calls_python
+from robodyn.computation.simulation.settings import engine_recording
+from robodyn.computation.simulation.starting import Start, change_start, find_start
+from robodyn.description.model import Recording, Solver
+
+LARGE, MOST_IDLE = 2**20, 128
+"""Numbers in the record of a run whose memory is not kept for another, and how many such runs there may be; own
+choices."""
+MOST_RUNNERS = 8
+"""Solvers, recordings and durations for which one compiled system keeps its runner; own choice."""
+WORTHWHILE = 4.0
+"""Seconds of computing still to come, above which the functions are compiled for lanes, own choice."""
+MOST, AT_ONCE = 64, 0.03
+"""Runs that a thread takes at once: at most so many, and not many more than last so long [s], own choices."""
+BETWEEN_REPORTS = 0.05
+"""Seconds between two reports of how far the threads are."""
+_compiling = threading.Lock()
+
+RunChanges = tuple[Mapping[str, float], Mapping[str, float]]
+"""Parameters and start values of a run that differ from the described ones."""
+Failure = tuple[str, Exception] | None
+"""Name and error of a law or an action in Python that failed."""
+
+
+class RunInputs(NamedTuple):
+    """What a run begins with: values of the tunable parameters, all numbers by name, its start."""
+
+    values: np.ndarray
+    numbers: Mapping[str, Any]
+    start: Start
+
+
+@dataclass(frozen=True, eq=False)
+class BatchResult:
+    """How a run of a batch ended, and the rows of its signals; far cheaper than a Run.
+
+    Attributes:
+        time: (n,) [s], never decreasing, two equal ones at a jump; signals: name -> (n,); none where a run did not
+            begin.
+        knots: rows across which signals may not be smooth, (n,): see `robodyn.computation.results.Signal`.
+        violated: names of the checks that it violates.
+    """
+
+    outcome: Outcome
+    time: Floats = field(default_factory=lambda: np.zeros(0))
+    signals: Mapping[str, Floats] = field(default_factory=dict)
+    knots: Booleans | None = None
+    violated: tuple[str, ...] = ()
+
+
+def refuse(error: ModelError) -> BatchResult:
+    """The result of a run whose numbers no description accepts: it did not begin, and why."""
+    return BatchResult(Outcome(OutcomeKind.FAILED, "; ".join(str(flaw) for flaw in error.flaws), 0.0))
+
+
+class BatchRunner:
+    """Runs of one compiled system with one solver and one recording, from one time to another.
+
+    Args:
+        recording: as the user says it, or the instants themselves that the engine keeps.
+
+    Attributes:
+        instants: that the engine keeps.
+        rows_chosen: whether the engine chooses the rows, so that signals can be read between them.
+        limits: names of the numbers that decide which starts are allowed.
+        deciding: names of those that decide delays and jumps of references, and so what the engine is told of a run.
+        setup: the values of these in the last run, and what the engine was told of it.
+        idle: memory of runs that have ended.
+    """
+
+    def __init__(
+        self,
+        compiled: CompiledSystem,
+        solver: Solver,
+        recording: Recording | EngineRecording,
+        begin: float,
+        duration: float,
+    ) -> None:
+        compiled.check_solver(solver)
+        system = compiled.system
+        self.compiled, self.solver = compiled, solver
+        self.span, self.duration = (begin, begin + duration), duration
+        self.rows_chosen = False
+        if isinstance(recording, EngineRecording):
+            self.instants = recording
+        else:
+            asked = recording.rate, recording.times, recording.refine
+            self.rows_chosen = solver.adaptive and asked == (None, None, None)
+            limited = "within" in compiled.module.kernels
+            self.instants = engine_recording(recording, solver, begin, duration, watch_steps=limited)
+        joints = system.scenario.machine.mechanism.limited_joints if system.scenario.machine.mechanism else ()
+        self.limits = {f"{joint.name}.{limit}" for joint in joints for limit in joint.limits}
+        self.deciding = deciding_numbers(system)
+        self._decide: Any = itemgetter(*self.deciding) if self.deciding else lambda numbers: ()
+        # A delayed signal without a given past has that of the start, which any number may decide.
+        self.free_past = any(delay.before is None for delay in system.delays)
+        self.setup: tuple[Any, Setup] | None = None
+        self.idle: list[Integration] = []
+        self._allowed_start: Start | None = None
+
+    @cached_property
+    def given_start(self) -> Start | None:
+        """The start of all runs, where none is searched for."""
+        if self.compiled.system.scenario.initialisation != "given":
+            return None
+        return find_start(self.compiled, self.compiled.described_values)
+
+    def screen(self, columns: Mapping[str, Floats]) -> list[str]:
+        """Numbers that each run has to check, of those with these values in all runs to come: the others are checked
+        here, whole columns at once."""
+        checks = self.compiled.checks
+        return [name for name in columns if name not in checks.place] + checks.screen(columns)
+
+    def read(
+        self,
+        parameters: Mapping[str, float],
+        initial: Mapping[str, float] | None = None,
+        *,
+        before: Run | None = None,
+        unchecked: Iterable[str] | None = None,
+    ) -> RunInputs:
+        """What a run with some parameters and start values changed begins with.
+
+        Args:
+            before: a run that it goes on from. unchecked: parameters that are still to be checked; all by default.
+
+        Raises:
+            ModelError: where a description refuses them.
+        """
+        compiled, system = self.compiled, self.compiled.system
+        values = compiled.parameter_values(parameters)
+        doubtful = parameters if unchecked is None else {name: parameters[name] for name in unchecked}
+        if doubtful:
+            compiled.check_numbers(doubtful)
+        # Few numbers decide more than the values of parameters.
+        numbers = compiled.described_numbers
+        if not parameters.keys().isdisjoint(self.limits.union(self.deciding)):
+            numbers = {**numbers, **parameters}
+        start = self.given_start if before is None else None
+        if start is None:
+            start = find_start(compiled, values, before)
+        if initial:
+            start = change_start(system, start, initial, values)
+        # The same start within the same limits is checked once.
+        described = numbers is compiled.described_numbers
+        if self.limits and before is None and not (described and start is self._allowed_start):
+            states = dict(zip((state.name for state in system.states), start.x.tolist(), strict=True))
+            check_start_limits(system, states, numbers)
+            self._allowed_start = start if described else None
+        return RunInputs(values, numbers, start)
+
+    def begin(self, inputs: RunInputs) -> tuple[Integration, PythonCalls]:
+        """A run ready to be advanced, in the memory of an earlier one where that fits; and its laws in Python."""
+        p, start = self.compiled.module.prepare(inputs.values), inputs.start
+        calls, setup = PythonCalls(self.compiled, p), self._set_up(p, inputs)
+        while self.idle:
+            # Popping is atomic: what one thread has, no other has.
+            try:
+                run = self.idle.pop()
+            except IndexError:
+                break
+            if run.setup is setup and run.derivatives is None:
+                run.restart(start.x, start.m, p)
+                return run, calls
+        return Integration(setup, *self.span, start.x, start.m, p), calls
+
+    def _set_up(self, p: np.ndarray, inputs: RunInputs) -> Setup:
+        """What the engine is told of a run; that of the last one, where nothing decides otherwise."""
+        compiled, numbers, start = self.compiled, inputs.numbers, inputs.start
+        last, decided = self.setup, self._decide(numbers)
+        if last is not None and last[0] == decided and not self.free_past:
+            return last[1]
+        if last is None:
+            setup = set_up(build_problem(compiled, p, numbers, start), self.solver, self.instants)
+        else:
+            setup = last[1]
+        setup = setup.changed(**parameter_tables(compiled, p, numbers, start, self.duration))
+        self.setup = decided, setup
+        return setup
+
+    def complete(
+        self, run: Integration, calls: PythonCalls, progress: Callable[..., Any] | None, probes: bool
+    ) -> tuple[Trajectory, Failure]:
+        """Advance a run by itself to its end; a law or an action in Python that fails ends it."""
+        run.call_back(calls.run_task, calls.run_action, progress)
+        try:
+            return run.complete(probes), None
+        except BrokenRun as broken:
+            return broken.trajectory, (calls.running, broken.cause)
+
+    def give_back(self, run: Integration) -> None:
+        """A run that nobody looks at any more, to be begun again; one of a large record is let go."""
+        if not _is_large(run) and len(self.idle) < MOST_IDLE:
+            self.idle.append(run)
+
+    def describe(self, trajectory: Trajectory, failure: Failure) -> Outcome:
+        """How a run ended by itself; where a law or an action in Python failed, that is it."""
+        if failure:
+            return describe_failure(trajectory, *failure)
+        return describe_outcome(self.compiled, self.solver, trajectory)
+
+    def judge(self, start: Start, trajectory: Trajectory, failure: Failure = None) -> BatchResult:
+        """The outcome of a run that began there, in the light of its certificate."""
+        compiled, solver = self.compiled, self.solver
+        unbalanced = describe_action(compiled.system, trajectory) if trajectory.events else ""
+        certificate = certify(compiled, solver, trajectory, trajectory.at_time - start.time, unbalanced)
+        if self.rows_chosen and not failure:
+            certificate = check_rows(certificate, compiled, trajectory, True)
+        violated = tuple(check.name for check in certificate.violated)
+        return self.keep(judge(self.describe(trajectory, failure), certificate), trajectory, violated)
+
+    def keep(self, outcome: Outcome, trajectory: Trajectory, violated: tuple[str, ...] = ()) -> BatchResult:
+        """What is kept of a trajectory."""
+        names = [info.name for info in self.compiled.recorded]
+        signals = dict(zip(names, np.ascontiguousarray(trajectory.y.T), strict=True))
+        return BatchResult(outcome, trajectory.time, signals, trajectory.knots, violated)
+
+
+def find_runner(
+    compiled: CompiledSystem, solver: Solver, recording: Recording | None, begin: float, duration: float
+) -> BatchRunner:
+    """The runner of runs like these, kept with the compiled system for the next ones.
+
+    Args:
+        recording: by default sampled blocks keep steps short, whose ends are recorded; elsewhere there are rows within
+            them, as in a single run.
+    """
+    recording = recording or Recording(refine=1 if compiled.system.discrete.tasks else None)
+    key, runners = (solver, recording, begin, duration), compiled.runners
+    if key not in runners:
+        runner = BatchRunner(compiled, solver, recording, begin, duration)
+        check_extent(compiled, solver, runner.instants, duration)
+        if len(runners) >= MOST_RUNNERS:
+            runners.clear()
+        runners[key] = runner
+    found: BatchRunner = runners[key]
+    return found
+
+
+class Worker:
+    """The runs of one thread: one by one, then in lanes, then in the faster of both ways.
+
+    Long functions are computed up to four times as fast in lanes. Where they are short, what the engine does beside
+    them decides, and the waiting of runs for one another may cost more than lanes save: tried once.
+
+    Args:
+        lanes: False: never in lanes, True: always; None: where it pays.
+        is_stopped: asked now and then whether nobody wants the runs any more, which then end by KeyboardInterrupt.
+
+    Attributes:
+        pack: carries out the next runs in lanes; None: one after the other.
+    """
+
+    def __init__(
+        self, runner: BatchRunner, lanes: bool | None = None, is_stopped: Callable[[], bool] | None = None
+    ) -> None:
+        self.runner, self.lanes = runner, lanes
+        self.pack: Pack | None = None
+        self._lane_pack: Pack | None = None
+        self._lanes_possible = lanes is not False and runner.solver.max_wall_time is None
+        self._seconds: dict[bool, float] = {}
+        self._slots: list[Integration] = []
+        self._look = _stop_when(is_stopped) if is_stopped else None
+
+    def choose(self, left: int, threads: int) -> int:
+        """How many of the runs that are left to all threads this one had best take, after the way to carry them out."""
+        worthwhile = self.lanes or self._seconds.get(False, 0.0) * left > WORTHWHILE
+        if self._lanes_possible and self._lane_pack is None and worthwhile:
+            # The first thread compiles, the others wait for it.
+            with _compiling:
+                self._lane_pack = make_pack(self.runner.compiled)
+            self._lanes_possible = self._lane_pack is not None
+        tried = True in self._seconds and not self.lanes
+        self.pack = None if tried and self._seconds[True] >= self._seconds[False] else self._lane_pack
+        fitting = int(AT_ONCE / max(self._seconds.get(self.pack is not None, AT_ONCE), 1e-9))
+        # In lanes, as many in each; at the end no thread is to have much more to do than another.
+        lanes = self.pack.lanes if self.pack is not None else 1
+        return max(lanes, min(MOST, fitting, left // (2 * threads)) // lanes * lanes)
+
+    def note(self, begun: float, count: int) -> None:
+        """How long so many runs took as chosen, since a time of this thread [s]: other work does not count."""
+        self._seconds[self.pack is not None] = (time.thread_time() - begun) / count
+
+    def run(self, changes: Sequence[RunChanges], unchecked: Iterable[str] | None = None) -> list[BatchResult]:
+        """Some runs, each with its parameters and start values; a refused number is the outcome of its run."""
+        begun, results, inputs = time.thread_time(), list[BatchResult | None](), list[RunInputs]()
+        for parameters, initial in changes:
+            try:
+                inputs.append(self.runner.read(parameters, initial, unchecked=unchecked))
+                results.append(None)
+            except ModelError as error:
+                results.append(refuse(error))
+        ended = zip(inputs, self.carry_out(inputs), strict=True)
+        judged = iter([self.runner.judge(each.start, *end) for each, end in ended])
+        self.note(begun, len(changes))
+        return [next(judged) if result is None else result for result in results]
+
+    def carry_out(self, inputs: Sequence[RunInputs]) -> list[tuple[Trajectory, Failure]]:
+        """Runs from their beginning to their end.
+
+        Raises:
+            KeyboardInterrupt: where nobody wants them any more, or where Ctrl-C ends them.
+        """
+        runner, probes = self.runner, self.runner.rows_chosen
+        begun = [runner.begin(each) for each in inputs]
+        ended: list[tuple[Trajectory, Failure]] = []
+        if self.pack is None or len(begun) == 1:
+            for run, calls in begun:
+                ended.append(runner.complete(run, calls, self._look, probes))
+                if ended[-1][0].status is Status.INTERRUPTED:
+                    raise KeyboardInterrupt
+        else:
+            runs = [run for run, _ in begun]
+            self._advance_in_lanes(self.pack, runs)
+            ended = [(run.trajectory(probes), None) for run in runs]
+        for run, _ in begun:
+            runner.give_back(run)
+        return ended
+
+    def _advance_in_lanes(self, pack: Pack, runs: list[Integration]) -> None:
+        """Runs at once; those that ask for something, as for a Jacobian, go on alone."""
+        try:
+            reasons = pack.advance(runs, self._look)
+        except BaseException:
+            # Runs that were left in the middle of a call cannot go on.
+            self.pack = self._lane_pack = None
+            raise
+        for run, reason in zip(runs, reasons, strict=True):
+            if not has_ended(reason):
+                run.call_back(None, None, self._look)
+                run.loop()
+
+    def open_slices(self, parameters: Mapping[str, Floats], measures: Sequence[tuple[str, int]]) -> bool:
+        """Make ready for slices of runs that differ in these parameters alone, which the engine begins, judges and
+        measures itself; False where these decide more, or Python has to look at each run.
+
+        Args:
+            measures: kind and column of the recorded signals.
+        """
+        runner, compiled, solver = self.runner, self.runner.compiled, self.runner.solver
+        decisive = not runner.limits.union(runner.deciding).isdisjoint(parameters)
+        if decisive or runner.free_past or runner.given_start is None or calls_python(compiled.system):
+            return False
+        try:
+            self._described = runner.read({})
+        except ModelError:
+            return False
+        start, checks = self._described.start, plan_checks(compiled, solver).table
+        reading = row_reading(compiled) if runner.rows_chosen else None
+        self._slice = Slice(
+            self._slot(0),
+            start.x,
+            start.m,
+            checks,
+            most_hasty=None if solver.adaptive else int(HASTY_STEPS),
+            events_count=any(guard.moves for guard in compiled.system.discrete.guards),
+            measures=measures,
+            between=(reading, BETWEEN_SHARE, BETWEEN_LIMIT) if reading else None,
+        )
+        return True
+
+    def run_slice(self, parameters: Mapping[str, Floats]) -> tuple[list[Integration], np.ndarray, np.ndarray]:
+        """Runs that differ in these parameters alone, in the same memory over and over.
+
+        Returns:
+            The runs as they ended, valid until the next slice; which of them kept all that they must, (n,), and the
+            measures of these, (n, n_measures).
+        """
+        begun, count = time.thread_time(), len(next(iter(parameters.values())))
+        values = np.tile(self._described.values, (count, 1))
+        for name, column in parameters.items():
+            values[:, self.runner.compiled.places[name]] = column
+        runs = [self._slot(k) for k in range(count)]
+        for run, row in zip(runs, self.runner.compiled.module.prepare_rows(values), strict=True):
+            run.p[: len(row)] = row
+        self._slice.begin(runs)
+        if self.pack is None or count == 1:
+            for run in runs:
+                run.begun = time.perf_counter()
+                run.call_back(None, None, self._look)
+                run.loop()
+        else:
+            self._advance_in_lanes(self.pack, runs)
+        # No run can have the memory of one whose model has changed, or which takes too much of it.
+        self._slots = [run for run in self._slots if run.derivatives is None and not _is_large(run)]
+        sound, measures = self._slice.judge(runs)
+        self.note(begun, count)
+        return runs, sound, measures
+
+    def judge(self, run: Integration) -> BatchResult:
+        """The result of a run of the last slice, looked at by itself."""
+        return self.runner.judge(self._described.start, run.trajectory(self.runner.rows_chosen))
+
+    def _slot(self, k: int) -> Integration:
+        """Memory for run k of a slice."""
+        while len(self._slots) <= k:
+            self._slots.append(self.runner.begin(self._described)[0])
+        return self._slots[k]
+
+    def release(self) -> None:
+        """Leave the memory to runs of other calls."""
+        for run in self._slots:
+            self.runner.give_back(run)
+        self._slots = []
+
+
+def _is_large(run: Integration) -> bool:
+    return run.run.row_capacity * (run.problem.n_y + 2) >= LARGE
+
+
+def _stop_when(is_stopped: Callable[[], bool]) -> Callable[..., None]:
+    """Threads are never interrupted themselves: they look whether the one that is, was."""
+
+    def look(*_: Any) -> None:
+        if is_stopped():
+            raise KeyboardInterrupt
+
+    return look
+
+
+def why_no_lanes(compiled: CompiledSystem, solver: Solver) -> str:
+    """What keeps the runs of a system from lanes; empty where nothing does."""
+    if calls_python(compiled.system):
+        return "laws or actions in plain Python are called one at a time"
+    if solver.max_wall_time is not None:
+        return "a limit of wall time (solver.max_wall_time) is that of single runs"
+    return describe_missing_lanes()
+
+
+def make_pack(compiled: CompiledSystem) -> Pack | None:
+    """What carries out several runs of a system at once; None where that cannot be."""
+    module = compiled.module
+    if calls_python(compiled.system) or not lanes_are_there() or (vectors := compiled.lane_module) is None:
+        return None
+    addresses = {module.kernels[name].address: address for name, address in vectors.addresses.items()}
+    longest = max(size for kernel in module.kernels.values() for size in kernel.out_sizes)
+    pack = Pack(vectors.lanes, addresses, module.n_parameters + module.n_prelude, module.data, longest)
+    pack.keeps = module, vectors
+    return pack
+
+
+class ThreadWorker(Protocol):
+    """What one thread does of a batch."""
+
+    def choose(self, left: int, threads: int) -> int:
+        """How many of the runs that are left it had best be given."""
+
+    def work(self, numbers: Sequence[int]) -> None:
+        """Carry out runs by their numbers."""
+
+    def release(self) -> None:
+        """There is nothing left to do."""
+
+
+def run_in_threads(
+    numbers: Sequence[int],
+    threads: int,
+    make_worker: Callable[[Callable[[], bool]], ThreadWorker],
+    report: Callable[[], None],
+) -> None:
+    """Carry out every run once.
+
+    Args:
+        make_worker: called in each thread, with what says whether somebody wants the runs still.
+        report: called now and then by this thread.
+
+    Raises:
+        What a thread raised; where several did, not that it was stopped.
+    """
+    lock, stopped, begin = threading.Lock(), threading.Event(), 0
+
+    def work() -> None:
+        nonlocal begin
+        worker = make_worker(stopped.is_set)
+        while not stopped.is_set():
+            # Compiling for lanes, where that pays, is not to keep the other threads from their runs.
+            count = worker.choose(len(numbers) - begin, threads)
+            with lock:
+                some = numbers[begin : begin + count]
+                begin += len(some)
+            if not some:
+                worker.release()
+                return
+            worker.work(some)
+            if threads == 1:
+                report()
+
+    if threads == 1:
+        work()
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            workers = {pool.submit(work) for _ in range(threads)}
+            while wait(workers, BETWEEN_REPORTS, FIRST_EXCEPTION).not_done and not _errors(workers):
+                report()
+        finally:
+            stopped.set()
+    for error in _errors(workers):
+        raise error
+    report()
+
+
+def _errors(workers: Iterable[Future[None]]) -> list[BaseException]:
+    """Why threads ended; those that were told to end last."""
+    errors = [error for worker in workers if worker.done() and (error := worker.exception())]
+    return sorted(errors, key=lambda error: isinstance(error, KeyboardInterrupt))
+
+
+def count_cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1

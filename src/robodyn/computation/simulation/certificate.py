@@ -1,0 +1,296 @@
+"""Certificate of a run: what must hold, and does it? Checks of a trajectory, from what the engine watched."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from robodyn.base.records import dataclass
+from robodyn.base.signals import number_units
+from robodyn.computation.assembly import SignalInfo, System
+from robodyn.computation.assembly.invariants import Invariant, Watched
+from robodyn.computation.engine import Trajectory
+from robodyn.computation.engine.slices import CheckTable, Form, RowReading, WatchedCheck
+from robodyn.computation.results import Certificate, Check, Outcome, OutcomeKind
+from robodyn.computation.simulation.compiled import CompiledSystem
+from robodyn.description.model import PrescribedMotion, Solver
+
+ENERGY, RESIDUALS = "energy balance", ("constraints, positions", "constraints, velocities")
+BETWEEN, BETWEEN_LIMIT, BETWEEN_SHARE = "signals between rows", 0.05, 0.95
+"""Error of signals between rows as part of their size, beyond that of the solution, and part of the probes that must
+stay below it, since some lie where a signal jumps; this project's own choices."""
+LARGEST_ENERGY, SMALLEST_ENERGY, OF_TOLERANCE = 0.05, 1e-3, 1e3
+"""Energy that may appear or vanish, as part of what moved: in fixed steps, in adaptive ones at the least, and times the
+relative tolerance."""
+CLOSED_LIMITS = (1e-3, 0.1)
+"""Residuals [rad, m of a machine of 1 m or more; and a second] that constraints may have; twice those of the start,
+where that is given so."""
+HASTY_STEPS = 3.0
+"""How many fixed steps in a row may be too long for what drives the machine: a jump or a bend is seen so."""
+LARGEST = 3
+"""Place of the largest value among the extremes."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How an invariant is reported and judged.
+
+    Attributes:
+        relative: whether the value is divided by the size that it is measured by.
+    """
+
+    name: str
+    limit: float
+    relative: bool
+    remedy: str
+
+
+TIGHTER = "tighten the tolerances"
+TIGHTEN = "tighten the tolerances or shorten the step"
+MISSED = "an event was missed or is located badly: tighten the tolerances, shorten max_step, and report the model"
+INSIDE = f"they may start inside each other by numbers changed since: see the gap at the start; else {MISSED}"
+UNSEEN = "no condition changed unseen"
+KINDS = {
+    Invariant.PASSIVE: Kind("passive elements give no energy", 1e-6, True, TIGHTEN),
+    Invariant.HOLDS: Kind("friction holds within its limit", 1e-6, True, MISSED),
+    Invariant.SLIDES: Kind("friction slides against its force", 2e-6, False, MISSED),
+    Invariant.SIDE: Kind("sides are as noted", 1e-6, True, MISSED),
+    Invariant.LIMIT: Kind("states keep their limits", 1e-9, True, MISSED),
+    Invariant.RANGE: Kind("laws are within their range", 1e-9, True, "start within it"),
+    Invariant.APART: Kind("rigid bodies do not overlap", 1e-4, False, INSIDE),
+    Invariant.PUSHES: Kind("rigid contacts only push", 1e-6, True, MISSED),
+}
+
+
+class Words(NamedTuple):
+    """How a check is reported; a second remedy is that of runs in which time passed."""
+
+    name: str
+    subject: str
+    unit: str
+    remedies: tuple[str, str]
+
+
+class Plan(NamedTuple):
+    """The checks of all runs of a system by a solver, in the order in which it is watched."""
+
+    table: CheckTable
+    words: tuple[Words, ...]
+
+
+Finding = tuple[str, float, float, str, str, float | None, str]
+"""The fields of a check, in their order."""
+
+
+def plan_checks(compiled: CompiledSystem, solver: Solver) -> Plan:
+    """The checks of all runs, kept with the compiled system for the next ones."""
+    key = "checks", solver
+    plan: Plan | None = compiled.prepared.get(key)
+    if plan is None:
+        plan = compiled.prepared[key] = _plan_checks(compiled.system, solver)
+    return plan
+
+
+def _plan_checks(system: System, solver: Solver) -> Plan:
+    begins = [0, *accumulate(watched.count for watched in system.watched)]
+    planned: list[tuple[WatchedCheck, Words]] = []
+    for watched, row in zip(system.watched, begins, strict=False):
+        if watched.invariant is Invariant.BALANCE:
+            check = WatchedCheck(Form.BALANCE, row, row, False, _energy_limit(solver))
+            planned.append((check, Words(ENERGY, "", "", (TIGHTEN, TIGHTEN))))
+        elif watched.invariant is Invariant.CLOSED:
+            planned += _plan_residuals(system, watched, row)
+        elif watched.invariant is not Invariant.WITHIN:
+            planned.append(_plan_invariant(system, watched, row))
+    return Plan(CheckTable([check for check, _ in planned]), tuple(words for _, words in planned))
+
+
+def _energy_limit(solver: Solver) -> float:
+    if not solver.adaptive:
+        return LARGEST_ENERGY
+    return min(max(OF_TOLERANCE * solver.rtol, SMALLEST_ENERGY), LARGEST_ENERGY)
+
+
+def _plan_residuals(system: System, watched: Watched, row: int) -> list[tuple[WatchedCheck, Words]]:
+    """Positions and velocities of one constraint, against limits of its size."""
+    constraint = next(c for c in system.scenario.machine.all_constraints if c.name == watched.subject)
+    remedy = "shorten the step or tighten the tolerances"
+    if system.scenario.constraint_method.method != "projection":
+        remedy += ", or take the constraint method projection"
+    if isinstance(constraint, PrescribedMotion):
+        remedy = f"give it the rates of its position as velocity and acceleration; else {remedy}"
+    planned: list[tuple[WatchedCheck, Words]] = []
+    for k, (name, limit, suffix) in enumerate(zip(RESIDUALS, CLOSED_LIMITS, ("", "/s"), strict=True)):
+        unit = watched.unit + suffix if watched.unit else ""
+        words = Words(name, watched.subject, unit, (remedy, remedy))
+        planned.append((WatchedCheck(Form.CLOSED, row + k, row + 2, False, limit), words))
+    return planned
+
+
+def _plan_invariant(system: System, watched: Watched, row: int) -> tuple[WatchedCheck, Words]:
+    kind, passive = KINDS[watched.invariant], watched.invariant is Invariant.PASSIVE
+    form = Form.PASSIVE if passive else Form.INVARIANT
+    gives = system.gives.get(watched.subject, "") if passive else ""
+    unit = "" if kind.relative else watched.unit
+    words = Words(kind.name, watched.subject, unit, (kind.remedy, gives or kind.remedy))
+    return WatchedCheck(form, row, row + 1, kind.relative, kind.limit), words
+
+
+def certify(
+    compiled: CompiledSystem, solver: Solver, trajectory: Trajectory, duration: float, unbalanced: str = ""
+) -> Certificate:
+    """The checks of a run.
+
+    Args:
+        duration: simulated time [s]; unbalanced: why energies do not balance, if they do not.
+    """
+    if not len(trajectory.time):
+        return Certificate(unchecked=("the run has no rows",))
+    checks = [Check(*finding) for finding in _find_values(compiled, solver, trajectory, duration, unbalanced)]
+    checks.sort(key=lambda check: check.name not in (ENERGY, *RESIDUALS))
+    balanced = any(watched.invariant is Invariant.BALANCE for watched in compiled.system.watched)
+    unchecked = (f"{ENERGY}: {unbalanced}",) if unbalanced and balanced else ()
+    return Certificate(tuple(checks), (*unchecked, *_describe_undecided(compiled, trajectory)))
+
+
+def _find_values(
+    compiled: CompiledSystem, solver: Solver, trajectory: Trajectory, duration: float, unbalanced: str
+) -> list[Finding]:
+    """What the checks of a run with rows have found, in the order in which it was watched."""
+    plan = plan_checks(compiled, solver)
+    found: list[Finding] = [
+        (words.name, value, limit, words.subject, words.unit, time, words.remedies[duration > 0])
+        for words, (value, limit, time) in zip(
+            plan.words, plan.table.values(trajectory, duration, solver.atol), strict=True
+        )
+        if not (unbalanced and words.name == ENERGY)
+    ]
+    found += _check_conditions(compiled, trajectory)
+    return found if solver.adaptive else found + _check_steps(trajectory)
+
+
+def check_rows(certificate: Certificate, compiled: CompiledSystem, trajectory: Trajectory, chosen: bool) -> Certificate:
+    """The certificate of a run with what can be said of its signals between rows.
+
+    Where the rows were asked for and not chosen, they may be too few to read all signals between them: that is
+    reported.
+    """
+    worst = find_worst_between(compiled, trajectory)
+    if worst is None:
+        return certificate
+    if chosen:
+        return Certificate((*certificate.checks, worst), certificate.unchecked)
+    if worst.value <= BETWEEN_LIMIT:
+        return certificate
+    off = f"'{worst.subject}' may be off by {100 * worst.value:.2g} % of its size there"
+    return Certificate(
+        certificate.checks, (*certificate.unchecked, f"{BETWEEN}: {off}: read it at rows, or record more")
+    )
+
+
+def find_worst_between(compiled: CompiledSystem, trajectory: Trajectory) -> Check | None:
+    """The check of signals between rows; None where there is nothing to read, as `results.interpolation_errors`."""
+    reading = row_reading(compiled)
+    if reading is None or not len(trajectory.time):
+        return None
+    errors = reading.errors(trajectory, BETWEEN_SHARE)
+    worst = int(errors.argmax()) if errors.any() else compiled.recorded.index(_smooth(compiled)[0])
+    return Check(BETWEEN, float(errors[worst]), BETWEEN_LIMIT, compiled.recorded[worst].name, remedy=TIGHTER)
+
+
+def _smooth(compiled: CompiledSystem) -> list[SignalInfo]:
+    return [info for info in compiled.recorded if info.kind != "held"]
+
+
+def row_reading(compiled: CompiledSystem) -> RowReading | None:
+    """How signals are read between rows, kept with the compiled system; None where all of them hold."""
+    kept = compiled.prepared
+    if BETWEEN not in kept:
+        infos = compiled.recorded
+        place, rates = {info.name: k for k, info in enumerate(infos)}, {info.rate for info in infos}
+        second = {info.rate for info in infos if info.name in rates}
+        degree = [(info.name in rates) + (info.name in second) for info in infos]
+        rate = [place.get(info.rate or "", -1) for info in infos]
+        kept[BETWEEN] = RowReading(number_units(infos), rate, degree) if _smooth(compiled) else None
+    found: RowReading | None = kept[BETWEEN]
+    return found
+
+
+def judge(outcome: Outcome, certificate: Certificate) -> Outcome:
+    """The outcome of a run in the light of its certificate: one that ended well may still be wrong."""
+    if not outcome.ok or certificate.ok:
+        return outcome
+    said = "; ".join(check.sentence for check in certificate.violated[:3])
+    more = len(certificate.violated) - 3
+    said += f"; and {more} more" if more > 0 else ""
+    return Outcome(OutcomeKind.SUSPECT, f"{outcome.sentence}, but its numbers are suspect: {said}", outcome.time)
+
+
+def constraint_errors(system: System, trajectory: Trajectory) -> dict[str, float]:
+    """Largest residuals of the constraints, on the level of positions and of velocities; nothing without any."""
+    watched = _extremes_of(Invariant.CLOSED, system, trajectory)
+    if not watched:
+        return {}
+    levels = enumerate(("position", "velocity"))
+    return {f"constraint_{level}_error": max(float(one[k, LARGEST]) for one in watched) for k, level in levels}
+
+
+def _extremes_of(invariant: Invariant, system: System, trajectory: Trajectory) -> list[np.ndarray]:
+    """All that was watched for an invariant; nothing without rows."""
+    begin, found = 0, []
+    for watched in system.watched if len(trajectory.time) else ():
+        if watched.invariant is invariant:
+            found.append(trajectory.extremes[begin : begin + watched.count])
+        begin += watched.count
+    return found
+
+
+def describe_action(system: System, trajectory: Trajectory) -> str:
+    """The first event that changed states by an action whose work nobody knows, if there was one."""
+    guards = (system.discrete.guards[guard] for _, guard in trajectory.events)
+    return next((f"event '{guard.name}' changes states" for guard in guards if guard.moves), "")
+
+
+def _check_conditions(compiled: CompiledSystem, trajectory: Trajectory) -> list[Finding]:
+    """Guards, limits and conditions keep their levels within the steps, or a step ends where one changes."""
+    proof, steps = trajectory.proof, trajectory.counters.steps
+    if not (proof.proven or proof.undecided or proof.passed_over):
+        return []
+    proven = f"proven on {proof.proven} of {steps} steps"
+    if not proof.passed_over:
+        return [(UNSEEN, 0.0, 0.0, proven, "steps", None, MISSED)]
+    name = _name_condition(compiled, proof.first_passed)
+    remedy = "shorten the step, or take an adaptive method, whose steps end there"
+    return [(UNSEEN, float(proof.passed_over), 0.0, name, "steps", proof.passed_at, remedy)]
+
+
+def _describe_undecided(compiled: CompiledSystem, trajectory: Trajectory) -> tuple[str, ...]:
+    """Steps of which nothing could be proven, if there are any."""
+    proof, steps, module = trajectory.proof, trajectory.counters.steps, compiled.module
+    left = steps - proof.proven - proof.passed_over
+    said = [f"{UNSEEN}: {module.omitted} conditions of the rates are too long to be bounded"] if module.omitted else []
+    if left and module.entries:
+        name = _name_condition(compiled, proof.first_undecided)
+        why = f"first at {proof.undecided_at:.6g} s for {name}, whose bounds were too wide or would have cost too much"
+        lanes = "which were made in lanes beside other runs"
+        said.append(f"{UNSEEN}: not proven on {left} of {steps} steps, {why if proof.undecided else lanes}")
+    return tuple(said)
+
+
+def _name_condition(compiled: CompiledSystem, number: int) -> str:
+    """A guard, a limit of a state, or a condition, by the number that the engine gives it."""
+    system = compiled.system
+    watched = [f"'{guard.name}'" for guard in system.discrete.guards]
+    watched += [f"'{system.states[k].name}' at its {end} limit" for end in ("upper", "lower") for k in system.limited]
+    return watched[number] if number < len(watched) else f"condition {number - len(watched) + 1} of the rates"
+
+
+def _check_steps(trajectory: Trajectory) -> list[Finding]:
+    """Fixed steps are the user's choice; they must still see what drives the machine."""
+    counters = trajectory.counters
+    if not counters.steps:
+        return []
+    remedy = f"shorten the step of {counters.largest_step:.3g} s: a period of what drives takes less than four of them"
+    return [("steps follow what drives", float(counters.hasty), HASTY_STEPS, "", "steps", None, remedy)]

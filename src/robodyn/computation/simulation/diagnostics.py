@@ -1,0 +1,56 @@
+"""Diagnostics of a run: which of its numbers are doubtful, whatever its outcome says? A sentence for each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.computation.engine import Trajectory
+from robodyn.computation.simulation.choice import report_stiffness
+from robodyn.computation.simulation.compiled import CompiledSystem
+from robodyn.description.model import Solver
+
+# Residual of constraints at the start [m, rad, m/s or rad/s] that a run's solver would hardly notice.
+START_LIMIT = 1e-5
+# Rotation of a node [rad] up to which deformations may be taken as linear, own choice: its cosine is 12 % off 1.
+BEND_LIMIT = 0.5
+
+
+def find_doubts(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> list[str]:
+    """What whoever uses the numbers should know."""
+    column = {info.name: k for k, info in enumerate(compiled.recorded)}
+    return [
+        *_describe_start(column, trajectory),
+        *_describe_bends(compiled, column, trajectory),
+        *report_stiffness(solver, trajectory),
+    ]
+
+
+def _describe_start(column: dict[str, int], trajectory: Trajectory) -> list[str]:
+    """A sentence where a run begins off its constraints: what follows is partly the correction of that."""
+    names = [f"constraints.{level}_error" for level in ("position", "velocity")]
+    if not set(names) <= column.keys() or not len(trajectory.y):
+        return []
+    position, velocity = (float(trajectory.y[0, column[name]]) for name in names)
+    if max(position, velocity) <= START_LIMIT:
+        return []
+    off = f"{position:.3g} (positions) and {velocity:.3g} (velocities)"
+    return [
+        f"the start is off the constraints by {off}: initialisation = 'assembled' keeps what is given, finds the rest"
+    ]
+
+
+def _describe_bends(compiled: CompiledSystem, column: dict[str, int], trajectory: Trajectory) -> list[str]:
+    """A sentence for each flexible body that is bent or twisted further than linear deformations go."""
+    mechanism = compiled.system.scenario.machine.mechanism
+    found = []
+    for body in mechanism.flexible_bodies if mechanism else ():
+        names = [f"{mode.name}.position" for mode in body.modes]
+        if not set(names) <= column.keys():
+            continue
+        modal = trajectory.y[:, [column[name] for name in names]]
+        turns = np.concatenate([np.array(node.turn) for node in body.nodes], axis=1)
+        largest = float(np.max(np.abs(modal @ turns), initial=0.0))
+        if largest > BEND_LIMIT:
+            bent = f"flexible body '{body.name}' is bent by {largest:.3g} rad, more than linear deformations go"
+            found.append(f"{bent}: divide it into several on fixed joints")
+    return found

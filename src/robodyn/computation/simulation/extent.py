@@ -1,0 +1,67 @@
+"""Cost estimate: how long and how large will a run be? Steps, rows and bytes before it starts; too many are refused."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.computation.assembly import System
+from robodyn.computation.engine import Recording as EngineRecording
+from robodyn.computation.engine.integrate import LARGEST_RECORD
+from robodyn.computation.engine.problem import DEFAULT_FIXED_STEP
+from robodyn.computation.simulation.compiled import CompiledSystem
+from robodyn.description.model import Solver
+
+LARGE_RECORD = 2**28
+"""Bytes of rows that are reported before a run, this project's own choice; beyond LARGEST_RECORD it is refused."""
+RESOLUTION = 2.0**-46
+"""Part of a run's duration that times must be apart by to be told from each other: 64 units of the last place."""
+LEAST_ROWS = 4
+"""Rows of a step where the engine chooses them: PIECE in parts.h, and more where signals ask for it."""
+ENOUGH_ROWS = 100_000
+"""Rows that a remedy aims at: more than any picture shows."""
+
+
+def count_steps(system: System, solver: Solver, duration: float) -> float:
+    """Steps that a run of this duration [s] takes at least, where nothing ends it early."""
+    longest = solver.max_step if solver.adaptive else solver.step or DEFAULT_FIXED_STEP
+    # A step ends at every tick of every sampled block.
+    return duration / min(longest, duration, *_periods(system))
+
+
+def _periods(system: System) -> list[float]:
+    """Of sampled blocks [s]."""
+    return [float(task.period * (system.discrete.base_period or 0)) for task in system.discrete.tasks]
+
+
+def check_extent(compiled: CompiledSystem, solver: Solver, recording: EngineRecording, duration: float) -> None:
+    """Refuse a run whose record cannot be kept, and warn of one that is large or cannot reach its end.
+
+    Raises:
+        ModelError: with the rate at which it could be recorded; not where an event or a limit may end the run before.
+    """
+    system = compiled.system
+    shortest = min(_periods(system), default=math.inf)
+    if shortest < RESOLUTION * duration:
+        what = f"is so long that times {shortest:g} s apart, as sampled blocks need them, are not distinguished"
+        raise ModelError([Flaw("duration", what, "shorten it")], f"scenario '{system.scenario.name}'")
+    steps, most = count_steps(system, solver, duration), solver.max_steps or math.inf
+    if steps > most:
+        remedy = "lengthen the step, or raise solver.max_steps"
+        warnings.warn(f"the run needs {steps:.3g} steps, {most:.3g} are allowed: {remedy}", stacklevel=4)
+    rows = (recording.refine or LEAST_ROWS) * min(steps, most)
+    if recording.times is not None:
+        rows = float(len(recording.times))
+    n_signals = len(compiled.recorded)
+    size = 8.0 * rows * (1 + n_signals)
+    if size <= LARGE_RECORD:
+        return
+    what = f"keeps {rows:.3g} rows of {n_signals} signals, {size / 2**30:.3g} GB"
+    rate = float(f"{ENOUGH_ROWS / duration:.0e}")
+    remedy = f"recording.rate = {rate:g} (--rate {rate:g}) keeps {ENOUGH_ROWS:,}; or name fewer in recording.signals"
+    ends_early = solver.max_wall_time is not None or any(guard.terminal for guard in compiled.system.discrete.guards)
+    if size > LARGEST_RECORD and not ends_early:
+        limit = f"at most {LARGEST_RECORD / 2**30:g} GB are kept"
+        raise ModelError([Flaw("recording", f"{what}; {limit}", remedy)], f"scenario '{compiled.system.scenario.name}'")
+    warnings.warn(f"the run {what}: {remedy}", stacklevel=4)

@@ -1,0 +1,249 @@
+"""Loop assembly: where are all constraints met? Positions and velocities near a guess, and other configurations.
+
+h(q, t) = 0 by damped Newton, each step the shortest that meets the linearised equations; then h'(q, v, t) = 0.
+What is kept (see `simulation.kept`) takes no part in the steps.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import casadi as ca
+import numpy as np
+
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.numerics import limit_step, solve_newton
+from robodyn.base.waiting import told_if_slow
+from robodyn.computation.assembly.functions import INPUTS
+from robodyn.computation.assembly.system import System
+from robodyn.computation.native import KernelModule, compile_kernels
+
+CLOSED = 1e-9
+"""Residual [m or rad], and its rate as part of the largest speed, of equations that are met."""
+NEWTON_STEPS = 100
+LONGEST_STEP = 0.5
+"""Largest change of a joint in one step [rad or m]."""
+RANK = 1e-10
+"""Part of the largest singular value below which a direction does not count: singular positions."""
+SAME = 1e-4
+"""Largest difference of joint positions [rad or m] of two assemblies that are the same."""
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """States at which the constraints are met, or as nearly as can be.
+
+    Attributes:
+        residuals: force signal of each equation -> what is left of it [m or rad]; rates: likewise of its rate.
+        iterations: Newton steps taken.
+        problems: why they are not met, for people.
+    """
+
+    x: np.ndarray
+    positions: Mapping[str, float]
+    residuals: Mapping[str, float]
+    rates: Mapping[str, float]
+    iterations: int
+    speed: float = 1.0
+    problems: tuple[Flaw, ...] = ()
+
+    @property
+    def residual(self) -> float:
+        """Largest error of any constraint [m or rad]."""
+        return max((abs(value) for value in self.residuals.values()), default=0.0)
+
+    @property
+    def closed(self) -> bool:
+        """Whether positions and velocities keep all constraints."""
+        fastest = max((abs(value) for value in self.rates.values()), default=0.0)
+        return self.residual <= CLOSED and fastest <= CLOSED * self.speed
+
+    def require(self) -> Assembled:
+        """Itself, if all constraints are met; else an error that says which are not, and by how much."""
+        if self.closed:
+            return self
+        raise ModelError(self.problems or self.describe_left(), "assembly of the mechanism")
+
+    def describe_left(self) -> tuple[Flaw, ...]:
+        """The constraints that are not met, the worst first."""
+        left = [(name, value, f"{value:.3g}") for name, value in self.residuals.items() if abs(value) > CLOSED]
+        for name, value in self.rates.items() if not left else ():
+            if abs(value) > CLOSED * self.speed:
+                left.append((name, value, f"a rate of {value:.3g}"))
+        left.sort(key=lambda item: -abs(item[1]))
+        return tuple(
+            Flaw(f"constraints.{owner_of(name)}", f"cannot be met: {shown} is left of the equation of {name}")
+            for name, _, shown in left
+        )
+
+
+def owner_of(force: str) -> str:
+    """The constraint whose force a signal is."""
+    return re.sub(r"\.(force|torque|tension)(\.\w+)?$", "", force)
+
+
+@dataclass
+class Equations:
+    """Residuals, their rates and gradients at a point, in native code.
+
+    Attributes:
+        free: 1 for positions, then velocities, that may change, (n_q + n_v,).
+    """
+
+    system: System
+    p: np.ndarray
+    time: float
+    module: KernelModule
+    free: np.ndarray
+    x: np.ndarray = field(init=False)
+    m: np.ndarray = field(init=False)
+    d: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.x = np.array([info.start for info in self.system.states], float)
+        self.m = np.array([info.start for info in self.system.memory], float)
+        self.d = np.array([delay.before or 0.0 for delay in self.system.delays], float)
+
+    @property
+    def names(self) -> list[str]:
+        """Of the positions and velocities."""
+        return [state.name for state in self.system.states[: self.system.n_q + self.system.n_v]]
+
+    def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals on both levels (2 k,), and the gradients of the first by the positions (k, n_q)."""
+        inputs = (np.array([self.time]), x, self.d, self.m, self.p)
+        values = np.array(self.module.kernels["values"](*inputs))
+        k = len(values) // 2
+        return values, np.array(self.module.kernels["gradients"](*inputs)).reshape(self.system.n_q, k).T
+
+    def slopes_at(self, x: np.ndarray) -> np.ndarray:
+        """The gradients of the rates by the velocities (k, n_v)."""
+        if "slopes" not in self.module.kernels:
+            return self.at(x)[1]
+        inputs = (np.array([self.time]), x, self.d, self.m, self.p)
+        slopes = np.array(self.module.kernels["slopes"](*inputs))
+        return slopes.reshape(self.system.n_v, -1).T
+
+    def keeping(self, names: Sequence[str]) -> Equations:
+        """The same equations where these states keep their values."""
+        return dataclasses.replace(self, free=np.array([name not in names for name in self.names], float))
+
+
+def prepare_equations(system: System, parameters: Mapping[str, float] | None, time: float = 0.0) -> Equations:
+    """The equations of all constraints in native code; there must be some."""
+    if not system.motion.constraint_forces:
+        flaw = Flaw("constraints", "there are none", "give the machine constraints, or start it as given")
+        raise ModelError([flaw], system.scenario.name)
+    changed = dict(parameters or {})
+    module = compile_kernels(trace_closing(system), INPUTS.index("p"), quick=True)
+    p = module.prepare([changed.get(number.name, number.value) for number in system.parameters])
+    return Equations(system, p, time, module, np.ones(system.n_q + system.n_v))
+
+
+def trace_closing(system: System) -> dict[str, ca.Function]:
+    """Residuals on both levels, and the gradients of the first by all positions, column by column; by the velocities
+    too, where these are fewer."""
+    values = ca.densify(system.expressions.constraints)
+    h, columns = values[: len(system.motion.constraint_forces)], [*system.symbols]
+    found = {"values": values, "gradients": ca.vec(ca.densify(ca.jacobian(h, system.q)))}
+    if system.has_balls or any(entry.is_zero() for entry in ca.vertsplit(h)):
+        rates = values[len(system.motion.constraint_forces) :]
+        found["slopes"] = ca.vec(ca.densify(ca.jacobian(rates, system.v)))
+    return {name: ca.Function(name, columns, [column]) for name, column in found.items()}
+
+
+def mark_joints(system: System) -> np.ndarray:
+    """1 for positions and velocities of joints, 0 for those of modes, (n_q + n_v,)."""
+    mechanism = system.scenario.machine.mechanism
+    modes = {name for mode in (mechanism.modes if mechanism else ()) for name in (*mode.positions, *mode.velocities)}
+    return np.array([state.name not in modes for state in system.states[: system.n_q + system.n_v]], float)
+
+
+def close(equations: Equations, x: np.ndarray) -> Assembled:
+    """Closed by the joints alone, where that is possible, otherwise with the modes of flexible bodies."""
+    joints = mark_joints(equations.system)
+    if np.all(joints):
+        return _solve(equations, x)
+    found = _solve(dataclasses.replace(equations, free=equations.free * joints), x)
+    return found if found.closed else _solve(equations, x)
+
+
+def _solve(equations: Equations, x: np.ndarray) -> Assembled:
+    system, k, n = equations.system, len(equations.system.motion.constraint_forces), equations.system.n_q
+    free_q, free_v = equations.free[:n], equations.free[n:]
+
+    def evaluate(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values, H = equations.at(np.concatenate([q, x[n:]]))
+        return values[:k], H
+
+    def find_step(q: np.ndarray, h: np.ndarray, H: np.ndarray) -> np.ndarray | None:
+        """The shortest step of what is free that meets the linearised equations."""
+        return -free_q * np.linalg.lstsq(H * free_q, h, rcond=RANK)[0] if np.all(np.isfinite(H)) else None
+
+    found = solve_newton(
+        evaluate, find_step, x[:n], most_steps=NEWTON_STEPS, still=CLOSED / 1000, shorten=limit_step(LONGEST_STEP)
+    )
+    x = np.concatenate([found.z, x[n:]])
+    values, H = equations.at(x)
+    if not np.all(np.isfinite(H)):
+        what = (
+            "the constraints have no direction here: the ends of a rod coincide, or a loop joint is rotated by 180 deg"
+        )
+        raise ModelError([Flaw("constraints", what, "start elsewhere")], system.scenario.name)
+    motions = slice(n, n + system.n_v)
+    x[motions] -= free_v * np.linalg.lstsq(equations.slopes_at(x) * free_v, values[k:], rcond=RANK)[0]
+    values, _ = equations.at(x)
+    residuals, rates = (
+        dict(zip(system.motion.constraint_forces, part.tolist(), strict=True)) for part in (values[:k], values[k:])
+    )
+    positions = {state.name: float(value) for state, value in zip(system.states[:n], x, strict=False)}
+    return Assembled(x, positions, residuals, rates, found.steps, float(np.max(np.abs(x[motions]), initial=1.0)))
+
+
+@told_if_slow("finding the branches of")
+def find_branches(
+    system: System,
+    *,
+    around: float = np.pi,
+    keep: Sequence[str] = (),
+    tries: int = 200,
+    seed: int = 1,
+    parameters: Mapping[str, float] | None = None,
+) -> list[Assembled]:
+    """Different ways to assemble a mechanism near its start values, the nearest first.
+
+    Args:
+        around: how far from the start guesses are scattered [rad or m].
+        keep: positions (`drive.position`) that stay: with those of the driven joints, what is found are assembly modes.
+    """
+    equations = prepare_equations(system, parameters)
+    check_kept(equations, keep)
+    equations = equations.keeping(keep)
+    generator, n = np.random.default_rng(seed), system.n_q
+    turns = np.array([state.unit == "rad" for state in system.states[:n]])
+    scattered = around * (equations.free * mark_joints(system))[:n]
+    found: list[Assembled] = []
+    for k in range(tries):
+        x = equations.x.copy()
+        x[:n] += (k > 0) * scattered * generator.uniform(-1, 1, n)
+        branch = close(equations, x)
+        if branch.closed and not any(_same(branch.x[:n], other.x[:n], turns) for other in found):
+            found.append(branch)
+    return sorted(found, key=lambda branch: float(np.linalg.norm(branch.x[:n] - equations.x[:n])))
+
+
+def check_kept(equations: Equations, keep: Sequence[str]) -> None:
+    """What is kept must be positions and velocities of the mechanism."""
+    flaws = FlawList()
+    for name in keep:
+        if name not in equations.names:
+            flaws.add(f"keep.{name}", "is no position or velocity of a moving joint", nearest(name, equations.names))
+    equations.system.scenario.raise_if_any(flaws)
+
+
+def _same(a: np.ndarray, b: np.ndarray, turns: np.ndarray) -> bool:
+    apart = np.where(turns, np.abs(np.angle(np.exp(1j * (a - b)))), np.abs(a - b))
+    return bool(np.max(apart) < SAME)

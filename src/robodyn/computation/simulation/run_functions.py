@@ -1,0 +1,242 @@
+"""Functions of a run: which does a solver need of a system, in native code?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+import casadi as ca
+
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.waiting import told_if_slow
+from robodyn.computation.assembly import SignalInfo, System
+from robodyn.computation.assembly.body_signals import BODY_MOTIONS
+from robodyn.computation.assembly.functions import INPUTS
+from robodyn.computation.assembly.reactions import REACTION
+from robodyn.computation.native import (
+    LaneModule,
+    Sweep,
+    UnsupportedOperation,
+    build_jacobian,
+    compile_kernels,
+    compile_lanes,
+    has_wide_vectors,
+    is_plain,
+    read_program,
+)
+from robodyn.computation.simulation.compiled import DERIVATIVES, CompiledSystem
+from robodyn.computation.simulation.problem import BOTH, STEP
+from robodyn.computation.simulation.rosenbrock_step import trace_rosenbrock
+from robodyn.computation.simulation.steps import build_fused_step, build_step, check_method
+from robodyn.computation.simulation.ticks import Tick, plan_ticks
+from robodyn.description.model import Solver
+
+DRIVEN = ("rhs", "guards", "limits", "delayed")
+LANES, MORE_LANES = 4, 8
+"""Robots that one call computes: as many as fit the vectors of most processors; more of them where the processor is
+made for it and all take the same steps, so that none waits for another."""
+INEXACT = ("fused_step", STEP)
+"""Functions whose results nothing compares exactly: they are made faster at the price of their last digits."""
+RECORDED = "outputs"
+
+
+@told_if_slow("compiling")
+def compile_system(
+    system: System,
+    solver: Solver | None = None,
+    *,
+    signals: tuple[str, ...] | None = None,
+    plain: bool = False,
+    quick: bool = False,
+    on_compile: Callable[[str], None] | None = None,
+) -> CompiledSystem:
+    """Native code of everything a run with this solver calls; cached on disk.
+
+    Args:
+        signals: patterns of the signals runs will record; the scenario's own by default.
+        plain: whether every operation is rounded by itself, as in generated C.
+        quick: whether to compile fast, for a few short runs.
+    """
+    solver = solver or system.scenario.solver
+    patterns = system.scenario.recording.signals if signals is None else tuple(signals)
+    kernels = gather_functions(system, solver, patterns, traced=not plain)
+    try:
+        module = compile_kernels(
+            kernels.functions | _join_guards(system, kernels),
+            INPUTS.index("p"),
+            quick=quick,
+            on_compile=on_compile,
+            data=system.data,
+            **compilation(system, kernels.functions, plain),
+        )
+    except UnsupportedOperation as error:
+        check_operations(system)
+        raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
+    sizes = (kernels.n_kept, kernels.n_unknowns)
+    recorded, ticks, work = kernels.recorded, kernels.ticks, kernels.work
+    return CompiledSystem(system, solver, module, recorded, patterns, *sizes, ticks, work, plain)
+
+
+def compile_lane_module(
+    system: System, solver: Solver, patterns: tuple[str, ...], plain: bool = False
+) -> LaneModule | None:
+    """The same functions for several robots at once, the cheapest first; None where they cannot be."""
+    functions = gather_functions(system, solver, patterns, traced=not plain).functions
+    lanes = MORE_LANES if INEXACT[0] in functions and has_wide_vectors() else LANES
+    try:
+        made = compile_lanes(functions, INPUTS.index("p"), lanes, **compilation(system, functions, plain))
+    except UnsupportedOperation:
+        return None
+    dear = {name: count_work(function) for name, function in functions.items()}
+    return replace(made, addresses=dict(sorted(made.addresses.items(), key=lambda pair: dear[pair[0]])))
+
+
+def compilation(system: System, functions: Mapping[str, Any], plain: bool) -> dict[str, Any]:
+    """How the functions of a system are compiled, one robot at a time or several."""
+    rare = [*system.expressions.problems, *system.expressions.actions, "guard_rates"]
+    # What runs watch of themselves is compared with limits far above its last digits.
+    loose = {RECORDED: functions[RECORDED].numel_out(0) - system.expressions.watched.numel()}
+    options = {"inexact": INEXACT, "loose": loose, "plain": plain, "rare": rare}
+    return options | {"driven": driven_functions(functions), "limited": system.limited}
+
+
+def driven_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
+    """Functions whose drives steps must be short enough for."""
+    return tuple(name for name in DRIVEN if name in functions)
+
+
+@dataclass(frozen=True)
+class KernelSet:
+    """The functions a run with some solver calls, not yet compiled; the other fields are those of `CompiledSystem`.
+
+    Attributes:
+        work: operations by which the methods of a pair are compared: without what runs watch of themselves, which
+            exported code does not, so that it takes the same steps.
+    """
+
+    functions: dict[str, ca.Function | Sweep]
+    work: dict[str, int]
+    recorded: tuple[SignalInfo, ...]
+    ticks: tuple[Tick, ...]
+    n_kept: int
+    n_unknowns: int
+
+
+def _join_guards(system: System, kernels: KernelSet) -> dict[str, ca.Function]:
+    """Rates and guards as one function, where both need the forces of contacts and of friction that sticks."""
+    if kernels.n_unknowns or not system.discrete.problems or not system.discrete.guards:
+        return {}
+    return {BOTH: system.function(ca.vertcat(system.expressions.rhs, system.expressions.guards), BOTH)}
+
+
+def derivative_functions(system: System) -> dict[str, ca.Function | Sweep]:
+    """The derivatives of the rates by the states and by time."""
+    columns, rates = [*system.symbols], system.expressions.rhs
+    jacobian = build_jacobian("jacobian", columns, rates, system.symbols.x)
+    return dict(zip(DERIVATIVES, (jacobian, system.function(ca.jacobian(rates, system.symbols.t))), strict=True))
+
+
+def count_work(*functions: ca.Function | Sweep) -> int:
+    """Operations of a call of each."""
+    return sum(
+        f.function.n_instructions() * f.function.numel_in(f.function.n_in() - 1)
+        if isinstance(f, Sweep)
+        else f.n_instructions()
+        for f in functions
+    )
+
+
+def gather_functions(
+    system: System,
+    solver: Solver,
+    patterns: tuple[str, ...],
+    watched: bool = True,
+    complete: bool = False,
+    traced: bool = False,
+) -> KernelSet:
+    """Everything a run calls that records the signals of some patterns.
+
+    Args:
+        watched: whether the run watches itself, too.
+        complete: whether what only the stiff method of a pair calls is among it.
+        traced: whether whole steps of small stiff systems are.
+    """
+    check_method(system, solver)
+    chosen = choose_signals(system, patterns)
+    columns = [*system.symbols]
+    ticks, composed = plan_ticks(system)
+    functions: dict[str, ca.Function | Sweep] = {**_own_functions(system, solver, tasks=not composed), **composed}
+    if solver.stiff or (complete and solver.pair):
+        functions |= derivative_functions(system)
+    step = build_step(system, solver)
+    functions |= step.functions() if step else {}
+    whole = build_fused_step(system, solver)
+    functions |= whole.functions() if whole else {}
+    functions |= trace_rosenbrock(system, solver) if traced else {}
+    outputs = system.expressions.outputs
+    picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
+    recording = functions[RECORDED] = ca.Function(RECORDED, columns, [ca.densify(picked)])
+    work = {"rhs": count_work(functions["rhs"]), "outputs": count_work(recording)}
+    if watched:
+        outputs = ca.vertcat(picked, system.expressions.watched)
+        functions[RECORDED] = ca.Function(RECORDED, columns, [ca.densify(outputs)])
+        functions |= {"within": system.function(within, "within")} if (within := system.within).numel() else {}
+    sizes = (step.n_kept, step.n_unknowns) if step else (0, 0)
+    return KernelSet(functions, work, _recorded(system, chosen), ticks, *sizes)
+
+
+def check_operations(system: System) -> None:
+    """Report the first signal whose law uses an operation that native code does not have; others may be fed by it."""
+    columns = [*system.symbols]
+    signals = ca.Function("signals", columns, [system.expressions.outputs])
+    if is_plain(signals):
+        return
+    try:
+        read_program(signals)
+        return
+    except UnsupportedOperation:
+        pass  # which signal it is, is found below
+    flaws = FlawList()
+    for k, info in enumerate(system.signals):
+        try:
+            read_program(ca.Function("signal", columns, [system.expressions.outputs[k]]))
+        except UnsupportedOperation as error:
+            operation = str(error).split()[0]
+            flaws.add(info.name, f"its law uses {operation}, which native code does not have", "write it another way")
+            break
+    system.scenario.raise_if_any(flaws)
+
+
+def _own_functions(system: System, solver: Solver, tasks: bool) -> dict[str, ca.Function]:
+    """What the system itself gives of a run's functions; its outputs, which depend on what is recorded, left out."""
+    own = system.expressions
+    columns = {"rhs": own.rhs}
+    columns |= {"position_rate": own.position_rate} if solver.method == "symplectic_euler" else {}
+    columns |= {"guards": own.guards} if system.discrete.guards else {}
+    columns |= {"limits": own.limits} if system.limited else {}
+    columns |= {"delayed": own.delayed} if system.delays else {}
+    columns |= {"projection": own.projection} if own.projection is not None else {}
+    columns |= {**own.arguments, **(own.updates if tasks else {}), **own.problems, **own.actions}
+    functions = {name: system.function(column, name) for name, column in columns.items()}
+    return functions | ({"guard_rates": system.guard_rates()} if system.discrete.guards else {})
+
+
+def choose_signals(system: System, patterns: tuple[str, ...]) -> list[int]:
+    """Places of the signals that fit some pattern; a pattern that none fits is refused."""
+    names = system.signal_names
+    flaws = FlawList()
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            on_demand = any(word in pattern for word in (REACTION, *BODY_MOTIONS))
+            asked = "ask for it where the scenario is assembled" if on_demand else nearest(pattern, names)
+            flaws.add("signals", f"'{pattern}' matches no signal", asked)
+    flaws.raise_if_any("recording")
+    return [k for k, name in enumerate(names) if any(fnmatchcase(name, pattern) for pattern in patterns)]
+
+
+def _recorded(system: System, chosen: list[int]) -> tuple[SignalInfo, ...]:
+    infos = [system.signals[k] for k in chosen]
+    names = {info.name for info in infos}
+    return tuple(info if info.rate is None or info.rate in names else replace(info, rate=None) for info in infos)

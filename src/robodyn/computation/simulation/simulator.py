@@ -1,0 +1,185 @@
+"""Simulator: what happens? A scenario or system, a solver, and out comes a run."""
+
+from __future__ import annotations
+
+import dataclasses
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.waiting import WaitingLine
+from robodyn.computation.assembly.system import System
+from robodyn.computation.results import Run, join
+from robodyn.computation.simulation.batch import RunInputs, find_runner
+from robodyn.computation.simulation.compiled import CompiledSystem, Phases
+from robodyn.computation.simulation.recording import describe_chain, make_run
+from robodyn.computation.simulation.reference_limits import find_reference_warnings
+from robodyn.description.model import Recording, Scenario, ScenarioSequence, Solver
+
+Progress = Callable[[float, float, int], None]
+
+
+Target = Scenario | ScenarioSequence | System | CompiledSystem | Phases
+
+
+def simulate(
+    what: Target,
+    solver: Solver | None = None,
+    *,
+    start: Run | None = None,
+    parameters: Mapping[str, float] | None = None,
+    recording: Recording | None = None,
+    certify: bool = False,
+    progress: Progress | None = None,
+    on_compile: Callable[[str], None] | None = None,
+) -> Run:
+    """Simulate a scenario from its start to its end.
+
+    Args:
+        what: a scenario (traced and compiled here), or one made ready before, for many runs; or a sequence of them,
+            or their `Phases`, made ready before.
+        start: a run to go on from: its end time, states and memory, as far as this system has them by name.
+        solver: settings; by default those that a system was compiled for, or the scenario's own.
+        parameters: tunable numbers to change for this run only, without compiling again.
+        recording: what to keep; the scenario's own by default.
+        certify: simulate it again by another method with tighter tolerances: the run then has the error of every
+            signal and event, as `errors`.
+        progress: called now and then with (time, step, steps).
+        on_compile: called with a sentence before a compilation that no cache could spare.
+
+    Returns:
+        The run, also where the simulation could not go on: see its outcome.
+    """
+    others: dict[str, Any] = {"parameters": parameters, "progress": progress, "on_compile": on_compile}
+    if certify:
+        return _simulate_twice(what, solver, recording, **others, start=start)
+    if isinstance(what, (ScenarioSequence, Phases)):
+        return _simulate_chain(what, solver, recording, start, **others)
+    system = _system_of(what, recording)
+    solver = solver or _own_solver(what, system.scenario)
+    if not isinstance(solver, Solver):
+        raise TypeError(f"solver: must be a Solver, is {solver!r}; for example Solver('rk4', step=1e-3)")
+    asked = recording.signals if recording else None
+    compiled, recording = _prepare(what, system, solver, recording, on_compile)
+    scenario, begin = system.scenario, start.outcome.time if start else 0.0
+    runner = find_runner(compiled, solver, recording, begin, scenario.duration)
+    inputs = runner.read(parameters or {}, before=start)
+    warnings = _find_start_warnings(what, compiled, inputs, described=start is None and not parameters)
+
+    with WaitingLine(f"simulating {scenario.name}", quiet=progress is not None, watched=False) as line:
+        integration, calls = runner.begin(inputs)
+        progress = progress or line.follow(scenario.duration, begin)
+        trajectory, failure = runner.complete(integration, calls, progress, probes=True)
+    runner.give_back(integration)
+    if failure:
+        warnings = (*warnings, "".join(traceback.format_exception(failure[1])))
+    outcome, chosen = runner.describe(trajectory, failure), runner.rows_chosen and not failure
+    run = make_run(compiled, solver, inputs.values, trajectory, outcome, inputs.start, warnings, rows_chosen=chosen)
+    # What was asked for of all that the system was compiled for.
+    return run if asked is None or asked == recording.signals else run.select(*asked)
+
+
+def _find_start_warnings(what: Target, compiled: CompiledSystem, inputs: RunInputs, described: bool) -> tuple[str, ...]:
+    """What references do that the machine cannot follow, and a start that does not fit them; of a single run alone."""
+    if isinstance(what, CompiledSystem) and not what.once:
+        return ()
+    system = compiled.system
+
+    def search() -> list[str]:
+        from robodyn.computation.simulation.start_fit import find_start_warnings
+
+        states = dict(zip((state.name for state in system.states), inputs.start.x.tolist(), strict=True))
+        beyond = find_reference_warnings(system, compiled.number_values(inputs.values), states)
+        return [*beyond, *find_start_warnings(compiled, inputs.start, inputs.values)]
+
+    # From the described start with the described numbers, references do the same every time.
+    return tuple(system.recall("doubts of the start", search) if described else search())
+
+
+def _own_solver(what: Any, scenario: Scenario) -> Solver:
+    """What a system was compiled for, or the scenario's own settings."""
+    return what.solver if isinstance(what, CompiledSystem) else scenario.solver
+
+
+def _simulate_twice(what: Target, solver: Solver | None, recording: Recording | None, **others: Any) -> Run:
+    """A run, and its errors by another one of the same trace."""
+    if isinstance(what, ScenarioSequence):
+        # Numbers are changed here, phase by phase, so that both runs take what is traced once.
+        what = what.with_numbers(others.pop("parameters", None) or {})
+        what = Phases(what, tuple(_system_of(phase, recording) for phase in what.phases))
+    elif isinstance(what, Scenario):
+        what = _system_of(what, recording)
+    run = simulate(what, solver, recording=recording, **others)
+    target = Phases(what.sequence, what.systems) if isinstance(what, Phases) else _system_of(what, recording)
+    first = what.ready[0] if isinstance(what, Phases) else what
+    scenario = _system_of(first, recording).scenario
+    own = first.patterns if isinstance(first, CompiledSystem) else scenario.recording.signals
+    signals = recording.signals if recording else own
+
+    from robodyn.computation.simulation.second_solution import add_errors
+
+    def again(other: Target, tighter: Solver, kept: Recording) -> Run:
+        return simulate(other, tighter, recording=kept, **others)
+
+    return add_errors(run, target, solver or _own_solver(first, scenario), signals, again)
+
+
+def _simulate_chain(
+    chain: ScenarioSequence | Phases,
+    solver: Solver | None,
+    recording: Recording | None,
+    start: Run | None,
+    parameters: Mapping[str, float] | None,
+    **others: Any,
+) -> Run:
+    """Phase after phase, each from the end of the one before; a phase that cannot be carried through is the last."""
+    sequence = chain.sequence if isinstance(chain, Phases) else chain
+    # What was traced before has its numbers: others are those of another sequence.
+    traced = chain.ready if isinstance(chain, Phases) and not parameters else None
+    runs: list[Run] = []
+    for phase in traced or sequence.with_numbers(parameters or {}).phases:
+        start = simulate(phase, solver, start=start, recording=recording, **others)
+        runs.append(start)
+        if not start.outcome.carried_through:
+            break
+    first = runs[0].provenance
+    return join(runs, dataclasses.replace(first, scenario=sequence.name, description=describe_chain(sequence)))
+
+
+def _system_of(what: Any, recording: Recording | None) -> System:
+    if isinstance(what, CompiledSystem):
+        return what.system
+    if isinstance(what, Scenario):
+        from robodyn.computation.assembly import assemble
+
+        return assemble(what, signals=recording.signals if recording else ())
+    if isinstance(what, System):
+        return what
+    kind = type(what).__name__
+    raise TypeError(f"simulate takes a Scenario, a System or a CompiledSystem, not a {kind}: say Scenario(name, ...)")
+
+
+def _prepare(
+    what: Scenario | System | CompiledSystem,
+    system: System,
+    solver: Solver,
+    recording: Recording | None,
+    on_compile: Callable[[str], None] | None,
+) -> tuple[CompiledSystem, Recording]:
+    """Native code for the run and what it keeps; a system compiled before records all that it was compiled for."""
+    if not isinstance(what, CompiledSystem):
+        from robodyn.computation.simulation.run_functions import compile_system
+
+        recording = recording or system.scenario.recording
+        return compile_system(system, solver, signals=recording.signals, on_compile=on_compile), recording
+    if recording is None or recording.signals == what.patterns:
+        return what, recording or what.recording
+    from robodyn.computation.simulation.run_functions import choose_signals
+
+    there = {info.name for info in what.recorded}
+    if any(system.signal_names[k] not in there for k in choose_signals(system, recording.signals)):
+        problem = f"asks for {', '.join(recording.signals)}, compiled for {', '.join(what.patterns)}"
+        remedy = f"compile it for these: compile_system(system, signals={recording.signals})"
+        raise ModelError([Flaw("recording.signals", problem, remedy)])
+    return what, dataclasses.replace(recording, signals=what.patterns)

@@ -1,0 +1,167 @@
+"""Initialisation: where does a run begin? As given, where constraints are met, at rest, or where another run ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robodyn.base.errors import FlawList
+from robodyn.base.records import dataclass
+from robodyn.computation.assembly.system import System
+from robodyn.computation.results import Run
+from robodyn.computation.simulation.compiled import CompiledSystem
+from robodyn.description.model.numbers import check_finite
+from robodyn.description.model.start_values import check_orientations, vector_parts
+
+if TYPE_CHECKING:
+    from robodyn.computation.simulation.equilibrium import Balance
+
+LEFT = 1e-6
+"""How much of the residual of all equations, those left out too, may be left [m or rad]."""
+ROUNDING = 1e-12
+"""Change of a start value, absolute or relative, that is not reported."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a run begins: time [s], continuous states, memory.
+
+    Attributes:
+        found: start values that a search changed, as described and as found.
+    """
+
+    time: float
+    x: np.ndarray
+    m: np.ndarray
+    found: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
+def find_start(compiled: CompiledSystem, values: np.ndarray, before: Run | None = None) -> Start:
+    """The described start, or the end of a run before for all it knows by name.
+
+    Args:
+        values: of the tunable parameters.
+    """
+    system = compiled.system
+    if before is None:
+
+        def search() -> Start:
+            balance = compiled.balance if system.scenario.initialisation == "at_rest" else None
+            return search_start(system, values, balance)
+
+        described = np.array_equal(values, compiled.described_values)
+        found = system.recall("start", search) if described else search()
+        return Start(found.time, found.x.copy(), found.m.copy(), found.found)
+    x = np.array([before.end.get(state.name, state.start) for state in system.states], float)
+    m = np.array([before.end.get(memory.name, memory.start) for memory in system.memory], float)
+    _check_constraints(system, m)
+    return Start(before.outcome.time, x, m)
+
+
+def search_start(system: System, values: np.ndarray, balance: Balance | None = None) -> Start:
+    """The described start values, or what the scenario's `start` asks for near to them.
+
+    Args:
+        values: of the tunable parameters; balance: the equations of rest, where they have been built before.
+    """
+    x, m = (np.array([info.start for info in infos], float) for infos in (system.states, system.memory))
+    if system.scenario.initialisation == "given":
+        return Start(0.0, x, m)
+    parameters = {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
+    described = x
+    if system.scenario.initialisation == "at_rest":
+        from robodyn.computation.simulation.equilibrium import find_equilibrium
+
+        rest = find_equilibrium(system, parameters=parameters, balance=balance)
+        x, m = rest.x, rest.m
+    else:
+        from robodyn.computation.simulation.kept import close_constraints
+
+        x = close_constraints(system, parameters=parameters).require().x
+        _check_left_out(system, x, m, values)
+    check_ranges(system, x, values)
+    return Start(0.0, x, m, list_changes(system, described, x))
+
+
+def change_start(system: System, given: Start, starts: Mapping[str, float], values: np.ndarray) -> Start:
+    """A given start with other values of some states and sampled outputs.
+
+    Args:
+        values: of the tunable parameters.
+    """
+    x, m = given.x.copy(), given.m.copy()
+    for k, state in enumerate(system.states):
+        x[k] = starts.get(state.name, x[k])
+    for k, info in enumerate(system.memory):
+        # Samples under way when the run starts hold the same value as the output they will become.
+        m[k] = starts.get(info.name.partition(".pending.")[0], m[k])
+    _check_starts(system, starts, x)
+    check_ranges(system, x, values)
+    return Start(given.time, x, m)
+
+
+def _check_starts(system: System, starts: Mapping[str, float], x: np.ndarray) -> None:
+    """What a scenario would refuse of these start values; the others of a quaternion are in x."""
+    flaws = FlawList()
+    for name, value in starts.items():
+        check_finite(flaws, f"initial.{name}", value)
+    mechanism = system.scenario.machine.mechanism
+    if mechanism is not None and system.has_balls and not flaws.found:
+        states = dict(zip((state.name for state in system.states), x.tolist(), strict=True))
+        check_orientations(flaws, vector_parts(mechanism.joints), states)
+    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
+
+
+def _check_left_out(system: System, x: np.ndarray, m: np.ndarray, values: np.ndarray) -> None:
+    """Equations that follow from others near one position may not at the one that was found: another assembly."""
+    if system.constraint_residual is None:
+        return
+    delayed = [delay.before or 0.0 for delay in system.delays]
+    left: Any = system.constraint_residual(0.0, x, delayed, m, values)
+    flaws = FlawList()
+    if float(left) > LEFT:
+        what = f"are met by the start found but for {float(left):.3g} of equations that seem to follow from the others"
+        flaws.add("constraints", what, "give start values nearer to where all are met, or leave a constraint out")
+    system.scenario.raise_if_any(flaws)
+
+
+def list_changes(system: System, given: np.ndarray, found: np.ndarray) -> dict[str, tuple[float, float]]:
+    names = [state.name for state in system.states]
+    pairs = zip(names, given.tolist(), found.tolist(), strict=True)
+    return {name: (old, new) for name, old, new in pairs if abs(new - old) > ROUNDING * max(1.0, abs(old))}
+
+
+def _check_constraints(system: System, m: np.ndarray) -> None:
+    """Whether a constraint holds is built in where no event changes it: a run before must not end otherwise."""
+    flaws = FlawList()
+    switched = {guard.name for guard in system.discrete.guards}
+    active = {f"{c.name}.active": c.name for c in system.scenario.machine.all_constraints}
+    for info, value in zip(system.memory, m, strict=True):
+        name = active.get(info.name)
+        if name and f"{name}.closes" not in switched and (value > 0.5) != (info.start > 0.5):
+            what = f"{'holds' if value > 0.5 else 'is broken'} at the end of the run before, and not here"
+            flaws.add(f"constraints.{name}", what, f"start with '{info.name}' = {value:g}")
+    system.scenario.raise_if_any(flaws)
+
+
+def check_ranges(system: System, x: np.ndarray, values: np.ndarray) -> None:
+    """A start that was found must lie within the ranges of all coordinates, as a given one must."""
+    ranged = [c for c in system.scenario.machine.coordinates if c.range is not None]
+    if not ranged:
+        return
+    import casadi as ca
+
+    from robodyn.base.symbolic.tables import spell_out
+
+    column = ca.vertcat(*(system.motion.coordinates[c.name] for c in ranged))
+    function: Any = spell_out(ca.Function("positions", [system.symbols.x, system.symbols.p], [column]))
+    flaws = FlawList()
+    for c, position in zip(ranged, np.array(function(x, values)).ravel(), strict=True):
+        lower, upper = c.range or (-np.inf, np.inf)
+        if not lower <= position <= upper:
+            what = f"the start found at {position:.6g} is out of reach, allowed is {lower:g} to {upper:g}"
+            flaws.add(f"coordinates.{c.name}.range", what, "change initial, the set point or the range")
+    system.scenario.raise_if_any(flaws)

@@ -1,0 +1,29 @@
+"""Descriptions in files: TOML read and written, its JSON Schema, and Denavit-Hartenberg tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from robodyn.base.lazy import load_when_used
+
+if TYPE_CHECKING:
+    from robodyn.description.files.denavit_hartenberg import DHRow, mechanism_from_dh
+    from robodyn.description.files.reference_files import read_reference
+    from robodyn.description.files.scenario_file import read_scenario
+    from robodyn.description.files.schema import make_schema
+    from robodyn.description.files.writing import scenario_text, write_scenario
+
+__all__ = [
+    "DHRow", "make_schema", "mechanism_from_dh", "read_reference", "read_scenario", "scenario_text", "write_scenario",
+]  # fmt: skip
+
+__getattr__, __dir__ = load_when_used(
+    __name__,
+    {
+        "robodyn.description.files.denavit_hartenberg": "DHRow mechanism_from_dh",
+        "robodyn.description.files.reference_files": "read_reference",
+        "robodyn.description.files.scenario_file": "read_scenario",
+        "robodyn.description.files.schema": "make_schema",
+        "robodyn.description.files.writing": "scenario_text write_scenario",
+    },
+)

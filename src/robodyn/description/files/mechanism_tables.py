@@ -1,0 +1,191 @@
+"""Mechanisms of TOML files: tables bodies, joints, points, or a Denavit-Hartenberg table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from robodyn.base.errors import FlawList, nearest
+from robodyn.base.records import dataclass
+from robodyn.description.files.denavit_hartenberg import CONVENTIONS, mechanism_from_dh
+from robodyn.description.files.flexible_forms import FLEXIBLE
+from robodyn.description.files.forms import FORMS, BodyForm, RowForm
+from robodyn.description.files.reading import Reader
+from robodyn.description.files.section_forms import read_sections
+from robodyn.description.files.table import FAILED, Table, attempt
+from robodyn.description.model import Body, FlexibleBody, Freedom, Joint, Mechanism, Point
+from robodyn.description.model.description import Description
+from robodyn.description.model.flexible import check_attachments
+from robodyn.description.model.joint import name_axes
+from robodyn.description.model.mechanism import check_topology
+
+BODIES = FORMS[Body] = (BodyForm, *FLEXIBLE, FlexibleBody)
+TABLES = ("bodies", "joints", "points", "dh", "gravity", "sections")
+POSITION_UNITS = {"revolute": "rad", "screw": "rad", "prismatic": "m"}
+# Modes that a flexible body is supposed to have as long as its own are not known.
+SUPPOSED = 12
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The mechanism of a file (None where it has none or where it is flawed), and the names it declares.
+
+    Attributes:
+        joints: axes of joints; chained: joints that have several motions, or none.
+    """
+
+    mechanism: Mechanism | None = None
+    joints: tuple[str, ...] = ()
+    chained: tuple[str, ...] = ()
+    points: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    bodies: tuple[str, ...] = ()
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """The motions of its joints, and its modes, where the mechanism could be made."""
+        return self.mechanism.freedoms if self.mechanism else ()
+
+    @property
+    def moving(self) -> tuple[str, ...]:
+        """Axes of joints, and modes, which can be used like them."""
+        return (*self.joints, *self.modes)
+
+
+@dataclass(frozen=True)
+class JointStub:
+    """What the chain needs to know of a joint, be the rest of it flawed."""
+
+    name: str
+    parent: str
+    child: str
+
+
+def read_mechanism(root: Table, name: str, reader: Reader) -> Declared:
+    """The mechanism of a file, with every flaw of its tables noted."""
+    name = root.text("mechanism", name)
+    if not [key for key in TABLES if key in root]:
+        return Declared()
+    before = len(root.flaws.found)
+    sections = read_sections(root, reader)
+    tables = dict(root.tables("bodies"))
+    bodies = {key: reader.read(table, BODIES, key) for key, table in tables.items()}
+    sections.check_used(root)
+    points = {key: _read_placed(Point, "body", key, table, bodies, reader) for key, table in root.tables("points")}
+    gravity = root.vector("gravity", "m/s^2", 3, (0.0, 0.0, -9.81))
+    good_points = [point for point in points.values() if point is not None]
+    good_points += [point for key, body in bodies.items() for point in _node_points(body, tables[key])]
+    flexible = tuple(key for key, table in tables.items() if is_flexible(table))
+    names = {
+        "points": tuple(dict.fromkeys([*points, *(point.name for point in good_points), *_supposed(bodies, tables)])),
+        "modes": tuple(mode for key in flexible for mode in _mode_names(key, bodies[key])),
+        "bodies": tuple(bodies),
+    }
+    top = Table({}, "", root.flaws)
+    if "dh" in root:
+        if "joints" in root:
+            root.flaws.add("joints", "cannot stand beside a dh table", "give one of the two")
+            root.asked.add("joints")
+        rows, carried, convention = _read_rows(root.table("dh"), bodies, reader)
+        moving = tuple(row.joint for row in rows if row.kind != "fixed")
+        good = len(root.flaws.found) == before
+        make = (mechanism_from_dh, name, rows, carried, convention)
+        return Declared(attempt(top, *make, points=good_points, gravity=gravity) if good else None, moving, (), **names)
+    joints = {key: _read_placed(Joint, "parent", key, table, bodies, reader) for key, table in root.tables("joints")}
+    motions = {key: name_axes(key, str(_raw(root, key, "kind"))) for key in joints}
+    moving = tuple(axis for axes in motions.values() for axis in axes)
+    chained = tuple(key for key in joints if key not in moving)
+    if len(root.flaws.found) > before:
+        _check_chain(root, list(bodies), list(joints), good_points)
+        _check_carriers(root, bodies, joints, good_points)
+        return Declared(None, moving, chained, **names)
+    made = attempt(top, Mechanism, name, tuple(bodies.values()), tuple(joints.values()), tuple(good_points), gravity)
+    return Declared(made, moving, chained, **names)
+
+
+def is_flexible(table: Table) -> bool:
+    """Whether a table describes a body that deforms."""
+    return bool([mark for cls in BODIES for mark in cls.MARKS if mark in table])
+
+
+def _read_placed(
+    cls: type[Description], on: str, name: str, table: Table, bodies: Mapping[str, Body | None], reader: Reader
+) -> Any:
+    """A joint or a point; what names a node of a flexible body and no origin stands at that node."""
+    values = reader.values(table, cls)
+    _check_offset(table)
+    table.finish()
+    body, node = bodies.get(str(values.get(on))), values.get("node")
+    carrier = body.find_node((0.0, 0.0, 0.0), node) if node is not None and isinstance(body, FlexibleBody) else None
+    origin = {"origin": carrier.position} if carrier and "origin" not in values else {}
+    return reader.make(table, cls, values | origin | {"name": name})
+
+
+def _check_offset(table: Table) -> None:
+    """Whether a mimic's offset is an angle or a length, its joint alone knows."""
+    mimic, unit = table.data.get("mimic"), POSITION_UNITS.get(str(table.data.get("kind")))
+    if unit and isinstance(mimic, Mapping) and isinstance(mimic.get("offset"), str):
+        table.table("mimic").number("offset", unit)
+
+
+def _read_rows(table: Table, bodies: Mapping[str, Any], reader: Reader) -> tuple[list[RowForm], list[Any], str]:
+    """Good rows, the bodies they carry, the convention; each body of the file must be carried by one row."""
+    convention = table.text("convention", "standard")
+    rows = table.rows("rows")
+    table.finish()
+    if convention not in (None, *CONVENTIONS):
+        table.flaws.add(table.at("convention"), f"'{convention}' is unknown", nearest(convention, CONVENTIONS))
+    if not rows:
+        return [], [], convention
+    carried = [row.text("body") for row in rows]
+    found = [reader.read(row, (RowForm,)) for row in rows]
+    for row, body in zip(rows, carried, strict=True):
+        if body is not None and body not in bodies:
+            row.flaws.add(row.at("body"), f"there is no body '{body}'", nearest(body, bodies))
+    if all(body in bodies for body in carried):
+        for name in bodies.keys() - set(carried):
+            table.flaws.add(f"bodies.{name}", "is not connected to the ground", "no row of the table carries it")
+    return [row for row in found if row is not FAILED], [bodies.get(body) for body in carried], convention
+
+
+def _node_points(body: Body | None, table: Table) -> tuple[Point, ...]:
+    """A point at every node of a flexible body that asks for them."""
+    return body.points() if isinstance(body, FlexibleBody) and table.data.get("points") is True else ()
+
+
+def _supposed(bodies: Mapping[str, Body | None], tables: Mapping[str, Table]) -> list[str]:
+    """Points at the named nodes of flexible bodies that could not be read."""
+    flawed = [key for key, table in tables.items() if bodies[key] is None and table.data.get("points") is True]
+    nodes = {key: list(Table(tables[key].data.get("frame", {}), "", FlawList()).table("nodes").data) for key in flawed}
+    return [f"{key}.{node}" for key in flawed for node in (*nodes[key], "root", "tip")]
+
+
+def _mode_names(name: str, body: Body | None) -> list[str]:
+    """Of a flexible body; one that could not be read may have any number, of which some are supposed."""
+    if isinstance(body, FlexibleBody):
+        return [mode.name for mode in body.modes]
+    return [f"{name}.mode{k + 1}" for k in range(SUPPOSED)]
+
+
+def _raw(root: Table, joint: str, key: str) -> Any:
+    table = root.data["joints"][joint]
+    return table.get(key) if isinstance(table, Mapping) else None
+
+
+def _check_chain(root: Table, bodies: list[str], joints: list[str], points: list[Point]) -> None:
+    """Report problems of the chain together with those of its parts, where its ends are known."""
+    stubs = [JointStub(key, _raw(root, key, "parent"), _raw(root, key, "child")) for key in joints]
+    if all(isinstance(end, str) for stub in stubs for end in (stub.parent, stub.child)):
+        topology = FlawList()
+        check_topology(topology, bodies, stubs, points)
+        root.flaws.extend(topology.found)
+
+
+def _check_carriers(root: Table, bodies: Mapping[str, Any], joints: Mapping[str, Any], points: list[Point]) -> None:
+    """Report what stands at no node of a flexible body, where both could be read."""
+    good = [body for body in bodies.values() if body is not None]
+    names = {body.name for body in good}
+    hanging = [joint for joint in joints.values() if joint is not None and joint.parent in names]
+    carriers = FlawList()
+    check_attachments(carriers, good, hanging, [point for point in points if point.body in names])
+    root.flaws.extend(carriers.found)

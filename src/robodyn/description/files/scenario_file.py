@@ -1,0 +1,134 @@
+"""Scenario files: how is a scenario read from a TOML file, with every problem reported?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from robodyn.base.errors import Flaw, FlawList
+from robodyn.base.records import dataclass
+from robodyn.description.files.composition import Composed, load_composed
+from robodyn.description.files.mechanism_tables import Declared, read_mechanism
+from robodyn.description.files.path_forms import read_path
+from robodyn.description.files.reading import Reader, spell
+from robodyn.description.files.signal_names import STATES, check_initial_names, check_signal_names
+from robodyn.description.files.table import FAILED, Table
+from robodyn.description.model import Freedom, Machine, Scenario
+from robodyn.description.model.coordinate import COORDINATES, coordinate_unit
+from robodyn.description.model.machine import (
+    PARTS,
+    check_part_names,
+    check_references,
+    find_references,
+    reference_names,
+)
+from robodyn.description.model.recording import check_duration
+from robodyn.description.model.scenario import check_event_names, check_keep, state_units
+from robodyn.description.model.start_values import spread_vectors, vector_units
+
+
+def read_scenario(path: str | Path, text: str | None = None) -> Scenario:
+    """Read a scenario from a TOML file.
+
+    Args:
+        text: what an editor holds of the file, read in place of what is kept of it.
+
+    Raises:
+        ModelError: with every problem of the file, each with its path in the file.
+    """
+    path = Path(path)
+    composed = load_composed(path, text)
+    flaws, reader = FlawList(), Reader(path.parent)
+    scenario = _read(Table(composed.data, "", flaws), path, reader)
+    composed.raise_if_any(flaws, str(path))
+    assert scenario is not None
+    file = ScenarioFile(str(path), composed, reader.spelled)
+    scenario.machine.read_from(file)
+    return scenario.read_from(file)
+
+
+@dataclass(frozen=True)
+class ScenarioFile:
+    """The file of a scenario, by which what is found wrong later on is told as if it had been found when reading."""
+
+    source: str
+    composed: Composed
+    spelled: Mapping[str, str]
+
+    def place(self, flaw: Flaw) -> Flaw:
+        return self.composed.place(spell(flaw, self.spelled))
+
+
+def _read(root: Table, path: Path, reader: Reader) -> Scenario | None:
+    """Mechanism, machine and scenario, each of which the file gives at its top."""
+    name = root.text("name", path.stem)
+    declared = read_mechanism(root, name, reader)
+    reader.positions = _position_units(root, declared, reader)
+    paths = {key: read_path(key, table, reader, declared.mechanism) for key, table in root.tables("paths")}
+    machine = {"name": name} | reader.values(root, Machine)
+    blocks = (*(block for made in paths.values() for block in made), *reader.found.get("blocks", {}).values())
+    joints = declared.mechanism.joints if declared.mechanism else ()
+    reader.states = state_units(declared.freedoms, [block for block in blocks if block is not FAILED])
+    reader.states |= vector_units(joints)
+    formulas = [signal for signal in reader.found.get("signals", {}).values() if signal is not FAILED]
+    reader.states |= {f"{name}.position": unit for name, unit in reader.positions.items()}
+    reader.states |= {signal.name: signal.find_unit(reader.states) for signal in formulas}
+    scenario = {"name": name} | reader.values(root, Scenario)
+    root.finish()
+    if root.flaws.found:
+        reader.check(root, Scenario, scenario)
+        # Of a path that could not be planned, the names of its blocks are known nevertheless.
+        reader.found["paths"] = dict(paths)
+        if paths:
+            from robodyn.description.paths.deviation import DEVIATION, NOMINAL, SEEN
+
+            reader.found["paths"] |= dict.fromkeys((DEVIATION, NOMINAL, SEEN))
+        _check_whole(root, reader, declared, scenario)
+        return None
+    top = Table({}, "", root.flaws)
+    machine |= {"blocks": blocks} | ({"mechanism": declared.mechanism} if declared.mechanism else {})
+    made = reader.make(top, Machine, machine)
+    return FAILED if made is FAILED else reader.make(top, Scenario, scenario | {"machine": made})
+
+
+def _position_units(root: Table, declared: Declared, reader: Reader) -> dict[str, str]:
+    """Units of the positions of moving joints, modes and coordinates, as far as they are known."""
+    units = {freedom.name: freedom.unit for freedom in declared.freedoms if freedom.is_single}
+    reader.positions = units
+    coordinates = reader.group(root, "coordinates", COORDINATES)
+    return units | {name: coordinate_unit(made, units) for name, made in coordinates.items() if made is not FAILED}
+
+
+def _check_whole(root: Table, reader: Reader, declared: Declared, given: dict[str, Any]) -> None:
+    """Report what does not fit together as well, where single parts are flawed already."""
+    flaws = FlawList()
+    names = {group: list(reader.found.get(group, {})) for group in (*PARTS, "events")}
+    names["blocks"] = [*reader.found["paths"], *names["blocks"]]
+    check_part_names(flaws, [*declared.moving, *declared.points, *(name for group in PARTS for name in names[group])])
+    check_event_names(flaws, names["events"], names["blocks"])
+    good = {
+        group: [part for part in reader.found.get(group, {}).values() if part is not FAILED]
+        for group in (*PARTS, "events")
+    }
+    check_references(flaws, reference_names(declared.moving, declared.points, names["coordinates"]), good)
+    owning = ("blocks", "controllers", "delays", "constraints", "contacts", "interfaces")
+    owners = [name for group in owning for name in names[group]]
+    others = [*declared.points, *declared.bodies, *declared.chained, *names["coordinates"], "constraints", *owners]
+    used = [(path, name) for path, to, name in find_references(good) if to == "signal"]
+    used += [(f"nominal.{joint}", signal) for joint, signal in (given.get("nominal") or {}).items()]
+    check_signal_names(flaws, declared.joints, others, used, names["signals"])
+    initial = root.table("initial").flattened().data
+    if given.get("initial", FAILED) is not FAILED:
+        # Of joints that cannot be made, nobody knows what may be a vector.
+        unknown = () if declared.mechanism else tuple(f"{joint}." for joint in declared.chained)
+        starts = {name: value for name, value in given["initial"].items() if not name.startswith(unknown)}
+        spread_vectors(flaws, starts, declared.mechanism.joints if declared.mechanism else ())
+    check_initial_names(flaws, declared.moving, [*declared.chained, *owners], initial)
+    if given["duration"] is not FAILED and not root.flaws.concern("duration"):
+        check_duration(flaws, given["duration"], given.get("recording"))
+    if given.get("keep") is not None:
+        known = [f"{joint}.{quantity}" for joint in declared.moving for quantity in STATES]
+        known += [state for ball in declared.chained for state in Freedom(ball, "ball").states]
+        check_keep(flaws, given["keep"], known, given.get("initialisation", "given"))
+    root.flaws.extend(reader.spell(flaw) for flaw in flaws.found)

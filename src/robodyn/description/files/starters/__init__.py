@@ -1,0 +1,36 @@
+"""Starters: small commented scenarios that a new file begins with."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from robodyn.base.errors import Flaw, ModelError, nearest
+from robodyn.base.untrusted import parse_toml
+
+KINDS = ("arm", "cart", "drive")
+
+
+def starter_titles() -> dict[str, str]:
+    """What each kind is."""
+    return {kind: str(parse_toml(_text(kind))["title"]) for kind in KINDS}
+
+
+def write_starter(path: Path, kind: str) -> Path:
+    """Write a small scenario to begin with; a file that is there already is never overwritten."""
+    if kind not in KINDS:
+        raise ModelError([Flaw("--kind", f"'{kind}' is unknown", nearest(kind, KINDS))])
+    path = path if path.suffix == ".toml" else path.with_name(f"{path.name}.toml")
+    text = _text(kind).replace("{file}", path.name).replace("{name}", path.stem)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise ModelError([Flaw("", "is there already", "choose another name")], str(path)) from error
+    except OSError as error:
+        raise ModelError([Flaw("", f"cannot be written: {error.strerror}")], str(path)) from error
+    return path
+
+
+def _text(kind: str) -> str:
+    return files(__package__).joinpath(f"{kind}.toml").read_text(encoding="utf-8")

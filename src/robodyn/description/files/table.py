@@ -1,0 +1,190 @@
+"""TOML tables: how is one read so that every problem is reported? Missing, unknown, wrong type or unit."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.units import UnitError
+from robodyn.base.untrusted import MEGABYTE, Unreadable, parse_toml, read_text
+from robodyn.description.files.units import read_quantity
+
+MOST_BYTES = 4 * MEGABYTE
+"""Of a TOML file; more data stand in files of their own."""
+MOST_SUGGESTED = 20
+"""Unknown keys of a table for which the nearest known one is looked for."""
+REQUIRED: Any = object()
+FAILED: Any = None
+
+
+def load_toml(path: Path, text: str | None = None) -> dict[str, Any]:
+    """The contents of a TOML file, or of a text in its place; what cannot be read is a ModelError that names it."""
+    try:
+        data = parse_toml(read_text(path, MOST_BYTES) if text is None else text)
+    except OSError as error:
+        raise ModelError([Flaw("", f"cannot be read: {error.strerror or error}")], str(path)) from error
+    except Unreadable as error:
+        raise ModelError([Flaw("", str(error))], str(path)) from error
+    flaws = FlawList()
+    for place, value in leaves_of(data):
+        # No name of a file, a signal or a function has it, and what looks one up may not bear it.
+        if _has_null(value) or "\0" in place:
+            flaws.add(place.replace("\0", "?"), f"has a null character: {value!r}", "leave it out")
+    flaws.raise_if_any(str(path))
+    return data
+
+
+def _has_null(value: Any) -> bool:
+    return any(map(_has_null, value)) if isinstance(value, list) else isinstance(value, str) and "\0" in value
+
+
+class Table:
+    """A table being read; keys not read by the time of `finish` are unknown.
+
+    Attributes:
+        asked: keys that were read; known: keys that were looked for, to suggest instead of a misspelt one.
+    """
+
+    def __init__(self, data: Any, path: str, flaws: FlawList) -> None:
+        self.path = path
+        self.flaws = flaws
+        self.data: dict[str, Any] = dict(data) if isinstance(data, Mapping) else {}
+        self.asked: set[str] = set()
+        self.known: set[str] = set()
+        if not isinstance(data, Mapping):
+            flaws.add(path, f"must be a table, is {data!r}")
+
+    def __contains__(self, key: str) -> bool:
+        self.known.add(key)
+        return key in self.data
+
+    def at(self, key: str) -> str:
+        return f"{self.path}.{key}" if self.path else key
+
+    def raw(self, key: str, default: Any = REQUIRED, remedy: str = "") -> Any:
+        self.asked.add(key)
+        if key in self.data:
+            return self.data[key]
+        if default is REQUIRED:
+            self.flaws.add(self.at(key), "is missing", remedy)
+            return None
+        return default
+
+    def number(self, key: str, unit: str = "", default: Any = REQUIRED) -> Any:
+        value = self.raw(key, default)
+        if key not in self.data:
+            return value
+        return self.quantity(self.at(key), value, unit)
+
+    def quantity(self, path: str, value: Any, unit: str) -> float | None:
+        try:
+            return read_quantity(value, unit)
+        except UnitError as error:
+            self.flaws.add(path, str(error))
+            return None
+
+    def vector(self, key: str, unit: str, length: int | None = None, default: Any = REQUIRED) -> Any:
+        value = self.raw(key, default)
+        if key not in self.data:
+            return value
+        if not isinstance(value, list) or (length is not None and len(value) != length):
+            self.flaws.add(self.at(key), f"must be a list of {length or 'some'} numbers, is {value!r}")
+            return None
+        entries = [self.quantity(f"{self.at(key)}[{k}]", entry, unit) for k, entry in enumerate(value)]
+        return None if None in entries else tuple(entries)
+
+    def text(self, key: str, default: Any = REQUIRED) -> Any:
+        return self._typed(key, str, "text", default)
+
+    def flag(self, key: str, default: bool = False) -> Any:
+        return self._typed(key, bool, "true or false", default)
+
+    def integer(self, key: str, default: Any = REQUIRED) -> Any:
+        return self._typed(key, int, "a whole number", default)
+
+    def texts(self, key: str, default: Any = REQUIRED) -> Any:
+        value = self._typed(key, list, "a list of texts", default)
+        if isinstance(value, list) and not all(isinstance(entry, str) for entry in value):
+            self.flaws.add(self.at(key), f"must be a list of texts, is {value!r}")
+            return ()
+        return tuple(value or ())
+
+    def _typed(self, key: str, kind: type, noun: str, default: Any) -> Any:
+        value = self.raw(key, default)
+        if key in self.data and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
+            self.flaws.add(self.at(key), f"must be {noun}, is {value!r}")
+            return None
+        return value
+
+    def table(self, key: str) -> Table:
+        """A sub-table, empty where it is not there."""
+        return Table(self.raw(key, {}), self.at(key), self.flaws)
+
+    def tables(self, key: str) -> Iterator[tuple[str, Table]]:
+        """All named sub-tables of a table of tables."""
+        group = self.table(key)
+        for name in group.data:
+            group.asked.add(name)
+            yield name, Table(group.data[name], group.at(name), self.flaws)
+
+    def rows(self, key: str, default: Any = REQUIRED) -> list[Table]:
+        """Tables of a list of tables."""
+        value = self.raw(key, default)
+        if key in self.data and (not isinstance(value, list) or not value):
+            self.flaws.add(self.at(key), f"must be a list of tables, is {value!r}")
+        entries = value if isinstance(value, list) else []
+        return [Table(entry, f"{self.at(key)}[{k}]", self.flaws) for k, entry in enumerate(entries)]
+
+    def flattened(self) -> Table:
+        """The same with dotted keys joined: `elbow.position = 1` is a table in a table to TOML."""
+        flat = Table({}, self.path, self.flaws)
+        for key, value in leaves_of(self.data):
+            if key in flat.data:
+                self.flaws.add(self.at(key), "is given twice", "with and without quotes it is the same key")
+            flat.data[key] = value
+        return flat
+
+    def finish(self) -> None:
+        """Report keys that nothing asked for."""
+        known = self.asked | self.known
+        for k, key in enumerate(key for key in self.data if key not in self.asked):
+            remedy = nearest(key, known) if k < MOST_SUGGESTED else ""
+            if isinstance(self.data[key], Mapping):
+                remedy += "; a name with dots stands in quotes"
+            self.flaws.add(self.at(key), "is unknown", remedy)
+
+
+def entries_of(data: Any, under: str = "") -> Iterator[tuple[str, Any]]:
+    """All entries of a table and of those in it, with their paths."""
+    for key, value in data.items() if isinstance(data, Mapping) else ():
+        place = f"{under}.{key}" if under else str(key)
+        yield place, value
+        yield from entries_of(value, place)
+
+
+def leaves_of(data: Any) -> Iterator[tuple[str, Any]]:
+    """All entries that are no tables."""
+    return ((place, value) for place, value in entries_of(data) if not isinstance(value, Mapping))
+
+
+def attempt(table: Table, make: Any, *arguments: Any, **named: Any) -> Any:
+    """Make a description; its flaws are noted under the table's path.
+
+    Where an argument could not be read, its default stands in for it, so that flaws of the others are reported too.
+    """
+    signature = inspect.signature(make)
+    bound = signature.bind(*arguments, **named)
+    failed = [key for key, value in bound.arguments.items() if value is FAILED]
+    if any(signature.parameters[key].default is inspect.Parameter.empty for key in failed):
+        return FAILED
+    for key in failed:
+        del bound.arguments[key]
+    try:
+        made = make(*bound.args, **bound.kwargs)
+    except ModelError as error:
+        table.flaws.extend(error.flaws, under=table.path)
+        return FAILED
+    return FAILED if failed else made

@@ -1,0 +1,50 @@
+"""Units of a file's numbers: in which were they given? A number without a unit means SI, wherever it is given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from robodyn.base.units import known_unit
+from robodyn.description.files.composition import load_composed
+from robodyn.description.files.groups import GROUPS
+from robodyn.description.files.units import is_quantity, split_quantity
+from robodyn.description.model.numbers import XYZ
+from robodyn.description.model.start_values import ORIENTATION
+
+WITHIN = re.compile(rf"^({'|'.join(GROUPS)})\.")
+
+
+def find_written_units(path: str | Path, numbers: Collection[str]) -> dict[str, str]:
+    """Number -> the unit it is written with in a scenario's file, where that is not of SI (`elbow.target`: deg)."""
+    found: dict[str, str] = {}
+    for place, text in _texts(load_composed(Path(path)).data, ""):
+        written = split_quantity(text)[1] if is_quantity(text) else ""
+        unit = known_unit(written)
+        if unit is not None and unit.factor != 1:
+            found |= {name: written for name in number_names(place) if name in numbers or name.startswith("initial.")}
+    return found
+
+
+def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Every text of a file with its place, entries of lists by their number."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, entry in entries:
+        yield from _texts(entry, f"{place}.{key}" if place else str(key))
+    if isinstance(value, str):
+        yield place, value
+
+
+def number_names(place: str) -> Iterator[str]:
+    """Names that the number at a place may have: `blocks.drive.parameters.limit` is `drive.limit`."""
+    name = WITHIN.sub("", place).replace(".parameters.", ".")
+    yield name
+    stem, _, last = name.rpartition(".")
+    if last not in ("0", "1", "2") or stem.endswith(ORIENTATION):
+        return
+    yield f"{stem}.{XYZ[int(last)]}"
+    # A free joint's `base.position[0]` is that of its axis `base.x`.
+    owner, _, quantity = stem.rpartition(".")
+    yield f"{owner}.{XYZ[int(last)]}.{quantity}"

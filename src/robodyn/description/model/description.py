@@ -1,0 +1,162 @@
+"""Descriptions: frozen data classes that check themselves by what their fields declare."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, dataclass_transform
+
+from robodyn.base.errors import Flaw, FlawList
+from robodyn.base.records import make_record
+from robodyn.description.model import fields as f
+from robodyn.description.model.kinds import Kind, Rename
+from robodyn.description.model.numbers import Number
+
+if TYPE_CHECKING:
+    from robodyn.base.spatial import Pose
+
+
+def default_of(cls: type, field: str) -> Any:
+    """The default of a field of a description; MISSING where it is required."""
+    return cls.__dataclass_fields__[field].default  # type: ignore[attr-defined]
+
+
+class SourceFile(Protocol):
+    """A file that descriptions were read from."""
+
+    @property
+    def source(self) -> str:
+        """Its name."""
+
+    def place(self, flaw: Flaw) -> Flaw:
+        """The same flaw, told where the thing stands."""
+
+
+@dataclass_transform(
+    frozen_default=True,
+    field_specifiers=(
+        f.part_name, f.text, f.file, f.texts, f.flag, f.choice, f.whole_number, f.quantity, f.quantities, f.vector,
+        f.place, f.unit_vector, f.rotation_matrix, f.array, f.reference, f.references, f.weights, f.target,
+        f.reference_map, f.text_map, f.numbers, f.plain_function, f.law_or_name, f.child, f.children,
+    ),
+)  # fmt: skip
+class Description:
+    """A frozen data class, made by deriving from it, whose fields are declared by the functions of `fields`.
+
+    Attributes:
+        NOUN: what one is called in messages.
+        MARKS: keys by which a file distinguishes this class from others that may stand in the same place.
+        KINDS: field -> what it holds, in order.
+        SPELLED: fields of what is made of it -> the keys of a file that hold them, where these differ.
+        written_in: the file it was read from, if it was; not a field, but kept by `replaced`.
+        REFUSED: keys that a file cannot give, because they follow -> what to do instead.
+        MISSING: fields that a file must give -> what is not there without them.
+    """
+
+    NOUN: ClassVar[str] = ""
+    MARKS: ClassVar[tuple[str, ...]] = ()
+    KINDS: ClassVar[Mapping[str, Kind]] = {}
+    written_in: ClassVar[SourceFile | None] = None
+    SPELLED: ClassVar[Mapping[str, str]] = {}
+    REFUSED: ClassVar[Mapping[str, str]] = {}
+    MISSING: ClassVar[Mapping[str, str]] = {}
+
+    def __init_subclass__(cls, *, kw_only: bool = False) -> None:
+        made = make_record(cls, kw_only=kw_only)
+        cls.KINDS = {field.name: field.metadata["kind"] for field in dataclasses.fields(made)}
+        told = "".join(f"        {name}: {kind.about}\n" for name, kind in cls.KINDS.items() if kind.about)
+        cls.__doc__ = f"{(cls.__doc__ or cls.__name__).rstrip()}\n\n    Attributes:\n{told}"
+
+    def __post_init__(self) -> None:
+        flaws = FlawList()
+        for field, kind in self.KINDS.items():
+            object.__setattr__(self, field, kind.accept(flaws, field, getattr(self, field)))
+        self.check(flaws)
+        flaws.raise_if_any(f"{self.NOUN} '{self._prefix}'" if self._prefix else self.NOUN)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Its fields and its file: what has been found from these is found again."""
+        state = self.__dict__
+        return {name: state[name] for name in (*self.KINDS, "written_in") if name in state}
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        """Plain data that follow from the fields, for whoever reads a run without these classes."""
+        return {}
+
+    def check(self, flaws: FlawList) -> None:
+        """Note what concerns several fields; `flaws` has those of single fields."""
+
+    def made(self) -> Any:
+        """What it stands for, where that is another description."""
+        return self
+
+    def stated(self, *fields: str) -> dict[str, Any]:
+        """Of these fields, or of all, those that are not at their defaults."""
+        found = {field: getattr(self, field) for field in fields or self.KINDS}
+        return {field: value for field, value in found.items() if value != default_of(type(self), field)}
+
+    def set_fields(self, **values: Any) -> None:
+        """Set fields of a description that is being made."""
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
+
+    def replaced(self, **changed: Any) -> Self:
+        """The same description with other values in some fields; itself where there are none."""
+        if not changed:
+            return self
+        fresh: Self = dataclasses.replace(self, **changed)  # type: ignore[type-var]
+        return fresh if self.written_in is None else fresh.read_from(self.written_in)
+
+    def read_from(self, file: SourceFile) -> Self:
+        """Remember where this description was read from."""
+        object.__setattr__(self, "written_in", file)
+        return self
+
+    @property
+    def _prefix(self) -> str:
+        """Of the names of its numbers."""
+        return getattr(self, "name", "")
+
+    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
+        """Its named numbers: `<name>.<field>` or `<name>.<field>.<suffix>`."""
+        for field, kind, value in self._given():
+            yield from kind.numbers(self, self._path(prefix, field, kind), value)
+
+    def with_numbers(self, changes: Mapping[str, float], prefix: str | None = None) -> Self:
+        """The same description with some numbers changed; names that are not its own are left alone."""
+        return self._with(lambda field, kind, old: kind.changed(self, self._path(prefix, field, kind), old, changes))
+
+    def references(self, path: str = "") -> Iterator[tuple[str, str, str]]:
+        """Every name of another part or of a signal: where it stands, what it refers to, the name."""
+        for field, kind, value in self._given():
+            yield from kind.references(f"{path}.{field}" if path else field, value)
+
+    def renamed(self, rename: Rename) -> Self:
+        """The same description with other names, its own and those it refers to."""
+        return self._with(lambda _, kind, value: kind.renamed(value, rename))
+
+    def moved(self, place: Pose, grounded: Collection[str]) -> Self:
+        """The same description where the ground, and what is fixed to it, stands at another place of the world.
+
+        Args:
+            grounded: names of the ground and of its points.
+        """
+        return self._with(lambda _, kind, value: kind.moved(self, value, place, grounded))
+
+    def _given(self) -> Iterator[tuple[str, Kind, Any]]:
+        """Fields that are not None, with their kinds and values."""
+        for field, kind in self.KINDS.items():
+            value = getattr(self, field)
+            if value is not None:
+                yield field, kind, value
+
+    def _path(self, prefix: str | None, field: str, kind: Kind) -> str:
+        """What the names of a field's numbers begin with."""
+        prefix = self._prefix if prefix is None else prefix
+        return ".".join(filter(None, (prefix, field if kind.under is None else kind.under)))
+
+    def _with(self, change: Callable[[str, Kind, Any], Any]) -> Self:
+        """The same description with its values changed; itself where none of them is."""
+        changed = {field: change(field, kind, value) for field, kind, value in self._given()}
+        return self.replaced(**{field: new for field, new in changed.items() if new is not getattr(self, field)})

@@ -1,0 +1,65 @@
+"""Cartesian paths of a tool in space, and the joints' motion along them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from robodyn.base.lazy import load_when_used
+
+if TYPE_CHECKING:
+    from robodyn.description.paths.arm import SerialArm, build_arm, jacobian, jacobian_rate
+    from robodyn.description.paths.cartesian import CartesianPath, PathMotion, join_pieces
+    from robodyn.description.paths.deviation import deviation_blocks
+    from robodyn.description.paths.inverse import Branches, find_branches
+    from robodyn.description.paths.joint_path import JointPath
+    from robodyn.description.paths.orientation import Orientation, point_tool
+    from robodyn.description.paths.pieces import Arc, Blend, Line
+    from robodyn.description.paths.planning import plan_path
+    from robodyn.description.paths.reference import PathReference, path_block, path_law
+    from robodyn.description.paths.shapes import arc_about, arc_through, straight_line, way_points
+    from robodyn.description.paths.timed_reference import timed_block
+
+__all__ = [
+    "Arc",
+    "Blend",
+    "Branches",
+    "CartesianPath",
+    "JointPath",
+    "Line",
+    "Orientation",
+    "PathMotion",
+    "PathReference",
+    "SerialArm",
+    "arc_about",
+    "arc_through",
+    "build_arm",
+    "deviation_blocks",
+    "find_branches",
+    "jacobian",
+    "jacobian_rate",
+    "join_pieces",
+    "path_block",
+    "path_law",
+    "plan_path",
+    "point_tool",
+    "straight_line",
+    "timed_block",
+    "way_points",
+]
+
+__getattr__, __dir__ = load_when_used(
+    __name__,
+    {
+        "robodyn.description.paths.arm": "SerialArm build_arm jacobian jacobian_rate",
+        "robodyn.description.paths.cartesian": "CartesianPath PathMotion join_pieces",
+        "robodyn.description.paths.deviation": "deviation_blocks",
+        "robodyn.description.paths.inverse": "Branches find_branches",
+        "robodyn.description.paths.joint_path": "JointPath",
+        "robodyn.description.paths.orientation": "Orientation point_tool",
+        "robodyn.description.paths.pieces": "Arc Blend Line",
+        "robodyn.description.paths.planning": "plan_path",
+        "robodyn.description.paths.reference": "PathReference path_block path_law",
+        "robodyn.description.paths.shapes": "arc_about arc_through straight_line way_points",
+        "robodyn.description.paths.timed_reference": "timed_block",
+    },
+)

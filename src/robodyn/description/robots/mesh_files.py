@@ -1,0 +1,114 @@
+"""Mesh files of robots: which file does a `package://`, `model://`, `file://` or relative path mean?
+
+Only files within the robot's own folder, the package that a path names, and folders that the caller allows are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+from robodyn.base.untrusted import MEGABYTE, MOST_OF_A_MESH
+from robodyn.description.model.look import MESHES
+
+LAYOUT = ("urdf", "robots", "xacro", "sdf", "mjcf", "xml")
+"""Names of folders that hold the descriptions of a package, beside the folder `meshes`."""
+MARKS = ("package.xml", "model.config")
+"""Files at the top of a package."""
+_HEAD, _TRIANGLE = 84, 50
+
+
+class MeshError(ValueError):
+    """A mesh that cannot be drawn, with the reason."""
+
+
+class MeshFiles:
+    """Finds the meshes of one robot file.
+
+    Args:
+        search: further folders in which packages and meshes are looked for.
+    """
+
+    def __init__(self, file: Path, search: Sequence[str | Path] = ()) -> None:
+        self.file = file.resolve()
+        self.search = [Path(folder).resolve() for folder in search]
+        self.home = _find_home(self.file)
+
+    def allows(self, path: Path) -> bool:
+        """Whether a file may be read: in the robot's folder, or in one that the caller names."""
+        return any(path.is_relative_to(folder) for folder in (self.home, *self.search))
+
+    def find(self, uri: str) -> Path:
+        """The file of a path; MeshError where there is none that may be read and drawn."""
+        scheme, mark, rest = unquote(uri.strip()).partition("://")
+        if not mark:
+            scheme, rest = "", unquote(uri.strip())
+        if "\0" in rest or not rest:
+            raise MeshError("is no path")
+        if scheme not in ("", "file", "package", "model"):
+            raise MeshError(f"'{scheme}://' is not looked up; give package://, model://, file:// or a relative path")
+        try:
+            found = self._look_up(scheme, rest)
+        except OSError as error:
+            raise MeshError(f"cannot be read: {error.strerror}") from error
+        _check_mesh(found)
+        return found
+
+    def _look_up(self, scheme: str, rest: str) -> Path:
+        outside = None
+        for folder, path in self._candidates(scheme, rest):
+            target = path.resolve()
+            if not target.is_file():
+                continue
+            if target.is_relative_to(folder) or self.allows(target):
+                return target
+            outside = outside or target
+        if outside is not None:
+            raise MeshError(f"'{outside}' lies outside of the robot's folder; allow its folder with `search`")
+        raise MeshError("there is no such file; name a folder that has it with `search`")
+
+    def _candidates(self, scheme: str, rest: str) -> Iterator[tuple[Path, Path]]:
+        """Folders that may be read from, each with the path that may be in it."""
+        if scheme in ("package", "model"):
+            # Three slashes leave a name of nothing, which some files have: the next one is meant.
+            package, _, inner = rest.lstrip("/").partition("/")
+            for folder in self._packages(package):
+                yield folder, folder / inner
+            return
+        for folder in self.search:
+            yield folder, folder / rest
+        yield self.home, self.file.parent / rest
+
+    def _packages(self, name: str) -> Iterator[Path]:
+        if name in ("", ".", ".."):
+            return
+        for folder in [*self.search, *list(self.file.parents)[:-1]]:
+            if folder.name == name:
+                yield folder
+            if (folder / name).is_dir():
+                yield (folder / name).resolve()
+
+
+def _find_home(file: Path) -> Path:
+    """The folder of a robot: that of its package, else the file's, or the one above where that has its meshes."""
+    for folder in list(file.parents)[:4]:
+        if any((folder / mark).is_file() for mark in MARKS):
+            return folder
+    beside = file.parent.name in LAYOUT and (file.parents[1] / "meshes").is_dir()
+    return file.parents[1] if beside else file.parent
+
+
+def _check_mesh(path: Path) -> None:
+    """A mesh is one that can be drawn; of an STL, size and head must fit."""
+    if path.suffix.lower() not in MESHES:
+        raise MeshError(f"{path.suffix or 'a file without ending'} cannot be drawn; save it as {' or '.join(MESHES)}")
+    size = path.stat().st_size
+    if size > MOST_OF_A_MESH:
+        raise MeshError(f"has {size / MEGABYTE:.0f} MB, at most {MOST_OF_A_MESH / MEGABYTE:.0f} are read")
+    if path.suffix.lower() == ".stl":
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+        count = int.from_bytes(head[80:], "little") if len(head) == _HEAD else -1
+        if size != _HEAD + _TRIANGLE * count and not head.lstrip().startswith(b"solid"):
+            raise MeshError("is no STL file, or cut off")

@@ -1,0 +1,158 @@
+"""C export: how does a scenario become a folder of C? Trace, generate, build a program, compare its run, write."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+import numpy as np
+
+from robodyn.base.atomic import replacing
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Scenario, Solver
+from robodyn.exchange.codegen.comparison import Agreement, compare_run
+from robodyn.exchange.codegen.compilers import compile_program, find_compiler, host_platform
+from robodyn.exchange.codegen.files import engine_files, generate_files, unit_files
+from robodyn.exchange.codegen.model import Model
+from robodyn.exchange.codegen.names import shown_parameters, write_names
+from robodyn.exchange.codegen.preparing import prepare_model
+
+UNIT_FILES = ("unit.h", "unit.c", "exchange.c", "start.c", "shortest.c", "text.c")
+"""Of a model at work, what needs no interface of units."""
+PROGRAM_FILES = ("simulation.h", "main.c", "Makefile")
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written.
+
+    Attributes:
+        agreement: the code's run against the simulation's; None where nothing could run it here.
+        fixed: parameters that cannot be set, because they decide where references jump.
+    """
+
+    folder: Path
+    files: tuple[str, ...]
+    inputs: tuple[str, ...]
+    n_outputs: int
+    n_parameters: int
+    fixed: tuple[str, ...]
+    agreement: Agreement | None
+
+
+def write_c(
+    scenario: Scenario,
+    folder: str | Path,
+    solver: Solver | None = None,
+    *,
+    inputs: Mapping[str, float | None] | None = None,
+) -> Written:
+    """Write a scenario as C99 that gives the rows and events of its run: engine, model, header, program, Makefile.
+
+    Args:
+        solver: method and step; the scenario's own by default.
+        inputs: outputs of blocks that come from outside, with their start values; None is 0.
+
+    Raises:
+        ModelError: with every reason why it cannot be exported; or where the program, built and run here, does not give
+            the numbers of the simulation.
+    """
+    model, compiled = prepare_model(scenario, solver, inputs or {}, plain=False)
+    contents = program_files(model)
+    agreement = None
+    if _has_compiler():
+        agreement = check_agreement(model, _compare_program(contents, simulate(compiled, model.solver)))
+    return write_folder(model, folder, contents, agreement)
+
+
+def program_files(model: Model) -> dict[str, str]:
+    """All files of the folder by their names."""
+    names = files("robodyn.exchange.codegen") / "program"
+    sources = source_files(model)
+    texts = {name: (names / name).read_text(encoding="utf-8") for name in PROGRAM_FILES}
+    readme = Template((names / "README.md").read_text(encoding="utf-8"))
+    return texts | {"README.md": readme.substitute(describe_model(model))} | sources
+
+
+def source_files(model: Model) -> dict[str, str]:
+    """Engine and model."""
+    unit, names = unit_files(), files("robodyn.exchange.codegen") / "program"
+    texts = generate_files(model)[0] | engine_files() | {name: unit[name] for name in UNIT_FILES}
+    texts |= {name: (names / name).read_text(encoding="utf-8") for name in ("names.h", "simulation.c")}
+    texts["names.c"] = write_names(model)
+    return {f"source/{name}": text for name, text in sorted(texts.items())}
+
+
+def describe_model(model: Model) -> dict[str, object]:
+    """Words for people."""
+    delays = "After the start only the past of delayed signals takes more memory, as far back as it is needed."
+    return {
+        "name": model.system.scenario.name,
+        "method": model.solver.method,
+        "operations": sum(program.n_operations for program in model.programs.values()),
+        "memory": delays if model.system.delays else "After the start, steps take no more memory.",
+        "inputs": len(model.inputs),
+        "outputs": len(model.outputs),
+        "parameters": len(shown_parameters(model)),
+    }
+
+
+def check_agreement(model: Model, found: Agreement) -> Agreement:
+    """Refuse code that does not give the simulation's numbers."""
+    if not found.good:
+        what = f"differs from the simulation by {found.error:.3g} in '{found.signal}' at {found.time:g} s"
+        what = what if found.ends else "has other rows or events than the simulation, or another end"
+        remedy = f"allowed is {found.allowed:.2g}: a chaotic motion, or a step at the edge of stability?"
+        raise ModelError([Flaw("", f"the code {what}", remedy)], f"code of '{model.system.scenario.name}'")
+    return found
+
+
+def write_folder(
+    model: Model, folder: str | Path, contents: Mapping[str, str | bytes], agreement: Agreement | None
+) -> Written:
+    """Write files into a folder and say what they are."""
+    put_files(Path(folder), contents)
+    return Written(
+        folder=Path(folder),
+        files=tuple(contents),
+        inputs=model.inputs,
+        n_outputs=len(model.outputs),
+        n_parameters=len(shown_parameters(model)),
+        fixed=tuple(sorted(model.fixed)),
+        agreement=agreement,
+    )
+
+
+def put_files(folder: Path, contents: Mapping[str, str | bytes]) -> None:
+    """Files by their names, each whole or not at all."""
+    for name, content in contents.items():
+        with replacing(folder / name) as draft:
+            draft.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def _has_compiler() -> bool:
+    try:
+        find_compiler(host_platform())
+    except ModelError:
+        return False
+    return True
+
+
+def _compare_program(contents: Mapping[str, str], run: Run) -> Agreement:
+    """Build the program in a folder of its own, run it, and compare all rows and events."""
+    with tempfile.TemporaryDirectory() as place:
+        put_files(Path(place), contents)
+        program = compile_program(Path(place), [name for name in contents if name.endswith(".c")])
+        rows, events = Path(place, "rows.csv"), Path(place, "events.csv")
+        with rows.open("w") as file:
+            done = subprocess.run([program, "--events", events], stdout=file, stderr=subprocess.DEVNULL, check=False)
+        _, _, numbers = rows.read_text(encoding="utf-8").partition("\n")
+        found = np.fromstring(numbers.replace("\n", ","), sep=",")
+        return compare_run(run, found, events.read_text(encoding="utf-8"), ok=done.returncode == 0)

@@ -1,0 +1,86 @@
+"""Verification of exported code: does it compute what the simulation computes?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.computation.results import Run
+
+TOLERANCE = 1e-9
+"""Part of a signal's largest magnitude, or of 1 where that is smaller, by which exported code may differ: what other
+rounding does to a run, not other mathematics."""
+SPREAD = 10.0
+"""How many times as far as native runs of two roundings lie apart: this project's own choice."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far exported code is from the simulation.
+
+    Attributes:
+        error: largest difference of a signal, as part of its largest magnitude or of 1; signal, time: where.
+        ends: whether both ended alike.
+        equal: whether all numbers are the same to the last bit.
+        rounding: how far native runs of two roundings lie apart, where that was looked at: adaptive methods choose
+            other steps, samples of a coarse sensor fall on the other side.
+    """
+
+    error: float
+    signal: str
+    time: float
+    ends: bool
+    equal: bool = False
+    rounding: float = 0.0
+
+    @property
+    def allowed(self) -> float:
+        """The largest error of code that may be given away."""
+        return max(TOLERANCE, SPREAD * self.rounding)
+
+    @property
+    def good(self) -> bool:
+        """Whether the code may be given away."""
+        return self.ends and self.error <= self.allowed
+
+
+def compare_rows(
+    expected: np.ndarray, found: np.ndarray, names: Sequence[str], times: np.ndarray, ends: bool
+) -> Agreement:
+    """The largest difference in rows of the same signals at the same times.
+
+    Args:
+        ends: whether both ended alike, as far as rows do not show.
+    """
+    same = (expected == found) | (np.isnan(expected) & np.isnan(found))
+    with np.errstate(invalid="ignore"):
+        scale = np.maximum(np.max(np.abs(expected), axis=0, initial=0.0), 1.0)
+        errors = np.where(same, 0.0, np.abs(expected - found) / scale)
+    errors = np.where(np.isnan(errors), np.inf, errors)
+    if not errors.size:
+        return Agreement(0.0, "", float(times[0]) if len(times) else 0.0, ends, ends)
+    row, column = map(int, np.unravel_index(np.argmax(errors), errors.shape))
+    # A zero's sign is a bit too.
+    bits = bool(np.all(same & ((np.signbit(expected) == np.signbit(found)) | np.isnan(expected))))
+    return Agreement(float(errors[row, column]), names[column], float(times[row]), ends, ends and bits)
+
+
+def compare_run(run: Run, numbers: np.ndarray, events: str, *, ok: bool) -> Agreement:
+    """A whole run against rows [time, outputs] and against lines TIME,EVENT.
+
+    Args:
+        ok: whether the exported run was carried through.
+    """
+    names = ["time", *(info.name for info in run.infos)]
+    rows, expected = numbers.reshape(-1, len(names)), np.column_stack([run.time, run.values])
+    noted = [line.split(",", 1) for line in events.splitlines()]
+    alike = len(rows) == len(expected) and [name for _, name in noted] == [event.name for event in run.events]
+    n = min(len(rows), len(expected))
+    found = compare_rows(expected[:n], rows[:n], names, run.time[:n], alike and ok == run.outcome.carried_through)
+    if not alike:
+        return found
+    times, at = np.array([event.time for event in run.events]), np.array([float(time) for time, _ in noted])
+    by_events = compare_rows(times[:, None], at[:, None], ["events"], times, found.ends)
+    return max(found, by_events, key=lambda agreement: (agreement.error, not agreement.equal))

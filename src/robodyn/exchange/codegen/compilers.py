@@ -1,0 +1,160 @@
+"""C compilers and platforms: which one makes the binary of a model, for which platforms?
+
+A compiler of the system makes binaries for the machine it runs on. The wheel `ziglang` brings a C compiler that makes
+binaries for every platform on any of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.computation.engine.building import find_own_compiler
+from robodyn.exchange.codegen.kept_objects import keep_object
+
+FLAGS = ("-std=c99", "-O1", "-g0", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-w")
+"""Higher levels of optimisation take up to twice as long and make straight-line code no faster."""
+MODULE_FLAGS = (
+    *("-std=c99", "-Os", "-g0", "-ffp-contract=off", "-fno-math-errno", "-w"),
+    *("-mbulk-memory", "-mnontrapping-fptoint", "-isystem", "../library"),
+)
+MODULE_LINKING = ("--no-entry", "--allow-undefined", "--strip-all", "--stack-first", "-z", "stack-size=1048576")
+
+
+@dataclass(frozen=True)
+class Platform:
+    """Where binaries lie in units of version 2 and 3, how zig calls the platform, and how libraries end there."""
+
+    folders: tuple[str, str]
+    target: str
+    suffix: str
+
+    def folder(self, fmi: int) -> str:
+        """Of a version of the interface."""
+        return f"binaries/{self.folders[fmi - 2]}"
+
+
+PLATFORMS = {
+    "linux64": Platform(("linux64", "x86_64-linux"), "x86_64-linux-gnu.2.17", ".so"),
+    "linux-arm64": Platform(("aarch64-linux", "aarch64-linux"), "aarch64-linux-gnu.2.17", ".so"),
+    "win64": Platform(("win64", "x86_64-windows"), "x86_64-windows-gnu", ".dll"),
+    "darwin64": Platform(("darwin64", "x86_64-darwin"), "x86_64-macos", ".dylib"),
+    "darwin-arm64": Platform(("aarch64-darwin", "aarch64-darwin"), "aarch64-macos", ".dylib"),
+}
+
+
+def host_platform() -> str:
+    """The name of the platform this runs on."""
+    system = {"Linux": "linux", "Windows": "win", "Darwin": "darwin"}.get(platform.system(), platform.system())
+    arm = platform.machine().lower() in ("arm64", "aarch64")
+    return f"{system}-arm64" if arm else f"{system}64"
+
+
+def choose_platforms(names: Iterable[str]) -> tuple[str, ...]:
+    """The platforms asked for, by default the one this runs on; `all` are all that can be made here."""
+    names = tuple(dict.fromkeys(names)) or (host_platform(),)
+    if "all" in names:
+        return tuple(PLATFORMS)
+    flaws = FlawList()
+    for name in names:
+        if name not in PLATFORMS:
+            flaws.add("platform", f"'{name}' is unknown", nearest(name, ["all", *PLATFORMS]))
+    flaws.raise_if_any()
+    return names
+
+
+def find_compiler(name: str) -> list[str]:
+    """The command that compiles for a platform.
+
+    Raises:
+        ModelError: where there is no such compiler here.
+    """
+    own = find_own_compiler() if name == host_platform() else None
+    if own:
+        return own
+    if find_spec("ziglang"):
+        return [sys.executable, "-m", "ziglang", "cc", "-target", PLATFORMS[name].target]
+    what = f"there is no C compiler for {name} here"
+    raise ModelError([Flaw("platform", what, "pip install 'robodyn[cross]' brings one for all platforms")])
+
+
+def compile_library(name: str, folder: Path, sources: Sequence[str], library: str) -> bytes:
+    """The shared library of C files in a folder for a platform; several files are compiled at a time.
+
+    Args:
+        library: its name, which some platforms write into it: where it was made leaves no trace in it.
+    """
+    place = folder / name
+    place.mkdir(exist_ok=True)
+    compiler = [*find_compiler(name), *FLAGS]
+    objects = _compile_objects(compiler, name, place, sources)
+    # Without symbols for debuggers a Windows library has no time of its making in it either.
+    options = ["-s"] if name == "win64" else ["-lm"]
+    options += [f"-Wl,-install_name,@rpath/{library}"] if name.startswith("darwin") else []
+    _call([*compiler, "-shared", *objects, "-o", library, *options], name, place)
+    return (place / library).read_bytes()
+
+
+def compile_program(folder: Path, sources: Sequence[str], flags: Sequence[str] = ()) -> Path:
+    """The program of C files in a folder, for the machine this runs on."""
+    name = host_platform()
+    place = folder / name
+    place.mkdir(exist_ok=True)
+    compiler = [*find_compiler(name), *FLAGS, "-I..", *flags]
+    objects = _compile_objects(compiler, name, place, sources)
+    program = place / ("program.exe" if name.startswith("win") else "program")
+    _call([*compiler, *objects, "-o", program.name, "-lm"], name, place)
+    return program
+
+
+def check_module_compiler() -> None:
+    """Refuse where nothing compiles for WebAssembly."""
+    if not find_spec("ziglang"):
+        what = "there is no compiler for WebAssembly here"
+        raise ModelError([Flaw("wasm", what, "pip install 'robodyn[cross]' brings one")])
+
+
+def compile_module(folder: Path, sources: Sequence[str], exports: Sequence[str], module: str) -> bytes:
+    """The WebAssembly module of C files in a folder; its C library is in the folder `library`."""
+    check_module_compiler()
+    zig = [sys.executable, "-m", "ziglang"]
+    place = folder / "wasm"
+    place.mkdir(exist_ok=True)
+    # The objects that are kept are known by all that they are made of: by these headers too.
+    headers = "".join(path.read_text(encoding="utf-8") for path in sorted((folder / "library").glob("*.h")))
+    stamp = f"-DLIBRARY={hashlib.sha256(headers.encode()).hexdigest()[:16]}"
+    compiler = [*zig, "cc", "-target", "wasm32-freestanding", *MODULE_FLAGS, "-I..", stamp]
+    objects = _compile_objects(compiler, "wasm", place, sources)
+    exported = [f"--export={name}" for name in exports]
+    _call([*zig, "wasm-ld", *MODULE_LINKING, *objects, *exported, "-o", module], "wasm", place)
+    return (place / module).read_bytes()
+
+
+def _compile_objects(compiler: Sequence[str], name: str, place: Path, sources: Sequence[str]) -> list[str]:
+    """Objects of the files in the folder above; several are compiled at a time, and what is kept not again."""
+    objects = [f"{Path(source).stem}.o" for source in sources]
+
+    def make(source: str, made: str) -> None:
+        command = [*compiler, "-c", f"../{source}", "-o", made]
+        keep_object(command, place.parent / source, place / made, lambda: _call(command, name, place))
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(make, sources, objects))
+    return objects
+
+
+def _call(command: list[str], name: str, place: Path) -> None:
+    """Run a compiler; its messages are the error."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=place)
+    if done.returncode != 0:
+        first = (done.stderr.strip() or "no message").splitlines()[0]
+        raise ModelError([Flaw("platform", f"compiling for {name} failed: {first}", f"by {' '.join(command[:4])}")])

@@ -1,0 +1,258 @@
+"""Exported model: what of a system goes into it? Its functions as programs, its start, its variables; or why not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from robodyn.base.errors import FlawList
+from robodyn.computation.assembly import SignalInfo, System
+from robodyn.computation.assembly.declarations import BreakRule, Guard
+from robodyn.computation.assembly.functions import INPUTS
+from robodyn.computation.native import Program, Sweep, improve_program, read_program
+from robodyn.computation.native.conditions import Conditions, find_conditions
+from robodyn.computation.native.drives import find_drives
+from robodyn.computation.native.portable import make_portable
+from robodyn.computation.native.prelude import separate_prelude
+from robodyn.computation.simulation.run_functions import INEXACT, KernelSet, driven_functions, gather_functions
+from robodyn.computation.simulation.starting import Start
+from robodyn.description.model import Solver
+from robodyn.exchange.codegen.search import Search, trace_search
+
+
+@dataclass(frozen=True)
+class Model:
+    """Everything that stands in a unit.
+
+    Attributes:
+        outputs: recorded signals and all states, inputs left out.
+        inputs: memory written from outside; numbers: tunable ones that are inputs too.
+        guards: events with consequences; those that only watch are left out, unless runs are to be given.
+        programs: functions of t, x, d, m and p; conditions: of the rates, with their kinds.
+        swept: which programs give a matrix column by column.
+        prelude: what depends on parameters alone; breaks: times at which references jump, as a function of p;
+            break_start: these times as they are described, to the last bit.
+        past: how late the delayed signals are [s] and what they were before the start (NaN: what they are then), as a
+            function of p; at_start: parameters of it, which can be set before the start only.
+        fixed: parameters that no user may change, because they decide where references jump in ways that cannot be
+            traced.
+        plain: whether it has the same bits on every platform.
+        search: how the start is found anew for other parameters and inputs.
+        exchange: whether another integrator may carry the states, which then sees their rates and the events.
+    """
+
+    system: System
+    solver: Solver
+    kernels: KernelSet
+    start: Start
+    inputs: tuple[str, ...]
+    numbers: tuple[str, ...]
+    outputs: tuple[SignalInfo, ...]
+    guards: tuple[Guard, ...]
+    programs: Mapping[str, Program]
+    conditions: Conditions
+    swept: frozenset[str]
+    prelude: Program
+    breaks: Program
+    break_start: tuple[float, ...]
+    past: Program
+    at_start: frozenset[str]
+    fixed: frozenset[str]
+    search: Search
+    plain: bool
+    exchange: bool = False
+
+    @property
+    def input_places(self) -> list[int]:
+        """Where the inputs are in the memory."""
+        names = [info.name for info in self.system.memory]
+        return [names.index(name) for name in self.inputs]
+
+    @property
+    def output_states(self) -> list[int]:
+        """For each output, the number of the state that it is, or -1."""
+        places = {state.name: k for k, state in enumerate(self.system.states)}
+        return [places.get(info.name, -1) for info in self.outputs]
+
+
+def build_model(
+    system: System,
+    solver: Solver,
+    inputs: tuple[str, ...],
+    numbers: tuple[str, ...],
+    start: Start,
+    *,
+    whole_run: bool = False,
+    plain: bool = True,
+    exchange: bool = False,
+) -> Model:
+    """Everything a unit needs of a system.
+
+    Args:
+        inputs: names of memory, numbers: of tunable numbers that are given from outside.
+        whole_run: whether it is to give the rows and events of a run: its signals, all guards, no slopes.
+        plain: whether every operation is rounded by itself; otherwise the programs are those of the simulation.
+        exchange: whether another integrator may carry the states.
+
+    Raises:
+        ModelError: with every reason why it cannot be a unit.
+    """
+    check_parts(system, solver, exchange=exchange)
+    states = () if whole_run else tuple(state.name for state in system.states)
+    patterns = (*system.scenario.recording.signals, *states)
+    kernels = gather_functions(system, solver, patterns, watched=False, complete=True, traced=not plain)
+    given = () if whole_run else (*inputs, *numbers)
+    outputs = tuple(info for info in kernels.recorded if info.name not in given)
+    guards = tuple(guard for guard in system.discrete.guards if whole_run or guard.action or guard.terminal)
+    search = trace_search(system)
+    chosen = {} if whole_run else _chosen_functions(system, outputs, guards, exchange)
+    functions = {**kernels.functions, **chosen, **search.functions}
+    swept = frozenset(name for name, function in functions.items() if isinstance(function, Sweep))
+    read = {name: read_program(f.function if isinstance(f, Sweep) else f) for name, f in functions.items()}
+    conditions = find_conditions({name: read[name] for name in driven_functions(read)}, system.limited)
+    read |= conditions.programs
+    if plain:
+        read = {name: make_portable(program) for name, program in read.items()}
+    else:
+        read = {name: improve_program(program, name in INEXACT) for name, program in read.items()}
+    programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))
+    driven = [programs[name] for name in driven_functions(programs) if solver.adaptive]
+    if driven:
+        drives = find_drives(driven, INPUTS.index("t"), INPUTS.index("p"))
+        programs = {**programs, "drives": drives}
+    breaks, break_start, fixed = trace_breaks(system)
+    past, at_start = trace_past(system)
+    _check_free(system, numbers, fixed, at_start)
+    return Model(
+        system=system,
+        solver=solver,
+        kernels=kernels,
+        start=start,
+        inputs=tuple(inputs),
+        numbers=tuple(numbers),
+        outputs=outputs,
+        guards=guards,
+        programs=programs,
+        conditions=conditions,
+        swept=swept,
+        prelude=prelude,
+        breaks=breaks,
+        break_start=break_start,
+        past=past,
+        at_start=at_start,
+        fixed=fixed,
+        search=search,
+        plain=plain,
+        exchange=exchange,
+    )
+
+
+def check_parts(system: System, solver: Solver, *, exchange: bool = False) -> None:
+    """Refuse what is not generated C, and what another integrator cannot carry."""
+    flaws = FlawList()
+    if exchange and system.delays:
+        names = ", ".join(sorted({delay.owner for delay in system.delays}))
+        what = "are read from the steps made, which another program's solver does not show"
+        flaws.add("delays", f"{names}: {what}", "export a co-simulation unit (cs)")
+    if exchange and system.motion.constraint_forces and system.scenario.constraint_method.method == "index3":
+        what = "are kept by the unit's own method, and another solver would drift from them"
+        flaws.add("constraint_method.method", f"constraints {what}", "choose baumgarte, projection or minimal")
+    for task in system.discrete.tasks:
+        if task.call is not None:
+            flaws.add(f"blocks.{task.name}", "its law is Python, which a unit does without", "write it to be traced")
+    for guard in system.discrete.guards:
+        if guard.call is not None:
+            flaws.add(f"events.{guard.name}", "its action is Python, which a unit does without", "let it be traced")
+    if solver.max_wall_time is not None:
+        flaws.add("solver.max_wall_time", "has no effect in a unit, whose importer watches the clock", "leave it out")
+    flaws.raise_if_any(f"unit of '{system.scenario.name}'")
+
+
+def _check_free(system: System, numbers: tuple[str, ...], fixed: frozenset[str], at_start: frozenset[str]) -> None:
+    flaws = FlawList()
+    for name in numbers:
+        if name in at_start:
+            flaws.add(f"inputs.{name}", "belongs to a delay, and can be set before the start only", "leave it out")
+        if name in fixed:
+            flaws.add(f"inputs.{name}", "decides where a reference jumps, and must stay as it is", "leave it out")
+    flaws.raise_if_any(f"unit of '{system.scenario.name}'")
+
+
+def _chosen_functions(
+    system: System, outputs: tuple[SignalInfo, ...], guards: tuple[Guard, ...], exchange: bool
+) -> dict[str, ca.Function]:
+    """Outputs and their slopes, with exchange those of the states' rates too; guards and their rates: of those that the
+    unit has."""
+    symbols = [*system.symbols]
+    names = system.signal_names
+    y = ca.densify(_pick(system.expressions.outputs, [names.index(info.name) for info in outputs]))
+    by = ca.vertcat(system.symbols.x, system.symbols.m, system.symbols.p)
+    seed = ca.SX.sym("seed", by.numel())
+    shown = ca.vertcat(y, system.expressions.rhs) if exchange else y
+    slopes = ca.densify(ca.cse(ca.jtimes(shown, by, seed))) if by.numel() else ca.SX.zeros(shown.numel())
+    found = {
+        "outputs": ca.Function("outputs", symbols, [y]),
+        "slopes": ca.Function("slopes", [*symbols, seed], [slopes]),
+    }
+    kept = [system.discrete.guards.index(guard) for guard in guards]
+    wholes = {"guards": system.function(system.expressions.guards), "guard_rates": system.guard_rates()}
+    for name, whole in wholes.items() if guards else ():
+        inputs: Any = whole.sx_in()
+        found[name] = ca.Function(name, inputs, [ca.densify(_pick(whole(*inputs), kept))])
+    return found
+
+
+def _pick(column: ca.SX, places: list[int]) -> ca.SX:
+    return ca.vertcat(ca.SX(0, 1), *(column[k] for k in places))
+
+
+def trace_breaks(system: System) -> tuple[Program, tuple[float, ...], frozenset[str]]:
+    """Times at which references jump, as a function of p and as described; and parameters that must stay for it."""
+    p = system.symbols.p
+    symbols = {number.name: p[k] for k, number in enumerate(system.parameters)}
+    values: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
+    times: list[Any] = []
+    described: list[float] = []
+    fixed: set[str] = set()
+    for rule in system.discrete.breaks:
+        known = [float(time) for time in _evaluate(rule, values)]
+        described += known
+        try:
+            traced = [ca.SX(time) for time in _evaluate(rule, values | symbols)]
+            if len(traced) != len(known):
+                raise ValueError("which times there are depends on the numbers")
+            times += traced
+        except (TypeError, ValueError, RuntimeError, NotImplementedError):
+            # A rule that compares or converts numbers cannot be followed: its numbers stay what they are.
+            times += [ca.SX(time) for time in known]
+            fixed |= _parameters_of(rule) & symbols.keys()
+    column = ca.vertcat(ca.SX(0, 1), *times)
+    return read_program(ca.Function("breaks", [p], [ca.densify(column)])), tuple(described), frozenset(fixed)
+
+
+def trace_past(system: System) -> tuple[Program, frozenset[str]]:
+    """Times of all delays, then signals before the start, as a function of p; and the parameters among them."""
+    p, names = system.symbols.p, [number.name for number in system.parameters]
+    given = {f"{delay.owner}.time": delay.time for delay in system.delays}
+    given |= {f"{delay.owner}.before": math.nan if delay.before is None else delay.before for delay in system.delays}
+    column = [p[names.index(name)] if name in names else ca.SX(value) for name, value in given.items()]
+    function = ca.Function("past", [p], [ca.densify(ca.vertcat(ca.SX(0, 1), *column))])
+    return read_program(function), frozenset(given) & frozenset(names)
+
+
+def _evaluate(rule: BreakRule, values: Mapping[str, Any]) -> Any:
+    return rule.function(
+        {
+            key: tuple(values[name] for name in names) if isinstance(names, tuple) else values[names]
+            for key, names in rule.parameters.items()
+        }
+    )
+
+
+def _parameters_of(rule: BreakRule) -> set[str]:
+    names = rule.parameters.values()
+    return {name for entry in names for name in (entry if isinstance(entry, tuple) else (entry,))}

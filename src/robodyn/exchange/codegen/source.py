@@ -1,0 +1,205 @@
+"""Generated C: what are the sizes, tables and functions of a model, for the engine that moves it?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.computation.assembly.functions import INPUTS
+from robodyn.computation.engine.layout import fields_of
+from robodyn.computation.engine.problem import engine_settings
+from robodyn.computation.engine.tableaus import method_table
+from robodyn.computation.native.c_code import PREAMBLE, emit_array, emit_program, emit_sweep, emit_tables, literal
+from robodyn.computation.simulation.compiled import DERIVATIVES
+from robodyn.computation.simulation.problem import model_fields
+from robodyn.computation.simulation.run_functions import count_work
+from robodyn.exchange.codegen.model import Model
+
+START_KERNELS = ("rest", "rest_jacobian", "rest_conditions", "closing", "closing_gradients", "ranged")
+SLOPES = "slopes"
+FUNCTION_FILES = ("functions1.c", "functions2.c")
+PARAMETERS = INPUTS.index("p")
+VECTOR = "const double *t, const double *x, const double *d, const double *m, const double *p"
+
+
+def write_header(model: Model, token: str) -> str:
+    """The text of model.h."""
+    lines = ["/* Sizes, method and functions of a model, generated. */", "#ifndef MODEL_H", "#define MODEL_H"]
+    lines += ["#include <math.h>", '#include "engine.h"']
+    lines += [f"#define {name} {value}" for name, value in _sizes(model).items()]
+    lines.append(f"#define MODEL_TOKEN {json.dumps(token)}")
+    lines += ["extern const Model MODEL;", "extern const Method METHOD;", "extern const Solver SOLVER;"]
+    lines += [f"extern const double {name}[];" for name in _tables(model)]
+    lines += [f"extern const int32_t {name}[];" for name in _places(model)]
+    lines += [f"extern const char *const {name}[];" for name in ("STATE_NAME", "GUARD_NAME", *model.search.names)]
+    lines += [f"extern const Kernel KERNEL_{name.upper()};" for name in START_KERNELS]
+    kernels = [symbol for name, symbol in _symbols(model).items() if name != SLOPES]
+    lines += [f"void {symbol}({VECTOR}, double *out);" for symbol in kernels]
+    lines.append(f"void model_slopes({VECTOR}, const double *seed, double *slopes);")
+    lines.append("void model_prelude(const double *p, double *c);")
+    lines.append("void model_breaks(const double *p, double *times);")
+    lines.append("void model_past(const double *p, double *given);")
+    return "\n".join([*lines, "#endif", ""])
+
+
+def write_tables(model: Model) -> str:
+    """The text of model.c: its numbers, and which function is which."""
+    single = {"prelude": model.prelude, "breaks": model.breaks, "past": model.past}
+    parts = ['#include "model.h"\n', PREAMBLE, emit_tables(single.values())]
+    parts += [emit_program(name, program) for name, program in single.items()]
+    parts += [emit_array(name, values, "") for name, values in _tables(model).items()]
+    parts += [_integers(name, "int32_t", values, "") for name, values in _places(model).items()]
+    parts += _write_names(model)
+    parts += _write_structures(model)
+    parts += [
+        "void model_prelude(const double *p, double *c) { prelude(p, c); }\n",
+        "void model_breaks(const double *p, double *times) { breaks(p, times); }\n",
+        "void model_past(const double *p, double *given) { past(p, given); }\n",
+    ]
+    return "".join(parts)
+
+
+def write_functions(model: Model) -> dict[str, str]:
+    """The texts of the files of functions, about equally long, so that they are compiled side by side."""
+    groups: dict[str, list[str]] = {name: [] for name in FUNCTION_FILES}
+    lengths = dict.fromkeys(FUNCTION_FILES, 0)
+    for name, program in sorted(model.programs.items(), key=lambda item: -item[1].n_operations):
+        shortest = min(lengths, key=lambda file: lengths[file])
+        groups[shortest].append(name)
+        lengths[shortest] += program.n_operations
+    return {file: _write_group(model, names) for file, names in groups.items()}
+
+
+def _write_group(model: Model, names: Sequence[str]) -> str:
+    symbols = _symbols(model)
+    parts = ['#include "model.h"\n', PREAMBLE, emit_tables([model.programs[name] for name in names])]
+    for name in names:
+        emit = emit_sweep if name in model.swept else emit_program
+        parts.append(emit(f"{symbols[name]}_body", model.programs[name], PARAMETERS))
+        seed = ("const double *seed, ", "seed, ") if name == SLOPES else ("", "")
+        parts.append(f"void {symbols[name]}({VECTOR}, {seed[0]}double *out) {{\n")
+        parts.append(f"  {symbols[name]}_body(t, x, d, m, p, {seed[1]}out);\n}}\n")
+    return "".join(parts)
+
+
+def _symbols(model: Model) -> dict[str, str]:
+    """The C names of the functions."""
+    named = {"outputs": "model_outputs", SLOPES: "model_slopes"}
+    return {name: named.get(name, f"kernel_{k}") for k, name in enumerate(model.programs)}
+
+
+def _sizes(model: Model) -> dict[str, int]:
+    """Sizes that the unit around the engine needs when it is compiled."""
+    system = model.system
+    return {
+        "N_Q": system.n_q,
+        "N_X": len(system.states),
+        "N_M": len(system.memory),
+        "N_P": len(system.parameters),
+        "N_PRELUDE": model.prelude.out_sizes[0],
+        "N_DATA": len(system.data),
+        "N_Y": len(model.outputs),
+        "N_INPUTS": len(model.inputs),
+        "N_D": len(system.delays),
+        "N_BREAKS": model.breaks.out_sizes[0],
+        "N_GUARDS": len(model.guards),
+        "N_LIMITED": len(system.limited),
+        "HAS_EXCHANGE": int(model.exchange),
+        "N_RATES": len(system.states) if model.exchange else 0,
+        "N_INDICATORS": len(model.guards) + 2 * len(system.limited) if model.exchange else 0,
+        **model.search.sizes,
+    }
+
+
+def _tables(model: Model) -> dict[str, Iterable[float]]:
+    return {
+        "STATE_START": model.start.x,
+        "MEMORY_START": model.start.m,
+        "PARAMETER_START": [number.value for number in model.system.parameters],
+        "DATA": model.system.data,
+        "BREAK_START": model.break_start,
+        **model.search.tables,
+    }
+
+
+def _places(model: Model) -> dict[str, Sequence[int]]:
+    return {
+        "INPUT_PLACE": model.input_places,
+        "OUTPUT_STATE": model.output_states,
+        "PARAMETER_FIXED": [int(number.name in model.at_start) for number in model.system.parameters],
+        "PARAMETER_INPUT": [int(number.name in model.numbers) for number in model.system.parameters],
+        **model.search.places,
+    }
+
+
+def _write_names(model: Model) -> list[str]:
+    names = {"STATE_NAME": [state.name for state in model.system.states], "GUARD_NAME": [g.name for g in model.guards]}
+    return [
+        _pointers(key, "char *const", [json.dumps(name) for name in entries], "")
+        for key, entries in {**names, **model.search.names}.items()
+    ]
+
+
+def _write_structures(model: Model) -> list[str]:
+    """The engine's constant structures, with the tables that they point to."""
+    symbols, functions = _symbols(model), model.kernels.functions
+    system, conditions = model.system, model.conditions
+    fields = model_fields(
+        system, model.kernels, model.guards, model.outputs, conditions, lambda name: symbols.get(name or "", "0")
+    )
+    fields |= {
+        "n_tasks": len(fields["task"]),
+        "n_problems": len(fields["problem"]),
+        "n_entries": len(fields["entries"]),
+        "n_breaks": model.breaks.out_sizes[0],
+        "n_drives": model.programs["drives"].out_sizes[0] if "drives" in model.programs else 0,
+        "jacobian_work": count_work(*(functions[name] for name in DERIVATIVES if name in functions)),
+        "portable": int(model.plain),
+    }
+    parts = [_structure("Model", "MODEL", fields)]
+    # Of a pair of methods the explicit one, after the stiff one that it refers to.
+    solver = model.solver
+    methods = [(solver.method, "METHOD", "", "&STIFF" if solver.pair else "0")]
+    if solver.pair:
+        methods.insert(0, (solver.pair[1], "STIFF", "static ", "0"))
+    for method, name, linkage, stiff in methods:
+        table = method_table(method)
+        values = table._asdict() | {"n_dense": len(table.P), "stiff": stiff}
+        parts.append(_structure("Method", name, values, linkage))
+    parts.append(_structure("Solver", "SOLVER", engine_settings(solver)))
+    return parts + [f"const Kernel KERNEL_{name.upper()} = {symbols.get(name, '0')};\n" for name in START_KERNELS]
+
+
+def _structure(kind: str, name: str, values: Mapping[str, Any], linkage: str = "") -> str:
+    """A constant structure of the engine, declared in its header, with the tables that it points to; what is not given
+    is 0."""
+    tables, entries = [], []
+    for field, type_ in fields_of(kind).items():
+        value = values.get(field, 0)
+        if isinstance(value, (list, np.ndarray)):
+            table = f"{name.lower()}_{field}"
+            if type_ == "double*":
+                tables.append(emit_array(table, np.ravel(value)))
+            elif type_ == "Kernel*":
+                tables.append(_pointers(table, "Kernel", list(value)))
+            else:
+                tables.append(_integers(table, "int64_t", value))
+            value = table
+        elif type_ == "double":
+            value = literal(float(value))
+        elif isinstance(value, int):
+            value = f"INT64_C({value})"
+        entries.append(f"  .{field} = {value},\n")
+    return f"{''.join(tables)}{linkage}const {kind} {name} = {{\n{''.join(entries)}}};\n"
+
+
+def _integers(name: str, kind: str, values: Iterable[int], linkage: str = "static ") -> str:
+    entries = [f"INT64_C({value})" if kind == "int64_t" else str(int(value)) for value in values] or ["0"]
+    return f"{linkage}const {kind} {name}[{len(entries)}] = {{{', '.join(entries)}}};\n"
+
+
+def _pointers(name: str, kind: str, entries: Sequence[str], linkage: str = "static ") -> str:
+    return f"{linkage}const {kind} {name}[{max(len(entries), 1)}] = {{{', '.join(entries or ['0'])}}};\n"

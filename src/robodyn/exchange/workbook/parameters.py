@@ -1,0 +1,111 @@
+"""Parameter sheet: which numbers stand in named cells? Step size, parameters, start values, what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.computation.assembly import System
+from robodyn.computation.simulation.starting import search_start
+from robodyn.exchange.workbook.cells import Placement, replace_marks
+from robodyn.exchange.workbook.names import CellNames
+from robodyn.exchange.workbook.row import STEP, RowProgram
+
+FOUND = "found for the numbers as exported; it does not follow when they change"
+"""Remark on start values that a run would search for."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the sheet: what it is, its value or formula, unit, the name of its cell, and a remark."""
+
+    label: str
+    value: float | str
+    unit: str
+    name: str
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class ParameterSheet:
+    """The lines of the sheet by section, and the names of its cells for formulas elsewhere.
+
+    Attributes:
+        samples: for every timing of tasks, period and offset in steps; the offset is empty where there is none.
+        derived: node -> name.
+    """
+
+    sections: Mapping[str, tuple[Entry, ...]]
+    step: str
+    parameters: tuple[str, ...]
+    states: tuple[str, ...]
+    memory: tuple[str, ...]
+    samples: tuple[tuple[str, str], ...]
+    derived: Mapping[int, str]
+
+
+def make_parameter_sheet(
+    system: System, row: RowProgram, placement: Placement, formulas: Mapping[int, str], step: float
+) -> ParameterSheet:
+    """Every number that can be changed on the sheet, and what depends on such numbers alone."""
+    names = CellNames()
+    step_entry = Entry("step", step, "s", names.give("h", short=True), "of time, the same in every row")
+    tunable = [Entry(n.name, n.value, n.unit, names.give(n.name)) for n in system.parameters]
+    # A start that is searched for is that of the numbers as they are: formulas do not search.
+    start = search_start(system, np.array([number.value for number in system.parameters], float))
+    remark = "" if system.scenario.initialisation == "given" else FOUND
+    states = [
+        Entry(info.name, value, info.unit, names.give(f"start.{info.name}"), remark)
+        for info, value in zip(system.states, start.x.tolist(), strict=True)
+    ]
+    memory = [
+        Entry(info.name, value, info.unit, names.give(f"start.{info.name}"), remark)
+        for info, value in zip(system.memory, start.m.tolist(), strict=True)
+    ]
+    samples = [_sample_entries(system, timing, k, step_entry.name, names) for k, timing in enumerate(row.timings, 1)]
+    derived = {node: names.give(f"derived.{k}") for k, node in enumerate(placement.derived, start=1)}
+
+    def place(number: int) -> str:
+        node = row.program.nodes[number]
+        if node[0] != "input":
+            return derived[number]
+        return step_entry.name if node[1] == STEP else tunable[node[2]].name
+
+    sections = {
+        "Step": [step_entry],
+        "Numbers of the model": tunable,
+        "Start values": [*states, *memory],
+        "Sampling, in steps": [entry for pair in samples for entry in pair],
+        "Derived from the numbers above": [
+            Entry(f"derived_{k}", "=" + replace_marks(formulas[node], place), "", name)
+            for k, (node, name) in enumerate(derived.items(), start=1)
+        ],
+    }
+    return ParameterSheet(
+        {title: tuple(entries) for title, entries in sections.items() if entries},
+        step_entry.name,
+        tuple(entry.name for entry in tunable),
+        tuple(entry.name for entry in states),
+        tuple(entry.name for entry in memory),
+        tuple((pair[0].name, pair[1].name if pair[1:] else "") for pair in samples),
+        derived,
+    )
+
+
+def _sample_entries(
+    system: System, timing: tuple[int, int], number: int, step: str, names: CellNames
+) -> tuple[Entry, ...]:
+    """Period and offset of some tasks as whole numbers of steps; a step that does not divide them is reported."""
+    assert system.discrete.base_period is not None
+    tasks = ", ".join(task.name for task in system.discrete.tasks if (task.period, task.offset) == timing)
+    found = []
+    for key, ticks in zip(("period", "offset"), timing, strict=True):
+        if ticks or key == "period":
+            seconds = repr(float(ticks * system.discrete.base_period))
+            whole = f"ROUND({seconds}/{step},0)"
+            message = f'=IF(ABS({seconds}/{step}-{whole})>1E-6,"the step does not divide {seconds} s","{seconds} s")'
+            label = f"sample {number} {key}: {tasks}"
+            found.append(Entry(label, f"={whole}", "steps", names.give(f"sample.{number}.{key}"), message))
+    return tuple(found)

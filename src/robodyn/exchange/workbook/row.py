@@ -1,0 +1,139 @@
+"""Row program: what does one row of the run compute? All functions of a system as one program of an instant.
+
+Symbols: t_k = k h; x_k states, m_k memory after the samples due at t_k, f the rates.
+
+    m_k     = the due tasks, in declared order, on (t_k, x_k, m_(k-1))
+    Euler:    x_(k+1) = x_k + h f(t_k, x_k, m_k)
+    Heun:     x_p     = x_k + h f(t_k, x_k, m_k)
+              x_(k+1) = x_k + h (f(t_k, x_k, m_k) + f(t_k + h, x_p, m_k)) / 2
+
+Limited states are clipped at the end of a step and where it is predicted. One program for all of it lets a
+sub-expression that several functions share be computed in one cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import casadi as ca
+
+from robodyn.computation.assembly import System
+from robodyn.computation.native import Program, read_program
+from robodyn.computation.native.program import Builder, Node, operands, with_operands
+from robodyn.exchange.workbook.infinity import decide
+
+# Inputs of a row's program: time, states, memory of the row before, parameters, step, end of the step, task due.
+T, X, BEFORE, P, STEP, END, DUE = range(7)
+GROUPS = ("memory", "rates", "signals", "guards", "limits", "predicted", "end_rates")
+
+# What a node depends on: numbers alone, parameters, the row's own state, or the predicted end of the step.
+CONSTANT, PARAMETER, ROW, PREDICTED = range(4)
+
+
+@dataclass(frozen=True)
+class RowProgram:
+    """The program of a row.
+
+    Attributes:
+        outputs: group -> node of each entry; `limits` are all lower, then all upper ones.
+        kinds: what each node depends on.
+        timings: (period, offset) of the tasks in ticks of the base period, in the order of the input DUE.
+    """
+
+    program: Program
+    outputs: Mapping[str, tuple[int, ...]]
+    kinds: tuple[int, ...]
+    timings: tuple[tuple[int, int], ...]
+
+
+def trace_row(system: System, heun: bool) -> RowProgram:
+    """The program of one row, for Euler's or Heun's method."""
+    tracer = _Tracer(system)
+    memory = tracer.run_tasks()
+    now = tracer.inputs(tracer.add(T, 0), tracer.column(X, len(system.states)), memory)
+    outputs = {"memory": memory}
+    own = system.expressions
+    for group, column in {"rates": own.rhs, "signals": own.outputs, "guards": own.guards, "limits": own.limits}.items():
+        outputs[group] = tracer.insert(column, now)
+    outputs["predicted"], outputs["end_rates"] = [], []
+    if heun:
+        predicted = [tracer.predict(k, rate, outputs["limits"]) for k, rate in enumerate(outputs["rates"])]
+        outputs["predicted"] = predicted
+        outputs["end_rates"] = tracer.insert(own.rhs, tracer.inputs(tracer.add(END, 0), predicted, memory))
+    program = tracer.builder.finish("row", [0] * 7, [outputs[group] for group in GROUPS])
+    found = dict(zip(GROUPS, program.outputs, strict=True))
+    return RowProgram(program, found, tuple(_kinds(program, found["predicted"])), tuple(tracer.timings))
+
+
+class _Tracer:
+    """Puts the functions of a system into one builder, their inputs replaced by nodes."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.builder = Builder()
+        self.timings: list[tuple[int, int]] = []
+
+    def add(self, kind: int, k: int) -> int:
+        return self.builder.add(("input", kind, k))
+
+    def column(self, kind: int, size: int) -> list[int]:
+        return [self.add(kind, k) for k in range(size)]
+
+    def inputs(self, t: int, x: list[int], m: list[int]) -> Callable[[int, int], int]:
+        """Node of entry k of input i of the system's functions (t, x, d, m, p); nothing is delayed here."""
+        columns: list[list[int]] = [[t], x, [], m, self.column(P, len(self.system.parameters))]
+        return lambda i, k: columns[i][k]
+
+    def insert(self, column: ca.SX, inputs: Callable[[int, int], int]) -> list[int]:
+        """Nodes of a function's output."""
+        program = read_program(self.system.function(column))
+        new: list[int] = []
+        for node in program.nodes:
+            new.append(inputs(node[1], node[2]) if node[0] == "input" else self._put(with_operands(node, new)))
+        return [new[i] for i in program.outputs[0]]
+
+    def _put(self, node: Node) -> int:
+        """Number of a node in the row, decided where it is compared with infinity."""
+        decided = decide(node, self.builder.nodes)
+        return decided if isinstance(decided, int) else self.builder.add(decided)
+
+    def run_tasks(self) -> list[int]:
+        """Memory after all tasks that are due, each on what the one before it left."""
+        memory = self.column(BEFORE, len(self.system.memory))
+        x = self.column(X, len(self.system.states))
+        for task in self.system.discrete.tasks:
+            fresh = self.insert(self.system.memory_after(task), self.inputs(self.add(T, 0), x, memory))
+            due = self._due(task.period, task.offset)
+            changed = zip(fresh, memory, strict=True)
+            memory = [old if new == old else self.builder.add(("select", due, new, old)) for new, old in changed]
+        return memory
+
+    def _due(self, period: int, offset: int) -> int:
+        if (period, offset) not in self.timings:
+            self.timings.append((period, offset))
+        return self.add(DUE, self.timings.index((period, offset)))
+
+    def predict(self, k: int, rate: int, limits: list[int]) -> int:
+        """Euler's step of state k, within its limits."""
+        change = self.builder.add(("mul", self.add(STEP, 0), rate))
+        end = self.builder.add(("add", self.add(X, k), change))
+        limited = self.system.limited
+        if k in limited:
+            at = limited.index(k)
+            raised = self._put(("fmax", end, limits[at]))
+            end = self._put(("fmin", raised, limits[at + len(limited)]))
+        return end
+
+
+def _kinds(program: Program, predicted: tuple[int, ...]) -> list[int]:
+    of_inputs = {P: PARAMETER, STEP: PARAMETER, END: PREDICTED}
+    at_end = set(predicted)
+    kinds: list[int] = []
+    for number, node in enumerate(program.nodes):
+        if node[0] == "input":
+            kind = of_inputs.get(node[1], ROW)
+        else:
+            kind = max((kinds[i] for i in operands(node)), default=CONSTANT)
+        kinds.append(PREDICTED if number in at_end else kind)
+    return kinds

@@ -1,0 +1,169 @@
+"""Writing a workbook: sheets, names, styles and charts of a plan, by openpyxl, row by row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from openpyxl import Workbook
+from openpyxl.cell import WriteOnlyCell
+from openpyxl.styles import Alignment, Font, PatternFill
+from openpyxl.utils import get_column_letter
+from openpyxl.workbook.defined_name import DefinedName
+from openpyxl.worksheet.properties import PageSetupProperties
+
+from robodyn.base.atomic import replacing
+from robodyn.base.waiting import told_if_slow
+from robodyn.computation.assembly import System, assemble
+from robodyn.computation.native.formulas import write_number
+from robodyn.description.model import Scenario, Solver
+from robodyn.exchange.workbook.charts import add_charts
+from robodyn.exchange.workbook.plan import HEAD, Plan, make_plan
+
+BOLD = Font(name="Calibri", size=11, bold=True)
+GREY = Font(name="Calibri", size=11, color="00666666")
+CHANGEABLE = PatternFill("solid", fgColor="00FFF2CC")
+WRAPPED = Alignment(wrap_text=True, vertical="top")
+INDENTED = Alignment(indent=1)
+# Characters in a line of the equations, and the height of a line [points].
+LINE_LENGTH, LINE_HEIGHT = 110, 15.0
+
+
+@told_if_slow("writing a workbook of")
+def write_workbook(what: Scenario | System, path: str | Path, solver: Solver, *, rows: int | None = None) -> Plan:
+    """Write the run of a scenario as a workbook of live formulas.
+
+    Args:
+        solver: "euler" or "heun" with a step.
+        rows: rows of the run, the start included; by default as many as the duration needs.
+
+    Raises:
+        ModelError: with every reason why this is no spreadsheet.
+    """
+    plan = make_plan(assemble(what) if isinstance(what, Scenario) else what, solver, rows)
+    with replacing(path) as draft:
+        _make_book(plan).save(draft)
+    return plan
+
+
+def _make_book(plan: Plan) -> Workbook:
+    book = Workbook(write_only=True)
+    book.calculation.fullCalcOnLoad = True
+    _write_parameters(book, plan)
+    run = _write_run(book, plan)
+    _write_equations(book, plan)
+    add_charts(_add_sheet(book, "charts"), run, plan)
+    if plan.tables:
+        _write_tables(book, plan)
+    return book
+
+
+def _styled(sheet: Any, value: Any, *, font: Font | None = None, fill: PatternFill | None = None) -> WriteOnlyCell:
+    cell = WriteOnlyCell(sheet, value)
+    if font is not None:
+        cell.font = font
+    if fill is not None:
+        cell.fill = fill
+    return cell
+
+
+def _set_widths(sheet: Any, widths: Iterable[float]) -> None:
+    for k, width in enumerate(widths, start=1):
+        sheet.column_dimensions[get_column_letter(k)].width = width
+
+
+def _add_sheet(book: Workbook, title: str) -> Any:
+    """A sheet that prints in landscape, as wide as the page."""
+    sheet = book.create_sheet(title)
+    sheet.page_setup.orientation = "landscape"
+    sheet.page_setup.fitToHeight = 0
+    sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+    return sheet
+
+
+def _write_parameters(book: Workbook, plan: Plan) -> None:
+    """Numbers to change are shaded; each value's cell has a name."""
+    sheet = _add_sheet(book, "parameters")
+    _set_widths(sheet, (44, 24, 12, 40, 40))
+    scenario = plan.system.scenario
+    sheet.append([_styled(sheet, scenario.title or scenario.name, font=BOLD)])
+    about = f"Change the shaded cells: all rows follow. Method {plan.method}, {plan.n_rows} rows."
+    sheet.append([_styled(sheet, about, font=GREY)])
+    line = 2
+    for title, entries in plan.parameters.sections.items():
+        sheet.append([])
+        heads = (title, "value", "unit", "name of the cell", "")
+        sheet.append([_styled(sheet, text, font=BOLD) for text in heads])
+        line += 2
+        for entry in entries:
+            line += 1
+            shade = None if isinstance(entry.value, str) else CHANGEABLE
+            value = _styled(sheet, entry.value, fill=shade)
+            unit = _styled(sheet, entry.unit)
+            unit.alignment = INDENTED
+            sheet.append([entry.label, value, unit, entry.name, entry.remark])
+            book.defined_names[entry.name] = DefinedName(entry.name, attr_text=f"parameters!$B${line}")
+
+
+def _write_run(book: Workbook, plan: Plan) -> Any:
+    """One row a step."""
+    sheet = book.create_sheet("run")
+    columns = plan.columns.columns
+    _set_widths(sheet, (min(max(len(column.name) + 1, 18), 40) for column in columns))
+    sheet.freeze_panes = f"C{HEAD + 1}"
+    groups = [c.group if k == 0 or columns[k - 1].group != c.group else "" for k, c in enumerate(columns)]
+    sheet.append([_styled(sheet, group, font=GREY) for group in groups])
+    sheet.append([_styled(sheet, column.name, font=BOLD) for column in columns])
+    sheet.append([_styled(sheet, column.unit, font=GREY) for column in columns])
+    first = HEAD + 1
+    sheet.append([_fill(text, first) for text, _ in plan.lines])
+    later = [text for _, text in plan.lines]
+    for line in range(first + 1, first + plan.n_rows):
+        own, before = str(line), str(line - 1)
+        sheet.append([text.replace("{r}", own).replace("{p}", before) for text in later])
+    return sheet
+
+
+def _fill(text: str, line: int) -> str | int:
+    return text.replace("{r}", str(line)) if text.startswith("=") else int(text)
+
+
+def _write_equations(book: Workbook, plan: Plan) -> None:
+    sheet = _add_sheet(book, "equations")
+    _set_widths(sheet, (40, LINE_LENGTH + 10, 14, 10))
+    scenario = plan.system.scenario
+    sheet.append([_styled(sheet, scenario.title or scenario.name, font=BOLD)])
+    about = "x' is the rate of x; w1, w2, ... are helper columns; numbers are rounded here, not in the formulas"
+    sheet.append([_styled(sheet, about, font=GREY)])
+    line = 2
+    for title, equations in plan.equations.items():
+        line += 2
+        sheet.append([])
+        heads = (title, "", "unit", "column") if title not in ("Method", "Mechanics") else (title,)
+        sheet.append([_styled(sheet, text, font=BOLD) for text in heads])
+        for equation in equations:
+            # An equation is text: a leading "=" would make it a formula.
+            right = f"= {equation.right}" if equation.left else equation.right
+            cells = [_styled(sheet, text) for text in (equation.left, right, equation.unit, equation.place)]
+            cells[1].data_type = "s"
+            for cell in cells:
+                cell.alignment = WRAPPED
+            line += 1
+            sheet.row_dimensions[line].height = LINE_HEIGHT * math.ceil(len(right) / LINE_LENGTH)
+            sheet.append(cells)
+
+
+def _write_tables(book: Workbook, plan: Plan) -> None:
+    """Tables side by side, each under its title."""
+    sheet = book.create_sheet("tables")
+    _set_widths(sheet, (24 for _ in plan.tables))
+    sheet.append([_styled(sheet, title, font=BOLD) for title in plan.tables])
+    columns = list(plan.tables.values())
+    for k in range(max(map(len, columns))):
+        sheet.append([_number(column[k]) if k < len(column) else None for column in columns])
+
+
+def _number(value: float) -> float:
+    return value if math.isfinite(value) else float(write_number(value).text)

@@ -1,0 +1,165 @@
+"""Figure layout: what do all figures have in common? Their sizes, colours, legends and files."""
+
+import base64
+import inspect
+import io
+import textwrap
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from robodyn.base.atomic import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito (2008): distinct with any colour vision.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999933")
+LineStyle = str | tuple[int, tuple[int, ...]]
+# The last is a dash and two dots: lines of dots alone are hardly seen over others.
+LINE_STYLES: tuple[LineStyle, ...] = ("-", "--", "-.", (0, (4, 1, 1, 1, 1, 1)))
+LINE_WIDTH = 1.2
+MOST_PANELS_DRAWN = 24
+# Inches.
+_COLUMN_WIDTH, _PANEL_HEIGHT, _MARGIN_HEIGHT = 8.0, 2.1, 1.2
+_ROWS_OF_ONE_COLUMN = 6
+# Letters that fit beside a panel's height, into a legend beside a panel, and into one above a column of panels.
+_LABEL_LETTERS, _LEGEND_LETTERS, _HEAD_LETTERS = 26, 26, 120
+_DPI = 150
+# Fonts a journal takes, and the same file from the same run.
+_FILE_SETTINGS: Any = {"pdf.fonttype": 42, "svg.hashsalt": "robodyn"}
+_NO_DATE: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+
+
+def empty_figure(width: float, height: float) -> "Figure":
+    """A figure [inch] with a canvas of its own: pyplot and its global state are never touched."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    class ShownFigure(Figure):
+        """A figure that notebooks show: they know those of pyplot only."""
+
+        def _repr_png_(self) -> bytes:
+            return _to_png(self)
+
+    figure = ShownFigure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _to_png(figure: "Figure") -> bytes:
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=_DPI)
+    return picture.getvalue()
+
+
+def panel_figure(n_panels: int) -> tuple["Figure", list["Axes"]]:
+    """A figure with panels below each other that share their x axis, in more columns where they are many."""
+    if n_panels > MOST_PANELS_DRAWN:
+        raise ValueError(
+            f"{n_panels} panels are too many for one figure, {MOST_PANELS_DRAWN} fit: choose fewer signals"
+        )
+    columns = -(-n_panels // _ROWS_OF_ONE_COLUMN)
+    rows = -(-n_panels // columns)
+    width = _COLUMN_WIDTH * (1 + columns) / 2
+    figure = empty_figure(width, _MARGIN_HEIGHT + _PANEL_HEIGHT * rows)
+    grid = figure.subplots(rows, columns, sharex=True, squeeze=False)
+    axes = list(grid.T.ravel())
+    for unused in axes[n_panels:]:
+        unused.remove()
+    return figure, axes[:n_panels]
+
+
+def embed_figure(figure: "Figure") -> str:
+    """A picture as the source of an image in a page that needs nothing from elsewhere."""
+    return f"data:image/png;base64,{base64.b64encode(_to_png(figure)).decode('ascii')}"
+
+
+def write_figure(figure: "Figure", path: str | Path) -> None:
+    """Write a picture, all or nothing: PNG, SVG or PDF by the ending of the path."""
+    from matplotlib import rc_context
+
+    path = Path(path)
+    kind = path.suffix.lstrip(".").lower() or "png"
+    supported = figure.canvas.get_supported_filetypes()
+    if kind not in supported:
+        raise ValueError(f"{path}: pictures end in .png, .svg or .pdf, not in .{kind}")
+    with replacing(path) as draft, rc_context(_FILE_SETTINGS):
+        figure.savefig(draft, format=kind, dpi=_DPI, metadata=_NO_DATE.get(kind))
+
+
+def into_file(draw: "Callable[..., Figure]") -> Callable[..., None]:
+    """The function that draws into a picture file: as `draw`, with the file's path behind what is drawn."""
+
+    def plot(*what_and_path: Any, **options: Any) -> None:
+        *what, path = what_and_path
+        write_figure(draw(*what, **options), path)
+
+    plot.__name__ = plot.__qualname__ = draw.__name__.replace("draw_", "plot_")
+    plot.__module__ = draw.__module__
+    plot.__doc__ = f"Draw into a picture file, PNG, SVG or PDF by its ending; the rest as `{draw.__name__}` takes it."
+    own = inspect.signature(draw)
+    options = [one for one in own.parameters.values() if one.kind is one.KEYWORD_ONLY]
+    what = [
+        one.replace(kind=one.POSITIONAL_ONLY, default=one.empty)
+        for one in own.parameters.values()
+        if one not in options
+    ]
+    path = inspect.Parameter("path", inspect.Parameter.POSITIONAL_ONLY, annotation="str | Path")
+    plot.__signature__ = own.replace(parameters=[*what, path, *options])  # type: ignore[attr-defined]
+    return plot
+
+
+def finish_axes(ax: "Axes", label: str) -> None:
+    """Label, grid and open frame of one panel; large and small numbers as powers of ten."""
+    from matplotlib.ticker import ScalarFormatter
+
+    class Numbers(ScalarFormatter):
+        """Powers of ten as mathematics, the numbers before them as plain text: figures take a quarter less time."""
+
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return super().__call__(x, pos).removeprefix(r"$\mathdefault{").removesuffix("}$")
+
+    ax.set_ylabel(wrap_label(label))
+    ax.grid(True, color="0.9", linewidth=0.6)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.margins(x=0.02)
+    for axis in (ax.xaxis, ax.yaxis):
+        if axis.get_scale() == "linear":
+            formatter = Numbers(useMathText=True)
+            formatter.set_powerlimits((-3, 4))
+            axis.set_major_formatter(formatter)
+
+
+def label_bottom(axes: Sequence["Axes"], label: str) -> None:
+    """The x label under the last panel of each column, with tick numbers."""
+    columns = {ax.get_subplotspec().colspan.start: ax for ax in axes}  # type: ignore[union-attr]
+    for ax in columns.values():
+        ax.set_xlabel(label)
+        ax.tick_params(labelbottom=True)
+
+
+def legend_beside(ax: "Axes") -> None:
+    """The panel's legend at its right, outside the data; long names are broken at their dots."""
+    handles, labels = ax.get_legend_handles_labels()
+    texts = [_break_name(label) for label in labels]
+    ax.legend(handles, texts, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small")
+
+
+def legend_above(figure: "Figure", handles: Sequence["Artist"], title: str | None = None) -> None:
+    """A legend over all panels in as many columns as its names leave room for, under the figure's title."""
+    letters = max((len(str(handle.get_label())) for handle in handles), default=0)
+    columns = max(1, min(len(handles), int(_HEAD_LETTERS * figure.get_figwidth() / _COLUMN_WIDTH) // (letters + 6)))
+    look: dict[str, Any] = {"frameon": False, "fontsize": "small", "title_fontsize": "medium"}
+    figure.legend(handles=handles, loc="outside upper center", ncols=columns, title=title, **look)
+
+
+def wrap_label(label: str) -> str:
+    """A label in lines that fit beside a panel."""
+    return "\n".join(textwrap.wrap(label, _LABEL_LETTERS, break_long_words=False))
+
+
+def _break_name(name: str) -> str:
+    return "\n".join(textwrap.wrap(name.replace(".", ". "), _LEGEND_LETTERS)).replace(". ", ".")

@@ -1,0 +1,48 @@
+"""Published studies: which can be reproduced, what did they publish, what do we get?
+
+They come from other packages, by entry points of the group `robodyn.presentation.studies`; ours from robodyn-studies.
+"""
+
+from __future__ import annotations
+
+from robodyn.base.errors import Flaw, ModelError, nearest
+from robodyn.base.extensions import Extension, collect
+from robodyn.presentation.studies.figure import Kind, PublishedValue, above, below, count_verdicts, describe_counts
+from robodyn.presentation.studies.overview import write_overview
+from robodyn.presentation.studies.page import write_page
+from robodyn.presentation.studies.study import Picture, Study
+
+GROUP = "robodyn.studies"
+INSTALL = "pip install ./studies in a copy of the sources of robodyn"
+"""How the published studies are had."""
+
+
+def list_studies() -> dict[str, Extension[Study]]:
+    """All studies by name, each with the package that brings it."""
+    return collect(GROUP, {}, lambda thing: isinstance(thing, Study), "a Study")
+
+
+def find_study(name: str) -> Study:
+    """A study by name."""
+    known = list_studies()
+    if name not in known:
+        remedy = nearest(name, known) if known else f"no studies are installed: {INSTALL}"
+        raise ModelError([Flaw("", f"there is no study '{name}'", remedy)])
+    return known[name].thing
+
+
+__all__ = [
+    "INSTALL",
+    "Kind",
+    "PublishedValue",
+    "Picture",
+    "Study",
+    "above",
+    "below",
+    "count_verdicts",
+    "describe_counts",
+    "find_study",
+    "list_studies",
+    "write_overview",
+    "write_page",
+]

@@ -1,0 +1,71 @@
+"""Overview of studies: what do all of them together prove? Counts by kind, what did not come out, what was fitted."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from robodyn.base.atomic import write_file
+from robodyn.presentation.studies.figure import VERDICTS
+from robodyn.presentation.studies.page import FIGURES, describe_kinds
+
+TITLE = "What the studies prove"
+TOLD = ("**What comes out", "**What differs")
+"""Beginnings of the paragraphs about a study that stand here too."""
+
+
+def write_overview(folder: str | Path) -> Path:
+    """Write `index.md` from the figures of all studies whose pages stand in a folder; returns its path."""
+    folder = Path(folder)
+    found = {path.parent.name: json.loads(path.read_text("utf-8")) for path in sorted(folder.glob(f"*/{FIGURES}"))}
+    lines = [f"# {TITLE}", "", "Every figure of every study is one of three kinds. " + describe_kinds(), ""]
+    lines += _counts(found)
+    for name, study in found.items():
+        lines += _study(name, study)
+    path = folder / "index.md"
+    write_file(path, "\n".join(lines) + "\n")
+    return path
+
+
+def _counts(found: Mapping[str, Any]) -> list[str]:
+    """A row for each study and one for all, a column for each kind."""
+    lines = ["| study | " + " | ".join(f"{kind}s" for kind in VERDICTS) + " |", "| --- " * (1 + len(VERDICTS)) + "|"]
+    rows = {f"[{study['title']}]({name}.md)": study["figures"] for name, study in found.items()}
+    rows["all"] = [figure for figures in rows.values() for figure in figures]
+    return [*lines, *(f"| {name} | {_count_kinds(figures)} |" for name, figures in rows.items()), ""]
+
+
+def _count_kinds(figures: Sequence[Mapping[str, Any]]) -> str:
+    """`12 reproduced, 1 not reproducible | 3 given | 40 hold`."""
+    cells = []
+    for kind, words in VERDICTS.items():
+        counts = Counter(figure["verdict"] for figure in figures if figure["kind"] == kind)
+        cells.append(", ".join(f"{counts[word]} {word}" for word in words.values() if counts[word]) or "-")
+    return " | ".join(cells)
+
+
+def _study(name: str, study: Mapping[str, Any]) -> list[str]:
+    """What comes out and what differs, in the study's own words, what it could not show, and what was fitted."""
+    figures = study["figures"]
+    open_ones = [f for f in figures if f["verdict"] in ("not reproducible", "NOT REPRODUCED")]
+    fitted = {f["fitted"]: [g["name"] for g in figures if g["fitted"] == f["fitted"]] for f in figures if f["fitted"]}
+    lines = [f"## {study['title']}", "", f"Source: {study['source']}. [Its page]({name}.md).", ""]
+    # Pages that an older version wrote have no such text.
+    told = (p for p in study.get("about", "").split("\n\n") if p.startswith(TOLD))
+    lines += [line for paragraph in told for line in (paragraph, "")]
+    if open_ones:
+        lines += ["Published and not shown here:", ""]
+        lines += [f"- `{f['name']}`: {_beside(f)}{f['reason']}" for f in open_ones] + [""]
+    if fitted:
+        lines += ["Fitted to an answer:", ""]
+        lines += [f"- {what}, to {', '.join(f'`{name}`' for name in names)}" for what, names in fitted.items()] + [""]
+    return lines
+
+
+def _beside(figure: Mapping[str, Any]) -> str:
+    if figure["published"] is None or figure["value"] is None:
+        return ""
+    return f"printed {figure['published']:.4g}, ours {figure['value']:.4g} {figure['unit']}; "

@@ -1,7 +1,0 @@
-"""Robot files (URDF, SDF, MJCF, xacro) as machines, with a balance sheet of every element and attribute."""
-
-from robodyn.robots.balance_sheet import BalanceSheet
-from robodyn.robots.building import Robot
-from robodyn.robots.importing import import_robot, read_robot
-
-__all__ = ["BalanceSheet", "Robot", "import_robot", "read_robot"]

@@ -1,6 +1,0 @@
-"""Spreadsheet export: a run as a workbook of live formulas that any spreadsheet program recalculates."""
-
-from robodyn.workbook.plan import Plan, make_plan
-from robodyn.workbook.writing import write_workbook
-
-__all__ = ["Plan", "make_plan", "write_workbook"]
