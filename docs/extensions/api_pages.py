@@ -34,7 +34,10 @@ Every public name, from its docstring. Most programs need only `import robodyn a
 
 def public_names() -> dict[str, tuple[str, ...]]:
     """Names to describe by package, `robodyn` first; each object once."""
-    packages = [f"robodyn.{name}" for _, name, is_package in pkgutil.iter_modules(robodyn.__path__) if is_package]
+    floors = [importlib.import_module(f"robodyn.{name}") for _, name, _ in pkgutil.iter_modules(robodyn.__path__)]
+    rooms = [f"{floor.__name__}.{name}" for floor in floors for _, name, _ in pkgutil.iter_modules(floor.__path__)]
+    packages = [name for name in rooms if hasattr(importlib.import_module(name), "__path__")]
+    packages = ["robodyn.analysis", "robodyn.cli", *(name for name in packages if not name.startswith("robodyn.cli"))]
     seen: set[tuple[str, str]] = set()
     found = {}
     for package in ("robodyn", *packages):

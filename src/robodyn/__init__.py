@@ -74,21 +74,21 @@ if TYPE_CHECKING:
 _HOMES = {
     "analysis.checked_run": "simulate",
     "analysis.mechanics.machine_dynamics": "MachineDynamics",
-    "assembly": "System assemble",
-    "commissioning": "dress move move_fast",
-    "cosimulation": "Connection SignalConnection CosimSettings ScenarioUnit cosimulate",
-    "errors": "ModelError",
-    "files": "DHRow mechanism_from_dh read_reference read_scenario write_scenario",
-    "laws": "law",
-    "model": "GROUND Ball Block Body Box BoxLook CapsuleLook ConstraintFunction ConstraintMethod Contact ControlModel "
-    "CylinderLook Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate HeightField Interface Joint "
-    "LinearCombination LinearConstraint Load LoopJoint Machine Mechanism MeshLook Mimic Obstacle Plane Point "
+    "computation.assembly": "System assemble",
+    "analysis.commissioning": "dress move move_fast",
+    "computation.cosimulation": "Connection SignalConnection CosimSettings ScenarioUnit cosimulate",
+    "base.errors": "ModelError",
+    "description.files": "DHRow mechanism_from_dh read_reference read_scenario write_scenario",
+    "description.laws": "law",
+    "description.model": "GROUND Ball Block Body Box BoxLook CapsuleLook ConstraintFunction ConstraintMethod Contact "
+    "ControlModel CylinderLook Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate HeightField Interface "
+    "Joint LinearCombination LinearConstraint Load LoopJoint Machine Mechanism MeshLook Mimic Obstacle Plane Point "
     "PointCoordinate PrescribedMotion Recording RigidContact Rim Rod Scenario ScenarioSequence Solver SphereLook "
     "StateController TriangleLength Wheel combine with_elastic_joints",
-    "perturbation": "simulate_perturbed",
-    "results": "Run compare load save",
-    "robots": "BalanceSheet Robot import_robot read_robot",
-    "simulation": "compile_rollout compile_system simulate_many",
+    "computation.perturbation": "simulate_perturbed",
+    "computation.results": "Run compare load save",
+    "description.robots": "BalanceSheet Robot import_robot read_robot",
+    "computation.simulation": "compile_rollout compile_system simulate_many",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -179,6 +179,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("robodyn")
+    if name == "symbolic":  # a module: what laws are written with
+        return importlib.import_module("robodyn.base.symbolic")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'robodyn' has no attribute '{name}'")
     return getattr(importlib.import_module(f"robodyn.{_HOME_OF[name]}"), name)

@@ -24,13 +24,16 @@ def is_public(module, name):
     """Exported by robodyn, by a package of it, or by a module that a package exports."""
     path = module.split(".")
     if len(path) == 1:
-        # A package, as in `from robodyn import symbolic`, or a name.
-        return name in importlib.import_module(module).__all__ or importlib.util.find_spec(f"{module}.{name}")
-    package = importlib.import_module(".".join(path[:2]))
-    if len(path) == 2:
+        return name in importlib.import_module(module).__all__ or name == "symbolic"
+    if len(path) == 2 and importlib.util.find_spec(f"{module}.{name}"):
+        return True  # a package, as in `from robodyn.description import paths`
+    # A package is a room of a floor, as `robodyn.description.catalog`; `robodyn.analysis` is a floor with names itself.
+    depth = 2 if path[1] == "analysis" and "commissioning" not in path else 3
+    package = importlib.import_module(".".join(path[:depth]))
+    if len(path) == depth:
         # `robodyn.base.errors` is a module of its own and hides nothing.
         return name in getattr(package, "__all__", vars(package)) and not name.startswith("_")
-    return len(path) == 3 and path[2] in package.__all__ and not name.startswith("_")
+    return len(path) == depth + 1 and path[depth] in package.__all__ and not name.startswith("_")
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

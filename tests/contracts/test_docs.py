@@ -43,7 +43,11 @@ from robodyn.exchange.fmi import read_fmu
 
 DOCS = ROOT / "docs"
 LIBRARY = ROOT / "src" / "robodyn"
-PACKAGES = sorted(found.parent.name for found in LIBRARY.glob("*/__init__.py"))
+FLOORS = sorted(found.parent.name for found in LIBRARY.glob("*/__init__.py"))
+# The rooms of the floors; analysis and the commands have their own files beside their rooms.
+ROOMS = {found.parent.name: found.parent for found in LIBRARY.glob("*/*/__init__.py") if "analysis" not in found.parts}
+ROOMS |= {name: LIBRARY / name for name in ("analysis", "cli")}
+ROOMS["commissioning"] = LIBRARY / "analysis" / "commissioning"
 GUIDE = LIBRARY / "cli" / "guide.md"
 SITE = [*sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("how-to/*.md"))]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "studies" / "README.md", GUIDE, *SITE]
@@ -62,7 +66,7 @@ WRITTEN_BY_THE_BUILD = ("api", "gallery", "studies", "jupyter_execute")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CITED = re.compile(r"`((?:src|tests|examples|docs|benchmarks|studies|\.ci)/[\w/.\-]+)`")
 # Files of the library without `src/robodyn`, as `laws/friction.py`; whole names, as `robodyn.base.symbolic.tables`.
-CITED_BY_PACKAGE = re.compile(r"`((?:" + "|".join({*PACKAGES} - {"studies"}) + r")/[\w/.\-]+)`")
+CITED_BY_PACKAGE = re.compile(r"`((?:" + "|".join({*FLOORS, *ROOMS} - {"studies"}) + r")/[\w/.\-]+)`")
 NAMED = re.compile(r"`(robodyn(?:_studies)?(?:\.\w+)+)(?:\([^`\n]*\))?`")
 # The same without `robodyn.`, as `reporting.plot_modes`, of packages that no signal and no value is called after.
 NAMED_BY_PACKAGE = re.compile(r"`((?:analysis|fmi|reporting|pages|results|symbolic)(?:\.\w+)+)(?:\(.*?\))?`")
@@ -361,7 +365,10 @@ def test_names_that_are_not_there_are_noticed(name):
 def test_cited_files_exist():
     texts = {page: page.read_text(encoding="utf-8") for page in TEXTS}
     cited = [(page.name, ROOT / path) for page, text in texts.items() for path in CITED.findall(text)]
-    cited += [(page.name, LIBRARY / path) for page, text in texts.items() for path in CITED_BY_PACKAGE.findall(text)]
+    for page, text in texts.items():
+        for path in CITED_BY_PACKAGE.findall(text):
+            package, _, rest = path.partition("/")
+            cited.append((page.name, ROOMS.get(package, LIBRARY / package) / rest))
     assert len(cited) > 50
     assert not [(name, str(path)) for name, path in cited if not path.exists()]
 
@@ -369,22 +376,28 @@ def test_cited_files_exist():
 def test_named_modules_and_functions_exist():
     texts = {page: page.read_text(encoding="utf-8") for page in TEXTS}
     named = [(page.name, name) for page, text in texts.items() for name in NAMED.findall(text)]
-    named += [(page.name, f"robodyn.{name}") for page, text in texts.items() for name in NAMED_BY_PACKAGE.findall(text)]
+    for page, text in texts.items():
+        for name in NAMED_BY_PACKAGE.findall(text):
+            package, _, rest = name.partition(".")
+            place = ".".join(ROOMS.get(package, LIBRARY / "base" / package).relative_to(LIBRARY).parts)
+            named.append((page.name, f"robodyn.{place}.{rest}"))
     assert len(named) > 20
     assert not [(text, name) for text, name in named if name not in ENTRY_POINTS and not is_there(name)]
 
 
 def test_the_architecture_lists_every_package_once():
     page = (DOCS / "architecture.md").read_text(encoding="utf-8")
-    table = page[page.index("| package | holds |") : page.index("Beside them")]
-    assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == PACKAGES
+    table = page[page.index("| floor | package | holds |") : page.index("Small modules")]
+    rows = re.findall(r"^\|(?: `(\w+)`)? \| `(\w+)` \|", table, re.MULTILINE)
+    assert sorted(room for _, room in rows) == sorted(ROOMS)
+    assert sorted(floor for floor, _ in rows if floor) == FLOORS
 
 
 def test_the_architecture_names_every_module_beside_the_packages():
     page = (DOCS / "architecture.md").read_text(encoding="utf-8")
-    beside = page[page.index("Beside them") :].split("\n\n")[0]
-    modules = sorted(path.stem for path in LIBRARY.glob("[a-z]*.py"))
-    assert sorted(re.findall(r"`(\w+)`", beside)) == modules
+    beside = page[page.index("Small modules") :].split("\n\n")[0]
+    modules = sorted(path.stem for path in LIBRARY.glob("base/[a-z]*.py"))
+    assert sorted(set(re.findall(r"`(\w+)`", beside)) - {"base"}) == modules
 
 
 def listed_pages(page=DOCS / "index.md"):

@@ -1,8 +1,9 @@
-"""The packages import each other in one direction only, and the contract that holds this is the right one."""
+"""The floors import each other downwards only, and the contracts that hold this are the right ones."""
 
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,42 +11,8 @@ import pytest
 pytest.importorskip("importlinter")
 
 ROOT = Path(__file__).parents[2]
-_DESCRIPTION = {"symbolic", "spatial", "laws", "model"}
-_BELOW_ASSEMBLY = _DESCRIPTION | {"paths", "structures", "robots", "feedback", "files", "catalog", "dynamics"}
-_BELOW_SIMULATION = _BELOW_ASSEMBLY | {"assembly", "native", "engine", "results"}
-_ABOVE_SIMULATION = _BELOW_SIMULATION | {"simulation", "perturbation", "cosimulation", "workbook", "codegen", "gym"}
-# What each package may import, the modules beside the packages aside, which all may.
-MAY_IMPORT = {
-    "symbolic": set(),
-    "spatial": {"symbolic"},
-    "laws": {"symbolic", "spatial"},
-    "model": {"symbolic", "spatial", "laws"},
-    "paths": _DESCRIPTION,
-    "structures": _DESCRIPTION,
-    "robots": _DESCRIPTION,
-    "feedback": _DESCRIPTION,
-    "files": _DESCRIPTION | {"paths", "structures", "robots"},
-    "catalog": _DESCRIPTION | {"paths", "structures", "robots", "files"},
-    "dynamics": {"symbolic", "spatial"},
-    "assembly": _BELOW_ASSEMBLY,
-    "native": {"symbolic"},
-    "engine": {"native"},
-    "results": set(),
-    "simulation": _BELOW_SIMULATION,
-    "perturbation": _BELOW_SIMULATION | {"simulation"},
-    "cosimulation": _BELOW_SIMULATION | {"simulation"},
-    "workbook": _BELOW_SIMULATION | {"simulation"},
-    "codegen": _BELOW_SIMULATION | {"simulation"},
-    "gym": _BELOW_SIMULATION | {"simulation"},
-    "fmi": _ABOVE_SIMULATION,
-    "analysis": _ABOVE_SIMULATION | {"fmi"},
-    "commissioning": _ABOVE_SIMULATION | {"fmi", "analysis"},
-    "reporting": {"results", "analysis"},
-    "pages": {"results", "analysis"},
-    "studies": _ABOVE_SIMULATION | {"fmi", "analysis", "commissioning", "reporting", "pages"},
-    "studio": _ABOVE_SIMULATION | {"fmi", "analysis", "commissioning", "reporting", "pages"},
-    "cli": _ABOVE_SIMULATION | {"fmi", "analysis", "commissioning", "reporting", "pages", "studies", "studio"},
-}
+FLOORS = [("cli",), ("presentation",), ("analysis", "exchange"), ("computation",), ("description",), ("base",)]
+"""From the top floor to the ground; two on one level do not know each other."""
 
 
 def lint_imports(source):
@@ -60,19 +27,31 @@ def lint_imports(source):
     return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=source, check=False)
 
 
+def contract(words):
+    """The import contract whose name has these words."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    return next(each for each in contracts if words in each["name"])
+
+
+def levels(words):
+    """The layers of a contract, each as the set of its modules."""
+    return [set(layer.replace(" ", "").split("|")) for layer in contract(words)["layers"]]
+
+
+def rooms():
+    """All packages and modules that the contract of the rooms names."""
+    return sorted(set().union(*levels("rooms of a floor")))
+
+
 def write_package(source, imports):
-    """A package of the real one's shape whose parts import each other as told."""
-    root = source / "robodyn"
-    root.mkdir(parents=True)
-    (root / "__init__.py").touch()
-    modules = "atomic errors extensions lazy records signals units untrusted waiting"
-    for module in modules.split():
-        (root / f"{module}.py").touch()
-    for name, imported in imports.items():
-        (root / name).mkdir()
-        lines = [f"import robodyn.{other}\n" for other in sorted(imported | {"errors"})]
-        (root / name / "__init__.py").write_text("".join(lines))
-    (source / "robodyn_studies").mkdir()
+    """A package of the real one's shape; imports: module -> modules that it imports."""
+    for module in {*rooms(), *(f"robodyn.{floor}" for level in FLOORS for floor in level), *imports}:
+        folder = source.joinpath(*module.split("."))
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = [f"import {other}\n" for other in sorted(imports.get(module, ()))]
+        (folder / "__init__.py").write_text("".join(lines))
+    (source / "robodyn" / "__init__.py").touch()
+    (source / "robodyn_studies").mkdir(exist_ok=True)
     (source / "robodyn_studies" / "__init__.py").write_text("import robodyn.presentation.studies\n")
 
 
@@ -81,29 +60,37 @@ def test_the_package_keeps_its_contracts():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_intended_import_is_allowed(tmp_path):
-    write_package(tmp_path, MAY_IMPORT)
+def test_every_package_stands_in_a_room_and_every_room_is_there():
+    there = {
+        f"robodyn.{floor}.{path.stem}"
+        for floor in ("base", "description", "computation", "exchange", "presentation")
+        for path in (ROOT / "src" / "robodyn" / floor).iterdir()
+        if not path.name.startswith("__")
+    }
+    named = {room for room in rooms() if not room.startswith("robodyn.analysis")}
+    assert there == named
+
+
+def test_each_floor_may_import_all_below_it(tmp_path):
+    names = [[f"robodyn.{floor}" for floor in level] for level in FLOORS]
+    imports = {floor: set().union(*names[k + 1 :]) for k, level in enumerate(names) for floor in level}
+    write_package(tmp_path, imports)
     done = lint_imports(tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_other_import_is_refused(tmp_path):
-    wrong = {name: MAY_IMPORT.keys() - allowed - {name} for name, allowed in MAY_IMPORT.items()}
+@pytest.mark.parametrize("words", ["a floor imports", "rooms of a floor"])
+def test_nothing_imports_what_is_above_or_beside_it(tmp_path, words):
+    order = levels(words)
+    above = [set().union(*order[: k + 1]) for k in range(len(order))]
+    wrong = {module: above[k] - {module} for k, level in enumerate(order) for module in level}
     write_package(tmp_path, wrong)
     done = lint_imports(tmp_path)
-    pairs = {f"robodyn.{name} -> robodyn.{other}" for name, others in wrong.items() for other in others}
-    missed = {pair for pair in pairs if f"{pair} " not in done.stdout}
+    pairs = {f"{module} -> {other}" for module, others in wrong.items() for other in others}
     assert done.returncode != 0
-    assert not missed, done.stdout
-
-
-def test_the_errors_module_imports_no_package(tmp_path):
-    write_package(tmp_path, MAY_IMPORT)
-    (tmp_path / "robodyn" / "errors.py").write_text("import robodyn.symbolic\n")
-    assert "robodyn.base.errors -> robodyn.symbolic" in lint_imports(tmp_path).stdout
+    assert not {pair for pair in pairs if f"{pair} " not in done.stdout}, done.stdout
 
 
 def test_the_library_cannot_import_the_studies_made_with_it(tmp_path):
-    write_package(tmp_path, MAY_IMPORT)
-    (tmp_path / "robodyn" / "lazy.py").write_text("import robodyn_studies\n")
+    write_package(tmp_path, {"robodyn.base.lazy": {"robodyn_studies"}})
     assert "robodyn.base.lazy -> robodyn_studies" in lint_imports(tmp_path).stdout

@@ -12,7 +12,14 @@ import pytest
 
 import robodyn
 
-PACKAGES = [name for _, name, is_package in pkgutil.iter_modules(robodyn.__path__) if is_package]
+FLOORS = [f"robodyn.{name}" for _, name, is_package in pkgutil.iter_modules(robodyn.__path__) if is_package]
+ROOMS = [
+    f"{floor}.{name}".removeprefix("robodyn.")
+    for floor in FLOORS
+    for _, name, is_package in pkgutil.iter_modules(importlib.import_module(floor).__path__)
+    if is_package and floor != "robodyn.cli"
+]
+PACKAGES = ["analysis", "cli", *ROOMS]
 # The engine's library ends like an extension module and is none.
 LIBRARY = "robodyn.computation.engine._engine"
 QUESTIONS = {

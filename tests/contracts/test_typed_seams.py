@@ -10,7 +10,7 @@ import robodyn
 ROOT = Path(robodyn.__file__).parent
 # Descriptions are read and checked field by field.
 DESCRIBING = ("model", "files", "catalog", "studies")
-SOURCES = [path for path in sorted(ROOT.rglob("*.py")) if path.relative_to(ROOT).parts[0] not in DESCRIBING]
+SOURCES = [path for path in sorted(ROOT.rglob("*.py")) if not {*path.relative_to(ROOT).parts[:2]} & {*DESCRIBING}]
 
 
 def asks_by_name(node):

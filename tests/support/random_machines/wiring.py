@@ -1,6 +1,6 @@
 """How are laws put together at random? Each gets a place, inputs of fitting units and parameters.
 
-All of it is read off the laws' own declarations: a law that is added to `robodyn.description.laws` takes part by itself.
+All of it is read off the laws' own declarations: a law that is added to `laws` takes part by itself.
 """
 
 from __future__ import annotations

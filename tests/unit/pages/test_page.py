@@ -42,10 +42,8 @@ def test_every_template_is_in_the_page(make_crane):
     shipped = {entry.name for entry in files("robodyn.presentation.pages").joinpath("template").iterdir()}
     other = {"modes.js", "modes.html", "closing.js", "view.js", "view.html", "live.js"}
     assert shipped == {*SCRIPTS, "page.css", "head.html", "foot.html", "page.html", *other}
-    assert all(
-        files("robodyn.presentation.pages").joinpath("template", name).read_text() in page
-        for name in (*SCRIPTS, "page.css")
-    )
+    template = files("robodyn.presentation.pages") / "template"
+    assert all(template.joinpath(name).read_text() in page for name in (*SCRIPTS, "page.css"))
 
 
 def test_a_page_tells_what_the_run_tells(make_crane):
@@ -119,7 +117,7 @@ def test_a_report_is_written_whole_or_not_at_all(make_crane, tmp_path):
     assert not (tmp_path / "none.html").exists()
 
 
-TEMPLATES = {package: files(f"robodyn.{package}") / "template" for package in ("pages", "studio")}
+TEMPLATES = {package: files(f"robodyn.presentation.{package}") / "template" for package in ("pages", "studio")}
 OWN = {
     "report": [TEMPLATES["pages"] / name for name in ("page.html", "main.js")],
     "live": [files("robodyn.exchange.codegen") / "web" / "simulation.mjs", TEMPLATES["pages"] / "live.js"],

@@ -3,7 +3,7 @@
     f = L (s_ref'' + kd e' + kp e) + b,    e'' + kd e' + kp e = 0
 
 for all axes alike, from the rigid model of the robot at its encoders, drives' inertias included. With w as fast as the
-lags allow (`robodyn.analysis.commissioning.loop_design`), kd = w and kp = w^2 / 5. Elastic gears take their part: each axis'
+lags allow (`loop_design.py`), kd = w and kp = w^2 / 5. Elastic gears take their part: each axis'
 torque is cut in the linear model of the whole machine, and w is lowered until all loops keep their margins.
 """
 

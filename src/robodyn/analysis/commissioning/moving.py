@@ -79,7 +79,7 @@ def move(
     Args:
         what: a machine; or a scenario of a dressed one, whose references are then replaced.
         to: positions of joints [rad or m]; joints not named stay.
-        along: path of the tool instead (`straight_line`, `arc_through`, `way_points` ... of `robodyn.description.paths`).
+        along: path of the tool instead (`straight_line`, `arc_through`, `way_points` ... of `description.paths`).
         tool: point that follows it; may be left out where there is only one.
         speed: of a move of joints its share of their speed limits, at most 1; along a path in m/s.
         acceleration, jerk: along a path [m/s^2, m/s^3]; by default top speed in 0.25 s, and 0.1 s to full acceleration.

@@ -22,7 +22,7 @@ from robodyn.description.laws import arguments_of
 
 INSTALLED = tuple(
     os.path.join(folder, "")
-    for folder in (str(Path(__file__).parents[1]), *map(sysconfig.get_path, ("purelib", "platlib", "stdlib")))
+    for folder in (str(Path(__file__).parents[2]), *map(sysconfig.get_path, ("purelib", "platlib", "stdlib")))
 )
 """Folders of this package and of libraries."""
 FRICTION = "factor of friction"

@@ -149,7 +149,7 @@ def read_cosimulation(path: str | Path, readers: Mapping[str, Reader] | None = N
     """Read a co-simulation from a TOML file.
 
     Args:
-        readers: of subsystems that are no scenarios, by the key that marks them: `{"fmu": robodyn.exchange.fmi.read_fmu}`.
+        readers: of subsystems that are no scenarios, by the key that marks them: `{"fmu": read_fmu}`.
 
     Raises:
         ModelError: with every problem of the file, each with its path in the file.

@@ -61,8 +61,8 @@ def make_key(functions: Mapping[str, ca.Function], settings: Iterable[object]) -
 @functools.cache
 def _makers() -> tuple[str, ...]:
     """What makes the code: the sources of this package, and Python and numpy, whose arrays it reads."""
-    package = Path(__file__).parents[1]
-    folders = [package / "native", package / "symbolic"]
+    package = Path(__file__).parents[2]
+    folders = [package / "computation" / "native", package / "base" / "symbolic"]
     sources = [path.read_text(encoding="utf-8") for folder in folders for path in sorted(folder.glob("*.py"))]
     # Where there are none to compare, what this process makes is not taken for what another one made.
     return (cache.key_of(sources or [os.urandom(16).hex()]), sys.version, np.__version__)

@@ -59,7 +59,7 @@ def compile_kernels(
         plain: whether every operation is rounded by itself, and no function is the C library's: the same bits on
             every platform.
         driven: names of functions of t, x, d, m and p whose drives become a kernel `drives`, and whose conditions the
-            kernels `conditions`, `enclosures` and `drifts`: see `robodyn.computation.native.drives`, `robodyn.computation.native.conditions`.
+            kernels `conditions`, `enclosures` and `drifts`: see `drives.py`, `conditions.py`.
         limited: states that the function `limits` gives the limits of.
         rare: names of functions that are seldom called: what they alone need is compiled fast.
         on_compile: called with a sentence before a compilation that no cache could spare.
@@ -93,7 +93,7 @@ def compile_lanes(
     rare: Collection[str] = (),
 ) -> LaneModule:
     """Machine code of several functions that computes several robots a call, to the same bits: see
-    `robodyn.computation.native.lanes`. Arguments as of `compile_kernels`; what is rarely called, and sweeps, are left out."""
+    `lanes.py`. Arguments as of `compile_kernels`; what is rarely called, and sweeps, are left out."""
     traced, settings = _settle(
         functions, parameter_input, optimisation(quick=False), inexact, loose, plain, driven, limited, rare
     )

@@ -126,7 +126,7 @@ class Run:
         return pandas.DataFrame(self.values, index=pandas.Index(self.time, name="time"), columns=list(self.names))
 
     def save(self, path: str | Path) -> Path:
-        """Write the run to one file, all or nothing, which `robodyn.computation.results.load` and every command read."""
+        """Write the run to one file, all or nothing, which `load` and every command read."""
         from .store import save
 
         return save(self, path)

@@ -6,8 +6,7 @@ try:
     from gymnasium.vector import AutoresetMode, VectorEnv
     from gymnasium.vector.utils import batch_space
 except ImportError as error:
-    raise ImportError(
-        "robodyn.exchange.gym needs gymnasium: pip install 'robodyn[gymnasium]'", name="gymnasium"
-    ) from error
+    message = "robodyn.exchange.gym needs gymnasium: pip install 'robodyn[gymnasium]'"
+    raise ImportError(message, name="gymnasium") from error
 
 __all__ = ["AutoresetMode", "Box", "Env", "VectorEnv", "batch_space"]

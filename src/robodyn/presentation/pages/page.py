@@ -87,9 +87,9 @@ def make_page(
         labels: what to call each run, all different; the scenarios' names, numbered where equal, if not given.
         exaggerate: how many times too large deformations are drawn at first; the page has a slider for it.
         mesh_budget: megabytes that meshes may take; they are decimated until they fit.
-        live: what the page needs to simulate its only run again with other numbers, by `robodyn.exchange.codegen.make_live`.
+        live: what the page needs to simulate its only run again with other numbers, by `codegen.make_live`.
         signals: patterns of what is plotted at first; positions and velocities by default.
-        sections: notes and analyses, by `robodyn.presentation.pages.read_note` and `robodyn.presentation.reporting.to_section`.
+        sections: notes and analyses, by `read_note` and `reporting.to_section`.
     """
     runs = (runs,) if isinstance(runs, Run) else tuple(runs)
     if not 1 <= len(runs) <= MOST_RUNS:
