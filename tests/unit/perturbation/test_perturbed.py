@@ -139,10 +139,10 @@ def test_sampled_loops_and_bristles_of_a_two_link_arm_agree_below_a_micrometre()
 def test_whole_steps_keep_their_order_in_the_perturbed_motion(method):
     scenario = pendulum(4.0)
     exact = simulate_perturbed(scenario, points=40)
-    errors = [
-        apart(simulate_perturbed(scenario, points=40, solver=Solver(method, step=step)), exact, "hinge.position")
-        for step in (4e-3, 2e-3, 1e-3)
-    ]
+    errors = []
+    for step in (4e-3, 2e-3, 1e-3):
+        run = simulate_perturbed(scenario, points=40, solver=Solver(method, step=step), propagators=False)
+        errors.append(apart(run, exact, "hinge.position"))
     assert np.log2(np.array(errors[:-1]) / np.array(errors[1:])) == pytest.approx([2, 2], abs=0.3)
 
 

@@ -84,6 +84,11 @@ def functions() -> Any:
     return library
 
 
+def function_address(name: str) -> int:
+    """Where a function of the engine stands."""
+    return ctypes.cast(getattr(functions(), name), ctypes.c_void_p).value or 0
+
+
 def fill(name: str, source: Any, **others: Any) -> Any:
     """A structure of the engine from the numbers and arrays of the same names."""
     structure: Any = structures()[name]()

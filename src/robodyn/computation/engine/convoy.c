@@ -41,7 +41,7 @@ static int are_equal(const void *a, const void *b, int64_t count) {
 }
 
 /* Whether two runs will take the same course: the same settings, scalars, clocks, breaks and pace. */
-static int are_alike(const Run *a, const Run *b) {
+int are_alike(const Run *a, const Run *b) {
   /* Runs have models and recordings of their own, with the same tables. */
   int same = a->method == b->method && a->solver == b->solver && memcmp(a->model, b->model, sizeof(Model)) == 0;
   same &= memcmp(a->recording, b->recording, sizeof(Recording)) == 0 && a->open_end == b->open_end;

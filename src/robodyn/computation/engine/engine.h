@@ -29,6 +29,57 @@ typedef void (*Kernel)(const double *t, const double *x, const double *d, const 
 /* An action that the caller carries out: see NEEDS_ACTION. */
 #define OUTSIDE ((Kernel)(intptr_t)-1)
 
+struct Run;
+
+/* Takes many steps of a run at once, if it can. */
+typedef void (*Advance)(struct Run *run);
+
+/* How runs march along a nominal motion by propagators, see march.c: steps of one length from `begin` on, whose kernels have the
+   row of numbers of their instant in the place of the time, and a working vector s in the place of the states,
+   s = [y (n_linear), u, y before, other states]. */
+typedef struct March {
+  Advance advance;          /* `march`: what is exported has no need of it */
+  int64_t n_linear;         /* entries of y */
+  int64_t n_work;           /* entries of s */
+  int64_t n_steps;
+  int64_t per_tick;         /* steps between two ticks, 0: there are none */
+  int64_t group;            /* steps with one propagator, */
+  int64_t watch;            /* and between two looks at what is watched */
+  int64_t affine_width;     /* numbers of a row of each of the tables below */
+  int64_t pair_width;
+  int64_t rest_width;
+  int64_t outputs_width;
+  int64_t watched_width;
+  int64_t within_width;
+  int64_t n_fixed;          /* parameters that the tables hold for */
+  int64_t first_before;     /* where in s the entries of y before begin, */
+  int64_t n_before;         /* and how many they are */
+  double begin;             /* [s] */
+  double step;              /* [s] */
+  Kernel rest;              /* u, y before and the other states, at the end of the step */
+  Kernel propagate;         /* y at the end of the step: its t is the affine column, its d the propagator */
+  Kernel interpolate;       /* the propagator: its t is the weight, its x the pair */
+  Kernel outputs;           /* y (n_y) */
+  Kernel watched;           /* what is watched (n_watched) */
+  Kernel within;            /* the largest of the last of what is watched (1) */
+  const Kernel *task;       /* the new m, see Model (n_tasks) */
+  const int64_t *place;     /* of each state in s (n_x) */
+  const int64_t *before;    /* of which entry of y each is (n_before) */
+  const int64_t *fixed;     /* which parameters (n_fixed), */
+  const double *fixed_values; /* and their values */
+  const int64_t *knot;      /* of each group of steps with one propagator: the piece of the nominal motion that it is on, */
+  const double *weight;     /* and how far along it, 0..1 */
+  const double *affine;     /* (n_steps, affine_width) */
+  const double *pairs;      /* propagators at the start of each piece and what they change on it (pieces, pair_width) */
+  const double *rest_rows;  /* rows of the middle of each step */
+  const double *outputs_rows; /* of each time to record, */
+  const int64_t *row_step;  /* and the step that begins there */
+  const double *watched_rows; /* of each look at what is watched, the start first, */
+  const double *within_rows; /* and of the end of each step */
+  const int64_t *task_width; /* of each task, numbers of a row and address of the rows of the ticks at which it is due (n_tasks) */
+  const int64_t *task_rows;
+} March;
+
 /* A hybrid system by its kernels and its tables of sizes, clocks and guards. */
 typedef struct {
   int64_t n_q;              /* positions, the first states */
@@ -105,6 +156,7 @@ typedef struct {
   const int64_t *problem_place;   /* where in m its modes go (n_problems) */
   const double *scale;            /* nominal magnitude of each state (n_x) */
   const int64_t *unit;            /* number of each output's unit, 0 for none: numbers of about 1; negative: it holds (n_y) */
+  const struct March *march;      /* null: steps are taken by the method alone */
 } Model;
 
 /* An integration method: its tables, see the families in steps.c and implicit.c. */
@@ -196,8 +248,6 @@ enum { NOT_FIRED, LOCATED, JUMPED, JUMP_DONE };
 /* Level of an instant at which no delayed signal jumps; a jump has level 0, and one more for each integration. */
 #define SMOOTH 1000000
 
-
-struct Run;
 
 /* Computes a function of a run's model, in place of calling it: out = kernel(t, x, d, m, p). */
 typedef void (*Compute)(struct Run *run, Kernel kernel, double t, const double *x, const double *p, double *out);
@@ -309,6 +359,8 @@ typedef struct Run {
   int64_t n_pace;
   int64_t pace_cursor;    /* the part of the pace at the start of the step */
   int64_t steps;
+  int64_t marched;        /* steps by propagators */
+  int64_t march_next;     /* 1 + the step that the working vector stands at; 0: none */
   int64_t rejected;
   int64_t hasty;          /* most fixed steps in a row that are too long for what drives the model */
   int64_t in_haste;       /* how many were so up to now */
@@ -358,6 +410,9 @@ typedef struct Run {
   double *columns;          /* df/dx (n_x, n_x) */
   double *factors;          /* of the iteration matrix */
   double *inputs;           /* x of the kernels of a step that the model gives */
+  double *work;             /* working vector of a march (n_work), */
+  double *work_outputs;     /* what its outputs write (n_y + n_watched), */
+  double *propagator;       /* and the propagator (pair_width / 2) */
   double *finish;           /* what step_end writes (2 n_x + n_kept) */
   double *correction;       /* of an implicit step's unknowns (n_unknowns) */
   double *guard_values;     /* (N_GUARD_ROWS, n_guards + 2 n_limited) */
@@ -425,6 +480,8 @@ ENGINE_API void run_extend(Run *run, double t_end);
 ENGINE_API int64_t run_advance(Run *run);
 /* Note the guards at the instant that ended a portion, before the caller changes memory there. */
 ENGINE_API void run_note(Run *run);
+/* Take as many steps as can be taken by the propagators of its model: see March. */
+ENGINE_API void march(Run *run);
 /* Stand again at that instant, after its tasks: the caller has changed x, or m, or what acts like a break (parameters).
    Guards that this makes jump across zero fire. */
 ENGINE_API void run_reopen(Run *run, int64_t x_changed, int64_t m_changed, int64_t jumped);
@@ -531,7 +588,7 @@ ENGINE_API int64_t find_errors_between(const Record *record, double share, doubl
 ENGINE_API void slice_begin(const Slice *slice, Run **runs, int64_t n);
 /* Of runs that have ended: 1 where the end was reached and every check holds, and then the measures (n, n_measures). */
 ENGINE_API void slice_judge(const Slice *slice, Run **runs, int64_t n, int64_t *sound, double *measures);
-/* Sizes of Model, Method, Solver, Recording, Run, Check, Slice and Record, to be compared with those read from this text. */
+/* Sizes of Model, Method, Solver, Recording, Run, Check, Slice, Record and March, to be compared with those read from this text. */
 ENGINE_API void engine_sizes(int64_t *sizes);
 
 #endif

@@ -92,6 +92,8 @@ static int finish_step(Run *run) {
 static int64_t run_segment(Run *run) {
   if (run->method->adaptive && run->h == 0.0 && run->budget > 0) choose_first(run);
   for (;;) {
+    /* Near a nominal motion whose propagators are known, many steps and ticks at once. */
+    if (run->model->march) run->model->march->advance(run);
     /* Step by step to the end of the segment; a guard that fires ends it sooner. */
     while (run->t < run->t_stop) {
       /* The caller looks at the clock and the keyboard between budgets; the run does not notice. */

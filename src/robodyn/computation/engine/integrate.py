@@ -7,7 +7,7 @@ be stiff whose Jacobian is not compiled yet. It runs without the interpreter's l
 
 import ctypes
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import IntEnum
 from functools import cache
@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from robodyn.base.records import dataclass
-from robodyn.computation.engine.binding import EngineRun, address_of, copied, fill, functions, method_structure
+from robodyn.computation.engine.binding import (
+    EngineRun,
+    address_of,
+    copied,
+    fill,
+    function_address,
+    functions,
+    method_structure,
+)
 from robodyn.computation.engine.layout import structures
 from robodyn.computation.engine.problem import (
     RECORDING_KINDS,
@@ -57,8 +65,8 @@ FIRST_BUDGET = 50
 LARGEST_RECORD = 2**31
 """Bytes of rows at which a run ends, this project's own choice; copies made on the way take as much again."""
 COUNTERS = (
-    "steps", "rejected", "hasty", "evaluations", "jacobians", "factorisations", "newton_iterations", "n_log", "ticks",
-    "wall_time", "smallest_step", "largest_step",
+    "steps", "marched", "rejected", "hasty", "evaluations", "jacobians", "factorisations", "newton_iterations", "n_log",
+    "ticks", "wall_time", "smallest_step", "largest_step",
 )  # fmt: skip
 STIFFNESS = (
     "stiff_since", "stiff_step", "limited_steps", "replaced_at", "replaced_step", "stiff_phases", "stiff_steps",
@@ -119,6 +127,7 @@ class Setup:
 
     Attributes:
         needs_task, needs_action: whether a task or an action is Python's.
+        keeps: what the engine reads beside, as long as there are runs.
     """
 
     problem: Problem
@@ -128,6 +137,7 @@ class Setup:
     times: np.ndarray
     needs_task: bool
     needs_action: bool
+    keeps: Any = None
 
     def changed(self, **tables: Any) -> "Setup":
         """The same with other delay_times, history_start or breaks, which a run's parameters may decide."""
@@ -136,8 +146,11 @@ class Setup:
         return replace(self, problem=problem)
 
 
-def set_up(problem: Problem, solver: "Solver", recording: Recording) -> Setup:
+def set_up(problem: Problem, solver: "Solver", recording: Recording, march: Mapping[str, Any] | None = None) -> Setup:
     """Make ready for any number of runs.
+
+    Args:
+        march: fields of the engine's structure `March`, where runs take many steps at once.
 
     Raises:
         ValueError: where the tables of the problem do not fit each other, or the solver needs what it does not have.
@@ -146,7 +159,8 @@ def set_up(problem: Problem, solver: "Solver", recording: Recording) -> Setup:
     check_method(problem, solver)
     times = np.zeros(0) if recording.times is None else np.array(recording.times, float)
     traced = problem.rosenbrock_step if problem.rosenbrock_method == method_number(solver.method) else 0
-    model = fill("Model", problem, rosenbrock_step=traced)
+    course = fill("March", None, advance=function_address("march"), **march) if march else None
+    model = fill("Model", problem, rosenbrock_step=traced, march=ctypes.addressof(course) if course else None)
     method, _ = method_structure(solver.method, solver.pair[1] if solver.pair else None)
     rows = {"kind": RECORDING_KINDS.index(recording.kind), "n_times": len(times), "times": times}
     rows["most_rows"] = LARGEST_RECORD // (8 * (problem.n_y + 2))
@@ -157,7 +171,7 @@ def set_up(problem: Problem, solver: "Solver", recording: Recording) -> Setup:
         fill("Recording", recording, **rows),
     )
     calls = bool(np.any(problem.task == 0)), bool(np.any(problem.guard_action < 0))
-    return Setup(problem, solver, recording, structures, times, *calls)
+    return Setup(problem, solver, recording, structures, times, *calls, (course, march))
 
 
 class Integration:

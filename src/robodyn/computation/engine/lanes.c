@@ -194,9 +194,15 @@ static void compute(Pack *pack) {
     lane->status = READY;
     own &= lane->p == lane->run->p;
   }
-  LaneKernel vector = count > 1 && own ? find_vector(pack, kernel) : NULL;
   pack->calls++;
   pack->computed += count;
+  /* Runs that march do so together, or, where they cannot, each by itself when it goes on. */
+  const March *course = pack->lane[group[0]].run->model->march;
+  if (course && kernel == course->rest) {
+    if (own && count > 1) march_together(pack, group, count);
+    return;
+  }
+  LaneKernel vector = count > 1 && own ? find_vector(pack, kernel) : NULL;
   if (vector) {
     compute_vector(pack, vector, group, count);
     begin_convoy(pack, kernel, group, count);
@@ -263,6 +269,7 @@ void pack_free(Pack *pack) {
     if (pack->lane[l].stack) munmap(pack->lane[l].stack, STACK);
   free(pack->memory);
   free(pack->nowhere);
+  free(pack->side_by_side);
   free(pack);
 }
 

@@ -41,6 +41,8 @@ struct Pack {
   double *memory;         /* of what follows, which begins with a line of the cache: */
   double *p;              /* parameters side by side (n_p, n_lanes), then the table */
   double *nowhere;        /* where lanes write that nobody is in */
+  double *side_by_side;   /* working vectors, memory and outputs of runs that march, grown when first needed */
+  int64_t n_side_by_side;
   Run **queue;
   int64_t *reasons;       /* why run_advance returned, of each run of the queue */
   int64_t n_queue;
@@ -61,7 +63,11 @@ LaneKernel find_vector(const Pack *pack, Kernel kernel);
 void compute_vector(Pack *pack, LaneKernel vector, const int64_t *group, int64_t count);
 void wait_for(Run *run, Kernel kernel, double t, const double *x, const double *p, double *out);
 
+/* march.c */
+void march_together(Pack *pack, const int64_t *group, int64_t count);
+
 /* convoy.c */
+int are_alike(const Run *a, const Run *b);
 void begin_convoy(Pack *pack, Kernel kernel, const int64_t *group, int64_t count);
 
 #endif

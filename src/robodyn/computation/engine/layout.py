@@ -10,7 +10,7 @@ from robodyn.computation.engine.library import load_library
 HEADERS = tuple(Path(__file__).with_name(name) for name in ("engine.h", "coupling.h"))
 NUMBERS = {"double": ctypes.c_double, "int64_t": ctypes.c_int64}
 """Types of the fields that are numbers; all others are addresses."""
-ENGINE_NAMES = ("Model", "Method", "Solver", "Recording", "Run", "Check", "Slice", "Record")
+ENGINE_NAMES = ("Model", "Method", "Solver", "Recording", "Run", "Check", "Slice", "Record", "March")
 NAMES = (*ENGINE_NAMES, "Trend", "CoupledRun", "Channel", "Port", "Pair", "Coupling")
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)

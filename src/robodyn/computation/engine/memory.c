@@ -56,6 +56,9 @@ static int64_t place_arrays(Run *run, double *block) {
   PLACE(columns, n_matrix * n_matrix);
   PLACE(factors, n_matrix * n_matrix);
   PLACE(inputs, count_inputs(model));
+  PLACE(work, model->march ? model->march->n_work + 1 : 0);
+  PLACE(work_outputs, model->march ? model->n_y + model->n_watched : 0);
+  PLACE(propagator, model->march ? model->march->pair_width / 2 : 0);
   PLACE(finish, 2 * n + model->n_kept);
   PLACE(correction, model->n_unknowns);
   PLACE(guard_values, N_GUARD_ROWS * n_all);
@@ -255,4 +258,5 @@ void engine_sizes(int64_t *sizes) {
   sizes[5] = sizeof(Check);
   sizes[6] = sizeof(Slice);
   sizes[7] = sizeof(Record);
+  sizes[8] = sizeof(March);
 }

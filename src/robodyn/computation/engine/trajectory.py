@@ -28,9 +28,10 @@ class Status(IntEnum):
 
 
 class Counters(NamedTuple):
-    """How much work a run was; steps in seconds."""
+    """How much work a run was; steps in seconds. marched: steps that were taken by propagators."""
 
     steps: int
+    marched: int
     rejected: int
     hasty: int
     evaluations: int

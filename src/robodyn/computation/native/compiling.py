@@ -23,6 +23,7 @@ from robodyn.computation.native.prelude import separate_prelude
 from robodyn.computation.native.program import Program
 from robodyn.computation.native.reciprocals import share_reciprocals
 from robodyn.computation.native.sweeps import Sweep
+from robodyn.computation.native.timetable import SUFFIX, separate_time
 
 DRIVES, TIME_INPUT = "drives", 0
 SELDOM = (DRIFTS,)
@@ -42,6 +43,8 @@ def compile_kernels(
     driven: Collection[str] = (),
     limited: Collection[int] = (),
     rare: Collection[str] = (),
+    timed: Collection[str] = (),
+    fixed: Collection[int] = (),
     on_compile: Callable[[str], None] | None = None,
     data: np.ndarray | None = None,
 ) -> KernelModule:
@@ -62,11 +65,15 @@ def compile_kernels(
             kernels `conditions`, `enclosures` and `drifts`: see `drives.py`, `conditions.py`.
         limited: states that the function `limits` gives the limits of.
         rare: names of functions that are seldom called: what they alone need is compiled fast.
+        timed: names of functions that get a row of numbers for each instant instead of the time, which a kernel of
+            the same name with `.rows` behind it computes: see `timetable.py`; fixed: the parameters that such rows may
+            depend on. Those that are inexact have ten digits.
         on_compile: called with a sentence before a compilation that no cache could spare.
         data: numbers of the run's table, where the functions read one.
     """
     level = optimisation(quick)
-    traced, settings = _settle(functions, parameter_input, level, inexact, loose, plain, driven, limited, rare)
+    options = (inexact, loose, plain, driven, limited, rare, timed, fixed)
+    traced, settings = _settle(functions, parameter_input, level, *options)
     key = cache_entry.make_key(traced, [settings]) if cache else ""
     code = cache_entry.load(key) if cache else None
     if code is None:
@@ -75,7 +82,7 @@ def compile_kernels(
         if cache:
             cache_entry.save(key, code)
     labels = {name: tuple(function.name_in()) for name, function in traced.items()}
-    labels |= dict.fromkeys(code.others, labels[settings.driven[0]]) if driven else {}
+    labels |= dict.fromkeys(code.others, next(iter(labels.values()), ()))
     labels |= {"": ("parameters",)} if code.n_prelude else {}
     return link(code, Origin(key, labels, parameter_input or 0), np.zeros(0) if data is None else data)
 
@@ -91,18 +98,22 @@ def compile_lanes(
     driven: Collection[str] = (),
     limited: Collection[int] = (),
     rare: Collection[str] = (),
+    timed: Collection[str] = (),
+    fixed: Collection[int] = (),
 ) -> LaneModule:
     """Machine code of several functions that computes several robots a call, to the same bits: see
-    `lanes.py`. Arguments as of `compile_kernels`; what is rarely called, and sweeps, are left out."""
-    traced, settings = _settle(
-        functions, parameter_input, optimisation(quick=False), inexact, loose, plain, driven, limited, rare
-    )
+    `lanes.py`. Arguments as of `compile_kernels`; what is rarely called, and sweeps, are left out. Of timed functions
+    all inputs and outputs stand side by side."""
+    options = (inexact, loose, plain, driven, limited, rare, timed, fixed)
+    traced, settings = _settle(functions, parameter_input, optimisation(quick=False), *options)
     kept_names = [name for name in traced if name not in {*settings.swept, *settings.rare}]
     key = cache_entry.make_key(traced, [settings, lanes])
     code = cache_entry.load(key)
     if code is None:
         programs, n_parameters, n_prelude, width, _ = _make_programs(traced, settings)
-        text = emit_lanes({k: programs[name] for k, name in enumerate(kept_names)}, lanes, parameter_input)
+        numbered = {k: programs[name] for k, name in enumerate(kept_names)}
+        side_by_side = [k for k, name in enumerate(kept_names) if name in settings.timed]
+        text = emit_lanes(numbered, lanes, parameter_input, side_by_side=side_by_side)
         code = Code(compile_objects(text, settings.level), (), (), n_parameters, n_prelude, width)
         cache_entry.save(key, code)
     symbols = {name: f"k{k}" for k, name in enumerate(kept_names)}
@@ -121,6 +132,8 @@ class _Settings:
     driven: tuple[str, ...]
     limited: tuple[int, ...]
     rare: tuple[str, ...]
+    timed: tuple[str, ...]
+    fixed: tuple[int, ...]
     parameter_input: int | None
     level: int
 
@@ -135,13 +148,15 @@ def _settle(
     driven: Collection[str],
     limited: Collection[int],
     rare: Collection[str],
+    timed: Collection[str],
+    fixed: Collection[int],
 ) -> tuple[dict[str, ca.Function], _Settings]:
     """The traced functions, and the options that concern them."""
     traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
     swept = tuple(name for name, function in functions.items() if isinstance(function, Sweep))
     chosen, seldom = (tuple(name for name in traced if name in names) for names in (inexact, rare))
     entries = tuple((name, first) for name, first in (loose or {}).items() if name in traced)
-    inputs = tuple(driven), tuple(limited), seldom, parameter_input
+    inputs = tuple(driven), tuple(limited), seldom, tuple(timed), tuple(sorted(fixed)), parameter_input
     return traced, _Settings(swept, chosen, entries, plain, *inputs, level)
 
 
@@ -175,8 +190,15 @@ def _make_programs(
 ) -> tuple[dict[str, Program], int, int, int, Conditions]:
     """The programs of the functions, of their drives and conditions and of the prelude, which has no name; the numbers
     of parameters and of what the prelude gives, the width of the run's table, and the conditions."""
-    families = gather_families(functions, settings.inexact, settings.parameter_input)
+    apart = {*settings.inexact, *settings.timed}
+    families = gather_families(functions, apart, settings.parameter_input)
     wholes = {name: family.read() for name, family in families.items()}
+    rows: dict[str, Program] = {}
+    for name in settings.timed:
+        assert settings.parameter_input is not None
+        wholes[name], rows[name + SUFFIX] = separate_time(
+            wholes[name], TIME_INPUT, settings.parameter_input, settings.fixed
+        )
     found = Conditions({})
     if settings.driven and settings.parameter_input is not None:
         # Of the functions as they were traced: bounds of what has been made arithmetic would be wide.
@@ -184,7 +206,8 @@ def _make_programs(
         for name, family in families.items():
             traced |= family.split(wholes[name], None)
         found = find_conditions({name: traced[name] for name in settings.driven}, settings.limited)
-    wholes |= found.programs
+    others = found.programs | rows
+    wholes |= others
     if settings.plain:
         wholes = {name: make_portable(whole) for name, whole in wholes.items()}
     else:
@@ -193,6 +216,7 @@ def _make_programs(
                 whole,
                 name in settings.inexact,
                 families[name].find_entries(settings.loose) if name in families else (),
+                name in settings.timed,
             )
             for name, whole in wholes.items()
         }
@@ -202,7 +226,8 @@ def _make_programs(
         wholes, prelude, n_parameters = separate_prelude(wholes, settings.parameter_input)
     split = [family.split(wholes[name], settings.parameter_input) for name, family in families.items()]
     programs = {name: program for part in split for name, program in part.items()}
-    programs = {name: programs[name] for name in functions} | {name: wholes[name] for name in found.programs}
+    programs |= {name: wholes[name] for name in settings.timed}
+    programs = {name: programs[name] for name in functions} | {name: wholes[name] for name in others}
     if prelude and settings.driven and settings.parameter_input is not None:
         driven = [programs[name] for name in settings.driven]
         programs[DRIVES] = find_drives(driven, TIME_INPUT, settings.parameter_input)
@@ -222,15 +247,17 @@ def _common_width(programs: Mapping[str, Program], parameter_input: int | None) 
     return widths.pop() if widths else 0
 
 
-def improve_program(program: Program, inexact: bool, loose: Iterable[tuple[int, int]] = ()) -> Program:
+def improve_program(
+    program: Program, inexact: bool, loose: Iterable[tuple[int, int]] = (), rough: bool = False
+) -> Program:
     """The same program, faster, with other last digits.
 
     Args:
-        inexact: whether those of all entries may be wrong.
+        inexact: whether those of all entries may be wrong; rough: all but the first ten.
         loose: outputs, and the entry of each from which on they may.
     """
     if inexact:
-        return fuse(share_reciprocals(inline_elementary(program)))
+        return fuse(share_reciprocals(inline_elementary(program, rough)))
     for output, first in loose:
         program = inline_some(program, output, first)
     return fuse(program)

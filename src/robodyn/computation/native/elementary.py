@@ -35,9 +35,9 @@ INLINED = ("exp", "log", "sin", "cos")
 NON_NEGATIVE = ("fabs", "sq", "sqrt", "exp")
 
 
-def inline_elementary(program: Program) -> Program:
-    """The program with arithmetic in place of elementary functions."""
-    builder = Arithmetic()
+def inline_elementary(program: Program, rough: bool = False) -> Program:
+    """The program with arithmetic in place of elementary functions; rough: to ten digits."""
+    builder = RoughArithmetic() if rough else Arithmetic()
     new: list[int] = []
     for node in program.nodes:
         new.append(builder.inline(program, node, new))
@@ -175,3 +175,27 @@ class Arithmetic(Builder):
         first = self.add(("eq", place, self.number(1.0)))
         below = self.add(("or", first, self.add(("eq", place, self.number(2.0)))))
         return self.add(("select", below, self.add(("neg", value)), value))
+
+
+class RoughArithmetic(Arithmetic):
+    """Exponentials and logarithms to ten digits, in three quarters of the operations: for friction laws, whose numbers
+    are known to two."""
+
+    def exp(self, x: int) -> int:
+        x = self.add(("fmin", self.add(("fmax", x, self.number(LEAST))), self.number(LARGEST)))
+        n = self.round(self.add(("mul", x, self.number(1.0 / math.log(2.0)))))
+        r = self.reduce(x, n, (math.log(2.0),))
+        return self.add(("mul", self.polynomial(r, EXP_TERMS[:10]), self.add(("power_of_two", n))))
+
+    def log(self, x: int) -> int:
+        exponent, m = self.add(("exponent", x)), self.add(("mantissa", x))
+        one = self.number(1.0)
+        s = self.add(("div", self.add(("sub", m, one)), self.add(("add", m, one))))
+        series = self.polynomial(self.add(("sq", s)), ARTANH_TERMS[:6])
+        return self.muladd(exponent, self.number(math.log(2.0)), self.add(("mul", s, series)))
+
+    def pow(self, x: int, y: int) -> int:
+        # A base that is no number, or negative, stays none.
+        value = self._power(self.add(("fmax", x, self.number(TINY))), y)
+        allowed = self.add(("le", self.number(0.0), x))
+        return self.add(("select", allowed, value, self.number(math.nan)))

@@ -14,7 +14,7 @@ from robodyn.computation.native.arrays import emit_array_entry, emit_known
 from robodyn.computation.native.bundles import BundleWriter
 from robodyn.computation.native.common_rows import CommonWriter, emit_dispatch, find_common
 from robodyn.computation.native.instructions import CALLS, Writer, declare, literal
-from robodyn.computation.native.lanes import LaneWriter, declare_vectors
+from robodyn.computation.native.lanes import LaneWriter, SideWriter, declare_vectors
 from robodyn.computation.native.layout import order_operations
 from robodyn.computation.native.pieces import Text, alike_input, emit_function, emit_together, entries_of, pointers_of
 from robodyn.computation.native.program import Program
@@ -85,17 +85,27 @@ def emit_module(
     return Text("\n".join([emit_known(), head, shared.often, *bodies]), rarely)
 
 
-def emit_lanes(programs: Mapping[int, Program], lanes: int, row_input: int, chunk_size: int = CHUNK_SIZE) -> Text:
+def emit_lanes(
+    programs: Mapping[int, Program],
+    lanes: int,
+    row_input: int,
+    chunk_size: int = CHUNK_SIZE,
+    side_by_side: Collection[int] = (),
+) -> Text:
     """LLVM text of programs that compute several robots at once; program 3 becomes function `k3`: see
     `robodyn.computation.native.lanes`.
 
     Args:
         row_input: number of the input that holds the parameters.
+        side_by_side: numbers of programs all of whose inputs and outputs stand side by side.
     """
     make_writer, symbols = functools.partial(LaneWriter, lanes), {k: f"k{k}" for k in programs}
-    long = {k: program for k, program in programs.items() if program.n_operations > chunk_size}
-    short = {k: program for k, program in programs.items() if k not in long}
+    apart = {k: program for k, program in programs.items() if k not in side_by_side}
+    long = {k: program for k, program in apart.items() if program.n_operations > chunk_size}
+    short = {k: program for k, program in apart.items() if k not in long}
     bodies = [_emit_short(symbols[k], one, lanes, row_input) for k, one in short.items()]
+    for k in side_by_side:
+        bodies.append(_emit_whole(symbols[k], programs[k], SideWriter(lanes, programs[k], {}, row_input)))
     settings = _piece_size(long, chunk_size), row_input
     shared = emit_together(long, symbols, settings, (), make_writer).often if long else ""
     return Text("\n".join([_emit_head(programs.values()), declare_vectors(lanes), shared, *bodies]), "")

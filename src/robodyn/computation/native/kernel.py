@@ -75,12 +75,12 @@ class Kernel:
             raise ValueError(f"{self.name} takes rows of {self.in_sizes} entries, not {[t.shape[1:] for t in given]}")
         found = [np.empty((len(given[0]), size)) for size in self.out_sizes]
         both = [*given, *found]
-        _row_loop(len(both))(self.address, len(given[0]), *(n for t in both for n in (t.ctypes.data, t.strides[0])))
+        row_loop(len(both))(self.address, len(given[0]), *(n for t in both for n in (t.ctypes.data, t.strides[0])))
         return tuple(found)
 
 
 @functools.cache
-def _row_loop(count: int) -> Callable[..., None]:
+def row_loop(count: int) -> Callable[..., None]:
     """A loop that calls a kernel for every row of tables without coming back to Python between two rows:
 
     void (f, n_rows, table 0, bytes from row to row of it, table 1, ...) for kernels of so many arguments

@@ -201,6 +201,27 @@ class LaneWriter(Writer):
             before = after
 
 
+class SideWriter(LaneWriter):
+    """The lines of a function of lanes whose inputs and outputs all stand side by side, as parameters do; input 0 is
+    one row of numbers for all."""
+
+    def load_input(self, name: str, i: int, k: int) -> None:
+        if i != 0:
+            self.load(name, f"%i{i}", k)
+            return
+        self.lines.append(f"  {name}.p = getelementptr double, ptr %i0, i64 {k}")
+        self.lines.append(f"  {name}.s = load double, ptr {name}.p")
+        self.lines.append(f"  {name}.0 = insertelement {self.real} poison, double {name}.s, i64 0")
+        mask = f"<{self.lanes} x i32> zeroinitializer"
+        self.lines.append(f"  {name} = shufflevector {self.real} {name}.0, {self.real} poison, {mask}")
+
+    def store_output(self, value: str, i: int, k: int) -> None:
+        self.store(value, f"%o{i}", k, f"%o{i}.{k}")
+
+    def store_values(self, values: Sequence[tuple[int, int, str]]) -> None:
+        Writer.store_values(self, values)
+
+
 def vector_name(operation: str, lanes: int) -> str:
     """The function of an operation on vectors."""
     return CALLS[operation].replace(".f64", f".v{lanes}f64")

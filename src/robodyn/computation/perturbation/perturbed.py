@@ -16,9 +16,10 @@ from robodyn.computation.perturbation.nominal import POINTS, Nominal, compute_no
 from robodyn.computation.perturbation.scope import outline_system
 from robodyn.computation.perturbation.table import Layout, lay_out_rows, trace_linear
 from robodyn.computation.perturbation.table_data import fill_rows
-from robodyn.computation.perturbation.validity import describe_strays
+from robodyn.computation.perturbation.validity import References, describe_strays
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import CompiledSystem, compile_system, simulate
+from robodyn.computation.simulation.propagated_step import Propagation
 from robodyn.computation.simulation.second_solution import add_errors
 from robodyn.description.model import Recording, Scenario, Solver
 
@@ -40,6 +41,7 @@ class Perturbed:
         nominal: Nominal | None = None,
         solver: Solver | None = None,
         signals: tuple[str, ...] | None = None,
+        propagators: bool = True,
         on_compile: Announce | None = None,
     ) -> None:
         """Derive the equations.
@@ -48,15 +50,18 @@ class Perturbed:
             what: the scenario, or its system.
             nominal: computed before, perhaps read from a file; refused where it is that of another motion.
             solver, signals: as of `compile_system`.
+            propagators: whether steps are taken by propagators where laws allow it, see
+                `robodyn.computation.simulation.propagated_step`; else all are the solver's own.
         """
         self._traced = what if isinstance(what, System) else None
         self.scenario = scenario = what.scenario if isinstance(what, System) else what
         self.solver = solver or scenario.solver
         self.points = nominal.points if nominal else points
-        self._signals = signals
+        self._signals, self._propagators = signals, propagators
         self._announce = on_compile
         self._nominal = nominal
         self._compiled: CompiledSystem | None = None
+        self._references: References | None = None
         if nominal is not None:
             refuse_foreign(self.equations, nominal)
 
@@ -100,6 +105,9 @@ class Perturbed:
         if self._compiled is None:
             system = perturb_system(self.scenario, self.layout, nominal)
             self._compiled = compile_system(system, self.solver, signals=self._signals, on_compile=self._announce)
+            if not self._propagators:
+                unwanted = Propagation(reason="they are not wanted")
+                self._compiled = dataclasses.replace(self._compiled, propagation=unwanted)
         elif nominal is not before:
             self._compiled = self._compiled.with_data(fill_rows(self.layout, nominal))
         return self._compiled
@@ -120,7 +128,9 @@ class Perturbed:
         """
         compiled = self.compiled(parameters or {})
         run = simulate(compiled, self.solver, parameters=parameters, recording=recording, progress=progress)
-        run = dataclasses.replace(run, warnings=(*run.warnings, *describe_strays(self.nominal, run)))
+        if self._references is None or self._references.nominal is not self.nominal:
+            self._references = References(self.nominal)
+        run = dataclasses.replace(run, warnings=(*run.warnings, *describe_strays(self._references, run)))
         if not certify:
             return run
         others: dict[str, Any] = {"parameters": parameters, "progress": progress, "on_compile": self._announce}
@@ -152,6 +162,7 @@ def simulate_perturbed(
     recording: Recording | None = None,
     certify: bool = False,
     progress: Callable[[float, float, int], None] | None = None,
+    propagators: bool = True,
     on_compile: Announce | None = None,
 ) -> Run:
     """Simulate a scenario near its nominal motion, from its start to its end.
@@ -160,11 +171,17 @@ def simulate_perturbed(
         nominal: computed or loaded before, refused where it is that of another motion; otherwise it is computed here.
         points: pieces of the nominal motion, where it is computed here.
         parameters: numbers to change, also those that are not tunable.
-        certify: as of `Perturbed.simulate`.
+        certify: as of `Perturbed.simulate`; propagators: as of `Perturbed`.
     """
     scenario = scenario.with_numbers(parameters or {})
     signals = recording.signals if recording else None
-    near = Perturbed(scenario, points=points, nominal=nominal, solver=solver, signals=signals, on_compile=on_compile)
+    others: dict[str, Any] = {
+        "solver": solver,
+        "signals": signals,
+        "propagators": propagators,
+        "on_compile": on_compile,
+    }
+    near = Perturbed(scenario, points=points, nominal=nominal, **others)
     return near.simulate(recording=recording, certify=certify, progress=progress)
 
 

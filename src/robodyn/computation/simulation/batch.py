@@ -29,6 +29,7 @@ from robodyn.computation.engine import BrokenRun, Integration, Setup, Status, Tr
 from robodyn.computation.engine import Recording as EngineRecording
 from robodyn.computation.engine.pack import Pack, describe_missing_lanes, has_ended, lanes_are_there
 from robodyn.computation.engine.slices import Slice
+from robodyn.computation.native.propagation import propagation_addresses
 from robodyn.computation.results import Outcome, OutcomeKind, Run
 from robodyn.computation.results.signal import Booleans, Floats
 from robodyn.computation.simulation.certificate import (
@@ -47,6 +48,7 @@ from robodyn.computation.simulation.extent import check_extent
 from robodyn.computation.simulation.outcomes import describe_failure, describe_outcome
 from robodyn.computation.simulation.passed_limits import check_start_limits
 from robodyn.computation.simulation.problem import build_problem, deciding_numbers, parameter_tables
+from robodyn.computation.simulation.propagators import MarchTables, make_tables
 from robodyn.computation.simulation.python_calls import PythonCalls, calls_python
 from robodyn.computation.simulation.settings import engine_recording
 from robodyn.computation.simulation.starting import Start, change_start, find_start
@@ -113,7 +115,8 @@ class BatchRunner:
         rows_chosen: whether the engine chooses the rows, so that signals can be read between them.
         limits: names of the numbers that decide which starts are allowed.
         deciding: names of those that decide delays and jumps of references, and so what the engine is told of a run.
-        setup: the values of these in the last run, and what the engine was told of it.
+        setup: the values of these in the last run, and what the engine was told of it; march: the tables that runs
+            march by.
         idle: memory of runs that have ended.
     """
 
@@ -144,6 +147,7 @@ class BatchRunner:
         # A delayed signal without a given past has that of the start, which any number may decide.
         self.free_past = any(delay.before is None for delay in system.delays)
         self.setup: tuple[Any, Setup] | None = None
+        self.march: MarchTables | None = None
         self.idle: list[Integration] = []
         self._allowed_start: Start | None = None
 
@@ -220,7 +224,9 @@ class BatchRunner:
         if last is not None and last[0] == decided and not self.free_past:
             return last[1]
         if last is None:
-            setup = set_up(build_problem(compiled, p, numbers, start), self.solver, self.instants)
+            problem = build_problem(compiled, p, numbers, start)
+            self.march = make_tables(compiled, p, numbers, start, self.span[1], self.instants)
+            setup = set_up(problem, self.solver, self.instants, self.march.fields)
         else:
             setup = last[1]
         setup = setup.changed(**parameter_tables(compiled, p, numbers, start, self.duration))
@@ -482,6 +488,9 @@ def make_pack(compiled: CompiledSystem) -> Pack | None:
     if calls_python(compiled.system) or not lanes_are_there() or (vectors := compiled.lane_module) is None:
         return None
     addresses = {module.kernels[name].address: address for name, address in vectors.addresses.items()}
+    if plan := compiled.propagation:
+        sizes = plan.n_linear, plan.n_inputs
+        addresses[propagation_addresses(*sizes, 1)[0]] = propagation_addresses(*sizes, vectors.lanes)[0]
     longest = max(size for kernel in module.kernels.values() for size in kernel.out_sizes)
     pack = Pack(vectors.lanes, addresses, module.n_parameters + module.n_prelude, module.data, longest)
     pack.keeps = module, vectors

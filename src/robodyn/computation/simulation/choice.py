@@ -6,12 +6,27 @@ import math
 
 from robodyn.computation.engine import Trajectory
 from robodyn.computation.engine.trajectory import Stiffness
+from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.description.model import Solver
 
 LIMITED_STEPS = 3000
 LIMITED_PART = 0.5
 """Steps limited by stability, and part of all steps, from which on a method chosen by hand is doubtful; own choice:
 fewer steps take milliseconds, and a stiff method is hardly faster."""
+
+
+def describe_march(compiled: CompiledSystem, trajectory: Trajectory) -> dict[str, str]:
+    """How many steps of a run near its nominal motion propagators took, or why none; nothing for other runs."""
+    if compiled.system.motion.terms is None:
+        return {}
+    counters, reason = trajectory.counters, compiled.propagation.reason
+    if counters.marched:
+        return {"propagators": f"{counters.marched} of {counters.steps} steps"}
+    if not reason:
+        tables = [runner.march for runner in compiled.runners.values()]
+        found = [each.reason for each in tables if each is not None and each.reason]
+        reason = found[0] if found else "numbers that they depend on have other values in this run"
+    return {"propagators": f"none: {reason}"}
 
 
 def describe_choice(solver: Solver, trajectory: Trajectory, simulated_time: float) -> dict[str, str]:

@@ -17,6 +17,7 @@ from robodyn.computation.assembly.system import System
 from robodyn.computation.engine.problem import Derivatives
 from robodyn.computation.native.kernel import KernelModule, LaneModule
 from robodyn.computation.results.provenance import PlainDict, PlainList, plain
+from robodyn.computation.simulation.propagated_step import Propagation
 from robodyn.description.model import Block, Recording, Scenario, ScenarioSequence, Solver, describe
 from robodyn.description.model.numbers import check_finite
 from robodyn.description.model.rules import check_rule
@@ -40,6 +41,7 @@ class CompiledSystem:
         solver: what it was compiled for; runs use it unless they are given another one.
         once: whether it is for a single run, which reports what its references do before it begins; of many runs their
             motions are compared with the limits.
+        propagation: how its runs take steps by propagators, or why they do not.
     """
 
     system: System
@@ -53,6 +55,7 @@ class CompiledSystem:
     work: Mapping[str, int] = field(default_factory=dict)
     plain: bool = False
     once: bool = False
+    propagation: Propagation = Propagation(reason="its mechanics are not linear")
 
     def __getstate__(self) -> dict[str, Any]:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}

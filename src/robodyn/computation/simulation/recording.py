@@ -22,7 +22,7 @@ from robodyn.computation.simulation.certificate import (
     describe_action,
     judge,
 )
-from robodyn.computation.simulation.choice import describe_choice
+from robodyn.computation.simulation.choice import describe_choice, describe_march
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.diagnostics import find_doubts
 from robodyn.computation.simulation.passed_limits import find_passed_limits
@@ -96,6 +96,7 @@ def _statistics(
         energy_error=next((check.value for check in certificate.checks if check.name == ENERGY), None),
         extra=PlainDict(
             **describe_choice(solver, trajectory, trajectory.at_time - start),
+            **describe_march(compiled, trajectory),
             smallest_step=trajectory.counters.smallest_step,
             largest_step=trajectory.counters.largest_step,
             **_stick_drift(compiled, trajectory),

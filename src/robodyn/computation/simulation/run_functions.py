@@ -28,6 +28,14 @@ from robodyn.computation.native import (
 )
 from robodyn.computation.simulation.compiled import DERIVATIVES, CompiledSystem
 from robodyn.computation.simulation.problem import BOTH, STEP
+from robodyn.computation.simulation.propagated_step import (
+    MARCH,
+    NOMINAL,
+    REST,
+    TERMS,
+    Propagation,
+    trace_propagated_step,
+)
 from robodyn.computation.simulation.rosenbrock_step import trace_rosenbrock
 from robodyn.computation.simulation.steps import build_fused_step, build_step, check_method
 from robodyn.computation.simulation.ticks import Tick, plan_ticks
@@ -37,9 +45,9 @@ DRIVEN = ("rhs", "guards", "limits", "delayed")
 LANES, MORE_LANES = 4, 8
 """Robots that one call computes: as many as fit the vectors of most processors; more of them where the processor is
 made for it and all take the same steps, so that none waits for another."""
-INEXACT = ("fused_step", STEP)
+INEXACT = ("fused_step", STEP, REST)
 """Functions whose results nothing compares exactly: they are made faster at the price of their last digits."""
-RECORDED = "outputs"
+RECORDED, WATCHED = "outputs", "watched"
 
 
 @told_if_slow("compiling")
@@ -69,36 +77,43 @@ def compile_system(
             quick=quick,
             on_compile=on_compile,
             data=system.data,
-            **compilation(system, kernels.functions, plain),
+            **compilation(system, kernels, plain),
         )
     except UnsupportedOperation as error:
         check_operations(system)
         raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
     sizes = (kernels.n_kept, kernels.n_unknowns)
     recorded, ticks, work = kernels.recorded, kernels.ticks, kernels.work
-    return CompiledSystem(system, solver, module, recorded, patterns, *sizes, ticks, work, plain)
+    made = CompiledSystem(system, solver, module, recorded, patterns, *sizes, ticks, work, plain)
+    return replace(made, propagation=kernels.propagation)
 
 
 def compile_lane_module(
     system: System, solver: Solver, patterns: tuple[str, ...], plain: bool = False
 ) -> LaneModule | None:
     """The same functions for several robots at once, the cheapest first; None where they cannot be."""
-    functions = gather_functions(system, solver, patterns, traced=not plain).functions
+    kernels = gather_functions(system, solver, patterns, traced=not plain)
+    functions = kernels.functions
     lanes = MORE_LANES if INEXACT[0] in functions and has_wide_vectors() else LANES
     try:
-        made = compile_lanes(functions, INPUTS.index("p"), lanes, **compilation(system, functions, plain))
+        made = compile_lanes(functions, INPUTS.index("p"), lanes, **compilation(system, kernels, plain))
     except UnsupportedOperation:
         return None
     dear = {name: count_work(function) for name, function in functions.items()}
     return replace(made, addresses=dict(sorted(made.addresses.items(), key=lambda pair: dear[pair[0]])))
 
 
-def compilation(system: System, functions: Mapping[str, Any], plain: bool) -> dict[str, Any]:
+def compilation(system: System, kernels: KernelSet, plain: bool) -> dict[str, Any]:
     """How the functions of a system are compiled, one robot at a time or several."""
-    rare = [*system.expressions.problems, *system.expressions.actions, "guard_rates"]
+    functions = kernels.functions
+    rare = [*system.expressions.problems, *system.expressions.actions, "guard_rates", NOMINAL, TERMS]
     # What runs watch of themselves is compared with limits far above its last digits.
-    loose = {RECORDED: functions[RECORDED].numel_out(0) - system.expressions.watched.numel()}
-    options = {"inexact": INEXACT, "loose": loose, "plain": plain, "rare": rare}
+    outputs: Any = functions[RECORDED]
+    loose = {RECORDED: outputs.numel_out(0) - system.expressions.watched.numel()}
+    timed = [name for name in functions if name.startswith(MARCH) and name not in rare]
+    fixed = kernels.propagation.fixed
+    inexact = [*INEXACT, *(name for name in timed if name != MARCH + RECORDED)]
+    options = {"inexact": inexact, "loose": loose, "plain": plain, "rare": rare, "timed": timed, "fixed": fixed}
     return options | {"driven": driven_functions(functions), "limited": system.limited}
 
 
@@ -122,6 +137,7 @@ class KernelSet:
     ticks: tuple[Tick, ...]
     n_kept: int
     n_unknowns: int
+    propagation: Propagation
 
 
 def _join_guards(system: System, kernels: KernelSet) -> dict[str, ca.Function]:
@@ -178,13 +194,22 @@ def gather_functions(
     outputs = system.expressions.outputs
     picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
     recording = functions[RECORDED] = ca.Function(RECORDED, columns, [ca.densify(picked)])
-    work = {"rhs": count_work(functions["rhs"]), "outputs": count_work(recording)}
+    work, within = {"rhs": count_work(functions["rhs"]), "outputs": count_work(recording)}, system.within
     if watched:
         outputs = ca.vertcat(picked, system.expressions.watched)
         functions[RECORDED] = ca.Function(RECORDED, columns, [ca.densify(outputs)])
-        functions |= {"within": system.function(within, "within")} if (within := system.within).numel() else {}
+        functions |= {"within": system.function(within, "within")} if within.numel() else {}
     sizes = (step.n_kept, step.n_unknowns) if step else (0, 0)
-    return KernelSet(functions, work, _recorded(system, chosen), ticks, *sizes)
+    march = trace_propagated_step(system, solver) if traced and watched else None
+    if march and march.propagation:
+        moved: dict[str, Any] = {tick.function: functions[tick.function] for tick in ticks if tick.function}
+        moved |= {RECORDED: recording, WATCHED: system.function(system.expressions.watched, WATCHED)}
+        # Mostly no limit is passed: then the largest says all.
+        moved |= {"within": system.function(ca.mmax(within), "within")} if within.numel() else {}
+        functions |= {MARCH + name: march.of_work(system, one) for name, one in moved.items()}
+        functions |= march.functions
+    propagation = march.propagation if march else Propagation(reason="code is to be the same on every platform")
+    return KernelSet(functions, work, _recorded(system, chosen), ticks, *sizes, propagation)
 
 
 def check_operations(system: System) -> None:

@@ -10,7 +10,7 @@ from robodyn.exchange.codegen.model import Model
 from robodyn.exchange.codegen.source import write_functions, write_header, write_tables
 
 COUPLED = ("coupling.h", "coupled.h", "coupling.c", "coupled_motion.c", "extrapolation.c", "interface_model.c")
-NOT_EXPORTED = ("engine_digest.c", "lanes.h", "lanes.c", "convoy.c", "slices.c", "between.c", *COUPLED)
+NOT_EXPORTED = ("engine_digest.c", "lanes.h", "lanes.c", "convoy.c", "march.c", "slices.c", "between.c", *COUPLED)
 """What names the sources of an installed library, what carries out several runs at once or couples them: of no use
 elsewhere."""
 

@@ -1,0 +1,313 @@
+"""Propagators along a nominal motion: which tables does the engine march by?
+
+At both ends of every piece of the nominal motion A, B and what follows from them are computed:
+
+    A = [0, 1, 0; M^-1 (L_q - c_q), M^-1 (L_v - c_v), M^-1 L_z; L of the other states]
+    Phi = exp(A h),   G = int exp(A s) ds [0; M^-1; 1]
+
+On the piece they are linear in time. Interpolated, they act on deviations from the nominal motion y0(t) alone:
+
+    y1 = y0(t1) + Phi (y - y0(t)) + G (u + what is left of the linear parts on the nominal motion)
+
+whose parts without y and u are one affine column for each step, the same for all robots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robodyn.computation.native.kernel import row_loop
+from robodyn.computation.native.propagation import count_columns, padded, propagation_addresses
+from robodyn.computation.native.rows import HEADER
+from robodyn.computation.native.timetable import SUFFIX
+from robodyn.computation.simulation.problem import break_times
+from robodyn.computation.simulation.propagated_step import MARCH, NOMINAL, REST, TERMS
+
+if TYPE_CHECKING:
+    from robodyn.computation.engine import Recording
+    from robodyn.computation.native.kernel import Kernel
+    from robodyn.computation.simulation.compiled import CompiledSystem
+    from robodyn.computation.simulation.starting import Start
+
+BESIDE = 1e-10
+"""Part of the duration before the end of a piece, where it is evaluated; beside a break, too."""
+JUMP = 1e-6
+"""Change of a nominal position or velocity at a break [rad, m, their rates] that is none: so much it may move there."""
+UNSTABLE = 1.001
+"""Growth of disturbances in a step, beside that of the linear equations, that is not rounding; own choice."""
+GROUP = 8
+"""Steps with one propagator: it hardly changes from step to step, and acts on deviations alone; own choice."""
+WATCH = 32
+"""Steps between two looks at what runs watch of themselves, apart from limits of joints; own choice."""
+TAYLOR = 14
+"""Terms of the exponential of a matrix of norm 1/2: the next is below 1e-17."""
+
+
+@dataclass(frozen=True, eq=False)
+class MarchTables:
+    """What the engine's structure `March` is filled with, see engine.h; reason: why there is nothing."""
+
+    fields: Mapping[str, Any]
+    reason: str = ""
+
+
+def make_tables(
+    compiled: CompiledSystem,
+    p: np.ndarray,
+    numbers: Mapping[str, Any],
+    start: Start,
+    end: float,
+    recording: Recording,
+) -> MarchTables:
+    """The tables of runs from a start up to a time whose fixed parameters are those in p."""
+    plan, system, kernels = compiled.propagation, compiled.system, compiled.module.kernels
+    if not plan:
+        return MarchTables({}, plan.reason)
+    begin = start.time
+    n, n_y = system.n_v, plan.n_linear
+    n_steps = int(np.floor((end - begin) / plan.step + 1e-9))
+    instants = _step_times(compiled, begin, n_steps)
+    rows = _find_rows(recording, instants, plan.step)
+    if rows is None:
+        return MarchTables({}, "rows are asked for between the ends of steps")
+    if n_steps == 0:
+        return MarchTables({}, "the run is shorter than a step")
+    middles = 0.5 * (instants[:-1] + instants[1:])
+    breaks = break_times(system.discrete.breaks, numbers, begin, end)
+
+    def evaluate(name: str, times: np.ndarray) -> np.ndarray:
+        return evaluate_at(kernels[name], times, p)
+
+    # The nominal motion at the ends of steps, and what it leaves in their middles.
+    y0 = np.zeros((n_steps + 1, n_y))
+    y0[:, : 2 * n] = evaluate(NOMINAL, instants)[:, : 2 * n]
+    left = evaluate(NOMINAL, middles)[:, 2 * n :]
+    for time in breaks:
+        before, after = evaluate(NOMINAL, time + BESIDE * (end - begin) * np.array([-1.0, 1.0]))[:, : 2 * n]
+        if np.max(np.abs(after - before)) > JUMP * max(1.0, np.max(np.abs(after))):
+            return MarchTables({}, f"the nominal motion jumps at {time:g} s")
+    for k in np.unique(np.searchsorted(instants, breaks, side="right") - 1):
+        # A step with a break inside: the mean over its parts.
+        if 0 <= k < n_steps:
+            inside = [time for time in breaks if instants[k] < time < instants[k + 1]]
+            ends = np.array([instants[k], *inside, instants[k + 1]])
+            parts = evaluate(NOMINAL, 0.5 * (ends[:-1] + ends[1:]))[:, 2 * n :]
+            left[k] = np.diff(ends) @ parts / (ends[-1] - ends[0])
+
+    # Propagators at both ends of each piece; where nothing breaks, an end is the next beginning.
+    width = compiled.module.width
+    knots = compiled.module.data[HEADER:].reshape(-1, width)[:, 0]
+    piece_ends = np.append(knots[1:], system.scenario.duration)
+    starts = evaluate(TERMS, knots)
+    stops = evaluate(TERMS, piece_ends - BESIDE * system.scenario.duration)
+    apart = np.ones(len(knots), bool)
+    scale = np.max(np.abs(starts), axis=0) + 1e-300
+    apart[:-1] = np.max(np.abs(stops[:-1] - starts[1:]) / scale, axis=1) > 1e-6
+    Phi, G = propagate_matrices(np.concatenate([starts, stops[apart]]), n, plan.n_other, plan.step)
+    following = np.empty(len(knots), int)
+    following[~apart] = np.flatnonzero(~apart) + 1
+    following[apart] = len(knots) + np.arange(np.count_nonzero(apart))
+
+    # Of each group of steps: the piece that it is on, and how far along it; of each step its affine column.
+    groups = -(-n_steps // GROUP)
+    centres = instants[np.minimum(GROUP * np.arange(groups) + GROUP // 2, n_steps)]
+    knot = np.clip(np.searchsorted(knots, centres, side="right") - 1, 0, len(knots) - 1)
+    weight = np.clip((centres - knots[knot]) / (piece_ends - knots)[knot], 0.0, 1.0)
+    knots_of_steps, weights = (np.repeat(each, GROUP)[:n_steps] for each in (knot, weight))
+    affine = np.zeros((n_steps, padded(n_y)))
+    affine[:, :n_y] = y0[1:]
+    firsts = np.searchsorted(knots_of_steps, np.arange(len(knots) + 1))
+    for k in range(len(knots)):
+        steps = slice(firsts[k], firsts[k + 1])
+        for end_of_piece, part in ((k, 1.0 - weights[steps]), (following[k], weights[steps])):
+            moved = left[steps] @ G[end_of_piece].T - y0[:-1][steps] @ Phi[end_of_piece].T
+            affine[steps, :n_y] += part[:, None] * moved
+    inputs = list(plan.inputs)
+    fastest = int(np.argmax(np.sum(y0[:, n : 2 * n] ** 2, axis=1)))
+    for y in (np.array(start.x)[: 2 * n], y0[fastest, : 2 * n]):
+        growth = _find_growth(compiled, p, start, y, np.concatenate([Phi[0], G[0][:, inputs]], axis=1))
+        if not growth <= UNSTABLE * max(1.0, float(np.max(np.abs(np.linalg.eigvals(Phi[0]))))):
+            what = f"steps of {1e3 * plan.step:.4g} ms are too long for forces that are not linear"
+            return MarchTables({}, f"{what}: disturbances would grow by {growth:.3g} in each")
+    values = _pad_columns(np.concatenate([Phi, G[:, :, inputs]], axis=2), count_columns(n_y, plan.n_inputs))
+    slopes = values[following] - values[: len(knots)]
+    pairs = np.stack([values[: len(knots)], slopes], axis=1)
+
+    propagate, interpolate = propagation_addresses(n_y, plan.n_inputs, 1)
+    fields = {
+        "n_linear": n_y,
+        "n_work": plan.n_work,
+        "n_steps": n_steps,
+        "per_tick": plan.per_tick,
+        "group": GROUP,
+        "watch": WATCH,
+        "begin": begin,
+        "step": plan.step,
+        "place": np.array(plan.place, np.int64),
+        "first_before": n_y + plan.n_inputs,
+        "n_before": len(plan.before),
+        "before": np.array(plan.before, np.int64),
+        "n_fixed": len(plan.fixed),
+        "fixed": np.array(plan.fixed, np.int64),
+        "fixed_values": p[list(plan.fixed)],
+        "knot": knot.astype(np.int64),
+        "weight": weight,
+        "affine": affine,
+        "affine_width": affine.shape[1],
+        "pairs": np.ascontiguousarray(pairs),
+        "pair_width": pairs[0].size,
+        "propagate": propagate,
+        "interpolate": interpolate,
+        "row_step": rows,
+        **_timetables(compiled, evaluate, instants, middles, recording),
+    }
+    return MarchTables(fields)
+
+
+def _find_growth(compiled: CompiledSystem, p: np.ndarray, start: Start, y: np.ndarray, A: np.ndarray) -> float:
+    """By how much small disturbances grow in a step from some positions and velocities: the spectral radius of its
+    derivative, by differences."""
+    plan, kernel = compiled.propagation, compiled.module.kernels[REST]
+    n_y, scale = plan.n_linear, np.array([state.nominal for state in compiled.system.states])
+    place = np.array(plan.place)
+    work, sizes = np.zeros(plan.n_work), np.full(plan.n_work, 1e-6)
+    work[place], sizes[place] = start.x, 1e-6 * scale
+    work[: len(y)] = y
+    before = slice(n_y + plan.n_inputs, n_y + plan.n_inputs + len(plan.before))
+    work[before], sizes[before] = work[list(plan.before)], sizes[list(plan.before)]
+    row = evaluate_at(compiled.module.kernels[REST + SUFFIX], np.array([start.time]), p)[0]
+
+    def take_step(s: np.ndarray) -> np.ndarray:
+        after = kernel(row, s, np.zeros(0), np.array(start.m, float), p[: kernel.in_sizes[4]])
+        return np.concatenate([A @ np.concatenate([s[:n_y], after[: plan.n_inputs]]), after])
+
+    # Inputs are found anew in each step.
+    states = [k for k in range(plan.n_work) if not n_y <= k < n_y + plan.n_inputs]
+    base, columns = take_step(work), []
+    for k in states:
+        moved = work.copy()
+        moved[k] += sizes[k]
+        columns.append((take_step(moved) - base)[states] / sizes[k])
+    return float(np.max(np.abs(np.linalg.eigvals(np.array(columns)))))
+
+
+def evaluate_at(kernel: Kernel, times: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """What a function of time and parameters gives at some times, a row each."""
+    times = np.ascontiguousarray(times, float)
+    found, nothing = np.empty((len(times), kernel.out_sizes[0])), np.zeros(max(kernel.in_sizes[1:4]) + 1)
+    inputs = [times.ctypes.data, 8, *[nothing.ctypes.data, 0] * 3, p.ctypes.data, 0]
+    if found.size:
+        row_loop(6)(kernel.address, len(times), *inputs, found.ctypes.data, found.strides[0])
+    return found
+
+
+def _step_times(compiled: CompiledSystem, begin: float, n_steps: int) -> np.ndarray:
+    """Ends of all steps: ticks from whole numbers, as the engine has them."""
+    plan, base = compiled.propagation, compiled.system.discrete.base_period
+    steps = np.arange(n_steps + 1)
+    if not plan.per_tick or base is None:
+        return begin + steps * plan.step
+    ticks, within = np.divmod(steps, plan.per_tick)
+    return begin + (ticks * base.numerator) / base.denominator + within * plan.step
+
+
+def _find_rows(recording: Recording, instants: np.ndarray, step: float) -> np.ndarray | None:
+    """Number of the step at whose beginning each row is; None where one is between two."""
+    times = np.zeros(0) if recording.times is None else np.asarray(recording.times)
+    steps = np.rint((times - instants[0]) / step).astype(np.int64)
+    known = steps < len(instants)
+    at = instants[np.minimum(steps, len(instants) - 1)]
+    # The end of the run is no beginning of a step: its row is for the engine to keep.
+    if np.any(np.abs(times - at)[known] > 1e-9 * step):
+        late = known & (np.abs(times - at) > 1e-9 * step) & (times < instants[-1])
+        if late.any():
+            return None
+    return steps
+
+
+def _timetables(compiled: CompiledSystem, evaluate: Any, instants: Any, middles: Any, recording: Any) -> dict[str, Any]:
+    """Rows of what depends on time alone: of the rest at the middles of steps, of tasks at their ticks, of outputs."""
+    kernels, plan = compiled.module.kernels, compiled.propagation
+    at = compiled.address
+    tables: dict[str, Any] = {"rest": at(REST), "rest_rows": evaluate(REST + SUFFIX, middles)}
+    tables["rest_width"] = tables["rest_rows"].shape[1]
+    times = np.zeros(0) if recording.times is None else np.asarray(recording.times, float)
+    seen = {"outputs": times, "within": instants, "watched": instants[::WATCH]}
+    for name in (name for name in seen if MARCH + name in kernels):
+        rows = evaluate(MARCH + name + SUFFIX, seen[name])
+        tables |= {name: at(MARCH + name), f"{name}_rows": rows, f"{name}_width": rows.shape[1]}
+    tasks, widths, places = [], [], []
+    for tick in compiled.ticks:
+        name = f"{MARCH}{tick.function}"
+        apart = min(tick.period * plan.per_tick, len(instants))
+        due = instants[tick.offset * plan.per_tick :: apart] if plan.per_tick else instants[:0]
+        places.append(evaluate(name + SUFFIX, due))
+        tasks.append(at(name))
+        widths.append(places[-1].shape[1])
+    tables["task"] = np.array(tasks, np.int64)
+    tables["task_width"] = np.array(widths, np.int64)
+    tables["task_rows"] = np.array([table.ctypes.data for table in places], np.int64)
+    tables["kept"] = places
+    return tables
+
+
+def propagate_matrices(terms: np.ndarray, n: int, n_other: int, step: float) -> tuple[np.ndarray, np.ndarray]:
+    """Phi and G of M, c_q, c_v and L, each row of terms one of them behind the other, column by column."""
+    count, n_y = len(terms), 2 * n + n_other
+    sizes = [(n, n), (n, n), (n, n), (n + n_other, n_y)]
+    cuts = np.cumsum([rows * columns for rows, columns in sizes])[:-1]
+    parts = zip(np.split(terms, cuts, axis=1), sizes, strict=True)
+    M, c_q, c_v, L = (part.reshape(count, size[1], size[0]).transpose(0, 2, 1) for part, size in parts)
+    forces = L[:, :n].copy()
+    forces[:, :, :n] -= c_q
+    forces[:, :, n : 2 * n] -= c_v
+    A, B = np.zeros((count, n_y, n_y)), np.zeros((count, n_y, n + n_other))
+    A[:, :n, n : 2 * n] = np.eye(n)
+    A[:, n : 2 * n] = np.linalg.solve(M, forces)
+    A[:, 2 * n :] = L[:, n:]
+    B[:, n : 2 * n, :n] = np.linalg.inv(M)
+    B[:, 2 * n :, n:] = np.eye(n_other)
+    scale = _balance(np.max(np.abs(A), axis=0))
+    X = A * step * (scale[None, None, :] / scale[None, :, None])
+    size = np.max(np.sum(np.abs(X), axis=1))
+    halvings = max(0, int(np.ceil(np.log2(max(size, 1e-300) / 0.5))))
+    X = X / 2.0**halvings
+    one = np.eye(n_y)
+    # phi1 = 1 + X/2 (1 + X/3 (1 + ...))
+    phi = np.broadcast_to(one, X.shape)
+    for k in range(TAYLOR, 1, -1):
+        phi = one + X @ phi / k
+    Phi = one + X @ phi
+    for _ in range(halvings):
+        phi = 0.5 * phi @ (one + Phi)
+        Phi = Phi @ Phi
+    back = scale[None, :, None] / scale[None, None, :]
+    return Phi * back, step * (phi * back) @ B
+
+
+def _balance(A: np.ndarray) -> np.ndarray:
+    """Units of the states, powers of two, in which rows and columns of a matrix are about as large as each other: they
+    are not to decide how often the step is halved (Osborne 1960)."""
+    A, scale = A.copy(), np.ones(len(A))
+    np.fill_diagonal(A, 0.0)
+    for _ in range(6):
+        for k in range(len(A)):
+            row, column = np.sum(A[k]), np.sum(A[:, k])
+            if row > 0 and column > 0:
+                factor = 2.0 ** np.rint(0.5 * np.log2(row / column))
+                A[:, k] *= factor
+                A[k] /= factor
+                scale[k] *= factor
+    return scale
+
+
+def _pad_columns(matrices: np.ndarray, columns: int) -> np.ndarray:
+    """Matrices column by column, as `native.propagation` reads them: filled up with zeros."""
+    count, rows, given = matrices.shape
+    filled = np.zeros((count, columns, padded(rows)))
+    filled[:, :given, :rows] = matrices.transpose(0, 2, 1)
+    return filled
