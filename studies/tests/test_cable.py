@@ -115,7 +115,7 @@ def test_a_car_that_follows_the_compensator_takes_three_quarters_of_the_sway(sma
     control, model = small
     lead = design_lead(model, COMMAND, SWAY, frequency=0.246, damping=0.07)
     calm = replace(control, gain=lead.gain, pole=lead.pole, begin=20.0, end=140.0)
-    shaking = steady_sway(0.002, lead.frequency, 140.0)
+    shaking = steady_sway(0.002, lead.frequency)
     runs = [simulate(cable_sway(SMALL, shaking, chosen, 140.0)) for chosen in (None, calm)]
     swings = [float(np.ptp(run[SWAY](np.linspace(110, 140, 600)))) / 2 for run in runs]
     assert swings[1] < 0.25 * swings[0]
@@ -131,7 +131,7 @@ def test_the_car_keeps_its_limits_when_the_sway_asks_for_more(small):
     control, model = small
     lead = design_lead(model, COMMAND, SWAY, frequency=0.246, damping=0.07)
     eager = replace(control, gain=10 * lead.gain, pole=lead.pole, begin=10.0, end=60.0)
-    run = simulate(cable_sway(SMALL, steady_sway(0.05, lead.frequency, 60.0), eager, 60.0))
+    run = simulate(cable_sway(SMALL, steady_sway(0.05, lead.frequency), eager, 60.0))
     check_limits(run, eager)
     # They are reached: the test is none where the car has nothing to do.
     assert np.max(np.abs(run["drive.velocity"].values)) > 0.3 * eager.speed

@@ -17,7 +17,10 @@ from robodyn_studies.constraints_linear import UNROUNDED
 from robodyn_studies.constraints_linkages import FOUR_BARS, PENDULUM
 from robodyn_studies.constraints_pendulum import initialisation_figures
 from robodyn_studies.constraints_runs import GRAVITY, STRENGTH, break_exactly, breaking_run, pendulum_run, swing_exactly
+from robodyn_studies.constraints_speed import count_baumgarte, count_dummy_derivatives
 
+LONG = ("Its sway in a building that keeps swaying", "More than 200 links")
+"""Half a minute of computing: `test_cable` has the like of a small cable."""
 PROMISED = {
     *("pendulum_drift_rtol_1e-4", "pendulum_drift_rtol_1e-8"),
     *("delta_cancelled_pairs", "delta_reduced_order", "delta_fk_iterations"),
@@ -26,16 +29,36 @@ PROMISED = {
 
 @pytest.fixture(scope="module")
 def found():
-    return figures_of("constraints")
+    return figures_of("constraints", LONG)
 
 
 def test_every_figure_comes_out():
-    assert flawed_figures("constraints") == []
+    assert flawed_figures("constraints", LONG) == []
 
 
 def test_the_promised_figures_are_there_and_reproduced(found):
     assert found.keys() >= PROMISED
     assert {name: found[name].verdict for name in PROMISED} == dict.fromkeys(PROMISED, "reproduced")
+
+
+def test_the_study_s_factors_of_speed_come_out_at_its_tolerance(found):
+    """Times are those of this machine: an order of magnitude is a wide word, a factor of about 5 less so."""
+    assert found["delta_speed"].ok
+    assert found["pendulum_speed"].published == 5.0
+    assert found["pendulum_evaluations_ratio"].value > 1.5
+    assert found["delta_evaluations_ratio"].value > 2.5
+
+
+def test_two_ways_to_count_a_multistep_method_s_work_are_the_pendulum_s():
+    quick, slow = count_baumgarte(1e-6), count_dummy_derivatives(1e-6)
+    assert quick.evaluations < slow.evaluations < slow.evaluations + slow.solves
+    # Two changes of coordinates in each quarter of a turn, of which 10 s have 10.2: T = 4 K(4 g / v^2) / v.
+    assert 4 * 10.1 < slow.restarts - 1 < 4 * 10.3
+
+
+def test_what_a_compensator_was_designed_for_proves_nothing(found):
+    assert found["cable_attenuation_at_resonance"].verdict == "given"
+    assert "6 %" in found["cable_attenuation_at_resonance"].fitted
 
 
 def test_poles_that_parameters_were_fitted_to_prove_nothing(found):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from time import process_time
 
 import numpy as np
 
@@ -17,8 +18,9 @@ from robodyn.computation.assembly import assemble
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import CompiledSystem, compile_system, simulate
 from robodyn.presentation.studies import Kind, PublishedValue, above, below
-from robodyn_studies.catalog import Cable, CableControl, cable_probe, cable_sway
+from robodyn_studies.catalog import Cable, CableControl, cable_hang, cable_probe, cable_steady, cable_sway
 from robodyn_studies.catalog.cable import STANDARD
+from robodyn_studies.catalog.cable_control import NEVER
 from robodyn_studies.constraints_runs import OWN, STUDY
 
 CABLE, CONTROL = STANDARD, CableControl()
@@ -30,9 +32,12 @@ SECTION = f"{STUDY}, section 6 and figures 12, 13"
 MESH = "own, of 90 links"
 WALLS = ("wall_x.force", "wall_z.force")
 COMMAND, SWAY = "command.constant", "sensor.displacement"
-NEVER = 1e9
 DAMPING = 0.06
 """Of the first mode, for which the compensator is designed."""
+MANY, SHORT = 201, 0.05
+"""Links of a cable with which the study's Modelica library of rigid bodies does not compile; how long it hangs [s]."""
+STEADY, LAST = (0.005, 0.02), (300.0, 400.0)
+"""Sway of a building that keeps swaying [m], within and beyond what the car can answer; when the cable is settled."""
 SPANS = {"whole": (50.0, 350.0), "middle": (150.0, 250.0), "late": (250.0, 350.0)}
 """Of the time of control [s]: all of it, its second third, its last third."""
 
@@ -47,6 +52,19 @@ def cable_system() -> CompiledSystem:
 def cable_run(controlled: bool) -> Run:
     """360 s from rest; the control begins after 50 s, or never."""
     return simulate(cable_system(), parameters={} if controlled else {"drive.begin": NEVER})
+
+
+@cache
+def steady_system() -> CompiledSystem:
+    """The standard cable in a building that keeps swaying, with the controller."""
+    return compile_system(assemble(cable_steady()))
+
+
+@cache
+def steady_run(controlled: bool, amplitude: float = STEADY[0]) -> Run:
+    """400 s from rest, four time constants of the first mode; the control begins after 50 s, or never."""
+    numbers = {"shaking.amplitude": amplitude} | ({} if controlled else {"drive.begin": NEVER})
+    return simulate(steady_system(), parameters=numbers)
 
 
 @cache
@@ -116,12 +134,46 @@ def mode_figures() -> Iterator[PublishedValue]:
     lead = design_lead(probed_cable(), COMMAND, SWAY, frequency=modes[0].frequency, damping=DAMPING)
     reason = "the catalogue's compensator has four digits of the one designed"
     yield PublishedValue("cable_lead_gain", lead.gain, CONTROL.gain, "1/s^2", 5e-4 * abs(lead.gain), reason, OWN)
-    resonant = 100 * (1 - lead.damping / lead.damped)
     reason = (
-        "steady sway at the first mode's frequency: its amplitude goes with the inverse of the damping, car unlimited"
+        "steady sway at the first mode's frequency, car unlimited: the amplitude goes with the inverse of the damping, "
+        "1.4 % by itself; the 6 % were chosen for it, 5.5 % would be 75 %"
     )
-    yield above("cable_attenuation_at_resonance", resonant, 75.0, "%", reason, SECTION, Kind.RESULT)
+    resonant = 100 * (1 - lead.damping / lead.damped)
+    figure = ("cable_attenuation_at_resonance", 75.0, resonant, "%", 2.5, reason, SECTION, Kind.INPUT)
+    yield PublishedValue(*figure, fitted="damping of 6 % for which the compensator is designed")
     yield from _robustness_figures()
+
+
+def steady_figures() -> Iterator[PublishedValue]:
+    """What is left of the sway in a building that keeps swaying, once it is settled: the simulation, not the design."""
+    small, large = STEADY
+    designed = 100 * (1 - swinging_modes()[0].damping / DAMPING)
+    free = sway_within(steady_run(False), *LAST)
+    left = 100 * (1 - sway_within(steady_run(True), *LAST) / free)
+    reason = (
+        f"building of {1e3 * small:g} mm, root mean square at the sensor from {LAST[0]:g} to {LAST[1]:g} s, against "
+    )
+    reason += (
+        "1 - 1.4/6 of the design: the calmed mode is not at the free one's frequency, the free one still grows by 2 %"
+    )
+    yield PublishedValue("cable_attenuation_steady", designed, left, "%", 5.0, reason, "own linear model")
+    # The free cable is linear: it sways four times as far in a building that does.
+    beyond = 100 * (1 - sway_within(steady_run(True, large), *LAST) / (free * large / small))
+    reason = f"the same in a building of {1e3 * large:g} mm: the car is at its limits of speed and push, and calms less"
+    yield PublishedValue("cable_attenuation_beyond_limits", None, beyond, "%", None, reason, OWN)
+
+
+def links_figures() -> Iterator[PublishedValue]:
+    """More links than the study's library of rigid bodies could compile: from a description to a run at rest."""
+    begin = process_time()
+    run = simulate(cable_hang(links=MANY, duration=SHORT))
+    took = process_time() - begin
+    moved = float(np.ptp(run["bend1.position"].values))
+    reason = f"{MANY} links compile, are brought to rest and stay there for {SHORT:g} s: way of the first joint; "
+    reason += f"{took:.0f} s of computing in all. The study: N > 200 with this method, fewer with the Modelica library"
+    yield below("cable_201_links_rest", moved, 1e-6, "rad", reason, SECTION, Kind.RESULT)
+    left = run.statistics.extra["constraint_position_error"]
+    yield below("cable_201_links_drift", left, 1e-6, "m", "of 60 m, found at rest to 1e-10", OWN)
 
 
 def _robustness_figures() -> Iterator[PublishedValue]:
@@ -147,8 +199,8 @@ def control_figures() -> Iterator[PublishedValue]:
     reason = "the study says 75 % and not over which span: root mean square at the sensor from {:g} to {:g} s"
     for name, span in SPANS.items():
         message, value = reason.format(*span), _attenuation(span)
-        figure = (f"cable_attenuation_{name}", 75.0, value, "%", None, message, SECTION, Kind.RESULT)
-        yield PublishedValue(*figure)
+        printed, kind, where = (75.0, Kind.RESULT, SECTION) if name == "whole" else (None, Kind.CHECK, OWN)
+        yield PublishedValue(f"cable_attenuation_{name}", printed, value, "%", None, message, where, kind)
     for name, span in SPANS.items():
         free, held = (excursion(run, *span) for run in (swaying, calmed))
         message = f"how far the cable goes beyond its end at the wall, {free:.2f} m without control, {span[0]:g} to "

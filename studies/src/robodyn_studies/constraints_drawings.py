@@ -17,11 +17,12 @@ from robodyn.presentation.reporting import (
     write_figure,
 )
 from robodyn_studies.catalog.delta_tasks import ASIDE
-from robodyn_studies.constraints_cable import CONTROL, SWAY, cable_run, cable_shape
+from robodyn_studies.constraints_cable import CONTROL, SWAY, cable_run, cable_shape, steady_run
 from robodyn_studies.constraints_control import LOADS, path_error, pid_run, tracking_run
 from robodyn_studies.constraints_delta import pair_run
 from robodyn_studies.constraints_pick import rod_forces, rods_run, stack_run
 from robodyn_studies.constraints_runs import AXES, breaking_run, drift_of, pendulum_run
+from robodyn_studies.constraints_speed import CASES, TOLERANCE, TOLERANCES, compare
 from robodyn_studies.constraints_wall import wall_force, wall_gap, walled_run
 
 TIME = "time [s]"
@@ -59,6 +60,41 @@ def draw_fracture(path: Path) -> None:
     lower.set_xlabel(TIME)
     finish_axes(lower, "multiplier [N/m]")
     legend_above(figure, upper.get_legend_handles_labels()[0])
+    write_figure(figure, path)
+
+
+def draw_speed(path: Path) -> None:
+    """Factors of computing time and of evaluations over tolerances, the study's 1e-4 marked."""
+    figure = empty_figure(7.0, 4.4)
+    ax = figure.subplots()
+    for k, case in enumerate(CASES):
+        found = [compare(case, tolerance=tolerance) for tolerance in TOLERANCES]
+        style = {"color": COLOURS[k], "linewidth": LINE_WIDTH, "marker": "o"}
+        ax.loglog(TOLERANCES, [speed.ratio for speed in found], label=f"{case}, time", **style)
+        counts = [speed.evaluations[0] / speed.evaluations[1] for speed in found]
+        ax.loglog(TOLERANCES, counts, label=f"{case}, evaluations", linestyle="--", **style)
+    for case, factor in (("pendulum", 5.0), ("delta", 10.0)):
+        ax.plot([TOLERANCE], [factor], color=COLOURS[list(CASES).index(case)], marker="*", markersize=14)
+    ax.axvline(TOLERANCE, color="0.8", zorder=0)
+    ax.set_yticks([1, 2, 5, 10, 20], labels=["1", "2", "5", "10", "20"])
+    ax.invert_xaxis()
+    ax.set_xlabel("tolerance (stars: the study)")
+    finish_axes(ax, "charts over Baumgarte")
+    legend_above(figure, ax.get_legend_handles_labels()[0])
+    write_figure(figure, path)
+
+
+def draw_steady(path: Path) -> None:
+    """Sway at the sensor in a building that keeps swaying, free and calmed."""
+    figure, axes = panel_figure(2)
+    for ax, controlled, label in ((axes[0], False, "free"), (axes[1], True, "calmed")):
+        run = steady_run(controlled)
+        ax.plot(
+            run.time, run[SWAY].values - run[SWAY].values[0], color=COLOURS[int(controlled)], linewidth=LINE_WIDTH / 2
+        )
+        ax.set_ylim(-0.3, 0.3)
+        finish_axes(ax, f"sway, {label} [m]")
+    label_bottom(axes, TIME)
     write_figure(figure, path)
 
 

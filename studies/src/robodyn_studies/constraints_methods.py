@@ -20,7 +20,7 @@ from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulate
 from robodyn.description.catalog import cartesian_pendulum, pendulum
 from robodyn.description.model import ConstraintMethod, Recording, Scenario, Solver
-from robodyn.presentation.studies import Kind, PublishedValue, above, below
+from robodyn.presentation.studies import PublishedValue, above, below
 from robodyn_studies.catalog import delta_fall
 from robodyn_studies.catalog.delta_parameters import FITTED
 from robodyn_studies.catalog.delta_robot import MOTORS
@@ -39,8 +39,6 @@ WAYS: Mapping[str, tuple[ConstraintMethod, Solver]] = {
 }
 SPEED = 8.0
 """At the lowest point of a pendulum that overturns [m/s]."""
-REPEATS = 5
-"""Of each timed run, in turn; the fastest counts."""
 # Of an order of 2 with steps of 1 ms: accelerations of 30 m/s^2 times h^2, added up over some swings.
 SECOND_ORDER = 3e-4
 HAMILTON = f"{STUDY}, section 3.3"
@@ -61,9 +59,9 @@ def constraint_method_figures() -> Iterator[PublishedValue]:
 
 
 def chart_figures() -> Iterator[PublishedValue]:
-    """Full turns of the pendulum in coordinates that change, and what the study's baseline costs beside its method."""
+    """Full turns of the pendulum in coordinates that change, and of the delta robot where its motors are not enough."""
     turns = 3 * 4 / SPEED * float(ellipk(4 * GRAVITY / SPEED**2))
-    over = replace(_overturning("charts"), duration=turns)
+    over = replace(overturning("charts"), duration=turns)
     run = simulate(over, ADAPTIVE)
     changes = sum(event.name == "constraints.chart" for event in run.events)
     reason = f"place after three turns, {turns:.3f} s by an elliptic integral; x and z change {changes} times"
@@ -72,32 +70,17 @@ def chart_figures() -> Iterator[PublishedValue]:
     changed = sum(event.name == "constraints.chart" for event in delta_run("charts").events)
     reason = "changes of coordinates while the delta robot falls for 3 s, where its motors alone last 0.36 s"
     yield above("delta_charts_changes", changed, 0, "", reason, OWN)
-    message = "computing time in charts over that by Baumgarte's method, tolerance 1e-8, measured in this run"
-    for name, figure, scenarios in (
-        ("pendulum", 5.0, [_overturning(way) for way in ("charts", "baumgarte")]),
-        ("delta", 10.0, [_falling(way) for way in ("charts", "baumgarte")]),
-    ):
-        reason = f"{message}; the study's tool iterates there, here all is traced: less is won"
-        where = f"{STUDY}, sections 2 and 3"
-        ratio = _time_ratio(*scenarios)
-        yield PublishedValue(f"{name}_speed_against_charts", figure, ratio, "", None, reason, where, Kind.RESULT)
 
 
-def _overturning(way: str) -> Scenario:
+def overturning(way: str) -> Scenario:
+    """A pendulum that goes round, its constraint kept one way."""
     scenario = cartesian_pendulum(constraint_method=WAYS[way][0])
     return replace(scenario, initial={"x.position": 0.0, "z.position": -1.0, "x.velocity": SPEED})
 
 
-def _falling(way: str) -> Scenario:
+def falling(way: str) -> Scenario:
+    """The delta robot let go, its constraints kept one way."""
     return replace(delta_fall(), constraint_method=WAYS[way][0])
-
-
-def _time_ratio(slow: Scenario, quick: Scenario) -> float:
-    """Least computing time of the first over that of the second, compilation apart."""
-    systems = [assemble(scenario) for scenario in (slow, quick)]
-    times = [[simulate(system, ADAPTIVE).statistics.wall_time for system in systems] for _ in range(REPEATS)]
-    first, second = np.min(times, axis=0)
-    return float(first / second)
 
 
 def _delta_figures(way: str) -> Iterator[PublishedValue]:
@@ -148,7 +131,7 @@ def _pendulum_figures(way: str) -> Iterator[PublishedValue]:
 @cache
 def delta_run(way: str) -> Run:
     """The robot that falls for 3 s."""
-    return simulate(_falling(way), WAYS[way][1])
+    return simulate(falling(way), WAYS[way][1])
 
 
 def hamiltonian_figures() -> Iterator[PublishedValue]:

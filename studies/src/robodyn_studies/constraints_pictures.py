@@ -29,6 +29,11 @@ def pictures() -> tuple[Picture, ...]:
             "Figure 5: a pendulum whose rod breaks, its path and the multiplier",
         ),
         Picture(
+            "speed",
+            "Computing time in coordinates that change over that by Baumgarte's method, by tolerance (study: 1e-4)",
+            drawings.draw_speed,
+        ),
+        Picture(
             "poles",
             "of a robot whose parameters are fitted to these poles; the twelve pairs, and that they cancel, are not",
             lambda path: plot_pole_zeros(full_model(), path),
@@ -68,6 +73,11 @@ def pictures() -> tuple[Picture, ...]:
             "the same earthquake, the compensator designed on the linear model as in the study",
             lambda path: drawings.draw_sway(path, controlled=True),
             "Figure 13: the same with a lead compensator that moves the car for 300 s from 50 s on, sway less by 75 %",
+        ),
+        Picture(
+            "cable-steady",
+            "The cable in a building that keeps swaying by 5 mm, without control and with it from 50 s on",
+            drawings.draw_steady,
         ),
         Picture(
             "cable-wall",

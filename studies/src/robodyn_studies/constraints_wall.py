@@ -14,8 +14,9 @@ from robodyn.computation.assembly import assemble
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import CompiledSystem, compile_system, simulate
 from robodyn.presentation.studies import PublishedValue, below
+from robodyn_studies.catalog.cable_control import NEVER
 from robodyn_studies.catalog.cable_wall import GAP, HARDNESS, cable_controlled_wall, near_wall
-from robodyn_studies.constraints_cable import CABLE, NEVER, SWAY
+from robodyn_studies.constraints_cable import CABLE, SWAY
 from robodyn_studies.constraints_runs import OWN
 
 TOUCHES = tuple(f"touch{k}" for k in near_wall(CABLE))

@@ -9,7 +9,7 @@ from robodyn import Scenario, ScenarioSequence
 from robodyn.description.catalog import cartesian_pendulum, four_bars, oscillator, scara_avoid, scara_avoid_sampled
 from robodyn_studies.catalog.andrews import andrews, andrews_max_error
 from robodyn_studies.catalog.cable import Cable, cable_hang, cable_machine
-from robodyn_studies.catalog.cable_control import CableControl, cable_controlled, cable_probe, cable_sway
+from robodyn_studies.catalog.cable_control import CableControl, cable_controlled, cable_probe, cable_steady, cable_sway
 from robodyn_studies.catalog.cable_wall import cable_controlled_wall
 from robodyn_studies.catalog.delta_pair import delta_pair, delta_pair_machine
 from robodyn_studies.catalog.delta_parameters import DeltaRobot
@@ -53,6 +53,7 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | ScenarioSequence]] = {
     "cable-hang": cable_hang,
     "cable-sway": cable_sway,
     "cable-controlled": cable_controlled,
+    "cable-steady": cable_steady,
     "delta-fall": delta_fall,
     "delta-hold": delta_hold,
     "delta-rods": delta_rods,
@@ -77,6 +78,7 @@ __all__ = [
     "cable_hang",
     "cable_machine",
     "cable_probe",
+    "cable_steady",
     "cable_sway",
     "delta_fall",
     "delta_hold",

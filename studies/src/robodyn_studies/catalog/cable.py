@@ -6,7 +6,7 @@ makers list it, 60 m of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -122,6 +122,11 @@ STANDARD = Cable(links=50, bend=12, reach=1.5)
 """Links of 0.25 m where it bends, whose loop is 0.54 m wide, and of 1.5 m in the legs; see the study's mesh study."""
 
 
+def divide(cable: Cable, links: int | None) -> Cable:
+    """The cable in another number of links, the same share of them in the bend; as it is without a number."""
+    return cable if links is None else replace(cable, links=links, bend=round(links * cable.bend / cable.links))
+
+
 def bend(angles, rates, *, stiffness, relaxation):
     """Springs and dampers in a row of joints: `tau_k = -k_k (q_k + T v_k)`."""
     rows = zip(angles, rates, stiffness, strict=True)
@@ -230,7 +235,12 @@ def hanging_cable(name: str, cable: Cable, machine: Machine, duration: float, ti
     )
 
 
-def cable_hang(cable: Cable = STANDARD, duration: float = 10.0) -> Scenario:
-    """The cable at rest."""
+def cable_hang(cable: Cable = STANDARD, duration: float = 10.0, links: int | None = None) -> Scenario:
+    """The cable at rest.
+
+    Args:
+        links: into which it is divided, another number of them.
+    """
+    cable = divide(cable, links)
     title = f"Travelling cable of an elevator at rest, {cable.links} links"
     return hanging_cable("cable-hang", cable, cable_machine(cable), duration, title)

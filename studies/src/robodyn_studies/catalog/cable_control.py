@@ -14,15 +14,17 @@ import numpy as np
 from robodyn import symbolic as sym
 from robodyn.description.laws import law
 from robodyn.description.model import Block, Scenario
-from robodyn_studies.catalog.cable import REST, STANDARD, Cable, Motion, cable_machine, hanging_cable
+from robodyn_studies.catalog.cable import REST, STANDARD, Cable, Motion, cable_machine, divide, hanging_cable
 
 # Frequencies of the earthquake's sines [Hz], the first mode of the standard cable among them; its duration [s].
 BAND, SINES, SHAKEN, SEED = (0.08, 0.14), 12, 60.0, 4
-# Distance of the points through which the building's motion goes; time in which a steady sway swells [s].
+# Distance of the points through which the earthquake's motion goes; time in which a steady sway swells [s].
 KNOT, ONSET = 0.5, 30.0
 # Of the car's speed behind its limit [s]; part of its push that a command may ask for: at the first mode, more would
 # drive it into the limits of speed and reach, out of phase.
 LAG, SHARE = 0.2, 0.6
+NEVER = 1e9
+"""A time after all runs [s]."""
 SWAYING: Motion = ("shaking.position", "shaking.velocity", "shaking.acceleration")
 DRIVEN: Motion = ("drive.position", "drive.velocity", "drive.acceleration")
 
@@ -65,11 +67,10 @@ def earthquake(peak: float = 0.05) -> Block:
     return _shaking(times, peak * burst / np.max(np.abs(burst)))
 
 
-def steady_sway(amplitude: float, frequency: float, duration: float) -> Block:
-    """A building that sways at one frequency [Hz] in the wind: amplitude [m], reached within 30 s."""
-    times = _knots(duration)
-    swell = np.sin(np.pi / 2 * np.minimum(times / ONSET, 1.0)) ** 2
-    return _shaking(times, amplitude * swell * np.sin(2 * np.pi * frequency * times))
+def steady_sway(amplitude: float = 0.005, frequency: float = 0.108) -> Block:
+    """A building that keeps swaying in the wind: amplitude [m] at one frequency [Hz], reached within 30 s."""
+    parameters = {"amplitude": amplitude, "frequency": frequency, "onset": ONSET}
+    return Block("shaking", keep_swaying, parameters=parameters)
 
 
 def _knots(duration: float) -> np.ndarray:
@@ -78,6 +79,32 @@ def _knots(duration: float) -> np.ndarray:
 
 def _shaking(times: np.ndarray, points: np.ndarray) -> Block:
     return Block("shaking", "spline_reference", parameters={"times": times, "points": points}, unit="m")
+
+
+@law(
+    time="s",
+    amplitude="m",
+    frequency="Hz",
+    onset="s",
+    position="m",
+    velocity="m/s",
+    acceleration="m/s^2",
+    checks={"amplitude": "non-negative", "frequency": "positive", "onset": "positive"},
+)
+def keep_swaying(time, *, amplitude, frequency, onset):
+    """A sine that swells from rest and goes on: `A e(t) sin(w t)`, `e = sin^2(pi t / 2 T)` until the onset T."""
+    w, a = 2 * np.pi * frequency, np.pi / (2 * onset)
+    t = sym.maximum(time, 0.0)
+    swelling = t < onset
+    e = sym.where(swelling, sym.sin(a * t) ** 2, 1.0)
+    e_dot = sym.where(swelling, a * sym.sin(2 * a * t), 0.0)
+    e_ddot = sym.where(swelling, 2 * a * a * sym.cos(2 * a * t), 0.0)
+    sine, cosine = sym.sin(w * t), sym.cos(w * t)
+    return {
+        "position": amplitude * e * sine,
+        "velocity": amplitude * (e_dot * sine + w * e * cosine),
+        "acceleration": amplitude * ((e_ddot - w * w * e) * sine + 2 * w * e_dot * cosine),
+    }
 
 
 @law(place="m", sway="m", displacement="m")
@@ -142,13 +169,16 @@ def cable_sway(
     shaking: Block | None = None,
     control: CableControl | None = None,
     duration: float = 360.0,
+    links: int | None = None,
 ) -> Scenario:
     """A cable at rest in a building that begins to sway.
 
     Args:
+        links: into which the cable is divided, another number of them.
         shaking: of the building; the earthquake by default.
         control: of the car, which stands still without it.
     """
+    cable = divide(cable, links)
     blocks: tuple[Block, ...] = (shaking or earthquake(), sensor_block(cable, (control or CONTROL).place))
     if control:
         # The loop is u = -C y.
@@ -166,9 +196,17 @@ def cable_sway(
     )
 
 
-def cable_controlled() -> Scenario:
+def cable_controlled(links: int | None = None) -> Scenario:
     """The cable in the earthquake, calmed from 50 s on for 300 s by the car, which moves up and down."""
-    return cable_sway(control=CONTROL)
+    return cable_sway(divide(STANDARD, links), control=CONTROL)
+
+
+def cable_steady(links: int | None = None, duration: float = 400.0) -> Scenario:
+    """The cable in a building that keeps swaying at its first mode, calmed by the car from 50 s on to the end."""
+    control = replace(CONTROL, end=NEVER)
+    scenario = cable_sway(divide(STANDARD, links), steady_sway(), control, duration)
+    title = "Travelling cable of an elevator calmed by its car in a building that keeps swaying"
+    return replace(scenario, name="cable-steady", title=title)
 
 
 def cable_probe(cable: Cable = STANDARD, control: CableControl = CONTROL) -> Scenario:
