@@ -23,7 +23,7 @@ from benchmarks.timing import Prepared, Timings, prepare
 from robodyn.computation.assembly import assemble
 from robodyn.computation.cosimulation import Connection, CosimSettings, CosimulationRun, ScenarioUnit, cosimulate
 from robodyn.description.model import Recording, Scenario, Solver
-from robodyn_studies.catalog.space_case import DURATION, PORT, space_case, space_case_sides
+from robodyn_studies.catalog.space_case import PITCH, PORT, space_case, space_case_sides
 
 DISTANCE = "touch.gap"
 """Of the payload's corner to the wall [m], which the monolithic run is judged by; a co-simulation by its interface."""
@@ -60,7 +60,7 @@ class Size:
 
     ways: tuple[str, ...] = ("order 0", "order 1", "implicit")
     steps: tuple[float, ...] = (0.05, 0.1)
-    duration: float = DURATION
+    duration: float = PITCH.duration
     short_span: float = 3.0
     rounds: int = 5
     calls: int = 15
@@ -100,9 +100,11 @@ class Coupled:
 
 def measure(size: Size) -> Findings:
     """The two macro steps beside the monolithic run, and where the time of all of them goes."""
-    prepared = prepare(assemble(space_case(size.flexible, duration=size.duration)), CONVERGED, (DISTANCE, GRIP))
+    prepared = prepare(
+        assemble(space_case(size.flexible, duration=size.duration, manoeuvre=PITCH)), CONVERGED, (DISTANCE, GRIP)
+    )
     whole = find_whole(prepared, size)
-    sides = space_case_sides("model-model", size.flexible, duration=size.duration)
+    sides = space_case_sides("model-model", size.flexible, duration=size.duration, manoeuvre=PITCH)
     units = make_units(sides, (SIDES, SIDES))
     cases = [couple(units, step, way, prepared, size) for way in size.ways for step in (*size.steps, LIMITS[way])]
     chosen = {f"longest stable, {case.way}": case for case in cases if case.step == LIMITS[case.way]}
@@ -222,7 +224,7 @@ def make_row(name: str, case: Coupled, whole: Whole, timings: Timings) -> Row:
 def compare_short(prepared: Prepared, size: Size) -> Row:
     """The payload alone with short steps, beside the whole with them."""
     short, span = replace(COARSE, max_step=SHORT), size.short_span
-    units = make_units(space_case_sides("model-model", size.flexible, duration=span), (COARSE, short))
+    units = make_units(space_case_sides("model-model", size.flexible, duration=span, manoeuvre=PITCH), (COARSE, short))
     case = couple(units, SHORT_MACRO, "order 1", prepared, size)
     timings = time_rounds(Whole(prepared, short, span, 0.0, size.calls).measure, {"coupled": case}, size.rounds)
     return timings.row(

@@ -73,4 +73,4 @@ def test_surfaces_that_touch_are_told_once_on_their_points():
     run = recorded(scenario, [f"{joint.name}.position" for joint in scenario.machine.mechanism.axes])
     machine, _ = read_machine(run)
     # Point A is a ball without a radius.
-    assert machine["surfaces"] == [{"kind": "plane", "point": "wall", "normal": [-1, 0, 0]}]
+    assert machine["surfaces"] == [{"kind": "plane", "point": "wall", "normal": [0, -1, 0]}]

@@ -32,7 +32,7 @@ def load_scenario(what: str) -> Scenario | ScenarioSequence:
         return _load_robot(Path(what))
     if (kind := _other_kind(Path(what))) is not None:
         raise fail(f"{what} is {kind[0]}, not a scenario: {kind[1]}")
-    if what.endswith(".toml") or Path(what).is_file():
+    if (what.endswith(".toml") and "=" not in what) or Path(what).is_file():
         from robodyn.description.files import read_scenario
 
         return read_scenario(what)
@@ -66,10 +66,10 @@ def require_file(what: str) -> None:
     path = Path(what)
     if path.exists() or not (path.suffix or path.name != what):
         return
-    if path.suffix != ".toml":
+    if path.suffix != ".toml" or "=" in what:
         from robodyn.description.catalog import list_scenarios
 
-        # Numbers among its options have points, as endings have.
+        # Numbers among its options have points, as endings have; an option may name a file.
         if what.partition(":")[0] in list_scenarios():
             return
     raise ModelError([Flaw("", f"there is no file '{what}'", _near_files(path))])

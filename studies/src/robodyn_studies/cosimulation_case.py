@@ -8,12 +8,13 @@ from functools import cache
 import numpy as np
 
 from robodyn.computation.cosimulation import Connection, CosimSettings, CosimulationRun, ScenarioUnit, cosimulate
-from robodyn.computation.results import Run
+from robodyn.computation.results import OutcomeKind, Run
 from robodyn.computation.simulation import simulate
-from robodyn_studies.catalog.space_case import COUPLINGS, HEIGHT, PORT, space_case, space_case_sides
+from robodyn_studies.catalog.space_case import LATCHED, PORT, YAW, Manoeuvre, space_case, space_case_sides
 
 DISTANCE, FORCE = "touch.gap", "touch.force.normal"
 """Of point A to the wall [m], and of the wall on it [N]."""
+PLACE = tuple(f"A.position.{axis}" for axis in "xyz")
 MILLI = 1e3
 COMPARED = 0.02
 """Macro step at which couplings are compared [s]."""
@@ -36,8 +37,8 @@ class Way:
     Attributes:
         coupling: one of `catalog.space_case.COUPLINGS`; order: of what goes on between exchanges.
         scheme: of the co-simulation; first: the unit that goes first.
-        join: of models in both directions; roll: of the shoulder while the payload turns [rad].
-        height: of point A [m]; implicit: whether models hold what their forces become within the macro step.
+        join: of models in both directions.
+        implicit: whether models hold what their forces become within the macro step.
     """
 
     coupling: str
@@ -46,14 +47,13 @@ class Way:
     scheme: str = "parallel"
     first: str = "arm"
     join: str | None = None
-    roll: float = 0.0
-    height: float = HEIGHT
+    manoeuvre: Manoeuvre = YAW
     implicit: bool = False
 
     @property
     def latched(self) -> bool:
         """Whether arm and payload meet through the latch."""
-        return "motion" in COUPLINGS[self.coupling]
+        return self.coupling in LATCHED
 
     @property
     def connection(self) -> Connection:
@@ -61,7 +61,7 @@ class Way:
 
     def units(self) -> list[ScenarioUnit]:
         """Arm and payload at their start, in the order in which they go."""
-        pair = [unit.renew() for unit in _units(self.coupling, self.flexible, self.roll, self.height)]
+        pair = [unit.renew() for unit in _units(self.coupling, self.flexible, self.manoeuvre)]
         return pair if self.first == "arm" else pair[::-1]
 
 
@@ -73,17 +73,24 @@ class Case:
     """One co-simulation of arm and payload.
 
     Attributes:
-        error: largest difference of the distance of point A from the monolithic run, as far as it got [m].
+        error: largest difference of the distance of point A to the wall from the monolithic run, as far as it got [m].
+        displacement: largest distance of point A in space from where the monolithic run has it [m].
         condition: largest condition number of an interface's mobility, 1 where only signals were sent.
     """
 
     run: CosimulationRun
     error: float
+    displacement: float
     condition: float
 
     @property
     def finished(self) -> bool:
         return self.run.outcome.carried_through
+
+    @property
+    def singular(self) -> bool:
+        """Whether a reduced interface model ceased to exist."""
+        return self.run.outcome.kind is OutcomeKind.ILL_CONDITIONED
 
     @property
     def accurate(self) -> bool:
@@ -97,14 +104,14 @@ class Case:
 
 
 @cache
-def whole(flexible: bool, roll: float = 0.0, latched: bool = False, height: float = HEIGHT) -> Run:
+def whole(flexible: bool, manoeuvre: Manoeuvre = YAW, latched: bool = False) -> Run:
     """The monolithic reference."""
-    return simulate(space_case(flexible, roll=roll, latched=latched, height=height))
+    return simulate(space_case(flexible, manoeuvre=manoeuvre, latched=latched))
 
 
 @cache
-def _units(coupling: str, flexible: bool, roll: float, height: float) -> tuple[ScenarioUnit, ScenarioUnit]:
-    arm, payload = space_case_sides(coupling, flexible, roll=roll, height=height)
+def _units(coupling: str, flexible: bool, manoeuvre: Manoeuvre) -> tuple[ScenarioUnit, ScenarioUnit]:
+    arm, payload = space_case_sides(coupling, flexible, manoeuvre=manoeuvre)
     return ScenarioUnit(arm, name="arm", length=LENGTH), ScenarioUnit(payload, name="payload", length=LENGTH)
 
 
@@ -120,13 +127,12 @@ def couple(way: Way, step: float, duration: float | None = None, watched: bool =
     settings = CosimSettings(step, way.scheme, largest_value=LARGEST, condition_limit=limit)
     name = f"space-case-{way.coupling}"
     run = cosimulate(way.units(), [way.connection], settings=settings, duration=duration, name=name)
-    reference = whole(way.flexible, way.roll, way.latched, way.height)
-    return Case(run, _error(run["payload"], reference), _condition(run.coupling, way.connection.name))
-
-
-def _error(run: Run, reference: Run) -> float:
-    apart = np.abs(run[DISTANCE].values - reference[DISTANCE](run.time))
-    return float(np.max(apart)) if np.all(np.isfinite(apart)) else float("inf")
+    reference = whole(way.flexible, way.manoeuvre, way.latched)
+    payload = run["payload"]
+    apart = np.array([payload[name].values - reference[name](payload.time) for name in (DISTANCE, *PLACE)])
+    apart = np.where(np.isfinite(apart), apart, np.inf)
+    error, displacement = float(np.max(np.abs(apart[0]))), float(np.max(np.linalg.norm(apart[1:], axis=0)))
+    return Case(run, error, displacement, _condition(run.coupling, way.connection.name))
 
 
 def _condition(coupling: Run, name: str) -> float:

@@ -9,20 +9,22 @@ import numpy as np
 
 from robodyn.presentation.reporting import COLOURS, LINE_WIDTH, empty_figure, finish_axes, write_figure
 from robodyn.presentation.studies import Picture
-from robodyn_studies.catalog.space_case import WAYS
+from robodyn_studies.catalog.space_case import YAW, move_in_plane
 from robodyn_studies.cosimulation_case import (
     ACCURATE,
     COMPARED,
     DISTANCE,
     MILLI,
     MODELS,
+    PLACE,
     RIGID_MODELS,
     Case,
     Way,
     couple,
     whole,
 )
-from robodyn_studies.cosimulation_limits import SPAN, quick_stability_limit
+from robodyn_studies.cosimulation_headline import draw_headline
+from robodyn_studies.cosimulation_limits import MANY_WAYS, SPAN, quick_stability_limit
 from robodyn_studies.cosimulation_manoeuvre import draw_manoeuvre
 from robodyn_studies.cosimulation_pages import shapes_picture
 from robodyn_studies.cosimulation_parts import benchmark_errors, benchmark_map
@@ -32,18 +34,14 @@ from robodyn_studies.cosimulation_singular import (
     ROLL_JOINT,
     effective_masses,
     rolling,
-    singular_step,
     singular_time,
 )
-from robodyn_studies.cosimulation_untuned import draw_untuned
 from robodyn_studies.oscillator_drawings import plot_coupling_errors, plot_stability
 
 HIGHEST = 4.5
 """Distance up to which the picture goes [m]: what is unstable leaves it."""
 
 
-KEPT_STEP = 0.01
-"""Macro step of the coupling without corrections in the picture of distances [s]."""
 DRAWN_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2)
 """Macro steps of models in the picture of errors [s]."""
 DRAWN_SIGNALS = (0.0025, 0.004, 0.005, 0.008)
@@ -52,17 +50,18 @@ DRAWN_MOTIONS = (0.005, 0.01, 0.015)
 
 def draw_distance(path: Path) -> None:
     """Distance of point A to the wall (study's figure 1b), and how far co-simulations are from the monolithic runs."""
-    singular = singular_step(False, 0.0, COMPARED)
-    linear, kept = Way("signals", order=1), Way("model-model", False, join="none")
-    beyond = 1.06 * quick_stability_limit(linear).fails
+    linear = Way("signals", order=1)
+    beyond = 1.06 * quick_stability_limit(MANY_WAYS["force-displacement, order 1"]).fails
+    at = f"{MILLI * COMPARED:g} ms"
+    mobility = Way("mobility-mobility", False)
     shown = {
-        f"models, flexible arm, {MILLI * COMPARED:g} ms": (couple(MODELS, COMPARED), whole(True)),
-        f"models, rigid arm, {MILLI * singular:.7g} ms": (couple(RIGID_MODELS, singular), whole(False)),
-        f"the same, own motion kept, {MILLI * KEPT_STEP:g} ms": (couple(kept, KEPT_STEP, watched=False), whole(False)),
+        f"models, flexible arm, {at}": (couple(MODELS, COMPARED), whole(True)),
+        f"models, rigid arm, {at}: ends by singularity": (couple(RIGID_MODELS, COMPARED), whole(False)),
+        f"the same by mobility, {at}": (couple(mobility, COMPARED), whole(False, latched=True)),
         f"signals of order 1, {MILLI * beyond:.2g} ms": (couple(linear, beyond, SPAN), whole(True, latched=True)),
     }
-    figure = empty_figure(8.0, 6.4)
-    above, under = figure.subplots(2, 1, sharex=True)
+    figure = empty_figure(8.0, 8.0)
+    above, under, space = figure.subplots(3, 1, sharex=True)
     for flexible, look in ((True, "-"), (False, ":")):
         run = whole(flexible)
         label = f"monolithic, {'flexible' if flexible else 'rigid'}"
@@ -72,18 +71,22 @@ def draw_distance(path: Path) -> None:
         distance = run[DISTANCE].values
         above.plot(run.time, distance, "--", color=colour, linewidth=LINE_WIDTH, label=name)
         apart = MILLI * np.abs(distance - reference[DISTANCE](run.time))
-        under.semilogy(run.time, np.maximum(apart, 1e-4), color=colour, linewidth=LINE_WIDTH)
+        shift = MILLI * np.linalg.norm([run[axis].values - reference[axis](run.time) for axis in PLACE], axis=0)
+        for ax, errors in ((under, apart), (space, shift)):
+            ax.semilogy(run.time, np.maximum(errors, 1e-4), color=colour, linewidth=LINE_WIDTH)
         if not case.finished:
-            for ax, value in ((above, distance[-1]), (under, max(apart[-1], 1e-4))):
-                ax.plot(run.time[-1], value, "x", color=colour)
+            ends = (distance[-1], max(apart[-1], 1e-4), max(shift[-1], 1e-4))
+            for ax, value in zip((above, under, space), ends, strict=True):
+                ax.plot(run.time[-1], value, "x", color=colour, markersize=10, markeredgewidth=2)
     above.set_ylim(-0.2, HIGHEST)
-    above.axvspan(*WAYS[1], color="0.93")
+    above.axvspan(*YAW.ways[1], color="0.93")
     above.legend(fontsize="small")
-    under.axhline(MILLI * ACCURATE, color="0.6", linewidth=LINE_WIDTH)
-    under.set_ylim(1e-4, 1e2)
-    under.set_xlabel("time [s]")
+    for ax, label in ((under, "error of the distance [mm]"), (space, "error of A in space [mm]")):
+        ax.axhline(MILLI * ACCURATE, color="0.6", linewidth=LINE_WIDTH)
+        ax.set_ylim(1e-4, 1e2)
+        finish_axes(ax, label)
+    space.set_xlabel("time [s]")
     finish_axes(above, "distance of A [m]")
-    finish_axes(under, "difference [mm]")
     write_figure(figure, path)
 
 
@@ -92,14 +95,15 @@ def draw_errors(path: Path) -> None:
     figure = empty_figure(8.0, 4.4)
     ax = figure.subplots()
     lines = {
-        "models both ways": (MODELS, DRAWN_STEPS),
-        "models both ways, order 1": (Way("model-model", order=1), DRAWN_STEPS),
-        "force-displacement": (Way("signals"), DRAWN_SIGNALS),
-        "force-displacement, order 1": (Way("signals", order=1), DRAWN_SIGNALS),
-        "displacement-displacement, order 1": (Way("displacements", order=1), DRAWN_MOTIONS),
-        "displacement-displacement, order 2": (Way("displacements", order=2), DRAWN_MOTIONS),
+        "models both ways": DRAWN_STEPS,
+        "models both ways, order 1": DRAWN_STEPS,
+        "force-displacement": DRAWN_SIGNALS,
+        "force-displacement, order 1": DRAWN_SIGNALS,
+        "displacement-displacement, order 1": DRAWN_MOTIONS,
+        "displacement-displacement, order 2": DRAWN_MOTIONS,
     }
-    for (name, (way, steps)), colour in zip(lines.items(), COLOURS, strict=False):
+    for (name, steps), colour in zip(lines.items(), COLOURS, strict=False):
+        way = MANY_WAYS[name]
         cases = {step: couple(way, step, SPAN) for step in steps}
         _draw_line(ax, name, cases, colour)
         limit = quick_stability_limit(way)
@@ -127,14 +131,13 @@ def draw_singular(path: Path) -> None:
     for flexible, colour in ((False, COLOURS[0]), (True, COLOURS[1])):
         kind = "flexible" if flexible else "rigid"
         time, masses = effective_masses(flexible)
-        above.semilogy(time, masses, color=colour, linewidth=LINE_WIDTH, label=f"{kind} arm")
+        above.semilogy(time, np.abs(masses), color=colour, linewidth=LINE_WIDTH, label=f"{kind} arm")
         for join, look in (("mean", "-"), ("inertia", "--")):
             run = rolling(flexible, join, HIT[0]).run["arm"]
             roll = f"{ROLL_JOINT}.position"
-            apart = np.abs(run[roll].values - whole(flexible, ROLL)[roll](run.time))
+            apart = np.abs(run[roll].values - whole(flexible, move_in_plane(ROLL))[roll](run.time))
             label = f"{kind}, {'halfway' if join == 'mean' else 'by inertia'}"
             under.semilogy(run.time, np.maximum(apart, 1e-7), look, color=colour, linewidth=LINE_WIDTH, label=label)
-    above.axvline(singular_time(False, 0.0), color="0.6", linewidth=LINE_WIDTH)
     under.axvline(singular_time(False, ROLL), color="0.6", linewidth=LINE_WIDTH)
     for ax in (above, under):
         ax.legend(fontsize="small")
@@ -151,39 +154,46 @@ def pictures() -> tuple[Picture, ...]:
     return (
         Picture(
             "manoeuvre",
-            "from the side: at the start, after the move to the right, where the rigid arm "
-            "is singular, and at the touch; dotted: the line of the shoulder's roll axis",
+            "from above and from the side: at the start, after the move to the right, turning, and at the wall, "
+            "where the "
+            "wrist's roll axis is parallel to the three pitch axes and the rigid arm is singular; square: point A",
             draw_manoeuvre,
             "Figure 1a: the manoeuvre, payload to the right, turned by 90 degrees at the wall, held there",
         ),
         Picture(
             "distance",
-            "the distance, and how far each co-simulation is from the monolithic run of "
-            "the same arm; grey: the payload turns; cross: the run ended early; signals are shown for their first "
-            f"{SPAN:g} s. The rigid arm's macro step is chosen so that a communication point meets the instant at "
-            "which it is singular, and what ends that run is the co-simulation's limit on the condition number; "
-            "coupled as the study describes it, each side keeping its own motion, and without that limit, it goes on",
+            "the distance, and how far each co-simulation is from the monolithic run of the same arm, in "
+            "distance and in "
+            "space; grey: the payload turns; cross: the run ended early. The rigid arm's models end where the "
+            "inertia of "
+            "equation 3 ceases to exist; the same arm goes on where its models are integrated by their mobility. "
+            "Signals "
+            f"are shown for their first {SPAN:g} s; these and mobilities act through a latch, and are compared with a "
+            "monolithic run that has it",
             draw_distance,
             "Figure 1b: distance of point A to the wall; the rigid arm's model fails, the flexible one's is accurate",
         ),
         Picture(
+            "headline",
+            "Untuned macro steps: when each run ends, and how far point A is off in space until then; grey: the "
+            "rigid arm "
+            "without any limit on the condition number; black: models integrated by their mobility",
+            draw_headline,
+        ),
+        Picture(
             "errors",
-            f"Largest errors of the distance in the first {SPAN:g} s by macro step, flexible arm, signals against the "
-            "monolithic run with a latch; grey: 1 mm; cross: the run diverged, with its error up to there; dotted: up "
+            f"Largest errors of the distance in the first {SPAN:g} s by macro step, flexible arm turned in a "
+            "plane, signals "
+            "against the monolithic run with a latch; grey: 1 mm; cross: the run diverged, with its error up to "
+            "there; dotted: up "
             "to here no disturbance grows",
             draw_errors,
         ),
         Picture(
-            "untuned",
-            "Rigid and flexible arm at untuned macro steps, coupled as the study describes it (own motion kept) and "
-            "joined by inertia; below, the rigid arm's condition numbers, passing the singular position or held there; "
-            "grey: the limit beyond which the co-simulation would stop",
-            draw_untuned,
-        ),
-        Picture(
             "singular",
             "Largest effective mass of the arm at its interface over the manoeuvre; and the error of the shoulder's "
-            f"roll in the variant in which it rolls by {ROLL:g} rad, models in both directions, a communication point "
+            f"roll in the variant in a plane in which it rolls by {ROLL:g} rad, models in both directions, a "
+            "communication point "
             "where the arm is singular (grey), sides meeting halfway or by their inertia",
             draw_singular,
         ),

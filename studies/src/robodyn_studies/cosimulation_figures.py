@@ -6,6 +6,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
+
 from robodyn.base.errors import ModelError
 from robodyn.computation.cosimulation import CosimSettings
 from robodyn.computation.results import OutcomeKind
@@ -13,7 +15,7 @@ from robodyn.description.catalog import pendulum, two_link_loop
 from robodyn.description.model import Scenario
 from robodyn.exchange.fmi import write_fmu
 from robodyn.presentation.studies import Kind, PublishedValue, above, below
-from robodyn_studies.catalog.space_case import WAYS
+from robodyn_studies.catalog.space_case import PITCH, YAW
 from robodyn_studies.cosimulation_case import (
     ACCURATE,
     COMPARED,
@@ -26,6 +28,8 @@ from robodyn_studies.cosimulation_case import (
     whole,
 )
 from robodyn_studies.cosimulation_limits import MANY_WAYS, ONE_WAY, SPAN, accuracy_limit, quick_stability_limit
+from robodyn_studies.cosimulation_limits import MODELS as PLANE_MODELS
+from robodyn_studies.cosimulation_limits import RIGID_MODELS as PLANE_RIGID_MODELS
 from robodyn_studies.cosimulation_singular import (
     HIT,
     MISSED,
@@ -48,7 +52,7 @@ EXTRAPOLATED = ("held", "extrapolated in a line", "extrapolated in a parabola")
 
 def manoeuvre_figures() -> Iterator[PublishedValue]:
     """The monolithic runs."""
-    begin, end = WAYS[1]
+    begin, end = YAW.ways[1]
     for flexible in (False, True):
         kind = "flexible" if flexible else "rigid"
         run = whole(flexible)
@@ -68,6 +72,8 @@ def model_figures() -> Iterator[PublishedValue]:
     yield below(
         "rim_flexible_max_error_mm", error, MILLI * ACCURATE, "mm", f"distance of point A, {at}", STUDY, Kind.RESULT
     )
+    shift = MILLI * couple(MODELS, COMPARED).displacement
+    yield below("rim_flexible_displacement_mm", shift, MILLI * ACCURATE, "mm", f"point A in space, {at}", OWN)
     early = f"in the first {SPAN:g} s, macro step {MILLI * COMPARED:g} ms"
     for name, way, message in (
         (
@@ -79,9 +85,9 @@ def model_figures() -> Iterator[PublishedValue]:
     ):
         error = MILLI * couple(way, COMPARED, SPAN).error
         yield below(name, error, 1.0 if way.order else 100.0, "mm", f"{message}, {early}", OWN)
-    limit = MILLI * accuracy_limit(MODELS).holds
+    limit = MILLI * accuracy_limit(PLANE_MODELS).holds
     yield above("rim_flexible_accuracy_limit_ms", limit, MILLI * COMPARED, "ms", _told("stays within 1 mm"), STUDY)
-    yield from _model_limits("rim_flexible", MODELS)
+    yield from _model_limits("rim_flexible", PLANE_MODELS)
 
 
 def _model_limits(name: str, way: Way) -> Iterator[PublishedValue]:
@@ -99,22 +105,22 @@ def _model_limits(name: str, way: Way) -> Iterator[PublishedValue]:
 
 def signal_figures() -> Iterator[PublishedValue]:
     """Signals through a latch: a force one way and a motion the other, or motions both ways."""
-    latch = whole(True, latched=True)
-    apart = MILLI * float(max(abs(latch[DISTANCE].values - whole(True)[DISTANCE](latch.time))))
+    latch = whole(True, PITCH, latched=True)
+    apart = MILLI * float(max(abs(latch[DISTANCE].values - whole(True, PITCH)[DISTANCE](latch.time))))
     message = (
         "what the latch itself does to the distance, in monolithic runs; signals are compared with the latched one"
     )
     yield above("latch_mm", apart, 0.0, "mm", message, OWN)
-    rim = MILLI * quick_stability_limit(MODELS).holds
+    rim = MILLI * quick_stability_limit(PLANE_MODELS).holds
     names = ("signal_stability_limit_ms", "signal_linear_stability_limit_ms", "signal_quadratic_stability_limit_ms")
     for order, name in enumerate(names):
-        limit = MILLI * quick_stability_limit(Way("signals", order=order)).holds
+        limit = MILLI * quick_stability_limit(Way("signals", order=order, manoeuvre=PITCH)).holds
         message = f"longest macro step at which no disturbance grows, force and motion {EXTRAPOLATED[order]}, bisected"
         yield below(name, limit, rim, "ms", f"{message}; less than that of reduced models", STUDY, Kind.RESULT)
-    yield from _divergence(Way("signals", order=1))
+    yield from _divergence(MANY_WAYS["force-displacement, order 1"])
     motions = MANY_WAYS["displacement-displacement, order 2"]
     for name, way, step, relation in (
-        ("signal_order0_error_mm", Way("signals"), 0.005, above),
+        ("signal_order0_error_mm", MANY_WAYS["force-displacement"], 0.005, above),
         ("displacement_order2_error_mm", motions, 0.01, below),
     ):
         error = MILLI * couple(way, step, SPAN).error
@@ -133,28 +139,23 @@ def _divergence(way: Way) -> Iterator[PublishedValue]:
 
 
 def rigid_figures() -> Iterator[PublishedValue]:
-    """The reduced interface model of the rigid arm, where its wrist crosses the shoulder's roll axis."""
-    step = singular_step(False, 0.0, COMPARED)
-    outcome = couple(RIGID_MODELS, step).run.outcome
+    """The reduced interface model of the rigid arm, whose wrist turns into a singular posture at the wall."""
+    case = couple(RIGID_MODELS, COMPARED)
     message = (
-        f"{outcome.kind.name.lower().replace('_', ' ')} at this time, models in both directions, macro step "
-        f"{MILLI * step:.7g} ms, with a communication point where the arm is singular: the condition number is beyond "
-        f"{CosimSettings.condition_limit:.0e}, the co-simulation's limit"
+        f"ill conditioned at this time, models in both directions, macro step {MILLI * COMPARED:g} ms: while it "
+        "holds the "
+        f"payload at the wall the condition number passes {CosimSettings.condition_limit:.0e}, the "
+        "co-simulation's limit"
     )
-    holds = outcome.kind is OutcomeKind.ILL_CONDITIONED
-    yield PublishedValue("rim_rigid_outcome", None, outcome.time, "s", reason=message, source=STUDY, holds=holds)
-    unwatched = MILLI * couple(RIGID_MODELS, step, watched=False).error
-    message = (
-        "the same without that limit: it goes on, since nothing asks this arm to move in the direction that it lacks"
-    )
-    yield below("rim_rigid_unwatched_error_mm", unwatched, MILLI * ACCURATE, "mm", message, OWN)
-    yield from _model_limits("rim_rigid", RIGID_MODELS)
+    end = case.run.outcome.time
+    yield PublishedValue("rim_rigid_outcome", None, end, "s", reason=message, source=STUDY, holds=case.singular)
+    yield from _model_limits("rim_rigid", PLANE_RIGID_MODELS)
     message = "largest effective mass of the arm at its interface in the monolithic run, turns in units of 5 m"
-    rigid, flexible = (float(effective_masses(kind)[1].max()) for kind in (False, True))
-    yield above("effective_mass_rigid_kg", rigid, 1e6, "kg", message, OWN)
+    rigid, flexible = (float(np.max(np.abs(effective_masses(kind)[1]))) for kind in (False, True))
+    yield above("effective_mass_rigid_kg", rigid, 1e9, "kg", message, OWN)
     yield below("effective_mass_flexible_kg", flexible, 1e4, "kg", message, OWN)
     message = "largest condition number of the interface's mobility at communication points, and where a warning begins"
-    yield above("condition_rigid", couple(RIGID_MODELS, step, watched=False).condition, WARNING, "", message, OWN)
+    yield above("condition_rigid", case.condition, WARNING, "", message, OWN)
     yield below("condition_flexible", couple(MODELS, COMPARED).condition, WARNING, "", message, OWN)
 
 

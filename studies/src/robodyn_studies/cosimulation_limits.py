@@ -2,7 +2,7 @@
 
 A way is stable at a macro step if no disturbance grows in it: from the start, where the arm is at rest, and for models
 also where the payload is held against the wall. It is accurate if the distance of point A stays within 1 mm of the
-monolithic run. Both limits are bisected.
+monolithic run. Both limits are bisected. The manoeuvre is the variant in a plane, which no singularity ends.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from functools import cache
 
 from robodyn.analysis import Limit, MacroSteps, find_limit
 from robodyn.computation.cosimulation import CosimSettings
-from robodyn_studies.cosimulation_case import MILLI, MODELS, RIGID_MODELS, UNLIMITED, Way, couple
+from robodyn_studies.catalog.space_case import PITCH
+from robodyn_studies.cosimulation_case import MILLI, UNLIMITED, Way, couple
 
 START, HELD = 0.0, 35.0
 """Instants at which disturbances are tried [s]."""
@@ -30,23 +31,24 @@ SPAN = 10.0
 SHORTEST, LONGEST = 1e-3, 1.0
 """Macro steps tried [s]."""
 TABLE_STEPS = (0.005, 0.01, 0.02, 0.05)
-ONE_WAY = Way("model-force", scheme="sequential", first="payload")
+MODELS, RIGID_MODELS = (Way("model-model", flexible, manoeuvre=PITCH) for flexible in (True, False))
+ONE_WAY = Way("model-force", scheme="sequential", first="payload", manoeuvre=PITCH)
 MANY_WAYS = {
     "models both ways": MODELS,
-    "models both ways, order 1": Way("model-model", order=1),
-    "models both ways, implicit": Way("model-model", implicit=True),
-    "models both ways, halfway": Way("model-model", join="mean"),
+    "models both ways, order 1": Way("model-model", order=1, manoeuvre=PITCH),
+    "models both ways, implicit": Way("model-model", implicit=True, manoeuvre=PITCH),
+    "models both ways, halfway": Way("model-model", join="mean", manoeuvre=PITCH),
     "models both ways, rigid arm": RIGID_MODELS,
-    "model one way, parallel": Way("model-force"),
+    "model one way, parallel": Way("model-force", manoeuvre=PITCH),
     "model one way, payload first": ONE_WAY,
-    "force-displacement": Way("signals"),
-    "force-displacement, order 1": Way("signals", order=1),
-    "force-displacement, order 2": Way("signals", order=2),
-    "force-displacement, arm first": Way("signals", scheme="sequential"),
-    "displacement-displacement": Way("displacements"),
-    "displacement-displacement, order 1": Way("displacements", order=1),
-    "displacement-displacement, order 2": Way("displacements", order=2),
-    "displacement-displacement, arm first": Way("displacements", scheme="sequential"),
+    "force-displacement": Way("signals", manoeuvre=PITCH),
+    "force-displacement, order 1": Way("signals", order=1, manoeuvre=PITCH),
+    "force-displacement, order 2": Way("signals", order=2, manoeuvre=PITCH),
+    "force-displacement, arm first": Way("signals", scheme="sequential", manoeuvre=PITCH),
+    "displacement-displacement": Way("displacements", manoeuvre=PITCH),
+    "displacement-displacement, order 1": Way("displacements", order=1, manoeuvre=PITCH),
+    "displacement-displacement, order 2": Way("displacements", order=2, manoeuvre=PITCH),
+    "displacement-displacement, arm first": Way("displacements", scheme="sequential", manoeuvre=PITCH),
 }
 """What is compared; signals and models are held where no order is given, and parallel where none goes first."""
 

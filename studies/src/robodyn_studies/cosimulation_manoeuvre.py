@@ -2,58 +2,49 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from robodyn.computation.results import Run
 from robodyn.presentation.reporting import COLOURS, LINE_WIDTH, empty_figure, finish_axes, write_figure
-from robodyn_studies.catalog.space_arm import BOOM, JOINTS, TIP
-from robodyn_studies.catalog.space_case import SIDE, WALL
+from robodyn_studies.catalog.space_case import YAW, place_joints
 from robodyn_studies.cosimulation_case import whole
-from robodyn_studies.cosimulation_singular import singular_time
 
-SHOULDER = np.array([JOINTS[0][2][0], JOINTS[1][2][2]])
-"""Of the pitch joint in the plane [m]."""
-RISE = -JOINTS[6][2][2]
-"""From the wrist's pitch joint down to its roll axis [m]."""
+VIEWS = ((0, 1, "to the side [m]"), (0, 2, "up [m]"))
+"""From above and from the side: the axes that are drawn."""
 
 
 def draw_manoeuvre(path: Path) -> None:
-    """The flexible arm from the side at the start, on its way, where the rigid one is singular, and at the wall."""
-    run = whole(True)
+    """The arm from above and from the side at the start, on its way, turning, and at the wall."""
+    run = whole(False)
     touch = next(event.time for event in run.events if event.name == "touch.touches")
-    figure = empty_figure(8.0, 5.6)
-    ax = figure.subplots()
-    instants = (0.0, 12.0, singular_time(False, 0.0), touch)
-    for time, colour in zip(instants, COLOURS, strict=False):
-        _draw_pose(ax, run, time, colour)
-    ax.axvline(WALL, color="black", linewidth=4 * LINE_WIDTH)
-    ax.axhline(SHOULDER[1] - RISE, color="0.6", linewidth=LINE_WIDTH, linestyle=":")
-    ax.set_aspect("equal")
-    ax.set_xlabel("to the right [m]")
-    ax.legend(fontsize="small")
-    finish_axes(ax, "up [m]")
+    (begin, end), _ = YAW.ways
+    figure = empty_figure(8.0, 9.6)
+    axes = figure.subplots(2, 1, sharex=True)
+    for time, colour in zip((begin, end, 0.5 * (end + touch), run.time[-1]), COLOURS, strict=False):
+        chain, cube = _find_pose(run, float(time))
+        for ax, (across, up, _) in zip(axes, VIEWS, strict=True):
+            ax.plot(*chain[:, [across, up]].T, "o-", color=colour, linewidth=2 * LINE_WIDTH, markersize=3)
+            for edge in cube:
+                ax.plot(*edge[:, [across, up]].T, color=colour, linewidth=LINE_WIDTH)
+            point = [float(run[f"A.position.{axis}"](time)) for axis in "xyz"]
+            ax.plot(point[across], point[up], "s", color=colour, label=f"{time:.1f} s")
+    axes[0].axhline(YAW.wall_place[1], color="black", linewidth=4 * LINE_WIDTH)
+    axes[0].legend(fontsize="small")
+    axes[1].set_xlabel("ahead [m]")
+    for ax, (_, _, label) in zip(axes, VIEWS, strict=True):
+        ax.set_aspect("equal")
+        finish_axes(ax, label)
     write_figure(figure, path)
 
 
-def _draw_pose(ax: Any, run: Run, time: float, colour: Any) -> None:
-    """Booms, effector and payload at an instant."""
-    upper, elbow, wrist = (float(run[f"{name}_pitch.position"](time)) for name in ("shoulder", "elbow", "wrist"))
-    angles = (-upper, -upper - elbow, -upper - elbow - wrist)
-    places = [SHOULDER]
-    for angle in angles[:2]:
-        places.append(places[-1] + BOOM * _along(angle))
-    axis = places[-1] - RISE * _along(angles[2] + np.pi / 2)
-    tip = axis + TIP[0] * _along(angles[2])
-    line = np.array([*places, axis, tip]).T
-    ax.plot(*line, "o-", color=colour, linewidth=2 * LINE_WIDTH, markersize=3, label=f"{time:.1f} s")
-    out, across = SIDE * _along(angles[2]), SIDE / 2 * _along(angles[2] + np.pi / 2)
-    corners = np.array([tip - across, tip + across, tip + across + out, tip - across + out, tip - across]).T
-    ax.plot(*corners, color=colour, linewidth=LINE_WIDTH)
-    ax.annotate("A", tip + across + out, color=colour)
-
-
-def _along(angle: float) -> np.ndarray:
-    return np.array([np.cos(angle), np.sin(angle)])
+def _find_pose(run: Run, time: float) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Joints and tip one after the other, and the edges of the payload [m]."""
+    chain, R = place_joints({name: float(run[f"{name}.position"](time)) for name in YAW.moving})
+    half = YAW.side / 2
+    signs = list(product((-1, 1), repeat=3))
+    corners = {key: chain[-1] + half * R @ (np.array(key) + (1.0, 0.0, 0.0)) for key in signs}
+    pairs = [(a, b) for a, b in combinations(signs, 2) if sum(np.not_equal(a, b)) == 1]
+    return chain, [np.array([corners[a], corners[b]]) for a, b in pairs]

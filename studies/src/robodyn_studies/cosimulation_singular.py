@@ -1,8 +1,12 @@
 """Co-simulation study: what does the rigid arm's singularity do to its reduced interface model, not the flexible one's?
 
-The locked shoulder leaves six joints. Roll of the shoulder, yaw and roll of the wrist are rotations about lines in the
-arm's plane; where the wrist crosses the line of the shoulder's roll they meet in one point, the wrist, and none of them
-moves it out of the plane. A force on the wrist along the pitch axes then meets an unbounded inertia.
+In the study's manoeuvre the wrist's roll axis becomes parallel to the three pitch axes: four joints then turn about
+parallel axes, where three could do the same, and two are left for the three other directions, the wall's normal among
+them.
+
+In the variant in a plane, roll of the shoulder, yaw and roll of the wrist are rotations about lines in the arm's plane;
+where the wrist crosses the line of the shoulder's roll they meet in one point, the wrist, and none of them moves it out
+of the plane. A force on the wrist along the pitch axes then meets an unbounded inertia.
 
 An unbounded inertia is no harm by itself: the true arm does not give way there either. Harm comes where the arm is
 asked to: two sides that met halfway would have it make up half of what they are apart, by turning its shoulder by that
@@ -17,7 +21,7 @@ from functools import cache
 import numpy as np
 
 from robodyn.computation.results import Run
-from robodyn_studies.catalog.space_case import PORT
+from robodyn_studies.catalog.space_case import PORT, YAW, Manoeuvre, move_in_plane
 from robodyn_studies.cosimulation_case import LENGTH, Case, Way, couple, whole
 
 ROLL = 0.5
@@ -41,8 +45,8 @@ def wrist_above_roll_axis(run: Run) -> np.ndarray:
 
 @cache
 def singular_time(flexible: bool, roll: float) -> float:
-    """When the wrist of the monolithic run crosses the roll axis [s]."""
-    run = whole(flexible, roll)
+    """When the wrist of the monolithic run of the variant crosses the roll axis [s]."""
+    run = whole(flexible, move_in_plane(roll))
     height = wrist_above_roll_axis(run)
     k = int(np.flatnonzero(np.diff(np.sign(height)))[-1])
     return float(run.time[k] - height[k] * (run.time[k + 1] - run.time[k]) / (height[k + 1] - height[k]))
@@ -60,26 +64,20 @@ def singular_step(flexible: bool, roll: float, near: float, phase: float = 0.0) 
 
 def rolling(flexible: bool, join: str, phase: float = 0.0) -> Case:
     """The variant with models in both directions, and with a communication point where the arm is singular, or near."""
-    way = Way("model-model", flexible, join=join, roll=ROLL)
+    way = Way("model-model", flexible, join=join, manoeuvre=move_in_plane(ROLL))
     return couple(way, singular_step(flexible, ROLL, NEAR, phase), watched=False)
 
 
 def rolling_error(flexible: bool, join: str, phases: Sequence[float] = HIT) -> float:
     """Largest error of point A in space against the monolithic run of the variant [m]."""
-    return max(_displacement(rolling(flexible, join, phase).run["payload"], flexible) for phase in phases)
-
-
-def _displacement(run: Run, flexible: bool) -> float:
-    reference = whole(flexible, ROLL)
-    apart = [run[f"A.position.{axis}"].values - reference[f"A.position.{axis}"](run.time) for axis in "xyz"]
-    return float(np.max(np.linalg.norm(apart, axis=0)))
+    return max(rolling(flexible, join, phase).displacement for phase in phases)
 
 
 @cache
-def effective_masses(flexible: bool) -> tuple[np.ndarray, np.ndarray]:
+def effective_masses(flexible: bool, manoeuvre: Manoeuvre = YAW) -> tuple[np.ndarray, np.ndarray]:
     """Times, and the largest effective mass of the arm at its interface, rotations in units of a length [s, kg]."""
-    run = whole(flexible)
-    unit = Way("model-model", flexible).units()[0]
+    run = whole(flexible, manoeuvre)
+    unit = Way("model-model", flexible, manoeuvre=manoeuvre).units()[0]
     names = [state.name for state in unit.system.states]
     known = {name: run[name].values for name in names if name in run}
     rows = np.flatnonzero((run.time >= FROM) & (run.time <= TO))

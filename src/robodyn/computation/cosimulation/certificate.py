@@ -38,6 +38,7 @@ MOVES_ALIKE = "joined sides move alike at the start"
 STAYS = "joined sides stay together"
 GROWTH = "jumps at exchanges do not grow"
 SHORTER = "shorten the macro step, or couple by reduced interface models"
+MODELS_BETTER = "shorten the macro step, or take models of order 1, or implicit ones"
 IDLE = 1e-6
 """Energy that counts as passed at least, as part of the largest force times the largest place; and the size of jumps
 that count, as part of the largest value."""
@@ -108,7 +109,7 @@ def certify_coupling(
     checks = []
     for pair in pairs:
         places, speeds = (_largest_values(run, pair, key) for key in ("position", "velocity"))
-        checks.append(_check_energy(run, pair.name, balances[pair.name], places, settings))
+        checks.append(_check_energy(run, pair, balances[pair.name], places, settings))
         if pair.name in gaps:
             checks += _check_start(pair, gaps[pair.name], max(places, gaps[pair.name].size), speeds, settings)
         if pair.merged and pair.join == "none":
@@ -128,7 +129,7 @@ def _largest_values(run: Run, pair: InterfacePair, quantity: str) -> float:
     return max(float(np.nanmax(np.abs(run[name].values), initial=0.0)) for name in names)
 
 
-def _check_energy(run: Run, name: str, balance: Balance, places: float, settings: CosimSettings) -> Check:
+def _check_energy(run: Run, pair: InterfacePair, balance: Balance, places: float, settings: CosimSettings) -> Check:
     created = np.abs(balance.created)
     created = np.where(np.isfinite(created), created, np.inf)
     worst = int(np.argmax(created))
@@ -136,9 +137,9 @@ def _check_energy(run: Run, name: str, balance: Balance, places: float, settings
     part = float(created[worst]) / passed if created[worst] > 0 else 0.0
     verb = "lost" if balance.created[worst] < 0 else "created"
     energies = f"it {verb} {created[worst]:.3g} J where {passed:.3g} J went through"
-    return Check(
-        ENERGY, part, settings.energy_limit, name, "of what passes", float(run.time[worst]), f"{energies}; {SHORTER}"
-    )
+    remedy = f"{energies}; {MODELS_BETTER if pair.models else SHORTER}"
+    time = float(run.time[worst])
+    return Check(ENERGY, part, settings.energy_limit, pair.name, "of what passes", time, remedy)
 
 
 def _check_start(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -228,7 +229,9 @@ def _find_scenario(table: Table, folder: Path) -> Scenario | None:
         return None
     place = "scenario"
     try:
-        found: Any = read_scenario(folder / what) if what.endswith(".toml") else _from_catalogue(what)
+        # A name with an "=" has options, of which the last may name a file.
+        is_file = what.endswith(".toml") and "=" not in what
+        found: Any = read_scenario(folder / what) if is_file else _from_catalogue(what, folder)
         place = "set"
         changes = read_numbers(numbers, {number.name: number.unit for number in found.numbers().values()})
         return found.with_numbers({key: value for key, value in changes.items() if value is not None})
@@ -237,8 +240,10 @@ def _find_scenario(table: Table, folder: Path) -> Scenario | None:
         return None
 
 
-def _from_catalogue(name: str) -> Scenario:
-    found = find_scenario(name)
+def _from_catalogue(what: str, folder: Path) -> Scenario:
+    """A scenario of the catalogue; TOML files that its options name stand beside the file."""
+    what = re.sub(r"=([^,=:]+\.toml)", lambda found: f"={folder / found.group(1)}", what)
+    found = find_scenario(what)
     if isinstance(found, ScenarioSequence):
-        raise ModelError([Flaw("", f"'{name}' is a sequence of phases", "name one scenario")])
+        raise ModelError([Flaw("", f"'{what}' is a sequence of phases", "name one scenario")])
     return found

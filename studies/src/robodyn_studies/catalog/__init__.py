@@ -24,7 +24,15 @@ from robodyn_studies.catalog.rx90 import rx90_hold, rx90_machine, rx90_weld, rx9
 from robodyn_studies.catalog.rx90_arm import rx90_mechanism
 from robodyn_studies.catalog.rx90_links import rx90_flexible_mechanism
 from robodyn_studies.catalog.space_arm import space_arm_machine, space_arm_mechanism, space_arm_swing
-from robodyn_studies.catalog.space_case import space_case, space_case_arm, space_case_payload, space_case_sides
+from robodyn_studies.catalog.space_case import (
+    PITCH,
+    Manoeuvre,
+    read_manoeuvre,
+    space_case,
+    space_case_arm,
+    space_case_payload,
+    space_case_sides,
+)
 
 SCENARIOS: Mapping[str, Callable[[], Scenario | ScenarioSequence]] = {
     "cartesian-pendulum": cartesian_pendulum,
@@ -45,6 +53,7 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | ScenarioSequence]] = {
     "space-case-arm-rigid": partial(space_case_arm, flexible=False),
     "space-case-arm-flexible": space_case_arm,
     "space-case-payload": space_case_payload,
+    "space-case-pitch-flexible": partial(space_case, manoeuvre=PITCH),
     "rx90-weld": rx90_weld,
     "rx90-weld-elastic": partial(rx90_weld, elastic=True),
     "rx90-weld-flexible": partial(rx90_weld, flexible=True),
@@ -71,6 +80,7 @@ __all__ = [
     "Cable",
     "CableControl",
     "DeltaRobot",
+    "Manoeuvre",
     "andrews",
     "andrews_max_error",
     "cable_controlled",
@@ -103,6 +113,7 @@ __all__ = [
     "epaas_rig_retract",
     "epaas_step",
     "epaas_trajectory",
+    "read_manoeuvre",
     "rx90_flexible_mechanism",
     "rx90_hold",
     "rx90_machine",
