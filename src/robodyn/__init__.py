@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from robodyn.base import lazy as _lazy
+
 if TYPE_CHECKING:
     from robodyn.analysis.checked_run import simulate
     from robodyn.analysis.commissioning import dress, move, move_fast
@@ -172,6 +174,10 @@ __all__ = [
     "with_elastic_joints",
     "write_scenario",
 ]
+
+
+# Results lie below what presents them: the package alone knows both.
+_lazy.Displayed.html_of = staticmethod(_lazy.later("robodyn.presentation.reporting.displays:notebook_html"))
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,8 @@ from robodyn.analysis import MeasuredResponse
 from robodyn.analysis.linear.linear_model import Variable
 from robodyn.analysis.mechanics.forces import effective_inertia
 from robodyn.analysis.step_response import measure_step
-from robodyn.cli import reproduce
+from robodyn.base.plain import to_plain
+from robodyn.cli import export
 from robodyn.computation.assembly import assemble
 from robodyn.computation.results.signal import Signal
 from robodyn.description.model import Body, Machine, Scenario
@@ -167,7 +168,7 @@ def test_a_peak_is_read_from_a_response_as_a_resonator_has_it():
 def test_a_gap_is_never_counted_as_reproduced():
     figure = unexplained("f", 2.0, 2.0, "s", "why", "where", 1.9)
     assert figure.ok is None
-    assert figure.as_plain()["measured"] == 1.9
+    assert to_plain(figure)["measured"] == 1.9
 
 
 def test_a_page_has_a_table_for_each_part_and_a_column_for_measurements_where_there_are(tmp_path):
@@ -181,10 +182,10 @@ def test_a_page_has_a_table_for_each_part_and_a_column_for_measurements_where_th
     assert "| `seen` | published result | 3 within 0.2 | 3.1 | 3.5 | s | reproduced | why | there |" in text
 
 
-def test_the_command_prints_what_was_measured(capsys):
-    reproduce._print(PublishedValue("seen", 3.0, 3.1, "s", 0.2, "why", "there", measured=3.5))
-    reproduce._print(PublishedValue("plain", 3.0, 3.1, "s", 0.2, "why", "there"))
-    first, _, second, _ = capsys.readouterr().out.splitlines()
+def test_the_command_prints_what_was_measured():
+    figures = [PublishedValue("seen", 3.0, 3.1, "s", 0.2, "why", "there", measured=3.5)]
+    figures.append(PublishedValue("plain", 3.0, 3.1, "s", 0.2, "why", "there"))
+    first, _, second, *_ = export.show_figures(figures).parts
     assert first.endswith("measured 3.5")
     assert "measured" not in second
 

@@ -7,14 +7,16 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from robodyn.base.plain import schema_of
 from robodyn.cli import app
-from robodyn.cli.commands import COMMANDS, GROUPS, examples_of
-from robodyn.cli.outputs import FAILURE, OUTPUTS, _expand, output_schema
+from robodyn.cli.application import command_groups, command_names, examples_of
+from robodyn.cli.command import RETURNED, Failure, output_schema
 
 # They print a text, a schema or serve a page.
 WITHOUT_JSON = {"guide", "schema", "studio"}
 WIDTH = 80
 GROUP = get_command(app)
+COMMANDS = command_names()
 
 
 def options_of(command):
@@ -24,7 +26,7 @@ def options_of(command):
 def test_help_lists_every_command_with_its_group_on_lines_that_fit():
     printed = CliRunner().invoke(app, ["--help"]).stdout
     lines = printed.splitlines()
-    assert all(f"{title}:" in lines for title in GROUPS)
+    assert all(f"{title}:" in lines for title in command_groups())
     assert all(any(line.split()[:1] == [name] for line in lines) for name in COMMANDS)
     assert max(map(len, lines)) <= WIDTH
 
@@ -34,7 +36,7 @@ def test_each_command_has_an_example_and_json_with_a_schema(command):
     assert examples_of(command)
     if command not in WITHOUT_JSON:
         assert "--json" in options_of(command)
-        assert command in OUTPUTS
+        assert command in RETURNED
         jsonschema.Draft202012Validator.check_schema(output_schema(command))
 
 
@@ -64,7 +66,7 @@ def test_bad_input_is_json_where_json_is_asked_for(tmp_path, monkeypatch, argume
     result = CliRunner().invoke(app, [*arguments, "--json"])
     assert result.exit_code == 2
     printed = json.loads(result.stdout)
-    jsonschema.validate(printed, _expand(FAILURE))
+    jsonschema.validate(printed, schema_of(Failure))
     (problem,) = printed["error"]["problems"]
     assert problem["place"] == place
     assert what in problem["what"]

@@ -32,8 +32,8 @@ from typer.testing import CliRunner
 from robodyn import ModelError, Solver, assemble, read_scenario
 from robodyn.base.units import COHERENT, OTHERS, PREFIXED
 from robodyn.cli import app
-from robodyn.cli.commands import COMMANDS
-from robodyn.cli.outputs import output_schema
+from robodyn.cli.application import command_names, load_command
+from robodyn.cli.command import output_schema
 from robodyn.computation.cosimulation import read_cosimulation
 from robodyn.computation.results import Outcome, OutcomeKind
 from robodyn.description.catalog import find_scenario, list_scenarios
@@ -158,7 +158,7 @@ def read_by_the_command_line(place, command):
     if words[0].startswith("-") or words[0] == "COMMAND":
         assert words[-1] in ("--help", "--install-completion"), place
         return False
-    assert words[0] in COMMANDS, place
+    assert words[0] in command_names(), place
     subcommand = typer.testing._get_command(app).get_command(None, words[0])
     usage_error, problem = typer.BadParameter.__base__, None
     try:
@@ -208,6 +208,7 @@ def check_json(place, command, printed):
     """What is printed as JSON, among messages on the other stream, is what `robodyn schema COMMAND` promises."""
     begin = re.search(r"^[\[{]", printed, re.MULTILINE)
     value, _ = json.JSONDecoder().raw_decode(printed[begin.start() :])
+    load_command(command)
     *kinds, _ = output_schema(command)["anyOf"]
     schema = jsonschema.Draft202012Validator({"anyOf": kinds} if len(kinds) > 1 else kinds[0])
     wrong = [f"{error.json_path}: {error.message}" for error in schema.iter_errors(value)]
@@ -295,7 +296,7 @@ def test_options_that_pages_name_are_options():
     others = {"--help", "--version", "--install-completion", "--no-deps", "--hex", "--events"}
     others |= set(re.findall(r'"(--[a-z]+)"', (ROOT / "benchmarks" / "__main__.py").read_text(encoding="utf-8")))
     group = typer.testing._get_command(app)
-    parameters = [one for command in COMMANDS for one in group.get_command(None, command).params]
+    parameters = [one for command in command_names() for one in group.get_command(None, command).params]
     known = others | {option for one in parameters for option in (*one.opts, *one.secondary_opts)}
     found = {
         (page.name, option)

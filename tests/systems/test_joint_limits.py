@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import robodyn as rd
 from robodyn.base.errors import ModelError
+from robodyn.base.plain import to_plain
 from robodyn.cli import app
 from robodyn.computation.simulation.reference_limits import find_reference_warnings
 from robodyn.description.files.writing import scenario_text
@@ -163,7 +164,7 @@ def test_run_show_and_json_tell_passed_limits(path, tmp_path):
     passed = {one["limit"]: one for one in json.loads(told.stdout)["passed_limits"]}
     assert passed.keys() == {"upper_limit", "speed_limit", "effort_limit"}
     kept = rd.load(tmp_path / "limited.run")
-    assert [one.to_plain() for one in kept.passed_limits] == list(passed.values())
+    assert to_plain(kept.passed_limits) == list(passed.values())
     assert "limit: joint 'elbow' passes its effort limit of 1 N m" in command("show", tmp_path / "limited.run").stdout
 
 

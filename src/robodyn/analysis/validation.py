@@ -8,8 +8,7 @@ these are compared with the measured ones; that asks nothing of start values and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from robodyn.analysis.identification.identify import plan_identification, predict_joints
 from robodyn.analysis.identification.result import JointPrediction
@@ -34,15 +33,15 @@ from robodyn.description.model import Recording, Scenario
 class Validation:
     """Errors of simulated signals, and of efforts by inverse dynamics; what was not done, and why, is in the notes."""
 
+    JSON = """
+    signals
+    efforts
+    notes
+    """
     signals: tuple[SignalError, ...]
     efforts: tuple[JointPrediction, ...]
     notes: tuple[str, ...]
     run: Run | None
-
-    def as_plain(self) -> dict[str, Any]:
-        """As plain dictionaries, lists and numbers, for JSON."""
-        signals, efforts = ([asdict(error) for error in errors] for errors in (self.signals, self.efforts))
-        return {"signals": signals, "efforts": efforts, "notes": list(self.notes)}
 
 
 def validate(
@@ -95,20 +94,3 @@ def _simulate(system: System, data: Run, inputs: Sequence[str]) -> Run:
     match_measured(compared, units)
     recording = Recording(times=tuple(data.time.tolist()), signals=compared.names)
     return simulate(driven.lasting(last_as_long(driven.scenario, data)), recording=recording)
-
-
-def describe_validation(found: Validation) -> str:
-    """Both tables as text."""
-    lines = []
-    if found.signals:
-        lines.append(f"{'simulated signal':<36} {'rms':>11} {'%':>8} {'bias':>11} {'largest':>11} {'at':>9}  unit")
-        for s in found.signals:
-            numbers = f"{s.rms:>11.4g} {s.percent:>8.2f} {s.bias:>11.3g} {s.largest:>11.4g} {s.at_time:>9.4g}"
-            lines.append(f"{s.name:<36} {numbers}  {s.unit}".rstrip())
-    if found.efforts:
-        lines += [
-            *([""] if lines else []),
-            f"{'effort by inverse dynamics':<36} {'rms':>11} {'%':>8} {'rows':>11}  unit",
-        ]
-        lines += [f"{e.joint:<36} {e.rms:>11.4g} {e.percent:>8.2f} {e.rows:>11}  {e.unit}" for e in found.efforts]
-    return "\n".join([*lines, *(f"note: {note}" for note in found.notes)])

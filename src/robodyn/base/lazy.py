@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 
 class ModuleWhenUsed:
@@ -41,6 +41,15 @@ def later(home: str) -> Callable[..., Any]:
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"See `{module}.{name}`."
     return call
+
+
+class Displayed:
+    """A result that notebooks show; what it looks like is said above, where results are presented."""
+
+    html_of: ClassVar[Callable[[Any], str]]
+
+    def _repr_html_(self) -> str:
+        return Displayed.html_of(self)
 
 
 def load_when_used(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

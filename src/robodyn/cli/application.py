@@ -1,32 +1,36 @@
-"""Command-line application: one command a file, each parses, calls one function and prints.
+"""Command-line application: what is printed where, how a command ends, and which commands there are.
 
-A file is imported when its command is called, what it needs when it comes to that: a mistake is reported at once.
-Exit codes: 0 done, 2 bad input, 3 a simulation that could not be carried through, 130 interrupted.
+A module is imported when one of its commands is called, what it needs when it comes to that: a mistake is reported at
+once. Exit codes: 0 done, 2 bad input, 3 a simulation that could not be carried through, 130 interrupted.
 """
 
 from __future__ import annotations
 
 import gc
 import json
-import math
+import re
 import sys
+import time
 import warnings
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 from typer.core import TyperGroup
 
 from robodyn.base.errors import Flaw, ModelError
-from robodyn.cli.commands import COMMANDS, GROUPS, examples_of
+from robodyn.base.plain import to_plain
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
 BAD_INPUT, SIMULATION_FAILED, INTERRUPTED = 2, 3, 130
+MODULES = ("run", "describe", "look", "linear", "analyse", "sweep", "measure", "export")
+"""Modules of this package with commands; one that is called like its module is found at once."""
 
 # Of click, which typer once required and now carries inside.
 UsageError: Any = typer.BadParameter.__base__
@@ -44,15 +48,20 @@ class Printer:
 
         return Console(stderr=self.stderr, highlight=False, soft_wrap=True, emoji=False)
 
-    def print(self, what: object, markup: bool = False) -> None:
+    def print(self, text: str) -> None:
         # With a console there may be a bar at the bottom of the screen, above which it prints.
-        if markup or "console" in self.__dict__:
-            self.console.print(what, markup=markup)
+        if "console" in self.__dict__:
+            self.console.print(text, markup=False)
         else:
-            print(what, file=sys.stderr if self.stderr else sys.stdout, flush=True)
+            print(text, file=sys.stderr if self.stderr else sys.stdout, flush=True)
 
 
 output, messages = Printer(), Printer(stderr=True)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as standard JSON."""
+    print(json.dumps(to_plain(value), indent=2, allow_nan=False))
 
 
 class BadInput(typer.Exit):
@@ -67,33 +76,67 @@ class BadInput(typer.Exit):
         return {"kind": "bad_input", "exit_code": BAD_INPUT, "source": self.source, "problems": problems}
 
 
+def fail(message: object) -> BadInput:
+    """The end of a command with what is wrong with its input; raise it."""
+    return BadInput(str(message))
+
+
+# The guide names all commands, by group and with a line each, and has examples that a test runs.
+
+
+@cache
+def read_guide() -> str:
+    """The guide, as it is printed."""
+    return Path(__file__).with_name("guide.md").read_text(encoding="utf-8")
+
+
+@cache
+def command_groups() -> dict[str, dict[str, str]]:
+    """What each command is for, by group, in the order of the help: `- **Run**`, below it `    - `run`: ...`."""
+    groups: dict[str, dict[str, str]] = {}
+    for line in read_guide().splitlines():
+        if title := re.fullmatch(r"- \*\*(.+)\*\*", line):
+            groups[title[1]] = {}
+        elif (entry := re.fullmatch(r" +- `(\w+)`: (.+)", line)) and groups:
+            list(groups.values())[-1][entry[1]] = entry[2]
+    return groups
+
+
+def command_names() -> list[str]:
+    """All commands."""
+    return [name for group in command_groups().values() for name in group]
+
+
+def examples_of(command: str) -> list[str]:
+    """Lines of the guide that call this command."""
+    lines = [line.removeprefix("$ ") for line in read_guide().splitlines() if line.startswith("$ robodyn ")]
+    return [line for line in lines if line.split()[1] == command]
+
+
 class Commands(TyperGroup):
     """All commands; bad input ends with its message and exit code 2, an interrupt with 130."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
+        return command_names()
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The commands by group, each with a line of its own; none is loaded for that."""
-        for title, group in GROUPS.items():
+        for title, group in command_groups().items():
             with formatter.section(title):
                 formatter.write_dl(list(group.items()))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         # One that is misspelt is compared with all.
-        self._load(*([cmd_name] if cmd_name in COMMANDS else COMMANDS))
+        for name in [cmd_name] if cmd_name in command_names() else command_names():
+            if name not in self.commands:
+                style: dict[str, Any] = {"pretty_exceptions_short": True, "rich_markup_mode": app.rich_markup_mode}
+                self.commands[name] = typer.main.get_command_from_info(load_command(name), **style)
         found = super().get_command(ctx, cmd_name)
         if found is not None and not found.epilog:
-            found.epilog = _show_examples(cmd_name)
+            # Examples stand below the help, their lines as they are.
+            lines = examples_of(cmd_name)
+            found.epilog = "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)]) if lines else ""
         return found
-
-    def _load(self, *names: str) -> None:
-        style: dict[str, Any] = {"pretty_exceptions_short": True, "rich_markup_mode": app.rich_markup_mode}
-        for name in names:
-            if name not in self.commands:
-                import_module(f"robodyn.cli.{name}")
-                (info,) = (info for info in app.registered_commands if info.name == name)
-                self.commands[name] = typer.main.get_command_from_info(info, **style)
 
     def invoke(self, ctx: Any) -> Any:
         as_json = "--json" in ctx.args
@@ -114,10 +157,14 @@ class Commands(TyperGroup):
             raise typer.Exit(INTERRUPTED) from error
 
 
-def _show_examples(command: str) -> str:
-    """Examples below a command's help, their lines left as they are."""
-    lines = examples_of(command)
-    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)]) if lines else ""
+def load_command(name: str) -> Any:
+    """A command as it registers itself when its module is loaded."""
+    for module in sorted(MODULES, key=lambda module: module != name):
+        import_module(f"robodyn.cli.{module}")
+        registered = {info.name: info for info in app.registered_commands}
+        if name in registered:
+            return registered[name]
+    raise KeyError(name)
 
 
 def _report(error: BadInput, as_json: bool) -> BadInput:
@@ -156,31 +203,57 @@ def _start(
     """Makes a group of commands even before any is loaded."""
 
 
-def fail(message: object) -> BadInput:
-    """The end of a command with what is wrong with its input; raise it."""
-    return BadInput(str(message))
+class Bar:
+    """A progress bar with a text beside it, from the first call on; on a terminal, nowhere else.
+
+    Args:
+        timed: whether the time that is left is shown too.
+    """
+
+    def __init__(self, timed: bool = False) -> None:
+        self.timed = timed
+        self.bar: Progress | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar:
+            self.bar.stop()
+
+    def show(self, text: str, done: float | None = None, total: float | None = None) -> None:
+        """Say what is done of how much; without a total something moves."""
+        if messages.console.is_terminal:
+            self.bar = self.bar or self._start()
+            self.bar.update(self.task, completed=done, total=total, said=text)
+
+    def _start(self) -> Progress:
+        from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+
+        columns: list[ProgressColumn] = [BarColumn(), TextColumn("{task.fields[said]}")]
+        columns += [TimeRemainingColumn()] if self.timed else []
+        bar = Progress(*columns, console=messages.console, transient=True)
+        self.task = bar.add_task("", total=None, said="")
+        bar.start()
+        return bar
 
 
-def report_files(paths: Iterable[Path], as_json: bool, lines: Sequence[str] = ()) -> None:
-    """Say which files were written, and what is to be said of them; as lines or as JSON."""
-    written = [str(path) for path in paths]
-    if as_json:
-        print_json({"files": written, "notes": list(lines)})
-    else:
-        output.print("\n".join(lines or written))
+class SimulationBar(Bar):
+    """Called by the simulation with (time, step, steps); shown after its first second."""
+
+    def __init__(self, duration: float) -> None:
+        super().__init__(timed=True)
+        self.duration, self.started = duration, time.monotonic()
+
+    def __call__(self, simulated: float, step: float, steps: int) -> None:
+        if self.bar or time.monotonic() - self.started >= 1.0:
+            said = f"t = {simulated:.4g} s of {self.duration:g} s, step {step:.1e} s"
+            self.show(said, simulated, self.duration)
 
 
-def print_json(value: Any) -> None:
-    """Print standard JSON, which knows no NaN or infinity: they are written as null."""
-    print(json.dumps(_finite(value), indent=2, allow_nan=False))
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def announce(message: str) -> None:
+    """Say that something is being compiled."""
+    messages.print(f"robodyn: {message} (kept for the next time)")
 
 
 def main() -> None:

@@ -1,22 +1,23 @@
-"""robodyn export: a run as a table, or a scenario as a spreadsheet of live formulas, an FMU, C or WebAssembly."""
+"""Exports and the rest: a run as a table, a scenario as a spreadsheet, an FMU or code; published studies; versions."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from robodyn.base.errors import nearest
-from robodyn.cli.answers import writing
-from robodyn.cli.application import app, fail, report_files
-from robodyn.cli.export_code import export_code
-from robodyn.cli.export_unit import export_unit
-from robodyn.cli.targets import load_run, load_scenario, name_results, read_settings
+from robodyn.cli.application import fail, messages, output, read_guide
+from robodyn.cli.command import Texts, Written, command, writing
+from robodyn.cli.targets import load_run, load_scenario, name_results, read_pairs, read_settings
+from robodyn.presentation.reporting.displays import Display, shows
 
 if TYPE_CHECKING:
-    from robodyn.description.model import Scenario
+    from robodyn.description.model import Scenario, Solver
+    from robodyn.exchange.codegen import Written as WrittenCode
+    from robodyn.presentation.studies import PublishedValue, Study
 
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "nc": ".nc", "mcap": ".mcap", "xlsx": ".xlsx", "fmu": ".fmu"}
 SUFFIXES |= {"c": "-c", "wasm": "-wasm", "toml": ".toml"}
@@ -29,47 +30,48 @@ OPTIONS = {
 }
 
 
-@app.command("export")
+@command("export")
 def export(
-    what: Annotated[str, typer.Argument(metavar="RUN|SCENARIO", help="A run file; else a scenario or TOML file.")],
-    to: Annotated[str, typer.Option(help="csv, parquet, nc or mcap of a run; toml, xlsx, fmu, c, wasm of a scenario.")],
-    out: Annotated[Path | None, typer.Option(help="File or folder; default: beside the run, or NAME.xlsx.")] = None,
-    solver: Annotated[str | None, typer.Option(help="xlsx: euler or heun; else any. Default: the scenario's.")] = None,
-    step: Annotated[float | None, typer.Option(help="xlsx: time between rows; others: step of the method [s].")] = None,
-    rows: Annotated[int | None, typer.Option(help="xlsx: number of rows; default: to the end.")] = None,
-    duration: Annotated[float | None, typer.Option(help="Simulated time of a scenario [s].")] = None,
-    setting: Annotated[list[str] | None, typer.Option("--set", help="Change a scenario's number: name=value.")] = None,
-    tunable: Annotated[
-        list[str] | None,
-        typer.Option(help="Mechanism numbers to keep changeable (patterns such as '*.mass')."),
-    ] = None,
-    fmi: Annotated[int | None, typer.Option(help="fmu: version of the interface, 2 or 3; default: 2.")] = None,
-    kind: Annotated[
-        str | None, typer.Option(help="fmu: cs (co-simulation), me (model exchange) or both; default: cs.")
-    ] = None,
-    platform: Annotated[
-        list[str] | None, typer.Option(help="fmu: linux64, win64, darwin64, ... or all; default: this one.")
-    ] = None,
-    entry: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--input", help="fmu, c, wasm: a block's output (fmu: or a tunable number) from outside: name[=start]."
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Write a run as CSV, Parquet, netCDF or MCAP, or a scenario as TOML, a workbook of formulas, an FMU, or code."""
+    what: str,
+    to: str,
+    out: Path | None = None,
+    solver: str | None = None,
+    step: float | None = None,
+    rows: int | None = None,
+    duration: float | None = None,
+    setting: Texts = (),
+    tunable: Texts = (),
+    fmi: int | None = None,
+    kind: str | None = None,
+    platform: Texts = (),
+    entry: Texts = (),
+) -> Written:
+    """Write a run as CSV, Parquet, netCDF or MCAP, or a scenario as TOML, a workbook of formulas, an FMU, or code.
+
+    what (RUN|SCENARIO): A run file; else a scenario or TOML file.
+    to (--to): csv, parquet, nc or mcap of a run; toml, xlsx, fmu, c, wasm of a scenario.
+    out: File or folder; default: beside the run, or NAME.xlsx.
+    solver: xlsx: euler or heun; else any. Default: the scenario's.
+    step: xlsx: time between rows; others: step of the method [s].
+    rows: xlsx: number of rows; default: to the end.
+    duration: Simulated time of a scenario [s].
+    setting (--set): Change a scenario's number: name=value.
+    tunable: Mechanism numbers to keep changeable (patterns such as '*.mass').
+    fmi: fmu: version of the interface, 2 or 3; default: 2.
+    kind: fmu: cs (co-simulation), me (model exchange) or both; default: cs.
+    platform: fmu: linux64, win64, darwin64, ... or all; default: this one.
+    entry (--input): fmu, c, wasm: a block's output (fmu: or a tunable number) from outside: name[=start].
+    """
     if to not in SUFFIXES:
         raise fail(f"--to {to}: unknown format ({nearest(to, SUFFIXES)})")
-    given = {"solver": solver, "step": step, "rows": rows, "duration": duration, "set": setting, "tunable": tunable}
-    _refuse_options(to, given | {"fmi": fmi, "kind": kind, "platform": platform, "input": entry})
+    stated = {"solver": solver, "step": step, "rows": rows, "duration": duration, "set": setting, "tunable": tunable}
+    _refuse_options(to, stated | {"fmi": fmi, "kind": kind, "platform": platform, "input": entry})
     if to not in OPTIONS:
-        report_files([_export_run(what, to, out)], as_json)
-        return
+        return Written([_export_run(what, to, out)])
     if rows is not None and duration is not None:
         raise fail("--rows and --duration both say where the rows end: give one of them")
     found = _load(what, to)
-    scenario = _change(found, read_settings(setting or [], found, what), duration, tunable)
+    scenario = _change(found, read_settings(setting, found, what), duration, tunable)
     chosen = _choose_solver(scenario, solver, step)
     path = out or Path(f"{name_results(what, scenario)}{SUFFIXES[to]}")
     if to == "toml":
@@ -79,15 +81,14 @@ def export(
     elif to == "xlsx":
         lines = _export_workbook(scenario, chosen, rows, path)
     elif to in ("c", "wasm"):
-        lines = export_code(scenario, chosen, path, to, entry or [])
+        lines = export_code(scenario, chosen, path, to, entry)
     else:
-        version = 2 if fmi is None else fmi
-        lines = export_unit(scenario, chosen, path, version, kind or "cs", entry or [], platform or [])
-    report_files([path], as_json, lines)
+        lines = export_unit(scenario, chosen, path, 2 if fmi is None else fmi, kind or "cs", entry, platform)
+    return Written([path], lines)
 
 
 def _refuse_options(to: str, given: dict[str, Any]) -> None:
-    used = [name for name, value in given.items() if value not in (None, []) and name not in OPTIONS.get(to, ())]
+    used = [name for name, value in given.items() if value not in (None, (), []) and name not in OPTIONS.get(to, ())]
     if used:
         fitting = " or ".join(key for key, names in OPTIONS.items() if set(used) <= set(names)) or "another format"
         raise fail(f"{', '.join(f'--{name}' for name in used)}: no effect on --to {to}; only for --to {fitting}")
@@ -115,9 +116,7 @@ def _load(what: str, to: str) -> Scenario:
     return found
 
 
-def _change(
-    scenario: Scenario, numbers: dict[str, float], duration: float | None, tunable: list[str] | None
-) -> Scenario:
+def _change(scenario: Scenario, numbers: dict[str, float], duration: float | None, tunable: Sequence[str]) -> Scenario:
     if duration is not None:
         numbers["duration"] = duration
     if tunable:
@@ -150,3 +149,176 @@ def _export_workbook(scenario: Scenario, solver: Any, rows: int | None, path: Pa
         plan = write_workbook(scenario, path, solver, rows=rows)
     n_columns = len(plan.columns.columns)
     return [f"{path}: {plan.n_rows} rows of {n_columns} columns, step {plan.step:g} s"]
+
+
+# FMUs.
+
+USES = {"cs": "run", "me": "led along its run", "both": "run and led along its run"}
+"""What the check did with an FMU, by its kind."""
+
+
+def export_unit(
+    scenario: Scenario, solver: Solver, path: Path, fmi: int, kind: str, inputs: Sequence[str], platforms: Sequence[str]
+) -> list[str]:
+    """Write the FMU; lines that say what it is."""
+    from robodyn.exchange.fmi import write_fmu
+    from robodyn.exchange.fmi.exchange_checking import TOLERANCE
+
+    given = read_inputs(inputs)
+    with writing(f"--to fmu: {path}", "fmi"):
+        made = write_fmu(scenario, path, solver, fmi=fmi, kind=kind, inputs=given, platforms=list(platforms))
+    counts = f"{len(made.inputs)} inputs, {made.n_outputs} outputs, {made.n_parameters} parameters"
+    lines = [
+        f"{path}: FMI {fmi}.0 for {', '.join(made.platforms)}; {counts}",
+        f"{USES[kind]} by FMPy it differs from the simulation by {made.agreement.error:.2g}",
+    ]
+    if made.motion is not None:
+        lines.append(f"moved by CVode, whose tolerance is {TOLERANCE:g}, by {made.motion.error:.2g}")
+    return [*lines, *describe_fixed(made.fixed)]
+
+
+def describe_fixed(names: Sequence[str]) -> list[str]:
+    """A line on numbers that cannot be changed in what was exported, if there are any."""
+    return [f"fixed, since references jump by them: {', '.join(names)}"] if names else []
+
+
+def read_inputs(texts: Sequence[str]) -> dict[str, float | None]:
+    """Names with their start values: name or name=value."""
+    given = [text for text in texts if "=" in text]
+    started = read_pairs("input", given, lambda _, text: float(text), "name=number, its start value")
+    return {name: started.get(name) for name in (text.partition("=")[0].strip() for text in texts)}
+
+
+# Code.
+
+RUN_BY = {"c": "a C compiler", "wasm": "node"}
+
+
+def export_code(scenario: Scenario, solver: Solver, folder: Path, to: str, inputs: Sequence[str]) -> list[str]:
+    """Write the folder; lines that say what is in it."""
+    from robodyn.exchange.codegen import write_c, write_wasm
+
+    with writing(str(folder)):
+        made = (write_c if to == "c" else write_wasm)(scenario, folder, solver, inputs=read_inputs(inputs))
+    counts = f"{len(made.inputs)} inputs, {made.n_outputs} outputs, {made.n_parameters} parameters"
+    lines = [f"{folder}: {len(made.files)} files; {counts}", _describe_check(made, to)]
+    return [*lines, *describe_fixed(made.fixed)]
+
+
+def _describe_check(made: WrittenCode, to: str) -> str:
+    if made.agreement is None:
+        return f"not checked: that takes {RUN_BY[to]}"
+    if made.agreement.equal:
+        return "its run is the simulation's, to the last bit"
+    found = made.agreement
+    message = f"its run differs from the simulation's by {found.error:.2g} (in '{found.signal}' at {found.time:g} s)"
+    return message if not found.rounding else f"{message}; other rounding alone makes {found.rounding:.2g} here"
+
+
+# Published studies.
+
+NOT_REPRODUCED = 1
+
+
+@command("reproduce")
+def reproduce(study: str, part: Texts = (), page: Path | None = None) -> list[PublishedValue]:
+    """Run a study and print its published figures beside ours; exit code 1 if one is out.
+
+    study: Name of a study, for example scara.
+    part: Only the figures under this heading, or a part of its words; repeatable.
+    page: Write the study's page and pictures into this folder.
+    """
+    from robodyn.base.waiting import quietly
+    from robodyn.presentation.studies import find_study, write_overview, write_page
+
+    chosen = find_study(study)
+    if part and page is not None:
+        raise fail("--page writes the whole study: leave out --part")
+    headings = _choose_parts(chosen, part) if part else None
+    figures: list[PublishedValue] = []
+    with quietly(), messages.console.status(f"reproducing {chosen.title}") as status:
+        for figure in chosen.figures(headings):
+            figures.append(figure)
+            status.update(f"{len(figures)} figures, last: {figure.name}")
+    if page is not None:
+        with writing(f"--page {page}"):
+            path = write_page(chosen, figures, page)
+            write_overview(page)
+        messages.print(f"page: {path}")
+    return figures
+
+
+def _choose_parts(study: Study, words: Sequence[str]) -> list[str]:
+    known = list(study.parts())
+    unknown = [word for word in words if not any(word.lower() in heading.lower() for heading in known)]
+    if unknown:
+        raise fail(f"--part {unknown[0]}: no such part of {study.name}; there are: {'; '.join(known)}")
+    return [heading for heading in known if any(word.lower() in heading.lower() for word in words)]
+
+
+@shows
+def show_figures(figures: list[PublishedValue]) -> Display:
+    from robodyn.presentation.studies import describe_counts
+
+    lines = []
+    for figure in figures:
+        value = "-" if figure.value is None else f"{figure.value:.6g} {figure.unit}".rstrip()
+        apart = "" if figure.deviation is None else f", deviation {figure.deviation:+.3g}"
+        seen = "" if figure.measured is None else f", measured {figure.measured:.6g}"
+        said = f"ours {value}, expected {figure.expectation}{apart}{seen}"
+        lines.append(f"{figure.verdict:<17} {figure.name} ({figure.kind}): {said}")
+        lines.append(f"{'':<17} {figure.reason}" + (f" [{figure.source}]" if figure.source else ""))
+    missed = any(figure.ok is False for figure in figures)
+    return Display("Published figures", [*lines, *describe_counts(figures)], code=NOT_REPRODUCED if missed else 0)
+
+
+# The guide, and what is installed.
+
+
+@command("guide", page=False, json=False)
+def guide() -> None:
+    """Print a short tour of all commands, each with an example that runs; made for assistants too."""
+    output.print(read_guide().rstrip())
+
+
+PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "matplotlib", "pyarrow", "xarray", "netCDF4")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Versions and sizes by name."""
+
+    JSON = "*facts"
+    facts: dict[str, Any]
+
+
+@command("info", page=False)
+def info(clear: bool = False) -> Facts:
+    """Print versions and the cache of native code, or empty it.
+
+    clear: Empty the cache.
+    """
+    from robodyn.computation.native import upkeep
+    from robodyn.computation.native.cache import cache_folder
+
+    folder = cache_folder()
+    facts: dict[str, Any] = {}
+    if not clear:
+        facts = {"python": platform.python_version(), "platform": platform.platform()}
+        facts |= {package: _version(package) for package in PACKAGES}
+    what, sizes = ("freed", upkeep.clear(folder)) if clear else ("cache", upkeep.list_files(folder))
+    return Facts(facts | {"cache": folder, f"{what}_files": len(sizes), f"{what}_bytes": sum(sizes.values())})
+
+
+def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+@shows
+def show_facts(found: Facts) -> Display:
+    return Display("Installed", [f"{key:<12} {value}" for key, value in found.facts.items()])

@@ -1,25 +1,34 @@
-"""robodyn run: simulate a scenario and keep the run."""
+"""Runs: simulate a scenario or an FMU, near a nominal motion, or several subsystems together; and keep the run."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from robodyn.base.errors import Flaw, ModelError
-from robodyn.cli.answers import needing, writing
-from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
-from robodyn.cli.loops import warn
-from robodyn.cli.progress import SimulationProgress
-from robodyn.cli.targets import load_scenario, name_results, phases_of, read_pairs, read_settings, require_file
+from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, SimulationBar, announce, fail, messages
+from robodyn.cli.command import Texts, command, needing, warn, writing
+from robodyn.cli.targets import (
+    load_scenario,
+    load_single,
+    name_results,
+    phases_of,
+    read_pairs,
+    read_settings,
+    require_file,
+)
+from robodyn.presentation.reporting.displays import Display, Table, shows, table_lines
 
 if TYPE_CHECKING:
     from robodyn.computation.assembly import System
+    from robodyn.computation.cosimulation import CosimulationFile, CosimulationRun
+    from robodyn.computation.perturbation import Comparison, Convergence, Perturbed
+    from robodyn.computation.perturbation.comparison import Difference
     from robodyn.computation.results import Outcome, Run
+    from robodyn.computation.results.certificate import Certificate
     from robodyn.computation.simulation import CompiledSystem
     from robodyn.description.model import Recording, Scenario
 
@@ -27,44 +36,117 @@ REFUSED = "has no effect on an FMU, which has its own solver"
 REMEDY = "leave it out; --set, --duration, --step, --rtol, --signal, --signals, --out and --json have"
 
 
-@app.command("run")
-def run_scenario(
-    scenario: Annotated[str, typer.Argument(help="Name in the catalogue, a TOML file, or an FMU (.fmu).")],
-    solver: Annotated[str | None, typer.Option(help="Method: auto, euler, heun, rk4, dopri5, rodas4, ...")] = None,
-    step: Annotated[float | None, typer.Option(help="Step (first step of an adaptive method) [s].")] = None,
-    rtol: Annotated[float | None, typer.Option(help="Relative tolerance.")] = None,
-    atol: Annotated[float | None, typer.Option(help="Absolute tolerance.")] = None,
-    max_steps: Annotated[int | None, typer.Option(help="Limit on steps, 0 for none.")] = None,
-    max_wall_time: Annotated[float | None, typer.Option(help="Limit on computing time [s].")] = None,
-    duration: Annotated[float | None, typer.Option(help="Simulated time [s].")] = None,
-    rate: Annotated[float | None, typer.Option(help="Record at this rate [Hz] instead of every step.")] = None,
-    signal: Annotated[list[str] | None, typer.Option(help="Record only these signals (patterns).")] = None,
-    setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the run's file.")] = Path("out"),
-    certify: Annotated[
-        bool, typer.Option("--certify", help="Simulate it again, by another method and tighter: errors of all signals.")
-    ] = False,
-    signals: Annotated[bool, typer.Option("--signals", help="List the ranges of all signals, too.")] = False,
-    loop_check: Annotated[bool, typer.Option(help="Warn of unstable sampled loops before the run.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Simulate a scenario or an FMU; exit code 3 where it could not be carried through (the partial run is kept)."""
+@dataclass(frozen=True)
+class KeptRun:
+    """A run and its file.
+
+    Attributes:
+        unstable: sentences on loops, which the run does not know; signals: whether their ranges are listed.
+    """
+
+    JSON = """
+    scenario = run.provenance.scenario
+    outcome = run.outcome
+    end_time = run.outcome.time: [s]
+    statistics = run.statistics: steps, evaluations, events, wall_time [s], times_real_time ...
+    *run.certificate
+    errors? = run.errors.bars: of --certify, the error bar of each signal
+    second_solution? = run.errors: of --certify, how the bars were found
+    passed_limits = run.passed_limits
+    events = run.events
+    final = run.final
+    solver = run.provenance.solver: settings
+    file
+    warnings
+    """
+    run: Run
+    file: Path
+    unstable: Sequence[str] = ()
+    signals: bool = False
+
+    @property
+    def warnings(self) -> list[str]:
+        """Of the run, and of its loops."""
+        return [*self.run.warnings, *self.unstable]
+
+
+@shows
+def show_kept(kept: KeptRun) -> Display:
+    saved = f"saved as {kept.file}; look at it with: robodyn report {kept.file}"
+    text = f"{kept.run.summary(kept.signals)}\n{saved}"
+    return Display(f"Run of {kept.run.provenance.scenario}", text=text, **end_of(kept.run.outcome))
+
+
+def end_of(outcome: Outcome) -> dict[str, Any]:
+    """What a display says of a simulation that was not carried through, and how the command ends then."""
+    if outcome.ok:
+        return {}
+    return {
+        "complaint": outcome.sentence,
+        "code": INTERRUPTED if outcome.kind.name == "INTERRUPTED" else SIMULATION_FAILED,
+    }
+
+
+def keep_run(run: Run, path: Path, **how: Any) -> KeptRun:
+    """Save a run, or say why not."""
+    from robodyn.computation.results import save
+
+    with writing(str(path)):
+        save(run, path)
+    return KeptRun(run, path, **how)
+
+
+@command("run")
+def run(
+    scenario: str,
+    solver: str | None = None,
+    step: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    max_steps: int | None = None,
+    max_wall_time: float | None = None,
+    duration: float | None = None,
+    rate: float | None = None,
+    signal: Texts = (),
+    setting: Texts = (),
+    out: Path = Path("out"),
+    certify: bool = False,
+    signals: bool = False,
+    loop_check: bool = True,
+) -> KeptRun:
+    """Simulate a scenario or an FMU; exit code 3 where it could not be carried through (the partial run is kept).
+
+    scenario: Name in the catalogue, a TOML file, or an FMU (.fmu).
+    solver: Method: auto, euler, heun, rk4, dopri5, rodas4, ...
+    step: Step (first step of an adaptive method) [s].
+    rtol: Relative tolerance.
+    atol: Absolute tolerance.
+    max_steps: Limit on steps, 0 for none.
+    max_wall_time: Limit on computing time [s].
+    duration: Simulated time [s].
+    rate: Record at this rate [Hz] instead of every step.
+    signal: Record only these signals (patterns).
+    setting (--set): Change a number: name=value.
+    out: Folder for the run's file.
+    certify: Simulate it again, by another method and tighter: errors of all signals.
+    signals: List the ranges of all signals, too.
+    loop_check: Warn of unstable sampled loops before the run.
+    """
     if scenario.endswith(".fmu"):
         require_file(scenario)
         refused = {"solver": solver, "atol": atol, "max-steps": max_steps, "max-wall-time": max_wall_time, "rate": rate}
         refused |= {"no-loop-check": None if loop_check else True, "certify": certify or None}
         refuse_options(refused)
-        run_unit(Path(scenario), setting or [], duration, step, rtol, signal, out, signals, as_json)
-        return
+        return run_unit(Path(scenario), setting, duration, step, rtol, signal, out, signals)
     what = load_scenario(scenario)
-    what = what.with_numbers(read_settings(setting or [], what, scenario))
+    what = what.with_numbers(read_settings(setting, what, scenario))
     if duration is not None:
         what = what.with_numbers({"duration": duration})
     settings = {"method": solver, "step": step, "rtol": rtol, "atol": atol}
     settings |= {"max_steps": max_steps, "max_wall_time": max_wall_time}
     folder = prepare_folder(out)
-    given = {key: value for key, value in settings.items() if value is not None}
-    ready, recording = _compile(phases_of(what), given, rate, signal)
+    stated = {key: value for key, value in settings.items() if value is not None}
+    ready, recording = _compile(phases_of(what), stated, rate, signal)
     systems = [compiled.system for compiled in ready]
     from robodyn.description.model.controllers import has_loops
 
@@ -75,59 +157,36 @@ def run_scenario(
         unstable = find_loop_warnings(systems)
     warn([*_find_limit_warnings(systems), *unstable])
     done = _simulate(what, ready, recording, certify)
-    keep_run(done, folder / f"{name_results(scenario, what)}.run", as_json, signals, unstable)
-
-
-def keep_run(done: Run, path: Path, as_json: bool, signals: bool = False, warnings: Sequence[str] = ()) -> None:
-    """Save a run and report it; one that was not carried through ends the command."""
-    save_run(done, path)
-    if as_json:
-        print_json(_as_json(done, path) | {"warnings": [*done.warnings, *warnings]})
-    else:
-        output.print(done.summary(signals))
-        output.print(f"saved as {path}; look at it with: robodyn report {path}")
-    end_unless_ok(done.outcome)
-
-
-def end_unless_ok(outcome: Outcome) -> None:
-    """End the command where a simulation was not carried through, and say why."""
-    if not outcome.ok:
-        messages.print(f"robodyn: {outcome.sentence}")
-        raise typer.Exit(INTERRUPTED if outcome.kind.name == "INTERRUPTED" else SIMULATION_FAILED)
-
-
-def outcome_as_json(outcome: Outcome) -> dict[str, Any]:
-    """How a run ended."""
-    return {"kind": outcome.kind.name.lower(), "ok": outcome.ok, "sentence": outcome.sentence}
+    path = folder / f"{name_results(scenario, what)}.run"
+    return keep_run(done, path, unstable=unstable, signals=signals)
 
 
 def run_unit(
     path: Path,
-    setting: list[str],
+    setting: Texts,
     duration: float | None,
     step: float | None,
     tolerance: float | None,
-    signal: list[str] | None,
+    signal: Texts,
     out: Path,
     signals: bool,
-    as_json: bool,
-) -> None:
+) -> KeptRun:
     """Simulate one FMU by itself."""
     from robodyn.exchange.fmi import plan_experiment, simulate_fmu
 
-    settings: dict[str, Any] = {"parameters": read_pairs("set", setting, lambda _, text: text), "signals": signal}
-    settings |= {"duration": duration, "step": step, "tolerance": tolerance}
+    settings: dict[str, Any] = {"parameters": read_pairs("set", setting, lambda _, text: text)}
+    settings |= {"signals": list(signal) or None, "duration": duration, "step": step, "tolerance": tolerance}
     folder = prepare_folder(out)
     with needing(f"{path}: an FMU", "fmi"):
         planned, *_ = plan_experiment(path, duration, step)
-        with SimulationProgress(planned.duration) as progress:
+        with SimulationBar(planned.duration) as progress:
             done = simulate_fmu(path, progress=progress, **settings)
-    keep_run(done, folder / f"{path.stem}.run", as_json, signals)
+    return keep_run(done, folder / f"{path.stem}.run", signals=signals)
 
 
-def refuse_options(given: Mapping[str, object]) -> None:
+def refuse_options(options: Mapping[str, object]) -> None:
     """Options of scenarios that do nothing for an FMU."""
-    flaws = [Flaw(f"--{name}", REFUSED, REMEDY) for name, value in given.items() if value is not None]
+    flaws = [Flaw(f"--{name}", REFUSED, REMEDY) for name, value in options.items() if value is not None]
     if flaws:
         raise ModelError(flaws)
 
@@ -143,14 +202,6 @@ def prepare_folder(out: Path) -> Path:
     return out
 
 
-def save_run(done: Run, path: Path) -> None:
-    """Write a run to its file, or say why not."""
-    from robodyn.computation.results import save
-
-    with writing(str(path)):
-        save(done, path)
-
-
 def _find_limit_warnings(systems: Sequence[System]) -> list[str]:
     """Sentences on references that leave joints' limits; runs keep them too."""
     from robodyn.computation.simulation.reference_limits import find_reference_warnings
@@ -159,7 +210,7 @@ def _find_limit_warnings(systems: Sequence[System]) -> list[str]:
 
 
 def _compile(
-    phases: Sequence[Scenario], settings: dict[str, Any], rate: float | None, signals: list[str] | None
+    phases: Sequence[Scenario], settings: dict[str, Any], rate: float | None, signals: Sequence[str]
 ) -> tuple[list[CompiledSystem], Recording]:
     """Everything that is checked and run, traced at most once; and what is recorded of it."""
     from robodyn.computation.simulation.system_cache import compile_scenario
@@ -186,40 +237,243 @@ def _simulate(what: Any, ready: Sequence[CompiledSystem], recording: Recording, 
     from robodyn.computation.simulation.system_cache import keep
 
     target = ready[0] if len(ready) == 1 else Phases(what, tuple(ready))
-    with SimulationProgress(what.duration) as progress:
+    with SimulationBar(what.duration) as progress:
         done = simulate(target, recording=recording, certify=certify, progress=progress, on_compile=announce)
     for compiled in ready:
         keep(compiled)
     return done
 
 
-def announce(message: str) -> None:
-    """Say that something is being compiled."""
-    messages.print(f"robodyn: {message} (kept for the next time)")
+# Near a nominal motion.
 
 
-def errors_as_json(done: Run) -> dict[str, Any]:
-    """Errors by signal, and what else a second solution says; nothing without one."""
-    if done.errors is None:
-        return {}
-    plain = done.errors.to_plain()
-    return {"errors": plain.pop("bars"), "second_solution": plain}
+@dataclass(frozen=True)
+class PerturbedRun:
+    """A run near the nominal motion, its comparison with the non-linear one, and how that converges."""
+
+    JSON = """
+    scenario = run.provenance.scenario
+    outcome = run.outcome
+    statistics = run.statistics
+    *run.certificate
+    errors? = run.errors.bars
+    second_solution? = run.errors
+    file
+    differences? = comparison.differences
+    nonlinear_wall_time? = comparison.nonlinear.statistics.wall_time: [s]
+    speedup? = comparison.speedup
+    convergence?
+    """
+    run: Run
+    file: Path
+    comparison: Comparison | None
+    convergence: Convergence | None
 
 
-def _as_json(done: Run, path: Path) -> dict[str, Any]:
-    from dataclasses import asdict
+@command("perturb")
+def perturb(
+    scenario: str,
+    points: int | None = None,
+    nominal: Path | None = None,
+    compare: bool = False,
+    convergence: str | None = None,
+    certify: bool = False,
+    signal: Texts = (),
+    setting: Texts = (),
+    out: Path = Path("out"),
+) -> PerturbedRun:
+    """Simulate near the nominal motion: linear mechanics, with friction, drives and control in full.
 
-    statistics = asdict(done.statistics) | {"times_real_time": done.statistics.times_real_time}
-    return {
-        "scenario": done.provenance.scenario,
-        "outcome": outcome_as_json(done.outcome),
-        "end_time": done.outcome.time,
-        "statistics": statistics,
-        **done.certificate.to_plain(),
-        **errors_as_json(done),
-        "passed_limits": [passed.to_plain() for passed in done.passed_limits],
-        "events": [asdict(event) for event in done.events],
-        "final": done.final,
-        "solver": done.provenance.solver,
-        "file": str(path),
-    }
+    scenario: Name in the catalogue, or a TOML file, with a nominal motion.
+    points: Pieces of the nominal motion, 400 by default.
+    nominal: File of the nominal motion: read, or written if new.
+    compare: Run the non-linear simulation too.
+    convergence: Numbers of points to compare, such as 50,100,200.
+    certify: Errors of all signals, by a tight non-linear simulation.
+    signal: Compare these signals (patterns).
+    setting (--set): Change a number: name=value.
+    out: Folder for the run's file.
+    """
+    what = load_single(scenario, setting)
+    counts = _read_counts(convergence)
+    folder = prepare_folder(out)
+    near = _make_ready(what, points, nominal)
+    with SimulationBar(what.duration) as progress:
+        done = near.simulate(certify=certify, progress=progress)
+    kept = keep_run(done, folder / f"{name_results(scenario, what)}-perturbed.run")
+    comparison = _compare(near, done, list(signal)) if compare else None
+    course = None
+    if counts:
+        from robodyn.computation.perturbation import find_convergence
+
+        course = find_convergence(what, counts, signals=list(signal))
+    return PerturbedRun(done, kept.file, comparison, course)
+
+
+def _read_counts(text: str | None) -> list[int]:
+    try:
+        counts = [int(part) for part in text.split(",")] if text else []
+    except ValueError as error:
+        raise fail(f"--convergence {text}: must be whole numbers, such as 50,100,200") from error
+    if any(count < 1 for count in counts):
+        raise fail(f"--convergence {text}: each must be at least 1")
+    return counts
+
+
+def _make_ready(what: Any, points: int | None, file: Path | None) -> Perturbed:
+    """The scenario near its nominal motion, which is read from a file, or computed and kept there."""
+    from robodyn.computation.perturbation import Perturbed, load_nominal, save_nominal
+    from robodyn.computation.perturbation.nominal import POINTS
+
+    if file is not None and file.exists():
+        read = load_nominal(file)
+        if points not in (None, read.points):
+            raise fail(f"--points {points}: the nominal motion in {file} has {read.points}; name another file")
+        return Perturbed(what, nominal=read, on_compile=announce)
+    near = Perturbed(what, points=POINTS if points is None else points, on_compile=announce)
+    if file is not None:
+        with writing(f"--nominal {file}"):
+            save_nominal(near.nominal, file)
+        messages.print(f"robodyn: nominal motion saved as {file}")
+    return near
+
+
+def _compare(near: Perturbed, done: Run, signals: list[str]) -> Comparison:
+    from robodyn.computation.perturbation import Comparison, compare_runs
+    from robodyn.computation.perturbation.comparison import choose_signals
+    from robodyn.computation.simulation import simulate
+
+    with SimulationBar(near.scenario.duration) as progress:
+        nonlinear = simulate(near.scenario, near.solver, progress=progress, on_compile=announce)
+    chosen = choose_signals(nonlinear, done, signals)
+    return Comparison(nonlinear, done, compare_runs(nonlinear, done, chosen))
+
+
+@shows
+def show_perturbed(found: PerturbedRun) -> Display:
+    lines = [found.run.summary(signals=False), f"saved as {found.file}"]
+    if (both := found.comparison) is not None:
+        rows = [_difference_row(row) for row in both.differences]
+        heads = ("difference from non-linear", "largest", "at", "rms", "< 2e-6", "< 1e-5", "")
+        lines += table_lines(Table(heads, rows, ("", ".3e", ".4f", ".3e", "", "", "")))
+        times = [f"{1e3 * one.statistics.wall_time:.1f} ms" for one in (both.nonlinear, both.perturbed)]
+        lines.append(f"non-linear {times[0]}, perturbed {times[1]}: {both.speedup:.2f} times as fast")
+    if (course := found.convergence) is not None:
+        table = Table(("points", "largest difference"), list(zip(course.points, course.largest, strict=True)), ".4e")
+        lines += table_lines(table)
+    heading = f"Run of {found.run.provenance.scenario} near its nominal motion"
+    return Display(heading, text="\n".join(lines), **end_of(found.run.outcome))
+
+
+def _difference_row(row: Difference) -> tuple[Any, ...]:
+    shares = (f"{100 * share:.1f} %" for share in row.shares)
+    return (row.signal, row.largest, row.at, row.rms, *shares, row.unit)
+
+
+# Several subsystems.
+
+
+@dataclass(frozen=True)
+class UnitErrors:
+    """What a second solution says of one subsystem."""
+
+    JSON = """
+    errors? = run.errors.bars
+    second_solution? = run.errors
+    """
+    run: Run
+
+
+@dataclass(frozen=True)
+class KeptCosimulation:
+    """A co-simulation and the files of its runs."""
+
+    JSON = """
+    name = run.name
+    outcome = run.outcome
+    end_time = run.outcome.time: [s]
+    statistics = run.statistics
+    coupling: energy errors, gaps and conditions of the connections at the end
+    final
+    certificates
+    errors?: of --certify
+    warnings = run.warnings
+    files
+    """
+    run: CosimulationRun
+    files: dict[str, Path] = field(default_factory=dict)
+
+    @property
+    def coupling(self) -> dict[str, float]:
+        """Signals that connections give about themselves."""
+        final = self.run.coupling.final
+        return {name: final[name] for name in final if name.endswith((".energy_error", ".gap", ".condition"))}
+
+    @property
+    def final(self) -> dict[str, dict[str, float]]:
+        """Signals of each subsystem at the end."""
+        return {name: run.final for name, run in self.run.runs.items()}
+
+    @property
+    def certificates(self) -> dict[str, Certificate]:
+        """Of each subsystem, and of the coupling."""
+        return {name: run.certificate for name, run in (*self.run.runs.items(), ("coupling", self.run.coupling))}
+
+    @property
+    def errors(self) -> dict[str, UnitErrors] | None:
+        """Of each subsystem; None where nothing was simulated again."""
+        if not any(run.errors for run in self.run.runs.values()):
+            return None
+        return {name: UnitErrors(run) for name, run in self.run.runs.items()}
+
+
+@command("cosim")
+def cosim(
+    file: Path,
+    step: float | None = None,
+    scheme: str | None = None,
+    order: int | None = None,
+    tolerance: float | None = None,
+    certify: bool = False,
+    out: Path = Path("out"),
+) -> KeptCosimulation:
+    """Simulate subsystems together; exit code 3 where it failed or is suspect (what there is, is kept).
+
+    file: TOML file of a co-simulation.
+    step: Macro step [s], instead of the file's.
+    scheme: parallel or sequential.
+    order: Order of extrapolation of all connections that have one.
+    tolerance: Adapt the macro step to this coupling error.
+    certify: Simulate it again with half the macro step: errors of all signals.
+    out: Folder for the runs' files.
+    """
+    from robodyn.computation.cosimulation import read_cosimulation, save_cosimulation
+    from robodyn.exchange.fmi import read_fmu
+
+    what = _change(read_cosimulation(file, {"fmu": read_fmu}), step, scheme, order, tolerance)
+    folder = prepare_folder(out)
+    with needing(f"{file}: a subsystem that is an FMU", "fmi"), SimulationBar(what.duration) as progress:
+        done = what.simulate(certify=certify, progress=progress, on_compile=announce)
+    with writing(f"--out {folder}"):
+        paths = save_cosimulation(done, folder)
+    return KeptCosimulation(done, paths)
+
+
+def _change(
+    what: CosimulationFile, step: float | None, scheme: str | None, order: int | None, tolerance: float | None
+) -> CosimulationFile:
+    """The file's co-simulation with what the options say."""
+    stated: dict[str, Any] = {"step": step, "scheme": scheme, "tolerance": tolerance}
+    stated = {key: value for key, value in stated.items() if value is not None}
+    what = replace(what, settings=replace(what.settings, **stated))
+    if order is None:
+        return what
+    connections = tuple(replace(connection, order=order) for connection in what.connections)
+    signals = tuple(replace(connection, order=order) for connection in what.signal_connections)
+    return replace(what, connections=connections, signal_connections=signals)
+
+
+@shows
+def show_cosimulation(kept: KeptCosimulation) -> Display:
+    lines = [kept.run.summary(), *(f"saved as {path}" for path in kept.files.values())]
+    return Display(f"Co-simulation {kept.run.name}", text="\n".join(lines), **end_of(kept.run.outcome))

@@ -1,108 +1,122 @@
-"""robodyn sweep: what if some parameters were others? Many runs on all cores, resumable."""
+"""Many runs: sweeps of numbers on all cores or a cluster, resumable; and gains that make a motion best."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from robodyn.base.errors import FlawList, ModelError
-from robodyn.cli.answers import needing, writing
-from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
-from robodyn.cli.loops import warn
-from robodyn.cli.progress import Bar
-from robodyn.cli.targets import load_single, name_results, read_pairs, read_settings, split_names, written_units
+from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, Bar, fail, messages
+from robodyn.cli.command import Texts, command, needing, refuse_ending, warn, writing
+from robodyn.cli.targets import (
+    load_single,
+    name_results,
+    read_bounds,
+    read_pairs,
+    read_settings,
+    split_names,
+    write_numbers,
+    written_units,
+)
+from robodyn.presentation.reporting.displays import Display, display, shows
 
 if TYPE_CHECKING:
     from robodyn.analysis.sweeps.plan import SweepPlan
     from robodyn.analysis.sweeps.progress import SweepProgress
     from robodyn.analysis.sweeps.table import SweepTable
+    from robodyn.analysis.sweeps.yields import Yield
+    from robodyn.analysis.tuning.result import Tuning
+    from robodyn.analysis.tuning.tune import TuneProgress
     from robodyn.computation.assembly import System
     from robodyn.description.model import Number, Scenario
-
 
 BETWEEN_LINES = 60.0
 """Seconds between two lines of progress where there is no terminal."""
 
 
-@app.command("sweep")
+@dataclass(frozen=True)
+class KeptSweep:
+    """A sweep, its folder and pictures, and the shares of robots that keep limits."""
+
+    JSON = """
+    *table
+    folder
+    pictures
+    yields
+    """
+    table: SweepTable
+    folder: Path
+    pictures: Sequence[Path]
+    yields: Sequence[Yield]
+
+
+@command("sweep")
 def sweep(
-    scenario: Annotated[str, typer.Argument(help="Name in the catalogue, or a TOML file.")],
-    vary: Annotated[
-        list[str] | None, typer.Option(help="name=first:last:count (:log by factors); name=scale:first:last:count.")
-    ] = None,
-    values: Annotated[list[str] | None, typer.Option(help="name=1,2,5: these values.")] = None,
-    random: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="name=normal:mean:deviation, uniform:lower:upper, scale:lower:upper, lognormal:deviation; "
-            "each number a pattern matches is drawn by itself."
-        ),
-    ] = None,
-    runs: Annotated[int | None, typer.Option(help="Draws (at each point of the grid), 1000 by default.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the draws, 1 by default.")] = None,
-    sampling: Annotated[str, typer.Option(help="How draws are made: random, latin-hypercube or sobol.")] = "random",
-    limit: Annotated[
-        list[str] | None,
-        typer.Option(help="measure=value: which share of the robots stays within it, and what breaks it."),
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Threads, or processes with --on dask; one a core by default.")
-    ] = None,
-    on: Annotated[
-        str, typer.Option(help="dask: processes of this machine; dask:ADDRESS (or scheduler file): a running cluster.")
-    ] = "",
-    measure: Annotated[
-        list[str] | None,
-        typer.Option(help="kind:signal; kinds peak (largest magnitude), rms, mean, final, max, min, time_of_peak."),
-    ] = None,
-    keep: Annotated[list[str] | None, typer.Option(help="Keep the curves of these signals (patterns).")] = None,
-    along: Annotated[str, typer.Option(help="Signal to keep curves against; time by default.")] = "",
-    points: Annotated[int | None, typer.Option(help="Places of each curve, 300 by default.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Measure at this rate [Hz] instead of every step.")] = None,
-    method: Annotated[str, typer.Option(help="Way to simulate: nonlinear or perturbation.")] = "nonlinear",
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a number for all runs: name=value.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the sweep; default: out/NAME.sweep.")] = None,
-    resume: Annotated[bool, typer.Option("--resume/--fresh", help="Go on where it stopped, or begin anew.")] = True,
-    plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw pictures into the folder.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Run a scenario with other numbers: grids, random draws or both; the same command goes on after a break."""
+    scenario: str,
+    vary: Texts = (),
+    values: Texts = (),
+    random: Texts = (),
+    runs: int | None = None,
+    seed: int | None = None,
+    sampling: str = "random",
+    limit: Texts = (),
+    workers: int | None = None,
+    on: str = "",
+    measure: Texts = (),
+    keep: Texts = (),
+    along: str = "",
+    points: int | None = None,
+    rate: float | None = None,
+    method: str = "nonlinear",
+    setting: Texts = (),
+    out: Path | None = None,
+    resume: bool = True,
+    plot: bool = True,
+) -> KeptSweep:
+    """Run a scenario with other numbers: grids, random draws or both; the same command goes on after a break.
+
+    scenario: Name in the catalogue, or a TOML file.
+    vary: name=first:last:count (:log by factors); name=scale:first:last:count.
+    values: name=1,2,5: these values.
+    random: name=normal:mean:deviation, uniform:lower:upper, scale:lower:upper, lognormal:deviation; each number a
+        pattern matches is drawn by itself.
+    runs: Draws (at each point of the grid), 1000 by default.
+    seed: Of the draws, 1 by default.
+    sampling: How draws are made: random, latin-hypercube or sobol.
+    limit: measure=value: which share of the robots stays within it, and what breaks it.
+    workers: Threads, or processes with --on dask; one a core by default.
+    on: dask: processes of this machine; dask:ADDRESS (or scheduler file): a running cluster.
+    measure: kind:signal; kinds peak (largest magnitude), rms, mean, final, max, min, time_of_peak.
+    keep: Keep the curves of these signals (patterns).
+    along: Signal to keep curves against; time by default.
+    points: Places of each curve, 300 by default.
+    rate: Measure at this rate [Hz] instead of every step.
+    method: Way to simulate: nonlinear or perturbation.
+    setting (--set): Change a number for all runs: name=value.
+    out: Folder of the sweep; default: out/NAME.sweep.
+    resume (--resume/--fresh): Go on where it stopped, or begin anew.
+    plot: Draw pictures into the folder.
+    """
+    from robodyn.analysis.linear.loop_check import find_loop_warnings
+    from robodyn.analysis.sweeps.yields import find_yield
+
     settings: dict[str, Any] = {"runs": runs, "seed": seed, "along": along, "points": points, "rate": rate}
     settings |= {"measures": split_names(measure), "keep": split_names(keep), "sampling": sampling}
-    varied = {"vary": vary or [], "values": values or [], "random": random or []}
-    plan = _plan(scenario, varied, setting or [], settings)
-    limits = _read_limits(plan, limit or [])
-    from robodyn.analysis.linear.loop_check import find_loop_warnings
-
+    plan = _plan(scenario, {"vary": vary, "values": values, "random": random}, setting, settings)
+    limits = _read_limits(plan, limit)
     warn([*find_loop_warnings([plan.system]), *_find_start_warnings(plan)])
     if plan.n_codes > 1:
         message = f"native code is made {plan.n_codes} times: {', '.join(plan.structural)} are constants of it"
         messages.print(f"robodyn: {message}")
     folder = out or Path("out") / f"{name_results(scenario, plan.scenario)}.sweep"
     table = _run(plan, folder, workers, on, method, not resume)
-    from robodyn.analysis.sweeps.table import describe_sweep
-    from robodyn.analysis.sweeps.yields import describe_yield, find_yield
-
     yields = [find_yield(table, name, value) for name, value in limits.items()]
-    pictures = _draw(table, folder, limits) if plot else []
-    if as_json:
-        answers = [dataclasses.asdict(one) | {"share": one.share} for one in yields]
-        print_json(_as_plain(table, folder, pictures) | {"yields": answers})
-        return
-    output.print(describe_sweep(table))
-    for one in yields:
-        output.print(describe_yield(one))
-    output.print(f"table: {folder / 'table.parquet'}")
-    if pictures:
-        names = ", ".join(path.name for path in pictures)
-        output.print(f"pictures in {folder}: {names}")
+    return KeptSweep(table, folder, _draw(table, folder, limits) if plot else [], yields)
 
 
 def _find_start_warnings(plan: SweepPlan) -> list[str]:
@@ -118,7 +132,9 @@ def _find_start_warnings(plan: SweepPlan) -> list[str]:
     return check_starts(system, [{}, *ends])
 
 
-def _plan(source: str, varied: Mapping[str, list[str]], changes: list[str], settings: dict[str, Any]) -> SweepPlan:
+def _plan(
+    source: str, varied: Mapping[str, Sequence[str]], changes: Sequence[str], settings: dict[str, Any]
+) -> SweepPlan:
     """The plan the options ask for; what is wrong with any of them is reported at once."""
     from robodyn.analysis.sweeps.numbers import find_numbers
     from robodyn.analysis.sweeps.plan import plan_sweep
@@ -154,7 +170,7 @@ def trace_varied(scenario: Scenario, options: Sequence[str], signals: Sequence[s
 
 
 def read_varied(
-    flaws: FlawList, system: System, source: str, vary: list[str], values: list[str], random: list[str]
+    flaws: FlawList, system: System, source: str, vary: Sequence[str], values: Sequence[str], random: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the options vary: values by name or pattern, and distributions."""
     from robodyn.analysis.sweeps.numbers import find_numbers
@@ -185,7 +201,7 @@ def _check_fixed(
 def _read(
     flaws: FlawList,
     option: str,
-    pairs: list[str],
+    pairs: Sequence[str],
     read: Callable[[str, str, str], Any],
     known: Mapping[str, Number],
     written: Mapping[str, str],
@@ -246,7 +262,7 @@ def _connect(on: str, workers: int | None) -> Any:
     return connect(address or None, workers)
 
 
-def _read_limits(plan: SweepPlan, pairs: list[str]) -> dict[str, float]:
+def _read_limits(plan: SweepPlan, pairs: Sequence[str]) -> dict[str, float]:
     """Options `measure=value` as limits in the measures' units, with every problem."""
     from robodyn.analysis.sweeps.yields import check_drawn
     from robodyn.base.errors import nearest
@@ -271,7 +287,7 @@ def _read_limits(plan: SweepPlan, pairs: list[str]) -> dict[str, float]:
 def _draw(table: SweepTable, folder: Path, limits: Mapping[str, float]) -> list[Path]:
     """Pictures of all measures and curves; without a plotting library there are none, and a word about it."""
     try:
-        from robodyn.presentation.reporting.sweeps import plot_sweep
+        from robodyn.presentation.reporting import plot_sweep
 
         return plot_sweep(table, folder, limits)
     except ImportError as error:
@@ -281,18 +297,16 @@ def _draw(table: SweepTable, folder: Path, limits: Mapping[str, float]) -> list[
     return []
 
 
-def _as_plain(table: SweepTable, folder: Path, pictures: list[Path]) -> dict[str, Any]:
-    percents = (0.0, 5.0, 50.0, 95.0, 100.0)
-    measures = {
-        name: dict(zip(map(str, percents), table.percentiles(name, percents).tolist(), strict=True))
-        | {"unit": table.units[name]}
-        for name in table.measures
-    }
-    carried = int((table.done | table.suspect).sum())
-    message = {"scenario": table.scenario, "runs": len(table), "carried_through": carried}
-    message |= {"failures": dict(table.failures), "percentiles": measures}
-    message |= {"simulated": table.simulated, "elapsed": table.elapsed, "robots_seconds_per_second": table.rate}
-    return message | {"folder": str(folder), "pictures": [str(path) for path in pictures]}
+@shows
+def show_kept_sweep(kept: KeptSweep) -> Display:
+    from robodyn.presentation.reporting.sweeps import yield_lines
+
+    shown = display(kept.table)
+    lines = [line for answer in kept.yields for line in yield_lines(answer)]
+    lines.append(f"table: {kept.folder / 'table.parquet'}")
+    if kept.pictures:
+        lines.append(f"pictures in {kept.folder}: {', '.join(path.name for path in kept.pictures)}")
+    return replace(shown, parts=(*shown.parts, *lines))
 
 
 class SweepBar(Bar):
@@ -312,3 +326,83 @@ class SweepBar(Bar):
         for worker, why in at.refused[self.refused :]:
             messages.print(f"robodyn: the worker {worker} takes no part: {why}")
         self.refused = len(at.refused)
+
+
+# Gains that make a motion best.
+
+
+@command("tune", plot="Draw the signal before and after into this file.")
+def tune(
+    scenario: str,
+    minimise: str,
+    free: str = "gains",
+    subject_to: Texts = (),
+    bounds: Texts = (),
+    vary: Texts = (),
+    values: Texts = (),
+    random: Texts = (),
+    runs: int | None = None,
+    seed: int | None = None,
+    over: str = "worst",
+    starts: int = 1,
+    at: Texts = (),
+    friction: str = "none",
+    points: int = 2001,
+    setting: Texts = (),
+    out: Path | None = None,
+    state: Path | None = None,
+) -> Tuning:
+    """Choose gains so that a measure of the motion is smallest, within limits; exact slopes, all cases at once.
+
+    scenario: Name in the catalogue, or a TOML file.
+    minimise (--minimise): kind:signal to make small, such as rms:deviation.vertical.
+    free: Numbers to choose, also patterns, with commas; gains: all.
+    subject_to: Limit: "margin>=6 dB", "phase:x.*>=45 deg", "delay>=1 ms", "peak:SIGNAL<=VALUE"; or >=now.
+    bounds: Where to look: name=lower:upper; else a decade.
+    vary: Cases: name=first:last:count, as in sweep.
+    values: Cases: name=1,2,5.
+    random: Cases drawn: name=scale:0.8:1.2, as in sweep.
+    runs: Draws, 8 by default.
+    seed: Of draws and starts.
+    over: worst or mean of the cases.
+    starts: How many searches, from different places.
+    at: Where loops are cut: start, equilibrium, or a time.
+    friction: In the loops: none, stuck or sliding.
+    points: Times at which signals are read.
+    setting (--set): Change a number: name=value.
+    out: Write a TOML file with the new numbers.
+    state: Keep what was computed here, to go on after a break.
+    """
+    from robodyn.analysis.tuning.tune import tune_gains
+
+    refuse_ending("--out", out, ".toml")
+    what = load_single(scenario, setting)
+    flaws = FlawList()
+    system = trace_varied(what, [*vary, *values, *random])
+    grid, drawn = read_varied(flaws, system, scenario, vary, values, random)
+    flaws.raise_if_any(f"tuning of '{what.name}'")
+    settings: dict[str, Any] = {
+        "limits": subject_to, "bounds": read_bounds(bounds), "vary": grid, "random": drawn, "runs": runs,
+        "seed": seed, "over": over, "starts": starts, "at": [_read_place(text) for text in at or ["start"]],
+        "friction": friction, "points": points, "state": state,
+    }  # fmt: skip
+    try:
+        found = tune_gains(system, split_names(free), minimise, progress=_print_progress, **settings)
+    except KeyboardInterrupt as error:
+        how = f"{state} has what was computed" if state else "with --state FILE"
+        messages.print(f"robodyn: interrupted; {how}: the same command goes on from there")
+        raise typer.Exit(INTERRUPTED) from error
+    head = f"# {found.objective}: {found.before:.5g} -> {found.after:.5g} {found.unit}\n"
+    write_numbers(scenario, setting, found.values, out, head)
+    return found
+
+
+def _read_place(text: str) -> str | float:
+    from robodyn.description.files.units import is_quantity, read_quantity
+
+    return read_quantity(text, "s", bare=True) if is_quantity(text) else text
+
+
+def _print_progress(at: TuneProgress) -> None:
+    best = f"{at.first:.4g} -> {at.best:.4g} {at.unit}" if at.best == at.best else "no allowed gains yet"
+    messages.print(f"robodyn: {at.evaluations} evaluations, {best}")

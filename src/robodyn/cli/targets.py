@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from robodyn.base.atomic import write_file
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.units import UnitError
 from robodyn.cli.application import fail, messages
+from robodyn.cli.command import writing
 
 if TYPE_CHECKING:
+    from robodyn.computation.assembly import System
     from robodyn.computation.results import Run
     from robodyn.description.model import Number, Scenario, ScenarioSequence
 
@@ -95,12 +99,19 @@ def _other_kind(path: Path) -> tuple[str, str] | None:
     return kinds.get(path.suffix.lower()) if path.is_file() else None
 
 
-def load_single(what: str, settings: list[str] | None = None) -> Scenario:
+def load_single(what: str, settings: Sequence[str] = ()) -> Scenario:
     """One scenario, not a sequence of them, with some numbers changed: key=value."""
     phases = phases_of(load_scenario(what))
     if len(phases) > 1:
         raise fail(f"{what} is a sequence of {len(phases)} phases: name one scenario")
     return phases[0].with_numbers(read_settings(settings, phases[0], what)) if settings else phases[0]
+
+
+def load_system(what: str, settings: Sequence[str] = ()) -> System:
+    """One scenario, with some numbers changed, assembled."""
+    from robodyn.computation.assembly import assemble
+
+    return assemble(load_single(what, settings))
 
 
 def name_results(source: str, what: Scenario | ScenarioSequence) -> str:
@@ -130,13 +141,6 @@ def load_run(path: str) -> Run:
         raise fail(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def seen_from(file: Path, folder: Path) -> str:
-    """A file's path seen from a folder."""
-    import os
-
-    return Path(os.path.relpath(file, folder)).as_posix()
-
-
 def read_data(path: Path, mapping: Path | None = None) -> Run:
     """Measured signals of a file, by a mapping where there is one; a run file is as good, a scenario's is neither."""
     if path.suffix in (".run", ".toml"):
@@ -155,7 +159,7 @@ def written_units(source: str, known: Mapping[str, Number]) -> dict[str, str]:
     return find_written_units(source, known)
 
 
-def read_settings(pairs: list[str], what: Scenario | ScenarioSequence, source: str) -> dict[str, float]:
+def read_settings(pairs: Sequence[str], what: Scenario | ScenarioSequence, source: str) -> dict[str, float]:
     """Numbers given as key=value, with units where wished (`initial.elbow.position="30 deg"`), by names or patterns
     (`*.friction.coulomb=2`).
 
@@ -206,19 +210,43 @@ def read_pairs(option: str, pairs: Iterable[str], read: Callable[[str, str], T],
     return found
 
 
-def split_names(texts: str | list[str] | None) -> list[str]:
+def split_names(texts: str | Sequence[str]) -> list[str]:
     """Names with commas between them."""
-    several = [texts] if isinstance(texts, str) else texts or []
+    several = [texts] if isinstance(texts, str) else texts
     return [name.strip() for text in several for name in text.split(",") if name.strip()]
 
 
-def refuse_other(option: str, word: str, known: Sequence[str]) -> None:
-    """Refuse an option's value that is none of a few words."""
-    if word not in known:
-        raise fail(f"{option} {word}: must be {' or '.join(known)}")
+def read_bounds(pairs: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Where to look for numbers: name=lower:upper."""
+
+    def read(_: str, span: str) -> tuple[float, float]:
+        lower, upper = span.split(":")
+        return float(lower), float(upper)
+
+    return read_pairs("bounds", pairs, read, "name=lower:upper, in SI units")
 
 
-def refuse_ending(option: str, path: Path | None, *endings: str) -> None:
-    """Refuse a file of another ending."""
-    if path is not None and path.suffix not in endings:
-        raise fail(f"{option} {path}: must end in {' or '.join(endings)}")
+def write_numbers(
+    source: str, settings: Sequence[str], numbers: dict[str, float], out: Path | None, head: str = ""
+) -> None:
+    """A scenario's file with new numbers over those of another, where one is asked for; those that were set for the
+    computation are among them. One of the catalogue is written as a whole, or where it cannot be, its numbers alone."""
+    from robodyn.description.files.patching import patch_text
+    from robodyn.description.files.writing import scenario_text
+
+    if out is None:
+        return
+    what = load_single(source)
+    values = read_settings(settings, what, source) | numbers
+    if Path(source).suffix == ".toml":
+        # The source is included by its path as seen from the new file's folder.
+        text = patch_text(what, values, Path(os.path.relpath(source, out.parent)).as_posix())
+    else:
+        try:
+            text = scenario_text(what.with_numbers(values), out.parent)
+        except ModelError as error:
+            messages.print(f"robodyn: {error}; its new numbers are written alone")
+            text = patch_text(what, values)
+    with writing(f"--out {out}"):
+        write_file(out, head + text)
+    messages.print(f"new numbers: {out}")

@@ -10,11 +10,12 @@ from support.measured import measure
 
 from robodyn import Solver
 from robodyn.analysis.fitting.fit import fit_parameters
-from robodyn.analysis.fitting.result import describe_fit, write_fit
+from robodyn.analysis.fitting.result import write_fit
 from robodyn.analysis.fitting.scaling import make_scales, spread_points
 from robodyn.analysis.fitting.search_space import SearchSpace
 from robodyn.base.errors import ModelError
 from robodyn.description.model import Block, Number
+from robodyn.presentation.reporting import describe
 
 SOLVER = Solver("dopri5", rtol=1e-8, atol=1e-10)
 TRUE = {"spring.stiffness": 100.0, "drag.viscous": 3.0, "initial.rail.position": 0.1}
@@ -186,7 +187,7 @@ def test_the_state_of_another_fit_is_refused(tmp_path):
 
 def test_reports_hold_values_intervals_and_files(tmp_path):
     fit = fit_parameters(GUESS, measure(oscillator(), 1e-3), tuple(TRUE))
-    text = describe_fit(fit)
+    text = describe(fit)
     assert all(name in text for name in (*TRUE, "rail.position", "R^2", "slopes: exact"))
     plain = json.loads(write_fit(fit, tmp_path / "fit.json").read_text())
     assert plain["parameters"][0]["value"] == fit.values["spring.stiffness"]

@@ -12,12 +12,12 @@ from robodyn import Solver, simulate
 from robodyn.analysis.fitting.contest import compare_laws
 from robodyn.analysis.fitting.experiments import Experiment
 from robodyn.analysis.fitting.fit import fit_parameters
-from robodyn.analysis.fitting.result import describe_fit
-from robodyn.analysis.identification.contest import describe_contest
+from robodyn.analysis.identification.contest import Contest
 from robodyn.analysis.measurement.signal_quality import describe_saturation
 from robodyn.base.errors import FlawList, ModelError
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
 from robodyn.description.model import Block, Recording
+from robodyn.presentation.reporting import describe
 
 SOLVER = Solver("dopri5", rtol=1e-8, atol=1e-10)
 
@@ -123,7 +123,7 @@ def test_a_sampled_loop_with_counts_and_stick_slip_gives_back_mass_and_friction(
     # Counts of 20 um in a motion of 20 mm: parts of a thousand; sticking and slipping instants move by counts.
     assert fit.values == pytest.approx(true, rel=0.02)
     assert fit.recordings[0].held_out[0].percent < 1.0
-    assert "held-out samples of" in describe_fit(fit)
+    assert "held-out samples of" in describe(fit)
 
 
 def test_saturated_efforts_are_refused_with_their_rows():
@@ -160,7 +160,7 @@ def test_the_law_that_made_the_data_wins_by_simulation_and_what_cannot_be_told_i
     assert found["stick_friction"].held_out < 1.5
     assert found["coulomb_friction"].held_out > 2.0
     assert "rail.armature: no rotor is there" in found["elastic_gear"].tried
-    text = describe_contest(tuple(found.values()))
+    text = describe(Contest(tuple(found.values())))
     assert "best: stick_friction" in text
     assert "not judged" in text
     with pytest.raises(ModelError, match=r"glue: is no law of the contest"):

@@ -27,7 +27,7 @@ from robodyn.description.catalog import scara_ptp, two_link_mechanism
 from robodyn.description.files import read_scenario, write_scenario
 from robodyn.description.model import Block, LinearCombination, Machine, Scenario
 from robodyn.description.model.body import tensor_of
-from robodyn.presentation.reporting.identification_page import identification_page
+from robodyn.presentation.reporting import display, to_page
 
 AXES, RATE = ("shoulder", "motor"), 500.0
 FRICTION = {"shoulder": (6.0, 4.0), "motor": (3.0, 2.0)}
@@ -252,7 +252,7 @@ def test_what_is_left_is_white_and_the_page_says_all():
     assert all(test.white > 0.75 and test.independent > 0.8 for test in tests)
     spoiled = replace(found, measured=found.measured + 0.3 * np.sin(found.time)[:, None])
     assert all(test.white < 0.5 for test in check_residuals(spoiled))
-    page = identification_page(found)
+    page = to_page(display(found))
     assert all(estimate.name in page for estimate in found.base)
     assert page.count("data:image/png;base64,") == 2
 

@@ -11,10 +11,10 @@ from support.machines import signals_only
 from support.sampled_loops import PERIOD, proportional
 
 from robodyn import simulate
-from robodyn.analysis.tuning.result import describe_tuning
 from robodyn.analysis.tuning.tune import tune_gains
 from robodyn.base.errors import ModelError
 from robodyn.description.model import Block, Recording
+from robodyn.presentation.reporting import describe
 
 
 def push(value, command, *, effort):
@@ -68,7 +68,7 @@ def test_all_cases_keep_their_margins_and_the_worst_decides():
     assert found.values["loop.gain"] == pytest.approx(gain_at(12) / 2, rel=1e-4)
     assert [case.changes["plant.effort"] for case in found.cases] == [0.5, 1.0, 2.0]
     assert found.after == max(case.after for case in found.cases) < found.before
-    assert "worst of 3 cases" in describe_tuning(found)
+    assert "worst of 3 cases" in describe(found)
 
 
 def test_a_limit_on_the_motion_is_kept_as_well():

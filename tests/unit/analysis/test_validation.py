@@ -10,7 +10,7 @@ from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.identification.identify import identify
 from robodyn.analysis.measurement.driven import drive_by_data
 from robodyn.analysis.measurement.measured import without
-from robodyn.analysis.validation import describe_validation, validate
+from robodyn.analysis.validation import validate
 from robodyn.base.errors import ModelError
 from robodyn.computation.results import Run
 from robodyn.description.laws import law
@@ -27,6 +27,7 @@ from robodyn.description.model import (
     PrescribedMotion,
     Scenario,
 )
+from robodyn.presentation.reporting import describe
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,7 @@ def test_errors_of_the_right_model_are_those_of_the_data(slide, data):
     position = next(error for error in found.signals if error.name == "rail.position")
     assert (position.rms, position.bias) == (pytest.approx(0.01, rel=1e-4), pytest.approx(-0.01, rel=1e-4))
     assert position.percent == pytest.approx(100 * 0.01 / np.std(data["rail.position"].values), rel=1e-4)
-    assert "rail.position" in describe_validation(found)
+    assert "rail.position" in describe(found)
 
 
 def test_measured_forces_drive_the_model_in_place_of_its_own(slide, data):

@@ -7,9 +7,10 @@ from scipy.special import ndtr
 from robodyn import ModelError
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.sampling import SAMPLINGS, Distribution
-from robodyn.analysis.sweeps.yields import describe_yield, find_yield
+from robodyn.analysis.sweeps.yields import find_yield
 from robodyn.computation.results.table import RunTable
 from robodyn.description.catalog import find_scenario
+from robodyn.presentation.reporting.sweeps import yield_lines
 
 MASS, LENGTH = "bob.mass", "gravity.z"
 
@@ -92,7 +93,7 @@ def test_numbers_that_break_a_limit_are_named_also_where_both_ends_do():
     found = find_yield(make_table({"a": a, "b": b, "c": np.ones(600)}, np.abs(a)), "peak:y", 1.5)
     (only,) = found.breaking
     assert only.name == "a"
-    assert "broken by a" in describe_yield(found)
+    assert any("broken by a" in line for line in yield_lines(found))
     # Of a value that none of them decides, none is named.
     assert find_yield(make_table({"a": a, "b": b}, random.normal(size=600)), "peak:y", 1.0).breaking == ()
 

@@ -120,7 +120,7 @@ def test_show_sums_up_a_run(invoke, run_file, read_json):
     assert "hinge.position" not in invoke("show", run_file).stdout
     assert "hinge.position" in invoke("show", run_file, "--signals").stdout
     message = read_json(invoke("show", run_file, "--json").stdout)
-    assert message["outcome"]["kind"] == "FINISHED"
+    assert message["outcome"]["kind"] == "finished"
 
 
 def test_show_draws_a_picture(invoke, run_file, tmp_path):

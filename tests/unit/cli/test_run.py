@@ -36,7 +36,7 @@ def test_json_tells_the_run_and_nothing_else(invoke, quick, read_json, tmp_path)
     result = invoke("run", quick, "--json", "--out", tmp_path / "runs", "--rate", "100", "--signal", "hinge.*")
     message = read_json(result.stdout)
     assert quiet_but_for_compiling(result.stderr)
-    assert message["outcome"] == {"kind": "finished", "ok": True, "sentence": "reached the end time 0.2 s"}
+    assert message["outcome"] == {"kind": "finished", "ok": True, "sentence": "reached the end time 0.2 s", "time": 0.2}
     assert message["scenario"] == "quick"
     run = load(message["file"])
     assert message["final"] == pytest.approx(run.final)

@@ -9,9 +9,9 @@ import pytest
 import robodyn as rd
 from robodyn.analysis.commissioning import Control, Drive, dress
 from robodyn.analysis.commissioning.drive_sizes import drive_families
-from robodyn.analysis.commissioning.summary import dressing_table
 from robodyn.analysis.linear.loop_table import loop_table
 from robodyn.description.catalog.two_link import two_link_mechanism
+from robodyn.presentation.reporting import describe
 
 EFFORTS = {"shoulder": 150.0, "elbow": 50.0}
 START = {"shoulder": 0.3, "elbow": 0.5}
@@ -161,7 +161,7 @@ def test_numbers_scale_with_the_effort_limit_and_have_sources():
     assert found["shoulder"]["stiffness"] == pytest.approx(size["stiffness"] * x)
     assert found["shoulder"]["rotor_inertia"] == pytest.approx(size["rotor_inertia"] * x ** (5 / 3))
     assert all(source for _, _, _, source in dressed().assumptions())
-    text = "\n".join(dressing_table(dressed()))
+    text = describe(dressed())
     assert "rule of thumb" in text
     assert "CompliantJointToolbox" in text
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
-from robodyn.presentation.pages.columns import MOST_ROWS, encode_columns, thin_rows
+from robodyn.presentation.pages.contents import MOST_ROWS, encode_columns, thin_rows
 
 
 def decode(column, n):

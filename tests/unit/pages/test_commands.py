@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from robodyn import save
 from robodyn.cli import app
-from robodyn.cli.report import name_runs
-from robodyn.presentation.pages.server import LOOPBACK, PageServer
+from robodyn.cli.look import name_runs
+from robodyn.presentation.pages.page import LOOPBACK, PageServer
 
 
 @pytest.fixture

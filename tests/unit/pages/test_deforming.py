@@ -6,8 +6,7 @@ from support.limber import limber_scenario
 
 from robodyn.description.model import describe
 from robodyn.presentation.pages import make_page
-from robodyn.presentation.pages.deforming import read_shape
-from robodyn.presentation.pages.machine import read_machine
+from robodyn.presentation.pages.machine import read_machine, read_shape
 
 MOVING = ["hinge.position", "slide.position"]
 

@@ -11,7 +11,7 @@ from robodyn.description.files.schema import make_schema
 from robodyn.description.files.writing import scenario_text
 from robodyn.presentation.pages import make_page
 from robodyn.presentation.pages.contents import describe_run
-from robodyn.presentation.pages.mesh_store import MeshStore
+from robodyn.presentation.pages.meshes import MeshStore
 
 TRIANGLES = np.array([[[0, 0, 0], [1, 0, 0], [0, 2, 0]], [[0, 0, 0], [0, 0, 3], [1, 0, 0]]], float)
 FILE = """

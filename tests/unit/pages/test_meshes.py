@@ -6,9 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from robodyn.presentation.pages.decimation import decimate, fit_budget, size_of
-from robodyn.presentation.pages.mesh_store import MeshStore
-from robodyn.presentation.pages.meshes import Mesh, read_meshes
+from robodyn.presentation.pages.meshes import Mesh, MeshStore, decimate, fit_budget, read_meshes, size_of
 
 TRIANGLES = np.array([[[0, 0, 0], [1, 0, 0], [0, 2, 0]], [[0, 0, 0], [0, 0, 3], [1, 0, 0]]], float)
 DAE = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"><asset>

@@ -6,7 +6,7 @@ import pytest
 from robodyn.analysis import Budget, Part
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
 from robodyn.presentation.reporting import draw_budget, plot_budget
-from robodyn.presentation.reporting.budget import choose_areas, choose_rows
+from robodyn.presentation.reporting.causes import choose_areas, choose_rows
 
 
 def budget(count=9):
@@ -45,7 +45,7 @@ def test_the_total_is_a_line_in_micrometres_along_the_path():
     (line,) = [line for line in ax.lines if line.get_gid() == "total"]
     np.testing.assert_allclose(line.get_xdata(), [0.0, 0.1, 0.2, 0.3])
     np.testing.assert_allclose(line.get_ydata(), 46.0, rtol=1e-12)
-    assert ax.get_ylabel() == "deviation.vertical [µm]"
+    assert ax.get_ylabel() == "deviation.vertical [um]"
     assert ax.get_xlabel() == "path.s [m]"
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
 from robodyn.presentation.reporting import draw_difference
-from robodyn.presentation.reporting.differences import difference
+from robodyn.presentation.reporting.runs import difference
 
 pytest.importorskip("matplotlib")
 

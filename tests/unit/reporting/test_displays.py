@@ -11,10 +11,18 @@ from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.computation.results import Run, Signal, compare
 from robodyn.computation.simulation import simulate
 from robodyn.description.catalog import find_scenario
+from robodyn.description.robots.balance_sheet import BalanceSheet, Entry
 from robodyn.presentation.pages import make_page, read_note
-from robodyn.presentation.reporting.balance_page import balance_page
-from robodyn.presentation.reporting.displays import Display, make_table, to_html, to_section
-from robodyn.presentation.reporting.shown import show_machine
+from robodyn.presentation.reporting.displays import (
+    Display,
+    Picture,
+    Table,
+    describe,
+    display,
+    to_html,
+    to_page,
+    to_section,
+)
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&"
 
@@ -46,7 +54,7 @@ def test_names_are_text_wherever_they_stand(run):
     html = signal._repr_html_()
     assert "<img src=x" not in html
     assert "&lt;img src=x" in html
-    assert "<img src=x" not in to_html(Display(HOSTILE, (HOSTILE,), (make_table([HOSTILE], [[HOSTILE]]),)))
+    assert "<img src=x" not in to_html(Display(HOSTILE, (HOSTILE, Table((HOSTILE,), [[HOSTILE]])), (HOSTILE,)))
     page = make_page(run, labels=[HOSTILE], sections=[read_note(f"# {HOSTILE}\n\n{HOSTILE}")])
     assert "<img src=x" not in page
     frame = run.show(labels=[HOSTILE])._repr_html_()
@@ -68,9 +76,10 @@ def test_runs_become_tables_of_other_libraries(run):
 
 
 def test_a_table_says_how_much_it_leaves_out():
-    section = to_section(Display("many", (), (make_table(["k"], [[k] for k in range(50)], most=40),)))
+    many = Display("many", (Table(("k",), [[k] for k in range(50)], most=40),))
+    section = to_section(many)
     assert (len(section["tables"][0]["rows"]), section["tables"][0]["more"]) == (40, 10)
-    assert "and 10 more" in to_html(Display("many", (), (make_table(["k"], [[k] for k in range(50)], most=40),)))
+    assert "and 10 more" in to_html(many)
 
 
 def test_an_empty_run_is_shown_too(run):
@@ -93,13 +102,13 @@ def test_signals_that_are_not_there_are_refused(run):
 
 
 def test_a_machine_lists_joints_and_blocks():
-    joints, blocks = show_machine(find_scenario("scara-ptp").machine).tables
+    joints, blocks = display(find_scenario("scara-ptp").machine).tables
     assert {"shoulder", "elbow", "lift"} <= {row[0] for row in joints.rows}
     assert "shoulder.control" in [row[0] for row in blocks.rows]
 
 
 def test_a_page_may_run_its_own_script_and_no_other():
-    page = balance_page({"source": HOSTILE, "counts": {"entries": 0}, "entries": []} | {"choices": [], "refused": []})
+    page = to_page(display(BalanceSheet(HOSTILE, (Entry(1, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE),))))
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
@@ -108,3 +117,29 @@ def test_a_page_may_run_its_own_script_and_no_other():
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert f"{tag}-src 'sha256-{digest}'" in policy
     assert "<img src=x" not in page
+
+
+def test_the_shell_gets_the_same_table_in_columns():
+    rows = [("shoulder", 1.5, True, None), ("elbow", float("nan"), False, -0.0)]
+    lines = describe(Display("two", ("A sentence.", Table(("joint", "x [m]", "ok", "y"), rows, ".3f")))).splitlines()
+    assert lines[0] == "A sentence."
+    assert [line.split() for line in lines[1:]] == [
+        ["joint", "x", "[m]", "ok", "y"],
+        ["shoulder", "1.500", "yes", "-"],
+        ["elbow", "-", "no", "0.000"],
+    ]
+    assert len({line.index("x [m]") + 5 for line in lines[1:2]} | {lines[2].index("1.500") + 5}) == 1
+
+
+def test_a_picture_that_cannot_be_drawn_is_a_sentence():
+    def fail():
+        raise ValueError("no mode oscillates & moves")
+
+    shown = Display("modes", (Picture("shapes", fail),))
+    assert "no picture: no mode oscillates &amp; moves" in to_html(shown)
+    assert "<img" not in to_page(shown)
+
+
+def test_what_nobody_shows_is_refused():
+    with pytest.raises(TypeError, match="how a complex is shown"):
+        display(1j)

@@ -5,8 +5,7 @@ import pytest
 from support.sampled_loops import cascade
 
 from robodyn.analysis.linear.loop_table import LoopTable, loop_table
-from robodyn.presentation.reporting import draw_loops, draw_nyquist
-from robodyn.presentation.reporting.shown import show_loops
+from robodyn.presentation.reporting import display, draw_loops, draw_nyquist
 
 pytest.importorskip("matplotlib")
 
@@ -51,7 +50,8 @@ def test_more_loops_than_colours_are_refused(table):
 
 def test_of_more_loops_than_colours_a_page_draws_those_with_the_smallest_margins(table, texts):
     worst = min(table.rows, key=lambda row: row.margins.phase)
-    display = show_loops(LoopTable((*table.rows, *[worst] * 8), table.model))
-    assert "drawn are the 8 loops with the smallest phase margins" in display.sentences
-    (draw,) = display.figures
-    assert set(texts(draw().legends[0])) == {worst.name}
+    shown = display(LoopTable((*table.rows, *[worst] * 8), table.model))
+    (picture,) = shown.pictures
+    assert picture.title == "Loop gains of the 8 with the smallest phase margins"
+    assert set(texts(picture.draw().legends[0])) == {worst.name}
+    assert len(shown.tables[0].rows) == len(table.rows) + 8

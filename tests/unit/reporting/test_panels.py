@@ -2,7 +2,7 @@
 
 import pytest
 
-from robodyn.presentation.reporting.panels import Panel, arrange, signal_looks
+from robodyn.presentation.reporting.runs import Panel, arrange, signal_looks
 
 
 def test_a_first_look_shows_positions_and_velocities_in_one_panel_a_unit(make_run):

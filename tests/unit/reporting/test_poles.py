@@ -6,8 +6,14 @@ import pytest
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.responses import respond_to_step
 from robodyn.analysis.linear.stability import PolePath
-from robodyn.presentation.reporting.poles import draw_pole_path, draw_pole_zeros, plot_pole_path, plot_pole_zeros
-from robodyn.presentation.reporting.step_response import draw_responses, plot_responses
+from robodyn.presentation.reporting.linear import (
+    draw_pole_path,
+    draw_pole_zeros,
+    draw_responses,
+    plot_pole_path,
+    plot_pole_zeros,
+    plot_responses,
+)
 
 pytest.importorskip("matplotlib")
 

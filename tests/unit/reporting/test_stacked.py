@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robodyn.presentation.reporting import draw_stacked, plot_stacked
-from robodyn.presentation.reporting.stacked import add_crossings, stack_signed
+from robodyn.presentation.reporting.causes import add_crossings, stack_signed
 
 pytest.importorskip("matplotlib")
 

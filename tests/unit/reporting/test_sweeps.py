@@ -6,20 +6,21 @@ import numpy as np
 import pytest
 
 from robodyn import assemble, simulate_many
-from robodyn.analysis.sweeps.table import SweepTable, Varied, describe_sweep
+from robodyn.analysis.sweeps.table import SweepTable, Varied
 from robodyn.analysis.sweeps.yields import find_yield
 from robodyn.computation.results.table import Curves
 from robodyn.description.catalog import pendulum
-from robodyn.presentation.reporting.bands import draw_bands
-from robodyn.presentation.reporting.grid_curves import draw_grid_curves
+from robodyn.presentation.reporting import describe
 from robodyn.presentation.reporting.sweeps import (
+    draw_bands,
+    draw_grid_curves,
     draw_histogram,
     draw_influence,
     draw_measure,
+    draw_yield,
     plot_sweep,
     rank_influences,
 )
-from robodyn.presentation.reporting.yields import draw_yield
 
 pytest.importorskip("matplotlib")
 
@@ -32,7 +33,7 @@ def test_runs_of_arrays_are_drawn_as_those_of_a_sweep(tmp_path):
     grid = {"gravity.z": [-9.0, -9.0, -8.0, -8.0], "gravity.x": [0.0, 1.0, 0.0, 1.0]}
     table = SweepTable.of(simulate_many(system, grid, measures=["final:hinge.position"]))
     assert [axis.label for axis in table.axes] == ["gravity.z", "gravity.x"]
-    rows = describe_sweep(table).splitlines()[-4:]
+    rows = describe(table).splitlines()[-4:]
     assert [row.split()[:3] for row in rows[:2]] == [["0", "-9", "0"], ["1", "-9", "1"]]
     draws = {"gravity.z": [-9.0, -8.5, -8.0], "gravity.x": [0.3, 0.1, 0.2]}
     assert SweepTable.of(simulate_many(system, draws)).drawn == ("gravity.z", "gravity.x")

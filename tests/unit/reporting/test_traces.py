@@ -3,7 +3,7 @@
 import numpy as np
 
 from robodyn.computation.results import Signal
-from robodyn.presentation.reporting.traces import trace
+from robodyn.presentation.reporting.runs import trace
 
 CUBIC = Signal("x", "m", [0.0, 1.0, 1.0, 2.0], [0.0, 1.0, 5.0, 6.0], rate_values=[0.0, 3.0, 1.0, 1.0])
 HELD = Signal("u", "V", [0.0, 1.0, 1.0, 2.0], [1.0, 1.0, 4.0, 3.0], "held")

@@ -2,14 +2,16 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from support.robot_files import OWN, OWN_FILES, example_robots, walk_xml
 
+from robodyn.base.plain import to_plain
 from robodyn.description.robots import import_robot
 from robodyn.description.robots.balance_sheet import LONGEST
 from robodyn.description.robots.xml_tree import CHOICE, COLUMNS, CONVERTED, UNUSED
-from robodyn.presentation.reporting.balance_page import balance_page
+from robodyn.presentation.reporting import display, to_page
 
 EXAMPLES = example_robots(".urdf", ".sdf")
 
@@ -72,9 +74,11 @@ def test_the_report_has_the_sums_and_every_choice():
 
 
 def test_the_sheet_is_json_and_a_page():
-    plain = import_robot(OWN / "crane.sdf").sheet.to_plain()
+    sheet = import_robot(OWN / "crane.sdf").sheet
+    plain = to_plain(sheet)
     assert json.loads(json.dumps(plain)) == plain
     assert plain["counts"]["entries"] == len(plain["entries"])
-    page = balance_page(plain)
-    assert page.count("<tr class=") == len(plain["entries"])
-    assert "<script>alert" not in balance_page(plain | {"source": "<script>alert(1)</script>"})
+    page = to_page(display(sheet))
+    assert page.count("<tr data-kind=") == len(plain["entries"])
+    assert page.count('type="checkbox"') == sum(count > 0 for count in sheet.counts.values())
+    assert "<script>alert" not in to_page(display(replace(sheet, source="<script>alert(1)</script>")))

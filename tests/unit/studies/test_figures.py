@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from robodyn.base.plain import to_plain
 from robodyn.presentation.studies import Kind, PublishedValue, above, below, count_verdicts, describe_counts
 
 
@@ -68,6 +69,6 @@ def test_counts_are_by_kind():
 
 
 def test_a_program_gets_the_promised_keys():
-    message = PublishedValue("f", 2.0, 2.1, "s", 0.2, "why", "where").as_plain()
+    message = to_plain(PublishedValue("f", 2.0, 2.1, "s", 0.2, "why", "where"))
     assert {"name", "kind", "published", "value", "unit", "tolerance", "ok", "source"} <= message.keys()
     assert json.loads(json.dumps(message))["kind"] == "own check"

@@ -8,11 +8,10 @@ import pytest
 from support.studios import CART
 
 from robodyn import ModelError, read_scenario, simulate
-from robodyn.presentation.pages.columns import thin_rows
-from robodyn.presentation.studio.address import keep_address, last_address
-from robodyn.presentation.studio.frames import MOST_ROWS, encode_frame
-from robodyn.presentation.studio.model import ModelStore
-from robodyn.presentation.studio.numbers import slider_range
+from robodyn.presentation.pages.contents import thin_rows
+from robodyn.presentation.studio.model import ModelStore, slider_range
+from robodyn.presentation.studio.server import keep_address, last_address
+from robodyn.presentation.studio.session import MOST_ROWS, encode_frame
 from robodyn.presentation.studio.source import Source, mark_text
 
 

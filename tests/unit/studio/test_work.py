@@ -10,8 +10,9 @@ from support.studios import CART
 
 from robodyn import read_scenario, save, simulate
 from robodyn.analysis.linear.loop_table import loop_table
+from robodyn.presentation.reporting import display, to_studio
 from robodyn.presentation.studio import work
-from robodyn.presentation.studio.jobs import Job
+from robodyn.presentation.studio.session import Job
 from robodyn.presentation.studio.work import TASKS, carry_out
 
 
@@ -57,18 +58,18 @@ def sampled(tmp_path):
 def test_a_tuning_lowers_what_it_minimises_and_gives_the_gains(sampled):
     said = []
     options = {"minimise": "rms:following_error", "free": "position_loop.proportional", "limits": ""}
-    result = TASKS["tune"](sampled, options, said.append)
-    before, after = (float(part.split()[0]) for part in result["notes"][0].split(": ")[1].split(" → "))
+    result = to_studio(display(TASKS["tune"](sampled, options, said.append)))
+    before, after = (float(part.split()[0]) for part in result["notes"][0].split(": ")[1].split(" -> "))
     assert after < 0.5 * before
     assert set(result["values"]) == {"position_loop.proportional"}
     assert "evaluations" in said[-1]
 
 
 def test_loops_have_the_margins_of_the_loop_table(sampled):
-    result = TASKS["loops"](sampled, {}, silent)
+    result = to_studio(display(TASKS["loops"](sampled, {}, silent)))
     first = loop_table(sampled).rows[0]
-    name, crossover, _, _, _, phase, delay, stable = result["tables"][0]["rows"][0]
-    assert (name, stable) == (first.name, first.margins.stable)
+    name, crossover, _, _, _, phase, delay, verdict = result["tables"][0]["rows"][0]
+    assert (name, verdict) == (first.name, "" if first.margins.stable else "unstable")
     assert (crossover, phase, delay) == pytest.approx((first.crossover, first.margins.phase, 1e3 * first.margins.delay))
     assert result["picture"]["curves"][0]["name"] == first.name
 

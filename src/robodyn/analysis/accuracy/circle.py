@@ -46,6 +46,18 @@ class CircleTest:
         clockwise: seen from the third axis.
     """
 
+    JSON = """
+    name
+    radius
+    centre
+    fitted
+    speed
+    highest
+    lowest
+    circular
+    peaks
+    clockwise
+    """
     name: str
     radius: float
     centre: tuple[float, float]
@@ -58,6 +70,20 @@ class CircleTest:
     circular: float
     peaks: tuple[QuadrantPeak, ...]
     clockwise: bool
+
+
+@dataclass(frozen=True, eq=False)
+class CircleTests:
+    """Tests of one circle; hysteresis: H [m], of two in opposite directions."""
+
+    JSON = """
+    standard
+    tests
+    hysteresis
+    """
+    tests: tuple[CircleTest, ...]
+    hysteresis: float | None = None
+    standard: str = "ISO 230-4"
 
 
 def measure_circle(

@@ -7,7 +7,7 @@ the scenario itself, projected onto the deviation it explains; repeatability by 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.base.errors import Flaw, FlawList, ModelError
-from robodyn.base.lazy import later
+from robodyn.base.lazy import Displayed
 from robodyn.base.waiting import told_if_slow
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results.signal import Floats
@@ -34,7 +34,7 @@ POINTS = 2001
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class Sheet(Displayed):
     """All figures of one robot on one path.
 
     Attributes:
@@ -45,6 +45,14 @@ class Sheet:
         notes: what is not on the sheet, and why.
     """
 
+    JSON = """
+    scenario
+    standard
+    figures
+    uncertain
+    seed
+    notes
+    """
     scenario: str
     title: str
     figures: tuple[Figure, ...]
@@ -58,17 +66,13 @@ class Sheet:
     clouds: tuple[Floats, ...]
     notes: tuple[str, ...]
 
+    @property
+    def standard(self) -> str:
+        """By which it is measured."""
+        return "ISO 9283"
+
     def __repr__(self) -> str:
         return f"<Sheet of {self.scenario}: {len(self.figures)} figures>"
-
-    _repr_html_ = later("robodyn.presentation.reporting.shown:sheet_html")
-
-    def as_plain(self) -> dict[str, Any]:
-        """Figures and settings as dictionaries, lists, texts and numbers."""
-        return {
-            "scenario": self.scenario, "standard": "ISO 9283", "figures": [asdict(figure) for figure in self.figures],
-            "uncertain": dict(self.uncertain), "seed": self.seed, "notes": list(self.notes),
-        }  # fmt: skip
 
 
 @told_if_slow("measuring")

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
-from robodyn.base.lazy import later
+from robodyn.base.lazy import Displayed
 from robodyn.computation.results import Run, SignalInfo
 
 TIME = "time"
@@ -49,8 +49,16 @@ class Row:
     share: float
 
 
+@dataclass(frozen=True)
+class SignalBudget:
+    """The table of one signal, in its unit."""
+
+    unit: str
+    rows: tuple[Row, ...]
+
+
 @dataclass(frozen=True, eq=False)
-class Budget:
+class Budget(Displayed):
     """Deviations of a motion and their parts: `total = sum of parts + remainder` at every time.
 
     Attributes:
@@ -61,6 +69,13 @@ class Budget:
         by_differences: why parts are differences of non-linear motions; empty where there is a linear twin.
     """
 
+    JSON = """
+    scenario
+    signals = tables
+    remainder_share
+    interaction_share
+    by_differences
+    """
     run: Run
     signals: tuple[str, ...]
     along: str
@@ -72,7 +87,15 @@ class Budget:
     def __repr__(self) -> str:
         return f"<Budget of {', '.join(self.signals)}: {len(self.parts)} parts, remainder {self.remainder_share:.2g}>"
 
-    _repr_html_ = later("robodyn.presentation.reporting.shown:budget_html")
+    @property
+    def scenario(self) -> str:
+        """Its name."""
+        return self.run.provenance.scenario
+
+    @property
+    def tables(self) -> dict[str, SignalBudget]:
+        """The table of each signal."""
+        return {name: SignalBudget(self.run[name].unit, self.table(name)) for name in self.signals}
 
     @property
     def total(self) -> np.ndarray:

@@ -33,11 +33,26 @@ from robodyn.description.model.joint import SINGLE
 class DressedAxis:
     """One joint of a dressed robot: its drive, the inertias it sees, gains and the margins they keep."""
 
+    JSON = """
+    family = axis.sized.family
+    size = axis.sized.size
+    scale = axis.sized.scale
+    inertia: least and largest over poses, rotor included
+    gains
+    phase_margin = margins.phase: [rad]
+    gain_margin = margins.gain
+    numbers = axis.sized.numbers: each with its source
+    """
     axis: Axis
     least_inertia: float
     most_inertia: float
     gains: Gains | ErrorDynamics
     margins: LoopMargins
+
+    @property
+    def inertia(self) -> tuple[float, float]:
+        """Least and largest."""
+        return self.least_inertia, self.most_inertia
 
 
 @dataclass(frozen=True)
@@ -49,10 +64,20 @@ class Dressed:
         undressed: joints without a drive, and why; notes: what whoever runs it should know.
     """
 
+    JSON = """
+    joints
+    undressed: why not
+    notes
+    """
     scenario: Scenario
     axes: tuple[DressedAxis, ...]
     undressed: Mapping[str, str]
     notes: tuple[str, ...] = ()
+
+    @property
+    def joints(self) -> dict[str, DressedAxis]:
+        """What each dressed joint has got, by its name."""
+        return {part.axis.name: part for part in self.axes}
 
     @property
     def machine(self) -> Machine:

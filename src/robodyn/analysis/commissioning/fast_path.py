@@ -54,6 +54,12 @@ class FastMove(Move):
             the same limits; trapezoid_speed: its speed at the samples of `way` [m/s], (k,).
     """
 
+    JSON = """
+    duration: [s]
+    trapezoid = trapezoid_end: when the fastest trapezoid would end [s]
+    use = greatest_use: largest share of any limit
+    joints = peaks
+    """
     way: np.ndarray = field(default_factory=_nothing)
     speed: np.ndarray = field(default_factory=_nothing)
     change: np.ndarray = field(default_factory=_nothing)
@@ -62,6 +68,16 @@ class FastMove(Move):
     timing: np.ndarray = field(default_factory=_nothing)
     trapezoid: float = float("nan")
     trapezoid_speed: np.ndarray = field(default_factory=_nothing)
+
+    @property
+    def trapezoid_end(self) -> float:
+        """When the fastest trapezoid would end [s]."""
+        return float(self.time[0]) + self.trapezoid
+
+    @property
+    def greatest_use(self) -> float:
+        """Largest share of any limit."""
+        return float(self.use.max())
 
 
 @told_if_slow("timing the path of")

@@ -34,6 +34,15 @@ SAMPLES, SETTLING = 401, 0.2
 NAME, SIX = "move", 6
 
 
+@dataclass(frozen=True)
+class JointPeaks:
+    """Largest speed, acceleration and effort of a joint, in rad or m, N m or N."""
+
+    speed: float
+    acceleration: float
+    effort: float
+
+
 @dataclass(frozen=True, eq=False)
 class Move:
     """A planned move.
@@ -45,6 +54,10 @@ class Move:
         path: of the joints, for a move of the tool.
     """
 
+    JSON = """
+    duration: [s]
+    joints = peaks
+    """
     joints: tuple[str, ...]
     duration: float
     time: np.ndarray
@@ -55,6 +68,12 @@ class Move:
     blocks: tuple[Block, ...]
     scenario: Scenario | None = None
     path: JointPath | None = None
+
+    @property
+    def peaks(self) -> dict[str, JointPeaks]:
+        """Largest values of each joint."""
+        columns = (np.abs(values).max(axis=0).tolist() for values in (self.velocity, self.acceleration, self.effort))
+        return {name: JointPeaks(*row) for name, *row in zip(self.joints, *columns, strict=True)}
 
     def __repr__(self) -> str:
         return f"<Move of {', '.join(self.joints)}: ends at {self.duration:.4g} s>"

@@ -12,7 +12,7 @@ Numbers by which a law is not linear, such as a Stribeck velocity, are tried one
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -52,6 +52,18 @@ class Contender:
     aic: float
     fitted: float
     held_out: float
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Laws in order of the criterion, the best first."""
+
+    rows: tuple[Contender, ...]
+
+    @property
+    def as_good(self) -> list[str]:
+        """Laws that the criterion does not tell from the best one."""
+        return [row.law for row in self.rows[1:] if row.bic - self.rows[0].bic < EVEN]
 
 
 def compare_friction_laws(
@@ -176,23 +188,3 @@ def _plain(block: Block) -> Block:
     if not isinstance(block, JointBlock):
         return block
     return Block(block.name, block.law, block.on, parameters=block.parameters)
-
-
-def describe_contest(found: Sequence[Contender]) -> str:
-    """The table as text, and what it says."""
-    lines = [f"{'law':<26} {'parameters':>10} {'BIC':>12} {'AIC':>12} {'fitted':>9} {'held out':>9}  remarks"]
-    for c in found:
-        if not np.isfinite(c.bic):
-            lines.append(f"{c.law:<26} {c.parameters:>10} not judged: {c.tried}")
-            continue
-        numbers = f"{c.parameters:>10} {c.bic:>12.1f} {c.aic:>12.1f} {c.fitted:>9.3f} {c.held_out:>9.3f}"
-        lines.append(f"{c.law:<26} {numbers}  {c.tried}".rstrip())
-    close = [c.law for c in found[1:] if c.bic - found[0].bic < EVEN]
-    lines.append(f"best: {found[0].law}" + (f"; as good: {', '.join(close)}" if close else ""))
-    return "\n".join(lines)
-
-
-def contest_as_plain(found: Sequence[Contender]) -> list[dict[str, Any]]:
-    """Rows of the table; null where a law could not be judged."""
-    rows = [asdict(contender) for contender in found]
-    return [{k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in row.items()} for row in rows]

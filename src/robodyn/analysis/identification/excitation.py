@@ -13,7 +13,7 @@ that keeps them until it keeps all of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
@@ -58,9 +58,20 @@ class Excitation:
         use: largest share of each limit that is used.
         workspace: value of each bounded signal that comes nearest to its bound.
         suggestions: numbers that the measured motions hardly tell, or this one where nothing was measured, and the
-            joints whose motion would tell them.
+            joints whose motion would tell them; measured: whether something was.
     """
 
+    JSON = """
+    axes
+    frequency: [Hz]
+    criterion
+    information
+    deviations
+    hardly_told
+    use
+    workspace
+    suggestions
+    """
     axes: tuple[AxisSeries, ...] | tuple[AxisSpline, ...]
     frequency: float
     criterion: str
@@ -72,19 +83,13 @@ class Excitation:
     suggestions: tuple[Suggestion, ...]
     family: MotionFamily
     coefficients: Floats = field(repr=False)
+    measured: bool = False
 
     def at(self, time: Floats, coefficients: Floats | None = None) -> tuple[Floats, Floats, Floats]:
         """Positions, velocities and accelerations at times [s], (n, joints) each, of this motion or a suggested one."""
         c = self.coefficients if coefficients is None else coefficients
         q, v, a = (part @ c for part in self.family.basis(time))
         return q, v, a
-
-    def as_plain(self) -> dict[str, Any]:
-        """As plain dictionaries, lists and numbers, for JSON."""
-        plain = asdict(self)
-        for key in ("family", "coefficients"):
-            del plain[key]
-        return plain | {"suggestions": [{k: v for k, v in s.items() if k != "motion"} for s in plain["suggestions"]]}
 
 
 @told_if_slow("designing an experiment for")

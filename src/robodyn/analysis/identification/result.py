@@ -7,8 +7,8 @@ Symbols of the residual tests: e residual of a joint, u its predicted force, n r
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -22,17 +22,17 @@ class IntervalEstimate:
     name: str
     unit: str
     value: float
-    deviation: float
-    lower: float
-    upper: float
-    given: float
+    deviation: Annotated[float, "standard deviation"]
+    lower: Annotated[float, "of the 95 % interval"]
+    upper: Annotated[float, "of the 95 % interval"]
+    given: Annotated[float, "before"]
 
 
 @dataclass(frozen=True)
 class BaseEstimate(IntervalEstimate):
     """One base parameter, and whether the data tell it."""
 
-    told: bool
+    told: Annotated[bool, "whether the data say it"]
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,21 @@ class Identification:
             which rows took part in the fit.
     """
 
+    JSON = """
+    base_parameters = base
+    correlation
+    numbers
+    parameters
+    predictions
+    noise
+    cutoff: [Hz]
+    rate: [Hz]
+    lost
+    rank_gap = gap
+    without_effect = silent
+    doubt: why the intervals are no 95 % ones, or empty
+    warnings
+    """
     joints: tuple[str, ...]
     base: tuple[BaseEstimate, ...]
     correlation: Floats
@@ -84,52 +99,10 @@ class Identification:
     predicted: Floats
     fitted: Floats
 
-    def as_plain(self) -> dict[str, Any]:
-        """Everything but the rows as dictionaries, lists, texts and numbers."""
-        return {
-            "base_parameters": [asdict(estimate) for estimate in self.base],
-            "correlation": self.correlation.tolist(),
-            "numbers": self.numbers,
-            "parameters": self.parameters,
-            "predictions": [asdict(prediction) for prediction in self.predictions],
-            "noise": self.noise,
-            "cutoff": self.cutoff,
-            "rate": self.rate,
-            "lost": self.lost,
-            "rank_gap": self.gap,
-            "without_effect": list(self.silent),
-            "doubt": self.doubt,
-            "warnings": list(self.warnings),
-        }
-
 
 def interval_heading(doubt: str) -> str:
     """Of a column of intervals."""
     return "interval by noise alone" if doubt else "95 % interval"
-
-
-def describe_identification(found: Identification) -> str:
-    """Base parameters, predictions and warnings as text."""
-    heading = interval_heading(found.doubt)
-    lines = [f"{'base parameter':<44} {'value':>12} {heading:>27} {'given':>12}  unit"]
-    for p in found.base:
-        interval = f"{p.lower:.5g} .. {p.upper:.5g}" if p.told else "not told by these data"
-        lines.append(f"{_shorten(p.name):<44} {p.value:>12.6g} {interval:>27} {p.given:>12.6g}  {p.unit}".rstrip())
-    lines += ["", f"{'joint':<20} {'fitted rms':>12} {'%':>8} {'held-out rms':>14} {'%':>8}  unit"]
-    for joint in found.joints:
-        rows = {p.held_out: p for p in found.predictions if p.joint == joint}
-        if False not in rows:
-            continue
-        own, other = rows[False], rows.get(True)
-        held = f"{other.rms:>14.5g} {other.percent:>8.2f}" if other else f"{'-':>14} {'-':>8}"
-        lines.append(f"{joint:<20} {own.rms:>12.5g} {own.percent:>8.2f} {held}  {own.unit}")
-    lines += ["", f"low-pass {found.cutoff:.4g} Hz without phase, rows at {found.rate:.4g} Hz"]
-    lines.append(f"{len(found.base)} base parameters; possible bodies lose {found.lost:.3g} in the sum of squares")
-    return "\n".join([*lines, *(f"warning: {warning}" for warning in found.warnings)])
-
-
-def _shorten(name: str, most: int = 44) -> str:
-    return name if len(name) <= most else f"{name[: most - 4]} ..."
 
 
 LAGS = 25

@@ -32,6 +32,12 @@ class Suggestion:
         then: the deviation together with one period of that motion; motion: its coefficients.
     """
 
+    JSON = """
+    number
+    deviation: by its value
+    joints
+    then: after these joints have moved
+    """
     number: str
     deviation: float | None
     joints: tuple[str, ...]

@@ -27,6 +27,11 @@ class FrequencyResponse:
         frequency: [Hz], (n,), increasing; values: complex, (n,), in the output's unit over the input's.
     """
 
+    JSON = """
+    frequency: [Hz]
+    magnitude_db = decibel
+    phase_deg = phase
+    """
     input: Variable
     output: Variable
     frequency: np.ndarray

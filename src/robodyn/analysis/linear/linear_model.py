@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.base.errors import Flaw, FlawList, ModelError, refuse_unknown
-from robodyn.base.lazy import later
+from robodyn.base.lazy import Displayed, later
 from robodyn.computation.feedback.pade import approximate_delay as approximate_delay
 from robodyn.computation.feedback.pade import close_lines, join_lines
 from robodyn.computation.feedback.sampled_plant import Variable as Variable
@@ -48,7 +48,7 @@ class DelayedSignal:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearModel:
+class LinearModel(Displayed):
     """A linear model with pure delays; a matrix that is not given is zero, names that are not are numbered.
 
     Attributes:
@@ -111,8 +111,6 @@ class LinearModel:
     def __repr__(self) -> str:
         sizes = f"{self.order} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
         return f"<LinearModel of {sizes}{f', {len(self.delays)} delays' if self.delays else ''}>"
-
-    _repr_html_ = later("robodyn.presentation.reporting.shown:linear_html")
 
     @property
     def order(self) -> int:

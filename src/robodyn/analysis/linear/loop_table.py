@@ -21,7 +21,7 @@ from robodyn.analysis.linear.operating_point import Place
 from robodyn.analysis.linear.sampled_model import SampledModel
 from robodyn.analysis.linear.sampling import linearise_sampled
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.base.lazy import later
+from robodyn.base.lazy import Displayed
 from robodyn.base.waiting import told_if_slow
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.model import Block, Scenario
@@ -53,6 +53,12 @@ class LoopFigures:
         crossover: highest frequency at which the gain is 1; bandwidth: at which what follows is 3 dB down; nan if none.
     """
 
+    JSON = """
+    name: the signal at which the loop is cut
+    crossover: [Hz]
+    bandwidth: [Hz]
+    *margins
+    """
     name: str
     loop: Loop
     gain: FrequencyResponse
@@ -63,16 +69,25 @@ class LoopFigures:
 
 
 @dataclass(frozen=True, eq=False)
-class LoopTable:
-    """All loops at one operating point."""
+class LoopTable(Displayed):
+    """All loops at one operating point; warnings are sentences on those that are unstable."""
 
+    JSON = """
+    notes
+    warnings
+    loops = rows
+    """
     rows: tuple[LoopFigures, ...]
     model: SampledModel | LinearModel
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the linear model leaves out."""
+        return self.model.notes
 
     def __repr__(self) -> str:
         return f"<LoopTable of {', '.join(row.name for row in self.rows) or 'no loop'}>"
-
-    _repr_html_ = later("robodyn.presentation.reporting.shown:loops_html")
 
 
 @told_if_slow("cutting the loops of")

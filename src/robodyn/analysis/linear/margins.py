@@ -51,6 +51,15 @@ class Margins:
         phase: [deg], delay: [s]: what is borne in addition; nan where it is unstable, inf where there is no limit.
     """
 
+    JSON = """
+    signals
+    stable
+    radius: of the closed loop's multipliers
+    gain_from: stable from this factor of its gain ...
+    gain_to: ... up to this one
+    phase: margin [deg]
+    delay: margin [s]
+    """
     signals: tuple[str, ...]
     stable: bool
     radius: float

@@ -13,7 +13,7 @@ from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.poles import PADE_ORDER, Root, find_poles
 from robodyn.analysis.linear.tangent import positions_by
 from robodyn.base.errors import ModelError, refuse_word
-from robodyn.base.lazy import later
+from robodyn.base.lazy import Displayed
 from robodyn.base.waiting import told_if_slow
 from robodyn.description.model.numbers import XYZ
 
@@ -58,13 +58,24 @@ class Mode:
         participation: part of each state and delay in the mode, largest first; they add up to 1.
         displaced: the shape in space, where there is a mechanism and it moves in this mode.
         of_method: whether it is none of the machine's own but of the method that keeps its constraints.
+        free: whether it is a rigid motion, with a pole at zero, so that nothing brings it back.
     """
 
+    JSON = """
+    free: a rigid motion
+    of_method: of the method that keeps constraints
+    frequency: [Hz]
+    damping: ratio
+    time_constant: [s]
+    pole
+    participation
+    """
     pole: complex
     shape: Mapping[str, complex]
     participation: Mapping[str, float]
     displaced: Displaced | None = None
     of_method: bool = False
+    free: bool = False
 
     @property
     def frequency(self) -> float:
@@ -92,13 +103,17 @@ class Mode:
 
 
 @dataclass(frozen=True, eq=False)
-class ModeSet:
+class ModeSet(Displayed):
     """The modes of a linear model, by frequency.
 
     Attributes:
         mean: positions of the skeleton's points at the operating point [m], (n_points, 3).
     """
 
+    JSON = """
+    notes
+    modes
+    """
     model: LinearModel
     modes: tuple[Mode, ...]
     skeleton: Skeleton | None = None
@@ -107,8 +122,6 @@ class ModeSet:
     def __repr__(self) -> str:
         shown = ", ".join(f"{mode.frequency:.4g} Hz" for mode in self.oscillating[:4])
         return f"<ModeSet of {len(self)}{f', oscillating at {shown}' if shown else ''}>"
-
-    _repr_html_ = later("robodyn.presentation.reporting.shown:modes_html")
 
     def __iter__(self) -> Iterator[Mode]:
         return iter(self.modes)
@@ -125,18 +138,21 @@ class ModeSet:
         return tuple(mode for mode in self.modes if mode.oscillates)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What the linear model leaves out."""
+        return self.model.notes
+
+    @property
     def free(self) -> tuple[Mode, ...]:
-        """Free motions: with a pole at zero, so that nothing brings them back."""
-        least = STILL * max((abs(mode.pole) for mode in self.modes), default=0.0)
-        return tuple(mode for mode in self.modes if abs(mode.pole) <= least)
+        """The rigid motions."""
+        return tuple(mode for mode in self.modes if mode.free)
 
     @property
     def moving(self) -> tuple[Mode, ...]:
         """Oscillating ones in which joints or flexible bodies take part, not only valves, currents or filters."""
         joints = () if self.skeleton is None else self.skeleton.coordinates
         states = [f"{joint}.{quantity}" for joint in joints for quantity in MOVES]
-        least = STILL * max((abs(mode.pole) for mode in self.modes), default=0.0)
-        swinging = [mode for mode in self.oscillating if abs(mode.pole) > least and not mode.of_method]
+        swinging = [mode for mode in self.oscillating if not mode.free and not mode.of_method]
         return tuple(
             mode for mode in swinging if sum(mode.participation.get(name, 0) for name in states) > MOVING_SHARE
         )
@@ -254,10 +270,11 @@ def _drawn_amplitude(
 
 def _modes_of(model: LinearModel, pade: int) -> tuple[Mode, ...]:
     roots = [root for root in find_poles(model, pade) if root.pole.imag >= 0]
-    return tuple(_mode(model, root) for root in roots)
+    least = STILL * max((abs(root.pole) for root in roots), default=0.0)
+    return tuple(_mode(model, root, abs(root.pole) <= least) for root in roots)
 
 
-def _mode(model: LinearModel, root: Root) -> Mode:
+def _mode(model: LinearModel, root: Root, free: bool) -> Mode:
     states = [state.name for state in model.states]
     names = [*states, *(delay.name for delay in model.delays)]
     shares = np.abs(root.shares)
@@ -271,4 +288,5 @@ def _mode(model: LinearModel, root: Root) -> Mode:
         root.pole,
         MappingProxyType(dict(zip(states, shape.tolist(), strict=True))),
         MappingProxyType({names[k]: float(shares[k]) for k in order}),
+        free=free,
     )

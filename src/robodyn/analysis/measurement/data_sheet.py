@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from robodyn.analysis.measurement.signal_quality import SignalQuality, assess_si
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 
+if TYPE_CHECKING:
+    from robodyn.analysis.measurement.synchronisation import ClockOffset
+
 GAP = 1.5
 """Median steps beyond which rows are missing."""
-SHOWN = 5
-HEADINGS = f"{'signal':<32} {'least':>11} {'greatest':>11} {'deviation':>11} {'noise':>10} {'step':>10}  missing  unit"
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,17 @@ class DataSheet:
     signals: dict[str, SignalQuality]
     notes: tuple[str, ...]
 
-    def as_plain(self) -> dict[str, Any]:
-        """As plain dictionaries, lists and numbers, for JSON."""
-        return asdict(self)
+
+@dataclass(frozen=True)
+class DataSheets:
+    """A sheet for each clock of a file, and how another recording's clock is set against the first."""
+
+    JSON = """
+    clocks: rate, jitter, gaps, and a sheet for each signal
+    offset?
+    """
+    clocks: tuple[DataSheet, ...]
+    offset: ClockOffset | None = None
 
 
 def make_data_sheet(data: Run) -> DataSheet:
@@ -86,52 +95,3 @@ def assess_clock(time: Floats) -> ClockQuality:
     # Rates of an even clock are known better than one step is.
     mean = float(np.mean(rising[rising < GAP * usual]))
     return ClockQuality(time.size, start, end, 1 / mean, float(near.std()), worst, gaps, int(np.sum(steps == 0)))
-
-
-def describe_data_sheet(sheet: DataSheet) -> str:
-    """The sheet as text."""
-    clock = sheet.clock
-    lines = [
-        f"{sheet.source}: {clock.rows} rows from {_moment(clock.start)} s to {_moment(clock.end)} s",
-        f"rate {clock.rate:.6g} Hz, jitter {clock.jitter:.2g} s (largest {clock.worst_jitter:.2g} s)",
-        *_describe_gaps(clock),
-        *(f"note: {note}" for note in sheet.notes),
-        "",
-        HEADINGS,
-    ]
-    for name, s in sheet.signals.items():
-        numbers = f"{s.minimum:>11.5g} {s.maximum:>11.5g} {s.deviation:>11.5g} {s.noise:>10.3g} {s.quantum:>10.3g}"
-        lines.append(f"{name:<32} {numbers} {s.missing:>8}  {sheet.units[name]}".rstrip())
-    warnings = [sentence for name, s in sheet.signals.items() for sentence in _warnings(name, s, sheet.units[name])]
-    return "\n".join([*lines, *([""] if warnings else []), *(f"warning: {sentence}" for sentence in warnings)])
-
-
-def _moment(time: float) -> str:
-    """A time; one since 1970 to the millisecond, where six digits would be days."""
-    return f"{time:.3f}" if abs(time) >= 1e6 else f"{time:.6g}"
-
-
-def _describe_gaps(clock: ClockQuality) -> list[str]:
-    lines = []
-    if clock.gaps:
-        lost = sum(gap.missing for gap in clock.gaps)
-        shown = "; ".join(f"{g.length:.4g} s after row {g.row + 1} at {_moment(g.time)} s" for g in clock.gaps[:SHOWN])
-        lines.append(f"warning: {len(clock.gaps)} gaps, about {lost} rows missing: {shown}")
-    if clock.repeated:
-        lines.append(f"warning: {clock.repeated} rows have the time of the row before")
-    return lines
-
-
-def _warnings(name: str, s: SignalQuality, unit: str) -> list[str]:
-    found = []
-    if s.deviation == 0:
-        found.append(f"{name} is constant")
-    if s.saturated:
-        worst = max(s.saturated, key=lambda stretch: stretch.count)
-        total = sum(stretch.count for stretch in s.saturated)
-        where = f"the longest stretch is rows {worst.start + 1} to {worst.end + 1} at {worst.value:.5g} {unit}".rstrip()
-        found.append(f"{name} stays at its limit in {total} rows (saturation, or rest): {where}")
-    if s.spikes:
-        rows = ", ".join(str(row + 1) for row in s.spikes[:SHOWN])
-        found.append(f"{name} has {len(s.spikes)} spikes, at rows {rows}{' ...' if len(s.spikes) > SHOWN else ''}")
-    return found

@@ -43,6 +43,13 @@ class MeasuredResponse(FrequencyResponse):
         averages: independent windows.
     """
 
+    JSON = """
+    frequency: [Hz]
+    magnitude_db = decibel
+    phase_deg = phase
+    coherence
+    deviation: of the magnitude, relative
+    """
     coherence: Floats
     deviation: Floats
     averages: float

@@ -48,6 +48,19 @@ class Sensitivity:
         change: relative change of the finite runs, 0 for none; lower, upper: the measure with p (1 - c) and p (1 + c).
     """
 
+    JSON = """
+    measure
+    parameter
+    unit
+    value
+    parameter_value
+    slope: exact
+    change
+    lower
+    upper
+    per_percent
+    finite_per_percent
+    """
     measure: str
     parameter: str
     unit: str
@@ -95,6 +108,25 @@ class SensitivityTable:
     def of(self, measure: str) -> tuple[Sensitivity, ...]:
         """The rows of one measure."""
         return tuple(row for row in self.rows if row.measure == measure)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The rows of one measure of a signal; unit: of the measure; reason, notes: as in `SensitivityTable`."""
+
+    JSON = """
+    measure
+    of
+    reason: why slopes are not exact, if they are not
+    notes
+    rows
+    """
+    measure: str
+    of: str
+    unit: str
+    rows: tuple[Sensitivity, ...]
+    reason: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @told_if_slow("ranking parameters of")

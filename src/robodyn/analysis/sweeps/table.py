@@ -17,7 +17,7 @@ from robodyn.analysis.sweeps.parts import SweepRow
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.base.atomic import replacing
 from robodyn.base.errors import Flaw, ModelError
-from robodyn.base.lazy import later
+from robodyn.base.lazy import Displayed
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.results.table import Curves, RunTable
 from robodyn.computation.simulation.many import PART_OF_MEMORY, memory_size
@@ -37,7 +37,7 @@ class Varied:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SweepTable(RunTable):
+class SweepTable(RunTable, Displayed):
     """A row a run, in the order of the plan.
 
     Attributes:
@@ -46,13 +46,21 @@ class SweepTable(RunTable):
         simulated: time simulated by the call that made this table [s], elapsed: how long that took [s].
     """
 
+    JSON = """
+    scenario
+    runs = count
+    carried_through
+    failures: runs by outcome
+    percentiles = spreads
+    simulated: [s]
+    elapsed: [s]
+    robots_seconds_per_second = rate
+    """
     axes: tuple[Varied, ...]
     drawn: tuple[str, ...]
     wall_time: Floats
     simulated: float
     elapsed: float
-
-    _repr_html_ = later("robodyn.presentation.reporting.shown:sweep_html")
 
     @classmethod
     def of(cls, runs: RunTable) -> SweepTable:
@@ -73,6 +81,26 @@ class SweepTable(RunTable):
             simulated=0.0,
             elapsed=0.0,
         )
+
+    @property
+    def count(self) -> int:
+        """How many runs there are."""
+        return len(self)
+
+    @property
+    def carried_through(self) -> int:
+        """How many of them have a result, believed or not."""
+        return int((self.done | self.suspect).sum())
+
+    @property
+    def spreads(self) -> dict[str, dict[str, float | str]]:
+        """Percentiles of every measure, and its unit."""
+        percents = (0.0, 5.0, 50.0, 95.0, 100.0)
+        found: dict[str, dict[str, float | str]] = {}
+        for name in self.measures:
+            values = self.percentiles(name, percents).tolist()
+            found[name] = {**dict(zip(map(str, percents), values, strict=True)), "unit": self.units[name]}
+        return found
 
     @property
     def rate(self) -> float:
@@ -183,56 +211,3 @@ def _write(path: Path, columns: Mapping[str, tuple[Any, str]], about: Mapping[st
     with replacing(path) as draft, pyarrow.parquet.ParquetWriter(draft, schema) as file:
         for begin in range(0, count, PIECE):
             file.write_table(pyarrow.table(piece(begin), schema=schema))
-
-
-HEADINGS = ("lowest", "5 %", "50 %", "95 %", "highest")
-FEW_RUNS, FEW_COLUMNS = 12, 6
-"""Runs and numbers of each that are printed as they are."""
-
-
-def describe_sweep(table: SweepTable) -> str:
-    """Every run of a small grid; else percentiles of every measure, where on the grid it is lowest and highest. Which
-    runs were not carried through."""
-    if not table.drawn and len(table) <= FEW_RUNS and len(table.axes) + len(table.measures) <= FEW_COLUMNS:
-        return "\n".join([f"{table.scenario}: {_describe_runs(table)}", *_list_runs(table)])
-    width = max([len("measure"), *map(len, table.measures)])
-    lines = [f"{table.scenario}: {_describe_runs(table)}"]
-    lines.append(f"{'measure':<{width}} " + " ".join(f"{heading:>11}" for heading in HEADINGS) + "  unit")
-    for name in table.measures:
-        numbers = " ".join(f"{value:>11.5g}" for value in table.percentiles(name))
-        lines.append(f"{name:<{width}} {numbers}  {table.units[name]}".rstrip())
-    for name, values in table.measures.items():
-        if table.axes and np.isfinite(values).any():
-            ends = (("lowest", np.nanargmin(values)), ("highest", np.nanargmax(values)))
-            lines += [f"{name} {word} in run {run}: {_describe_place(table, int(run))}" for word, run in ends]
-    return "\n".join(lines)
-
-
-def _list_runs(table: SweepTable) -> list[str]:
-    """A row a run: its place on the grid, its measures, and how it ended where that was not as asked for."""
-    units = {axis.label: axis.unit for axis in table.axes} | {name: table.units[name] for name in table.measures}
-    heads = [f"{name} [{unit}]" if unit else name for name, unit in units.items()]
-    columns = [*(axis.places[axis.index] for axis in table.axes), *table.measures.values()]
-    ends = ["" if done else kind.replace("_", " ") for done, kind in zip(table.done, table.outcomes, strict=True)]
-    rows = [["run", *heads, ""]]
-    for run, end in enumerate(ends):
-        rows.append([str(run), *(f"{column[run]:.6g}" for column in columns), end])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-
-
-def _describe_runs(table: SweepTable) -> str:
-    message = f"{len(table)} runs, {int((table.done | table.suspect).sum())} of them carried through"
-    if np.isfinite(table.rate):
-        message += f"\n{table.simulated:.5g} s simulated in {table.elapsed:.3g} s: "
-        message += f"{table.rate:.4g} robots x seconds per second"
-    for kind, count in table.failures.items():
-        first = table.outcomes.index(kind)
-        message += f"\n{count} {kind.replace('_', ' ')}, run {first}: {table.sentences[first]}"
-    return message
-
-
-def _describe_place(table: SweepTable, run: int) -> str:
-    """Where on the grid a run is, and that it is suspect."""
-    place = ", ".join(f"{axis.label} = {axis.places[axis.index[run]]:.5g} {axis.unit}".rstrip() for axis in table.axes)
-    return f"{place} (suspect)" if table.suspect[run] else place

@@ -46,6 +46,19 @@ class Yield:
         breaking: numbers that decide, the strongest first.
     """
 
+    JSON = """
+    measure
+    limit
+    unit
+    confidence
+    runs
+    good
+    unusable
+    lower
+    upper
+    breaking
+    share
+    """
     measure: str
     limit: float
     unit: str
@@ -112,17 +125,6 @@ def find_breaking(table: RunTable, good: np.ndarray) -> tuple[Breaking, ...]:
             medians = float(np.median(values[good])), float(np.median(values[~good]))
             found.append(Breaking(name, table.units[name], float(test.statistic), *medians))
     return tuple(sorted(found, key=lambda one: -one.distance))
-
-
-def describe_yield(answer: Yield) -> str:
-    """The sentence, and a line for each number that breaks the limit."""
-    lines = [answer.sentence]
-    if answer.good < answer.runs and not answer.breaking:
-        lines.append("no single number sets the others apart by more than chance")
-    for one in answer.breaking:
-        apart = f"median {one.broken:.5g} where it is broken, {one.kept:.5g} {one.unit}".rstrip()
-        lines.append(f"broken by {one.name}: {apart} else (distance {one.distance:.2g})")
-    return "\n".join(lines)
 
 
 def _check(table: RunTable, measure: str, limit: float, confidence: float) -> None:

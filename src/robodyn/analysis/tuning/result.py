@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from robodyn.computation.results import Run
-
-STEADY = 0.02
-"""Rest of a slope at which a tuning is at its optimum, for all that a person can see."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +63,20 @@ class Tuning:
         runs: of the worst case before and after.
     """
 
+    JSON = """
+    objective
+    unit
+    over
+    before
+    after
+    gains
+    limits
+    cases
+    slopes
+    notes
+    rest
+    evaluations
+    """
     objective: str
     unit: str
     over: str
@@ -85,40 +95,3 @@ class Tuning:
     def values(self) -> dict[str, float]:
         """Gains by name, as `Scenario.with_numbers` takes them."""
         return {gain.name: gain.after for gain in self.gains}
-
-    def as_plain(self) -> dict[str, Any]:
-        """Everything but the runs as dictionaries, lists, texts and numbers."""
-        plain = {key: value for key, value in self.__dict__.items() if key != "runs"}
-        parts = {key: [asdict(part) for part in plain[key]] for key in ("gains", "limits", "cases")}
-        return plain | parts | {"notes": list(self.notes)}
-
-
-def describe_tuning(tuning: Tuning) -> str:
-    """The tables of a tuning as text."""
-    change = f" ({100 * (tuning.after / tuning.before - 1):+.1f} %)" if tuning.before else ""
-    of = f", {tuning.over} of {len(tuning.cases)} cases" if len(tuning.cases) > 1 else ""
-    lines = [f"{tuning.objective}{of}: {tuning.before:.5g} -> {tuning.after:.5g} {tuning.unit}{change}", ""]
-    lines.append(f"{'gain':<40} {'before':>11} {'after':>11} {'per % more':>12}  unit")
-    for gain in tuning.gains:
-        at = "  at its bound" if gain.at_bound else ""
-        numbers = f"{gain.before:>11.5g} {gain.after:>11.5g} {gain.per_percent:>+12.3g}"
-        lines.append(f"{gain.name:<40} {numbers}  {gain.unit or '-'}{at}")
-    if tuning.limits:
-        lines += ["", f"{'limit':<56} {'bound':>9} {'before':>9} {'after':>9} {'price':>10}  unit"]
-    for limit in tuning.limits:
-        name = f"{limit.text} {limit.loop}".strip()
-        price = f"{limit.price:>10.3g}" if limit.active else f"{'-':>10}"
-        lines.append(f"{name:<56} {limit.bound:>9.4g} {limit.before:>9.4g} {limit.after:>9.4g} {price}  {limit.unit}")
-    if len(tuning.cases) > 1:
-        lines += ["", f"{'case':<56} {'before':>12} {'after':>12}  {tuning.unit}"]
-        for case in tuning.cases:
-            name = ", ".join(f"{key}={value:.4g}" for key, value in case.changes.items())
-            lines.append(f"{name:<56} {case.before:>12.5g} {case.after:>12.5g}")
-    lines += ["", f"{tuning.evaluations} evaluations of all cases; slopes: {tuning.slopes}; {_describe_rest(tuning)}"]
-    return "\n".join(lines + [f"note: {note}" for note in tuning.notes])
-
-
-def _describe_rest(tuning: Tuning) -> str:
-    if tuning.rest < STEADY:
-        return "no small change of the gains within the limits makes it better"
-    return f"the search stopped where 1 % of the gains still changes it by {tuning.rest:.2g} %"

@@ -18,6 +18,16 @@ class Check:
         time: where it is worst [s]; remedy: what helps where it is violated.
     """
 
+    JSON = """
+    name
+    subject: the signal, joint or contact that is worst
+    value
+    limit: what the value may be
+    unit
+    ok
+    time: when it was worst [s]
+    remedy
+    """
     name: str
     value: float
     limit: float
@@ -39,11 +49,6 @@ class Check:
         of = f" of '{self.subject}'" if self.subject else ""
         return f"{self.name}{of} is off by {self.value:.3g}{unit}{where}, allowed is {self.limit:.3g}: {self.remedy}"
 
-    def to_plain(self) -> dict[str, Any]:
-        """The check as JSON-able values."""
-        names = ("name", "subject", "value", "limit", "unit", "ok", "time", "remedy")
-        return {name: getattr(self, name) for name in names}
-
 
 @dataclass(frozen=True)
 class Certificate:
@@ -53,6 +58,10 @@ class Certificate:
         unchecked: a sentence for each check that was left out.
     """
 
+    JSON = """
+    certificate = checks
+    unchecked: what no check says anything about
+    """
     checks: tuple[Check, ...] = ()
     unchecked: tuple[str, ...] = ()
 
@@ -94,10 +103,6 @@ class Certificate:
             for name, value, limit, verdict in rows
         ]
         return table + [f"not checked: {sentence}" for sentence in self.unchecked]
-
-    def to_plain(self) -> dict[str, Any]:
-        """The certificate as JSON-able values."""
-        return {"certificate": [check.to_plain() for check in self.checks], "unchecked": list(self.unchecked)}
 
 
 def certificate_from(record: Mapping[str, Any]) -> Certificate:

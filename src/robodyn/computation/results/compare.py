@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from robodyn.base.lazy import later
+from robodyn.base.lazy import Displayed
 from robodyn.base.records import dataclass
 
 from .run import Run
@@ -39,7 +39,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Displayed):
     """The differences of all common signals over the common time span, and the names only one run has."""
 
     differences: tuple[Difference, ...]
@@ -51,8 +51,6 @@ class Comparison:
         worst = max(self.differences, key=lambda difference: difference.relative, default=None)
         most = f", at most {worst.relative:.2g} of a signal ({worst.name})" if worst else ""
         return f"<Comparison of {len(self)} signals{most}>"
-
-    _repr_html_ = later("robodyn.presentation.reporting.shown:comparison_html")
 
     def __iter__(self) -> Iterator[Difference]:
         return iter(self.differences)

@@ -48,6 +48,14 @@ class Errors:
             grow until then.
     """
 
+    JSON = """
+    against
+    events
+    agree
+    shift: of the times of events [s]
+    lost: time from which on the motion cannot be predicted [s]
+    growth: of errors until then [1/s]
+    """
     bars: Mapping[str, ErrorBar]
     against: str
     events: str

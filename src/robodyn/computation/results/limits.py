@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
-from typing import Any
 
 from robodyn.base.records import dataclass
 
@@ -35,10 +33,6 @@ class PassedLimit:
             f"joint '{self.joint}' passes its {name} of {self.value:.6g} {self.unit} at {self.first:.6g} s, "
             f"worst {self.worst:.6g} {self.unit} at {self.time:.6g} s"
         )
-
-    def to_plain(self) -> dict[str, Any]:
-        """The same as JSON-able values."""
-        return asdict(self)
 
 
 def join_limits(parts: Iterable[tuple[PassedLimit, ...]]) -> tuple[PassedLimit, ...]:

@@ -48,6 +48,12 @@ class Outcome:
         time: simulated time at the end [s].
     """
 
+    JSON = """
+    kind: finished, stopped, suspect ...
+    ok
+    sentence
+    time: [s]
+    """
     kind: OutcomeKind
     sentence: str
     time: float

@@ -32,6 +32,10 @@ class Provenance:
         created: ISO 8601 time in UTC.
     """
 
+    JSON = """
+    ...
+    digest: of the model's description
+    """
     scenario: str
     description: Plain = field(default_factory=dict)
     parameters: dict[str, Plain] = field(default_factory=dict)

@@ -31,8 +31,9 @@ def to_record(run: Run) -> dict[str, Any]:
         "warnings": list(run.warnings),
         "end": run.end,
         "found": run.found,
-        **run.certificate.to_plain(),
-        "passed_limits": [passed.to_plain() for passed in run.passed_limits],
+        "certificate": [dict(vars(check)) for check in run.certificate],
+        "unchecked": list(run.certificate.unchecked),
+        "passed_limits": [dict(vars(passed)) for passed in run.passed_limits],
         "errors": run.errors.to_plain() if run.errors else None,
     }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robodyn.base.errors import near_names
-from robodyn.base.lazy import later
+from robodyn.base.lazy import Displayed, later
 from robodyn.base.records import dataclass
 from robodyn.base.signals import SignalInfo as SignalInfo
 
@@ -41,7 +41,7 @@ class EventRecord:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Displayed):
     """The record of one simulation or measurement; `run["elbow.velocity"](0.731)` is a value at a time.
 
     Args:
@@ -59,6 +59,20 @@ class Run:
         found: start values that were found, not given: as described and as found, by name.
     """
 
+    JSON = """
+    signals = infos
+    events
+    outcome
+    statistics
+    provenance
+    warnings
+    end: every state and memory at the end
+    found: start values, as described and as found
+    *certificate
+    passed_limits
+    errors? = errors.bars: how far each signal may be off
+    second_solution? = errors: how that was found
+    """
     time: Floats
     values: Floats
     infos: tuple[SignalInfo, ...]
@@ -101,9 +115,8 @@ class Run:
         counts = f"{self.time.size} rows of {len(self)} signals"
         return f"<Run of {self.provenance.scenario}: {counts}, {self.outcome.sentence}>"
 
-    _repr_html_ = later("robodyn.presentation.reporting.shown:run_html")
-    plot = later("robodyn.presentation.reporting.timeseries:draw_run")
-    show = later("robodyn.presentation.pages.inline:show_run")
+    plot = later("robodyn.presentation.reporting.runs:draw_run")
+    show = later("robodyn.presentation.pages.page:show_run")
 
     def select(self, *patterns: str) -> "Run":
         """The same run with the signals alone that fit one of the patterns, such as "elbow.*"."""

@@ -7,7 +7,7 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.base.lazy import later
+from robodyn.base.lazy import Displayed, later
 from robodyn.base.records import dataclass
 
 from .between import interpolate
@@ -20,7 +20,7 @@ ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
-class Signal:
+class Signal(Displayed):
     """A recorded quantity as a function of time: `signal(t)`.
 
     Several rows at the same time are the limits at a jump: the first is the left one, the last the right one.
@@ -62,8 +62,7 @@ class Signal:
         span = f" from {self.min:.4g} to {self.max:.4g}" if self.time.size else ""
         return f"<Signal {self.name} [{self.unit}]: {self.time.size} samples{span}>"
 
-    _repr_html_ = later("robodyn.presentation.reporting.shown:signal_html")
-    plot = later("robodyn.presentation.reporting.timeseries:draw_signal")
+    plot = later("robodyn.presentation.reporting.runs:draw_signal")
 
     @overload
     def __call__(self, t: float) -> float: ...

@@ -22,6 +22,10 @@ class Statistics:
         extra: what else the solver reports by name, for example a constraint residual, or the method it chose and why.
     """
 
+    JSON = """
+    ...
+    times_real_time
+    """
     steps: int = 0
     rejected: int = 0
     evaluations: int = 0

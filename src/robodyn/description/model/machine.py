@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from robodyn.base.errors import FlawList, nearest
-from robodyn.base.lazy import later
+from robodyn.base.lazy import Displayed
 from robodyn.description.model.block import Block
 from robodyn.description.model.constraint import CONSTRAINTS, Constraint
 from robodyn.description.model.contact import CONTACTS, AnyContact, RigidContact
@@ -56,7 +56,7 @@ class Load(Description):
         return self if self.frame == BODY else super().moved(place, grounded)
 
 
-class Machine(Description):
+class Machine(Description, Displayed):
     """A mechanism and everything that moves, brakes, measures and controls it; interfaces couple it with others."""
 
     NOUN = "machine"
@@ -142,8 +142,6 @@ class Machine(Description):
     def __repr__(self) -> str:
         joints = self.mechanism.joints if self.mechanism else ()
         return f"<Machine {self.name}: {len(joints)} joints, {len(self.blocks)} blocks>"
-
-    _repr_html_ = later("robodyn.presentation.reporting.shown:machine_html")
 
     @property
     def actuated(self) -> tuple[str, ...]:

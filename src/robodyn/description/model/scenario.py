@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from robodyn.base.errors import FlawList, nearest
-from robodyn.base.lazy import later
+from robodyn.base.lazy import Displayed
 from robodyn.description.model.block import Block
 from robodyn.description.model.constraint import ConstraintMethod
 from robodyn.description.model.description import Description
@@ -81,7 +81,7 @@ def check_keep(flaws: FlawList, keep: Sequence[str], known: Sequence[str], initi
             flaws.add("keep", f"names '{name}' {times} times", "name it once")
 
 
-class Scenario(Description):
+class Scenario(Description, Displayed):
     """A machine, its start and what happens to it.
 
     A start that is "assembled" or "at_rest" is found before the run, anew for every changed number: where all
@@ -199,8 +199,6 @@ class Scenario(Description):
 
     def __repr__(self) -> str:
         return f"<Scenario {self.name}: {self.machine!r}, {self.duration:g} s>"
-
-    _repr_html_ = later("robodyn.presentation.reporting.shown:scenario_html")
 
     def state_units(self) -> dict[str, str]:
         """Units of the states and the memory that may be given start values, where the description says them."""

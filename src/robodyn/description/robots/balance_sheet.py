@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from robodyn.description.robots.xml_tree import CHOICE, COLUMNS, UNUSED, Element
 
@@ -42,6 +41,11 @@ class Entry:
 class BalanceSheet:
     """All elements and attributes of a file, in its order."""
 
+    JSON = """
+    source
+    counts = totals
+    entries
+    """
     source: str
     entries: tuple[Entry, ...]
 
@@ -66,10 +70,10 @@ class BalanceSheet:
         notes = Counter(entry.note for entry in self.entries if NOT_DRAWN in entry.note and "@" not in entry.kind)
         return tuple(f"{count} x {note}" for note, count in notes.items())
 
-    def to_plain(self) -> dict[str, Any]:
-        """As plain dictionaries, lists and numbers, for JSON."""
-        total = {"entries": len(self.entries), **self.counts}
-        return {"source": self.source, "counts": total, "entries": [asdict(entry) for entry in self.entries]}
+    @property
+    def totals(self) -> dict[str, int]:
+        """How many entries there are, and each column has."""
+        return {"entries": len(self.entries), **self.counts}
 
     def text(self) -> str:
         """The sheet for a terminal: the columns with their sums, alike entries together."""

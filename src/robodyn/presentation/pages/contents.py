@@ -1,16 +1,105 @@
-"""Contents of a report: what does it say about a run beside its pictures? Plain values that the page's script shows."""
+"""Contents of a page: what does it say about a run beside its pictures? Plain values that the page's script shows."""
 
+from __future__ import annotations
+
+import base64
 import math
+import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
 
 from robodyn.base.errors import nearest
 from robodyn.computation.results import Outcome, Run
 
-from .columns import encode_columns
-from .machine import read_machine
-from .mesh_store import MeshStore
+from .machine import read_geometry, read_machine
+from .meshes import MeshStore
+
+# Data of a page: how do the numbers of a run travel inside it? How many rows, and in which bytes.
+
+MOST_ROWS = 20_000
+# Single precision may blur a signal by this share of its range: less than a pixel of a plot enlarged 1000 times.
+_BLUR = 1e-6
+
+Floats = np.ndarray
+
+
+def thin_rows(time: Floats, values: Floats, most: int = MOST_ROWS) -> tuple[Floats, Floats]:
+    """At most `most` rows that keep the first and last one and every signal's minimum and maximum in between.
+
+    The rows between the ends are cut into groups. Each leaves two rows, at the times of its first and its last
+    one, which hold the group's smallest and largest value of each signal in the order they came: exact where a
+    signal rises or falls throughout the group, else an extreme moved by less than a group's length.
+    """
+    n = time.size
+    if n <= most:
+        return time, values
+    edges = np.linspace(1, n - 1, most // 2).astype(int)
+    first, last = edges[:-1], edges[1:] - 1
+    inner = np.column_stack([first, last]).ravel()
+    columns = [_extremes(column[: n - 1], first) for column in values.T]
+    body = np.column_stack(columns) if columns else np.empty((inner.size, 0))
+    return time[np.concatenate([[0], inner, [n - 1]])], np.vstack([values[:1], body, values[-1:]])
+
+
+def _extremes(column: Floats, first: Floats) -> Floats:
+    """Smallest and largest value of each group of rows, in the order they came, (2 * n_groups,)."""
+    low, high = np.fmin.reduceat(column, first), np.fmax.reduceat(column, first)
+    lengths = np.diff(np.append(first, column.size))
+    rows = np.arange(first[0], column.size)
+
+    def place(extreme: Floats) -> Floats:
+        found = column[first[0] :] == np.repeat(extreme, lengths)
+        return np.minimum.reduceat(np.where(found, rows, column.size), first - first[0])
+
+    rising = place(low) <= place(high)
+    return np.column_stack([np.where(rising, low, high), np.where(rising, high, low)]).ravel()
+
+
+def encode_columns(run: Run) -> dict[str, Any]:
+    """Times and signals of a run as JSON-able values: base64 of little-endian floats, a bare number if constant.
+
+    `rows` is how many rows the run has, `kept` how many are here; fewer than `rows` where they were thinned. Then lines
+    between them are straight, else as the `knots` (one byte a row) allow.
+    """
+    time, values = thin_rows(run.time, run.values)
+    signals = [
+        {"name": info.name, "unit": info.unit, "held": info.kind == "held", "rate": info.rate, **_encode(column)}
+        for info, column in zip(run.infos, values.T, strict=True)
+    ]
+    knots = None if run.knots is None or time.size < run.time.size else _text(run.knots, "u1")
+    return {"rows": run.time.size, "kept": time.size, "time": encode_time(time), "knots": knots, "signals": signals}
+
+
+def encode_time(time: Floats) -> str:
+    """Times as base64 of little-endian floats."""
+    return _text(time, "<f8")
+
+
+def _encode(column: Floats) -> dict[str, Any]:
+    finite = column[np.isfinite(column)]
+    spread = np.ptp(finite) if finite.size else 0.0
+    if finite.size and finite.size == column.size and spread == 0:
+        return {"type": "constant", "data": float(column[0])}
+    kind = choose_kind(column)
+    return {"type": kind, "data": _text(column, f"<{kind}")}
+
+
+def choose_kind(column: Floats) -> str:
+    """Single precision, "f4", where it is as good to the eye, else "f8"."""
+    finite = column[np.isfinite(column)]
+    with np.errstate(over="ignore"):
+        error = np.abs(finite.astype("<f4") - finite).max(initial=0.0)
+    return "f4" if error <= _BLUR * (np.ptp(finite) if finite.size else 0.0) else "f8"
+
+
+def _text(values: Floats, kind: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(values).astype(kind).tobytes()).decode("ascii")
+
+
+# Contents of a report: what does it say about a run beside its pictures? Plain values that the page's script shows.
 
 MOST_EVENTS = 2000
 MOST_UNITS = 4
@@ -138,3 +227,92 @@ def make_finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [make_finite(entry) for entry in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# Notes of a report: how does a text with a little Markdown become part of a page? As text: no markup in it is run.
+
+_HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
+_ITEM = re.compile(r"^[-*+]\s+(.*)$")
+FENCE = "```"
+
+
+def read_note(text: str) -> dict[str, Any]:
+    """Headings, paragraphs, lists and code of a text; all else, emphasis and links too, stays as it is written."""
+    blocks: list[dict[str, Any]] = []
+    code: list[str] | None = None
+    for line in text.splitlines():
+        if line.startswith(FENCE):
+            if code is not None:
+                blocks.append({"kind": "code", "text": "\n".join(code)})
+            code = [] if code is None else None
+        elif code is not None:
+            code.append(line)
+        else:
+            _add_line(blocks, line.rstrip())
+    if code is not None:
+        blocks.append({"kind": "code", "text": "\n".join(code)})
+    return {"prose": [block for block in blocks if block["kind"] != "space"]}
+
+
+def _add_line(blocks: list[dict[str, Any]], line: str) -> None:
+    last: dict[str, Any] = blocks[-1] if blocks else {"kind": "space"}
+    if not line:
+        blocks.append({"kind": "space"})
+    elif found := _HEADING.match(line):
+        blocks.append({"kind": "heading" if len(found[1]) < 3 else "subheading", "text": found[2]})
+    elif found := _ITEM.match(line):
+        if last["kind"] == "list":
+            last["items"].append(found[1])
+        else:
+            blocks.append({"kind": "list", "items": [found[1]]})
+    elif last["kind"] == "paragraph":
+        last["text"] += f" {line}"
+    elif last["kind"] == "list":
+        last["items"][-1] += f" {line.strip()}"
+    else:
+        blocks.append({"kind": "paragraph", "text": line})
+
+
+# Live report: what does a page know of the model that it simulates by itself?
+
+
+class AnySlider(Protocol):
+    """A number that may be changed, its slider's ends, and which numbers are allowed."""
+
+    name: str
+    value: float
+    unit: str
+    ends: tuple[float, float]
+    sign: str
+
+
+class Live(Protocol):
+    """A model as WebAssembly; see `robodyn.exchange.codegen.LiveModel`."""
+
+    module: bytes
+    loader: str
+    sliders: Sequence[AnySlider]
+    digest: int
+
+
+class _Asked(dict[str, Any]):
+    """Numbers that remember which of them were looked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.names.add(name)
+        return default
+
+
+def describe_live(live: Live, run: Run) -> Plain:
+    """The module and its sliders as plain values; `drawn` are those by which the drawing would change, and does not."""
+    asked = _Asked()
+    read_geometry(run.provenance.description, asked, MeshStore())
+    keys = ("name", "value", "unit", "ends", "sign")
+    sliders = [
+        {key: getattr(slider, key) for key in keys} | {"drawn": slider.name in asked.names} for slider in live.sliders
+    ]
+    return {"module": base64.b64encode(live.module).decode("ascii"), "sliders": sliders, "digest": live.digest}

@@ -1,27 +1,222 @@
-"""3-D geometry of a machine: which of it can be drawn? Bodies, joints, points, struts and obstacles.
+"""3-D geometry of a machine: which of it can be drawn? Bodies, joints, points, struts, obstacles, closed loops.
 
 Descriptions leave out what is at its default and may come from other versions of the program, so everything is
 looked up with care: what cannot be drawn is answered with a sentence, not with an error.
 """
 
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from robodyn.computation.results import Run
 
-from .deforming import find_carrier, is_inner, read_shape
-from .ellipsoids import read_ellipsoid
-from .looks import read_looks
-from .mesh_store import MeshStore
-from .surfaces import read_surfaces
+from .meshes import MeshStore
+
+# Shapes of flexible bodies: their nodes, how they move with the modes, and the lines between them.
 
 Plain = dict[str, Any]
+# Digits kept of shapes: far finer than a pixel, and half as long in the page.
+_DIGITS = 7
+
+
+def read_shape(body: Plain) -> Plain | None:
+    """A body's nodes and edges for the page; None for a rigid one.
+
+    Each node has its place at rest and, for a unit of each mode, displacement (n, 3) and rotation (n, 3), and the
+    second derivative of its place (n, n, 3), None where bending does not shorten. A body without edges is drawn as
+    lines from where it is clamped, one more node, to all the others.
+    """
+    nodes = body.get("nodes")
+    if not nodes:
+        return None
+    count = len(body["modal_mass"])
+    names = [str(node["name"]) for node in nodes]
+    message = [_node(node) for node in nodes]
+    edges = [[names.index(start), names.index(end)] for start, end in body.get("edges") or []]
+    if not edges:
+        message.append({"position": [0.0] * 3, "shift": [[0.0] * 3] * count, "turn": [[0.0] * 3] * count, "bend": None})
+        edges = [[len(nodes), k] for k in range(len(nodes))]
+    modes = [f"{body['name']}.mode{k + 1}.position" for k in range(count)]
+    return {"modes": modes, "names": names, "nodes": message, "edges": edges}
+
+
+def _node(node: Plain) -> Plain:
+    bend = node.get("shortening") or None
+    shapes = {key: _rounded(node[key]) for key in ("shift", "turn")}
+    return {"position": _rounded(node["position"]), **shapes, "bend": _rounded(bend) if _any(bend) else None}
+
+
+def find_carrier(shape: Plain | None, part: Plain) -> Plain:
+    """{"node": number of the node that carries a joint or point}; nothing on a rigid body."""
+    if shape is None:
+        return {}
+    if part.get("node") is not None:
+        return {"node": shape["names"].index(part["node"])}
+    origin = part.get("origin", (0.0, 0.0, 0.0))
+    places = [node["position"] for node in shape["nodes"][: len(shape["names"])]]
+    return {"node": min(range(len(places)), key=lambda k: math.dist(places[k], origin))}
+
+
+def is_inner(shape: Plain | None, point: Plain, joints: Sequence[Plain]) -> bool:
+    """Whether a point only names a node between others or under a joint, or the clamped one: the drawing shows it."""
+    if shape is None or not str(point["name"]).startswith(f"{point['body']}."):
+        return False
+    k = find_carrier(shape, point)["node"]
+    if point["name"] != f"{point['body']}.{shape['names'][k]}":
+        return False
+    node = shape["nodes"][k]
+    moves, carries = _any(node["shift"]) or _any(node["turn"]), _carries(point["body"], k, joints)
+    return not moves or carries or sum(k in edge for edge in shape["edges"]) > 1
+
+
+def _carries(body: str, node: int, joints: Sequence[Plain]) -> bool:
+    return any(joint["parent"] == body and joint.get("node") == node for joint in joints)
+
+
+def _any(values: Any) -> bool:
+    return any(_any(value) for value in values) if isinstance(values, Sequence) else bool(values)
+
+
+def _rounded(values: Any) -> Any:
+    if isinstance(values, Sequence):
+        return [_rounded(value) for value in values]
+    return float(f"{float(values):.{_DIGITS}g}")
+
+
+# Inertia ellipsoids: which homogeneous ellipsoid has a body's mass and inertia?
+#
+# I_1 = m/5 (b^2 + c^2),  ...   so   a^2 = 5/(2 m) (I_2 + I_3 - I_1)
+
+
+def read_ellipsoid(mass: float, entries: list[float]) -> Plain | None:
+    """Half lengths [m] and the axes they lie along, as columns of a rotation in the body's frame; None without inertia.
+
+    Args:
+        entries: xx, yy, zz, xy, xz, yz about the centre of mass [kg m^2].
+    """
+    xx, yy, zz, xy, xz, yz = entries
+    if mass <= 0 or not any(entries):
+        return None
+    moments, axes = np.linalg.eigh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    if np.linalg.det(axes) < 0:
+        axes = -axes
+    # An inertia that no real body can have leaves less than nothing along an axis: drawn flat.
+    squares = np.maximum(2.5 / mass * (moments.sum() - 2 * moments), 0.0)
+    return {"axes": np.sqrt(squares).tolist(), "rotation": axes.tolist()}
+
+
+# Looks of bodies: what is drawn where descriptions say so? Plain values for the page's script.
+
+_ORIGIN = (0.0, 0.0, 0.0)
+_IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+_SIZES = ("size", "radius", "length")
+
+
+def read_looks(body: Plain, meshes: MeshStore) -> tuple[list[Plain], list[str]]:
+    """Looks of a body's description, and a sentence for each that cannot be drawn."""
+    found, sentences = [], []
+    for look in body.get("looks") or []:
+        try:
+            found.append(_look(look, meshes))
+        except (OSError, ValueError) as error:
+            sentences.append(f"the look '{look['name']}' of '{body['name']}' is not drawn: {look['file']}: {error}")
+    return found, sentences
+
+
+def _look(look: Plain, meshes: MeshStore) -> Plain:
+    kind = str(look["type"]).removesuffix("Look").lower()
+    plain: Plain = {"kind": kind, "origin": _floats(look.get("origin", _ORIGIN)), "colour": look.get("colour")}
+    plain["rotation"] = [_floats(row) for row in look.get("rotation", _IDENTITY)]
+    plain |= {"collision": True} if look.get("collision") else {}
+    plain |= {key: look[key] for key in _SIZES if key in look}
+    if kind == "mesh":
+        plain["meshes"] = meshes.find(str(look["file"]), _floats(look.get("scale", (1.0, 1.0, 1.0))))
+    return plain
+
+
+def _floats(values: Any) -> list[float]:
+    x, y, z = values
+    return [float(x), float(y), float(z)]
+
+
+# Contact geometry in 3-D: the balls, boxes and planes of a machine's contacts, as shapes on its points.
+
+_UP = (0.0, 0.0, 1.0)
+_SIDES = ("touching", "against")
+
+
+def read_surfaces(machine: Plain, points: list[str]) -> list[Plain]:
+    """Each surface once, on its named point; balls without a radius are points and drawn as such."""
+    contacts = machine.get("contacts") or []
+    found = [_surface(contact[side]) for contact in contacts for side in _SIDES]
+    shown = [surface for surface in found if surface is not None and surface["point"] in points]
+    return [surface for k, surface in enumerate(shown) if surface not in shown[:k]]
+
+
+def _surface(shape: Plain) -> Plain | None:
+    kind, point = shape["type"], {"point": str(shape["point"])}
+    if kind == "Plane":
+        return {"kind": "plane", **point, "normal": _floats(shape.get("normal", _UP))}
+    if kind == "Box":
+        rotation = [_floats(row) for row in shape.get("rotation", _IDENTITY)]
+        return {"kind": "box", **point, "size": _floats(shape["size"]), "rotation": rotation}
+    radius = float(shape.get("radius", 0.0))
+    return {"kind": "ball", **point, "radius": radius} if kind == "Ball" and radius > 0 else None
+
+
+# Loop closures in pages: which constraints are kept while joints are moved by hand, and by which equations?
+
+_Z_AXIS = (0.0, 0.0, 1.0)
+
+
+def read_closures(description: Plain, machine: Plain) -> tuple[list[Plain], list[str]]:
+    """Constraints for the page's script, and the names of those that it does not keep; inactive ones are neither."""
+    points = {point["name"] for point in machine["points"]}
+    joints = {joint["name"] for joint in machine["joints"] if joint["kind"] not in ("ball", "fixed")}
+    kept, left = [], []
+    for constraint in description["machine"].get("constraints") or []:
+        if not constraint.get("active", True):
+            continue
+        closure = _closure(constraint, points, joints)
+        if closure is None:
+            left.append(str(constraint["name"]))
+        else:
+            kept.append(closure)
+    return kept, left
+
+
+def _closure(constraint: Plain, points: set[str], joints: set[str]) -> Plain | None:
+    kind = constraint["type"]
+    if kind == "LoopJoint" and {constraint["first"], constraint["second"]} <= points:
+        axis = constraint.get("axis", _Z_AXIS)
+        return {
+            "kind": str(constraint.get("kind", "spherical")),
+            "ends": [str(constraint["first"]), str(constraint["second"])],
+            "axes": [list(axis), list(constraint.get("second_axis") or axis)],
+            "rotation": [list(row) for row in constraint.get("rotation", _IDENTITY)],
+        }
+    if kind == "Rod" and {constraint["start"], constraint["end"]} <= points:
+        ends = [str(constraint["start"]), str(constraint["end"])]
+        return {"kind": "rod", "ends": ends, "length": float(constraint["length"])}
+    if kind == "LinearConstraint" and constraint["of"].keys() <= joints:
+        weights = {str(name): float(weight) for name, weight in constraint["of"].items()}
+        return {"kind": "linear", "of": weights, "offset": float(constraint.get("offset", 0.0))}
+    return None
+
+
+# 3-D geometry of a machine: which of it can be drawn? Bodies, joints, points, struts and obstacles.
+#
+# Descriptions leave out what is at its default and may come from other versions of the program, so everything is
+# looked up with care: what cannot be drawn is answered with a sentence, not with an error.
+
 GROUND = "ground"
 _AXES = ("x", "y", "z")
 _TENSOR = ("xx", "yy", "zz", "xy", "xz", "yz")
-_ORIGIN = (0.0, 0.0, 0.0)
-_IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _X_AXIS = (1.0, 0.0, 0.0)
-_Z_AXIS = (0.0, 0.0, 1.0)
 _STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 _DRAWN_KINDS = ("revolute", "prismatic", "screw", "ball", "fixed")
 

@@ -1,27 +1,54 @@
-"""HTML report: how do runs become one file that needs nothing else?
+"""Pages: how do runs, machines and modes become one file that needs nothing else?
 
 Styles, scripts and data are written into the page. Its content security policy lets the browser run exactly this
 script and load nothing: names in a run that look like markup stay text.
 """
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import html
 import json
+import math
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from functools import partial
+from html import escape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from robodyn.base.atomic import write_file
 from robodyn.base.waiting import told_if_slow
 from robodyn.computation.results import Run
 
-from .contents import choose_signals, describe_run, make_finite, match_signals
-from .live import Live, describe_live
-from .mesh_store import BUDGET, MeshStore, check_budget
+from .contents import (
+    Live,
+    choose_signals,
+    describe_live,
+    describe_run,
+    encode_time,
+    find_undrawn,
+    make_finite,
+    match_signals,
+)
+from .machine import find_mechanism, read_closures, read_geometry
+from .meshes import BUDGET, MeshStore, check_budget
+
+if TYPE_CHECKING:
+    from robodyn.analysis.linear.modes import Mode
+    from robodyn.analysis.linear.vibration import Vibration
+
+
+# HTML report: how do runs become one file that needs nothing else?
+#
+# Styles, scripts and data are written into the page. Its content security policy lets the browser run exactly this
+# script and load nothing: names in a run that look like markup stay text.
 
 # In the order of their reading: each uses only what stands before it.
 SCRIPTS = (
@@ -165,3 +192,212 @@ def fingerprint(text: str) -> str:
 
 def read_template(name: str) -> str:
     return (files(__package__) / "template" / name).read_text(encoding="utf-8")
+
+
+# Mode page: how do the modes of a machine become a page on which they vibrate?
+
+_MODE_SCRIPTS = (*SCRIPTS[:-1], "modes.js")
+_LEADING = 3
+# What the page shows of a run: it moves, and all else is said of the modes.
+_SHOWN = ("label", "machine", "machine_note", "events", "rows", "kept", "time", "signals")
+
+
+def write_modes(vibration: Vibration, path: str | Path) -> Path:
+    """Write the page of a machine's modes to a file, all or nothing; see `make_modes_page`."""
+    return write_page(make_modes_page(vibration), path)
+
+
+def make_modes_page(vibration: Vibration) -> str:
+    """The page as text: a table of all modes, and the machine swinging in the chosen one over its rest position."""
+    meshes = MeshStore()
+    rest = _describe(vibration.rest, "at rest", meshes) | {"backdrop": True}
+    if rest["machine"] is None:
+        raise ValueError(rest["machine_note"])
+    runs = [
+        _describe(run, f"{mode.frequency:.4g} Hz", meshes) | {"caption": _caption(mode, vibration.period)}
+        for mode, run in zip(vibration.modes, vibration.runs, strict=True)
+    ]
+    drawn = {id(mode): k + 1 for k, mode in enumerate(vibration.modes)}
+    table = [_row(mode) | {"run": drawn.get(id(mode))} for mode in vibration.found]
+    name, notes = vibration.rest.provenance.scenario, list(vibration.found.model.notes)
+    data = {"runs": [rest, *runs], "modes": table, "notes": notes, "period": vibration.period}
+    return assemble_page("modes.html", _MODE_SCRIPTS, f"Modes of {name}", data | meshes.encode(BUDGET))
+
+
+def _describe(run: Run, label: str, meshes: MeshStore) -> dict[str, Any]:
+    message = describe_run(run, label, meshes)
+    return {key: message[key] for key in _SHOWN}
+
+
+def _row(mode: Mode) -> dict[str, Any]:
+    shares = {name: share for name, share in mode.participation.items() if name in mode.dominant(_LEADING)}
+    states = ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares.items())
+    numbers = (mode.frequency, mode.damping, mode.time_constant)
+    return {"frequency": numbers[0], "damping": numbers[1], "constant": numbers[2], "states": states}
+
+
+def _caption(mode: Mode, period: float) -> str:
+    shown = f"drawn in {period:g} s and as large as it is well seen, without its damping"
+    return f"{mode.frequency:.4g} Hz, damping ratio {mode.damping:.3g}; a period is {shown}"
+
+
+# View of a machine: how does it look and move before any simulation? A page with a slider for every joint.
+
+Plain = dict[str, Any]
+_VIEW_SCRIPTS = (*SCRIPTS[:-1], "closing.js", "view.js")
+_QUATERNION = {"w": 1.0, "x": 0.0, "y": 0.0, "z": 0.0}
+_REACH = 1.0
+"""Of a slide without limits, either way [m]."""
+LOOSE = "Not kept while joints are moved here: {}."
+
+
+def write_view(description: Plain, start: Mapping[str, float], path: str | Path, **options: Any) -> Path:
+    """Write the page of a machine to a file, all or nothing; see `make_view`."""
+    return write_page(make_view(description, start, **options), path)
+
+
+@told_if_slow("drawing the page")
+def make_view(
+    description: Plain, start: Mapping[str, float], *, notes: Sequence[str] = (), mesh_budget: float = BUDGET
+) -> str:
+    """The page of a scenario's machine as text.
+
+    Args:
+        description: the scenario as plain data, as runs have it too.
+        start: positions by their names, such as `elbow.position`; others are 0.
+        notes: sentences to be shown above it.
+        mesh_budget: megabytes that meshes may take; they are decimated until they fit.
+    """
+    check_budget(mesh_budget)
+    meshes = MeshStore()
+    machine, problem = read_geometry(description, {}, meshes)
+    if machine is None:
+        raise ValueError(problem)
+    closures, left = read_closures(description, machine)
+    said = [*notes, *find_undrawn(machine), *([LOOSE.format(", ".join(left))] if left else [])]
+    data = {"runs": [_still(machine, start)], "sliders": _sliders(description, start), "notes": said}
+    data["closures"] = closures
+    return assemble_page(
+        "view.html", _VIEW_SCRIPTS, str(description.get("name") or ""), data | meshes.encode(mesh_budget)
+    )
+
+
+def _still(machine: Plain, start: Mapping[str, float]) -> Plain:
+    """A run of one instant, in which every position stands at its start."""
+    positions: dict[str, float] = {}
+    for joint in machine["joints"]:
+        name = joint["name"]
+        if joint["kind"] == "ball":
+            positions |= {f"{name}.orientation.{part}": origin for part, origin in _QUATERNION.items()}
+        elif joint["kind"] != "fixed":
+            positions[f"{name}.position"] = 0.0
+    positions |= {mode: 0.0 for body in machine["bodies"] for mode in body.get("shape", {}).get("modes", ())}
+    signals = [
+        {"name": name, "unit": "", "held": True, "rate": None, "type": "constant", "data": start.get(name, origin)}
+        for name, origin in positions.items()
+    ]
+    columns = {"rows": 1, "kept": 1, "time": encode_time(np.zeros(1)), "knots": None, "signals": signals}
+    return {"label": machine["name"], "machine": machine, "machine_note": "", "events": [], **columns}
+
+
+def _sliders(description: Plain, start: Mapping[str, float]) -> list[Plain]:
+    """What can be moved: each motion along or about an axis, with its range, and each ball."""
+    mechanism = find_mechanism(description) or {}
+    found = []
+    for joint in mechanism["joints"]:
+        for name, kind, *_ in joint.get("motions") or [[joint["name"], joint["kind"]]]:
+            if kind != "fixed":
+                found.append(_slider(str(name), str(kind), joint, start))
+    return found
+
+
+def _slider(name: str, kind: str, joint: Plain, start: Mapping[str, float]) -> Plain:
+    plain: Plain = {"name": name, "kind": kind, "unit": "m" if kind == "prismatic" else "rad"}
+    if kind == "ball":
+        return plain
+    value = start.get(f"{name}.position", 0.0)
+    lower, upper = joint.get("lower_limit"), joint.get("upper_limit")
+    reach = _REACH if kind == "prismatic" else math.pi
+    low = value - reach if lower is None else min(lower, value)
+    high = value + reach if upper is None else max(upper, value)
+    plain |= {"limits": [lower, upper], "range": [low, high]}
+    if follows := joint.get("mimic"):
+        leads = {"ratio": follows.get("ratio", 1.0), "offset": follows.get("offset", 0.0)}
+        plain["follows"] = {"joint": str(follows["joint"]), **leads}
+    return plain
+
+
+# Inline page: how is a run replayed inside a notebook? The report page in a frame of its own.
+
+
+class InlinePage:
+    """A page that notebooks show; `page` is its text."""
+
+    def __init__(self, page: str, height: int) -> None:
+        self.page, self.height = page, height
+
+    def __repr__(self) -> str:
+        return f"<page of {len(self.page) / 1e6:.1f} MB, for a notebook>"
+
+    def _repr_html_(self) -> str:
+        # The frame may run the page's own script, and is a stranger to the notebook around it.
+        how = f'sandbox="allow-scripts allow-downloads" width="100%" height="{self.height}" style="border:0"'
+        return f'<iframe {how} srcdoc="{escape(self.page)}"></iframe>'
+
+
+def show_run(run: Run, *, height: int = 760, **options: Any) -> InlinePage:
+    """`run.show()`: plots and 3-D replay in place; options as of `make_page`."""
+    return InlinePage(make_page(run, **options), height)
+
+
+# Local web server: how is a page shown to the browsers of this computer, and to no other?
+
+LOOPBACK = "127.0.0.1"
+
+
+class PageServer(ThreadingHTTPServer):
+    """Serves one page at a free port of the loopback address; `serve_forever` until interrupted."""
+
+    daemon_threads = True
+
+    def __init__(self, page: str) -> None:
+        super().__init__((LOOPBACK, 0), _Handler)
+        self.page = page.encode()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that is closed while a page is on its way is no fault; all else is reported."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+    @property
+    def address(self) -> str:
+        """Where the page is, for a browser."""
+        return f"http://{LOOPBACK}:{self.server_port}/"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers requests for the page itself."""
+
+    server: PageServer
+    server_version, sys_version = "robodyn", ""
+
+    def do_GET(self) -> None:
+        # A foreign name that leads to this address is how a web site would read what is served here.
+        known = [f"{host}:{self.server.server_port}" for host in (LOOPBACK, "localhost")]
+        if self.headers.get("Host") not in known:
+            self.send_error(403, "Only the loopback address is served")
+        elif self.path.partition("?")[0] != "/":
+            self.send_error(404)
+        else:
+            self._send_page()
+
+    def _send_page(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(self.server.page)))
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(self.server.page)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Requests are no news."""

@@ -1,92 +1,363 @@
-"""Rich displays: how do descriptions, runs and analyses show themselves, in notebooks and in reports?
+"""Display: what a person sees of a result, said once; rendered for the shell, notebooks, pages, reports and the studio.
 
-Each kind of object becomes a `Display`: a heading, sentences, tables and pictures. Classes below this layer name the
-function that makes theirs as text (`robodyn.base.lazy.later`), so that nothing below knows of pictures.
+    @shows
+    def show_loops(table: LoopTable) -> Display: ...
+
+makes the display of a `LoopTable`. `display(result)` finds the function by the class of the result. A display is a
+heading over parts in order: sentences, tables and pictures. Numbers stay numbers until they are rendered, so that every
+reader gets the same table, and only the renderers below know what it looks like.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .figures import embed_figure
+from robodyn.base.atomic import write_file
+from robodyn.base.plain import to_plain
+
+from .figures import embed_figure, write_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_ROWS = 40
-STYLE = "border-collapse:collapse;font-size:90%;margin:6px 0"
-CELL = "padding:2px 14px 2px 0;text-align:left"
 
 
 @dataclass(frozen=True)
 class Table:
-    """Headings, and rows of texts; `more` rows were left out."""
+    """Rows of values under headings.
+
+    Attributes:
+        digits: format of the numbers, of all columns or of each.
+        title: above it, on pages; most: rows that pages and notebooks show; the shell shows all.
+        kinds: column by whose values the reader of a page hides rows; longest: letters of a cell in the shell.
+    """
 
     heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    more: int = 0
+    rows: Sequence[Sequence[Any]]
+    digits: str | Sequence[str] = ".4g"
+    title: str = ""
+    most: int = MOST_ROWS
+    kinds: int | None = None
+    longest: int = 200
+
+    def cells(self) -> list[list[str]]:
+        """The rows as text."""
+        formats = [self.digits] * len(self.heads) if isinstance(self.digits, str) else self.digits
+        return [[show_value(*pair) for pair in zip(row, formats, strict=True)] for row in self.rows]
+
+    def is_numeric(self, column: int) -> bool:
+        """Whether a column holds numbers, and texts in no row."""
+        values = [row[column] for row in self.rows if row[column] not in (None, "")]
+        numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in values]
+        return bool(numbers) and all(numbers)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure, drawn when it is asked for; `option` of a command writes it into a file."""
+
+    title: str
+    draw: Callable[[], Figure]
+    option: str = "plot"
+
+
+Part = str | Table | Picture
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Lines over an abscissa, for readers that draw by themselves: name -> (x, y)."""
+
+    x: str
+    y: str
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]
+    log: bool = False
 
 
 @dataclass(frozen=True)
 class Display:
-    """What there is to show of an object; figures are drawn when they are asked for."""
+    """What there is to see of a result.
+
+    Attributes:
+        parts: in the order in which they are read; more: what only pages have room for.
+        notes, warnings: sentences beside the result; the shell tells them on standard error.
+        values: numbers of the scenario that were found and can be taken over.
+        text: what the shell prints instead of the parts, where lines read better than tables.
+        complaint: said on standard error after all else; code: with which a command ends.
+    """
 
     heading: str
-    sentences: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
-    figures: tuple[Callable[[], Figure], ...] = ()
+    parts: Sequence[Part] = ()
+    notes: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    curves: Curves | None = None
+    values: Mapping[str, float] = field(default_factory=dict)
+    more: Sequence[Part] = ()
+    text: str = ""
+    complaint: str = ""
+    code: int = 0
+
+    @property
+    def tables(self) -> list[Table]:
+        """All tables."""
+        return [part for part in self.parts if isinstance(part, Table)]
+
+    @property
+    def pictures(self) -> list[Picture]:
+        """Those that say most, which notebooks and reports show; others only a command's option draws."""
+        return [part for part in self.parts if isinstance(part, Picture) and part.option == "plot"]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Everything that is said in words, the warnings first."""
+        said = [part for part in self.parts if isinstance(part, str) and part]
+        return [*(f"warning: {warning}" for warning in self.warnings), *self.notes, *said]
 
 
-def make_table(heads: Sequence[str], rows: Iterable[Sequence[Any]], most: int = MOST_ROWS) -> Table:
-    """A table of whatever the rows hold, numbers with four digits."""
-    shown = [tuple(show_value(cell) for cell in row) for row in rows]
-    return Table(tuple(heads), tuple(shown[:most]), max(0, len(shown) - most))
+_MAKERS: dict[str, Callable[[Any], Display]] = {}
+_HOMES = ("runs", "linear", "causes", "machines", "accuracy", "measurement", "sweeps")
+"""Modules of this package with displays, in the order in which they are searched."""
 
 
-def show_value(value: Any) -> str:
-    """A number with four digits, a dash for what is none; all else as text."""
-    if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value + 0.0:.4g}"
-    return str(value)
+def shows(make: Callable[..., Display]) -> Callable[..., Display]:
+    """Decorator of a function that makes the display of the class that its argument is annotated with."""
+    kind = next(iter(make.__annotations__.values()))
+    _MAKERS[kind if isinstance(kind, str) else kind.__name__] = make
+    return make
 
 
-def to_html(display: Display, *, pictures: bool = True) -> str:
-    """The display as HTML, every text of it escaped."""
-    parts = [f"<b>{escape(display.heading)}</b>"]
-    parts += [f"<div>{escape(sentence)}</div>" for sentence in display.sentences]
-    parts += [_table_html(table) for table in display.tables]
+def display(result: Any) -> Display:
+    """The display of a result.
+
+    Raises:
+        TypeError: for a value of a kind that nobody has said how to show.
+    """
+    if isinstance(result, Display):
+        return result
+    # Lists are found by what they hold.
+    several = isinstance(result, list) and len(result) > 0
+    kinds = type(result[0] if several else result).__mro__
+    names = [f"list[{kind.__name__}]" if several else kind.__name__ for kind in kinds]
+    for home in (None, *_HOMES):
+        if home is not None:
+            import_module(f"{__package__}.{home}")
+        for name in names:
+            if name in _MAKERS:
+                return _MAKERS[name](result)
+    raise TypeError(f"nobody has said how a {names[0]} is shown")
+
+
+def show_value(value: Any, digits: str = ".4g") -> str:
+    """A number in this format, a dash for what is none, yes or no; all else as text."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    # Adding 0 turns a negative zero into a plain one.
+    return f"{value + 0.0:{digits}}" if isinstance(value, float) else str(value)
+
+
+# The shell.
+
+
+def to_text(shown: Display) -> str:
+    """Sentences and tables as lines; pictures are left out."""
+    if shown.text:
+        return shown.text
+    lines: list[str] = []
+    for part in shown.parts:
+        if isinstance(part, Table):
+            lines += table_lines(part)
+        elif isinstance(part, str):
+            lines.append(part)
+    return "\n".join(lines)
+
+
+def describe(result: Any) -> str:
+    """A result as lines of text."""
+    return to_text(display(result))
+
+
+def table_lines(table: Table) -> list[str]:
+    """Columns of equal width, numbers to the right, texts to the left."""
+    rows = [list(table.heads), *table.cells()]
+    for row in rows:
+        row[:] = [cell if len(cell) <= table.longest else f"{cell[: table.longest - 4]} ..." for cell in row]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = [">" if table.is_numeric(column) else "<" for column in range(len(widths))]
+    lines = [table.title] if table.title else []
+    for row in rows if any(table.heads) else rows[1:]:
+        padded = (f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True))
+        lines.append("  ".join(padded).rstrip())
+    return lines
+
+
+# Report pages and the studio: plain values that a script shows.
+
+
+def to_section(shown: Display) -> dict[str, Any]:
+    """The display as a section of a report page."""
+    tables = []
+    for table in shown.tables:
+        cells = table.cells()
+        tables.append(
+            {"heads": list(table.heads), "rows": cells[: table.most], "more": max(0, len(cells) - table.most)}
+        )
+    images = [embed_figure(picture.draw()) for picture in shown.pictures]
+    return {"title": shown.heading, "sentences": shown.sentences, "tables": tables, "images": images}
+
+
+def to_studio(shown: Display) -> dict[str, Any]:
+    """The display for the studio, whose script formats numbers and draws curves by itself."""
+    tables = [{"heads": list(table.heads), "rows": [list(row) for row in table.rows]} for table in shown.tables]
+    message: dict[str, Any] = {"tables": tables, "notes": shown.sentences, "values": dict(shown.values) or None}
+    if shown.curves:
+        lines = [{"name": name, "x": list(x), "y": list(y)} for name, (x, y) in shown.curves.lines.items()]
+        axes = {"x": shown.curves.x, "y": shown.curves.y, "log": shown.curves.log}
+        message["picture"] = axes | {"curves": lines}
+    return message
+
+
+# Notebooks and pages: HTML in which every text is escaped.
+
+TABLE_STYLE = "border-collapse:collapse;font-size:90%;margin:6px 0"
+CELL_STYLE = "padding:2px 14px 2px 0;text-align:"
+PAGE_STYLE = """body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#222}
+table{border-collapse:collapse;width:100%}td,th{padding:.25rem .6rem;text-align:left;vertical-align:top;
+border-bottom:1px solid #ddd}.n{text-align:right;white-space:nowrap}td{overflow-wrap:anywhere}img{width:100%}
+label{margin-right:1rem}tr[data-kind="choice"]{background:#fff6da}tr[data-kind="not used"]{color:#777}
+@media print{body{margin:0;max-width:none;font-size:11px}}"""
+PAGE_SCRIPT = """for (const box of document.querySelectorAll("input")) box.onchange = () => {
+  for (const row of document.querySelectorAll("tr[data-kind]")) {
+    if (row.dataset.kind === box.value) row.hidden = !box.checked; } };"""
+
+
+def to_html(shown: Display, *, pictures: bool = True) -> str:
+    """The display inside a notebook."""
+    parts = [f"<b>{escape(shown.heading)}</b>"]
+    parts += [f"<div>{escape(sentence)}</div>" for sentence in shown.sentences]
+    parts += [f"{_caption(table, 'b')}{_table_html(table, inline=True)}" for table in shown.tables]
     if pictures:
-        parts += [_image(draw) for draw in display.figures]
+        parts += [_image(picture, ' style="max-width:100%"') for picture in shown.pictures]
     return f"<div>{''.join(parts)}</div>"
 
 
-def to_section(display: Display) -> dict[str, Any]:
-    """The display as plain values, for a report page."""
-    return {
-        "title": display.heading,
-        "sentences": list(display.sentences),
-        "tables": [{"heads": list(t.heads), "rows": [list(r) for r in t.rows], "more": t.more} for t in display.tables],
-        "images": [embed_figure(draw()) for draw in display.figures],
-    }
+def to_page(shown: Display) -> str:
+    """One HTML page that needs nothing from elsewhere and may run its own script and no other."""
+    parts = [f"<p>{escape(sentence)}</p>" for sentence in (*(f"warning: {w}" for w in shown.warnings), *shown.notes)]
+    for part in (*shown.parts, *shown.more):
+        if isinstance(part, Table):
+            parts.append(f"{_caption(part, 'h2')}{_filter(part)}{_table_html(part)}")
+        elif isinstance(part, Picture):
+            parts.append(f"<h2>{escape(part.title)}</h2>{_image(part)}" if part.option == "plot" else "")
+        elif part:
+            parts.append(f"<p>{escape(part)}</p>")
+    title, body = escape(shown.heading), "\n".join(parts)
+    return f"""<!doctype html>
+<html lang="en"><meta charset="utf-8">{policy_of(PAGE_STYLE, PAGE_SCRIPT)}
+<title>{title}</title><style>{PAGE_STYLE}</style>
+<h1>{title}</h1>
+{body}<script>{PAGE_SCRIPT}</script></html>
+"""
 
 
-def _table_html(table: Table) -> str:
-    heads = "".join(f'<th style="{CELL}">{escape(head)}</th>' for head in table.heads)
-    rows = "".join(
-        "<tr>" + "".join(f'<td style="{CELL}">{escape(cell)}</td>' for cell in row) + "</tr>" for row in table.rows
-    )
-    more = f"<div><i>and {table.more} more</i></div>" if table.more else ""
-    return f'<table style="{STYLE}"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{more}'
+def policy_of(style: str, script: str) -> str:
+    """The content security policy of a page: its own style and script, pictures inside it, nothing from elsewhere."""
+    rules = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"
+    rules += f"; style-src {fingerprint(style)}; script-src {fingerprint(script)}"
+    return f'<meta http-equiv="Content-Security-Policy" content="{rules}">'
 
 
-def _image(draw: Callable[[], Figure]) -> str:
+def fingerprint(text: str) -> str:
+    """By which a policy names a style or a script."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _caption(table: Table, tag: str) -> str:
+    return f"<{tag}>{escape(table.title)}</{tag}>" if table.title else ""
+
+
+def _filter(table: Table) -> str:
+    """Boxes that hide the rows of a kind."""
+    if table.kinds is None:
+        return ""
+    kinds = [str(row[table.kinds]) for row in table.rows]
+    boxes = [
+        f'<label><input type="checkbox" checked value="{escape(kind)}"> {escape(kind)}: {kinds.count(kind)}</label>'
+        for kind in dict.fromkeys(kinds)
+    ]
+    return f"<p>{''.join(boxes)}</p>"
+
+
+def _table_html(table: Table, inline: bool = False) -> str:
+    """A table, styled by the page or, in notebooks, cell by cell; a page that hides rows has all of them."""
+    right = [table.is_numeric(column) for column in range(len(table.heads))]
+    if inline:
+        looks = [f' style="{CELL_STYLE}{"right" if numeric else "left"}"' for numeric in right]
+    else:
+        looks = [' class="n"' if numeric else "" for numeric in right]
+
+    def line(tag: str, cells: Sequence[str]) -> Iterator[str]:
+        for cell, look in zip(cells, looks, strict=True):
+            yield f"<{tag}{look}>{escape(cell)}</{tag}>"
+
+    cells = table.cells()
+    most = len(cells) if table.kinds is not None else table.most
+    rows = []
+    for row in cells[:most]:
+        kind = "" if table.kinds is None else f' data-kind="{escape(row[table.kinds])}"'
+        rows.append(f"<tr{kind}>{''.join(line('td', row))}</tr>")
+    more = f"<div><i>and {len(cells) - most} more</i></div>" if len(cells) > most else ""
+    head = "".join(line("th", table.heads))
+    style = f' style="{TABLE_STYLE}"' if inline else ""
+    return f"<table{style}><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
+
+
+def _image(picture: Picture, look: str = "") -> str:
     try:
-        return f'<img style="max-width:100%" alt="" src="{embed_figure(draw())}">'
+        source = embed_figure(picture.draw())
     except ImportError as error:
         return f"<div>pictures need {escape(error.name or 'matplotlib')}: pip install 'robodyn[plot]'</div>"
     except ValueError as error:
         return f"<div>no picture: {escape(str(error))}</div>"
+    return f'<img{look} alt="{escape(picture.title)}" src="{source}">'
+
+
+def notebook_html(result: Any) -> str:
+    """`_repr_html_` of every result that notebooks show."""
+    return to_html(display(result))
+
+
+def write_picture(shown: Display, option: str, path: str | Path) -> None:
+    """Draw the picture of a display that an option asks for, PNG, SVG or PDF by the ending of the path.
+
+    Raises:
+        ValueError: where there is no such picture.
+    """
+    drawn = [part for part in shown.parts if isinstance(part, Picture) and part.option == option]
+    if not drawn:
+        raise ValueError("there is nothing to draw")
+    write_figure(drawn[0].draw(), path)
+
+
+def write_display(result: Any, path: str | Path) -> Path:
+    """Write a result into a file, by its ending as a page (.html) or as JSON (.json)."""
+    import json
+
+    path = Path(path)
+    if path.suffix == ".json":
+        write_file(path, json.dumps(to_plain(result), indent=2, allow_nan=False) + "\n")
+    elif path.suffix == ".html":
+        write_file(path, to_page(display(result)))
+    else:
+        raise ValueError(f"{path}: must end in .html or .json")
+    return path

@@ -1,18 +1,41 @@
-"""3-D axes: which part of space is shown, from where, and in which unit of length?"""
+"""Paths in 3-D: where did a point of the robot move in space, and past which obstacles?"""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from robodyn.base.errors import nearest
+from robodyn.computation.results import Run
+
+from .figures import LINE_WIDTH, empty_figure, into_file, legend_above
+from .runs import (
+    Span,
+    Window,
+    as_runs,
+    event_markers,
+    mark_course,
+    mark_entries,
+    run_labels,
+    run_lines,
+    run_style,
+    shown_span,
+    trace,
+)
+from .units import space_unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
-    from mpl_toolkits.mplot3d import Axes3D  # type: ignore[import-untyped]
+    from mpl_toolkits.mplot3d import Axes3D
 
-# Largest edge of the space shown [m] up to which a unit is used: (edge, unit, units in a metre).
-_UNITS = ((5e-5, "\N{MICRO SIGN}m", 1e6), (5e-2, "mm", 1e3), (5e4, "m", 1.0), (np.inf, "km", 1e-3))
+
+# 3-D axes: which part of space is shown, from where, and in which unit of length?
+
 # Of the largest edge: what an edge has at least, so that paths in a plane have room for their axes, and the margin.
 _THINNEST, _MARGIN = 0.25, 0.05
 _MOST_TICKS = 6
@@ -43,7 +66,7 @@ class Space:
     factor: float
     view: tuple[float, float]
 
-    def apply(self, ax: "Axes3D") -> None:
+    def apply(self, ax: Axes3D) -> None:
         """Give the axes their limits, scale, ticks, labels and view."""
         from matplotlib.ticker import MaxNLocator
 
@@ -68,13 +91,13 @@ def fit_space(points: np.ndarray) -> Space:
     low, high = points.min(axis=1), points.max(axis=1)
     edges = high - low
     largest = edges.max() if edges.max() > 0 else 1.0
-    unit, factor = next((unit, factor) for edge, unit, factor in _UNITS if largest <= edge)
+    unit, factor = space_unit(largest)
     half = np.maximum(edges, _THINNEST * largest) / 2 + _MARGIN * largest
     middle = (low + high) / 2
     return Space(factor * (middle - half), factor * (middle + half), unit, factor, _view(edges / largest))
 
 
-def fill_figure(figure: "Figure", ax: "Axes3D") -> None:
+def fill_figure(figure: Figure, ax: Axes3D) -> None:
     """Make the drawn space as large as the room under the legend lets it be, and the figure as high as it needs.
 
     Labels keep their size, so the fit is found in a few passes.
@@ -92,7 +115,7 @@ def fill_figure(figure: "Figure", ax: "Axes3D") -> None:
             _fit(ax, drawn, np.array([edge, edge]), figure.bbox.max - np.array([edge, edge + head]))
 
 
-def _fit(ax: "Axes3D", drawn: "Bbox", low: np.ndarray, high: np.ndarray) -> None:
+def _fit(ax: Axes3D, drawn: Bbox, low: np.ndarray, high: np.ndarray) -> None:
     """Scale and move axes so that what they draw fills the room between two corners [pixel]."""
     growth = float(np.min((high - low) / np.array(drawn.size)))
     position, whole = ax.bbox.frozen(), np.array(ax.figure.bbox.size)
@@ -101,10 +124,10 @@ def _fit(ax: "Axes3D", drawn: "Bbox", low: np.ndarray, high: np.ndarray) -> None
     ax.set_position((*(corner / whole), *(size / whole)))
 
 
-def _drawn_part(ax: "Axes3D") -> "Bbox":
+def _drawn_part(ax: Axes3D) -> Bbox:
     """What the box of space and its labels take of the axes' square [pixel]."""
     from matplotlib.transforms import Bbox
-    from mpl_toolkits.mplot3d.proj3d import proj_transform  # type: ignore[import-untyped]
+    from mpl_toolkits.mplot3d.proj3d import proj_transform
 
     renderer = ax.figure.canvas.get_renderer()
     labels = [axis.get_tightbbox(renderer) for axis in (ax.xaxis, ax.yaxis, ax.zaxis)]
@@ -119,3 +142,127 @@ def _view(edges: np.ndarray) -> tuple[float, float]:
     """From where to look at a path with these edges."""
     thin = int(np.argmin(edges))
     return _PLANE_VIEWS[thin] if edges[thin] < _THINNEST / 2 else _VIEW
+
+
+# Obstacles in 3-D plots: what do they look like?
+
+_COLOUR = "0.55"
+# Corners of a box, counted by the signs of x, y, z as binary digits, going round each face.
+_FACES = ((0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5))
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box along the axes.
+
+    Args:
+        center: [m], (3,).
+        size: full lengths of the edges [m], (3,).
+    """
+
+    name: str
+    center: tuple[float, ...]
+    size: tuple[float, ...]
+
+    colour = _COLOUR
+
+    @property
+    def corners(self) -> np.ndarray:
+        """All corners [m], (8, 3)."""
+        signs = np.array(list(product((-0.5, 0.5), repeat=3)))
+        return np.array(self.center) + signs * np.array(self.size)
+
+
+def obstacles_of(runs: Sequence[Run]) -> list[Box]:
+    """The obstacles the scenarios of the runs describe, each once."""
+    found = [entry for run in runs for entry in run.provenance.description.get("obstacles") or ()]
+    boxes = [Box(entry["name"], tuple(entry["center"]), tuple(entry["size"])) for entry in found]
+    return list(dict.fromkeys(boxes))
+
+
+def draw_box(ax: Axes3D, box: Box, factor: float = 1.0) -> None:
+    """Draw a box one can see through.
+
+    Args:
+        factor: from metres to the unit of the axes.
+    """
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    corners = factor * box.corners
+    faces = [corners[list(face)] for face in _FACES]
+    ax.add_collection3d(
+        Poly3DCollection(faces, facecolor=_COLOUR, edgecolor="0.35", linewidth=0.6, alpha=0.25, gid=box.name)
+    )
+
+
+# Tool path in 3-D: where did a point of the robot move in space, and past which obstacles?
+
+_WIDTH, _HEIGHT = 8.0, 6.0
+_COORDINATES = (".position.x", ".position.y", ".position.z")
+
+
+def draw_path(
+    runs: Run | Sequence[Run],
+    point: str,
+    *,
+    labels: Sequence[str] | None = None,
+    window: Window | None = None,
+) -> Figure:
+    """A figure in three dimensions, of one scale: the path of a point, its shadow on the floor, obstacles as boxes.
+
+    Args:
+        point: name of a point whose position is recorded, such as 'tool'.
+        labels: what to call each run; its scenario and how it differs if not given.
+        window: from and to [s]; None in either place is the recorded end.
+    """
+    runs = as_runs(runs)
+    labels = run_labels(runs, labels)
+    span = shown_span(runs, window)
+    ways = [_way(run, point, span) for run in runs]
+    boxes = obstacles_of(runs)
+    space = fit_space(np.hstack([*ways, *(box.corners.T for box in boxes)]))
+    figure = empty_figure(_WIDTH, _HEIGHT)
+    ax = figure.add_subplot(projection="3d")
+    markers = event_markers(runs, span)
+    for number, (run, way) in enumerate(zip(runs, ways, strict=True)):
+        look = run_style(number) | ({"linewidth": LINE_WIDTH} if len(runs) == 1 else {})
+        _draw_way(ax, point, space.factor * way, float(space.low[2]), look)
+        signals = [run[point + end] for end in _COORDINATES]
+        mark_course(ax, run, signals, span, look["color"], markers, space.factor)
+    for box in boxes:
+        draw_box(ax, box, space.factor)
+    space.apply(ax)
+    _name(figure, point, runs, labels, boxes, span)
+    fill_figure(figure, ax)
+    return figure
+
+
+plot_path = into_file(draw_path)
+
+
+def _way(run: Run, point: str, span: Span) -> np.ndarray:
+    """Coordinates of the points to draw [m], (3, n)."""
+    missing = [point + end for end in _COORDINATES if point + end not in run]
+    if missing:
+        known = [name.removesuffix(_COORDINATES[0]) for name in run.names if name.endswith(_COORDINATES[0])]
+        remedy = nearest(point, known) if point not in known else f"{', '.join(missing)} not recorded"
+        raise KeyError(f"{run.provenance.scenario}: no position of a point '{point}' is recorded ({remedy})")
+    return np.array([trace(run[point + end], span)[1] for end in _COORDINATES])
+
+
+def _draw_way(ax: Axes3D, point: str, way: np.ndarray, floor: float, look: dict[str, Any]) -> None:
+    """The way and its shadow; both [unit of the axes]."""
+    shadow = np.full(way.shape[1], floor)
+    ax.plot(way[0], way[1], shadow, color=look["color"], linewidth=0.8, alpha=0.3, gid="shadow")
+    ax.plot(*way, gid=point, **look)
+
+
+def _name(
+    figure: Figure, point: str, runs: Sequence[Run], labels: Sequence[str], boxes: Sequence[Box], span: Span
+) -> None:
+    from matplotlib.patches import Patch
+
+    title = f"{labels[0]}: path of {point}" if len(runs) == 1 else f"path of {point}"
+    lines = [] if len(runs) == 1 else run_lines(labels)
+    patches = [Patch(facecolor=box.colour, alpha=0.5, label=box.name) for box in boxes]
+    legend_above(figure, [*lines, *mark_entries(runs, span), *patches], title)

@@ -1,6 +1,9 @@
-"""Sweep plots: how does a measure depend on the numbers that were varied? Lines, maps, clouds, histograms."""
+"""Sweeps drawn: how does a measure depend on the numbers that were varied? Lines, maps, clouds, histograms, yields."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,18 +12,201 @@ import numpy as np
 from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.analysis.sweeps.yields import find_yield
 
-from .bands import draw_bands
-from .figures import COLOURS, LINE_WIDTH, empty_figure, finish_axes, write_figure
-from .grid_curves import draw_grid_curves
-from .outcome_marks import count_outcomes, mark_outcomes
-from .panels import with_unit
-from .yields import draw_yield
+from .displays import Curves as Lines
+from .displays import Display, Part, Picture, Table, shows
+from .figures import (
+    COLOURS,
+    LINE_WIDTH,
+    empty_figure,
+    finish_axes,
+    into_file,
+    label_bottom,
+    legend_above,
+    panel_figure,
+    write_figure,
+)
+from .units import with_unit
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from robodyn.analysis.sweeps.table import Varied
-    from robodyn.computation.results.table import RunTable
+    from robodyn.analysis.sweeps.yields import Yield
+    from robodyn.computation.results.table import Curves, RunTable
+
+
+# Marks of outcomes: which points of a picture are no results, or results that should not be believed?
+
+_SIZE, _FOOT = 7.0, 0.02
+
+
+def _groups(table: RunTable) -> Iterator[tuple[str, str, np.ndarray]]:
+    """Name, marker and runs of those that failed, were unstable or are suspect, where there are any."""
+    failed = ~(table.done | table.unstable | table.suspect)
+    for name, marker, runs in (
+        ("failed", "x", failed),
+        ("unstable", "^", table.unstable),
+        ("suspect", "o", table.suspect),
+    ):
+        if runs.any():
+            yield name, marker, runs
+
+
+def count_outcomes(table: RunTable) -> list[str]:
+    """\"3 failed\", \"2 suspect\", as far as there are such runs."""
+    return [f"{int(runs.sum())} {name}" for name, _, runs in _groups(table)]
+
+
+def mark_outcomes(ax: Axes, table: RunTable, x: np.ndarray, y: np.ndarray) -> None:
+    """A cross for each run that failed, a triangle for an unstable one, at the foot of the picture where it has no
+    value, a ring for each suspect."""
+    for name, marker, runs in _groups(table):
+        nowhere = runs & ~np.isfinite(y)
+        look: dict[str, Any] = {"linestyle": "none", "marker": marker, "markersize": _SIZE, "color": COLOURS[1]}
+        look |= {"fillstyle": "none", "gid": name, "clip_on": False}
+        ax.plot(x[runs & ~nowhere], y[runs & ~nowhere], label=f"{int(runs.sum())} {name}", **look)
+        if nowhere.any():
+            foot = np.full(int(nowhere.sum()), _FOOT)
+            ax.plot(x[nowhere], foot, transform=ax.get_xaxis_transform(), **look)
+    if count_outcomes(table):
+        ax.legend(loc="best", frameon=False)
+
+
+# Percentile bands: where do the curves of many runs lie, along time or a path?
+
+# Percentiles of the pale and of the dark band, and the line between.
+_WIDE, _NARROW, _MIDDLE = (5.0, 95.0), (25.0, 75.0), 50.0
+_PALE, _DARK = 0.22, 0.45
+
+
+def draw_bands(curves: Curves) -> Figure:
+    """A panel a signal: a band from the 5th to the 95th percentile of the runs, that of their middle half, a median."""
+    figure, axes = panel_figure(len(curves.values))
+    for ax, signal in zip(axes, curves.values, strict=True):
+        _draw_band(ax, curves, signal)
+        finish_axes(ax, with_unit(signal, curves.units[signal]))
+    label_bottom(axes, with_unit(curves.along, curves.unit))
+    figure.align_ylabels(axes)
+    legend_above(figure, _entries())
+    return figure
+
+
+plot_bands = into_file(draw_bands)
+
+
+def _draw_band(ax: Axes, curves: Curves, signal: str) -> None:
+    places = curves.places
+    for ends, alpha in ((_WIDE, _PALE), (_NARROW, _DARK)):
+        lower, upper = curves.band(signal, ends)
+        name = f"{signal} {ends[0]:g} to {ends[1]:g} %"
+        ax.fill_between(places, lower, upper, color=COLOURS[0], alpha=alpha, linewidth=0, gid=name)
+    ax.plot(places, curves.band(signal, [_MIDDLE])[0], color=COLOURS[1], linewidth=LINE_WIDTH, gid=f"{signal} median")
+
+
+def _entries() -> list[Any]:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    bands = [
+        Patch(color=COLOURS[0], alpha=alpha, linewidth=0, label=f"{ends[0]:g} to {ends[1]:g} % of the runs")
+        for ends, alpha in ((_WIDE, _PALE), (_NARROW, _DARK))
+    ]
+    return [*bands, Line2D([], [], color=COLOURS[1], linewidth=LINE_WIDTH, label="median")]
+
+
+# Curves of a grid: how does a whole signal change with what was varied? A line a run, coloured by the first axis.
+
+LETTERS = 32
+"""Of a label that fits beside one panel."""
+MOST_LINES = 200
+"""Beyond that lines cover each other: runs in equal distances are drawn."""
+
+
+def draw_grid_curves(table: SweepTable) -> Figure:
+    """A panel a signal with a line for each run, its colour the place on the first axis with more than one."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    curves = table.curves
+    if curves is None:
+        raise ValueError("the sweep kept no curves: name them in keep")
+    axis = next((axis for axis in table.axes if len(axis.places) > 1), table.axes[0])
+    scale = Normalize(float(np.min(axis.places)), float(np.max(axis.places)))
+    figure, panels = panel_figure(len(curves.values))
+    shown = np.unique(np.linspace(0, len(table) - 1, min(len(table), MOST_LINES)).astype(int))
+    for ax, (signal, values) in zip(panels, curves.values.items(), strict=True):
+        for run in shown:
+            colour = colormaps["viridis"](scale(axis.places[axis.index[run]]))
+            # Suspect runs are dashed; failed ones have no values.
+            style = "--" if table.suspect[run] else "-"
+            ax.plot(curves.places, values[run], style, color=colour, linewidth=LINE_WIDTH, gid=f"{signal} run {run}")
+        finish_axes(ax, with_unit(signal, curves.units[signal]))
+    label_bottom(panels, with_unit(curves.along, curves.unit))
+    label = "\n".join(textwrap.wrap(with_unit(axis.label, axis.unit), LETTERS))
+    figure.colorbar(ScalarMappable(scale, "viridis"), ax=panels, label=label)
+    return figure
+
+
+# Yield plot: which share of the robots keeps a limit, and where are the values of the numbers that break it?
+
+MOST_BREAKING, BINS = 3, 40
+_KEPT, _BROKEN = COLOURS[:2]
+# Inches; letters of a title that fit an inch.
+_YIELD_WIDTH, _PANEL_HEIGHT, _LETTERS = 7.0, 2.4, 12
+
+
+def draw_yield(table: RunTable, answer: Yield) -> Figure:
+    """Robots that keep a limit and others: over the measure, and over each of the numbers that set them apart most.
+
+    The bars of both stand on each other. Runs that were not carried through have no place over the measure.
+    """
+    shown = answer.breaking[:MOST_BREAKING]
+    with np.errstate(invalid="ignore"):
+        good = table.done & (table[answer.measure] <= answer.limit)
+    figure = empty_figure(_YIELD_WIDTH, _PANEL_HEIGHT * (1 + len(shown)) + 0.6)
+    panels = figure.subplots(1 + len(shown), 1, squeeze=False)[:, 0]
+    top = panels[0]
+    _stack(top, table[answer.measure], good, with_unit(answer.measure, answer.unit), _edges(table, answer))
+    top.axvline(answer.limit, color="black", linewidth=2 * LINE_WIDTH, gid="limit", label="limit")
+    for label in count_outcomes(table):
+        top.plot([], [], linestyle="none", label=label)
+    top.legend(loc="best", framealpha=0.9)
+    top.set_title(
+        "\n".join(textwrap.wrap(answer.sentence, int(_LETTERS * _YIELD_WIDTH))), fontsize="medium", loc="left"
+    )
+    for ax, one in zip(panels[1:], shown, strict=True):
+        _stack(ax, table.inputs[one.name], good, with_unit(one.name, one.unit))
+        for median, colour in ((one.kept, _KEPT), (one.broken, _BROKEN)):
+            ax.axvline(median, color="white", linewidth=3 * LINE_WIDTH)
+            ax.axvline(median, color=colour, linestyle="--", linewidth=LINE_WIDTH)
+    return figure
+
+
+def _edges(table: RunTable, answer: Yield) -> list[float] | int:
+    """Bins of which two meet at the limit, where it is among the values."""
+    values = table[answer.measure][np.isfinite(table[answer.measure])]
+    low, high = np.min(values, initial=answer.limit), np.max(values, initial=answer.limit)
+    width = (high - low) / BINS
+    if not (low < answer.limit < high and width > 0):
+        return BINS
+    below, above = (int(np.ceil(span / width)) for span in (answer.limit - low, high - answer.limit))
+    return (answer.limit + width * np.arange(-below, above + 1)).tolist()
+
+
+def _stack(ax: Axes, values: np.ndarray, good: np.ndarray, label: str, bins: list[float] | int = BINS) -> None:
+    finite = np.isfinite(values)
+    parts = [values[finite & good], values[finite & ~good]]
+    look: dict[str, Any] = {"color": (_KEPT, _BROKEN), "edgecolor": "white", "linewidth": 0.3}
+    names = [f"{len(part)} {word}" for part, word in zip(parts, ("keep it", "do not"), strict=True)]
+    ax.hist(parts, bins=bins, stacked=True, label=names, **look)
+    ax.set_xlabel(label)
+    finish_axes(ax, "runs")
+    ax.set_axisbelow(True)
+
+
+# Sweep plots: how does a measure depend on the numbers that were varied? Lines, maps, clouds, histograms.
 
 MOST_INFLUENCES = 20
 # Inches.
@@ -30,7 +216,7 @@ _DOT = 3.0
 _SPREAD = (5.0, 95.0)
 
 
-def plot_sweep(runs: "RunTable", folder: str | Path, limits: Mapping[str, float] | None = None) -> list[Path]:
+def plot_sweep(runs: RunTable, folder: str | Path, limits: Mapping[str, float] | None = None) -> list[Path]:
     """Draw every picture a table gives into a folder as PNG; the paths of what was drawn.
 
     Args:
@@ -60,7 +246,7 @@ def plot_sweep(runs: "RunTable", folder: str | Path, limits: Mapping[str, float]
     return paths
 
 
-def _wide(table: SweepTable) -> list["Varied"]:
+def _wide(table: SweepTable) -> list[Varied]:
     """Axes with more than one place."""
     return [axis for axis in table.axes if len(axis.places) > 1]
 
@@ -70,7 +256,7 @@ def _changing(table: SweepTable) -> list[str]:
     return [name for name, values in table.inputs.items() if np.ptp(values) > 0]
 
 
-def draw_measure(table: SweepTable, measure: str) -> "Figure":
+def draw_measure(table: SweepTable, measure: str) -> Figure:
     """A measure over the grid: a line along one axis, a map over two, a cloud along each of more.
 
     With draws, the line is the median at each place with a bar from the 5th to the 95th percentile, the map the median.
@@ -83,7 +269,7 @@ def draw_measure(table: SweepTable, measure: str) -> "Figure":
     return _draw_map(table, measure, axes[0], axes[1]) if len(axes) == 2 else _draw_clouds(table, measure, axes)
 
 
-def _draw_line(table: SweepTable, measure: str, axis: "Varied") -> "Figure":
+def _draw_line(table: SweepTable, measure: str, axis: Varied) -> Figure:
     figure = empty_figure(_WIDTH, _HEIGHT)
     ax = figure.subplots()
     order = np.argsort(axis.places)
@@ -101,7 +287,7 @@ def _draw_line(table: SweepTable, measure: str, axis: "Varied") -> "Figure":
     return figure
 
 
-def _draw_map(table: SweepTable, measure: str, first: "Varied", second: "Varied") -> "Figure":
+def _draw_map(table: SweepTable, measure: str, first: Varied, second: Varied) -> Figure:
     figure = empty_figure(_WIDTH, _HEIGHT)
     ax = figure.subplots()
     cells = np.full((len(first.places), len(second.places)), np.nan)
@@ -124,14 +310,14 @@ def _draw_map(table: SweepTable, measure: str, first: "Varied", second: "Varied"
     return figure
 
 
-def _scale_axis(ax: Any, axis: "Varied", name: str = "x") -> None:
+def _scale_axis(ax: Any, axis: Varied, name: str = "x") -> None:
     """Places spaced by factors are drawn so."""
     places = np.sort(axis.places)
     if len(places) > 2 and places[0] > 0 and np.ptp(np.diff(np.log(places))) < 1e-6 * np.log(places[-1] / places[0]):
         ax.set(**{f"{name}scale": "log"})
 
 
-def _draw_clouds(table: SweepTable, measure: str, axes: Sequence["Varied"]) -> "Figure":
+def _draw_clouds(table: SweepTable, measure: str, axes: Sequence[Varied]) -> Figure:
     figure = empty_figure(1.0 + _PANEL_WIDTH * len(axes), _HEIGHT)
     panels = figure.subplots(1, len(axes), sharey=True)
     for ax, axis in zip(panels, axes, strict=True):
@@ -144,7 +330,7 @@ def _draw_clouds(table: SweepTable, measure: str, axes: Sequence["Varied"]) -> "
     return figure
 
 
-def draw_histogram(table: SweepTable, measure: str) -> "Figure":
+def draw_histogram(table: SweepTable, measure: str) -> Figure:
     """How often a measure falls where, over all runs that were carried through; lines at 5, 50 and 95 %."""
     values = _finite(table[measure])
     if not values.size:
@@ -171,7 +357,7 @@ def _report_outcomes(ax: Any, table: SweepTable) -> None:
         ax.legend(loc="best", frameon=False)
 
 
-def draw_influence(table: SweepTable, measure: str) -> "Figure":
+def draw_influence(table: SweepTable, measure: str) -> Figure:
     """Which of the varied numbers decide a measure? Spearman's rank correlation of each with it, the largest on top."""
     found = rank_influences(table, measure)[:MOST_INFLUENCES][::-1]
     figure = empty_figure(_WIDTH, 1.2 + _BAR_HEIGHT * len(found))
@@ -203,3 +389,79 @@ def rank_influences(table: SweepTable, measure: str) -> list[tuple[str, float]]:
 
 def _finite(values: np.ndarray) -> np.ndarray:
     return values[np.isfinite(values)]
+
+
+# Displays.
+
+FEW_RUNS, FEW_COLUMNS = 12, 6
+"""Runs and numbers of each that are printed as they are."""
+
+
+@shows
+def show_sweep(table: SweepTable) -> Display:
+    """Every run of a small grid; else percentiles of every measure, and where on the grid it is lowest and highest."""
+    parts: list[Part] = [f"{table.scenario}: {len(table)} runs, {table.carried_through} of them carried through"]
+    if np.isfinite(table.rate):
+        speed = f"{table.rate:.4g} robots x seconds per second"
+        parts.append(f"{table.simulated:.5g} s simulated in {table.elapsed:.3g} s: {speed}")
+    for kind, count in table.failures.items():
+        first = table.outcomes.index(kind)
+        parts.append(f"{count} {kind.replace('_', ' ')}, run {first}: {table.sentences[first]}")
+    few = not table.drawn and len(table) <= FEW_RUNS and len(table.axes) + len(table.measures) <= FEW_COLUMNS
+    if few:
+        parts.append(_runs_table(table))
+    else:
+        rows = [(name, *table.percentiles(name).tolist(), table.units.get(name, "")) for name in table.measures]
+        parts.append(Table(("measure", "lowest", "5 %", "50 %", "95 %", "highest", "unit"), rows, ".5g"))
+        parts += _ends(table)
+    if len(table) > 1 and _wide(table):
+        measure = next(iter(table.measures))
+        parts.append(Picture(measure, lambda: draw_measure(table, measure)))
+    elif len(table) > 1 and table.drawn:
+        drawn = next(iter(table.measures))
+        parts.append(Picture(drawn, lambda: draw_histogram(table, drawn)))
+    return Display(f"Sweep of {len(table)} runs", parts, curves=_curves(table))
+
+
+def _runs_table(table: SweepTable) -> Table:
+    """A row a run: its place on the grid, its measures, and how it ended where that was not as asked for."""
+    units = {axis.label: axis.unit for axis in table.axes} | {name: table.units[name] for name in table.measures}
+    columns = [*(axis.places[axis.index] for axis in table.axes), *table.measures.values()]
+    rows = []
+    for run, (done, kind) in enumerate(zip(table.done, table.outcomes, strict=True)):
+        numbers = (float(column[run]) for column in columns)
+        rows.append((run, *numbers, "" if done else kind.replace("_", " ")))
+    heads = (with_unit(name, unit) for name, unit in units.items())
+    return Table(("run", *heads, ""), rows, ".6g")
+
+
+def _ends(table: SweepTable) -> Iterator[str]:
+    """Where on the grid each measure is lowest and highest, and that such a run is suspect."""
+    for name, values in table.measures.items():
+        if not table.axes or not np.isfinite(values).any():
+            continue
+        for word, run in (("lowest", int(np.nanargmin(values))), ("highest", int(np.nanargmax(values)))):
+            places = (f"{axis.label} = {axis.places[axis.index[run]]:.5g} {axis.unit}".rstrip() for axis in table.axes)
+            suspect = " (suspect)" if table.suspect[run] else ""
+            yield f"{name} {word} in run {run}: {', '.join(places)}{suspect}"
+
+
+def _curves(table: SweepTable) -> Lines | None:
+    """The first measure over the only number that was varied."""
+    if len(table.inputs) != 1 or not table.measures:
+        return None
+    (name, values), (measure, results) = next(iter(table.inputs.items())), next(iter(table.measures.items()))
+    order = np.argsort(values)
+    lines = {measure: (values[order].tolist(), results[order].tolist())}
+    return Lines(with_unit(name, table.units[name]), with_unit(measure, table.units[measure]), lines)
+
+
+def yield_lines(answer: Yield) -> list[str]:
+    """The sentence, and a line for each number that breaks the limit."""
+    lines = [answer.sentence]
+    if answer.good < answer.runs and not answer.breaking:
+        lines.append("no single number sets the others apart by more than chance")
+    for one in answer.breaking:
+        apart = f"median {one.broken:.5g} where it is broken, {one.kept:.5g} {one.unit}".rstrip()
+        lines.append(f"broken by {one.name}: {apart} else (distance {one.distance:.2g})")
+    return lines

@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 
 class Kind(StrEnum):
@@ -50,6 +49,25 @@ class PublishedValue:
         part: of the study, a heading of its page.
     """
 
+    JSON = """
+    name
+    kind: published result, input or own check
+    published
+    measured
+    value: ours
+    unit
+    tolerance
+    ok
+    source
+    reason: of the tolerance
+    part
+    expected
+    deviation
+    relation
+    wide
+    fitted
+    verdict
+    """
     name: str
     expected: float | None
     value: float | None
@@ -117,24 +135,6 @@ class PublishedValue:
         if self.expected is None:
             return "a statement" if self.holds is not None else "-"
         return f"{self.expected:.6g}" + ("" if self.tolerance is None else f" within {self.tolerance:.2g}")
-
-    def as_plain(self) -> dict[str, Any]:
-        """As data for a program."""
-        message = (
-            "name",
-            "kind",
-            "published",
-            "measured",
-            "value",
-            "unit",
-            "tolerance",
-            "ok",
-            "source",
-            "reason",
-            "part",
-        )
-        keys = (*message, "expected", "deviation", "relation", "wide", "fitted", "verdict")
-        return {key: getattr(self, key) for key in keys}
 
 
 def below(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from robodyn.base.atomic import write_file
+from robodyn.base.plain import to_plain
 from robodyn.description.catalog import find_scenario
 from robodyn.presentation.studies.figure import Kind, PublishedValue, describe_counts
 from robodyn.presentation.studies.study import Study
@@ -26,8 +27,7 @@ def write_page(study: Study, figures: Sequence[PublishedValue], folder: str | Pa
     lines += [*_counts(figures), *_results(figures), *_pictures(study), *_pages(study), *_commands(study)]
     lines += _table(figures)
     write_file(path, "\n".join(lines) + "\n")
-    plain = [figure.as_plain() for figure in figures]
-    found = {"title": study.title, "source": study.source, "about": study.about, "figures": plain}
+    found = {"title": study.title, "source": study.source, "about": study.about, "figures": to_plain(list(figures))}
     write_file(images / FIGURES, json.dumps(found, indent=1))
     return path
 

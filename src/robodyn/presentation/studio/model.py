@@ -6,6 +6,7 @@ first time, of the mechanism's with that number as an input from then on, of oth
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
@@ -23,9 +24,14 @@ from robodyn.computation.simulation.readiness import make_ready
 from robodyn.computation.simulation.start_fit import find_start_warnings
 from robodyn.computation.simulation.starting import find_start
 from robodyn.description.model import Scenario, ScenarioSequence
-from robodyn.presentation.pages.mesh_store import MeshStore
+from robodyn.presentation.pages.meshes import MeshStore
 
 from .source import Source, Stamp, stamp_files
+
+# Model of a session: which native code answers for a scenario, and which numbers need other code?
+#
+# Tunable numbers are changed run by run. Others are constants of the code: it is made anew where one is changed for the
+# first time, of the mechanism's with that number as an input from then on, of others for each value. Codes are kept.
 
 MOST_KEPT = 6
 Say = Callable[[str], None]
@@ -169,3 +175,32 @@ def start_numbers(what: Scenario | ScenarioSequence) -> dict[str, tuple[float, s
         return {}
     starts = what.start_values
     return {f"{INITIAL}{name}": (starts.get(name, 0.0), unit) for name, unit in what.state_units().items()}
+
+
+# Numbers of a model: what can be moved, in which unit, and how far does its slider go?
+
+REACHES = {"rad": (-math.pi, math.pi), "m": (-0.1, 0.1), "kg": (0.0, 1.0), "s": (0.0, 0.1)}
+"""Of a slider whose number is 0, by unit."""
+
+
+def describe_numbers(model: Model) -> dict[str, Any]:
+    """Every number: name, value, unit, range of its slider, and whether it can be moved without other code."""
+    what, tunable = model.what, model.tunable
+    # Units that follow from the joints that blocks act on are known once it is assembled.
+    numbers = model.compiled.system.numbers if model.compiled else what.numbers()
+    rows = [(name, number.value, number.unit) for name, number in numbers.items()]
+    rows += [(name, *entry) for name, entry in start_numbers(what).items()]
+    entries = [
+        {"name": name, "value": value, "unit": unit, "range": slider_range(value, unit), "tunable": name in tunable}
+        for name, value, unit in rows
+    ]
+    return {"name": what.name, "title": what.title, "duration": what.duration, "numbers": entries}
+
+
+def slider_range(value: float, unit: str) -> list[float]:
+    """From nothing to twice the value; about zero as far as numbers of its unit are moved."""
+    if not math.isfinite(value):
+        return [0.0, 1.0]
+    if value == 0:
+        return list(REACHES.get(unit, (-1.0, 1.0)))
+    return [min(0.0, 2 * value), max(0.0, 2 * value)]

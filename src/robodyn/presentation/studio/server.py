@@ -7,12 +7,20 @@ connection must come from the studio's own page (Origin).
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import hashlib
 import hmac
+import json
 import logging
+import os
 import secrets
 import socket
 import threading
+from dataclasses import asdict, dataclass
 from http import HTTPStatus
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -22,10 +30,97 @@ from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection, serve
 from websockets.typing import Origin
 
+from robodyn.computation.native import cache_folder
+from robodyn.computation.native.private import make_private, open_private
+from robodyn.presentation.pages.page import SCRIPTS, fingerprint, read_template
+
 from .model import ModelStore
-from .page import studio_page
 from .session import Session
 from .source import Source
+
+# Page of the studio: markup, style and script in one answer, without anything of the scenario in it.
+#
+# Names, titles and messages come later as data, and are put in as text. The policy lets the browser run this script and
+# talk to this server, nothing else.
+
+OWN = (
+    "connection.js",
+    "runs.js",
+    "numbers.js",
+    "history.js",
+    "toml.js",
+    "completion.js",
+    "editor.js",
+    "curves.js",
+    "jobs.js",
+    "tabs.js",
+    "studio.js",
+)
+
+
+@functools.cache
+def studio_page() -> tuple[bytes, str]:
+    """The page and its content security policy."""
+    scripts = [read_template(name) for name in SCRIPTS[:-1]] + [_read(name) for name in OWN]
+    script = "(() => {\n'use strict';\n" + "\n".join(scripts) + "\n})();\n"
+    style = read_template("page.css") + _read("studio.css")
+    page = _read("studio.html").replace("{{style}}", style).replace("{{script}}", script)
+    rules = ("default-src 'none'", "img-src data: blob:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'")
+    frames = "frame-ancestors 'none'"
+    policy = "; ".join((*rules, frames, f"script-src {fingerprint(script)}", f"style-src {fingerprint(style)}"))
+    return page.encode(), policy
+
+
+def _read(name: str) -> str:
+    return (files(__package__) / "template" / name).read_text(encoding="utf-8")
+
+
+# Address of a studio: where was it the last time? Pages that are still open find it there after a restart.
+#
+# Kept in a file that only the user can read, as it holds the token.
+
+
+@dataclass(frozen=True)
+class Address:
+    """Port and token of a studio."""
+
+    port: int
+    token: str
+
+
+def last_address(scenario: str) -> Address | None:
+    """Of this scenario's studio; None where there was none, or where others could have written it."""
+    try:
+        with open_private(_file(scenario)) as file:
+            kept = json.load(file)
+        return Address(int(kept["port"]), str(kept["token"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def keep_address(scenario: str, port: int, token: str) -> None:
+    """Keep it for the next time; where that is not possible, the next time has another one."""
+    file = _file(scenario)
+    with contextlib.suppress(OSError):
+        make_private(file.parent)
+        draft = file.with_suffix(f".{os.getpid()}")
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump(asdict(Address(port, token)), stream)
+        draft.replace(file)
+
+
+def _file(scenario: str) -> Path:
+    path = Path(scenario)
+    known = str(path.resolve()) if path.suffix else scenario
+    return cache_folder() / "studio" / f"{hashlib.sha256(known.encode()).hexdigest()[:32]}.json"
+
+
+# Server of the studio: how do browsers of this computer reach it, and nobody else?
+#
+# It listens on the loopback address only. A page elsewhere could still send requests there: so every address carries a
+# token that only the user is given, the Host must be this address (a foreign name that leads here is refused), and a
+# connection must come from the studio's own page (Origin).
 
 LOOPBACK = "127.0.0.1"
 MOST_BYTES = 8 * 1024 * 1024

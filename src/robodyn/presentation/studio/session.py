@@ -8,31 +8,152 @@ dragged.
 from __future__ import annotations
 
 import json
+import os
+import struct
+import subprocess
+import sys
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.waiting import QUIET
 from robodyn.computation.results import OutcomeKind, Run, compare
-from robodyn.presentation.pages.contents import describe_briefly, make_finite
+from robodyn.presentation.pages.contents import choose_kind, choose_signals, describe_briefly, make_finite, thin_rows
 from robodyn.presentation.pages.machine import read_machine
 
-from .first_signals import choose_first
-from .frames import encode_frame
-from .jobs import Job
-from .model import Found, Model, ModelStore
-from .numbers import describe_numbers
+from .model import Found, Model, ModelStore, describe_numbers
 from .source import mark_text
+
+# First signals: what is plotted of a run before anybody has chosen? What it should keep small, then how it moves.
+
+ERRORS = ("deviation.", "error", "following_error")
+MOST_OF_A_UNIT, MOST_UNITS = 4, 3
+
+
+def choose_first(run: Run) -> list[str]:
+    """Deviations and errors first, then positions and velocities: a few of a unit, in few units."""
+    units = {info.name: info.unit for info in run.infos}
+    errors = [name for name in units if name.startswith(ERRORS)]
+    told = {units[name] for name in errors}
+    groups: dict[str, list[str]] = {}
+    for name in (*errors, *(name for name in choose_signals([run]) if units[name] not in told)):
+        groups.setdefault(units[name], []).append(name)
+    return [name for group in list(groups.values())[:MOST_UNITS] for name in group[:MOST_OF_A_UNIT]]
+
+
+# Frames: how do the samples of a run reach the browser in a few milliseconds? A header, then bare floats.
+#
+#     4 bytes: length of the header, 4 bytes nothing | header, JSON in UTF-8, filled up to a multiple of 8 | columns
+#
+# Each column begins at a multiple of 8 bytes and is of single precision where that blurs it by less than a pixel.
+
+MOST_ROWS = 8000
+"""Of a column: some rows to a pixel of the widest plot."""
+
+Plain = dict[str, Any]
+
+
+def encode_frame(header: Plain, run: Run, names: Sequence[str]) -> bytes:
+    """A message with some signals of a run; what it has not is left out."""
+    places = {info.name: k for k, info in enumerate(run.infos)}
+    found = [name for name in dict.fromkeys(names) if name in places]
+    time, values = thin_rows(run.time, run.values[:, [places[name] for name in found]], MOST_ROWS)
+    kept = time.size == run.time.size
+    arrays = [np.ascontiguousarray(time, "<f8")]
+    columns = []
+    for name, column in zip(found, values.T, strict=True):
+        info, kind = run.infos[places[name]], choose_kind(column)
+        arrays.append(np.ascontiguousarray(column).astype(f"<{kind}"))
+        held, rate = info.kind == "held", info.rate if info.rate in found else None
+        columns.append({"name": name, "unit": info.unit, "held": held, "rate": rate, "type": kind})
+    knots = run.knots is not None and kept
+    if knots:
+        arrays.append(np.asarray(run.knots).astype("u1"))
+    header = header | {"rows": int(run.time.size), "kept": int(time.size), "knots": knots, "columns": columns}
+    return _join(json.dumps(make_finite(header), allow_nan=False).encode(), arrays)
+
+
+def _join(header: bytes, arrays: Sequence[np.ndarray]) -> bytes:
+    parts = [struct.pack("<II", len(header), 0), _filled(header)]
+    return b"".join([*parts, *(_filled(array.tobytes()) for array in arrays)])
+
+
+def _filled(data: bytes) -> bytes:
+    return data + b"\0" * (-len(data) % 8)
+
+
+# Jobs: what takes longer than a slider's motion runs in a process of its own, tells how far it is, can be stopped.
+
+ENDING = 5.0
+"""Seconds that a process is given to end."""
+
+
+class Job:
+    """A job under way; `tell` gets its messages: `progress` (with a `share` where that is known), then an end.
+
+    The end is `result`, `flaws`, or `stopped`.
+    """
+
+    def __init__(self, spec: Plain, tell: Callable[[Plain], None]) -> None:
+        self.tell, self.stopped = tell, False
+        command = [sys.executable, "-m", "robodyn.presentation.studio.work"]
+        streams: Plain = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        # Ctrl-C in the terminal is the studio's; it ends its jobs itself.
+        self.process = subprocess.Popen(
+            command, **streams, text=True, encoding="utf-8", env=os.environ | {QUIET: "1"}, start_new_session=True
+        )
+        self.follower = threading.Thread(target=self._follow, args=(json.dumps(spec),), daemon=True)
+        self.follower.start()
+
+    def stop(self) -> None:
+        """End it at once; what it has not told is lost."""
+        self.stopped = True
+        if self.process.poll() is None:
+            self.process.kill()
+
+    def _follow(self, spec: str) -> None:
+        """Pass on what the process says; its standard input stays open, so that it ends where this process does."""
+        assert self.process.stdin
+        assert self.process.stdout
+        complaints: list[str] = []
+        listener = threading.Thread(target=lambda: complaints.extend(self.process.stderr or ()), daemon=True)
+        listener.start()
+        ended = False
+        try:
+            self.process.stdin.write(spec + "\n")
+            self.process.stdin.flush()
+            for line in self.process.stdout:
+                message = json.loads(line)
+                ended = ended or "progress" not in message
+                self.tell(message)
+        except OSError:
+            pass  # it ended before it listened: said below
+        self.process.wait()
+        listener.join(ENDING)
+        if self.stopped and not ended:
+            self.tell({"stopped": True})
+        elif not ended:
+            last = "".join(complaints).strip().splitlines()[-1:] or [f"exit code {self.process.returncode}"]
+            self.tell({"flaws": [{"path": "", "what": f"the process ended: {last[0]}", "remedy": ""}]})
+
+
+# Session: what is done for one browser? It asks for runs, signals, comparisons, files and jobs, and is answered.
+#
+# Requests are JSON with what is to be done as `do`; answers are JSON with their `type`, or a frame of samples. Runs are
+# made by a thread of their own: of the wishes that come while it works only the last counts, so that a slider can be
+# dragged.
 
 MOST_RUNS, MOST_PINNED = 8, 6
 PATIENCE = 0.5
 """Seconds for which a run goes on although a newer one is wished for."""
 BETWEEN, BETWEEN_LOOKS = 0.1, 1.0
 """Seconds between two words of progress, and between two looks at the file."""
-Plain = dict[str, Any]
 Send = Callable[[str | bytes], None]
 
 

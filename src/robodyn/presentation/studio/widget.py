@@ -14,7 +14,7 @@ from robodyn.analysis.checked_run import simulate
 from robodyn.base.errors import FlawList, ModelError, nearest
 from robodyn.computation.results import Run
 from robodyn.description.model import Scenario
-from robodyn.presentation.pages.columns import thin_rows
+from robodyn.presentation.pages.contents import thin_rows
 
 MOST_POINTS = 1500
 MOST_CURVES = 6

@@ -1,0 +1,367 @@
+"""Analyses of motions: of what deviations consist, how accurate a machine is, and which numbers decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from robodyn.base.errors import FlawList
+from robodyn.cli.application import Bar, announce, fail, messages
+from robodyn.cli.command import Paths, Texts, command, drawing, refuse_ending, refuse_other
+from robodyn.cli.run import prepare_folder
+from robodyn.cli.sweep import read_varied, trace_varied
+from robodyn.cli.targets import (
+    load_run,
+    load_single,
+    load_system,
+    name_results,
+    read_pairs,
+    read_settings,
+    split_names,
+)
+from robodyn.presentation.reporting.displays import Display, display, shows, write_picture
+
+if TYPE_CHECKING:
+    from robodyn.analysis.accuracy.circle import CircleTests
+    from robodyn.analysis.accuracy.sheet import Sheet
+    from robodyn.analysis.budget.result import Budget
+    from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics, Posture, Singularity
+    from robodyn.analysis.sensitivity.ranking import Ranking
+
+MEASURES = ("final", "max", "min", "rms", "peak_time", "oscillation_time", "overshoot")
+
+
+@command("sensitivity", plot="Draw the ranking into this file (.png, .svg, .pdf).")
+def sensitivity(
+    scenario: str,
+    of: str | None = None,
+    parameters: str | None = None,
+    measure: str | None = None,
+    at: float = 0.0,
+    change: float | None = None,
+    setting: Texts = (),
+) -> Ranking:
+    """Rank parameters by their effect on a signal, by exact derivatives and by finite changes.
+
+    scenario: Name in the catalogue, or a TOML file.
+    of: Signal to look at; else the largest deviation, or a joint.
+    parameters: Numbers to change, with commas between them; else the ten strongest of all.
+    measure: What of the signal: final, max, min, rms, peak_time, oscillation_time, overshoot; else final, of a
+        deviation rms.
+    at: Time of the step, for the last three measures [s].
+    change: Finite change to both sides [%], 0 for none; else 10, of the strongest 1.
+    setting (--set): Change a number: name=value.
+    """
+    if measure is not None:
+        refuse_other("--measure", measure, MEASURES)
+    if change is None:
+        change = 1.0 if parameters is None else 10.0
+    if not 0 <= change < 100:
+        raise fail(f"--change {change:g}: must be from 0 to below 100 %")
+    if parameters is not None and not split_names(parameters):
+        raise fail("--parameters: names no number")
+    from robodyn.analysis.sensitivity.measures import measure_signal, unit_of_measure
+    from robodyn.analysis.sensitivity.ranking import Ranking, choose_measure, find_strongest, rank_parameters
+
+    what = load_single(scenario, setting)
+    if of is None:
+        measure, of = choose_measure(what, measure)
+    measure = measure or "final"
+    wanted = measure_signal(of, measure, at)
+    try:
+        names, note = (split_names(parameters), "") if parameters else find_strongest(what, wanted)
+        if not names:
+            raise fail(f"{measure} of {of}: {note}; none of them changes it")
+        found = rank_parameters(what, {measure: wanted}, names, change=change / 100)
+    except KeyError as error:
+        raise fail(f"--of {of}: {error.args[0]}") from error
+    notes = (*([note] if note else []), *found.notes)
+    unit = unit_of_measure(found.run[of].unit, measure)
+    return Ranking(measure, of, unit, found.of(measure), found.reason, notes)
+
+
+@dataclass(frozen=True)
+class WrittenBudget:
+    """A budget, and the files with its parts over time."""
+
+    JSON = """
+    *budget
+    files
+    """
+    budget: Budget
+    files: Sequence[Path]
+
+
+@command("budget")
+def budget(
+    scenario: str,
+    signal: Texts = (),
+    along: str = "time",
+    group: Texts = (),
+    without: Texts = (),
+    points: int = 400,
+    setting: Texts = (),
+    out: Path = Path("out"),
+    plot: bool = True,
+) -> WrittenBudget:
+    """Split the deviation from the wanted motion into parts that add up: friction, sampling, limits, elasticity.
+
+    scenario: Name in the catalogue, or a TOML file, with a nominal motion.
+    signal: Split these signals (patterns); deviation.* if none.
+    along: Signal to draw against, such as path.s.
+    group: Add parts up: name=pattern,pattern.
+    without: A part of its own: name=value without an effect; payload.mass=0 if none.
+    points: Pieces of the nominal motion.
+    setting (--set): Change a number: name=value.
+    out: Folder for the picture and the tables.
+    plot: Draw the parts along the motion.
+    """
+    from robodyn.analysis.budget.split import split_deviation
+
+    what = load_single(scenario, setting)
+    asked: dict[str, Any] = {"along": along, "points": points}
+    asked["without"] = read_settings(without, what, scenario) if without else None
+    groups = _read_groups(group)
+    name = name_results(scenario, what)
+    folder = prepare_folder(out)
+    with Bar() as bar:
+        bar.show("linearising")
+        chosen: dict[str, Any] = {"signals": signal} if signal else {}
+        found = split_deviation(what, **chosen, **asked, progress=bar.show, on_compile=announce)
+    found = found.grouped(groups) if groups else found
+    files = _write_tables(found, folder, name)
+    if plot:
+        files.append(folder / f"{name}-budget.png")
+        with drawing():
+            write_picture(display(found), "plot", files[-1])
+    return WrittenBudget(found, files)
+
+
+def _read_groups(texts: Sequence[str]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for text in texts:
+        name, equals, patterns = (part.strip() for part in text.partition("="))
+        if not name or not equals or not split_names(patterns):
+            raise fail(f"--group {text}: must be written as name=pattern,pattern")
+        if name in groups:
+            raise fail(f"--group {text}: '{name}' is given twice; name all its patterns at once")
+        groups[name] = split_names(patterns)
+    return groups
+
+
+def _write_tables(found: Budget, folder: Path, name: str) -> list[Path]:
+    """All parts over time: a CSV file, and a Parquet file where its package is installed."""
+    from robodyn.analysis.budget.result import as_run
+    from robodyn.computation.results import to_csv, to_parquet
+
+    parts = as_run(found)
+    files = [to_csv(parts, folder / f"{name}-budget.csv")]
+    try:
+        files.append(to_parquet(parts, folder / f"{name}-budget.parquet"))
+    except ImportError as error:
+        messages.print(f"robodyn: {name}-budget.parquet needs {error.name}: pip install 'robodyn[export]'")
+    return files
+
+
+@shows
+def show_written_budget(found: WrittenBudget) -> Display:
+    shown = display(found.budget)
+    return replace(shown, parts=(*shown.parts, f"written: {', '.join(map(str, found.files))}"))
+
+
+@command("sheet")
+def sheet(
+    scenario: str,
+    random: Texts = (),
+    standard: str = "iso9283",
+    deviation: str = "deviation",
+    band: str | None = None,
+    seed: int = 1,
+    budget: bool = True,
+    workers: int | None = None,
+    setting: Texts = (),
+    out: Paths = (),
+) -> Sheet:
+    """Simulate 30 cycles with stated uncertainties and print the figures of ISO 9283, each with its causes.
+
+    scenario: Name in the catalogue, or a TOML file, whose tool follows a path.
+    random: What differs from cycle to cycle: name=scale:0.9:1.1, as in sweep.
+    standard: iso9283.
+    deviation: Block that says how far the tool is from its path.
+    band: Limit band of the stabilisation time; default: RP.
+    seed: Of the draws.
+    budget: Split accuracy by cause.
+    workers: Threads; one a core by default.
+    setting (--set): Change a number: name=value.
+    out: Page to write, .html or .pdf; may be given twice.
+    """
+    from robodyn.analysis.accuracy.sheet import make_sheet
+    from robodyn.base.units import UnitError
+    from robodyn.description.files.units import read_quantity
+
+    refuse_other("--standard", standard, ("iso9283",))
+    for path in out:
+        refuse_ending("--out", path, ".html", ".pdf")
+    what = load_single(scenario, setting)
+    flaws = FlawList()
+    system = trace_varied(what, random)
+    _, drawn = read_varied(flaws, system, scenario, (), (), random)
+    width = None
+    try:
+        width = None if band is None else read_quantity(band, "m", bare=True)
+    except UnitError as error:
+        flaws.add(f"--band {band}", str(error))
+    flaws.raise_if_any(f"sheet of '{what.name}'")
+    found = make_sheet(system, drawn, deviation=deviation, band=width, seed=seed, budget=budget, workers=workers)
+    for path in out:
+        from robodyn.presentation.reporting import write_sheet
+
+        with drawing(f"--out {path}"):
+            write_sheet(found, path)
+        messages.print(f"sheet: {path}")
+    return found
+
+
+@command("circle", plot="Draw the polar plot into this file.")
+def circle(
+    runs: Texts,
+    x: str = "tool.position.x",
+    y: str = "tool.position.y",
+    radius: str | None = None,
+    centre: str | None = None,
+) -> CircleTests:
+    """Radial deviation, circular deviation and quadrant peaks of the last whole turn, as ISO 230-4 defines them.
+
+    runs: Run files; of two in opposite directions also the hysteresis.
+    x: Signal of the attained position.
+    y: The other one.
+    radius: Of the nominal circle; default: fitted, to 1 um.
+    centre: Of the nominal circle, X,Y; default: fitted.
+    """
+    from robodyn.analysis.accuracy.circle import CircleTests, measure_circle, measure_hysteresis
+
+    size = None if radius is None else _lengths("--radius", radius, 1)[0]
+    middle = None
+    if centre is not None:
+        first, second = _lengths("--centre", centre, 2)
+        middle = first, second
+    tests = [measure_circle(load_run(path), x, y, radius=size, centre=middle, name=Path(path).stem) for path in runs]
+    both_ways = len(tests) == 2 and tests[0].clockwise != tests[1].clockwise
+    return CircleTests(tuple(tests), measure_hysteresis(*tests) if both_ways else None)
+
+
+def _lengths(option: str, text: str, count: int) -> list[float]:
+    from robodyn.base.units import UnitError
+    from robodyn.description.files.units import read_quantity
+
+    parts = text.split(",")
+    try:
+        if len(parts) != count:
+            raise UnitError(f"must be {count} lengths with commas between them")
+        return [read_quantity(part.strip(), "m", bare=True) for part in parts]
+    except UnitError as error:
+        raise fail(f"{option} {text}: {error}") from error
+
+
+@dataclass(frozen=True)
+class BranchPosture:
+    """A posture of a machine with closed loops."""
+
+    JSON = """
+    motors
+    point
+    joints
+    iterations = posture.iterations
+    residual = posture.residual
+    singular = near.kind: none, input, output, both or constraint
+    condition = near.condition
+    """
+    posture: Posture
+    near: Singularity
+    motors: dict[str, float]
+    point: dict[str, float]
+    joints: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Postures:
+    """Postures of a point; several branches where a place can be reached in several ways."""
+
+    JSON = "postures"
+    of: str
+    postures: Sequence[BranchPosture]
+
+
+@command("kinematics")
+def kinematics(
+    scenario: str,
+    point: str,
+    motor: Texts,
+    position: Texts = (),
+    to: str | None = None,
+    axes: str = "x,y,z",
+    setting: Texts = (),
+) -> Postures:
+    """Forward or inverse kinematics of a machine with closed loops, its branches, and how near it is to singular.
+
+    scenario: Name in the catalogue, or a TOML file: a machine with loops.
+    point (--point): Name of the point.
+    motor (--motor): Joints or coordinates that motors move, with commas between.
+    position: Forward: motor=position; others as at the start.
+    to: Inverse: place of the point, x=0.1,z=-0.3; others 0.
+    axes: Coordinates of the point that count, one for each motor.
+    setting (--set): Change a number: name=value.
+    """
+    from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics
+    from robodyn.description.model.numbers import XYZ
+
+    if (to is None) == (not position):
+        raise fail("--position, --to: give one of them: positions of the motors, or a place of the point")
+    machine = ParallelKinematics(load_system(scenario, setting), point, split_names(motor), split_names(axes))
+    rows = []
+    for posture in [_forward(machine, position)] if to is None else _inverse(machine, to):
+        motors = dict(zip(machine.actuated, posture.actuated.tolist(), strict=True))
+        place = dict(zip(XYZ, posture.points[point].tolist(), strict=True))
+        joints = dict(zip(posture.joints, posture.q.tolist(), strict=True))
+        rows.append(BranchPosture(posture, machine.singularity(posture), motors, place, joints))
+    return Postures(point, rows)
+
+
+def _forward(machine: ParallelKinematics, texts: Sequence[str]) -> Posture:
+    values = read_pairs("position", texts, lambda _, text: float(text), "motor=position")
+    unknown = [name for name in values if name not in machine.actuated]
+    if unknown:
+        raise fail(f"--position {unknown[0]}: is none of the motors {', '.join(machine.actuated)}")
+    start = dict(zip(machine.actuated, machine.at(machine.start).s.tolist(), strict=True))
+    posture = machine.forward(list((start | values).values()))
+    if not posture.solved:
+        raise fail(f"--position: the loops do not close there, {posture.residual:.3g} m or rad are left")
+    return posture
+
+
+def _inverse(machine: ParallelKinematics, text: str) -> list[Posture]:
+    place = read_pairs("to", text.split(","), lambda _, value: float(value), "x=0.1,y=0,z=-0.3")
+    unknown = [axis for axis in place if axis not in machine.axes]
+    if unknown:
+        raise fail(f"--to {unknown[0]}: is none of the axes {', '.join(machine.axes)}")
+    target = [place.get(axis, 0.0) for axis in machine.axes]
+    branches = machine.branches(target)
+    if not branches:
+        nearest = machine.inverse(target)
+        at = ", ".join(f"{value:.4g}" for value in nearest.points[machine.point])
+        raise fail(f"--to {text}: is out of reach; from the start it comes to ({at}) m")
+    return branches
+
+
+@shows
+def show_postures(found: Postures) -> Display:
+    parts = []
+    for k, row in enumerate(found.postures):
+        name = f"branch {k + 1} of {len(found.postures)}" if len(found.postures) > 1 else "posture"
+        motors = ", ".join(f"{joint} {round(value, 9):.6g}" for joint, value in row.motors.items())
+        place = ", ".join(f"{axis} {round(value, 9):.6g}" for axis, value in row.point.items())
+        parts.append(f"{name}: {motors}")
+        parts.append(f"  {found.of}: {place} m; singular: {row.near.kind}, condition {row.near.condition:.4g}")
+    return Display(f"Postures of {found.of}", parts)

@@ -1,0 +1,370 @@
+"""Measurements: what is in them, which motion tells most, and which numbers of a machine they say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from robodyn.base.atomic import write_file
+from robodyn.base.errors import Flaw, ModelError
+from robodyn.cli.application import INTERRUPTED, Bar, fail, messages
+from robodyn.cli.command import Paths, Texts, command, drawing, refuse_ending, writing
+from robodyn.cli.targets import (
+    load_single,
+    read_bounds,
+    read_data,
+    read_pairs,
+    read_settings,
+    split_names,
+    write_numbers,
+)
+from robodyn.presentation.reporting.displays import write_display
+
+if TYPE_CHECKING:
+    from robodyn.analysis.fitting.experiments import Experiment
+    from robodyn.analysis.fitting.fit import FitProgress
+    from robodyn.analysis.fitting.result import Fit
+    from robodyn.analysis.identification.contest import Contest
+    from robodyn.analysis.identification.excitation import Excitation
+    from robodyn.analysis.identification.motions import AxisSeries, AxisSpline
+    from robodyn.analysis.identification.result import Identification
+    from robodyn.analysis.measurement.data_sheet import DataSheets
+    from robodyn.analysis.measurement.synchronisation import ClockOffset
+    from robodyn.analysis.validation import Validation
+    from robodyn.computation.results import Run
+    from robodyn.description.model import Scenario
+
+
+@command("data")
+def data(
+    file: Path,
+    mapping: Path | None = None,
+    template: Path | None = None,
+    align: Path | None = None,
+    by: str | None = None,
+    rate: float | None = None,
+    out: Path | None = None,
+) -> DataSheets | None:
+    """Print rates, gaps, ranges, noise, quantisation and saturation of measured signals.
+
+    file: CSV, Parquet, MCAP, ROS bag, .npz, .npy or .mat.
+    mapping (--map): TOML: which column is which signal.
+    template: Write a mapping to fill in here (.toml).
+    align: Another recording whose clock is compared.
+    by: Signal that both recorded, or signal=other.
+    rate: Resample to this rate [Hz], low-passed before.
+    out: Write the signals in SI here (.csv, .parquet or .mcap).
+    """
+    from robodyn.analysis.measurement.data_sheet import DataSheets, make_data_sheet
+    from robodyn.analysis.measurement.filtering import resample
+    from robodyn.analysis.measurement.measured import as_run, read_measured
+    from robodyn.analysis.measurement.template import write_template
+    from robodyn.description.files.samples import read_clocks, read_mapping
+
+    known = None if mapping is None else read_mapping(mapping)
+    if template is not None:
+        write_template(file, template, known)
+        messages.print(f"mapping to fill in: {template}")
+        return None
+    if rate is not None or out is not None or align is not None:
+        runs = [read_measured(file, known)]
+    else:
+        runs = [as_run(samples, file) for samples in read_clocks(file, known)]
+    if rate is not None:
+        runs = [resample(run, rate) for run in runs]
+    offset = _compare_clocks(runs[0], align, by) if align is not None or by is not None else None
+    sheets = tuple(make_data_sheet(run) for run in runs)
+    if out is not None:
+        from robodyn.computation.results import to_csv, to_mcap, to_parquet
+
+        writers = {".csv": to_csv, ".parquet": to_parquet, ".mcap": to_mcap}
+        refuse_ending("--out", out, *writers)
+        with writing(f"--out {out}", "export,logs"):
+            writers[out.suffix](runs[0], out)
+        messages.print(f"{out}")
+    return DataSheets(sheets, offset)
+
+
+def _compare_clocks(first: Run, align: Path | None, by: str | None) -> ClockOffset:
+    from robodyn.analysis.measurement.measured import read_measured
+    from robodyn.analysis.measurement.synchronisation import synchronise
+
+    if align is None or by is None:
+        raise fail("--align FILE and --by SIGNAL go together")
+    signal, _, other = by.partition("=")
+    second = read_measured(align)
+    flaws = [
+        Flaw(f"--by {by}", f"there is no signal '{name}' in {where}")
+        for name, run, where in ((signal, first, "the first file"), (other or signal, second, align))
+        if name not in run
+    ]
+    if flaws:
+        raise ModelError(flaws)
+    return synchronise(first, second, signal, other)
+
+
+@command("excite")
+def excite(
+    scenario: str,
+    frequency: float = 0.1,
+    harmonics: int = 5,
+    motion: str = "fourier",
+    criterion: str = "D",
+    noise: float = 0.02,
+    limit: Texts = (),
+    within: Texts = (),
+    measured: Paths = (),
+    mapping: Path | None = None,
+    seed: int = 0,
+    out: Path | None = None,
+) -> Excitation:
+    """Design a motion of all joints that tells most of the base parameters within the limits.
+
+    scenario: Name in the catalogue, or a TOML file.
+    frequency: Of the motion [Hz]: one over its period.
+    harmonics: Of the series; a spline has as many free numbers.
+    motion: fourier (series) or spline (cubic).
+    criterion: D (volume of the intervals) or A (sum of variances).
+    noise: Of measured efforts, by their limit or greatest value.
+    limit: JOINT.speed_limit=2, .lower_limit, .upper_limit, .effort_limit ... in SI.
+    within: Bound of a signal: "tool.position.z>=0.1", "tool.position.x<=800 mm".
+    measured: Recording that there is: what does it not tell, and which motion would?
+    mapping (--map): TOML: which of its columns is which signal.
+    seed: Of the motion the search begins with.
+    out: Write the motion (.csv, 1 kHz) or its blocks (.toml).
+    """
+    from robodyn.analysis.identification.excitation import design_excitation
+
+    refuse_ending("--out", out, ".csv", ".toml")
+    if mapping is not None and not measured:
+        raise fail("--map: has no effect without --measured")
+    settings: dict[str, Any] = {"frequency": frequency, "harmonics": harmonics, "criterion": criterion, "noise": noise}
+    limits = read_pairs("limit", limit, lambda _, text: float(text), "name=value, a number in SI")
+    settings |= {"limits": limits, "within": within, "motion": motion, "seed": seed}
+    runs = [read_data(path, mapping) for path in measured]
+    found = replace(design_excitation(load_single(scenario), measured=runs, **settings), measured=bool(runs))
+    if out is not None:
+        _write_motion(found, out)
+    return found
+
+
+def _write_motion(found: Excitation, out: Path) -> None:
+    import numpy as np
+
+    if out.suffix == ".csv":
+        time = np.arange(round(1000 / found.frequency) + 1) / 1000
+        kinds = ("position", "velocity", "acceleration")
+        names = ["time [s]", *(f"{axis.joint}.{kind}" for kind in kinds for axis in found.axes)]
+        rows = np.column_stack([time, *found.at(time)])
+        text = "\n".join([",".join(names), *(",".join(f"{value:.9g}" for value in row) for row in rows)])
+    else:
+        text = "\n".join(_block(axis, found.frequency) for axis in found.axes)
+    with writing(f"--out {out}"):
+        write_file(out, text + "\n")
+    messages.print(f"{out}")
+
+
+def _block(axis: AxisSeries | AxisSpline, frequency: float) -> str:
+    """A block of a scenario's file."""
+    from robodyn.analysis.identification.motions import AxisSpline
+
+    if isinstance(axis, AxisSpline):
+        law = "spline_reference"
+        numbers: dict[str, Any] = {"times": list(axis.times), "points": list(axis.points)}
+    else:
+        law = "multisine_reference"
+        numbers = {"sines": list(axis.sines), "cosines": list(axis.cosines)}
+        numbers |= {"frequency": frequency, "offset": axis.offset}
+    name = f'blocks."{axis.joint}.reference"'
+    lines = [f"[{name}]", f'law = "{law}"', "", f"[{name}.parameters]"]
+    return "\n".join([*lines, *(f"{key} = {value}" for key, value in numbers.items()), ""])
+
+
+@command("identify", plot="Draw measured and predicted forces into this file.")
+def identify(
+    scenario: str,
+    data: Paths,
+    mapping: Path | None = None,
+    cutoff: float | None = None,
+    held_out: float = 0.25,
+    robust: bool = False,
+    offsets: bool = True,
+    setting: Texts = (),
+    out: Path | None = None,
+    contest: bool = False,
+    report: Path | None = None,
+) -> Identification | Contest:
+    """Identify base parameters with intervals, and bodies that could exist, by inverse dynamics.
+
+    scenario: Name in the catalogue, or a TOML file: a first guess.
+    data: Recordings: positions of all joints, forces or currents.
+    mapping (--map): TOML: which column is which signal.
+    cutoff: Of the low-pass [Hz]; default: by the noise.
+    held_out: Share of the rows for the proof, 0 to 1.
+    robust: Rows far off count less.
+    offsets: Whether efforts may have unknown constants.
+    setting (--set): Change a number: name=value.
+    out: Write the new numbers here (.toml), over the scenario's.
+    contest: Compare laws of friction on the same rows instead.
+    report: Write a page with all of it here (.html).
+    """
+    from robodyn.analysis.identification.contest import Contest, compare_friction_laws
+    from robodyn.analysis.identification.identify import identify
+
+    refuse_ending("--out", out, ".toml")
+    refuse_ending("--report", report, ".html")
+    what = load_single(scenario, setting)
+    runs = [read_data(path, mapping) for path in data]
+    if contest:
+        if out or report:
+            raise fail("--contest: has no effect on --out, --plot and --report; identify with the law that won")
+        return Contest(compare_friction_laws(what, runs, cutoff=cutoff))
+    found = identify(what, runs, cutoff=cutoff, held_out=held_out, robust=robust, offsets=offsets)
+    write_numbers(scenario, setting, found.numbers, out)
+    if report is not None:
+        with drawing(f"--report {report}"):
+            write_display(found, report)
+    return found
+
+
+@command("fit", plot="Draw measured and simulated signals into this file.")
+def fit(
+    scenario: str,
+    data: Paths,
+    free: str = "",
+    each: str = "",
+    mapping: Path | None = None,
+    entry: Texts = (),
+    held_out: float = 0.25,
+    bounds: Texts = (),
+    starts: int = 1,
+    noise: Texts = (),
+    seed: int = 0,
+    setting: Texts = (),
+    workers: int = 0,
+    contest: str | None = None,
+    out: Path | None = None,
+    state: Path | None = None,
+) -> Fit | Contest:
+    """Fit numbers of a scenario to measured signals, with intervals and correlations.
+
+    scenario: Name in the catalogue, or a TOML file.
+    data: Recordings: CSV, Parquet, MCAP, ROS bag, .npz or .mat.
+    free: Numbers to fit, with commas between them.
+    each: Numbers to fit that every recording has its own value of.
+    mapping (--map): TOML: which column is which signal.
+    entry (--input): Measured signal that takes the place of the computed one.
+    held_out: Share of the data, at its end, for the proof.
+    bounds: Where to look for one: name=lower:upper.
+    starts: How many searches, from different places.
+    noise: Known noise: signal=deviation; default: estimated.
+    seed: Of the places searches begin at.
+    setting (--set): Change a number: name=value; of one recording: FILE:name=value.
+    workers: Threads; default: all processors.
+    contest: Compare laws of friction and gears instead: names with commas, or all.
+    out: Write a scenario with the fitted numbers (.toml), or all results (.json).
+    state: Keep finished searches here, to go on after a break.
+    """
+    from robodyn.analysis.fitting.result import ENDINGS, describe_numbers, write_fit
+
+    refuse_ending("--out", out, *ENDINGS)
+    levels = read_pairs("noise", noise, lambda _, text: float(text), "signal=deviation, in SI units")
+    settings: dict[str, Any] = {"bounds": read_bounds(bounds), "noise": levels or None}
+    settings |= {"inputs": entry, "held_out": held_out, "each": split_names(each), "starts": starts, "seed": seed}
+    settings |= {"state": state, "workers": workers or os.cpu_count() or 1}
+    what, experiments = _experiments(scenario, data, mapping, setting)
+    if contest is not None:
+        if out or state or each:
+            raise fail("--contest: has no effect on --out, --plot, --state and --each; fit the law that won")
+        return _compare_laws(what, experiments, contest, split_names(free), settings)
+    found = _fit(what, experiments, split_names(free), settings)
+    if out is not None and out.suffix == ".json":
+        with writing(f"--out {out}"):
+            messages.print(f"fitted numbers: {write_fit(found, out)}")
+    else:
+        of_one = [change for change in setting if change.partition(":")[0] in {path.name for path in data}]
+        common = [change for change in setting if change not in of_one]
+        write_numbers(scenario, common, found.common_values, out, describe_numbers(found))
+    return found
+
+
+def _experiments(
+    scenario: str, files: Sequence[Path], mapping: Path | None, changes: Sequence[str]
+) -> tuple[Scenario, list[Experiment]]:
+    """The scenario with what is changed for all, and recordings with what is changed for one."""
+    from robodyn.analysis.fitting.experiments import Experiment
+
+    what = load_single(scenario)
+    own: dict[str, list[str]] = {path.name: [] for path in files}
+    common: list[str] = []
+    for change in changes:
+        label, colon, pair = change.partition(":")
+        one_of = colon and label in own
+        (own[label] if one_of else common).append(pair if one_of else change)
+    what = what.with_numbers(read_settings(common, what, scenario))
+    experiments = []
+    for path in files:
+        changed = read_settings(own[path.name], what, scenario)
+        experiments.append(Experiment(read_data(path, mapping), changed, path.name))
+    return what, experiments
+
+
+def _fit(what: Scenario, experiments: list[Experiment], names: list[str], settings: dict[str, Any]) -> Fit:
+    from robodyn.analysis.fitting.fit import fit_parameters
+
+    with Bar() as bar:
+
+        def show(at: FitProgress) -> None:
+            said = f"start {at.start} of {at.starts}, simulation {at.evaluations}, cost {at.cost:.4g}"
+            bar.show(said, at.start - 1, at.starts)
+
+        try:
+            return fit_parameters(what, experiments, names, progress=show, **settings)
+        except KeyboardInterrupt as error:
+            how = "with --state FILE the same command would go on where it stopped"
+            if settings["state"] is not None:
+                how = f"finished searches are in {settings['state']}: the same command goes on from there"
+            messages.print(f"robodyn: interrupted; {how}")
+            raise typer.Exit(INTERRUPTED) from error
+
+
+def _compare_laws(
+    what: Scenario, experiments: list[Experiment], laws: str, free: list[str], settings: dict[str, Any]
+) -> Contest:
+    from robodyn.analysis.fitting.contest import compare_laws
+    from robodyn.analysis.fitting.law_candidates import LAWS
+    from robodyn.analysis.identification.contest import Contest
+
+    chosen = LAWS if laws == "all" else split_names(laws)
+    return Contest(tuple(compare_laws(what, experiments, chosen, free=free, **settings)))
+
+
+@command("validate")
+def validate(
+    scenario: str,
+    data: Path,
+    mapping: Path | None = None,
+    entry: Texts = (),
+    method: str = "both",
+    cutoff: float | None = None,
+    setting: Texts = (),
+) -> Validation:
+    """Print prediction errors of a scenario by signal, in units and per cent.
+
+    scenario: Name in the catalogue, or a TOML file.
+    data: Measured signals: CSV, Parquet, MCAP, ROS bag, .npz or .mat.
+    mapping (--map): TOML: which column is which signal.
+    entry (--input): Measured signal that takes the place of the computed one.
+    method: simulation, inverse (dynamics) or both.
+    cutoff: Low-pass of inverse dynamics [Hz].
+    setting (--set): Change a number: name=value.
+    """
+    from robodyn.analysis.validation import validate
+
+    what = load_single(scenario, setting)
+    return validate(what, read_data(data, mapping), entry, method=method, cutoff=cutoff)

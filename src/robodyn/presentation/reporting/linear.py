@@ -1,0 +1,475 @@
+"""Linear models drawn: loops, poles and zeros, mode shapes, responses over frequency and in time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.analysis.linear.frequency import FrequencyResponse, choose_frequencies, respond
+from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.loop_gain import HALF_POWER
+from robodyn.analysis.linear.loop_table import LoopFigures, LoopTable
+from robodyn.analysis.linear.modes import Mode, ModeSet
+from robodyn.analysis.linear.responses import TimeResponse
+from robodyn.analysis.linear.stability import PolePath
+from robodyn.analysis.linear.zeros import find_zeros
+from robodyn.analysis.measurement.responses import MeasuredResponse
+
+from .displays import Curves, Display, Part, Picture, Table, shows
+from .figures import COLOURS, empty_figure, finish_axes, into_file, label_bottom, legend_above, panel_figure
+from .runs import run_lines, run_style
+from .space import Space, fit_space
+from .units import with_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from mpl_toolkits.mplot3d import Axes3D
+
+
+# Mode-shape plots: how does a machine vibrate, drawn on the machine?
+
+MOST_MODES = 9
+# Inches.
+_PANEL, _HEAD = 3.6, 0.6
+# Points between a panel's box and the names of its axes.
+_LABEL_PAD = -12
+_MEAN, _THERE, _BACK = "0.6", COLOURS[0], COLOURS[1]
+
+
+def draw_modes(found: ModeSet, *, modes: Sequence[Mode] | None = None) -> Figure:
+    """A figure with a panel a mode: the mean pose in grey, the shape in its two opposite phases.
+
+    Args:
+        modes: which ones, from those found; without them the slowest that oscillate and move the mechanism.
+    """
+    modes = [mode for mode in found.moving if mode.displaced is not None][:MOST_MODES] if modes is None else modes
+    if found.skeleton is None or found.mean is None or any(mode.displaced is None for mode in modes):
+        raise ValueError("the shapes are not known in space: find the modes of a system with a mechanism")
+    if not modes:
+        raise ValueError("no mode oscillates and moves the mechanism")
+    if len(modes) > MOST_MODES:
+        raise ValueError(f"at most {MOST_MODES} modes can be drawn in one figure, not {len(modes)}")
+    columns = min(3, len(modes))
+    rows = -(-len(modes) // columns)
+    shown = [
+        found.mean,
+        *(end for mode in modes if mode.displaced for end in (mode.displaced.there, mode.displaced.back)),
+    ]
+    space = fit_space(np.vstack(shown).T)
+    figure = empty_figure(_PANEL * columns, _HEAD + _panel_height(space) * rows)
+    for k, mode in enumerate(modes):
+        ax = figure.add_subplot(rows, columns, k + 1, projection="3d")
+        _draw_mode(ax, found, mode, space)
+    legend_above(figure, _legend())
+    return figure
+
+
+plot_modes = into_file(draw_modes)
+
+
+def _panel_height(space: Space) -> float:
+    """Of a panel [inch]: a machine that is long in one direction only needs less."""
+    edges = np.sort(space.high - space.low)
+    return float(_PANEL * (0.6 + 0.4 * edges[1] / edges[2]))
+
+
+def _draw_mode(ax: Axes3D, found: ModeSet, mode: Mode, space: Space) -> None:
+    assert mode.displaced is not None
+    assert found.mean is not None
+    poses = (("mean", found.mean, _MEAN, 3.0), ("there", mode.displaced.there, _THERE, 1.4))
+    for name, points, colour, width in (*poses, ("back", mode.displaced.back, _BACK, 1.4)):
+        _draw_pose(ax, found, space.factor * points, colour, width, name)
+    space.apply(ax)
+    for axis, name in zip((ax.xaxis, ax.yaxis, ax.zaxis), "xyz", strict=True):
+        axis.set_ticklabels([])
+        axis.set_label_text(name)
+        axis.labelpad = _LABEL_PAD
+    ax.set_title(describe_mode(mode), fontsize="small", y=0.98)
+
+
+def _draw_pose(ax: Axes3D, found: ModeSet, points: np.ndarray, colour: str, width: float, name: str) -> None:
+    assert found.skeleton is not None
+    # One line of all edges, lifted between them.
+    gaps = np.full((len(found.skeleton.edges), 1, 3), np.nan)
+    lines = np.concatenate([points[found.skeleton.edges], gaps], axis=1).reshape(-1, 3)
+    ax.plot(*lines.T, color=colour, linewidth=width, marker="o", markersize=width + 1, gid=name)
+
+
+def describe_mode(mode: Mode) -> str:
+    """Frequency, damping and the leading states, as a panel's title."""
+    return f"{mode.frequency:.4g} Hz, damping {mode.damping:.3g}\n{', '.join(mode.dominant(2))}"
+
+
+def _legend() -> list[Line2D]:
+    from matplotlib.lines import Line2D
+
+    entries = (("mean pose", _MEAN, 3.0), ("one phase", _THERE, 1.4), ("the opposite phase", _BACK, 1.4))
+    return [Line2D([], [], color=colour, linewidth=width, label=label) for label, colour, width in entries]
+
+
+def model_labels(count: int, labels: Sequence[str] | None) -> tuple[str, ...]:
+    """What each model is called: as given, or by its number."""
+    if not 1 <= count <= len(COLOURS):
+        raise ValueError(f"from 1 to {len(COLOURS)} models can be drawn in one figure, not {count}")
+    if labels is None:
+        return tuple(f"model {k + 1}" for k in range(count))
+    if len(labels) != count:
+        raise ValueError(f"{len(labels)} labels for {count} models")
+    return tuple(labels)
+
+
+# Pole-zero map and root locus: where are poles and zeros, and how do poles move along a path?
+
+# Inches.
+_WIDTH, _HEIGHT = 7.0, 5.6
+_POLE: dict[str, Any] = {"marker": "x", "linestyle": "", "markersize": 8, "markeredgewidth": 1.4}
+_ZERO: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 8, "fillstyle": "none"}
+_PATH_COLOURS = "viridis"
+
+
+Models = LinearModel | ModeSet | Sequence[LinearModel | ModeSet]
+
+
+def draw_poles(models: Models, *, labels: Sequence[str] | None = None, within: float | None = None) -> Figure:
+    """A figure of the complex plane: crosses are poles, a colour for each model, stable ones left of the axis.
+
+    Args:
+        labels: what to call each model, such as its operating point.
+        within: magnitude up to which poles are shown [rad/s]; without it all.
+    """
+    return _draw_roots(models, labels, within, zeros=False)
+
+
+def draw_pole_zeros(
+    models: LinearModel | Sequence[LinearModel], *, labels: Sequence[str] | None = None, within: float | None = None
+) -> Figure:
+    """The same with invariant zeros as circles."""
+    return _draw_roots(models, labels, within, zeros=True)
+
+
+plot_poles, plot_pole_zeros = into_file(draw_poles), into_file(draw_pole_zeros)
+
+
+def _draw_roots(models: Models, labels: Sequence[str] | None, within: float | None, zeros: bool) -> Figure:
+    from matplotlib.lines import Line2D
+
+    shown = [models] if isinstance(models, LinearModel | ModeSet) else list(models)
+    labels = model_labels(len(shown), labels)
+    figure = empty_figure(_WIDTH, _HEIGHT)
+    ax = figure.add_subplot()
+    for k, (model, label) in enumerate(zip(shown, labels, strict=True)):
+        kinds = [("poles", _poles(model), _POLE)]
+        kinds += [("zeros", find_zeros(model), _ZERO)] if zeros and isinstance(model, LinearModel) else []
+        for kind, roots, look in kinds:
+            near = roots if within is None else roots[np.abs(roots) <= within]
+            # Those of later models lie above and are smaller: poles that agree are all seen.
+            size = look["markersize"] - k / 2
+            ax.plot(near.real, near.imag, color=COLOURS[k], gid=f"{label} {kind}", **look | {"markersize": size})
+    _finish_plane(ax)
+    marks = (("pole", _POLE), ("zero", _ZERO)) if zeros else ()
+    entries = [Line2D([], [], color="0.3", label=name, **look) for name, look in marks]
+    if len(shown) > 1:
+        entries += [Line2D([], [], color=colour, label=label) for colour, label in zip(COLOURS, labels, strict=False)]
+    if entries:
+        legend_above(figure, entries)
+    return figure
+
+
+def _poles(what: LinearModel | ModeSet) -> np.ndarray:
+    """All poles [rad/s], conjugates included."""
+    if isinstance(what, LinearModel):
+        return what.poles()
+    upper = np.array([mode.pole for mode in what])
+    return np.concatenate([upper, upper[upper.imag > 0].conj()])
+
+
+def draw_pole_path(
+    found: PolePath, *, label: str | None = None, factor: float = 1.0, within: float | None = None
+) -> Figure:
+    """A figure of the complex plane with a line for each pole, coloured by the value along the path.
+
+    Args:
+        label: what the value is; factor: shown value over value, such as `180 / pi` for degrees.
+        within: magnitude up to which poles are shown [rad/s]; without it all.
+    """
+    figure = empty_figure(_WIDTH + 1.0, _HEIGHT)
+    ax = figure.add_subplot()
+    shade = np.repeat(factor * found.values[:, None], found.poles.shape[1], axis=1)
+    for k, branch in enumerate(found.poles.T):
+        near = branch if within is None else np.where(np.abs(branch) <= within, branch, complex(np.nan, np.nan))
+        ax.plot(near.real, near.imag, color="0.75", linewidth=0.8, zorder=1, gid=f"branch {k + 1}")
+    poles, values = found.poles.ravel(), shade.ravel()
+    keep = np.isfinite(poles.real) & (np.abs(poles) <= (np.inf if within is None else within))
+    dots = ax.scatter(poles.real[keep], poles.imag[keep], c=values[keep], cmap=_PATH_COLOURS, s=14, zorder=2)
+    dots.set_gid("poles")
+    figure.colorbar(dots, ax=ax, label=label or ", ".join(found.along))
+    _finish_plane(ax)
+    return figure
+
+
+plot_pole_path = into_file(draw_pole_path)
+
+
+def _finish_plane(ax: Axes) -> None:
+    ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
+    ax.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
+    ax.set_xlabel("Re s [rad/s]")
+    finish_axes(ax, "Im s [rad/s]")
+    ax.margins(x=0.08, y=0.08)
+
+
+# Bode plot: how do outputs of linear models follow a sinusoidal input, over frequency?
+
+
+def draw_frequency(
+    models: LinearModel | Sequence[LinearModel],
+    *,
+    input: str | None = None,
+    output: str | None = None,
+    frequency: ArrayLike | None = None,
+    labels: Sequence[str] | None = None,
+) -> Figure:
+    """A figure of magnitude and phase over frequency, a line a model, delays exact.
+
+    Args:
+        input, output: names of the channel; the only one where there is one.
+        frequency: [Hz]; by default a grid around the poles of all models.
+        labels: what to call each model.
+    """
+    models = (models,) if isinstance(models, LinearModel) else tuple(models)
+    labels = model_labels(len(models), labels)
+    grid = choose_frequencies(models) if frequency is None else frequency
+    responses = [respond(model, input, output, grid) for model in models]
+    figure, axes = panel_figure(2)
+    for number, response in enumerate(responses):
+        look = run_style(number)
+        axes[0].loglog(response.frequency, response.magnitude, gid=labels[number], **look)
+        axes[1].semilogx(response.frequency, response.phase, gid=labels[number], **look)
+    _finish(figure, axes, responses[0])
+    if len(models) > 1:
+        legend_above(figure, run_lines(labels), _title(responses[0]))
+    else:
+        figure.suptitle(_title(responses[0]), fontsize="medium")
+    return figure
+
+
+plot_frequency = into_file(draw_frequency)
+
+
+def draw_measured(response: MeasuredResponse, exact: FrequencyResponse | None = None) -> Figure:
+    """A figure of magnitude with its 95 % interval and phase where the data tell them, coherence; a model beside."""
+    figure, axes = panel_figure(3)
+    f, look, told = response.frequency, run_style(0), response.told
+    lower, upper = response.interval
+    axes[0].loglog(f[told], response.magnitude[told], gid="measured", **look)
+    axes[0].fill_between(f[told], lower[told], upper[told], color=look["color"], alpha=0.2, linewidth=0)
+    axes[1].semilogx(f[told], np.degrees(np.unwrap(np.angle(response.values[told]))), gid="measured", **look)
+    axes[2].semilogx(f, response.coherence, gid="coherence", **look)
+    if exact is not None:
+        axes[0].loglog(exact.frequency, exact.magnitude, gid="model", **run_style(1))
+        axes[1].semilogx(exact.frequency, exact.phase, gid="model", **run_style(1))
+    _finish(figure, axes, response)
+    finish_axes(axes[2], "coherence")
+    label_bottom(axes, "frequency [Hz]")
+    figure.set_figheight(8.0)
+    legend_above(figure, run_lines(["measured", "model"] if exact else ["measured"]), _title(response))
+    return figure
+
+
+plot_measured = into_file(draw_measured)
+
+
+def _finish(figure: Figure, axes: Sequence[Axes], response: FrequencyResponse) -> None:
+    finish_axes(axes[0], with_unit("magnitude", response.unit))
+    finish_axes(axes[1], "phase [deg]")
+    label_bottom(axes, "frequency [Hz]")
+    figure.set_figheight(6.0)
+    figure.align_ylabels(axes)
+
+
+def _title(response: FrequencyResponse) -> str:
+    return f"{response.output.name} over {response.input.name}"
+
+
+# Step-response plot: how do outputs of linear models follow an input in time?
+
+
+def draw_responses(responses: TimeResponse | Sequence[TimeResponse], *, labels: Sequence[str] | None = None) -> Figure:
+    """A figure with a panel for each output, a line for each response; inputs are not drawn.
+
+    Args:
+        labels: what to call each response; the input by default.
+    """
+    shown = [responses] if isinstance(responses, TimeResponse) else list(responses)
+    labels = model_labels(len(shown), labels or [f"step of {response.input.name}" for response in shown])
+    outputs = list(dict.fromkeys(response.output for response in shown))
+    names = list(dict.fromkeys(labels))
+    figure, axes = panel_figure(len(outputs))
+    for response, label in zip(shown, labels, strict=True):
+        ax = axes[outputs.index(response.output)]
+        ax.plot(response.time, response.values, gid=label, **run_style(names.index(label)))
+    for ax, output in zip(axes, outputs, strict=True):
+        finish_axes(ax, with_unit(output.name, output.unit))
+    label_bottom(axes, "time [s]")
+    legend_above(figure, run_lines(names))
+    return figure
+
+
+plot_responses = into_file(draw_responses)
+
+
+# Bode and Nyquist plots of loops: how strong is a sampled loop over frequency, how near does it come to -1?
+
+# Inches, and how far from the middle the plane of gains is shown.
+_SIZE, _SHOWN = 6.0, 3.0
+
+
+def draw_loops(table: LoopTable) -> Figure:
+    """A Bode plot: gain [dB] and phase once round each loop, and its closed loop [dB], a line a loop.
+
+    Dots are where the margins are read: the gain margin where the phase is -180 deg, the phase margin where the gain is
+    0 dB.
+    """
+    figure, axes = panel_figure(3)
+    rows = _choose(table.rows)
+    for number, row in enumerate(rows):
+        look = run_style(number)
+        axes[0].semilogx(row.gain.frequency, row.gain.decibel, gid=row.name, **look)
+        axes[1].semilogx(row.gain.frequency, _lag(row.gain.phase), gid=row.name, **look)
+        axes[2].semilogx(row.closed.frequency, row.closed.decibel, gid=row.name, **look)
+        _mark_margins(axes, row, look["color"])
+    axes[0].axhline(0.0, color="0.6", linewidth=0.8)
+    axes[1].axhline(-180.0, color="0.6", linewidth=0.8)
+    axes[2].axhline(20 * np.log10(HALF_POWER), color="0.6", linewidth=0.8)
+    for ax, label in zip(axes, ("loop gain [dB]", "phase [deg]", "closed loop [dB]"), strict=True):
+        finish_axes(ax, label)
+    label_bottom(axes, "frequency [Hz]")
+    legend_above(figure, run_lines([row.name for row in rows]))
+    return figure
+
+
+plot_loops = into_file(draw_loops)
+
+
+def _mark_margins(axes: Sequence[Axes], row: LoopFigures, colour: str) -> None:
+    """Dots with the margins, at those crossings of 0 dB and of -180 deg where the curve has them."""
+    frequency, size, phase = row.gain.frequency, row.gain.decibel, _lag(row.gain.phase)
+    crossed = np.flatnonzero((size[:-1] > 0) != (size[1:] > 0))
+    if crossed.size and np.isfinite(row.margins.phase):
+        distance = np.abs((phase[crossed] + 360) % 360 - 180)
+        k = int(crossed[np.argmin(np.abs(distance - row.margins.phase))])
+        _mark(axes[1], frequency[k], phase[k], f"{row.margins.phase:.3g} deg", colour)
+    turned = np.flatnonzero(np.diff(np.floor((phase + 180) / 360)))
+    if turned.size and np.isfinite(row.margins.gain_to):
+        margin = 20 * np.log10(row.margins.gain_to)
+        k = int(turned[np.argmin(np.abs(size[turned] + margin))])
+        _mark(axes[0], frequency[k], size[k], f"{margin:.3g} dB", colour)
+
+
+def _mark(ax: Axes, x: float, y: float, text: str, colour: str) -> None:
+    ax.plot([x], [y], "o", color=colour, markersize=5)
+    ax.annotate(text, (x, y), (4, 4), textcoords="offset points", color=colour, fontsize="small")
+
+
+def draw_nyquist(table: LoopTable) -> Figure:
+    """A figure of the gain once round each loop in the complex plane, the unit circle and -1."""
+    figure = empty_figure(_SIZE, _SIZE + 0.6)
+    ax = figure.add_subplot()
+    rows = _choose(table.rows)
+    for number, row in enumerate(rows):
+        ax.plot(row.gain.values.real, row.gain.values.imag, gid=row.name, **run_style(number))
+    circle = np.exp(1j * np.linspace(0, 2 * np.pi, 181))
+    ax.plot(circle.real, circle.imag, color="0.6", linewidth=0.8)
+    ax.plot([-1.0], [0.0], marker="+", color="black", markersize=10)
+    ax.set(xlim=(-_SHOWN, _SHOWN), ylim=(-_SHOWN, _SHOWN), aspect="equal", xlabel="real part of the loop gain")
+    finish_axes(ax, "imaginary part")
+    legend_above(figure, run_lines([row.name for row in rows]))
+    return figure
+
+
+plot_nyquist = into_file(draw_nyquist)
+
+
+def _lag(phase: np.ndarray) -> np.ndarray:
+    """The phase [deg] in whole revolutions so that it starts as a lag of less than one."""
+    return phase - 360 * np.ceil(phase[0] / 360)
+
+
+def _choose(rows: Sequence[LoopFigures]) -> Sequence[LoopFigures]:
+    if not 1 <= len(rows) <= len(COLOURS):
+        raise ValueError(f"from 1 to {len(COLOURS)} loops can be drawn in one figure, not {len(rows)}: choose some")
+    return rows
+
+
+# Displays of linear models, modes and loops.
+
+MOST_POINTS = 400
+"""Of a curve that a reader draws by itself."""
+
+
+@shows
+def show_linear(model: LinearModel) -> Display:
+    """What goes in and out, and where the poles are."""
+    groups: dict[str, Sequence[Any]] = {
+        "states": model.states,
+        "inputs": model.inputs,
+        "outputs": model.outputs,
+        "delays": model.delays,
+    }
+    rows = [(what, len(group), ", ".join(one.name for one in group[:8])) for what, group in groups.items() if group]
+    table, poles = Table(("", "", "names"), rows), Picture("Poles", lambda: draw_poles(model))
+    return Display("Linear model", (table, poles), notes=model.notes)
+
+
+@shows
+def show_modes(modes: ModeSet) -> Display:
+    """Frequency, damping and leading states of every mode; drawn are the shapes, or the poles where nothing swings."""
+    rows: list[tuple[Any, ...]] = []
+    for mode in modes:
+        if mode.free and not mode.of_method:
+            # Several poles at zero share their states: the shape says what moves.
+            moves = ", ".join(name for name, size in mode.shape.items() if abs(size) > 0.1)
+            rows.append((0.0, np.nan, np.inf, f"free motion: {moves}"))
+            continue
+        shares = ", ".join(f"{name} {100 * mode.participation[name]:.0f} %" for name in mode.dominant())
+        if mode.of_method:
+            # Errors of constraints decay in it, nothing of the machine moves by itself.
+            shares = f"constraint method: {shares}"
+        # What rounding leaves of zero is zero.
+        damped = abs(mode.damping) > 1e-12
+        constant = mode.time_constant if damped else np.inf
+        rows.append((mode.frequency, mode.damping if damped else 0.0, constant, shares))
+    heads = ("frequency [Hz]", "damping", "time constant [s]", "states")
+    table = Table(heads, rows, (".6g", ".4f", ".6g", ""), most=20)
+    swings = any(mode.displaced for mode in modes.moving)
+    picture = Picture("Shapes" if swings else "Poles", lambda: draw_modes(modes) if swings else draw_poles(modes))
+    return Display(f"{len(modes)} modes", (table, picture), notes=modes.notes)
+
+
+@shows
+def show_loops(table: LoopTable) -> Display:
+    """Bandwidth and margins of every loop; drawn are as many as there are colours, with the least phase to lose."""
+    rows: list[tuple[Any, ...]] = []
+    lines = {}
+    for row in table.rows:
+        m, verdict = row.margins, "" if row.margins.stable else "unstable"
+        rows.append((row.name, row.crossover, row.bandwidth, m.gain_from, m.gain_to, m.phase, 1e3 * m.delay, verdict))
+        every = max(1, len(row.gain.frequency) // MOST_POINTS)
+        lines[row.name] = row.gain.frequency[::every].tolist(), row.gain.decibel[::every].tolist()
+    heads = ("loop", "crossover [Hz]", "bandwidth [Hz]", "gain from", "to", "phase [deg]", "delay [ms]", "")
+    parts: list[Part] = [Table(heads, rows, ".3g")]
+    drawn = replace(table, rows=tuple(sorted(table.rows, key=lambda row: row.margins.phase)[: len(COLOURS)]))
+    if drawn.rows:
+        some = f" of the {len(COLOURS)} with the smallest phase margins" if len(COLOURS) < len(rows) else ""
+        parts.append(Picture(f"Loop gains{some}", lambda: draw_loops(drawn)))
+        parts.append(Picture(f"Loop gains in the complex plane{some}", lambda: draw_nyquist(drawn), "nyquist"))
+    else:
+        parts.append("No sampled block with gains acts back on itself.")
+    curves = Curves("frequency [Hz]", "loop gain [dB]", lines, log=True)
+    return Display(f"{len(rows)} control loops", parts, table.notes, table.warnings, curves)

@@ -1,0 +1,202 @@
+"""Machines drawn: workspace maps, the fastest way along a path, and where a robot file's elements went."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import astuple
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .displays import Display, Part, Picture, Table, shows
+from .figures import COLOURS, empty_figure, finish_axes, into_file, label_bottom, panel_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from robodyn.analysis.commissioning import Dressed, FastMove, Move
+    from robodyn.analysis.mechanics.parallel_workspace import WorkspaceMap
+    from robodyn.description.model import Machine, Scenario
+    from robodyn.description.robots import BalanceSheet
+
+
+# Workspace map: where can a mechanism with closed loops bring its point, and how well does it move there?
+
+# Inches.
+_WIDTH, _HEIGHT = 7.4, 5.6
+_LEVELS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
+
+
+def draw_workspace(found: WorkspaceMap) -> Figure:
+    """A figure of the plane in which a map's grid lies: filled where it can be reached, darker the better conditioned.
+
+    The colour is the condition number of the Jacobian from motors to point, 1 where it moves alike in all directions.
+
+    Raises:
+        ValueError: where the grid is not a plane, with one axis of a single value.
+    """
+    from matplotlib.colors import BoundaryNorm
+
+    first, second = _plane(found)
+    figure = empty_figure(_WIDTH, _HEIGHT)
+    ax = figure.add_subplot()
+    values = np.ma.masked_invalid(found.condition.squeeze())
+    look: dict[str, Any] = {"cmap": "viridis_r", "norm": BoundaryNorm(_LEVELS, 256, extend="max"), "shading": "nearest"}
+    filled = ax.pcolormesh(found.values[first], found.values[second], values.T, rasterized=True, **look)
+    filled.set_gid("condition")
+    figure.colorbar(filled, ax=ax, label="condition number of the Jacobian", extend="max", format="%g")
+    ax.contour(
+        found.values[first], found.values[second], found.reachable.squeeze().T.astype(float), [0.5], colors="black"
+    )
+    ax.set_xlabel(f"{found.point} {found.axes[first]} [m]")
+    finish_axes(ax, f"{found.point} {found.axes[second]} [m]")
+    ax.set_aspect("equal")
+    return figure
+
+
+plot_workspace = into_file(draw_workspace)
+
+
+def _plane(found: WorkspaceMap) -> tuple[int, int]:
+    """The two axes that have more than one value."""
+    wide = [k for k, column in enumerate(found.values) if len(column) > 1]
+    if len(wide) != 2 or any(len(found.values[k]) != 1 for k in range(len(found.values)) if k not in wide):
+        raise ValueError(f"only a plane can be drawn, this grid has {len(wide)} axes: give one value for each other")
+    return wide[0], wide[1]
+
+
+# Fast-path plot: how fast is a path gone along in the least time, and which share of the limits does it use?
+
+
+def draw_fast_move(move: FastMove) -> Figure:
+    """A figure over the way: the speed beside the fastest trapezoid's, each joint's effort by its limit, and the
+    largest share of any limit, friction included."""
+    figure, axes = panel_figure(2)
+    taken = move.duration - float(move.time[0])
+    axes[0].plot(move.way, move.speed, color=COLOURS[0], label=f"fastest, {taken:.4g} s")
+    axes[0].plot(move.way, move.trapezoid_speed, color=COLOURS[1], label=f"trapezoid, {move.trapezoid:.4g} s")
+    axes[0].legend(fontsize="small", frameon=False)
+    finish_axes(axes[0], "speed [m/s]")
+    assert move.limits is not None
+    for k, (joint, limit) in enumerate(zip(move.joints, move.limits.effort, strict=True)):
+        if np.isfinite(limit):
+            share = 100 * move.effort[:, k] / limit
+            axes[1].plot(move.way, share, color=COLOURS[k % len(COLOURS)], label=joint)
+    axes[1].plot(move.way, 100 * move.use, color="black", linestyle=":", label="largest of any limit")
+    axes[1].legend(fontsize="small", frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    finish_axes(axes[1], "effort without friction [%]")
+    label_bottom(axes, "way [m]")
+    return figure
+
+
+plot_fast_move = into_file(draw_fast_move)
+
+
+# Displays of machines, scenarios, robot files and moves.
+
+
+@shows
+def show_machine(machine: Machine) -> Display:
+    """Joints and blocks, and how much else there is."""
+    mechanism = machine.mechanism
+    masses = {number.name: number.value for number in (mechanism.numbers() if mechanism else ())}
+    joints = []
+    for joint in mechanism.joints if mechanism else ():
+        mass = masses.get(f"{joint.child}.mass", "")
+        joints.append((joint.name, joint.kind, f"{joint.parent} → {joint.child}", mass))
+    blocks = [(block.name, block.law_name, "" if block.period is None else block.period) for block in machine.blocks]
+    parts: list[Part] = []
+    counts = {"constraints": machine.constraints, "contacts": machine.contacts, "loads": machine.loads}
+    if others := ", ".join(f"{len(some)} {what}" for what, some in counts.items() if some):
+        parts.append(others)
+    parts += [Table(("joint", "kind", "from → to", "mass [kg]"), joints)] if joints else []
+    parts += [Table(("block", "law", "period [s]"), blocks)] if blocks else []
+    return Display(f"Machine {machine.name}", parts)
+
+
+@shows
+def show_scenario(scenario: Scenario) -> Display:
+    """How long and how it is simulated, its machine, and where it starts."""
+    solver = scenario.solver
+    how = f"{scenario.duration:g} s by {solver.method}" + (f", rtol {solver.rtol:g}" if solver.adaptive else "")
+    starts = [Table(("start", "value"), list(scenario.initial.items()))] if scenario.initial else []
+    machine = show_machine(scenario.machine)
+    return Display(f"Scenario {scenario.name}", (scenario.title, how, *machine.parts, *starts))
+
+
+@shows
+def show_balance(sheet: BalanceSheet) -> Display:
+    """Where every element and attribute of a robot file went."""
+    rows = [(entry.line, entry.path, entry.value, entry.column, entry.note) for entry in sheet.entries]
+    heads = ("line", "element or attribute", "value", "column", "how, or why not")
+    said = f"{sheet.source}: {len(rows)} elements and attributes, each in one column."
+    return Display(f"Balance sheet of {sheet.source}", (said, Table(heads, rows, kinds=3)), text=sheet.text())
+
+
+@shows
+def show_move(move: Move) -> Display:
+    """Largest speed, acceleration and effort of each joint; of a fast one its rival and what it uses of the limits."""
+    rows = [(name, peak.speed, peak.acceleration, peak.effort) for name, peak in move.peaks.items()]
+    heads = ("joint", "speed", "acceleration", "effort")
+    parts: list[Part] = [f"ends at {move.duration:.4g} s; largest values:", Table(heads, rows)]
+    return Display("Move", parts)
+
+
+@shows
+def show_fast_move(move: FastMove) -> Display:
+    """The same, the fastest trapezoid beside it, and the largest share of any limit."""
+    begin, rival = float(move.time[0]), move.trapezoid_end
+    longer = 100 * ((rival - begin) / (move.duration - begin) - 1)
+    said = (
+        f"the fastest trapezoid within the same limits ends at {rival:.4g} s, {longer:.3g} % longer; "
+        f"at most {100 * move.greatest_use:.4g} % of a limit is used"
+    )
+    return Display(
+        "Fast move", (*show_move(move).parts, said, Picture("Speed and efforts", lambda: draw_fast_move(move)))
+    )
+
+
+CASCADE = ("position gain", "P", "I", "by friction"), ("1/s", "N m s/rad", "N m/rad", "mrad or mm")
+COMPUTED = ("kp", "kd"), ("1/s^2", "1/s")
+OF_PRISMATIC = "P and I are N s/m and N/m of prismatic joints; "
+BY_FRICTION = (
+    "by friction: how far dry friction moves a joint off when it starts or turns back, F / (P position gain + I).",
+    "Rotors that are light beside their links allow no more gain. Weight twists elastic gears beside that, which",
+    "encoders on the motors do not see.",
+)
+
+
+@shows
+def show_dressing(dressed: Dressed) -> Display:
+    """Drives, gains and margins of each joint, then every number with its source; alike numbers share a line."""
+    rows, cascade = [], False
+    for part in dressed.axes:
+        sized, numbers = part.axis.sized, list(astuple(part.gains))
+        match part.gains:
+            case object(proportional=proportional, position=position, integral=integral):
+                cascade = True
+                friction = 0.0 if part.axis.drive.friction == "none" else sized["coulomb"]
+                numbers.append(1e3 * friction / (proportional * position + integral))
+        numbers += [math.degrees(part.margins.phase), part.margins.gain]
+        drive = f"{sized.family} {sized.size} x {sized.scale:.3g}" + ("" if sized.elastic else ", rigid")
+        inertia = f"{part.least_inertia:.3g} ... {part.most_inertia:.3g}"
+        shown = (f"{value:.3g}" for value in numbers)
+        rows.append((part.axis.name, drive, f"{sized['ratio']:.4g}", inertia, *shown))
+    names, units = CASCADE if cascade else COMPUTED
+    rows.insert(0, ("", "", "", "kg m^2 or kg", *units, "deg", ""))
+    heads = ("joint", "drive", "ratio", "inertia", *names, "phase margin", "gain margin")
+    shared: dict[tuple[str, str, str], list[str]] = {}
+    for joint, key, value, source in dressed.assumptions():
+        shared.setdefault((key, f"{value:.4g}", source), []).append(joint)
+    sources = sorted((key, value, ", ".join(joints), source) for (key, value, source), joints in shared.items())
+    parts = [
+        Table(heads, rows),
+        "",
+        f"{OF_PRISMATIC if cascade else ''}inertia: least ... largest over poses, rotor included.",
+        *(BY_FRICTION if cascade else ()),
+        *(f"{name}: not dressed, {why}" for name, why in dressed.undressed.items()),
+        *dressed.notes,
+        "",
+        Table(("number", "value", "joints", "source"), sources, most=200),
+    ]
+    return Display("Dressed robot", parts)

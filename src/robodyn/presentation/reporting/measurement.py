@@ -1,0 +1,394 @@
+"""Measurements drawn: how well do a fit and an identification meet the data?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robodyn.analysis.identification.result import Identification, ResidualTest, check_residuals, interval_heading
+
+from .displays import Display, Part, Picture, Table, shows
+from .figures import COLOURS, LINE_WIDTH, finish_axes, into_file, label_bottom, legend_above, panel_figure
+from .runs import draw_signals
+from .units import with_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from robodyn.analysis.fitting.result import Fit, FittedRecording, FittedSignal
+    from robodyn.analysis.identification.contest import Contest
+    from robodyn.analysis.identification.excitation import Excitation
+    from robodyn.analysis.identification.suggestions import Suggestion
+    from robodyn.analysis.measurement.data_sheet import ClockQuality, DataSheet, DataSheets
+    from robodyn.analysis.measurement.signal_quality import SignalQuality
+    from robodyn.analysis.tuning.result import Tuning
+    from robodyn.analysis.validation import Validation
+
+
+# Fit plot: how well does a fit meet the data? Measured and simulated signals, and their residuals.
+
+
+def draw_fit(fit: Fit) -> Figure:
+    """A figure over time: for each signal a panel of samples and simulation, and one of measured minus simulated.
+
+    Several recordings stand one behind the other.
+    The band of the residuals is two standard deviations of the noise to each side.
+    """
+    figure, axes = panel_figure(2 * len(fit.signals))
+    begin = 0.0
+    for recording in fit.recordings:
+        time = recording.measured.time + begin
+        for k, signal in enumerate(fit.signals):
+            if signal.name in recording.measured:
+                _draw_signal(axes[2 * k : 2 * k + 2], time, recording, signal)
+        begin = float(time[-1])
+        for ax in axes if recording is not fit.recordings[-1] else ():
+            ax.axvline(begin, color="0.3", linewidth=0.8, linestyle=":")
+    for k, signal in enumerate(fit.signals):
+        finish_axes(axes[2 * k], with_unit(signal.name, signal.unit))
+        finish_axes(axes[2 * k + 1], with_unit("residual", signal.unit))
+    label_bottom(axes, "time [s]")
+    figure.align_ylabels(axes)
+    legend_above(figure, _entries())
+    return figure
+
+
+plot_fit = into_file(draw_fit)
+
+
+def _draw_signal(axes: Sequence[Axes], time: np.ndarray, recording: FittedRecording, signal: FittedSignal) -> None:
+    above, below = axes
+    above.plot(time, recording.measured[signal.name].values, gid="measured", **_dots())
+    above.plot(time, recording.run[signal.name].values, color=COLOURS[1], linewidth=LINE_WIDTH, gid="simulated")
+    column = recording.measured.names.index(signal.name)
+    _draw_residuals(below, time, recording.residuals[:, column], signal.noise)
+
+
+def draw_identification(found: Identification) -> Figure:
+    """A figure over rows: for each joint measured and predicted force, and what is left; held-out rows are shaded."""
+    units = {p.joint: p.unit for p in found.predictions}
+    joints = [joint for joint in found.joints if joint in units]
+    figure, axes = panel_figure(2 * len(joints))
+    rows = np.arange(len(found.time)) / found.rate
+    for k, joint in enumerate(joints):
+        column = found.joints.index(joint)
+        measured, predicted = found.measured[:, column], found.predicted[:, column]
+        above, below = axes[2 * k : 2 * k + 2]
+        above.plot(rows, measured, gid="measured", **_dots())
+        seen = np.where(np.isfinite(measured), predicted, np.nan)
+        above.plot(rows, seen, color=COLOURS[1], linewidth=LINE_WIDTH, gid="predicted")
+        finish_axes(above, with_unit(joint, units[joint]))
+        _draw_residuals(below, rows, measured - predicted, found.noise[joint])
+        finish_axes(below, with_unit("residual", units[joint]))
+        for ax in (above, below):
+            ax.fill_between(rows, 0, 1, where=found.fitted == 0, transform=ax.get_xaxis_transform(), color="0.95")
+    label_bottom(axes, "time of the rows [s]")
+    figure.align_ylabels(axes)
+    legend_above(figure, _entries("predicted"))
+    return figure
+
+
+plot_identification = into_file(draw_identification)
+
+
+def _draw_residuals(ax: Axes, time: np.ndarray, residuals: np.ndarray, noise: float) -> None:
+    ax.axhspan(-2 * noise, 2 * noise, color="0.92")
+    ax.axhline(0.0, color="0.3", linewidth=0.8)
+    ax.plot(time, residuals, gid="residual", **_dots())
+
+
+def _dots() -> dict[str, Any]:
+    return {"color": COLOURS[0], "marker": ".", "markersize": 3.0, "linestyle": "none"}
+
+
+def _entries(computed: str = "simulated") -> list[Any]:
+    from matplotlib.lines import Line2D
+
+    return [
+        Line2D([], [], label="measured", **_dots()),
+        Line2D([], [], color=COLOURS[1], linewidth=LINE_WIDTH, label=computed),
+    ]
+
+
+def draw_residual_tests(tests: tuple[ResidualTest, ...]) -> Figure:
+    """A panel a joint: correlation with itself as bars, with the force as a line, and the 95 % band."""
+    figure, axes = panel_figure(max(len(tests), 1))
+    for ax, test in zip(axes, tests, strict=False):
+        both = np.concatenate([-test.lag[::-1], [0.0], test.lag])
+        ax.axhspan(-test.band, test.band, color="0.92")
+        ax.vlines(test.lag, 0, test.own, color=COLOURS[0], gid="own")
+        ax.plot(both, test.with_force, color=COLOURS[1], linewidth=1.0, gid="with_force")
+        finish_axes(ax, test.joint)
+    label_bottom(axes, "lag [s]")
+    return figure
+
+
+# Displays.
+
+
+def _interval(lower: float, upper: float, told: bool, otherwise: str) -> str:
+    return f"{lower:.5g} .. {upper:.5g}" if told else otherwise
+
+
+@shows
+def show_fit(fit: Fit) -> Display:
+    """Values with intervals and correlations, how well signals are met, and what held-out samples prove."""
+    estimates = []
+    for p in fit.parameters:
+        interval = _interval(p.lower, p.upper, not p.at_bound, "at its bound")
+        estimates.append((p.name, p.value, interval, p.given, p.unit))
+    heads = ("parameter", "value", interval_heading(fit.doubt), "given", "unit")
+    parts: list[Part] = [Table(heads, estimates, ".6g")]
+    if (n := len(fit.parameters)) > 1:
+        rows = []
+        for i, p in enumerate(fit.parameters):
+            rows.append((p.name, *(float(fit.correlation[i, j]) if j <= i else "" for j in range(n))))
+        parts += ["", Table(("correlation", *[""] * n), rows, "+.3f")]
+    met = [(s.name, s.rms, s.noise, s.r_squared, s.samples, s.unit) for s in fit.signals]
+    digits = ("", ".5g", ".5g", ".8f", "", "")
+    parts += ["", Table(("signal", "rms", "noise", "R^2", "samples", "unit"), met, digits)]
+    proofs = []
+    for recording in fit.recordings:
+        label = f"{recording.label}: " if len(fit.recordings) > 1 else ""
+        for e in recording.held_out:
+            proofs.append((f"{label}{e.name}", e.rms, e.percent, e.rows, e.unit))
+    if proofs:
+        heads = ("held-out samples of", "rms", "%", "samples", "unit")
+        parts += ["", Table(heads, proofs, ("", ".5g", ".2f", "", ""))]
+    count, runs = len(fit.starts), f"{sum(start.evaluations for start in fit.starts)} simulations"
+    agreed = "one start" if count == 1 else f"{fit.agreeing} of {count} starts found this fit"
+    parts += ["", f"{agreed}, {runs}", f"slopes: {fit.jacobian}"]
+    parts += [f"warning: {warning}" for warning in fit.warnings]
+    parts.append(Picture("Measured and simulated signals", lambda: draw_fit(fit)))
+    heading = f"Fit of {n} parameters: {fit.agreeing} of {count} starts agree"
+    return Display(heading, parts, values=fit.common_values)
+
+
+STRONG, MOST_PAIRS = 0.9, 30
+"""Correlation of two estimates that a page shows, and how many of them."""
+
+
+@shows
+def show_identification(found: Identification) -> Display:
+    """Base parameters with intervals and predictions of each joint; on pages what is left of the forces, too."""
+    base = []
+    for p in found.base:
+        interval = _interval(p.lower, p.upper, p.told, "not told by these data")
+        base.append((p.name, p.value, interval, p.given, p.unit))
+    joints = []
+    for joint in found.joints:
+        rows = {p.held_out: p for p in found.predictions if p.joint == joint}
+        if False in rows:
+            own, other = rows[False], rows.get(True)
+            held = (other.rms, other.percent) if other else (None, None)
+            joints.append((joint, own.rms, own.percent, *held, own.unit))
+    heads = ("base parameter", "value", interval_heading(found.doubt), "given", "unit")
+    digits = ("", ".5g", ".2f", ".5g", ".2f", "")
+    parts: list[Part] = [
+        Table(
+            ("base parameter", "value", interval_heading(found.doubt), "given", "unit"),
+            base,
+            ".6g",
+            most=200,
+            longest=44,
+        ),
+        "",
+        Table(("joint", "fitted rms", "%", "held-out rms", "%", "unit"), joints, digits),
+        "",
+        f"low-pass {found.cutoff:.4g} Hz without phase, rows at {found.rate:.4g} Hz",
+        f"{len(found.base)} base parameters; possible bodies lose {found.lost:.3g} in the sum of squares",
+        *(f"warning: {warning}" for warning in found.warnings),
+        Picture("Measured and predicted forces", lambda: draw_identification(found)),
+    ]
+    tests = check_residuals(found)
+    shares = [(t.joint, f"{100 * t.white:.0f} %", f"{100 * t.independent:.0f} %") for t in tests]
+    more: list[Part] = [
+        "Shaded rows took no part in the fit; the band of what is left is two deviations of the noise.",
+        Table(("joint", "white", "independent"), shares, title="What is left"),
+        "Correlation of what is left with itself and with the predicted force, at rows that the filter leaves "
+        "independent. Of white noise 95 % lie within the band.",
+        Picture("Correlations of the residuals", lambda: draw_residual_tests(tests)),
+    ]
+    pairs = [(i, j) for i, j in combinations(range(len(found.base)), 2) if abs(found.correlation[i, j]) > STRONG]
+    pairs.sort(key=lambda pair: -abs(found.correlation[pair]))
+    apart = [(found.base[i].name, found.base[j].name, float(found.correlation[i, j])) for i, j in pairs[:MOST_PAIRS]]
+    if apart:
+        more.append(Table(("", "and", "correlation"), apart, "+.3f", "What the data could not tell apart"))
+    numbers = list(found.numbers.items())
+    more.append(Table(("number", "value"), numbers, ".6g", "New numbers: every body could exist", most=1000))
+    return Display("Identification by inverse dynamics", parts, values=found.numbers, more=more)
+
+
+@shows
+def show_contest(contest: Contest) -> Display:
+    """Laws in order of the criterion."""
+    rows: list[tuple[Any, ...]] = []
+    for c in contest.rows:
+        judged = np.isfinite(c.bic)
+        numbers = (c.bic, c.aic, c.fitted, c.held_out) if judged else (None,) * 4
+        rows.append((c.law, c.parameters, *numbers, c.tried if judged else f"not judged: {c.tried}"))
+    heads = ("law", "parameters", "BIC", "AIC", "fitted", "held out", "remarks")
+    close = f"; as good: {', '.join(contest.as_good)}" if contest.as_good else ""
+    table = Table(heads, rows, ("", "", ".1f", ".1f", ".3f", ".3f", ""))
+    return Display("Contest of laws", (table, f"best: {contest.rows[0].law}{close}"))
+
+
+@shows
+def show_validation(found: Validation) -> Display:
+    """Prediction errors of signals and of efforts."""
+    parts: list[Part] = []
+    if found.signals:
+        rows = [(s.name, s.rms, s.percent, s.bias, s.largest, s.at_time, s.unit) for s in found.signals]
+        heads = ("simulated signal", "rms", "%", "bias", "largest", "at", "unit")
+        parts += [Table(heads, rows, ("", ".4g", ".2f", ".3g", ".4g", ".4g", ""))]
+    if found.efforts:
+        efforts = [(e.joint, e.rms, e.percent, e.rows, e.unit) for e in found.efforts]
+        table = Table(("effort by inverse dynamics", "rms", "%", "rows", "unit"), efforts, ("", ".4g", ".2f", "", ""))
+        parts += [*([""] if parts else []), table]
+    return Display("Validation", [*parts, *(f"note: {note}" for note in found.notes)])
+
+
+SHOWN = 5
+"""Gaps and spikes that are named."""
+
+
+@shows
+def show_data(sheets: DataSheets) -> Display:
+    """Clock and signals of a recording, one sheet after the other."""
+    parts: list[Part] = []
+    for sheet in sheets.clocks:
+        parts += [*([""] if parts else []), *_sheet_parts(sheet)]
+    if (o := sheets.offset) is not None:
+        skew = f"{o.skew * 1e6:+.3g} ppm (deviation {o.skew_deviation * 1e6:.2g}), correlation {o.correlation:.4f}"
+        parts += ["", f"second clock: {o.offset:+.6g} s (deviation {o.deviation:.2g}), {skew}"]
+    return Display("Data sheet", parts)
+
+
+def _sheet_parts(sheet: DataSheet) -> Iterator[Part]:
+    clock = sheet.clock
+    yield f"{sheet.source}: {clock.rows} rows from {_moment(clock.start)} s to {_moment(clock.end)} s"
+    yield f"rate {clock.rate:.6g} Hz, jitter {clock.jitter:.2g} s (largest {clock.worst_jitter:.2g} s)"
+    yield from _clock_warnings(clock)
+    yield from (f"note: {note}" for note in sheet.notes)
+    yield ""
+    rows: list[tuple[Any, ...]] = []
+    warnings: list[str] = []
+    for name, s in sheet.signals.items():
+        numbers = (s.minimum, s.maximum, s.deviation, s.noise, s.quantum)
+        rows.append((name, *numbers, s.missing, sheet.units[name]))
+        warnings += _signal_warnings(name, s, sheet.units[name])
+    heads = ("signal", "least", "greatest", "deviation", "noise", "step", "missing", "unit")
+    yield Table(heads, rows, ("", ".5g", ".5g", ".5g", ".3g", ".3g", "", ""))
+    if warnings:
+        yield ""
+    yield from (f"warning: {sentence}" for sentence in warnings)
+
+
+def _moment(time: float) -> str:
+    """A time; one since 1970 to the millisecond, where six digits would be days."""
+    return f"{time:.3f}" if abs(time) >= 1e6 else f"{time:.6g}"
+
+
+def _clock_warnings(clock: ClockQuality) -> Iterator[str]:
+    if clock.gaps:
+        lost = sum(gap.missing for gap in clock.gaps)
+        named = "; ".join(f"{g.length:.4g} s after row {g.row + 1} at {_moment(g.time)} s" for g in clock.gaps[:SHOWN])
+        yield f"warning: {len(clock.gaps)} gaps, about {lost} rows missing: {named}"
+    if clock.repeated:
+        yield f"warning: {clock.repeated} rows have the time of the row before"
+
+
+def _signal_warnings(name: str, s: SignalQuality, unit: str) -> Iterator[str]:
+    if s.deviation == 0:
+        yield f"{name} is constant"
+    if s.saturated:
+        worst = max(s.saturated, key=lambda stretch: stretch.count)
+        total = sum(stretch.count for stretch in s.saturated)
+        where = f"the longest stretch is rows {worst.start + 1} to {worst.end + 1} at {worst.value:.5g} {unit}".rstrip()
+        yield f"{name} stays at its limit in {total} rows (saturation, or rest): {where}"
+    if s.spikes:
+        rows = ", ".join(str(row + 1) for row in s.spikes[:SHOWN])
+        yield f"{name} has {len(s.spikes)} spikes, at rows {rows}{' ...' if len(s.spikes) > SHOWN else ''}"
+
+
+@shows
+def show_excitation(found: Excitation) -> Display:
+    """The motion of each joint, what it tells, and what it hardly tells."""
+    from robodyn.analysis.identification.motions import AxisSpline
+
+    spline = found.family.kind == "spline"
+    parts: list[Part] = [f"{'joint':<16} points" if spline else f"{'joint':<16} {'offset':>9}  sines; cosines"]
+    for axis in found.axes:
+        if isinstance(axis, AxisSpline):
+            parts.append(f"{axis.joint:<16} {_listed(axis.points)}")
+        else:
+            parts.append(f"{axis.joint:<16} {axis.offset:>9.4f}  {_listed(axis.sines)};  {_listed(axis.cosines)}")
+    before, after = found.information
+    parts += ["", f"log det of the information: {before:.2f} of a random motion -> {after:.2f}"]
+    parts.append("used of limits: " + ", ".join(f"{name} {100 * use:.0f} %" for name, use in found.use.items()))
+    parts += [f"within {text}: {value:.4g} at the nearest" for text, value in found.workspace.items()]
+    if found.measured:
+        parts += [f"hardly told even with this motion: {name}" for name in found.hardly_told]
+    by = "the measured motions" if found.measured else "this motion"
+    parts += [f"hardly told by {by}: {s.number}: {_would_tell(s, found.measured)}" for s in found.suggestions]
+    return Display("Exciting motion", parts)
+
+
+def _listed(values: Sequence[float]) -> str:
+    return "  ".join(f"{value:+.4f}" for value in values)
+
+
+def _would_tell(s: Suggestion, measured: bool) -> str:
+    if s.joints:
+        told = "" if s.then is None else f" to {100 * s.then:.0f} %"
+        return f"{' and '.join(s.joints)} moving alone would tell it{told}"
+    longer = "" if measured or s.deviation is None else f"; {math.ceil(s.deviation**2)} periods or less noise would"
+    return f"no period of one or two joints moving alone would tell it{longer}"
+
+
+STEADY = 0.02
+"""Rest of a slope at which a tuning is at its optimum, for all that a person can see."""
+
+
+@shows
+def show_tuning(tuning: Tuning) -> Display:
+    """Gains before and after, what is left to each limit, and what each limit costs."""
+    change = f" ({100 * (tuning.after / tuning.before - 1):+.1f} %)" if tuning.before else ""
+    of = f", {tuning.over} of {len(tuning.cases)} cases" if len(tuning.cases) > 1 else ""
+    said = f"{tuning.objective}{of}: {tuning.before:.5g} -> {tuning.after:.5g} {tuning.unit}{change}"
+    gains = []
+    for gain in tuning.gains:
+        bound = "at its bound" if gain.at_bound else ""
+        gains.append((gain.name, gain.before, gain.after, gain.per_percent, gain.unit or "-", bound))
+    heads = ("gain", "before", "after", "per % more", "unit", "")
+    parts: list[Part] = [said, "", Table(heads, gains, ("", ".5g", ".5g", "+.3g", "", ""))]
+    limits = []
+    for limit in tuning.limits:
+        price = limit.price if limit.active else None
+        name = f"{limit.text} {limit.loop}".strip()
+        limits.append((name, limit.bound, limit.before, limit.after, price, limit.unit))
+    if limits:
+        heads = ("limit", "bound", "before", "after", "price", "unit")
+        parts += ["", Table(heads, limits, ("", ".4g", ".4g", ".4g", ".3g", ""))]
+    if len(tuning.cases) > 1:
+        cases = []
+        for case in tuning.cases:
+            name = ", ".join(f"{key}={value:.4g}" for key, value in case.changes.items())
+            cases.append((name, case.before, case.after, ""))
+        parts += ["", Table(("case", "before", "after", tuning.unit), cases, ".5g")]
+    rest = "no small change of the gains within the limits makes it better"
+    if tuning.rest >= STEADY:
+        rest = f"the search stopped where 1 % of the gains still changes it by {tuning.rest:.2g} %"
+    parts += ["", f"{tuning.evaluations} evaluations of all cases; slopes: {tuning.slopes}; {rest}"]
+    parts += [f"note: {note}" for note in tuning.notes]
+    signal = tuning.objective.partition(":")[2]
+
+    def draw() -> Figure:
+        return draw_signals(tuning.runs, [signal], labels=["before", "after"])
+
+    return Display("Tuning", [*parts, Picture(f"{signal} before and after", draw)], values=tuning.values)
