@@ -190,13 +190,7 @@ def show_identification(found: Identification) -> Display:
     heads = ("base parameter", "value", interval_heading(found.doubt), "given", "unit")
     digits = ("", ".5g", ".2f", ".5g", ".2f", "")
     parts: list[Part] = [
-        Table(
-            ("base parameter", "value", interval_heading(found.doubt), "given", "unit"),
-            base,
-            ".6g",
-            most=200,
-            longest=44,
-        ),
+        Table(heads, base, ".6g", most=200, longest=44),
         "",
         Table(("joint", "fitted rms", "%", "held-out rms", "%", "unit"), joints, digits),
         "",
