@@ -70,6 +70,18 @@ def export(
         return Written([_export_run(what, to, out)])
     if rows is not None and duration is not None:
         raise fail("--rows and --duration both say where the rows end: give one of them")
+    if to == "toml" and not what.endswith(".run"):
+        from robodyn.description.files import write_sequence
+        from robodyn.description.model import ScenarioSequence
+
+        sequence = load_scenario(what)
+        if isinstance(sequence, ScenarioSequence):
+            if duration is not None or tunable:
+                raise fail("--duration, --tunable: no effect on a sequence; edit the files of its phases")
+            changed = sequence.with_numbers(read_settings(setting, sequence, what))
+            path = out or Path(f"{name_results(what, sequence)}.toml")
+            with writing(str(path)):
+                return Written(write_sequence(changed, path))
     found = _load(what, to)
     scenario = _change(found, read_settings(setting, found, what), duration, tunable)
     chosen = _choose_solver(scenario, solver, step)

@@ -37,9 +37,9 @@ def load_scenario(what: str) -> Scenario | ScenarioSequence:
     if (kind := _other_kind(Path(what))) is not None:
         raise fail(f"{what} is {kind[0]}, not a scenario: {kind[1]}")
     if (what.endswith(".toml") and "=" not in what) or Path(what).is_file():
-        from robodyn.description.files import read_scenario
+        from robodyn.description.files import is_sequence, read_scenario, read_sequence
 
-        return read_scenario(what)
+        return read_sequence(what) if is_sequence(what) else read_scenario(what)
     from robodyn.description.catalog import find_scenario
 
     return find_scenario(what)

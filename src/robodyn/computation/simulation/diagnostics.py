@@ -11,6 +11,8 @@ from robodyn.description.model import Solver
 
 # Residual of constraints at the start [m, rad, m/s or rad/s] that a run's solver would hardly notice.
 START_LIMIT = 1e-5
+# Part of its largest speed below which a joint stands still; part of the duration that is waiting, own choice.
+STILL, WAITED = 1e-4, 0.4
 # Rotation of a node [rad] up to which deformations may be taken as linear, own choice: its cosine is 12 % off 1.
 BEND_LIMIT = 0.5
 
@@ -21,8 +23,29 @@ def find_doubts(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory
     return [
         *_describe_start(column, trajectory),
         *_describe_bends(compiled, column, trajectory),
+        *_describe_waiting(compiled, column, trajectory),
         *report_stiffness(solver, trajectory),
     ]
+
+
+def _describe_waiting(compiled: CompiledSystem, column: dict[str, int], trajectory: Trajectory) -> list[str]:
+    """A sentence where a machine stands still for most of a run that waits for an event which does not come."""
+    scenario = compiled.system.scenario
+    ends = [event.name for event in scenario.events if event.terminal]
+    speeds = [k for name, k in column.items() if name.endswith(".velocity") and name.count(".") == 1]
+    if not ends or not speeds or not len(trajectory.y):
+        return []
+    begin, passed = trajectory.time[0], trajectory.at_time - trajectory.time[0]
+    if passed < (1 - 1e-9) * scenario.duration:
+        return []
+    sizes = np.abs(trajectory.y[:, speeds])
+    moving = np.flatnonzero(np.any(sizes > STILL * (sizes.max(axis=0) + 1e-12), axis=1))
+    since = float(trajectory.time[moving[-1]]) if moving.size else begin
+    if since - begin > (1 - WAITED) * passed:
+        return []
+    names = ", ".join(f"'{name}'" for name in ends)
+    what = f"nothing has moved since {since:.4g} s, and the run has waited for {names} in vain"
+    return [f"{what}: targets, levels or conditions of the events do not fit each other"]
 
 
 def _describe_start(column: dict[str, int], trajectory: Trajectory) -> list[str]:

@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from robodyn.description.files.reference_files import read_reference
     from robodyn.description.files.scenario_file import read_scenario
     from robodyn.description.files.schema import make_schema
+    from robodyn.description.files.sequence_file import is_sequence, read_sequence, write_sequence
     from robodyn.description.files.writing import scenario_text, write_scenario
 
 __all__ = [
-    "DHRow", "make_schema", "mechanism_from_dh", "read_reference", "read_scenario", "scenario_text", "write_scenario",
+    "DHRow", "is_sequence", "make_schema", "mechanism_from_dh", "read_reference", "read_scenario", "read_sequence",
+    "scenario_text", "write_scenario", "write_sequence",
 ]  # fmt: skip
 
 __getattr__, __dir__ = load_when_used(
@@ -24,6 +26,7 @@ __getattr__, __dir__ = load_when_used(
         "robodyn.description.files.reference_files": "read_reference",
         "robodyn.description.files.scenario_file": "read_scenario",
         "robodyn.description.files.schema": "make_schema",
+        "robodyn.description.files.sequence_file": "is_sequence read_sequence write_sequence",
         "robodyn.description.files.writing": "scenario_text write_scenario",
     },
 )
