@@ -219,8 +219,17 @@ def test_a_scenario_that_a_file_cannot_hold_is_refused_with_what_cannot_be_writt
     result = invoke("export", "delta-stand", "--to", "toml")
     assert result.exit_code == 2
     assert "blocks.target.law: 'AimMotors' is a Python function that a file cannot name" in result.stderr
-    chain = invoke("export", "scara-phases", "--to", "toml")
+    chain = invoke("export", "scara-phases", "--to", "c")
     assert (chain.exit_code, "sequence of scenarios" in chain.stderr) == (2, True)
+
+
+def test_a_sequence_is_exported_phase_by_phase_with_its_numbers_changed(invoke, tmp_path):
+    result = invoke("export", "scara-phases", "--to", "toml", "--set", "blocked.critical=150 mm", "--out", "p.toml")
+    assert result.stdout.split() == ["p.toml", "p-approach.toml", "p-rise.toml", "p-finish.toml"]
+    assert read_scenario(tmp_path / "p-approach.toml").numbers()["blocked.critical"].value == 0.15
+    assert "phase rise: usable" in invoke("check", "p.toml").stdout
+    refused = invoke("export", "scara-phases", "--to", "toml", "--duration", "2")
+    assert (refused.exit_code, "no effect on a sequence" in refused.stderr) == (2, True)
 
 
 def test_the_schema_of_scenario_files_is_printed(invoke, read_json):
