@@ -96,16 +96,18 @@ sanitize: setup
 	ROBODYN_ENGINE="$(CURDIR)/build/engine-thread.so" LD_PRELOAD="$(call runtime,tsan)" \
 	  $(BIN)/python -m pytest $(CHECKED) $(THREAD_TESTS)
 
-# Spoiled files and random machines by the thousands, from SEED on, and published robots or those of ROBOTS; what fails is
-# reported, files are kept in build/soak.
+# Spoiled files and random machines by the thousands, from SEED on, TWINS of them described otherwise, and published
+# robots or those of ROBOTS; what fails is reported, files are kept in build/soak.
 FILES ?= 20000
 MACHINES ?= 5000
+TWINS ?= 500
 ROBOTS ?=
 SEED ?= 1
 
 soak: setup
 	PYTHONPATH="tests:$$PYTHONPATH" $(BIN)/python tests/soak/files.py --count $(FILES) --seed $(SEED)
 	PYTHONPATH="tests:$$PYTHONPATH" $(BIN)/python tests/soak/machines.py --count $(MACHINES) --first $(SEED)
+	PYTHONPATH="tests:$$PYTHONPATH" $(BIN)/python tests/soak/metamorphic.py --count $(TWINS) --first $(SEED)
 	PYTHONPATH="tests:$$PYTHONPATH" $(BIN)/python tests/soak/robots.py $(ROBOTS)
 
 lint: $(VENV)/.checkable

@@ -12,9 +12,11 @@ import sys
 import time
 import traceback
 from collections import Counter
+from typing import Any
 
 from support.random_machines import random_scenario
 from support.random_machines.examination import Finding, examine
+from support.second_engine import NotForThis, compare_engines
 
 LONGEST = 120
 """Seconds of computing that one machine may take; a busy computer may take longer."""
@@ -51,11 +53,24 @@ def try_machine(seed: int, largest: int) -> Finding:
     signal.signal(signal.SIGPROF, too_long)
     signal.setitimer(signal.ITIMER_PROF, LONGEST)
     try:
-        return examine(random_scenario(seed, largest))
+        scenario = random_scenario(seed, largest)
+        finding = examine(scenario)
+        return finding if finding.refused else judge_by_second_engine(scenario, finding)
     except Exception:  # noqa: BLE001 - whatever it is, it is what this program looks for
         return Finding(f"s{seed}", failures=[traceback.format_exc()])
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def judge_by_second_engine(scenario: Any, finding: Finding) -> Finding:
+    """Whether an engine of plain Python finds the same motion, where it has one."""
+    try:
+        difference = compare_engines(scenario)
+    except NotForThis:
+        return finding
+    finding.outcomes.append("seen by both engines")
+    finding.failures += [f"the second engine: {difference}"] if difference else []
+    return finding
 
 
 def too_long(*_: object) -> None:

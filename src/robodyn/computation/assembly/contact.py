@@ -162,7 +162,8 @@ def _watch(
 def _declare_state(context: Context, contact_point: ContactPoint, name: str, info: Any) -> Contribution:
     full = own_name(contact_point, name)
     start = context.scenario.initial.get(full, 0.0)
-    return declare_state(StateInfo(full, info.units.get(name, ""), start, info.states[name]))
+    unit = info.units.get(name, "")
+    return declare_state(StateInfo(full, unit, start, info.states[name] * context.size.of(unit)))
 
 
 def _guard(contact_point: ContactPoint, side: ca.SX, value: ca.SX, resets: dict[str, Deferred]) -> Contribution:

@@ -33,6 +33,7 @@ class DryPoint:
         number: of the contact point; rows: of its slips among all rows of contacts.
         used: along which of its two tangents it can slip; slips: along these (m,); memory: the direction e (m,).
         rest_speed: below which a slip in space that slows down has stopped; resting: whether the contact point rests.
+        length: that of the machine [m], of which thresholds of speeds are parts.
     """
 
     contact_point: ContactPoint
@@ -44,6 +45,7 @@ class DryPoint:
     coefficient: ca.SX
     rest_speed: ca.SX
     resting: ca.SX
+    length: float
 
     @property
     def in_space(self) -> bool:
@@ -60,7 +62,7 @@ class DryPoint:
 
     @property
     def speed(self) -> ca.SX:
-        return sqrt(ca.sumsqr(self.slips) + TINY)
+        return sqrt(ca.sumsqr(self.slips) + TINY * self.length**2)
 
     @property
     def moves(self) -> ca.SX:
@@ -70,14 +72,14 @@ class DryPoint:
         while it is fast, or goes on as it does.
         """
         if not self.in_space:
-            return self.speed > where(self.slides, REST_SPEED, HELD_SPEED)
-        goes_on = logical_and(self.slides, logical_and(self.speed > REST_SPEED, self.onward > 0))
+            return self.speed > self.length * where(self.slides, REST_SPEED, HELD_SPEED)
+        goes_on = logical_and(self.slides, logical_and(self.speed > REST_SPEED * self.length, self.onward > 0))
         return logical_or(self.speed > STOP_MARGIN * self.rest_speed, goes_on)
 
     @property
     def onward(self) -> ca.SX:
         """How fast it slides on in the direction of memory, less than zero where it has turned; in space only."""
-        return ca.dot(self.memory, self.slips) - TURNED * self.speed + REST_SPEED
+        return ca.dot(self.memory, self.slips) - TURNED * self.speed + REST_SPEED * self.length
 
     @property
     def slip_direction(self) -> ca.SX:
@@ -89,7 +91,7 @@ class DryPoint:
         if not self.in_space:
             return self.memory
         moved = self.slips + maximum(self.rest_speed - self.speed, 0.0) * self.memory
-        return moved / sqrt(ca.sumsqr(moved) + TINY)
+        return moved / sqrt(ca.sumsqr(moved) + TINY * self.length**2)
 
     @property
     def slide_direction(self) -> ca.SX:
@@ -118,7 +120,7 @@ class DryPoint:
         So a point stops where a force within its cone can do that beside all others, else it slides on: close to a
         singular position a slow slip may be a fast joint.
         """
-        slow = logical_and(self.speed > HELD_SPEED, logical_not(self.moves))
+        slow = logical_and(self.speed > HELD_SPEED * self.length, logical_not(self.moves))
         return where(slow, self.slips / STOP_TIME, 0.0) if self.in_space else ca.SX(1, 1)
 
     def begin(self, forces: ca.SX) -> ca.SX:
@@ -145,7 +147,7 @@ class DryPoint:
             # What friction cannot stop slides on in the direction it would have after STOP_TIME, an implicit step:
             # the present direction, taken over, would turn to and fro about the one that lasts.
             back = logical_and(ca.sumsqr(begun) > 0.25, ca.dot(begun, self.slips) <= 0)
-            begun = where(logical_and(back, self.speed > HELD_SPEED), ahead, begun)
+            begun = where(logical_and(back, self.speed > HELD_SPEED * self.length), ahead, begun)
             ahead = where(logical_and(self.slides, self.speed < self.rest_speed), self.memory, ahead)
         return where(self.moves, ahead, begun)
 

@@ -16,6 +16,7 @@ import numpy as np
 from robodyn.base.spatial import perpendicular_to
 from robodyn.base.symbolic import absolute, logical_and, maximum, where
 from robodyn.computation.assembly.height_field import look_at_height_field
+from robodyn.computation.assembly.machine_size import MachineSize
 from robodyn.computation.assembly.motion import Motion
 from robodyn.computation.assembly.values import Values
 from robodyn.description.model import Box, HeightField, Plane, Rim
@@ -61,8 +62,12 @@ class ContactPoint:
     def restitution(self, values: Values) -> ca.SX:
         return ca.SX(values[f"{self.contact.name}.restitution"])
 
-    def rest_speed(self, values: Values) -> ca.SX:
+    def rest_speed(self, values: Values, size: MachineSize) -> ca.SX:
         return ca.SX(values[f"{self.contact.name}.rest_speed"])
+
+    def size(self, size: MachineSize) -> float:
+        """Of its gap: the machine's length [m]."""
+        return size.length
 
     @property
     def rate(self) -> ca.SX:

@@ -28,6 +28,7 @@ from robodyn.computation.assembly.declarations import (
     Task,
 )
 from robodyn.computation.assembly.invariants import Invariant, Watched
+from robodyn.computation.assembly.machine_size import MachineSize, size_machine
 from robodyn.computation.assembly.network import Deferred as Deferred
 from robodyn.computation.assembly.network import Definition, SignalInfo
 from robodyn.computation.assembly.tracing import Bindings, placeholder
@@ -53,6 +54,11 @@ class Context:
     time: ca.SX
     base_period: Fraction | None = None
     flaws: FlawList = field(default_factory=FlawList)
+
+    @cached_property
+    def size(self) -> MachineSize:
+        """What thresholds and tolerances are parts of."""
+        return size_machine(self.scenario)
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,17 @@ import casadi as ca
 
 from robodyn.computation.assembly.contact_geometry import ContactPoint
 from robodyn.computation.assembly.contribution import Contribution, define, merge
+from robodyn.computation.assembly.machine_size import MachineSize
 from robodyn.computation.assembly.motion import Motion
 from robodyn.computation.assembly.network import SignalInfo
 from robodyn.computation.assembly.tracing import Bindings
 from robodyn.computation.assembly.values import Values
-from robodyn.description.model.joint import EFFORT, Joint
+from robodyn.description.model.joint import EFFORT, POSITION, Joint
 
 ENDS = {"lower": 1.0, "upper": -1.0}
 """Ends of a joint's travel, and the direction in which their stops push."""
 REST_SPEED = 1e-3
-"""Speed [rad/s or m/s] below which a joint stays at its stop; this project's own choice, as that of contacts."""
+"""Speed [rad/s, or m/s of a machine of 1 m] below which a joint stays at its stop; own choice, as that of contacts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +50,12 @@ class EndStop:
     def restitution(self, values: Values) -> ca.SX:
         return ca.SX(values[f"{self.joint.name}.stop_restitution"])
 
-    def rest_speed(self, values: Values) -> ca.SX:
-        return ca.SX(REST_SPEED)
+    def rest_speed(self, values: Values, size: MachineSize) -> ca.SX:
+        return ca.SX(REST_SPEED * self.size(size))
+
+    def size(self, size: MachineSize) -> float:
+        """Of its gap: 1 rad, or the machine's length [m]."""
+        return size.of(POSITION[self.joint.kind])
 
 
 RigidPoint = ContactPoint | EndStop

@@ -20,6 +20,8 @@ def find_held_joints(G: np.ndarray, always: np.ndarray | None = None) -> HeldBy:
     """
     k, n = G.shape
     always = np.zeros((0, n)) if always is None else always
+    # Rows of unit length: which of them are in m and which in rad has no say in their span.
+    G, always = (rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300) for rows in (G, always))
     sizes = range(1, k + 1) if k <= LARGEST_SEARCH else (1, 2, 3, k)
     found: list[list[tuple[int, ...]]] = [[] for _ in range(n)]
     for size in sizes:

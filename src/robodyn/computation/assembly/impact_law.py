@@ -84,14 +84,15 @@ def _collide(contacts: Contacts, name: str, b: ca.SX, slips: Slips | None = None
         b: speeds along the normals, above those of the rebound with its sign, (k,).
     """
     k, near, normal, plain = contacts.k, contacts.near, contacts.normal, contacts.plain
-    slack = slack_of(b, near, CLOSED)
-    parts, B = [pose_pushes(normal, b, near, slack)], ca.SX.eye(plain.compliance.numel())[:, :k]
+    slack = slack_of(b / contacts.sizes, near, CLOSED)
+    parts, B = [pose_pushes(normal, b, near, slack * contacts.sizes)], ca.SX.eye(plain.compliance.numel())[:, :k]
     if slips is None:
         (modes,), problem = pose_problem(name, parts, {})
         along = B @ normal.holder(modes == 0)(b)
     else:
         mu = slips.coefficients
-        parts.append(Posed(slips.mobility, slips.speeds, near, slack, coefficient=mu, partners=range(k)))
+        least = slack * contacts.length
+        parts.append(Posed(slips.mobility, slips.speeds, near, least, coefficient=mu, partners=range(k)))
         (modes, directions), problem = pose_problem(name, parts, {})
         # A contact point that slides has beta = -+mu lam: its friction is a part of its normal column.
         B, ratio, pushing = ca.horzcat(B, slips.G), -directions * mu, modes == 0
@@ -118,7 +119,8 @@ def _find_slips(contacts: Contacts, smooth: ca.SX) -> Slips:
     for rub in contacts.rough:
         i, after = rub.number, rub.slips + plain.rows[rub.rows, :] @ smooth
         speed, fast = sqrt(ca.sumsqr(after)), sqrt(ca.sumsqr(rub.slips) + contacts.rates[i] ** 2)
-        direction = where(speed > TINY_SLIP * (1 + fast), after / maximum(speed, TINY_SLIP), 0.0)
+        tiny = TINY_SLIP * contacts.length
+        direction = where(speed > tiny + TINY_SLIP * fast, after / maximum(speed, tiny), 0.0)
         G[rub.rows, i], speeds[i] = direction, ca.dot(direction, rub.slips)
         # mu H M^-1 G^T >= H M^-1 H^T: the more it pushes, the more its friction pulls it in, until it has stopped.
         lock = rub.coefficient * (plain.S[i, rub.rows] @ direction)

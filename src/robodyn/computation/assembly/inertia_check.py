@@ -15,6 +15,9 @@ from robodyn.computation.dynamics import Tree, articulate, mass_matrix, mean_dep
 from robodyn.computation.dynamics.forward import COMPOSITE_DEPTH
 from robodyn.description.model import LinearCombination
 
+NO_INERTIA = 1e-12
+"""Part of the largest inertia that is none."""
+
 
 def check_inertia(motion: Motion) -> bool:
     """The pivots of M, eliminated from the leaves to the root, are positive."""
@@ -26,13 +29,15 @@ def check_inertia(motion: Motion) -> bool:
     pivots = np.full(tree.n_v, np.inf)
     generator = np.random.default_rng(1)
     for _ in range(3):
-        place = generator.uniform(-1, 1, tree.n_q)
+        place = generator.uniform(-1, 1, tree.n_q) * motion.scales
         place[tree.n_joint_coordinates :] = 0.0
         pivots = np.minimum(pivots, _pivots_at(motion, tree, place))
-    scale = max(np.max(np.abs(pivots)), 1e-30)
+    # Masses, and inertias by the square of the machine's size.
+    masses = pivots * (motion.speed_scales / motion.context.size.length) ** 2
     # Modes come after the joints, and have mass in any case.
     moving = [link for link in tree.links for _ in link.subspace]
-    idle = [(link, pivot) for link, pivot in zip(moving, pivots, strict=False) if not pivot > 1e-12 * scale]
+    parts = zip(moving, pivots, masses > NO_INERTIA * np.max(np.abs(masses)), strict=False)
+    idle = [(link, pivot) for link, pivot, feels in parts if not feels]
     for link, pivot in idle:
         flaws.add(
             f"joints.{link.joint}",

@@ -32,7 +32,7 @@ from robodyn.computation.dynamics import kinetic_energy, potential_energy
 from robodyn.description.model import LinearCombination, PrescribedMotion
 
 MUCH_WORK = 1e3
-"""Work [J] as a nominal magnitude: errors count far less than those of the motion."""
+"""Work [J], of a machine of 1 kg and 1 m, as a nominal magnitude: errors count far less than those of the motion."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,8 @@ def _balance(found: Dynamics, forces: dict[str, ca.SX], sticking: bool) -> Contr
     passing = sum((absolute(force * motion.coordinate_rates[on]) for on, force in forces.items()), ca.SX(0))
     outputs = energies.definitions["energy.balance"].outputs
     values = [outputs[f"energy.{name}"] for name in ("balance", "kinetic", "potential")]
-    values += [passing, ca.sum1(absolute(tau))]
+    # Forces by the machine's length are compared with torques.
+    values += [passing, ca.sum1(absolute(tau) * motion.speed_scales)]
     return merge((books, energies, watch(Invariant.BALANCE, "", "J", values, bindings)))
 
 
@@ -151,6 +152,7 @@ def _book_work(motion: Motion, power: Deferred) -> Contribution:
     # exact altogether: there, its work alone says how well its force is followed.
     constraints = motion.context.scenario.machine.all_constraints
     nominal = 1.0 if any(isinstance(c, PrescribedMotion) for c in constraints) else MUCH_WORK
+    nominal *= motion.context.size.of("J")
     work = declare_state(StateInfo("energy.work", "J", 0.0, nominal), reference_to("energy.power"))
     rated = Contribution(signals={"energy.work": SignalInfo("energy.work", "J", rate="energy.power")})
     powers = define([SignalInfo("energy.power", "W")], {"energy.power": power.expression}, power.bindings)

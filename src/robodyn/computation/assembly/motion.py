@@ -136,6 +136,18 @@ class Motion:
         return ca.SX(relative_jacobian(self.mechanics.tree, self.q, links, place))
 
     @property
+    def scales(self) -> np.ndarray:
+        """Of each position: 1 rad, or the machine's size [m], (n_q,)."""
+        size = self.context.size
+        return np.array([size.of(unit) for freedom in self.freedoms for unit in freedom.positions.values()])
+
+    @property
+    def speed_scales(self) -> np.ndarray:
+        """Of each velocity, likewise, (n_v,)."""
+        size = self.context.size
+        return np.array([size.of(unit) for freedom in self.freedoms for unit in freedom.velocities.values()])
+
+    @property
     def size(self) -> float:
         """Diagonal of the box around all joints and points at the start [m]."""
         points = [self.point_position(point.name) for point in self.mechanism.points]
@@ -199,7 +211,7 @@ class Motion:
         # Near the start, off every symmetry; where constraints are, a position that meets them.
         place = self.somewhere
         if place is None:
-            nearby = 0.3 * np.sin(1.0 + np.arange(self.q.numel()))
+            nearby = 0.3 * self.scales * np.sin(1.0 + np.arange(self.q.numel()))
             place = nearby + [self.value_at_start(self.q[k]) for k in range(self.q.numel())]
         symbols = [self.q, self.context.time, ca.vertcat(ca.SX(0, 1), *values.symbols)]
         function: Any = spell_out(ca.Function("somewhere", symbols, [ca.densify(expression)]))
@@ -250,7 +262,8 @@ def _declare_states(context: Context, mechanism: Mechanism, kind: str) -> Contri
         start = given or (freedom.origin if kind == "positions" else {})
         for name, unit in named.items():
             info = SignalInfo(name, unit, rate=rates.get(name))
-            parts.append(replace(declare_state(StateInfo(name, unit, start.get(name, 0.0))), signals={name: info}))
+            state = StateInfo(name, unit, start.get(name, 0.0), context.size.of(unit))
+            parts.append(replace(declare_state(state), signals={name: info}))
     return merge(parts)
 
 

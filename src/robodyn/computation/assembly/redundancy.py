@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 NEW = 1e-7
 """Part of a gradient beyond which it is not a combination of others."""
 ROUNDING = 1e-12
-"""Size of a gradient [m or rad a rad or m] that is nothing but rounding: no joint has an effect."""
+"""Size of a gradient, lengths by that of the machine, that is nothing but rounding: no joint has an effect."""
 CLOSED = 1e-9
-"""Residual of equations that are met."""
+"""Residual of equations that are met, lengths by that of the machine."""
 SAME = 1e-6
 """Difference of coefficients of a combination that counts as none."""
 NOT_MET = "the constraints cannot be met near the start"
 ELSEWHERE = 0.1
-"""How far from the start the second position is looked for [rad or m]."""
+"""How far from the start the second position is looked for [rad, or lengths of the machine]."""
 
 
 Evaluated = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -72,7 +72,7 @@ def find_redundant(motion: Motion, equations: Sequence[Equation], steady: Sequen
         steady: whether each equation holds from the start to the end: nothing is left out for one that may break.
     """
     evaluate, flaws = _numeric(motion, equations), motion.context.flaws
-    start = motion.values_at_start(motion.q)
+    start = motion.values_at_start(motion.q) / motion.scales
     blind = _check_directions(flaws, equations, steady, evaluate(start))
     if blind is not None:
         return Redundancy(warnings=blind)
@@ -83,12 +83,13 @@ def find_redundant(motion: Motion, equations: Sequence[Equation], steady: Sequen
     generator = np.random.default_rng(1)
     other, residual = close(evaluate, closed + ELSEWHERE * generator.standard_normal(len(closed)))
     both_met = met and residual <= CLOSED
-    found = Redundancy(somewhere=other if both_met else closed, warnings=warnings)
+    found = Redundancy(somewhere=motion.scales * (other if both_met else closed), warnings=warnings)
     gradients = [evaluate(place)[2] for place in (closed, other)]
     if not np.all(np.isfinite(gradients)):
         return found
     idle = _agree(_idle_rows(H) for H in gradients)
-    _report_hopeless(flaws, [(equations[k], evaluate(closed)[0][k]) for k in idle])
+    sizes = _sizes(motion, equations)
+    _report_hopeless(flaws, [(equations[k], evaluate(closed)[0][k], sizes[k]) for k in idle])
     # Equations that contradict each other depend on each other too: only where they are met, one of them is idle.
     dependent = _agree(_dependent_rows(H, steady) for H in gradients) if both_met else idle
     index3 = motion.context.scenario.constraint_method.method == "index3"
@@ -103,7 +104,7 @@ def find_redundant(motion: Motion, equations: Sequence[Equation], steady: Sequen
     if index3 and null.shape[1] > len(left_out):
         what = "index3 needs independent equations, and here some follow from those of a constraint that may break"
         flaws.add("constraint_method.method", what, "say baumgarte or projection")
-    null_forces = dict(zip(names, null, strict=True))
+    null_forces = dict(zip(names, null / sizes[:, None], strict=True))
     return replace(found, null_forces=null_forces, warnings=(*warnings, _describe(len(equations), found)))
 
 
@@ -157,7 +158,10 @@ def _why_blind(constraint: Constraint) -> tuple[str, str]:
 
 
 def _numeric(motion: Motion, equations: Sequence[Equation]) -> Callable[[np.ndarray], Evaluated]:
-    """Residuals at a position, at time zero; a prescribed coordinate is where it should be."""
+    """Residuals at a position, at time zero; a prescribed coordinate is where it should be.
+
+    Lengths, of positions and residuals, are parts of that of the machine.
+    """
     rows = [ca.SX(0) if isinstance(e.constraint, PrescribedMotion) else e.h for e in equations]
     h = ca.vertcat(*rows)
     by_positions = ca.jacobian(ca.vertcat(*(e.h for e in equations)), motion.q)
@@ -167,11 +171,19 @@ def _numeric(motion: Motion, equations: Sequence[Equation]) -> Callable[[np.ndar
     function = spell_out(ca.Function("equations", inputs, [h, by_positions, gradients], {"allow_free": True}))
     given = [number.value for number in values.tunable]
 
+    by_q, by_v, rows_of = motion.scales, motion.speed_scales, _sizes(motion, equations)
+
     def evaluate(q: np.ndarray) -> Evaluated:
-        found: Any = function(q, 0.0, given)
-        return to_arrays(found)
+        found: Any = function(q * by_q, 0.0, given)
+        h, by_positions, gradients = to_arrays(found)
+        return h / rows_of, by_positions * by_q / rows_of[:, None], gradients * by_v / rows_of[:, None]
 
     return evaluate
+
+
+def _sizes(motion: Motion, equations: Sequence[Equation]) -> np.ndarray:
+    """Of residuals: that of the machine where a force keeps them, 1 rad where a torque does, (k,)."""
+    return np.array([motion.context.size.length if e.unit == "N" else 1.0 for e in equations])
 
 
 def to_arrays(found: Sequence[ca.DM]) -> Evaluated:
@@ -204,11 +216,12 @@ def close(evaluate: Callable[[np.ndarray], Evaluated], q: np.ndarray, steps: int
     return found.z, float(np.max(np.abs(found.residual), initial=0.0))
 
 
-def _report_hopeless(flaws: FlawList, idle: Sequence[tuple[Equation, float]]) -> None:
+def _report_hopeless(flaws: FlawList, idle: Sequence[tuple[Equation, float, float]]) -> None:
     """Equations that are not met and that no joint can change."""
-    for equation, left in idle:
+    for equation, left, size in idle:
         if abs(left) > CLOSED:
-            what = f"cannot be met: {left:.3g} is left of the equation of {equation.force}, and no joint can change it"
+            met = f"{left * size:.3g} is left of the equation of {equation.force}"
+            what = f"cannot be met: {met}, and no joint can change it"
             flaws.add(f"constraints.{equation.constraint.name}", what, "move its points or turn its axes")
 
 

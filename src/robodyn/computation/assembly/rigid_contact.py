@@ -21,6 +21,7 @@ from robodyn.computation.assembly.mobility import RETURN_RATE, Mobility, Solve, 
 from robodyn.computation.assembly.reaction_modes import Reaction, Settled
 from robodyn.description.model.contact import AnyContact
 
+# Lengths and speeds are those of a machine of 1 m; of a smaller one they are parts of its size.
 JAMS, SETTLING = "jams", "contacts.settling"
 """Memory: of a contact for which no forces or impulses are found, and of what has to be sorted after an impact."""
 CLOSED = 1e-12
@@ -71,6 +72,7 @@ class Contacts(Reaction):
         E: forces of the rows as forces along these.
         resting, settling, jams: memory, 1 while a contact point rests, after an impact, where one finds no forces.
         rest_speed: below which a contact point stays (k,); answer: force of constraints on the joints to one there.
+        sizes: of each gap, the machine's length [m] or 1 rad where a joint stops that rotates (k,); length: of slips.
     """
 
     points: tuple[RigidPoint, ...]
@@ -83,6 +85,8 @@ class Contacts(Reaction):
     jams: dict[str, ca.SX]
     rest_speed: ca.SX
     answer: Solve
+    sizes: ca.SX
+    length: float
 
     @property
     def k(self) -> int:
@@ -109,7 +113,7 @@ class Contacts(Reaction):
 
     @property
     def near(self) -> ca.SX:
-        return self.gaps <= NEAR
+        return self.gaps <= NEAR * self.sizes
 
     @property
     def contacts(self) -> list[AnyContact | EndStop]:
@@ -132,7 +136,7 @@ class Contacts(Reaction):
     def sinks(self, change: ca.SX) -> ca.SX:
         """Which contact points a change of velocities (n_v,) leaves on their way into the surface, (k,)."""
         # Beside the largest speed there is: rounding grows with it.
-        fast = SINKING * (1 + ca.mmax(ca.fabs(self.rates)))
+        fast = SINKING * self.sizes * (1 + ca.mmax(ca.fabs(self.rates / self.sizes)))
         return self.near * (self.rates + self.normal.rows @ change < -fast)
 
     @cached_property
@@ -158,15 +162,16 @@ class Contacts(Reaction):
         """
         k = self.k
         # What rests may creep up to its rest speed before it counts as parting.
-        at_rest = logical_and(self.near, absolute(self.rates) <= where(self.rests, self.rest_speed, RESTING))
+        slow = where(self.rests, self.rest_speed, RESTING * self.sizes)
+        at_rest = logical_and(self.near, absolute(self.rates) <= slow)
         # What rests rests on while it pushes, else by an impact only: a located end of a force is one, also where
         # this decision would round another way.
         pushes = logical_and(self.rests, forces[:k] > 0)
         allowed = logical_and(at_rest, logical_or(pushes, self.settling > 0.5))
         if self.rough:
             allowed = logical_and(allowed, self._effect_when_sliding() > FREE * LOCKED)
-        slack, sorting = slack_of(b[:k], allowed), self._sorting
-        normals = pose_pushes(sorting.select(slice(0, k)), b[:k], allowed, slack)
+        slack, sorting = slack_of(b[:k] / self.sizes, allowed), self._sorting
+        normals = pose_pushes(sorting.select(slice(0, k)), b[:k], allowed, slack * self.sizes)
         if not self.dry:
             return [normals]
         turns = ca.diagcat(*(point.turn for point in self.dry))
@@ -175,7 +180,8 @@ class Contacts(Reaction):
         begins, may, coefficients, to_rest = (ca.vertcat(*column) for column in zip(*columns, strict=True))
         partners = [point.number for point in self.dry for _ in point.used]
         slips, motions = sorting.select(slice(k, b.numel())), turns @ (b[k:] + to_rest)
-        return [normals, Posed(slips, motions, may, slack, begins, coefficient=coefficients, partners=partners)]
+        rubs = Posed(slips, motions, may, slack * self.length, begins, coefficient=coefficients, partners=partners)
+        return [normals, rubs]
 
     @cached_property
     def _sorting(self) -> Mobility:

@@ -28,7 +28,7 @@ from robodyn.computation.assembly.tracing import Bindings
 
 IMPACT = "action:impact"
 DEEP = 1e-4
-"""Overlap [m] of what has gone in, whichever way it moves."""
+"""Overlap [m of a machine of 1 m] of what has gone in, whichever way it moves."""
 TURN_TIME = 1e-3
 """Of a speed [s] that is compared with a gap; only its sign counts."""
 CONE_MARGIN = 1e-7
@@ -99,8 +99,9 @@ def _guard_contacts(contacts: Contacts, lam: ca.SX, problems: tuple[str, ...], b
         for event, margin in {"hits": CLOSED, "sinks": SUNK}.items():
             # A step may end where a corner that went in is on its way out again: shut are those that approach or are
             # deep inside. What parts is far from zero, and easily bounded.
-            gap, moved = point.gap + margin, TURN_TIME * (point.rate + margin)
-            apart = maximum(gap, minimum(moved, point.gap + DEEP))
+            size = contacts.sizes[i]
+            gap, moved = point.gap + margin * size, TURN_TIME * (point.rate + margin * size)
+            apart = maximum(gap, minimum(moved, point.gap + DEEP * size))
             guard = Guard(f"{point.name}.{event}", -1, action=IMPACT, contact=owner, problems=problems)
             guards.append((guard, Deferred(where(rests, 1.0, apart), {})))
         guards.append(guard_modes(f"{point.name}.parts", where(rests, lam[i], -1.0), bindings, owner))
@@ -126,16 +127,17 @@ def _trace_dry(point: DryPoint, forces: ca.SX, bindings: Bindings) -> Contributi
     # have it that share one, sticks: rounding must not cross it, in space not that of the direction either.
     most = (1 + (CONE_MARGIN if point.in_space else LIMIT_MARGIN)) * limit
     reserve = (most**2 - ca.sumsqr(held)) / maximum(most, TINY)
-    margin = minimum(reserve, limit * (1 - ca.sumsqr(point.slips) / HELD_SPEED**2))
-    # What sticks, or slides beside others that stick, has power only by the solver's errors: a millionth of 1 m/s.
+    margin = minimum(reserve, limit * (1 - ca.sumsqr(point.slips) / (HELD_SPEED * point.length) ** 2))
+    # What sticks, or slides beside others that stick, has power only by the solver's errors: a millionth of 1 m/s, in a
+    # machine of 1 m.
     power = ca.dot(held, point.slips) - where(point.slides, limit * ca.dot(point.slip_direction, point.slips), 0.0)
-    stops = ca.dot(point.memory, point.slips) + LEAST_SPEED
+    stops = ca.dot(point.memory, point.slips) + LEAST_SPEED * point.length
     if point.in_space:
         # In space a slip need not pass zero: it may stop where it is slow and turns.
         stops = maximum(point.speed - point.rest_speed, point.onward)
         power = where(logical_and(point.slides, point.speed < point.rest_speed), minimum(power, 0.0), power)
     name, owner = point.contact_point.name, point.contact_point.contact.name
-    watched = watch(Invariant.PASSIVE, name, "W", [power, absolute(power) + limit], bindings)
+    watched = watch(Invariant.PASSIVE, name, "W", [power, absolute(power) + limit * point.length], bindings)
     values = {"slips": (point.held, margin), "stops": (logical_and(point.resting, point.slides), stops)}
     meant = {event: where(meaning, value, -1.0) for event, (meaning, value) in values.items()}
     guards = tuple(guard_modes(f"{name}.{event}", value, bindings, owner) for event, value in meant.items())

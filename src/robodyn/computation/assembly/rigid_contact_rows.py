@@ -20,7 +20,7 @@ from robodyn.computation.assembly.rigid_contact import JAMS, NEAR, RESTING, SETT
 from robodyn.description.model import RigidContact
 
 IDLE = 1e-9
-"""Gradient [m or m/rad] of a slip that no joint makes."""
+"""Gradient of a slip, lengths by that of the machine, that no joint makes."""
 
 
 def build_contacts(motion: Motion, accelerate: Solve, answer: Solve) -> tuple[Contacts | None, Contribution]:
@@ -56,9 +56,11 @@ def build_contacts(motion: Motion, accelerate: Solve, answer: Solve) -> tuple[Co
     held = ca.vertcat(resting > 0.5, *(ca.repmat(point.held, len(point.used), 1) for point in dry))
     own = (tuple(points), plain, E, tuple(rubs), tuple(dry), resting, settling)
     own_jams = dict(zip(names, ca.vertsplit(jams), strict=True))
-    rest_speed = ca.vertcat(*(point.rest_speed(motion.context.values) for point in points))
+    rest_speed = ca.vertcat(*(point.rest_speed(motion.context.values, motion.context.size) for point in points))
     memory = merge((declared, after, noted, *(rub.declared for rub in rubs)))
-    return Contacts(mobility, held, drift, *own, own_jams, rest_speed, answer), memory
+    sizes = ca.SX([point.size(motion.context.size) for point in points])
+    more = (own_jams, rest_speed, answer, sizes, motion.context.size.length)
+    return Contacts(mobility, held, drift, *own, *more), memory
 
 
 def _remember(names: list[str], start: float) -> tuple[ca.SX, Contribution]:
@@ -88,16 +90,18 @@ def _trace_friction(motion: Motion, points: list[RigidPoint], resting: ca.SX) ->
     """Friction of all rough contact points, dry friction first; slips that no joint makes are left out."""
     rough = [(i, p) for i, p in enumerate(points) if isinstance(p, ContactPoint) and p.contact.friction is not None]
     rubs, dry, first = [], [], len(points)
+    length = motion.context.size.length
+    speeds = motion.speed_scales
     for i, point in sorted(rough, key=lambda one: not one[1].contact.sticks):
         slips, gradients = ca.vertcat(*point.slips), motion.value_somewhere(_move(motion, point, range(2))[0])
-        used = [axis for axis in range(2) if np.linalg.norm(gradients[axis]) > IDLE]
+        used = [axis for axis in range(2) if np.linalg.norm(gradients[axis] * speeds) > IDLE * length]
         rows = slice(first, first + len(used))
         mu = ca.SX(motion.context.values[f"{point.contact.name}.friction.coefficient"])
         own, memory = None, Contribution()
         if used and point.contact.sticks:
             direction, memory = _remember([own_name(point, f"slides{axis + 1}") for axis in used], 0.0)
-            rest_speed = point.rest_speed(motion.context.values)
-            own = DryPoint(point, i, rows, used, slips[used], direction, mu, rest_speed, resting[i] > 0.5)
+            rest_speed = point.rest_speed(motion.context.values, motion.context.size)
+            own = DryPoint(point, i, rows, used, slips[used], direction, mu, rest_speed, resting[i] > 0.5, length)
             dry.append(own)
         share, traced = _rub(motion.context, point, resting[i], own)
         states = tuple(traced.symbols.values())
@@ -133,8 +137,9 @@ def _check_start(motion: Motion, points: list[RigidPoint]) -> None:
     for point in points:
         gap, rate = motion.values_at_start(ca.vertcat(point.gap, point.rate))
         # A start inside a surface, or on its way into one, has no impulse that belongs to it.
-        if gap < -SUNK:
+        size = point.size(motion.context.size)
+        if gap < -SUNK * size:
             motion.context.flaws.add(point.path, f"starts inside the surface, by {-gap:.3g} m", "change initial")
-        elif gap <= NEAR and rate < -RESTING:
+        elif gap <= NEAR * size and rate < -RESTING * size:
             what = f"starts in touch and moves into the surface, with {-rate:.3g} m/s"
             motion.context.flaws.add(point.path, what, "start a little above it")

@@ -14,7 +14,7 @@ from robodyn.computation.assembly.stick_friction import HELD_SPEED, LEAST_SPEED,
 from robodyn.computation.assembly.tracing import Bindings
 
 SEEN_SPEED = 1e-4
-"""Speed [rad/s or m/s] that the work of friction is measured by at least: a millionth of it is rounding in a loop."""
+"""Speed [rad/s, or m/s of a machine of 1 m] by which the work of friction is measured: a millionth is rounding."""
 
 
 def trace_stick_events(
@@ -43,28 +43,28 @@ def trace_stick_events(
 
 def _trace_events(sticking: Sticking, i: int, force: ca.SX, units: tuple[str, str], bindings: Bindings) -> Contribution:
     element, speed = sticking.elements[i], sticking.speed[i]
-    stuck = element.direction == 0
+    size, stuck = sticking.sizes[i], element.direction == 0
     # What holds must not creep either; scaled as the force is, so that the course of the force is seen.
     level, reserve = 0.5 * element.strength, reserve_of(element, force, certain=True)
-    margin = minimum(reserve, level * (1 - absolute(speed) / HELD_SPEED))
+    margin = minimum(reserve, level * (1 - absolute(speed) / (HELD_SPEED * size)))
     # What has just slipped is still at rest, and not stopped yet; nor has what can hold nothing. But where one can hold
     # again, or no longer, its rest is decided anew.
     opened = absolute(element.direction) == OPEN
     idle = where(element.strength > 0, where(opened, -REST_SPEED, LEAST_SPEED), where(opened, 1, -1) * REST_SPEED)
     values = {
         "slips": where(stuck, margin, -1.0),
-        "stops": where(stuck, -1.0, sign(element.direction) * speed + idle),
+        "stops": where(stuck, -1.0, sign(element.direction) * speed + idle * size),
     }
     beyond = where(stuck, -reserve, 0.0)
     against = where(absolute(element.direction) == 1, -element.direction * speed, 0.0)
-    power, name = force * speed, element.block.name
+    power, least, name = force * speed, absolute(force) * SEEN_SPEED * size, element.block.name
     guards = tuple(guard_modes(f"{name}.{event}", value, bindings) for event, value in values.items())
     return merge(
         (
             watch(Invariant.HOLDS, name, units[0], [beyond, level], bindings),
             watch(Invariant.SLIDES, name, units[1], [against, 0.0], bindings),
             # What always holds, and what rubs at a joint that constraints lock, has no power but rounding.
-            watch(Invariant.PASSIVE, name, "W", [power, absolute(power) + absolute(force) * SEEN_SPEED], bindings),
+            watch(Invariant.PASSIVE, name, "W", [power, absolute(power) + least], bindings),
             Contribution(guards=guards),
         )
     )

@@ -17,6 +17,7 @@ holds anything there. It passes like an open brake, with a holding limit of zero
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -32,6 +33,7 @@ from robodyn.computation.assembly.mobility import COMPLIANCE, RETURN_RATE, Solve
 from robodyn.computation.assembly.motion import Motion
 from robodyn.computation.assembly.reaction_modes import Reaction, Settled
 
+# Speeds in m/s are those of a machine of 1 m; of a smaller one they are parts of its size.
 REST_SPEED = 1e-9
 """Speed [rad/s or m/s] below which an element that slides has come to rest: a located zero is much nearer."""
 LEAST_SPEED = 1e-12
@@ -56,12 +58,14 @@ class Sticking(Reaction):
     Attributes:
         position, speed: of the elements' coordinates (k,).
         held_by: for each joint, the smallest sets of elements that hold it at rest together.
+        sizes: of their coordinates, 1 rad or the machine's length [m] (k,).
     """
 
     elements: tuple[StickElement, ...]
     position: ca.SX
     speed: ca.SX
     held_by: HeldBy
+    sizes: ca.SX
 
     def _of(self, name: str) -> ca.SX:
         """A quantity of all elements (k,)."""
@@ -81,7 +85,7 @@ class Sticking(Reaction):
     @property
     def resting(self) -> ca.SX:
         """What cannot hold anything slides, also where nothing moves it yet."""
-        still = absolute(self.speed) <= where(self.held, HELD_SPEED, REST_SPEED)
+        still = absolute(self.speed) <= self.sizes * where(self.held, HELD_SPEED, REST_SPEED)
         return logical_and(still, self._of("strength") > 0)
 
     def pose(self, b: ca.SX, forces: ca.SX) -> list[Posed]:
@@ -90,7 +94,7 @@ class Sticking(Reaction):
         excess = ca.vertcat(*(-reserve_of(e, forces[i], certain=False) for i, e in enumerate(self.elements)))
         excess = where(logical_and(self.held, resting), excess, -1.0)
         slips = logical_and(excess > 0, excess >= ca.mmax(excess))
-        idle = logical_and(absolute(self.speed) <= REST_SPEED, strength <= 0)
+        idle = logical_and(absolute(self.speed) <= REST_SPEED * self.sizes, strength <= 0)
         levels = [_levels(element) for element in self.elements]
         return [
             Posed(
@@ -140,12 +144,17 @@ def _levels(element: StickElement, certain: bool = False) -> tuple[ca.SX, ca.SX]
 
 
 def build_sticking(
-    motion: Motion, elements: tuple[StickElement, ...], a: ca.SX, solve: Solve, constrained: Constrained | None
+    motion: Motion,
+    elements: tuple[StickElement, ...],
+    units: Mapping[str, str],
+    a: ca.SX,
+    solve: Solve,
+    constrained: Constrained | None,
 ) -> tuple[Sticking | None, Contribution]:
     """What friction that sticks is made of, if there is any; and a warning where its loads are not determined.
 
     Args:
-        a: accelerations without friction and contacts; solve: M^-1.
+        units: of all signals; a: accelerations without friction and contacts; solve: M^-1.
     """
     if not elements:
         return None, Contribution()
@@ -177,10 +186,13 @@ def build_sticking(
         e if row is None else _open(e, mobility.S[i, i] <= DEAD_CENTRE * ca.dot(row, solve(row)))
         for i, (e, row) in enumerate(zip(elements, open_, strict=True))
     )
-    held_by = find_held_joints(numeric, always[resting])
+    # By lengths of the machine: a joint that slides far by a small angle of another one is not held by it.
+    held_by = find_held_joints(numeric * motion.speed_scales, always[resting] * motion.speed_scales)
     warnings = (_describe_shared(elements),) if shared else ()
     held = ca.vertcat(*(element.direction == 0 for element in elements))
-    return Sticking(mobility, held, drift, elements, position, speed, held_by), Contribution(warnings=warnings)
+    sizes = ca.SX([motion.context.size.of(units[f"{element.on}.position"]) for element in elements])
+    sticking = Sticking(mobility, held, drift, elements, position, speed, held_by, sizes)
+    return sticking, Contribution(warnings=warnings)
 
 
 def _describe_shared(elements: tuple[StickElement, ...]) -> str:

@@ -103,14 +103,17 @@ static double count_rows(const Run *run) {
   return (double)(run->recording->refine > 0 ? run->recording->refine : PIECE);
 }
 
-/* Operations of one step with its rows of the record. */
+/* Operations of one step: without its rows of the record, so that these change nothing of what is proven. */
 double count_work(const Run *run, const Method *method) {
   const Model *model = run->model;
   double stages = (double)method->stages, n = (double)model->n_x, core = n - (double)model->n_quadratures;
   double work = (stages - 1.0) * (double)model->rhs_work + stages * stages * n;
-  work += count_rows(run) * (double)model->outputs_work;
   if (method->family == EXPLICIT) return work;
   return work + (double)model->jacobian_work + 2.0 * core * core * (core / 3.0 + stages - 1.0);
+}
+
+static double work_with_rows(const Run *run, const Method *method) {
+  return count_work(run, method) + count_rows(run) * (double)run->model->outputs_work;
 }
 
 /* Whether explicit steps of a length would fill the record before the end. */
@@ -164,7 +167,7 @@ static void wait_longer(Run *run, double cost) {
 static int consider_stiff(Run *run) {
   if (run->evidence < run->patience || run->only_explicit) return 0;
   /* A stiff step must be as many times longer as it is dearer, or the record would run full. */
-  double cost = count_work(run, run->first_method->stiff) / count_work(run, run->first_method);
+  double cost = work_with_rows(run, run->first_method->stiff) / work_with_rows(run, run->first_method);
   double mean = largest(run->mean_step, run->last_length), h = fills_record(run, mean) ? mean : cost * mean;
   if (h > least(run->t_stop - run->t, longest_step(run))) {
     /* No step of this segment is long enough, or only one from its start. */
@@ -188,7 +191,7 @@ static void consider_explicit(Run *run) {
   if (run->evidence < run->look_back) return;
   run->evidence = 0;
   /* The explicit step that costs as much a second as the present ones. */
-  double worth = run->mean_step * count_work(run, run->first_method) / count_work(run, run->method);
+  double worth = run->mean_step * work_with_rows(run, run->first_method) / work_with_rows(run, run->method);
   double h = least(least(GAIN * worth, run->t_stop - run->t), longest_step(run));
   if (fills_record(run, h)) return;
   int paid = worth >= run->other_mean;

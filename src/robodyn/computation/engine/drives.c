@@ -13,7 +13,7 @@
 
 /* Part of its range by which a drive may miss the parabola through three points of a cell. */
 #define MISS 0.01
-/* Range of a drive, relative to its size or to 1 in its unit, that is rounding; this project's own choice. */
+/* Range of a drive, relative to its size, that is rounding; this project's own choice. */
 #define ROUNDING 1e-12
 /* How many times longer than the drives allow a fixed step may be: of a sine, a quarter of its period at the most. */
 #define HASTY 2.0
@@ -139,7 +139,7 @@ static void sample(Scan *scan) {
       high = largest(high, scan->values[point * n + k]);
     }
     /* What changes by less than that is constant but for rounding: it has no pace. */
-    double rounding = ROUNDING * largest(1.0, largest(fabs(low), fabs(high)));
+    double rounding = ROUNDING * largest(fabs(low), fabs(high));
     scan->range[k] = high - low <= rounding ? INFINITY : high - low;
   }
 }

@@ -11,6 +11,7 @@ from robodyn.base.records import dataclass
 from robodyn.base.signals import number_units
 from robodyn.computation.assembly import SignalInfo, System
 from robodyn.computation.assembly.invariants import Invariant, Watched
+from robodyn.computation.assembly.machine_size import size_machine
 from robodyn.computation.engine import Trajectory
 from robodyn.computation.engine.slices import CheckTable, Form, RowReading, WatchedCheck
 from robodyn.computation.results import Certificate, Check, Outcome, OutcomeKind
@@ -133,9 +134,10 @@ def _plan_invariant(system: System, watched: Watched, row: int) -> tuple[Watched
     kind, passive = KINDS[watched.invariant], watched.invariant is Invariant.PASSIVE
     form = Form.PASSIVE if passive else Form.INVARIANT
     gives = system.gives.get(watched.subject, "") if passive else ""
-    unit = "" if kind.relative else watched.unit
+    # Overlaps and speeds are limited by parts of the machine's size.
+    unit, size = ("", 1.0) if kind.relative else (watched.unit, size_machine(system.scenario).of(watched.unit))
     words = Words(kind.name, watched.subject, unit, (kind.remedy, gives or kind.remedy))
-    return WatchedCheck(form, row, row + 1, kind.relative, kind.limit), words
+    return WatchedCheck(form, row, row + 1, kind.relative, kind.limit * size), words
 
 
 def certify(

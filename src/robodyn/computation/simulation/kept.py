@@ -26,7 +26,7 @@ from robodyn.computation.simulation.loop_assembly import (
 )
 
 ELSEWHERE = 0.1
-"""How far from the start freedoms are counted [rad or m]: the start itself may be a dead centre."""
+"""How far from the start freedoms are counted [rad, or lengths of the machine]: it may be a dead centre."""
 INDEPENDENT = 1e-7
 """Part of the largest singular value of the gradients beyond which a direction counts."""
 REMEDY = "change it, leave it out, give other positions better guesses, or name in 'keep' what is to stay"
@@ -93,8 +93,10 @@ def _gradients_elsewhere(equations: Equations, x: np.ndarray) -> np.ndarray:
     """H at a general position where the constraints are met."""
     n = equations.system.n_q
     nearby = x.copy()
-    nearby[:n] += ELSEWHERE * mark_joints(equations.system)[:n] * np.random.default_rng(1).standard_normal(n)
-    return equations.at(close(equations, nearby).x)[1]
+    nominal = np.array([state.nominal for state in equations.system.states[:n]])
+    scattered = ELSEWHERE * mark_joints(equations.system)[:n] * nominal
+    nearby[:n] += scattered * np.random.default_rng(1).standard_normal(n)
+    return equations.at(close(equations, nearby).x)[1] * nominal
 
 
 def _rank(H: np.ndarray) -> int:

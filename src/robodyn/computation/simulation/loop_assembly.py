@@ -18,18 +18,19 @@ from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.numerics import limit_step, solve_newton
 from robodyn.base.waiting import told_if_slow
 from robodyn.computation.assembly.functions import INPUTS
+from robodyn.computation.assembly.machine_size import size_machine
 from robodyn.computation.assembly.system import System
 from robodyn.computation.native import KernelModule, compile_kernels
 
 CLOSED = 1e-9
-"""Residual [m or rad], and its rate as part of the largest speed, of equations that are met."""
+"""Residual, and its rate as part of the largest speed, of equations that are met; lengths by that of the machine."""
 NEWTON_STEPS = 100
 LONGEST_STEP = 0.5
-"""Largest change of a joint in one step [rad or m]."""
+"""Largest change of a joint in one step [rad, or lengths of the machine]."""
 RANK = 1e-10
 """Part of the largest singular value below which a direction does not count: singular positions."""
 SAME = 1e-4
-"""Largest difference of joint positions [rad or m] of two assemblies that are the same."""
+"""Largest difference of joint positions [rad, or lengths of the machine] of two assemblies that are the same."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class Assembled:
 
     Attributes:
         residuals: force signal of each equation -> what is left of it [m or rad]; rates: likewise of its rate.
-        iterations: Newton steps taken.
+        sizes: of the residuals, by which they are judged: 1 rad, or the machine's length [m].
+        iterations: Newton steps taken; speed: the largest, likewise.
         problems: why they are not met, for people.
     """
 
@@ -46,6 +48,7 @@ class Assembled:
     positions: Mapping[str, float]
     residuals: Mapping[str, float]
     rates: Mapping[str, float]
+    sizes: Mapping[str, float]
     iterations: int
     speed: float = 1.0
     problems: tuple[Flaw, ...] = ()
@@ -58,8 +61,12 @@ class Assembled:
     @property
     def closed(self) -> bool:
         """Whether positions and velocities keep all constraints."""
-        fastest = max((abs(value) for value in self.rates.values()), default=0.0)
-        return self.residual <= CLOSED and fastest <= CLOSED * self.speed
+        left, fastest = (self._largest(values) for values in (self.residuals, self.rates))
+        return left <= CLOSED and fastest <= CLOSED * self.speed
+
+    def _largest(self, values: Mapping[str, float]) -> float:
+        """By the sizes of the equations."""
+        return max((abs(value) / self.sizes[name] for name, value in values.items()), default=0.0)
 
     def require(self) -> Assembled:
         """Itself, if all constraints are met; else an error that says which are not, and by how much."""
@@ -69,9 +76,13 @@ class Assembled:
 
     def describe_left(self) -> tuple[Flaw, ...]:
         """The constraints that are not met, the worst first."""
-        left = [(name, value, f"{value:.3g}") for name, value in self.residuals.items() if abs(value) > CLOSED]
+        left = [
+            (name, value, f"{value:.3g}")
+            for name, value in self.residuals.items()
+            if abs(value) > CLOSED * self.sizes[name]
+        ]
         for name, value in self.rates.items() if not left else ():
-            if abs(value) > CLOSED * self.speed:
+            if abs(value) > CLOSED * self.speed * self.sizes[name]:
                 left.append((name, value, f"a rate of {value:.3g}"))
         left.sort(key=lambda item: -abs(item[1]))
         return tuple(
@@ -174,19 +185,26 @@ def close(equations: Equations, x: np.ndarray) -> Assembled:
 def _solve(equations: Equations, x: np.ndarray) -> Assembled:
     system, k, n = equations.system, len(equations.system.motion.constraint_forces), equations.system.n_q
     free_q, free_v = equations.free[:n], equations.free[n:]
+    # Lengths are measured by that of the machine: which step is the shortest must not depend on their unit.
+    nominal = np.array([state.nominal for state in system.states])
+    by_q, by_v = nominal[:n], nominal[n : n + system.n_v]
+    units = {info.name: info.unit for info in system.signals}
+    length = size_machine(system.scenario).length
+    sizes = np.array([length if units[force] == "N" else 1.0 for force in system.motion.constraint_forces])
 
-    def evaluate(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values, H = equations.at(np.concatenate([q, x[n:]]))
-        return values[:k], H
+    def evaluate(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values, H = equations.at(np.concatenate([x[:n] + by_q * z, x[n:]]))
+        return values[:k] / sizes, H * by_q / sizes[:, None]
 
-    def find_step(q: np.ndarray, h: np.ndarray, H: np.ndarray) -> np.ndarray | None:
+    def find_step(z: np.ndarray, h: np.ndarray, H: np.ndarray) -> np.ndarray | None:
         """The shortest step of what is free that meets the linearised equations."""
         return -free_q * np.linalg.lstsq(H * free_q, h, rcond=RANK)[0] if np.all(np.isfinite(H)) else None
 
+    # From the guess on: what is kept stays to the last bit.
     found = solve_newton(
-        evaluate, find_step, x[:n], most_steps=NEWTON_STEPS, still=CLOSED / 1000, shorten=limit_step(LONGEST_STEP)
+        evaluate, find_step, np.zeros(n), most_steps=NEWTON_STEPS, still=CLOSED / 1000, shorten=limit_step(LONGEST_STEP)
     )
-    x = np.concatenate([found.z, x[n:]])
+    x = np.concatenate([x[:n] + by_q * found.z, x[n:]])
     values, H = equations.at(x)
     if not np.all(np.isfinite(H)):
         what = (
@@ -194,13 +212,16 @@ def _solve(equations: Equations, x: np.ndarray) -> Assembled:
         )
         raise ModelError([Flaw("constraints", what, "start elsewhere")], system.scenario.name)
     motions = slice(n, n + system.n_v)
-    x[motions] -= free_v * np.linalg.lstsq(equations.slopes_at(x) * free_v, values[k:], rcond=RANK)[0]
+    slopes = equations.slopes_at(x) * (free_v * by_v) / sizes[:, None]
+    x[motions] -= free_v * by_v * np.linalg.lstsq(slopes, values[k:] / sizes, rcond=RANK)[0]
     values, _ = equations.at(x)
     residuals, rates = (
         dict(zip(system.motion.constraint_forces, part.tolist(), strict=True)) for part in (values[:k], values[k:])
     )
     positions = {state.name: float(value) for state, value in zip(system.states[:n], x, strict=False)}
-    return Assembled(x, positions, residuals, rates, found.steps, float(np.max(np.abs(x[motions]), initial=1.0)))
+    sized = dict(zip(system.motion.constraint_forces, sizes.tolist(), strict=True))
+    speed = float(np.max(np.abs(x[motions]) / by_v, initial=1.0))
+    return Assembled(x, positions, residuals, rates, sized, found.steps, speed)
 
 
 @told_if_slow("finding the branches of")
@@ -216,7 +237,7 @@ def find_branches(
     """Different ways to assemble a mechanism near its start values, the nearest first.
 
     Args:
-        around: how far from the start guesses are scattered [rad or m].
+        around: how far from the start guesses are scattered [rad, or lengths of the machine].
         keep: positions (`drive.position`) that stay: with those of the driven joints, what is found are assembly modes.
     """
     equations = prepare_equations(system, parameters)
@@ -225,12 +246,13 @@ def find_branches(
     generator, n = np.random.default_rng(seed), system.n_q
     turns = np.array([state.unit == "rad" for state in system.states[:n]])
     scattered = around * (equations.free * mark_joints(system))[:n]
+    nominal = np.array([state.nominal for state in system.states[:n]])
     found: list[Assembled] = []
     for k in range(tries):
         x = equations.x.copy()
-        x[:n] += (k > 0) * scattered * generator.uniform(-1, 1, n)
+        x[:n] += (k > 0) * scattered * nominal * generator.uniform(-1, 1, n)
         branch = close(equations, x)
-        if branch.closed and not any(_same(branch.x[:n], other.x[:n], turns) for other in found):
+        if branch.closed and not any(_same(branch.x[:n], other.x[:n], turns, nominal) for other in found):
             found.append(branch)
     return sorted(found, key=lambda branch: float(np.linalg.norm(branch.x[:n] - equations.x[:n])))
 
@@ -244,6 +266,6 @@ def check_kept(equations: Equations, keep: Sequence[str]) -> None:
     equations.system.scenario.raise_if_any(flaws)
 
 
-def _same(a: np.ndarray, b: np.ndarray, turns: np.ndarray) -> bool:
+def _same(a: np.ndarray, b: np.ndarray, turns: np.ndarray, nominal: np.ndarray) -> bool:
     apart = np.where(turns, np.abs(np.angle(np.exp(1j * (a - b)))), np.abs(a - b))
-    return bool(np.max(apart) < SAME)
+    return bool(np.max(apart / nominal) < SAME)
