@@ -12,7 +12,7 @@ from robodyn import assemble, simulate
 from robodyn.analysis import fit_parameters, hamiltonian_system
 from robodyn.description.model import Recording, Solver
 from robodyn.exchange.codegen import write_c
-from robodyn_studies.catalog import delta_fall, delta_hold, epaas_rig, epaas_rig_extend, rx90_weld
+from robodyn_studies.catalog import delta_fall, delta_hold, epaas_rig, rx90_weld
 
 pytest.importorskip("fmpy")
 from robodyn.exchange.fmi import FmuUnit, write_fmu
@@ -26,7 +26,7 @@ def test_the_rig_gives_back_compliance_leakage_and_friction_which_are_hard_to_te
         "piston.actuator.leakage": 7.46e-5,
         "piston.friction.viscous": 501.0,
     }
-    scenario = epaas_rig()
+    scenario = epaas_rig(0.4, duration=0.07)
     times = tuple(np.linspace(0.0, 0.07, 141))
     data = measure(scenario, [2e-6, 0.05], ("piston.position", "piston.acceleration"), times=times)
     start = dict(zip(true, (1.5e-6, 5e-5, 300.0), strict=True))
@@ -67,7 +67,7 @@ def weld():
 
 
 @compiled
-@pytest.mark.parametrize("make", [epaas_rig_extend, weld])
+@pytest.mark.parametrize("make", [epaas_rig, weld])
 def test_the_program_gives_the_run_to_the_last_bit(make, tmp_path):
     assert write_c(make(), tmp_path).agreement.equal
 
@@ -75,16 +75,16 @@ def test_the_program_gives_the_run_to_the_last_bit(make, tmp_path):
 @pytest.fixture(scope="module")
 def rig(tmp_path_factory):
     """A cylinder with a delayed control that holds a mass, at rest."""
-    scenario = dataclasses.replace(epaas_rig_extend(), duration=0.02)
+    scenario = dataclasses.replace(epaas_rig(), duration=0.02)
     return write_fmu(scenario, tmp_path_factory.mktemp("units") / "rig.fmu")
 
 
 @compiled
 def test_a_heavier_load_rests_where_the_simulation_says(rig):
     with FmuUnit(rig.path, parameters={"load.mass": 8.0}) as unit:
-        before, at, expected = begin(unit, epaas_rig_extend().with_numbers({"load.mass": 8.0}))
+        before, at, expected = begin(unit, epaas_rig().with_numbers({"load.mass": 8.0}))
     with FmuUnit(rig.path) as unit:
-        _, described, _ = begin(unit, epaas_rig_extend())
+        _, described, _ = begin(unit, epaas_rig())
     assert np.max(np.abs(expected - described)) > 0.1
     np.testing.assert_allclose(before, expected, rtol=ROUNDING, atol=ROUNDING)
     np.testing.assert_array_equal(at, before)

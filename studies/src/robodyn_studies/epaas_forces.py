@@ -1,7 +1,11 @@
 """EPAAS study: of what parts are the joints' torques and the actuators' forces made? (section 8.2.4)
 
-The study prints the state in whole degrees. How far the rounding can move each component is computed: the sum of what
-half a degree in each position, speed and acceleration, and half of each last digit of the arm, does to it.
+The study prints the state in whole degrees, which leaves its small components open: half a degree moves some of them by
+more than they are. But it prints the same state at five times the speed, where v = v_fast / 5 and a = a_fast / 25 have
+more digits, and torques to a thousandth. So the decimals are solved for: the most likely ones, each within half a
+degree, by the torques by origin at the higher speed. These are inputs then; the other tables follow and could fail.
+Their tolerance is half a digit, what half of the last digits of the printed arm can do, and what is left open of the
+decimals.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 import numpy as np
+from scipy.optimize import least_squares
 
 from robodyn.analysis import (
     ForceComponents,
@@ -24,22 +29,27 @@ from robodyn.presentation.studies import Kind, PublishedValue, below
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog.epaas import PATH, PATH_TIMES
 from robodyn_studies.catalog.epaas_arm import CENTRES, LOWER_PRODUCT, LOWER_SQUARES, THETA_0
-from robodyn_studies.epaas_rounding import rounding_of
+from robodyn_studies.epaas_rounding import arm_kinetics, rounding_of
 from robodyn_studies.epaas_runs import ACTUATORS, LABELS, LOAD, arm_system
 
 ROUNDED = (
-    "half a unit of its last digit, and what half a degree in each number of the printed state and half of the last "
-    "digits of the printed arm can do to it, as computed"
+    "half a unit of its last digit, what half of the last digits of the printed arm can do to it, and two deviations "
+    "of the decimals that were solved for, as computed"
 )
 DIGIT = 5e-4
 """Half a unit of the last digit of the tables [N m or N]."""
+HALF_DEGREE = 0.5
+STEP = 0.01
+"""Of differences by which slopes are found [deg]."""
+UNIFORM = HALF_DEGREE / np.sqrt(3)
+"""Standard deviation of a number of which only the rounding to a degree is known [deg]."""
+DECIMALS = "14 decimals of the printed state, each within half a degree, to 25 torques by origin"
 L4_SLIP = (
     "with the study's slip, DDL4 = -(DL4^2 + PMPN2 cos)/L4: the sign of L3's formula, and twice the product of the "
     "sides; without the slip {:.3g}. "
 )
-SMALL = "so small at the printed state that its rounding alone can make it vanish: no more is said of it"
+SMALL = "so small that rounding alone can make it vanish: no more is said of it"
 SPEEDS = {"normal": 1.0, "fast": 5.0}
-HALF = np.radians(0.5)
 L4 = ACTUATORS.index("l4")
 
 
@@ -55,6 +65,7 @@ def force_figures() -> Iterator[PublishedValue]:
         )
         for stem, axes, grouping, components, printed in tables:
             yield from _figures(f"{stem}_{mark}", axes, speed, grouping, components, printed, source)
+    yield from _decimal_figures()
 
 
 def _figures(
@@ -67,71 +78,141 @@ def _figures(
     source: str,
 ) -> Iterator[PublishedValue]:
     values, slack = components_at(speed, grouping)
+    whole, _ = components_at(speed, grouping, solved=False)
+    solved_for = speed == "fast" and grouping == "origin"
     for k, axis in enumerate(axes):
         for component, figure in zip(components, printed[k], strict=True):
             name, value = f"{stem}{component}_{axis}", float(values[component][k])
+            at_degrees = float(whole[component][k])
             unit = "N" if axis.startswith("L") else "N m"
             band = float(slack[component][k]) + DIGIT
             reason = ROUNDED
             if axis == "L4" and component in ("speed_squared", "inertial"):
                 reason = L4_SLIP.format(value) + ROUNDED
-                value, band = slipped_force(speed, component)
+                value, more = slipped_force(speed, component)
+                at_degrees, band = slipped_force(speed, component, solved=False)[0], band + more
+            reason += f"; at whole degrees {at_degrees:.3f}"
             wide = SMALL if band >= abs(figure) else ""
-            yield PublishedValue(name, figure, value, unit, band, reason, source, Kind.RESULT, wide=wide)
+            kind, fitted = (Kind.INPUT, DECIMALS) if solved_for else (Kind.RESULT, "")
+            yield PublishedValue(name, figure, value, unit, band, reason, source, kind, wide=wide, fitted=fitted)
+
+
+def _decimal_figures() -> Iterator[PublishedValue]:
+    """How much nearer the solved decimals are, and that they are decimals."""
+    largest = float(np.abs(solved_decimals()[0]).max())
+    reason = "largest of the decimals solved for; more would be another printed number"
+    yield below("state_decimals_largest", largest, HALF_DEGREE, "deg", reason, "own")
+    for name, solved in (("solved", True), ("whole_degrees", False)):
+        off = [_misfits(speed, grouping, solved) for speed in SPEEDS for grouping in ("origin", "role", "actuators")]
+        outside = int(np.sum(np.abs(np.concatenate(off)) > 1))
+        what = "with the solved decimals" if solved else "at whole degrees"
+        reason = f"of 126 printed figures those outside of their tolerances, {what}"
+        yield PublishedValue(f"state_{name}_outside", None, outside, "", None, reason, "own")
+
+
+def _misfits(speed: str, grouping: str, solved: bool) -> np.ndarray:
+    """Deviations of a table over what rounding allows; L4's slipped components left out."""
+    values, _ = components_at(speed, grouping, solved)
+    _, slack = components_at(speed, grouping)
+    off = []
+    for component, column in _printed(speed, grouping).items():
+        share = (values[component] - column) / (slack[component] + DIGIT)
+        slipped = grouping == "actuators" and component in ("speed_squared", "inertial")
+        off.append(np.delete(share, L4) if slipped else share)
+    return np.concatenate(off)
+
+
+def _printed(speed: str, grouping: str) -> dict[str, np.ndarray]:
+    """Component -> its column of a printed table, (5,)."""
+    components, table = {
+        "origin": (published.ORIGINS, published.TORQUES_BY_ORIGIN[speed]),
+        "role": (published.TORQUE_ROLES, published.TORQUES_BY_ROLE[speed]),
+        "actuators": (published.FORCE_ROLES, published.FORCES_BY_ROLE[speed]),
+    }[grouping]
+    return dict(zip(components, np.array(table, float).T, strict=True))
+
+
+def _state(speed: str, decimals: np.ndarray) -> list[np.ndarray]:
+    """q, v, a [rad, s] at a speed: what is printed at the higher one, with decimals [deg] of its 15 numbers added."""
+    numbers = np.concatenate([published.POSITION, *published.MOTIONS["fast"]]) + decimals
+    q, v, a = np.split(np.radians(numbers), 3)
+    slower = SPEEDS[speed] / SPEEDS["fast"]
+    return [q, v * slower, a * slower**2]
 
 
 @cache
-def components_at(speed: str, grouping: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Components at the printed state and how far its rounding can move each, (5,) [N m or N].
+def solved_decimals() -> tuple[np.ndarray, np.ndarray]:
+    """Decimals of the state printed at the higher speed, (15,) [deg], and their covariance, (15, 15) [deg^2].
+
+    The most likely ones: of the torques by origin a deviation of one tolerance counts as one, of the decimals one of
+    the standard deviation of a rounded number. That of joint 1, which nothing depends on, stays 0.
+    """
+    kinetics, printed = arm_kinetics(False), _printed("fast", "origin")
+    _, slack = components_at("fast", "origin", solved=False)
+
+    def misfit(decimals: np.ndarray) -> np.ndarray:
+        found = force_components(kinetics, *_state("fast", decimals)).components
+        off = [(rows[0] - printed[name]) / (slack[name] + DIGIT) for name, rows in found.items()]
+        return np.concatenate([*off, decimals / UNIFORM])
+
+    fit = least_squares(misfit, np.zeros(15), bounds=(-HALF_DEGREE, HALF_DEGREE), x_scale=0.1, xtol=1e-12, ftol=1e-12)
+    return np.asarray(fit.x), np.linalg.inv(fit.jac.T @ fit.jac)
+
+
+@cache
+def components_at(
+    speed: str, grouping: str, solved: bool = True
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Components at the printed state and how far the rounding of arm and state leaves each open, (5,) [N m or N].
 
     Args:
         grouping: "origin" or "role" in the joints, "actuators" by role in the actuators.
+        solved: with the decimals that were solved for; else in whole degrees, as printed, the arm's rounding alone.
     """
-    states = _neighbourhood(speed)
-    parts = _with_total(_along(*states, grouping))
-    values = {name: rows[0] for name, rows in parts.items()}
-    slack = {name: np.abs(rows[1:] - rows[0]).sum(axis=0) for name, rows in parts.items()}
-    here = [rows[0] for rows in states]
-    role = "role" if grouping == "actuators" else grouping
+    actuators, role = grouping == "actuators", "role" if grouping == "actuators" else grouping
+    if solved:
+        decimals, covariance = solved_decimals()
+        here = _state(speed, decimals)
+    else:
+        here = [np.radians(np.array(row, float)) for row in (published.POSITION, *published.MOTIONS[speed])]
 
-    def components(kinetics: Kinetics) -> np.ndarray:
-        found = _with_total(force_components(kinetics, *here, grouping=role))
+    def components(kinetics: Kinetics, state: Sequence[np.ndarray] = here) -> np.ndarray:
+        found = _with_total(force_components(kinetics, *state, grouping=role))
         return np.array([rows[0] for rows in found.values()])
 
-    arm = rounding_of(components, grouping == "actuators")
-    return values, {name: slack[name] + moved for name, moved in zip(parts, arm, strict=True)}
+    values, open_by = components(arm_kinetics(actuators)), rounding_of(components, actuators)
+    if solved:
+        # Two standard deviations of what the decimals leave open.
+        moved = [components(arm_kinetics(actuators), _state(speed, decimals + STEP * row)) for row in np.eye(15)]
+        slopes = (np.array(moved) - values) / STEP
+        open_by = open_by + 2 * np.sqrt(np.einsum("kca,kl,lca->ca", slopes, covariance, slopes))
+    names = _with_total(force_components(arm_kinetics(actuators), *here, grouping=role))
+    return dict(zip(names, values, strict=True)), dict(zip(names, open_by, strict=True))
 
 
-def slipped_force(speed: str, component: str) -> tuple[float, float]:
-    """Force of L4 with the study's slip in d2L4/dbeta2, and how far the rounding of state and arm can move it [N].
+def slipped_force(speed: str, component: str, solved: bool = True) -> tuple[float, float]:
+    """Force of L4 with the study's slip in d2L4/dbeta2, and how far the decimals leave the slip's share open [N].
 
     L4'' = DL4 beta'' + DDL4 beta'^2, so that the slip moves its force by M44 (slipped - right) beta'^2 from one
     component to the other.
     """
-    q, v, _ = _neighbourhood(speed)
+    decimals, covariance = solved_decimals()
+    rows = (decimals if solved else 0 * decimals) + STEP * np.vstack([np.zeros(15), np.eye(15)])
+    q, v, _ = (np.array(part) for part in zip(*(_state(speed, row) for row in rows), strict=True))
     turned, faster = q[:, 1] + q[:, 2] + THETA_0, (v[:, 1] + v[:, 2]) ** 2
     length = np.sqrt(LOWER_SQUARES - LOWER_PRODUCT * np.cos(turned))
     lever = LOWER_PRODUCT / 2 * np.sin(turned) / length
     right = (LOWER_PRODUCT / 2 * np.cos(turned) - lever**2) / length
     slipped = -(lever**2 + LOWER_PRODUCT * np.cos(turned)) / length
-    mass = effective_inertia_along(arm_system(), q, ACTUATORS)[:, L4]
-    moved = mass * (slipped - right) * faster
-    rows = _along(*_neighbourhood(speed), "actuators").components[component][:, L4]
-    arm = components_at(speed, "actuators")[1][component][L4] - np.abs(rows[1:] - rows[0]).sum()
-    rows = rows + (moved if component == "inertial" else -moved)
-    return float(rows[0]), float(arm + np.abs(rows[1:] - rows[0]).sum()) + DIGIT
+    moved = effective_inertia_along(arm_system(), q, ACTUATORS)[:, L4] * (slipped - right) * faster
+    slopes = (moved[1:] - moved[0]) / STEP
+    value = components_at(speed, "actuators", solved)[0][component][L4]
+    value += moved[0] if component == "inertial" else -moved[0]
+    return float(value), float(2 * np.sqrt(slopes @ covariance @ slopes))
 
 
 def _with_total(found: ForceComponents) -> dict[str, np.ndarray]:
     return dict(found.components) | {"total": found.total}
-
-
-def _neighbourhood(speed: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The printed state, then with half a degree more in each of its fifteen numbers, (16, 5) each."""
-    state = np.radians(np.concatenate([published.POSITION, *published.MOTIONS[speed]]))
-    rows = state + np.vstack([np.zeros(15), HALF * np.eye(15)])
-    q, v, a = np.split(rows, 3, axis=1)
-    return q, v, a
 
 
 def _along(

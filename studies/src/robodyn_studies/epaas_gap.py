@@ -20,15 +20,17 @@ from robodyn.description.model import Scenario
 from robodyn.presentation.studies import PublishedValue
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog import epaas_hold, epaas_rig
-from robodyn_studies.catalog.epaas import STEP_VOLTS, find_circuit
+from robodyn_studies.catalog.epaas import find_circuit
 from robodyn_studies.catalog.epaas_rig import RIG_CIRCUIT, STEP_AT
-from robodyn_studies.epaas_readings import MISSED, Numbers, run_steps
-from robodyn_studies.epaas_runs import RIG_VOLTS, read_step
+from robodyn_studies.epaas_readings import Numbers, run_steps
+from robodyn_studies.epaas_runs import LOADED, read_step
 
 GAINS = (0.4, 0.5, 0.6, 0.7, 0.85, 1.0)
 COMPLIANCES = (0.8, 1.0, 1.5, 2.2, 3.0, 4.0)
 PRINTED_TO = {"rig": (0.5, 0.5, 2.0), "l3": (1.0, 1.0, 2.0), "l4": (1.0, 1.0, 2.0)}
 OWN = "this project's own"
+MISSED = 10.0
+"""Greatest misfit, such as that of a piston that sticks before a second peak."""
 
 
 class Gap(NamedTuple):
@@ -52,14 +54,14 @@ class Gap(NamedTuple):
 def gap_of(what: str) -> Gap:
     """Of the rig's four steps together, or of a cylinder of the robot."""
     if what == "rig":
-        steps = [(mass, RIG_VOLTS[way], seen) for (way, mass), (_, seen) in published.RIG_STEPS.items()]
+        steps = [(mass, LOADED.rig_volts(way), seen) for (way, mass), (_, seen) in published.RIG_STEPS.items()]
         rows = [{"load.mass": mass, "piston.target.after": RIG_CIRCUIT.position_at(v)} for mass, v, _ in steps]
         measured = [(v, seen) for _, v, seen in steps]
-        return _search(epaas_rig(duration=0.16, weight=False), "piston", rows, measured, PRINTED_TO[what])
-    volts = STEP_VOLTS[what]
+        return _search(epaas_rig(duration=0.16), "piston", rows, measured, PRINTED_TO[what])
+    volts = LOADED.robot[what]
     row = {f"{what}.target.after": find_circuit(what).position_at(volts), f"{what}.target.at": STEP_AT}
     measured = [(volts, published.ROBOT_STEPS[what][1])]
-    return _search(epaas_hold(0.13, weight=False), what, [row], measured, PRINTED_TO[what])
+    return _search(epaas_hold(0.13), what, [row], measured, PRINTED_TO[what])
 
 
 def _search(

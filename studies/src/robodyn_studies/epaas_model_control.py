@@ -16,16 +16,9 @@ from robodyn.computation.simulation import simulate
 from robodyn.presentation.studies import PublishedValue, above, below
 from robodyn_studies.catalog import epaas_step, epaas_trajectory
 from robodyn_studies.catalog.epaas import PISTONS, STEP_AT, find_circuit
-from robodyn_studies.catalog.epaas_control import ModelControl
 from robodyn_studies.epaas_runs import LOAD
 
 OWN = "this project's own"
-CONTROLS = {
-    "plain": None,
-    "gravity": ModelControl(scheduled=False),
-    "scheduled": ModelControl(),
-    "moving": ModelControl(moving=True),
-}
 PLACES = (-0.02, 0.02)
 """Of the piston L4, from its centre [m]."""
 STEP_VOLTS = 0.3
@@ -34,7 +27,7 @@ STEP_VOLTS = 0.3
 @cache
 def path_run(control: str) -> Run:
     """The path through piston positions with the full load."""
-    return simulate(epaas_trajectory(payload=LOAD, control=CONTROLS[control]))
+    return simulate(epaas_trajectory(payload=LOAD, control=control))
 
 
 def sag(control: str) -> float:
@@ -52,7 +45,7 @@ def path_error(control: str) -> float:
 
 def overshoot(control: str, place: float) -> float:
     """Of a step of L4 [%]: how far the piston passes its target within 0.3 s."""
-    scenario = epaas_step("l4", STEP_VOLTS, 0.31, {"l4": place}, payload=LOAD, control=CONTROLS[control])
+    scenario = epaas_step("l4", STEP_VOLTS, 0.31, {"l4": place}, payload=LOAD, control=control)
     position = simulate(scenario)["l4.position"]
     height = STEP_VOLTS / find_circuit("l4").measuring_gain
     reached = position(np.linspace(STEP_AT, 0.31, 1500)) - position(STEP_AT)

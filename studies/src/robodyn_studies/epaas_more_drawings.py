@@ -23,7 +23,7 @@ from robodyn_studies.catalog.epaas_cartesian import PLACES
 from robodyn_studies.catalog.epaas_drives import MEASURING_DELAY, ROBOT_FLOW, VANE
 from robodyn_studies.catalog.epaas_rig import RIG_FLOW, STEP_AT
 from robodyn_studies.epaas_drawings import write_panels
-from robodyn_studies.epaas_readings import RIG_HEIGHTS, ROBOT_HEIGHTS, one_height, rig_misfits, run_steps
+from robodyn_studies.epaas_readings import LEVELS, RIG_HEIGHTS, ROBOT_HEIGHTS, rig_met, robot_met, run_steps
 from robodyn_studies.epaas_sensitivity import SHORT
 from robodyn_studies.epaas_wrist import wrist_run
 from robodyn_studies.hydraulic_estimation import predict_resonance
@@ -99,7 +99,7 @@ def draw_damping(path: Path) -> None:
 
 def draw_variations(path: Path) -> None:
     """The rig's step with less and more of each of nine parameters."""
-    scenario = epaas_rig(weight=False)
+    scenario = epaas_rig(duration=0.07)
     numbers = scenario.numbers()
     figure = empty_figure(9.0, 8.0)
     axes = figure.subplots(3, 3, sharex=True, sharey=True).ravel()
@@ -120,16 +120,18 @@ def draw_variations(path: Path) -> None:
 
 
 def draw_readings(path: Path) -> None:
-    """Misfit of all tables by height of the step, for each way to read them."""
+    """How many of all values are met by height of the step, for each way to read the tables."""
     figure, (upper, lower) = panel_figure(2)
-    for k, (reading, row) in enumerate(rig_misfits().items()):
-        style = "-" if not reading.weight else ":"
-        upper.plot(RIG_HEIGHTS, row, style, color=COLOURS[k % 3], marker=".", label=reading.label)
-    for weight, style in ((True, ":"), (False, "-")):
-        lower.plot(ROBOT_HEIGHTS, one_height(weight), style, color="black", marker=".")
-    finish_axes(upper, "rig: rms of 22 overshoots [%]")
-    finish_axes(lower, "robot: rms of 12 figures [of their digits]")
-    write_panels(figure, [upper, lower], "height of the step [V]; dotted: the weight acts", path)
+    for weight, style in ((True, "-"), (False, ":")):
+        label = "with the weight" if weight else "without"
+        for level, colour in zip(LEVELS, COLOURS, strict=False):
+            counts = [sum(rig_met(weight, height, level)) for height in RIG_HEIGHTS]
+            upper.plot(RIG_HEIGHTS, counts, style, color=colour, marker=".", label=f"{label}, level {level}")
+        counts = np.array(list(robot_met(weight).values())).max(axis=1)
+        lower.plot(ROBOT_HEIGHTS, counts.sum(axis=0), style, color="black", marker=".")
+    finish_axes(upper, "rig: met of 69 values")
+    finish_axes(lower, "robot: met of 12, one height for all")
+    write_panels(figure, [upper, lower], "height of the step [V]; dotted: without weight", path)
 
 
 def draw_wrist_path(path: Path) -> None:

@@ -1,6 +1,7 @@
 """EPAAS study: which parameters of the rig matter? (section 8.1, tables 1 to 9)
 
-With the reading that suits the tables of steps as well (see `epaas_readings`): 0.4 V, no weight, the level at rest.
+All 57 values themselves are held against the study's, not their differences alone: what is off in all runs alike would
+not show in these. The reading is that of the steps (see `epaas_readings`); that without weight stands beside it.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from functools import cache
 
 from robodyn.analysis import SensitivityTable, measure_step, rank_parameters
 from robodyn.computation.results import Run
-from robodyn.description.model import Scenario
 from robodyn.presentation.studies import Kind, PublishedValue, below
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog import epaas_rig
-from robodyn_studies.catalog.epaas_rig import STEP_AT, STEP_VOLTS
-from robodyn_studies.epaas_runs import REST, read_step, unexplained
+from robodyn_studies.catalog.epaas_rig import STEP_AT
+from robodyn_studies.epaas_readings import RIG_PRINTED_TO, rig_rows, rig_values
+from robodyn_studies.epaas_runs import BALANCED, LOADED, PRINTED_STEP, REPEATED, read_step, unexplained
 
 QUANTITIES = {"peak_time": "ms", "oscillation_time": "ms", "overshoot": "%"}
 SHORT = {
@@ -30,15 +31,16 @@ SHORT = {
     "load.mass": "mass",
 }
 SMALL = 1e-3
-UNRESOLVED = "the study's two times differ by no more than they are uncertain: only that little changes is shown"
 DOMINANT = {"gain", "oil_compliance", "mass"}
-SENSITIVITY_GAPS = {
-    "peak_time_valve_damping": "printed are the very times of the table of the valve delay: perhaps a slip",
-    "overshoot_valve_damping": "printed are the very overshoots of the table of the measuring delay: perhaps a slip",
-    "overshoot_oil_compliance": "ours changes by 19.4 % over the 50 %, the study's by 17 %",
-    "overshoot_leakage": "ours changes as with viscous friction, which the study calls more or less the same",
-    "oscillation_time_valve_delay": "ours grows by 1.1 ms over 50 % more delay, the study's not by 0.5 ms",
+VALUE_GAPS = {
+    "less_valve_damping_peak_time": "printed are the very times of the table of the valve delay: perhaps a slip",
+    "more_valve_damping_peak_time": "printed are the very times of the table of the valve delay: perhaps a slip",
+    "more_oil_compliance_overshoot": "ours grows with compliance and mass alike, the study's by 6 and 8 %",
+    "more_mass_overshoot": "ours grows with compliance and mass alike, the study's by 6 and 8 %",
 }
+"""Values of section 8.1 that are not met, and why."""
+SLOPES = ("gain", "measuring_delay", "valve_delay", "valve_frequency", "viscous_friction", "leakage")
+"""Parameters whose overshoots are met: of the others a slope would say the same again."""
 
 
 def _reader(quantity: str) -> Callable[[Run], float]:
@@ -54,45 +56,44 @@ def sensitivities(small: bool = False) -> SensitivityTable:
     """Exact slopes and finite changes, as large as the study's or a thousandth."""
     changes = {name: SMALL if small else varied.change for name, varied in published.VARIATIONS.items()}
     measures = {quantity: _reader(quantity) for quantity in QUANTITIES}
-    return rank_parameters(_rig(), measures, list(published.VARIATIONS), change=changes)
-
-
-def _rig() -> Scenario:
-    return epaas_rig(duration=STEP_AT + REST, weight=False)
+    return rank_parameters(epaas_rig(), measures, list(published.VARIATIONS), change=changes)
 
 
 def sensitivity_figures() -> Iterator[PublishedValue]:
-    """Change of each quantity per percent of each parameter, by the study's finite changes."""
-    found = {(row.measure, row.parameter): row.finite_per_percent for row in sensitivities().rows}
-    for table, (parameter, varied) in enumerate(published.VARIATIONS.items(), start=1):
-        for quantity, unit in QUANTITIES.items():
-            less, more = getattr(varied, quantity)
-            percent = 200 * varied.change
-            value = found[quantity, parameter]
-            if value is None:
-                raise ValueError(f"{parameter}: no finite change was made")
-            name = f"{quantity}_{SHORT[parameter]}"
-            where = (f"{unit} per %", f"table 8.1 {table}")
-            yield _figure(name, (more - less) / percent, value, *where, percent)
+    """Each printed value of nine tables, then what the study concludes: changes of the overshoot per percent."""
+    values, others = (rig_values(reading.weight, reading.rig) for reading in (LOADED, BALANCED))
+    sides = [f"{side}_{SHORT[name]}" for name in published.VARIATIONS for side in ("less", "more")]
+    rows = zip(("estimated", *sides), rig_rows(), values, others, strict=False)
+    for row, (stem, (_, _, printed), ours, other) in enumerate(rows):
+        source = f"table 8.1 {1 + max(row - 1, 0) // 2}"
+        for k, (quantity, unit) in enumerate(QUANTITIES.items()):
+            reason = REPEATED if quantity == "overshoot" else PRINTED_STEP.format(0.5)
+            beside = f"; without weight, {BALANCED.rig:g} V: {other[k]:.1f}"
+            name, figure = f"{stem}_{quantity}", (printed[k], float(ours[k]), unit)
+            if name in VALUE_GAPS:
+                yield unexplained(f"varied_{name}", *figure, VALUE_GAPS[name] + beside, source)
+            else:
+                slack = RIG_PRINTED_TO[k]
+                yield PublishedValue(f"varied_{name}", *figure, slack, reason + beside, source, Kind.RESULT)
+    yield from _slope_figures()
     yield from _local_figures()
 
 
-def _figure(name: str, printed: float, value: float, unit: str, source: str, percent: float) -> PublishedValue:
-    """The study's own two runs over the change: each time is 0.5 ms uncertain, overshoots repeat within 2 %."""
-    full = f"sensitivity_{name}"
-    if name in SENSITIVITY_GAPS:
-        return unexplained(full, printed, value, unit, SENSITIVITY_GAPS[name], source)
-    slack = (2.0 if name.startswith("overshoot") else 1.0) / percent
-    reason = f"ours at {STEP_VOLTS:g} V; expected is from the study's own two runs, "
-    reason += (
-        "whose overshoots repeat within 2 %"
-        if name.startswith("overshoot")
-        else "whose times it calls 0.5 ms uncertain, each"
-    )
-    if name == "overshoot_gain":
-        reason += "; it prints 0.54, having divided by 50 % what changed over 20 %"
-    wide = UNRESOLVED if slack >= abs(printed) else ""
-    return PublishedValue(full, printed, value, unit, slack, reason, source, Kind.RESULT, wide=wide)
+def _slope_figures() -> Iterator[PublishedValue]:
+    """Overshoot per percent of each parameter: the study's own two runs over the change, which repeat within 2 %."""
+    slopes = {row.parameter: row.finite_per_percent for row in sensitivities().rows if row.measure == "overshoot"}
+    for table, (parameter, varied) in enumerate(published.VARIATIONS.items(), start=1):
+        (less, more), percent, value = varied.overshoot, 200 * varied.change, slopes[parameter]
+        if value is None:
+            raise ValueError(f"{parameter}: no finite change was made")
+        if SHORT[parameter] not in SLOPES:
+            continue
+        where = ("% per %", f"table 8.1 {table}")
+        name, printed = f"sensitivity_overshoot_{SHORT[parameter]}", (more - less) / percent
+        reason = "expected is from the study's own two runs, whose overshoots repeat within 2 %"
+        if SHORT[parameter] == "gain":
+            reason += "; it prints 0.54, having divided by 50 % what changed over 20 %"
+        yield PublishedValue(name, printed, value, where[0], 2.0 / percent, reason, where[1], Kind.RESULT)
 
 
 def _local_figures() -> Iterator[PublishedValue]:

@@ -21,12 +21,14 @@ class Kind(StrEnum):
     CHECK = "own check"
 
 
-VERDICTS = {
-    Kind.RESULT: {True: "reproduced", False: "NOT REPRODUCED", None: "not reproducible"},
+WIDE = "wide"
+UNTOLD = "too small to tell"
+VERDICTS: dict[Kind, dict[bool | str | None, str]] = {
+    Kind.RESULT: {True: "reproduced", WIDE: UNTOLD, False: "NOT REPRODUCED", None: "not reproducible"},
     Kind.INPUT: {False: "NOT AS PRINTED", None: "given"},
-    Kind.CHECK: {True: "holds", False: "FAILS", None: "reported"},
+    Kind.CHECK: {True: "holds", WIDE: UNTOLD, False: "FAILS", None: "reported"},
 }
-"""Kind -> `ok` -> the answer in a word or two."""
+"""Kind -> `ok`, or `WIDE` where that says little -> the answer in a few words."""
 
 
 @dataclass(frozen=True)
@@ -124,8 +126,8 @@ class PublishedValue:
 
     @property
     def verdict(self) -> str:
-        """The answer in a word or two."""
-        return VERDICTS[self.kind][self.ok]
+        """The answer in a few words; a figure that is as small as its tolerance is counted apart."""
+        return VERDICTS[self.kind][WIDE if self.is_wide and self.ok else self.ok]
 
     @property
     def expectation(self) -> str:

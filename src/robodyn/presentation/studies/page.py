@@ -9,7 +9,7 @@ from pathlib import Path
 from robodyn.base.atomic import write_file
 from robodyn.base.plain import to_plain
 from robodyn.description.catalog import find_scenario
-from robodyn.presentation.studies.figure import Kind, PublishedValue, describe_counts
+from robodyn.presentation.studies.figure import UNTOLD, Kind, PublishedValue, describe_counts
 from robodyn.presentation.studies.study import Study
 
 
@@ -80,8 +80,10 @@ def _results(figures: Sequence[PublishedValue]) -> list[str]:
         return []
     lines = ["## What the study printed, and what comes out", ""]
     if len(rows) > READ_AT_ONCE:
-        found = sum(bool(row.ok) for row in rows)
-        lines += [f"{found} of {len(rows)} printed results are reproduced, see all figures below. These are not:", ""]
+        found, wide = (sum(bool(row.ok) and row.is_wide is apart for row in rows) for apart in (False, True))
+        beside = f", {wide} more are {UNTOLD}: their tolerances are as wide as they are" if wide else ""
+        lines += [f"{found} of {len(rows)} printed results are reproduced{beside}; see all figures below.", ""]
+        lines += ["These are not:", ""]
         rows = [row for row in rows if not row.ok]
     columns = ["figure", "expected", "ours", "unit", "verdict", "why so"]
     lines += [_line(columns), _line(["---"] * len(columns))]

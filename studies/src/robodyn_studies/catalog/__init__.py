@@ -19,7 +19,9 @@ from robodyn_studies.catalog.delta_rods import delta_rods, delta_rods_machine
 from robodyn_studies.catalog.delta_tasks import delta_linearised, delta_pid, delta_stand, delta_tracking
 from robodyn_studies.catalog.epaas import epaas_hold, epaas_machine, epaas_step, epaas_trajectory
 from robodyn_studies.catalog.epaas_arm import epaas_cylinders, epaas_mechanism
-from robodyn_studies.catalog.epaas_rig import epaas_rig, epaas_rig_extend, epaas_rig_retract
+from robodyn_studies.catalog.epaas_cartesian import epaas_wrist_path
+from robodyn_studies.catalog.epaas_elastic import epaas_elastic
+from robodyn_studies.catalog.epaas_rig import STEP_VOLTS, epaas_rig
 from robodyn_studies.catalog.rx90 import rx90_hold, rx90_machine, rx90_weld, rx90_weld_stiction
 from robodyn_studies.catalog.rx90_arm import rx90_mechanism
 from robodyn_studies.catalog.rx90_links import rx90_flexible_mechanism
@@ -41,11 +43,13 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | ScenarioSequence]] = {
     "scara-avoid": scara_avoid,
     "scara-avoid-sampled": scara_avoid_sampled,
     "oscillator": oscillator,
-    "epaas-rig-extend": epaas_rig_extend,
-    "epaas-rig-retract": epaas_rig_retract,
+    "epaas-rig-extend": epaas_rig,
+    "epaas-rig-retract": partial(epaas_rig, amplitude=-STEP_VOLTS),
     "epaas-hold": epaas_hold,
     **{f"epaas-step-{axis}": partial(epaas_step, axis) for axis in ("vane", "l3", "l4", "l1", "l2")},
     "epaas-trajectory": epaas_trajectory,
+    "epaas-wrist": epaas_wrist_path,
+    "epaas-elastic": epaas_elastic,
     "space-arm-rigid": partial(space_arm_swing, flexible=False),
     "space-arm-flexible": space_arm_swing,
     "space-case-rigid": partial(space_case, flexible=False),
@@ -105,14 +109,14 @@ __all__ = [
     "delta_stand",
     "delta_tracking",
     "epaas_cylinders",
+    "epaas_elastic",
     "epaas_hold",
     "epaas_machine",
     "epaas_mechanism",
     "epaas_rig",
-    "epaas_rig_extend",
-    "epaas_rig_retract",
     "epaas_step",
     "epaas_trajectory",
+    "epaas_wrist_path",
     "read_manoeuvre",
     "rx90_flexible_mechanism",
     "rx90_hold",

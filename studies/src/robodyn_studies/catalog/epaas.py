@@ -14,7 +14,7 @@ from typing import TypedDict, Unpack
 from robodyn.base.errors import Flaw, ModelError, nearest
 from robodyn.description.model import Block, Machine, Scenario, Solver
 from robodyn_studies.catalog.epaas_arm import CENTRES, STROKE, angles_at, epaas_cylinders, epaas_mechanism
-from robodyn_studies.catalog.epaas_control import ModelControl
+from robodyn_studies.catalog.epaas_control import CONTROLS, ModelControl
 from robodyn_studies.catalog.epaas_drives import (
     CYLINDER,
     ROBOT_FLOW,
@@ -36,9 +36,9 @@ CIRCUITS = (
     Circuit("vane", 0.319, 3.945, VANE, viscous=56.0, coulomb=15.0, measuring_delay=0.0, unit="rad", on="joint1"),
     *PISTONS,
 )
-# Heights are not printed: with these, and without the arm's weight, the responses are nearest to the study's.
-STEP_VOLTS = {"vane": 0.3, "l3": 0.53, "l4": 0.53, "l1": -0.53, "l2": -0.53}
-STEP_AT = 0.01
+# Heights are not printed: with these, positive ones extending, the responses are nearest to the study's.
+STEP_VOLTS = {"vane": 0.3, "l3": 0.265, "l4": -0.22, "l1": -0.53, "l2": -0.53}
+STEP_AT, REST = 0.01, 0.35
 SOLVER = Solver("rodas4p", rtol=1e-5, atol=1e-7)
 # Openings beside the valves' dead band [A], on the side of the load that a piston holds, and within it.
 HOLDING, LETTING, SHUT = 0.009, 0.001, 0.005
@@ -61,7 +61,7 @@ class Options(TypedDict, total=False):
     friction: str
     reduced: bool
     weight: bool
-    control: ModelControl | None
+    control: str | ModelControl
 
 
 def epaas_machine(
@@ -72,7 +72,7 @@ def epaas_machine(
     friction: str = "smooth",
     reduced: bool = False,
     weight: bool = True,
-    control: ModelControl | None = None,
+    control: str | ModelControl = "plain",
 ) -> Machine:
     """The robot with its five circuits.
 
@@ -81,15 +81,19 @@ def epaas_machine(
         gripper: "vertical" or "horizontal"; payload: [kg], up to 4.
         friction: "smooth", "stick", "lugre" or "none" (viscous alone).
         reduced: order 15: a longer pure delay stands for each valve; weight: whether the arm has any.
-        control: made from the model, instead of the study's proportional controllers.
+        control: "plain" is the study's proportional controllers; "gravity", "scheduled" and "moving", or one's own,
+            are made from the model.
     """
+    if isinstance(control, str) and control not in CONTROLS:
+        raise ModelError([Flaw("control", f"'{control}' is unknown", nearest(control, CONTROLS))], "EPAAS robot")
+    known = CONTROLS[control] if isinstance(control, str) else control
     wanted = dict(targets or {})
     parts = []
     for place, circuit in enumerate(CIRCUITS):
         target = wanted.get(circuit.name, hold_target(circuit))
-        own = partial(control.blocks, place) if control else None
+        own = partial(known.blocks, place) if known else None
         parts.append(make_circuit(circuit, target, friction, reduced, own))
-    shared = control.shared_blocks(CIRCUITS) if control else ()
+    shared = known.shared_blocks(CIRCUITS) if known else ()
     return Machine(
         "epaas",
         epaas_mechanism(gripper, payload, weight),
@@ -148,7 +152,7 @@ def epaas_hold(duration: float = 0.5, **options: Unpack[Options]) -> Scenario:
 def epaas_step(
     axis: str,
     volts: float | None = None,
-    duration: float = 0.11,
+    duration: float = STEP_AT + REST,
     offsets: Mapping[str, float] | None = None,
     **options: Unpack[Options],
 ) -> Scenario:

@@ -107,4 +107,6 @@ def epaas_wrist_path(
     ]
     pistons = [pistons_at(row, coupled) for row in rows]
     path = {name: [offsets[name] for offsets in pistons] for name in pistons[0]}
-    return epaas_trajectory(path, np.interp(knots, range(len(times)), times).tolist(), **options)
+    along = epaas_trajectory(path, np.interp(knots, range(len(times)), times).tolist(), **options)
+    title = f"EPAAS robot along places of its wrist{'' if coupled else ', L2 without its coupling'}"
+    return along.replaced(name="epaas-wrist", title=title)

@@ -79,3 +79,13 @@ class ModelControl:
             Block(f"{name}.known", "actuator_feed_forward", None, known, actuator, unit="A"),
             Block(f"{name}.control", scheduled_valve_controller, inputs=inputs, parameters=parameters),
         )
+
+
+CONTROLS: dict[str, ModelControl | None] = {
+    "plain": None,
+    "gravity": ModelControl(scheduled=False),
+    "scheduled": ModelControl(),
+    "moving": ModelControl(moving=True),
+}
+"""By name: the study's proportional loops; valves open beforehand for gravity; gains by the masses felt too; valves
+open for the velocities of the targets too."""

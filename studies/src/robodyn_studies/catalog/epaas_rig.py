@@ -1,7 +1,7 @@
 """EPAAS test rig: one cylinder lifts and lowers a mass under position control.
 
-Values: the published modelling study of the EPAAS robot. The step's height is not printed there; with 0.4 V, without
-the load's weight and against the level at rest, the responses are nearest to all of the study's tables.
+Values: the published modelling study of the EPAAS robot. The step's height is not printed there; with 0.22 V, the
+load's weight and against the level at rest, the responses are those of the study's tables.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from robodyn.description.model import GROUND, Block, Body, Joint, Machine, Mecha
 from robodyn_studies.catalog.epaas_drives import CYLINDER, Circuit, make_circuit, step_target
 
 LOAD_MASS = 5.1
-STEP_VOLTS = 0.4
-STEP_AT = 0.01
+STEP_VOLTS = 0.22
+STEP_AT, REST = 0.01, 0.35
+"""When the set point jumps, and how long after it the piston has come to rest [s]."""
 RIG_FLOW = {
     "openings": (-0.3, -0.23, -0.0179, -0.0111, -0.0085, 0.0017, 0.194, 0.3),
     "speeds": (-0.62, -0.61, -0.009, 0.0, 0.0, 0.009, 0.71, 0.72),
@@ -46,7 +47,7 @@ def rig_mechanism(mass: float = LOAD_MASS, weight: bool = True) -> Mechanism:
 def epaas_rig(
     amplitude: float = STEP_VOLTS,
     mass: float = LOAD_MASS,
-    duration: float = 0.07,
+    duration: float = STEP_AT + REST,
     cylinder: str = "linear",
     weight: bool = True,
 ) -> Scenario:
@@ -55,7 +56,7 @@ def epaas_rig(
     Args:
         mass: of the load [kg].
         cylinder: "linear" is the study's; "physical" has two chambers and an orifice, with values of our own.
-        weight: whether the load has any: in the study's tables the valve carries none.
+        weight: whether the load has any; without it the valve is as if balanced.
     """
     if cylinder not in CYLINDERS:
         raise ModelError([Flaw("cylinder", f"'{cylinder}' is unknown", nearest(cylinder, CYLINDERS))], "EPAAS rig")
@@ -106,13 +107,3 @@ def make_cylinder(on: str, opening: str, size: Mapping[str, float], middle: floa
         parameters={"leakage": size["internal_leakage"]},
     )
     return (edges, *chambers, gap)
-
-
-def epaas_rig_extend() -> Scenario:
-    """The load of 5.1 kg lifted by a step of 0.4 V."""
-    return epaas_rig()
-
-
-def epaas_rig_retract() -> Scenario:
-    """The load of 5.1 kg lowered by a step of 0.4 V."""
-    return epaas_rig(-STEP_VOLTS)
