@@ -10,7 +10,7 @@ from computed_figures import flawed_figures
 from robodyn.analysis.coupling.limits import Limit
 from robodyn.base.errors import ModelError
 from robodyn.computation.cosimulation import macro_steps, read_cosimulation
-from robodyn.computation.cosimulation.model_exchange import ModelExchange
+from robodyn.computation.cosimulation.exchange import ModelExchange
 from robodyn.description.catalog import find_scenario
 from robodyn.description.model import Interface
 from robodyn_studies import STUDIES

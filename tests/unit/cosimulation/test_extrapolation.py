@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.computation.cosimulation.extrapolation import Trend
+from robodyn.computation.cosimulation.exchange import Trend
 
 
 @pytest.mark.parametrize("mean", [False, True])

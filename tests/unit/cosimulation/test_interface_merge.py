@@ -12,8 +12,7 @@ from robodyn.computation.cosimulation import (
     cosimulate,
     model_from_mobility,
 )
-from robodyn.computation.cosimulation.interface_merge import join_motions
-from robodyn.computation.cosimulation.rotations import turn_between, turn_by
+from robodyn.computation.cosimulation.reduced import join_motions, turn_between, turn_by
 from robodyn.description.catalog import oscillator_sides
 
 GENERATOR = np.random.default_rng(7)

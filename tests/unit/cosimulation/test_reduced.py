@@ -30,8 +30,7 @@ from robodyn.computation.cosimulation import (
     model_from_mobility,
     reduce_system,
 )
-from robodyn.computation.cosimulation.reduced import invert
-from robodyn.computation.cosimulation.rotations import turn_between
+from robodyn.computation.cosimulation.reduced import invert, turn_between
 from robodyn.computation.simulation import close_constraints
 from robodyn.description.catalog import four_bars
 from robodyn.description.structures import Reduction, Section, beam

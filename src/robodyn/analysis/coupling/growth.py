@@ -23,9 +23,8 @@ import numpy as np
 
 from robodyn.base.errors import FlawList
 from robodyn.computation.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection
-from robodyn.computation.cosimulation.checks import check_units
-from robodyn.computation.cosimulation.exchange import Exchange
-from robodyn.computation.cosimulation.extrapolation import Span, Trend
+from robodyn.computation.cosimulation.exchange import Exchange, Span, Trend
+from robodyn.computation.cosimulation.macro_steps import check_units
 
 DISTURBANCE = 1e-4
 """Of every entry of z, up and down."""

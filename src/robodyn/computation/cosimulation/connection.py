@@ -8,20 +8,22 @@ What the two interfaces of a connection take says how they are coupled:
 | motion | motion | displacement-displacement: each side has the elastic part of the coupling |
 | force | model | reduced interface model of the first in the second, whose force goes back |
 | model | model | reduced interface models in both directions |
+
+An interface meets one other at most, and no reduced model may come back to where it came from.
 """
 
 from __future__ import annotations
 
+import inspect
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from robodyn.base.errors import FlawList, nearest
-from robodyn.computation.cosimulation.capabilities import interfaces_of
-from robodyn.computation.cosimulation.interface_merge import JOININGS
-from robodyn.computation.cosimulation.polynomials import HIGHEST_ORDER
-from robodyn.computation.cosimulation.port_signals import MEAN
-from robodyn.computation.cosimulation.unit import Unit
+from robodyn.computation.cosimulation.reduced import JOININGS
+from robodyn.computation.cosimulation.scenario_inputs import HIGHEST_ORDER, MEAN
+from robodyn.computation.cosimulation.unit import GivesModels, KeepsMotion, TakesModels, Unit, interfaces_of
 from robodyn.description.model import Description, Interface
 from robodyn.description.model.fields import choice, flag, quantity, reference, whole_number
 
@@ -123,7 +125,9 @@ class InterfacePair:
         return len(self.models) == 2 and not self.sides[0].elastic
 
 
-def make_bonds(units: Mapping[str, Unit], connections: Sequence[Connection], flaws: FlawList) -> list[InterfacePair]:
+def pair_interfaces(
+    units: Mapping[str, Unit], connections: Sequence[Connection], flaws: FlawList
+) -> list[InterfacePair]:
     """The exchanges that connections come to; what does not fit is reported."""
     found = []
     for k, connection in enumerate(connections):
@@ -151,7 +155,7 @@ def _make_interface_pair(
 ) -> InterfacePair | None:
     takes = tuple(side.interface.takes for side in sides)
     n_before = len(flaws.found)
-    _check_bond(connection, sides, takes, path, flaws)
+    _check_pair(connection, sides, takes, path, flaws)
     if len(flaws.found) > n_before:
         return None
     channels, models = [], []
@@ -167,7 +171,7 @@ def _make_interface_pair(
     return InterfacePair(connection.name, sides, tuple(channels), tuple(models), *how)
 
 
-def _check_bond(connection: Connection, sides: tuple[Side, Side], takes: Any, path: str, flaws: FlawList) -> None:
+def _check_pair(connection: Connection, sides: tuple[Side, Side], takes: Any, path: str, flaws: FlawList) -> None:
     rows = [side.interface.row_names for side in sides]
     if len(rows[0]) != len(rows[1]):
         flaws.add(
@@ -235,3 +239,92 @@ def check_fed_once(channels: Sequence[Channel], flaws: FlawList) -> None:
             if (channel.target, name) in fed:
                 flaws.add(f"{channel.target}.{name}", "is fed twice", "connect it once")
             fed.add((channel.target, name))
+
+
+Place = tuple[str, str]
+"""Unit and interface."""
+
+
+def check_meeting(units: Mapping[str, Unit], pairs: Sequence[InterfacePair], flaws: FlawList) -> None:
+    """What connections make of interfaces together."""
+    for (unit, interface), count in Counter(place for pair in pairs for place in _places(pair)).items():
+        if count > 1:
+            flaws.add(f"{unit}.{interface}", f"is in {count} connections", "give each an interface of its own")
+    for pair in pairs:
+        for sender, receiver in pair.models:
+            _check_exchange(units, pair, (sender, receiver), flaws)
+    circle = _find_circle(pairs)
+    if circle:
+        what = f"reduced models go round in a circle: {', '.join('.'.join(place) for place in circle)}"
+        flaws.add("connections", what, "attach one of them through a stiffness, or couple it by signals")
+
+
+def find_idle(units: Mapping[str, Unit], pairs: Sequence[InterfacePair], fed: Sequence[str]) -> list[str]:
+    """Interfaces that wait for a motion or a model that nothing gives, as "unit.interface".
+
+    Args:
+        fed: "unit.input" of all links.
+    """
+    met = {place for pair in pairs for place in _places(pair)}
+    return [
+        f"{name}.{key}"
+        for name, unit in units.items()
+        for key, part in interfaces_of(unit).items()
+        if part.takes != "force" and (name, key) not in met and not part.given
+        if not any(f"{name}.{entry}" in fed for entry in part.incoming)
+    ]
+
+
+def _check_exchange(units: Mapping[str, Unit], pair: InterfacePair, way: tuple[int, int], flaws: FlawList) -> None:
+    sender, receiver = (units[pair.sides[k].unit] for k in way)
+    if not isinstance(sender, GivesModels):
+        flaws.add(sender.name, "has no reduced_model", "couple it by signals")
+    elif pair.implicit and "step" not in inspect.signature(sender.reduced_model).parameters:
+        flaws.add(sender.name, "has no implicit models", "connect it without implicit")
+    if not isinstance(receiver, TakesModels):
+        flaws.add(receiver.name, "has no attach_model", "couple it by signals")
+    elif _sets_motion(pair, way[1]) and isinstance(receiver, KeepsMotion) and receiver.keeps_motion:
+        place, what = ".".join(_places(pair)[way[1]]), "takes a model rigidly, which would set its joints"
+        remedy = 'let both sides take a model, with join = "none"; or attach it through a stiffness'
+        flaws.add(place, what, remedy)
+    elif pair.order and "trend" not in inspect.signature(receiver.attach_model).parameters:
+        place = ".".join(_places(pair)[way[1]])
+        flaws.add(place, f"models of order {pair.order} are more than it takes", "connect it with order 0")
+
+
+def _sets_motion(pair: InterfacePair, receiver: int) -> bool:
+    """Whether a side goes on with another motion than its own after an exchange."""
+    apart = pair.merged and pair.join == "none"
+    return pair.sides[receiver].interface.rigid and not apart
+
+
+def _places(pair: InterfacePair) -> list[Place]:
+    return [(side.unit, side.interface.name) for side in pair.sides]
+
+
+def _find_circle(pairs: Sequence[InterfacePair]) -> list[Place]:
+    """A model that is part of itself, with all on its way; the model of a unit at one interface holds those that are
+    attached rigidly to the unit's others."""
+    attached: dict[Place, Place] = {}
+    for pair in pairs:
+        places = _places(pair)
+        attached |= {places[to]: places[of] for of, to in pair.models if pair.sides[to].interface.rigid}
+    holds = {
+        place: [model for at, model in attached.items() if at[0] == place[0] and at != place]
+        for place in attached.values()
+    }
+    for place in holds:
+        found = _follow(holds, [place])
+        if found:
+            return found
+    return []
+
+
+def _follow(holds: Mapping[Place, list[Place]], way: list[Place]) -> list[Place]:
+    for held in holds[way[-1]]:
+        if held in way:
+            return way[way.index(held) :]
+        found = _follow(holds, [*way, held])
+        if found:
+            return found
+    return []

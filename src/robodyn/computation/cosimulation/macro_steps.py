@@ -9,30 +9,134 @@ From a time t to t + H:
 3. Look. Where a unit had an event on the way, all go back to t, if they can, and take a macro step that ends there: the
    others learn of it at the event, not up to H later. What signals and models were expected to be is compared with
    what they are; where the step is adapted and the error is too large, all units go back to t and try a shorter one.
+
+Before anything runs, all that does not fit together is reported at once (`check_units`).
 """
 
 from __future__ import annotations
 
+import math
 import time as clock
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import FunctionType
 
 import numpy as np
 
+from robodyn.base.errors import FlawList
 from robodyn.base.waiting import WaitingLine
-from robodyn.computation.cosimulation.asking import UnitFailure
-from robodyn.computation.cosimulation.checks import check_units
-from robodyn.computation.cosimulation.connection import Connection, SignalConnection
-from robodyn.computation.cosimulation.exchange import Exchange
-from robodyn.computation.cosimulation.model_exchange import IllConditioned
+from robodyn.computation.cosimulation.connection import (
+    Connection,
+    SignalConnection,
+    check_fed_once,
+    check_meeting,
+    find_idle,
+    make_channels,
+    pair_interfaces,
+)
+from robodyn.computation.cosimulation.exchange import Exchange, IllConditioned
 from robodyn.computation.cosimulation.native_steps import NativeSteps, runs_natively
 from robodyn.computation.cosimulation.result import CosimulationRun
 from robodyn.computation.cosimulation.settings import CosimSettings
-from robodyn.computation.cosimulation.unit import Unit
-from robodyn.computation.cosimulation.unit_events import all_arrive
-from robodyn.computation.results import Outcome, OutcomeKind, Run, Statistics
+from robodyn.computation.cosimulation.unit import (
+    HasScenario,
+    Unit,
+    UnitFailure,
+    UsedOnce,
+    all_arrive,
+    can_restore,
+    can_vary_steps,
+    highest_order,
+)
+from robodyn.computation.results import Outcome, OutcomeKind, Statistics
 
+NEEDED = tuple(
+    name for name, member in vars(Unit).items() if isinstance(member, (property, FunctionType)) and name[0] != "_"
+)
+"""Members of a unit."""
 Progress = Callable[[float, float, int], None]
 SAFETY, LEAST_FACTOR, LARGEST_FACTOR = 0.9, 0.2, 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A co-simulation that can begin."""
+
+    exchange: Exchange
+    duration: float
+
+
+def check_units(
+    units: Sequence[Unit],
+    connections: Sequence[Connection],
+    signal_connections: Sequence[SignalConnection],
+    duration: float | None,
+    settings: CosimSettings,
+) -> Plan:
+    """Names, connections, orders and durations, all at once."""
+    flaws = FlawList()
+    # What is no unit has no names to check further.
+    if not units:
+        flaws.add("units", "there are none")
+    candidates: Sequence[object] = units
+    for k, candidate in enumerate(candidates):
+        if not isinstance(candidate, Unit):
+            missing = [key for key in NEEDED if key not in dir(candidate)]
+            flaws.add(f"units[{k}]", f"has no {', '.join(missing)}", "a unit has the methods of cosimulation.Unit")
+        if isinstance(candidate, UsedOnce) and candidate.used:
+            flaws.add(f"units[{k}]", "has been used already", "renew() gives the same unit from its start")
+    flaws.raise_if_any("co-simulation")
+    for name, count in Counter(unit.name for unit in units).items():
+        if count > 1 or name == "coupling":
+            flaws.add(f"units.{name}", "is taken", "give each unit its own name, and none of them 'coupling'")
+        if not isinstance(name, str) or not name or set(name) & set("/\\"):
+            flaws.add("units", f"{name!r} is no name for a unit", "it becomes part of a file's name")
+
+    # Interfaces and signals that are connected, each input once, with polynomials that its unit takes.
+    known = {unit.name: unit for unit in units}
+    pairs = pair_interfaces(known, connections, flaws)
+    channels = make_channels(known, signal_connections, flaws)
+    all_channels = [*channels, *(channel for pair in pairs for channel in pair.channels)]
+    check_fed_once(all_channels, flaws)
+    for channel in all_channels:
+        highest = highest_order(known[channel.target], channel.inputs)
+        if isinstance(channel.order, int) and channel.order > highest:
+            what = f"order {channel.order} is more than it takes"
+            flaws.add(f"{channel.target}.{channel.inputs[0]}", what, f"at most {highest}")
+    check_meeting(known, pairs, flaws)
+    if not connections and not signal_connections:
+        flaws.add("connections", "there are none", "couple the units, or simulate each by itself")
+
+    # An adapted macro step is tried again, with another length.
+    length = _find_duration(units, duration, flaws)
+    for unit in units if settings.tolerance is not None else ():
+        if not can_restore(unit):
+            what = "cannot go back to a communication point, so that the macro step cannot be adapted"
+            flaws.add(f"units.{unit.name}", what, "leave out the tolerance; blocks called in Python cannot go back")
+        if not can_vary_steps(unit):
+            flaws.add(f"units.{unit.name}", "takes steps of one length only", "leave out the tolerance")
+    flaws.raise_if_any("co-simulation")
+
+    exchange = Exchange(known, channels, pairs, settings)
+    for place in find_idle(known, pairs, [signal_connection.target for signal_connection in signal_connections]):
+        exchange.warn(f"'{place}'", f"'{place}' is connected with nothing: its far side is at rest, or not there")
+    return Plan(exchange, length)
+
+
+def _find_duration(units: Sequence[Unit], duration: float | None, flaws: FlawList) -> float:
+    lengths = {unit.name: unit.scenario.duration for unit in units if isinstance(unit, HasScenario)}
+    if duration is None:
+        if not lengths:
+            flaws.add("duration", "is missing", "no unit has one of its own")
+        return min(lengths.values(), default=math.nan)
+    if not (isinstance(duration, int | float) and duration > 0 and math.isfinite(duration)):
+        flaws.add("duration", f"must be a positive number, is {duration!r}")
+        return math.nan
+    for name, length in lengths.items():
+        if duration > length * (1 + 1e-12):
+            flaws.add("duration", f"{duration:g} s is more than the {length:g} s of '{name}'", "lengthen its scenario")
+    return float(duration)
 
 
 def cosimulate(
@@ -66,16 +170,12 @@ def cosimulate(
     statistics = course.statistics()
     runs = plan.exchange.finish(outcome)
     coupling = plan.exchange.record.run(name, outcome, statistics, settings)
-    outcome = _judge(coupling.outcome, runs)
-    return CosimulationRun(name, runs, coupling, outcome, statistics, tuple(plan.exchange.warnings))
-
-
-def _judge(outcome: Outcome, runs: Mapping[str, Run]) -> Outcome:
-    """What holds a unit whose run is suspect is so too."""
-    for name, run in runs.items():
+    # What holds a unit whose run is suspect is so too.
+    outcome = coupling.outcome
+    for unit_name, run in runs.items():
         if outcome.ok and run.outcome.suspect:
-            return Outcome(run.outcome.kind, f"unit '{name}' {run.outcome.sentence}", outcome.time)
-    return outcome
+            outcome = Outcome(run.outcome.kind, f"unit '{unit_name}' {run.outcome.sentence}", outcome.time)
+    return CosimulationRun(name, runs, coupling, outcome, statistics, tuple(plan.exchange.warnings))
 
 
 class _Course:

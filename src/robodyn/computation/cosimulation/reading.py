@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from robodyn.base.errors import Flaw, FlawList, ModelError
-from robodyn.computation.cosimulation.capabilities import Closable
 from robodyn.computation.cosimulation.connection import Connection, SignalConnection
 from robodyn.computation.cosimulation.macro_steps import Progress, cosimulate
 from robodyn.computation.cosimulation.result import CosimulationRun
 from robodyn.computation.cosimulation.scenario_unit import ScenarioUnit
 from robodyn.computation.cosimulation.settings import CosimSettings
-from robodyn.computation.cosimulation.unit import Unit
+from robodyn.computation.cosimulation.unit import Closable, Unit
 from robodyn.computation.results import compare_solutions
 from robodyn.computation.simulation.second_solution import other_solver
 from robodyn.description.catalog import find_scenario
@@ -112,7 +111,11 @@ class CosimulationFile:
             return self._certify(progress, on_compile)
         try:
             with ExitStack() as opened:
-                units = [_open(part, self.duration, on_compile, opened) for part in self.subsystems]
+                units = []
+                for part in self.subsystems:
+                    units.append(part.open(self.duration, on_compile))
+                    if isinstance(units[-1], Closable):
+                        opened.callback(units[-1].close)
                 settings: dict[str, Any] = {"settings": self.settings, "duration": self.duration, "name": self.name}
                 return cosimulate(
                     units, self.connections, signal_connections=self.signal_connections, progress=progress, **settings
@@ -138,14 +141,6 @@ class CosimulationFile:
         return dataclasses.replace(first, runs=runs)
 
 
-def _open(part: Part, duration: float, on_compile: OnCompile, opened: ExitStack) -> Unit:
-    """The unit of a part, closed in the end where that can be done."""
-    unit = part.open(duration, on_compile)
-    if isinstance(unit, Closable):
-        opened.callback(unit.close)
-    return unit
-
-
 def read_cosimulation(path: str | Path, readers: Mapping[str, Reader] | None = None) -> CosimulationFile:
     """Read a co-simulation from a TOML file.
 
@@ -168,10 +163,15 @@ def _read(root: Table, path: Path, readers: Mapping[str, Reader]) -> Any:
     if "name" in root and name is not None:
         check_name(root.flaws, name)
     duration = root.number("duration", "s", None)
-    parts = [
-        _choose_reader(table, readers)(key, table, path.parent, duration) for key, table in root.tables("subsystems")
-    ]
-    _check_durations(root, parts)
+    parts = []
+    for key, table in root.tables("subsystems"):
+        # By the key that a table has; a scenario, where it has none of them.
+        read = next((reader for mark, reader in readers.items() if mark in table), _read_subsystem)
+        parts.append(read(key, table, path.parent, duration))
+    if not parts:
+        root.flaws.add("subsystems", "there are none", "name scenarios of the catalogue, or files")
+    elif all(part is not None and part.duration is None for part in parts):
+        root.flaws.add("duration", "is missing", "no subsystem has one of its own")
     reader = reading.Reader(path.parent)
     connections = [reader.read(row, (Connection,)) for row in root.rows("connections", [])]
     signal_connections = [reader.read(row, (SignalConnection,)) for row in root.rows("signal_connections", [])]
@@ -181,18 +181,6 @@ def _read(root: Table, path: Path, readers: Mapping[str, Reader]) -> Any:
         return None
     good = tuple(part for part in parts if part is not None)
     return CosimulationFile(name, title, good, tuple(connections), tuple(signal_connections), settings, str(path))
-
-
-def _choose_reader(table: Table, readers: Mapping[str, Reader]) -> Reader:
-    """By the key that a table has; a scenario, where it has none of them."""
-    return next((reader for key, reader in readers.items() if key in table), _read_subsystem)
-
-
-def _check_durations(root: Table, parts: Sequence[Part | None]) -> None:
-    if not parts:
-        root.flaws.add("subsystems", "there are none", "name scenarios of the catalogue, or files")
-    elif all(part is not None and part.duration is None for part in parts):
-        root.flaws.add("duration", "is missing", "no subsystem has one of its own")
 
 
 def _read_subsystem(name: str, table: Table, folder: Path, duration: float | None) -> Any:

@@ -8,13 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from robodyn.computation.cosimulation.capabilities import kinds_of, warnings_of
-from robodyn.computation.cosimulation.certificate import certify_coupling, find_start_gaps
+from robodyn.computation.cosimulation.certificate import Outputs, PairBook, certify_coupling, find_start_gaps
 from robodyn.computation.cosimulation.connection import Channel, InterfacePair
-from robodyn.computation.cosimulation.energy import Outputs, PairBook
-from robodyn.computation.cosimulation.rotations import reach
+from robodyn.computation.cosimulation.reduced import reach
 from robodyn.computation.cosimulation.settings import CosimSettings
-from robodyn.computation.cosimulation.unit import InterfaceMotion, Unit, UnitEvent
+from robodyn.computation.cosimulation.unit import InterfaceMotion, Unit, UnitEvent, kinds_of, warnings_of
 from robodyn.computation.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
 from robodyn.computation.simulation.certificate import judge
 

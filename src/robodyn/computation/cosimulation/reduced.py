@@ -1,4 +1,4 @@
-"""Reduced interface model: what is a mechanism at one of its interfaces, at a state?
+"""Reduced interface model: what is a mechanism at one of its interfaces, and on which motion do two sides agree?
 
     M v' + c = f + A_i^T lambda_i + A_c^T lambda_c,    A_c v = 0,    w = A_i v
     P_c = M^-1 A_c^T (A_c M^-1 A_c^T)^-1 A_c
@@ -8,13 +8,17 @@
 
 Peiret, Gonzalez, Kovecses, Teichmann (2020), J. Comput. Nonlinear Dyn. 15, 041001; for flexible bodies Dai, Raoofian,
 Kovecses, Teichmann. f holds elastic, damping and all other forces but those of the interface and of constraints.
+
+Two sides that are joined rigidly go on from a common motion (`join_motions`), which each takes on by the change of its
+states that is nearest in kinetic energy (`move_interface`).
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Collection, Mapping
-from typing import Any
+import math
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Protocol
 
 import casadi as ca
 import numpy as np
@@ -23,11 +27,54 @@ from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import Port
 from robodyn.computation.assembly.functions import INPUTS
 from robodyn.computation.assembly.system import build_mass_matrix
-from robodyn.computation.cosimulation.polynomials import STEP
+from robodyn.computation.cosimulation.scenario_inputs import STEP
 from robodyn.computation.cosimulation.unit import InterfaceMotion, ReducedModel
 from robodyn.computation.engine.binding import address_of, functions
 from robodyn.computation.engine.layout import structures
 from robodyn.computation.native import Kernel, KernelModule, compile_kernels
+
+SMALL = 1e-9
+
+
+class Placed(Protocol):
+    """What has a position (..., 1 or 3) and, where it is coupled, a rotation (..., 3, 3)."""
+
+    @property
+    def position(self) -> np.ndarray: ...
+
+    @property
+    def rotation(self) -> np.ndarray | None: ...
+
+
+def reach(first: Placed, second: Placed) -> np.ndarray:
+    """From the first place to the second, along and about the axes, (..., k) [m or rad]."""
+    along = second.position - first.position
+    if first.rotation is None or second.rotation is None:
+        return along
+    return np.concatenate([along, turn_between(first.rotation, second.rotation)], axis=-1)
+
+
+def turn_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Rotation vector in world axes that takes the first rotation to the second [rad]; less than 180 deg.
+
+    Args:
+        first, second: (..., 3, 3).
+    """
+    R = second @ np.swapaxes(first, -1, -2)
+    sine = (R[..., [2, 0, 1], [1, 2, 0]] - R[..., [1, 2, 0], [2, 0, 1]]) / 2
+    size = np.linalg.norm(sine, axis=-1, keepdims=True)
+    angle = np.arctan2(size, (np.trace(R, axis1=-2, axis2=-1)[..., None] - 1) / 2)
+    return sine * np.where(size < SMALL, 1.0, angle / np.where(size < SMALL, 1.0, size))
+
+
+def turn_by(rotation: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """A rotation followed by another, given as a rotation vector in world axes, (3, 3), by Rodrigues' formula."""
+    angle = math.hypot(*turn.tolist())
+    if angle == 0.0:
+        return rotation
+    x, y, z = turn / angle
+    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return (np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K) @ rotation
 
 
 class PortTerms:
@@ -188,3 +235,74 @@ def reduce_system(
     d = np.array([delay.before or 0.0 for delay in system.delays], float)
     terms = made.terms(interface, length)
     return made.fill(terms, interface, np.array([time]), np.asarray(x, float), d, m, p).reduce()
+
+
+JOININGS = ("inertia", "mean", "none")
+"""Each side moves by the other's share of the inertia, both move halfway, or each keeps its own motion."""
+CLOSED = 1e-12
+"""Distance at which an interface is where it should be [m, rad]."""
+
+
+def join_motions(first: ReducedModel, second: ReducedModel, how: str) -> InterfaceMotion:
+    """The common motion of two sides.
+
+        inertia: (M_1 + M_2) w = M_1 w_1 + M_2 w_2,    mean: w = (w_1 + w_2) / 2
+
+    and so for the position and the rotation. The first keeps the momentum; a side is not asked to move where it cannot,
+    which is where its inertia has no bound.
+    """
+    a, b = first.motion, second.motion
+    # How much of the way to the second side the first one goes, (k, k): by the mobilities W = M^-1, which exist also
+    # where an inertia does not, (M_1 + M_2)^-1 M_2 = W_1 (W_1 + W_2)^-1.
+    share = np.eye(len(first.mobility)) / 2
+    if how == "inertia":
+        share = np.linalg.solve((first.mobility + second.mobility).T, first.mobility.T).T
+    moved = share @ reach(a, b)
+    n = len(a.position)
+    rotation = None if a.rotation is None else turn_by(a.rotation, moved[n:])
+    return InterfaceMotion(a.position + moved[:n], a.velocity + share @ (b.velocity - a.velocity), rotation)
+
+
+def move_interface(
+    terms: PortTerms,
+    evaluate: Callable[[np.ndarray], object],
+    x: np.ndarray,
+    spheres: np.ndarray,
+    inertia: np.ndarray,
+    motion: InterfaceMotion,
+    steps: int,
+) -> np.ndarray:
+    """States with which an interface has a motion, by the changes nearest in kinetic energy, attached inertia included.
+
+    One Newton step closes a gap but for its square. To force that to zero would throw a mechanism about that cannot
+    move so, near a singular position: on the way it is left to the next exchange. The velocity changes by the terms of
+    the last step, for the same reason.
+
+    Args:
+        evaluate: makes the terms those at some states; spheres: see `quaternions`.
+        inertia: attached at the interface, (k, k); steps: of Newton's method, at most.
+    """
+    x, n_q, n_v = x.copy(), terms.n_q, terms.n_v
+    for _ in range(steps):
+        evaluate(x)
+        apart = reach(terms.motion, motion)
+        if np.max(np.abs(apart)) <= CLOSED:
+            break
+        x[:n_q] += terms.N @ terms.direct(inertia, apart)
+        for first, end in spheres.tolist():
+            x[first:end] /= np.linalg.norm(x[first:end])
+    x[n_q : n_q + n_v] += terms.direct(inertia, motion.velocity - terms.motion.velocity)
+    return x
+
+
+def quaternions(system: System) -> np.ndarray:
+    """Where quaternions of balls stand among the states: the first entry and the one behind the last of each, (n, 2).
+
+    Moved along their tangents they need the length 1 again.
+    """
+    mechanism, first, found = system.scenario.machine.mechanism, 0, []
+    for freedom in mechanism.freedoms if mechanism else ():
+        end = first + len(freedom.positions)
+        found += [] if freedom.is_single else [(first, end)]
+        first = end
+    return np.array(found, np.int64).reshape(-1, 2)

@@ -12,18 +12,19 @@ import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
 from robodyn.computation.assembly import assemble
-from robodyn.computation.cosimulation.input_values import InputValues
-from robodyn.computation.cosimulation.interface_merge import move_interface, quaternions
-from robodyn.computation.cosimulation.polynomials import HIGHEST_ORDER, STEP, with_polynomials
-from robodyn.computation.cosimulation.port_signals import (
+from robodyn.computation.cosimulation.reduced import PortFunctions, move_interface, quaternions
+from robodyn.computation.cosimulation.scenario_inputs import (
+    HIGHEST_ORDER,
+    STEP,
+    InputValues,
     far_states,
     lower_triangle,
     mean_forces,
     mean_units,
     moving_inputs,
     port_signals,
+    with_polynomials,
 )
-from robodyn.computation.cosimulation.reduced import PortFunctions
 from robodyn.computation.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
 from robodyn.computation.engine import ResumableRun, Status, Trajectory
 from robodyn.computation.results import Outcome, Run

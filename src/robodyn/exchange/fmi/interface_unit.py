@@ -23,7 +23,7 @@ import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
 from robodyn.computation.cosimulation import InterfaceMotion, ReducedModel, model_from_mobility
-from robodyn.computation.cosimulation.port_signals import MEAN
+from robodyn.computation.cosimulation.scenario_inputs import MEAN
 from robodyn.computation.results import Outcome
 from robodyn.description.model import Interface
 from robodyn.exchange.fmi.unit import FmuUnit

@@ -1,0 +1,199 @@
+"""Inputs of a scenario as a unit: how does it take what moves between two exchanges, and what does a connection read?
+
+    u(t) = c0 + c1 s + c2 s^2,    s = t - t_exchange
+
+The coefficients are tunable numbers of the traced system, so that an exchange changes numbers and nothing else. Of a
+number that does not move by itself there is c0 alone (zero-order hold).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.base.errors import FlawList, nearest
+from robodyn.computation.assembly import System
+from robodyn.computation.cosimulation.unit import InterfaceMotion
+from robodyn.description.model import Interface, Number
+
+EXCHANGE, STEP = "exchange.time", "exchange.step"
+HIGHEST_ORDER = 2
+
+
+def coefficient_names(name: str) -> tuple[str, ...]:
+    """Tunable numbers of an input: c0 has the input's own name."""
+    return (name, *(f"{name}.order{k}" for k in range(1, HIGHEST_ORDER + 1)))
+
+
+@cache
+def all_coefficients(names: tuple[str, ...]) -> tuple[str, ...]:
+    """c0 of all numbers, then c1 of all, ..."""
+    return tuple(key for keys in zip(*map(coefficient_names, names), strict=True) for key in keys)
+
+
+def with_polynomials(system: System, names: Sequence[str]) -> System:
+    """The same system, in which tunable numbers are polynomials of time; their higher coefficients are 0."""
+    _check(system, names)
+    if not names:
+        return system
+    place = {number.name: k for k, number in enumerate(system.parameters)}
+    begin, step = ca.SX.sym(EXCHANGE), ca.SX.sym(STEP)
+    passed = system.symbols.t - begin
+    old, new, added, numbers = [], [], [begin, step], [Number(EXCHANGE, 0.0, "s"), Number(STEP, 0.0, "s")]
+    for name in names:
+        symbol = system.symbols.p[place[name]]
+        rate, curvature = (ca.SX.sym(key) for key in coefficient_names(name)[1:])
+        old.append(symbol)
+        new.append(symbol + passed * (rate + passed * curvature))
+        added += [rate, curvature]
+        unit = system.parameters[place[name]].unit
+        numbers += [Number(key, 0.0, unit) for key in coefficient_names(name)[1:]]
+    return _substitute(system, (old, new), added, numbers)
+
+
+def _substitute(system: System, change: tuple[list[ca.SX], list[ca.SX]], added: list[ca.SX], numbers: Any) -> System:
+    own = system.expressions.columns()
+    fresh = ca.substitute([*own.values(), system.motion.loads, *(port.acting for port in system.motion.ports)], *change)
+    n = len(own)
+    acting = [replace(port, acting=force) for port, force in zip(system.motion.ports, fresh[n + 1 :], strict=True)]
+    return replace(
+        system,
+        expressions=system.expressions.with_columns(dict(zip(own, fresh[:n], strict=True))),
+        motion=replace(system.motion, loads=fresh[n], ports=tuple(acting)),
+        symbols=system.symbols._replace(p=ca.vertcat(system.symbols.p, *added)),
+        parameters=(*system.parameters, *numbers),
+        numbers={**system.numbers, **{number.name: number for number in numbers}},
+    )
+
+
+def _check(system: System, names: Sequence[str]) -> None:
+    flaws = FlawList()
+    tunable = [number.name for number in system.parameters]
+    fixed = {value for rule in system.discrete.breaks for entry in rule.parameters.values() for value in _names(entry)}
+    fixed |= {f"{delay.owner}.{key}" for delay in system.delays for key in ("time", "before")}
+    for name in names:
+        if name not in tunable:
+            flaws.add(f"inputs.{name}", "is no tunable number", nearest(name, tunable))
+        elif name in fixed:
+            flaws.add(
+                f"inputs.{name}", "says when something happens: it cannot change on the way", "take another number"
+            )
+    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
+
+
+def _names(entry: Any) -> tuple[str, ...]:
+    return entry if isinstance(entry, tuple) else (entry,)
+
+
+MEAN = "mean_force"
+MOVING = ("force", "far_position", "far_velocity", "far_orientation", "far_force", "far_acceleration")
+"""What comes in at an interface that may move in time between two exchanges."""
+
+
+def port_signals(part: Interface) -> tuple[str, ...]:
+    """Signals of an interface that a connection reads."""
+    quantities = ["position", "velocity", "force"] + (["orientation"] if part.rotates else [])
+    quantities += [] if part.takes == "force" else ["impulse"]
+    if part.takes != "force" and not part.rigid:
+        quantities += ["far_position", "far_velocity"] + (["far_orientation"] if part.rotates else [])
+    work = () if part.takes == "motion" else (f"{part.name}.work",)
+    return (*(name for quantity in quantities for name in part.names(quantity)), *work)
+
+
+def moving_inputs(interfaces: Mapping[str, Interface]) -> list[str]:
+    """What comes in that may move in time between two exchanges."""
+    coming = [name for part in interfaces.values() for name in part.incoming]
+    return [name for name in coming if _quantity(name, interfaces) in MOVING]
+
+
+def _quantity(name: str, interfaces: Mapping[str, Interface]) -> str:
+    """Which quantity of its interface a number is."""
+    owner = max((key for key in interfaces if name.startswith(f"{key}.")), key=len)
+    return name.removeprefix(f"{owner}.").partition(".")[0]
+
+
+def mean_units(giving: Sequence[Interface], units: Mapping[str, str]) -> dict[str, str]:
+    """Units of the mean forces over the last macro step, of interfaces that have the coupling on this side.
+
+    Args:
+        units: of all signals.
+    """
+    return {
+        mean: units[force] for part in giving for mean, force in zip(part.names(MEAN), part.names("force"), strict=True)
+    }
+
+
+def mean_forces(
+    part: Interface, found: Mapping[str, float], impulse: Sequence[float], passed: float
+) -> dict[str, float]:
+    """Mean of an interface's force over the last macro step: what its impulse grew by, divided by the time passed.
+
+    Args:
+        found: signals now; impulse: at the beginning of the step; passed: since then [s].
+    """
+    if passed <= 0:
+        return {mean: found[force] for mean, force in zip(part.names(MEAN), part.names("force"), strict=True)}
+    impulses = zip(part.names(MEAN), part.names("impulse"), impulse, strict=True)
+    return {mean: (found[now] - before) / passed for mean, now, before in impulses}
+
+
+def far_states(part: Interface, motion: InterfaceMotion) -> dict[str, float]:
+    """States of the far side behind an interface's stiffness: where it is, and no rotation since this exchange."""
+    states = dict(zip(part.names("far_position"), motion.position, strict=True))
+    states |= dict(zip(part.names("far_velocity"), motion.velocity, strict=True))
+    return states | {f"{part.name}.far_turn.{row}": 0.0 for row in part.row_names[3:]}
+
+
+@cache
+def lower_triangle(n: int) -> tuple[np.ndarray, ...]:
+    """Rows and columns of a symmetric matrix's entries as they are sent, row by row."""
+    return np.tril_indices(n)
+
+
+class InputValues:
+    """Values of all tunable numbers of a unit, in the order of its parameters."""
+
+    def __init__(self, parameters: Sequence[Number]) -> None:
+        self.values = np.array([number.value for number in parameters], float)
+        self._place = {number.name: k for k, number in enumerate(parameters)}
+        self._places: dict[tuple[str, ...], np.ndarray] = {}
+
+    def set_course(self, names: tuple[str, ...], course: np.ndarray, time: float) -> None:
+        """Numbers that move from a time on: course (order + 1, n); higher coefficients are zero."""
+        places = self._find(all_coefficients(names)).reshape(-1, len(names))
+        self.values[places[: len(course)]] = course
+        self.values[places[len(course) :]] = 0.0
+        self.values[self._place[EXCHANGE]] = time
+
+    def value(self, name: str) -> float:
+        """Of a number that stays as it is until the next exchange."""
+        return float(self.values[self._place[name]])
+
+    def set(self, names: tuple[str, ...], values: np.ndarray | float) -> None:
+        """Numbers that stay as they are until the next exchange."""
+        self.values[self._find(names)] = values
+
+    def _find(self, names: tuple[str, ...]) -> np.ndarray:
+        """Places of numbers among the tunable ones; looked up once."""
+        if names not in self._places:
+            self._places[names] = np.array([self._place[name] for name in names], int)
+        return self._places[names]
+
+    def at(self, names: tuple[str, ...], time: float) -> np.ndarray:
+        """What was sent last for some inputs, as it acts at a time."""
+        passed = time - self.values[self._place[EXCHANGE]] if EXCHANGE in self._place else 0.0
+        return np.array([np.polyval(self.values[self._course(name)][::-1], passed) for name in names])
+
+    def shift(self, names: tuple[str, ...], values: np.ndarray, time: float) -> None:
+        """Shift what was sent last, so that it has other values at a time."""
+        for name, change in zip(names, values - self.at(names, time), strict=True):
+            self.values[self._place[name]] += change
+
+    def _course(self, name: str) -> list[int]:
+        """Places of an input's coefficients: of its value alone where it does not move by itself."""
+        return [self._place[key] for key in coefficient_names(name) if key in self._place]
