@@ -193,3 +193,10 @@ def test_a_picture_is_drawn(tmp_path, name):
 def test_pictures_have_different_names():
     names = [picture.name for picture in STUDIES["constraints"].pictures()]
     assert len(set(names)) == len(names)
+
+
+def test_the_headline_is_said_with_figures(found):
+    said = STUDIES["constraints"].headline.answer(found.values())
+    assert "not computed" not in said
+    assert "(12 pairs" in said
+    assert "order 6" in said

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from robodyn.cli import app
-from robodyn.presentation.studies import Kind, Picture, PublishedValue, write_overview, write_page
+from robodyn.presentation.studies import Headline, Kind, Picture, PublishedValue, write_overview, write_page
 from robodyn_studies import STUDIES
 
 
@@ -48,6 +48,31 @@ def test_the_page_of_a_study_shows_its_figures_and_pictures(tmp_path):
     for picture in study.pictures():
         assert f"scara/{picture.name}.png" in text
         assert (tmp_path / "scara" / f"{picture.name}.png").stat().st_size > 10_000
+
+
+def test_an_overview_begins_with_headlines_whose_numbers_are_figures(tmp_path):
+    """What a publication says first, ours with values of figures in it, and the picture."""
+    picture = Picture("curve", "a curve", lambda path: path.write_bytes(b"png"))
+    headline = Headline("It is fast.", "{speed} times; {other}; {reproduced} of {published}", "curve")
+    study = dataclasses.replace(STUDIES["scara"], pictures=lambda: (picture,), headline=headline)
+    figures = [
+        PublishedValue("speed", 5.0, 4.4321, tolerance=1.0, source="page 2", kind=Kind.RESULT),
+        PublishedValue("gap", 5.0, 9.0, source="page 2", kind=Kind.RESULT),
+        PublishedValue("broad", 1.0, 1.5, tolerance=1.0, source="page 2", kind=Kind.RESULT, wide="one digit"),
+    ]
+    write_page(study, figures, tmp_path)
+    text = write_overview(tmp_path).read_text(encoding="utf-8")
+    assert "Published: *It is fast.*" in text
+    assert "Here: 4.43 times; (other: not computed); 1 of 3" in text
+    assert "![a curve](scara/curve.png)" in text
+    assert "1 reproduced, 1 too small to tell, 1 not reproducible" in text
+    assert text.index("Published:") < text.index("## In numbers")
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_has_a_headline_with_a_picture_of_its_own(name):
+    headline = STUDIES[name].headline
+    assert headline.picture in {picture.name for picture in STUDIES[name].pictures()}
 
 
 def test_an_overview_counts_what_all_pages_in_a_folder_prove(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from robodyn.presentation.studies import Picture, PublishedValue, Study
+from robodyn.presentation.studies import Headline, Picture, PublishedValue, Study
 
 
 def parts() -> Mapping[str, Callable[[], Iterator[PublishedValue]]]:
@@ -96,4 +96,11 @@ STUDY = Study(
     ),
     parts=parts,
     pictures=pictures,
+    headline=Headline(
+        "Replacing the constraint makes the pendulum simulate about 5 times faster, the delta robot 10 times.",
+        "at the study's tolerance of 1e-4 {pendulum_speed} and {delta_speed} times. The modes that the method adds to "
+        "the delta robot cancel ({delta_cancelled_pairs} pairs of a pole and a zero), and truncation leaves a model of "
+        "order {delta_reduced_order}; {reproduced} of {published} published results come out.",
+        "speed",
+    ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from robodyn.presentation.studies import Picture, PublishedValue, Study
+from robodyn.presentation.studies import Headline, Picture, PublishedValue, Study
 
 
 def parts() -> Mapping[str, Callable[[], Iterator[PublishedValue]]]:
@@ -93,5 +93,12 @@ STUDY = Study(
     scenarios=("space-case-flexible", "space-case-rigid", "space-arm-flexible", "oscillator"),
     parts=parts,
     pictures=pictures,
+    headline=Headline(
+        "The rigid model fails due to singularity, the flexible one does not.",
+        "the rigid arm ends by singularity in {rim_rigid_singular} co-simulations, the flexible one in "
+        "{rim_flexible_singular}, whatever the macro step; joined by inertia it is off by "
+        "{rim_flexible_untuned_error_mm} mm at most.",
+        "headline",
+    ),
     pages=pages,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from robodyn.presentation.studies import Picture, PublishedValue, Study
+from robodyn.presentation.studies import Headline, Picture, PublishedValue, Study
 
 
 def parts() -> Mapping[str, Callable[[], Iterator[PublishedValue]]]:
@@ -99,4 +99,10 @@ STUDY = Study(
     ),
     parts=parts,
     pictures=pictures,
+    headline=Headline(
+        "The model is suitable for determining control strategies.",
+        "{reproduced} of {published} printed results come out, steps of the rig and of the robot among them; oil "
+        "columns swing at {mode_L3} and {mode_L4} Hz.",
+        "rig-steps",
+    ),
 )

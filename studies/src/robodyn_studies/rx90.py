@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from robodyn.presentation.studies import Picture, PublishedValue, Study
+from robodyn.presentation.studies import Headline, Picture, PublishedValue, Study
 
 
 def parts() -> Mapping[str, Callable[[], Iterator[PublishedValue]]]:
@@ -80,4 +80,11 @@ STUDY = Study(
     scenarios=("rx90-weld", "rx90-weld-elastic", "rx90-weld-flexible", "rx90-weld-stiction", "rx90-hold"),
     parts=parts,
     pictures=pictures,
+    headline=Headline(
+        "Perturbation and non-linear simulation agree within micrometres, and the first is ten times faster.",
+        "they differ by at most {perturbation_max_difference_um} um on the weld; the tip jumps by "
+        "{deviation_jump_at_reversal_um} um where joints turn back. Computing times stand in the benchmarks. "
+        "{reproduced} of {published} published results come out.",
+        "perturbation",
+    ),
 )

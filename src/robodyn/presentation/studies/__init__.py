@@ -10,7 +10,7 @@ from robodyn.base.extensions import Extension, collect
 from robodyn.presentation.studies.figure import Kind, PublishedValue, above, below, count_verdicts, describe_counts
 from robodyn.presentation.studies.overview import write_overview
 from robodyn.presentation.studies.page import write_page
-from robodyn.presentation.studies.study import Picture, Study
+from robodyn.presentation.studies.study import Headline, Picture, Study
 
 GROUP = "robodyn.studies"
 INSTALL = "pip install ./studies in a copy of the sources of robodyn"
@@ -33,6 +33,7 @@ def find_study(name: str) -> Study:
 
 __all__ = [
     "INSTALL",
+    "Headline",
     "Kind",
     "PublishedValue",
     "Picture",

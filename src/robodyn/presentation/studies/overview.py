@@ -1,4 +1,4 @@
-"""Overview of studies: what do all of them together prove? Counts by kind, what did not come out, what was fitted."""
+"""Overview of studies: what do all of them together prove? Headlines, counts, gaps, and what was fitted."""
 
 from __future__ import annotations
 
@@ -22,12 +22,33 @@ def write_overview(folder: str | Path) -> Path:
     folder = Path(folder)
     found = {path.parent.name: json.loads(path.read_text("utf-8")) for path in sorted(folder.glob(f"*/{FIGURES}"))}
     lines = [f"# {TITLE}", "", "Every figure of every study is one of three kinds. " + describe_kinds(), ""]
-    lines += _counts(found)
+    lines = [f"# {TITLE}", "", *_headlines(found), "## In numbers", "", *lines[2:], *_counts(found)]
     for name, study in found.items():
         lines += _study(name, study)
     path = folder / "index.md"
     write_file(path, "\n".join(lines) + "\n")
     return path
+
+
+def _headlines(found: Mapping[str, Any]) -> list[str]:
+    """What each publication says first, beside what comes out here, with the picture of it."""
+    lines: list[str] = []
+    for name, study in found.items():
+        headline = study.get("headline")
+        if headline is None:  # pages that an older version wrote
+            continue
+        lines += [
+            f"## {study['title']}",
+            "",
+            f"Published: *{headline['sentence']}*",
+            "",
+            f"Here: {headline['ours']}",
+            "",
+        ]
+        if headline["picture"]:
+            lines += [f"![{headline['caption']}]({name}/{headline['picture']})", "", f"*{headline['caption']}*", ""]
+        lines += [f"[All of it]({name}.md), from: {study['source']}.", ""]
+    return lines
 
 
 def _counts(found: Mapping[str, Any]) -> list[str]:
@@ -52,7 +73,7 @@ def _study(name: str, study: Mapping[str, Any]) -> list[str]:
     figures = study["figures"]
     open_ones = [f for f in figures if f["verdict"] in ("not reproducible", "NOT REPRODUCED")]
     fitted = {f["fitted"]: [g["name"] for g in figures if g["fitted"] == f["fitted"]] for f in figures if f["fitted"]}
-    lines = [f"## {study['title']}", "", f"Source: {study['source']}. [Its page]({name}.md).", ""]
+    lines = [f"## What differs: {study['title']}", "", f"Source: {study['source']}. [Its page]({name}.md).", ""]
     # Pages that an older version wrote have no such text.
     told = (p for p in study.get("about", "").split("\n\n") if p.startswith(TOLD))
     lines += [line for paragraph in told for line in (paragraph, "")]

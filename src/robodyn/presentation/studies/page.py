@@ -28,6 +28,15 @@ def write_page(study: Study, figures: Sequence[PublishedValue], folder: str | Pa
     lines += _table(figures)
     write_file(path, "\n".join(lines) + "\n")
     found = {"title": study.title, "source": study.source, "about": study.about, "figures": to_plain(list(figures))}
+    if study.headline is not None:
+        captions = {picture.name: picture.caption for picture in study.pictures()}
+        shown = study.headline.picture
+        found["headline"] = {
+            "sentence": study.headline.sentence,
+            "ours": study.headline.answer(figures),
+            "picture": f"{shown}.png" if shown in captions else "",
+            "caption": captions.get(shown, ""),
+        }
     write_file(images / FIGURES, json.dumps(found, indent=1))
     return path
 

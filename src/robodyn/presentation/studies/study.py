@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from robodyn.presentation.studies.figure import PublishedValue
+from robodyn.presentation.studies.figure import Kind, PublishedValue
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,33 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Headline:
+    """The sentence that the authors of a study would look for first, what comes out here, and the picture of it.
+
+    Attributes:
+        sentence: theirs, in a few words.
+        ours: with names of figures in braces, `{pendulum_speed}`, in whose places their values stand; `{reproduced}`
+            and `{published}` are how many of the published results come out, and how many there are.
+        picture: name of the one that shows it.
+    """
+
+    sentence: str
+    ours: str
+    picture: str
+
+    def answer(self, figures: Iterable[PublishedValue]) -> str:
+        """What comes out here, with the numbers of figures; a figure that was not computed is said to be so."""
+        figures = list(figures)
+        results = [figure for figure in figures if figure.kind is Kind.RESULT]
+        values = {f.name: "no value" if f.value is None else f"{f.value:.3g}" for f in figures}
+        values |= {
+            "published": str(len(results)),
+            "reproduced": str(sum(figure.ok is True and not figure.is_wide for figure in results)),
+        }
+        return re.sub(r"\{([\w.-]+)\}", lambda mark: values.get(mark[1], f"({mark[1]}: not computed)"), self.ours)
+
+
+@dataclass(frozen=True)
 class Study:
     """A published study and how it is reproduced.
 
@@ -34,6 +62,7 @@ class Study:
         parts: heading -> what computes the figures under it, one by one (each may take a while), in the order of the
             study's argument.
         pictures: the pictures, drawn when asked; pages: HTML pages, such as replays, written when asked.
+        headline: what its authors would look for first, for the overview.
     """
 
     name: str
@@ -44,6 +73,7 @@ class Study:
     parts: Callable[[], Mapping[str, Callable[[], Iterator[PublishedValue]]]]
     pictures: Callable[[], tuple[Picture, ...]]
     pages: Callable[[], tuple[Picture, ...]] = tuple
+    headline: Headline | None = None
 
     def figures(self, parts: Collection[str] | None = None) -> Iterator[PublishedValue]:
         """Its figures under the given headings; all of them by default."""
