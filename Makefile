@@ -11,7 +11,7 @@ MAKEFLAGS += --jobs=3 --output-sync=line --no-print-directory
 
 PIP := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt
 
-.PHONY: setup system-packages demo test test-library test-studies sanitize soak lint bench docs clean
+.PHONY: setup system-packages demo test test-library test-studies sanitize coverage soak lint bench docs clean
 
 setup: $(STAMP)
 
@@ -95,6 +95,16 @@ sanitize: setup
 	$(BIN)/python $(ENGINE) build/engine-thread.so thread
 	ROBODYN_ENGINE="$(CURDIR)/build/engine-thread.so" LD_PRELOAD="$(call runtime,tsan)" \
 	  $(BIN)/python -m pytest $(CHECKED) $(THREAD_TESTS)
+
+# Branches of the engine that tests take, each of its allocations failed once, and small faults that tests must see; by
+# default all of it, in some hours.
+MUTANTS ?= 500
+COVERED ?= tests/unit/engine tests/unit/simulation tests/unit/cosimulation tests/convergence tests/systems tests/identities
+
+coverage: setup
+	$(BIN)/python tests/soak/engine.py coverage $(COVERED) --workers $(WORKERS)
+	$(BIN)/python tests/soak/engine.py memory
+	$(BIN)/python tests/soak/engine.py mutants --count $(MUTANTS) --seed $(SEED)
 
 # Spoiled files and random machines by the thousands, from SEED on, TWINS of them described otherwise, and published
 # robots or those of ROBOTS; what fails is reported, files are kept in build/soak.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-HERE = {"demo", "soak", "sanitize", "clean"}
+HERE = {"demo", "soak", "sanitize", "coverage", "clean"}
 """Run by the tests below, `clean` by those of test_any_folder.py."""
 CI = {"setup", "system-packages", "test", "test-library", "test-studies", "lint"}
 """Run by .ci/run."""
@@ -84,3 +84,14 @@ def test_engines_that_check_themselves_run_the_tests():
     said = make("sanitize", "WORKERS=0", "ENGINE_TESTS=tests/unit/engine/test_ticks.py")
     assert len(re.findall(r"100%\]", said)) == 2
     assert "FAILED" not in said
+
+
+@pytest.mark.skipif(sys.platform != "linux" or not shutil.which("gcov"), reason="there is no gcov here")
+def test_coverage_of_the_engine_is_reported_and_no_allocation_breaks_it():
+    said = make("coverage", "WORKERS=0", "COVERED=tests/unit/engine/test_ticks.py", "MUTANTS=0")
+    lines = dict(re.findall(r"^([\w.]+) .*?([\d.]+)%$", said, re.MULTILINE))
+    assert float(lines["hybrid.c"]) > 40
+    assert 5 < float(lines["all"]) < 100
+    assert len(re.findall(r"each failed once: ", said)) == 6
+    assert "is another one" not in said
+    assert "0 mutants of " in said
