@@ -261,3 +261,11 @@ def test_models_are_taken_before_the_sides_are_joined(monkeypatch):
 
     assert right.error < 1e-3
     assert wrong.run.outcome.kind.name == "DIVERGED"
+
+
+def test_a_manoeuvres_file_is_an_option_of_the_catalogues_scenarios(tmp_path):
+    (tmp_path / "light.toml").write_text('[payload]\nmass = "500 kg"\n')
+    payload = find_scenario(f"{PREFIX}payload:manoeuvre={tmp_path / 'light.toml'}")
+    assert payload.machine.mechanism.body("payload").mass == 500.0
+    with pytest.raises(ModelError, match="none.toml"):
+        find_scenario(f"{PREFIX}payload:manoeuvre=none.toml")
