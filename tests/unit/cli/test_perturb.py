@@ -15,7 +15,9 @@ def test_a_run_is_kept_and_compared(invoke, read_json, tmp_path):
     # Half a second of a motion that deviates by less than 1 mrad.
     assert max(row["largest"] for row in message["differences"]) < 2e-6
     assert message["convergence"]["points"] == [10, 50]
-    assert message["speedup"] > 0
+    seconds = message["nonlinear_seconds"], message["perturbed_seconds"]
+    assert message["speedup"] == pytest.approx(seconds[0] / seconds[1])
+    assert message["statistics"]["extra"]["propagators"].startswith("none: the method rodas4")
     assert load(message["file"]).outcome.ok
 
 
@@ -23,7 +25,8 @@ def test_the_comparison_is_printed_with_both_times(invoke):
     result = invoke(*CALL, "--compare")
     assert result.exit_code == 0, result.output
     assert "difference from non-linear" in result.stdout
-    assert "times as fast" in result.stdout
+    assert "times as fast (processor time, warm, least of several in turns)" in result.stdout
+    assert "propagators: none: the method rodas4 chooses or composes its steps itself" in result.stdout
 
 
 def test_the_nominal_motion_is_written_and_read_back(invoke, tmp_path):
