@@ -55,13 +55,14 @@ def full_weld(build: str, signals: tuple[str, ...]) -> CompiledSystem:
 
 
 @cache
-def _compiled_near(build: str, signals: tuple[str, ...]) -> Perturbed:
-    return Perturbed(weld(build), points=POINTS, solver=Solver("rosw2", step=STEP), signals=signals)
+def _compiled_near(build: str, signals: tuple[str, ...], propagators: bool) -> Perturbed:
+    solver = Solver("rosw2", step=STEP)
+    return Perturbed(weld(build), points=POINTS, solver=solver, signals=signals, propagators=propagators)
 
 
-def near_weld(build: str, signals: tuple[str, ...], points: int = POINTS) -> Perturbed:
+def near_weld(build: str, signals: tuple[str, ...], points: int = POINTS, propagators: bool = True) -> Perturbed:
     """The weld made ready near its nominal motion in so many pieces; the code is shared, whatever their number."""
-    near = _compiled_near(build, signals)
+    near = _compiled_near(build, signals, propagators)
     if near.points != points:
         near.use_points(points)
     return near
@@ -81,11 +82,22 @@ def weld_run(build: str = "rigid", smooth: bool = False, step: float = STEP, sti
 
 @cache
 def perturbed_run(
-    build: str = "rigid", smooth: bool = False, points: int = POINTS, step: float = STEP, stiff: bool = False
+    build: str = "rigid",
+    smooth: bool = False,
+    points: int = POINTS,
+    step: float = STEP,
+    stiff: bool = False,
+    propagators: bool | None = None,
 ) -> Run:
-    """The weld by the perturbation method."""
+    """The weld by the perturbation method.
+
+    Args:
+        propagators: whether they take the steps; by default not where encoders don't round, so that both simulations
+            take the same steps and differ by what linear mechanics leave out.
+    """
     signals = signals_of(build)
-    near, recording = near_weld(build, signals, points), Recording(rate=1000.0, signals=signals)
+    propagators = not smooth if propagators is None else propagators
+    near, recording = near_weld(build, signals, points, propagators), Recording(rate=1000.0, signals=signals)
     # The same code, whatever its step.
     near.solver = Solver("rosw2", step=step)
     return near.simulate(parameters=changed(smooth, stiff), recording=recording)

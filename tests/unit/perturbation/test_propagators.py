@@ -155,6 +155,8 @@ def test_a_method_that_chooses_its_steps_takes_them_itself(loop):
 def test_rows_between_steps_are_kept_by_the_method(near):
     run = near.simulate(recording=dataclasses.replace(ROWS, rate=None, times=(0.0, 0.1001)))
     assert run.statistics.extra["propagators"] == "none: rows are asked for between the ends of steps"
+    run = near.simulate(recording=dataclasses.replace(ROWS, rate=None))
+    assert run.statistics.extra["propagators"].startswith("none: points of every step are recorded")
 
 
 def test_forces_too_stiff_for_the_step_are_left_to_the_method():
@@ -178,3 +180,10 @@ def test_a_run_that_leaves_the_numbers_ends_as_such():
     wild |= {f"{joint}.velocity_loop.limit": float("inf") for joint in ("shoulder", "elbow")}
     run = near.simulate(parameters=wild, recording=ROWS)
     assert not run.outcome.ok
+
+
+def test_a_step_that_the_code_was_not_made_for_is_the_methods(near):
+    compiled = near.compiled({})
+    run = simulate(compiled, Solver("rosw2", step=STEP / 2), recording=ROWS)
+    assert run.statistics.extra["propagators"] == "none: they were compiled for steps of 0.25 ms"
+    assert run.statistics.steps == 4800

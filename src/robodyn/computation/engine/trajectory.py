@@ -109,6 +109,7 @@ class Trajectory(NamedTuple):
         extremes: first value, smallest, its time, largest, its time, when first positive (nan: never) of what was
             watched, (n_watched, 6).
         unknowns: what the equations of the last step were solved for, where the model gives them.
+        no_march: why propagators took none of the steps, where that was known before the run.
     """
 
     time: np.ndarray
@@ -126,6 +127,7 @@ class Trajectory(NamedTuple):
     extremes: np.ndarray
     proof: Proof
     unknowns: np.ndarray
+    no_march: str = ""
 
 
 class BrokenRun(RuntimeError):

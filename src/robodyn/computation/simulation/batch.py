@@ -225,7 +225,7 @@ class BatchRunner:
             return last[1]
         if last is None:
             problem = build_problem(compiled, p, numbers, start)
-            self.march = make_tables(compiled, p, numbers, start, self.span[1], self.instants)
+            self.march = make_tables(compiled, p, numbers, start, self.span[1], self.instants, self.solver)
             setup = set_up(problem, self.solver, self.instants, self.march.fields)
         else:
             setup = last[1]
@@ -238,8 +238,9 @@ class BatchRunner:
     ) -> tuple[Trajectory, Failure]:
         """Advance a run by itself to its end; a law or an action in Python that fails ends it."""
         run.call_back(calls.run_task, calls.run_action, progress)
+        no_march = self.march.reason if self.march is not None else ""
         try:
-            return run.complete(probes), None
+            return run.complete(probes)._replace(no_march=no_march), None
         except BrokenRun as broken:
             return broken.trajectory, (calls.running, broken.cause)
 

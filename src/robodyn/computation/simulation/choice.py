@@ -19,14 +19,10 @@ def describe_march(compiled: CompiledSystem, trajectory: Trajectory) -> dict[str
     """How many steps of a run near its nominal motion propagators took, or why none; nothing for other runs."""
     if compiled.system.motion.terms is None:
         return {}
-    counters, reason = trajectory.counters, compiled.propagation.reason
+    counters, reason = trajectory.counters, compiled.propagation.reason or trajectory.no_march
     if counters.marched:
         return {"propagators": f"{counters.marched} of {counters.steps} steps"}
-    if not reason:
-        tables = [runner.march for runner in compiled.runners.values()]
-        found = [each.reason for each in tables if each is not None and each.reason]
-        reason = found[0] if found else "numbers that they depend on have other values in this run"
-    return {"propagators": f"none: {reason}"}
+    return {"propagators": f"none: {reason or 'numbers that they depend on have other values in this run'}"}
 
 
 def describe_choice(solver: Solver, trajectory: Trajectory, simulated_time: float) -> dict[str, str]:

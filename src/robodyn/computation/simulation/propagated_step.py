@@ -116,7 +116,7 @@ def trace_propagated_step(system: System, solver: Solver) -> PropagatedStep:
     middle = ca.SX(work[:n_y])
     for k, i in enumerate(before):
         middle[i] = work[i] + 0.5 * (work[i] - work[n_y + n_u + k])
-    step, per_tick = _choose_step(system, solver)
+    step, per_tick = choose_step(system, solver)
     ends, means = [], []
     for k in relaxing:
         own, start = symbols.x[k], work[place[k]]
@@ -186,7 +186,7 @@ def _find_obstacle(system: System, solver: Solver) -> str:
     return next((what for what, is_so in obstacles.items() if is_so), "")
 
 
-def _choose_step(system: System, solver: Solver) -> tuple[float, int]:
+def choose_step(system: System, solver: Solver) -> tuple[float, int]:
     """Steps that divide the time between two ticks, no longer than the solver's."""
     base, step = system.discrete.base_period, solver.step
     assert step is not None, "methods that take a whole step have one"

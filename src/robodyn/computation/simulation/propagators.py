@@ -25,13 +25,14 @@ from robodyn.computation.native.propagation import count_columns, padded, propag
 from robodyn.computation.native.rows import HEADER
 from robodyn.computation.native.timetable import SUFFIX
 from robodyn.computation.simulation.problem import break_times
-from robodyn.computation.simulation.propagated_step import MARCH, NOMINAL, REST, TERMS
+from robodyn.computation.simulation.propagated_step import MARCH, NOMINAL, REST, TERMS, choose_step
 
 if TYPE_CHECKING:
     from robodyn.computation.engine import Recording
     from robodyn.computation.native.kernel import Kernel
     from robodyn.computation.simulation.compiled import CompiledSystem
     from robodyn.computation.simulation.starting import Start
+    from robodyn.description.model import Solver
 
 BESIDE = 1e-10
 """Part of the duration before the end of a piece, where it is evaluated; beside a break, too."""
@@ -62,11 +63,16 @@ def make_tables(
     start: Start,
     end: float,
     recording: Recording,
+    solver: Solver,
 ) -> MarchTables:
     """The tables of runs from a start up to a time whose fixed parameters are those in p."""
     plan, system, kernels = compiled.propagation, compiled.system, compiled.module.kernels
     if not plan:
         return MarchTables({}, plan.reason)
+    if choose_step(system, solver) != (plan.step, plan.per_tick):
+        return MarchTables({}, f"they were compiled for steps of {1e3 * plan.step:.4g} ms")
+    if recording.kind == "steps":
+        return MarchTables({}, "points of every step are recorded, not rows at a rate or at times")
     begin = start.time
     n, n_y = system.n_v, plan.n_linear
     n_steps = int(np.floor((end - begin) / plan.step + 1e-9))
