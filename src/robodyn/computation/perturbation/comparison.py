@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 
 import numpy as np
 
@@ -112,7 +113,8 @@ def compare_ways(
     near = near or Perturbed(scenario, solver=solver)
     patterns = (recording or scenario.recording).signals
     full = compile_system(assemble(scenario, signals=patterns), near.solver, signals=patterns)
-    ways = (lambda: simulate(full, recording=recording), lambda: near.simulate(recording=recording))
+    ways: list[Callable[[], Run]] = [partial(simulate, full, recording=recording)]
+    ways.append(partial(near.simulate, recording=recording))
     # The first turn compiles and fills caches; the least of the others is what other work disturbed least.
     runs = [way() for way in ways]
     least, begun = [math.inf, math.inf], time.perf_counter()

@@ -238,9 +238,8 @@ class BatchRunner:
     ) -> tuple[Trajectory, Failure]:
         """Advance a run by itself to its end; a law or an action in Python that fails ends it."""
         run.call_back(calls.run_task, calls.run_action, progress)
-        no_march = self.march.reason if self.march is not None else ""
         try:
-            return run.complete(probes)._replace(no_march=no_march), None
+            return run.complete(probes), None
         except BrokenRun as broken:
             return broken.trajectory, (calls.running, broken.cause)
 

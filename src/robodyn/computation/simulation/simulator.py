@@ -72,6 +72,8 @@ def simulate(
         progress = progress or line.follow(scenario.duration, begin)
         trajectory, failure = runner.complete(integration, calls, progress, probes=True)
     runner.give_back(integration)
+    if runner.march is not None:
+        trajectory = trajectory._replace(no_march=runner.march.reason)
     if failure:
         warnings = (*warnings, "".join(traceback.format_exception(failure[1])))
     outcome, chosen = runner.describe(trajectory, failure), runner.rows_chosen and not failure
