@@ -56,7 +56,7 @@ _HOMES = {
     "linear.vibration": "Vibration animate_modes",
     "linear.zeros": "CancelledPair find_cancelled_pairs find_zeros",
     "mechanics.forces": "ForceComponents InertiaMatrix coupling_factors effective_inertia effective_inertia_along "
-    "force_components",
+    "ForceSplit split_forces force_components",
     "mechanics.hamiltonian": "hamiltonian_system simulate_symplectic",
     "mechanics.kinetics": "Kinetics",
     "mechanics.operations": "OperationCount compare_algorithms count_operations",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from robodyn.analysis.accuracy.circle import CircleTests
     from robodyn.analysis.accuracy.sheet import Sheet
     from robodyn.analysis.budget.result import Budget
+    from robodyn.analysis.mechanics.forces import ForceSplit
     from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics, Posture, Singularity
     from robodyn.analysis.sensitivity.ranking import Ranking
 
@@ -263,6 +264,19 @@ def _lengths(option: str, text: str, count: int) -> list[float]:
         return [read_quantity(part.strip(), "m", bare=True) for part in parts]
     except UnitError as error:
         raise fail(f"{option} {text}: {error}") from error
+
+
+@command("forces", plot="Draw the parts over time into this file.")
+def forces(scenario: str, payload: str | None = None, setting: Texts = ()) -> ForceSplit:
+    """Simulate and split what drives give into inertia, Coriolis, gravity, payload and friction; loads of the joints.
+
+    scenario: Name in the catalogue, or a TOML file.
+    payload: Body whose part stands by itself; default: one of the name payload.
+    setting (--set): Change a number: name=value.
+    """
+    from robodyn.analysis.mechanics.forces import split_forces
+
+    return split_forces(load_single(scenario, setting), payload)
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,31 @@ The inertia that each drive feels is the mass matrix M(q), or G^-T M G^-1 in coo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
-from robodyn.analysis.mechanics.kinetics import Kinetics, MotionCoefficients, start_positions
-from robodyn.base.errors import refuse_unknown, refuse_word
-from robodyn.computation.assembly import System
+from robodyn.analysis.identification.regressor import passive_blocks
+from robodyn.analysis.mechanics.kinetics import (
+    Kinetics,
+    MotionCoefficients,
+    joint_names,
+    position_unit,
+    start_positions,
+)
+from robodyn.analysis.sensitivity.variation import make_tunable
+from robodyn.base.errors import Flaw, ModelError, refuse_unknown, refuse_word
+from robodyn.base.lazy import Displayed
+from robodyn.base.waiting import told_if_slow
+from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.units import FORCE
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import simulate
+from robodyn.description.model import Mechanism, Scenario
+from robodyn.description.model.numbers import XYZ
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,3 +205,187 @@ def effective_inertia_along(system: System, q: Any, coordinates: Sequence[str] |
     kinetics = Kinetics(system, coordinates)
 
     return np.array([np.diag(kinetics.coefficients_at(row).inertial) for row in np.asarray(q, float)])
+
+
+# Forces of a run: what do drives give, and what for? Which loads do the joints carry?
+#
+#     drive = M_ii a_i + sum_{j != i} M_ij a_j + (c - g) + g - friction - springs - rest
+#
+# with M, c and g of the mechanism without its payload. What the payload adds to the first four is a part of its own.
+# Springs are a part like friction. The rest are end stops, contacts, loads and the forces of constraints.
+
+PARTS = ("inertia", "coupling", "Coriolis", "gravity", "payload", "friction", "springs", "rest")
+
+
+@dataclass(frozen=True)
+class ForceRange:
+    """Largest magnitude of a force, its root mean square over time, and when it is largest [s]."""
+
+    largest: float
+    rms: float
+    time: float
+
+
+@dataclass(frozen=True)
+class JointForces:
+    """What the drives of one joint give, and what it is for, in N m or N."""
+
+    unit: str
+    drive: ForceRange
+    parts: dict[str, ForceRange]
+
+
+@dataclass(frozen=True)
+class JointLoads:
+    """Largest force [N] and torque [N m] that a joint carries: bearing, drive and friction together.
+
+    Attributes:
+        axial, radial: of the force, along the joint's axis and across; bending: of the torque, across the axis; None of
+            joints that are fixed.
+    """
+
+    force: ForceRange
+    torque: ForceRange
+    axial: ForceRange | None = None
+    radial: ForceRange | None = None
+    bending: ForceRange | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ForceSplit(Displayed):
+    """Forces of the drives of a run, split, and the loads that the joints carry.
+
+    Attributes:
+        forces: of the drives over time, `components` being the parts in the order of `PARTS`.
+        drives: what the drives give, (n_time, n); the components' sum.
+        payload: name of the body that is the payload, empty where there is none.
+    """
+
+    JSON = """
+    scenario = run.provenance.scenario
+    payload: the body whose part stands by itself, or empty
+    joints
+    loads: what each joint carries
+    notes
+    """
+    run: Run
+    forces: ForceComponents
+    drives: np.ndarray
+    payload: str
+    loads: dict[str, JointLoads]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def joints(self) -> dict[str, JointForces]:
+        """Ranges of all parts, by joint."""
+        found = {}
+        for k, (name, unit) in enumerate(zip(self.forces.names, self.forces.units, strict=True)):
+            parts = {part: self._range(values[:, k]) for part, values in self.forces.components.items()}
+            found[name] = JointForces(unit, self._range(self.drives[:, k]), parts)
+        return found
+
+    def _range(self, values: np.ndarray) -> ForceRange:
+        return force_range(self.forces.time, values)
+
+
+def force_range(time: np.ndarray, values: np.ndarray) -> ForceRange:
+    """Largest magnitude, root mean square over time, and the time of the largest."""
+    k = int(np.argmax(np.abs(values)))
+    span = float(time[-1] - time[0])
+    rms = float(np.sqrt(np.trapezoid(values**2, time) / span)) if span > 0 else float(abs(values[k]))
+    return ForceRange(float(abs(values[k])), rms, float(time[k]))
+
+
+@told_if_slow("splitting the forces of")
+def split_forces(scenario: Scenario, payload: str | None = None) -> ForceSplit:
+    """Simulate a scenario and split what its drives give; see the formula above.
+
+    Args:
+        payload: body whose weight and inertia are a part of their own; by default one of the name `payload`.
+
+    Raises:
+        ModelError: without a mechanism, for joints that turn freely in space, and where there is no such body.
+    """
+    mechanism = scenario.machine.mechanism
+    bodies = [body.name for body in mechanism.bodies] if mechanism else []
+    if payload is not None:
+        refuse_unknown([payload], bodies, "there is no such body", under="payload")
+    carried = payload or ("payload" if "payload" in bodies else "")
+    # The numbers that make the payload are inputs, so that one trace serves with it and without.
+    inertial = [f"{carried}.mass", *(f"{carried}.inertia.{key}" for key in ("xx", "yy", "zz", "xy", "xz", "yz"))]
+    recorded = replace(scenario, recording=replace(scenario.recording, signals=("*", "*.reaction.*")))
+    system = assemble(make_tunable(recorded, inertial) if carried else recorded)
+    names = joint_names(system)
+    if system.n_q != system.n_v:
+        what = "a joint turns freely in space, and its forces are no torques about axes"
+        raise ModelError([Flaw("machine.mechanism", what, "give it three revolute joints")], scenario.name)
+    run = simulate(system)
+
+    # The terms of the equations of motion at every row, with the payload and without.
+    motion = [np.column_stack([run[f"{name}.{part}"].values for name in names]) for part in MOTION]
+    numbers = np.array([number.value for number in system.parameters])
+    empty = np.array([0.0 if number.name in inertial else number.value for number in system.parameters])
+    whole = _inertial_terms(system, motion, numbers)
+    own = _inertial_terms(system, motion, empty) if carried else whole
+
+    # Forces of blocks on joints; those on coordinates reach the joints by the coordinates' slopes.
+    blocks = _block_forces(system, run, names)
+    drives = blocks["drive"]
+    parts: dict[str, Any] = dict(own)
+    parts["payload"] = sum(whole.values()) - sum(own.values())
+    parts |= {"friction": -blocks["friction"], "springs": -blocks["springs"]}
+    # What is neither of the mechanism nor of a block: end stops, contacts, loads, constraints.
+    parts["rest"] = drives - sum(parts.values())
+    units = tuple(FORCE[position_unit(system, name)] for name in names)
+    components = {part: parts[part] for part in PARTS if part != "payload" or carried}
+    forces = ForceComponents(run.time, names, units, MappingProxyType(components))
+    return ForceSplit(run, forces, drives, carried, _joint_loads(run, mechanism))
+
+
+MOTION = ("position", "velocity", "acceleration")
+
+
+def _inertial_terms(system: System, motion: Sequence[np.ndarray], numbers: np.ndarray) -> dict[str, np.ndarray]:
+    """Inertia, coupling, Coriolis and gravity at each row, (n_time, n)."""
+    a = ca.SX.sym("a", system.n_v)
+    own = ca.diag(system.mass_matrix) * a
+    gravity = ca.densify(system.gravity)
+    terms = [own, system.mass_matrix @ a - own, system.bias - gravity, gravity]
+    function = ca.Function("terms", [system.q, system.v, a, system.symbols.p], [ca.densify(term) for term in terms])
+    rows = function.map(len(motion[0]))(*(part.T for part in motion), ca.repmat(numbers, 1, len(motion[0])))
+    names = ("inertia", "coupling", "Coriolis", "gravity")
+    return {name: np.array(values).T for name, values in zip(names, rows, strict=True)}
+
+
+def _block_forces(system: System, run: Run, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Forces on the joints by friction, by springs, and by all other blocks, the drives, (n_time, n) each."""
+    passive = {block.name: block for block in passive_blocks(system.scenario)}
+    found = {kind: np.zeros((run.time.size, len(names))) for kind in ("friction", "springs", "drive")}
+    q = np.column_stack([run[f"{name}.position"].values for name in names])
+    numbers = ca.repmat(ca.DM([number.value for number in system.parameters]), 1, len(q))
+    for place, signal in system.motion.forces:
+        s = system.motion.coordinates[place]
+        slope = ca.Function("slope", [system.q, system.symbols.p], [ca.densify(ca.jacobian(s, system.q).T)])
+        slopes = np.array(slope.map(len(q))(q.T, numbers)).T
+        block = passive.get(signal.rpartition(".")[0])
+        kind = "drive" if block is None else "springs" if "spring" in block.law_name else "friction"
+        found[kind] += slopes * run[signal].values[:, None]
+    return found
+
+
+def _joint_loads(run: Run, mechanism: Mechanism | None) -> dict[str, JointLoads]:
+    """Ranges of what each joint carries; the axis is one of the child's too."""
+    loads = {}
+    for joint in mechanism.joints if mechanism else ():
+        names = [f"{joint.name}.reaction.{kind}.{axis}" for kind in ("force", "torque") for axis in XYZ]
+        if not all(name in run for name in names):
+            continue
+        force, torque = np.split(np.column_stack([run[name].values for name in names]), 2, axis=1)
+        parts = [np.linalg.norm(force, axis=1), np.linalg.norm(torque, axis=1)]
+        if joint.kind != "fixed":
+            axis = np.asarray(joint.axis, float) / np.linalg.norm(joint.axis)
+            along, about = force @ axis, torque @ axis
+            across, bending = force - along[:, None] * axis, torque - about[:, None] * axis
+            parts += [along, np.linalg.norm(across, axis=1), np.linalg.norm(bending, axis=1)]
+        loads[joint.name] = JointLoads(*(force_range(run.time, part) for part in parts))
+    return loads

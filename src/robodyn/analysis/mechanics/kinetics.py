@@ -78,7 +78,7 @@ class Kinetics:
         self.in_joints = coordinates is None
         self.names = self.joints if coordinates is None else tuple(coordinates)
         _check_names(system, self.joints, self.names)
-        self.units = tuple(_position_unit(system, name) for name in self.names)
+        self.units = tuple(position_unit(system, name) for name in self.names)
         self._numbers = {number.name: number.value for number in system.parameters}
         self._parameters = np.array(list(self._numbers.values()))
         s = ca.vertcat(*(system.motion.coordinates[name] for name in self.names))
@@ -150,7 +150,8 @@ def _check_names(system: System, joints: Sequence[str], names: Sequence[str]) ->
     flaws.raise_if_any(f"scenario '{system.scenario.name}'")
 
 
-def _position_unit(system: System, name: str) -> str:
+def position_unit(system: System, name: str) -> str:
+    """Unit of a joint's or coordinate's position."""
     return next(info.unit for info in system.signals if info.name == f"{name}.position")
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from robodyn.analysis.budget.result import Budget
+    from robodyn.analysis.mechanics.forces import ForceSplit
     from robodyn.analysis.sensitivity.ranking import Ranking, Sensitivity
 
 
@@ -292,3 +293,46 @@ def show_ranking(ranking: Ranking) -> Display:
     reason = (f"no exact derivatives: {ranking.reason}",) if ranking.reason else ()
     parts = (said, Table(heads, rows, ("", ".6g", "+.5g", "+.5g", "")), picture)
     return Display("Sensitivity", parts, notes=(*reason, *ranking.notes))
+
+
+@shows
+def show_forces(split: ForceSplit) -> Display:
+    """What the drives of each joint give and what for, the largest values and over time, and what joints carry."""
+    joints = split.joints
+    sizes = {part: max(joint.parts[part].largest / (joint.drive.largest or 1.0) for joint in joints.values())
+             for part in split.forces.components}  # fmt: skip
+    shown = [part for part, size in sizes.items() if size > NOTHING]
+    parts: list[Part] = []
+    for title in ("largest", "rms"):
+        rows = []
+        for name, joint in joints.items():
+            least = NOTHING * joint.drive.largest
+            numbers = []
+            for one in (joint.drive, *(joint.parts[part] for part in shown)):
+                number = one.largest if title == "largest" else one.rms
+                # What rounding leaves is nothing.
+                numbers.append(number if one.largest > least else 0.0)
+            rows.append((name, *numbers, joint.unit))
+        parts += [Table((title, "drive", *shown, "unit"), rows), ""]
+    loads = []
+    for name, load in split.loads.items():
+        ranges = (load.force, load.axial, load.radial, load.torque, load.bending)
+        loads.append((name, *(one.largest if one else None for one in ranges), load.force.time))
+    if loads:
+        heads = ("joint carries", "force [N]", "axial", "radial", "torque [N m]", "bending", "at [s]")
+        parts.append(Table(heads, loads))
+    return Display("Forces", [*parts, Picture("Forces of the drives", lambda: draw_forces(split))], split.notes)
+
+
+def draw_forces(split: ForceSplit) -> Figure:
+    """A panel a joint: parts of what its drives give as stacked areas, their sum as a line."""
+    forces = split.forces
+    # Two rows of one time are the sides of a jump: the first of them is drawn.
+    rows = np.flatnonzero(np.diff(forces.time, prepend=-np.inf) > 0)
+    largest = np.abs(split.drives).max(axis=0)
+    drawn = {}
+    for part, values in forces.components.items():
+        if np.any(np.abs(values).max(axis=0) > NOTHING * largest):
+            drawn[part] = values[rows]
+    title = f"{split.run.provenance.scenario}: forces of the drives"
+    return draw_stacked(drawn, forces.time[rows], axes=forces.names, unit=forces.units, title=title)
