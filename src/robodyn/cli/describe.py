@@ -148,6 +148,7 @@ def import_file(
     search: Paths = (),
     keep_massless: bool = False,
     lock: Texts = (),
+    assemble: bool = False,
 ) -> Imported:
     """Read a robot file, account for every element and attribute, and write it as an editable TOML file.
 
@@ -160,6 +161,7 @@ def import_file(
     search: Folder in which packages and meshes are looked for.
     keep_massless: Keep joints that move nothing that has inertia.
     lock: Fix these joints (patterns) where they start, or at NAME=POSITION [rad or m].
+    assemble: Let the TOML file start with its loops closed, near the positions of the robot's file.
     """
     from robodyn.description.robots import import_robot
 
@@ -167,6 +169,10 @@ def import_file(
         raise fail("--embed: copies meshes beside the TOML file; say --out FILE.toml")
     places = dict(_read_lock(text) for text in lock)
     robot = import_robot(file, base, list(search), keep_massless, places)
+    if assemble and (out is None or not robot.machine.constraints):
+        remedy = "it has no loops" if out else "it is the TOML file that starts so; say --out FILE.toml"
+        raise fail(f"--assemble: has no effect: {remedy}")
+    robot = replace(robot, assembled=assemble)
     for option, path in (("--out", out), ("--html", html)):
         if path is not None and path.exists() and path.samefile(file):
             raise fail(f"{option} {path}: is the robot's own file; name another one")

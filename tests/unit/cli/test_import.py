@@ -6,7 +6,7 @@ import shutil
 import pytest
 from support.robot_files import OWN
 
-from robodyn import import_robot, load, read_scenario
+from robodyn import import_robot, load, read_scenario, simulate
 
 
 @pytest.fixture(autouse=True)
@@ -88,3 +88,31 @@ def test_joints_are_locked(invoke, tmp_path):
     wrong = invoke("import", OWN / "arm.urdf", "--lock", "lift=high")
     assert wrong.exit_code == 2
     assert "must be NAME or NAME=POSITION" in wrong.output
+
+
+OPEN = """<mujoco><worldbody>
+  <body name="crank"><joint name="a" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 1 0 0" size="0.02"/>
+    <body name="rocker" pos="1 0 0"><joint name="b" axis="0 1 0"/>
+      <geom type="capsule" fromto="0 0 0 0 0 1" size="0.02"/><site name="tip" pos="0 0 1"/></body></body>
+  <site name="pin" pos="1.2 0 0.9"/></worldbody>
+  <equality><connect name="loop" site1="tip" site2="pin"/></equality></mujoco>"""
+
+
+def test_loops_that_are_open_in_a_robot_file_are_closed_where_that_is_asked_for(invoke, tmp_path):
+    """A crank and a rocker whose tip is 0.22 m off its pin at zero positions."""
+    file = tmp_path / "open.xml"
+    file.write_text(OPEN, encoding="utf-8")
+    invoke("import", file, "--out", tmp_path / "as_it_is.toml")
+    assert "initialisation" not in (tmp_path / "as_it_is.toml").read_text(encoding="utf-8")
+    invoke("import", file, "--out", tmp_path / "closed.toml", "--assemble")
+    open_, closed = (simulate(read_scenario(tmp_path / name)) for name in ("as_it_is.toml", "closed.toml"))
+    assert open_["constraints.position_error"](0.0) > 0.1
+    assert closed["constraints.position_error"](0.0) < 1e-9
+    assert closed.outcome.ok
+
+
+def test_assembling_without_a_file_or_loops_is_refused(invoke):
+    for more in ((), ("--out", "arm.toml")):
+        done = invoke("import", "arm.urdf", "--assemble", *more)
+        assert done.exit_code == 2
+        assert "--assemble: has no effect" in done.output

@@ -97,6 +97,14 @@ def test_gravity_compensation_is_a_force_at_the_centre_of_mass(tmp_path):
     assert abs(run.final["j.position"]) < 1e-12
 
 
+def test_gravity_compensation_of_a_body_that_is_fixed_moves_nothing_and_is_said(tmp_path):
+    joint = '<body gravcomp="1"><joint name="j" type="slide" axis="0 0 1"/><geom size="0.1"/></body>'
+    robot = read(tmp_path, f'<worldbody><body name="base" gravcomp="1"><geom size="0.1"/>{joint}</body></worldbody>')
+    assert "moves nothing" in " ".join(notes(robot, "body[base]@gravcomp"))
+    assert [load.name for load in robot.machine.loads] != []
+    assert abs(rd.simulate(robot.scenario(1.0)).final["j.position"]) < 1e-12
+
+
 def test_a_base_has_no_effect_and_is_refused(tmp_path):
     assert "base: 'free' has no effect" in refusal(tmp_path, f"<worldbody>{BODY.format('')}</worldbody>", base="free")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -32,16 +33,19 @@ class Robot:
 
     Attributes:
         initial: start positions by signal name, where they are not 0; sheet: what became of the file.
+        assembled: whether its scenario closes loops that are open there.
     """
 
     machine: Machine
     sheet: BalanceSheet
     initial: dict[str, float] = field(default_factory=dict)
+    assembled: bool = False
 
     def scenario(self, duration: float = DURATION) -> Scenario:
         """The robot left to itself."""
         title = f"{self.machine.name}, left to itself"
-        return Scenario(self.machine.name, self.machine, duration, self.initial, title=title)
+        start: dict[str, Any] = {"initialisation": "assembled", "keep": ()} if self.assembled else {}
+        return Scenario(self.machine.name, self.machine, duration, self.initial, title=title, **start)
 
 
 def build_machine(

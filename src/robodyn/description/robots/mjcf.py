@@ -19,7 +19,7 @@ from robodyn.description.robots.mjcf_parts import PartReader
 from robodyn.description.robots.mjcf_source import bodies_of, compile_model, load_includes, members, parts_of
 from robodyn.description.robots.names import usable_name
 from robodyn.description.robots.shapes import colour_of, distinct, make_look
-from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, Element
+from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, UNUSED, Element
 
 SHAPES = {2: "sphere", 3: "capsule", 5: "cylinder", 6: "box", 7: "mesh"}
 """Types of geoms that can be drawn."""
@@ -118,7 +118,9 @@ class MjcfReader:
         )  # fmt: skip
         self.read_looks(body, link)
         self.draft.links.append(link)
-        if model.body_gravcomp[body] and link.mass:
+        if model.body_gravcomp[body] and int(model.body_weldid[body]) == 0:
+            element.mark(UNUSED, "a force on a body that is fixed to the world moves nothing", "gravcomp")
+        elif model.body_gravcomp[body] and link.mass:
             point = Point(self.own_name(f"{name}_com"), name, as_floats(link.com))
             force = -model.body_gravcomp[body] * link.mass * np.array(self.draft.gravity)
             self.draft.points.append(point)
