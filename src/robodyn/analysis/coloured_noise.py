@@ -35,7 +35,9 @@ STEADY, UNLIKE = 15.0, 2.6
 variances beyond which it is none."""
 FEW = 2.0
 """Independent residuals, by the parameters, below which their colour cannot be known."""
-SURE = 1e-3
+COLOURED = 0.5
+"""Share of independent residuals below which they may be the error of a model."""
+SURE = 0.01
 """Probability of residuals that follow the prediction as much by chance, below which it is none."""
 NEW = 0.05
 """Part of a shape beside what slopes explain that is worth a test."""
@@ -43,11 +45,16 @@ NEW = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One recording: X (n, channels, k) and e (n, channels), over the noise, 0 where a sample is not used."""
+    """One recording: X (n, channels, k) and e (n, channels), over the noise, 0 where a sample is not used.
+
+    Attributes:
+        fresh: share of rows that a filter of the data has left new.
+    """
 
     X: Floats
     e: Floats
     used: np.ndarray
+    fresh: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,66 +112,62 @@ def find_spread(parts: Sequence[Part], along: Floats) -> Spread:
     share = np.where(alike, more / (freedom + more), 0.0)
     first, second = np.sqrt(1 - share), np.sqrt(share)
     covariance = local * np.outer(first, first) + steady * np.outer(second, second)
-    return Spread(covariance, freedom + np.where(alike, more, 0.0), independent)
+    # No level of noise is known better than by all residuals that are new ones.
+    freedom = np.minimum(freedom + np.where(alike, more, 0.0), max(independent, 1.0))
+    return Spread(covariance, freedom, independent)
 
 
-def describe_doubt(spread: Spread, parts: Sequence[Part], predicted: Sequence[Floats]) -> str:
-    """Why intervals are no 95 % ones, empty where nothing speaks against them."""
-    count = parts[0].X.shape[2]
+def describe_doubt(spread: Spread, parts: Sequence[Part], shapes: Sequence[Floats]) -> str:
+    """Why intervals are no 95 % ones, empty where nothing speaks against them; shapes as for `find_chance`."""
+    count, rows = parts[0].X.shape[2], sum(part.fresh * part.used.sum() for part in parts)
     if not count:
         return ""
     if spread.independent < FEW * count:
         what = f"what is left changes so slowly that it is worth {spread.independent:.2g} independent samples"
         remedy = "measure longer, or look for what the model lacks"
         return f"{what} for {count} numbers: the intervals are no 95 % ones; {remedy}"
-    if find_chance(parts, predicted) < SURE:
+    if find_chance(parts, shapes) < SURE:
         what = "what is left follows the motion: the model lacks something, or a search ended too early"
         return f"{what}; the intervals are those of noise alone, no 95 % ones"
+    if spread.independent < COLOURED * rows:
+        what = f"what is left has a colour, of {rows:.0f} samples {spread.independent:.0f} are independent"
+        return f"{what}: the intervals are 95 % ones if it is noise, but not if it is an error of the model"
     return ""
 
 
-def find_chance(parts: Sequence[Part], predicted: Sequence[Floats]) -> float:
-    """How probable it is that residuals of noise alone follow the predicted signals (n, channels) as much as these do.
+def find_chance(parts: Sequence[Part], shapes: Sequence[Floats]) -> float:
+    """How probable it is that residuals of noise alone follow the motion as much as these do.
 
-    Each channel's residuals are explained by what a lacking law would make of its signal y and its rate: proportional
-    and square forces, dry friction and its change with the place. Hotelling's test of the coefficients, the least
-    probable channel counted as many times as there are channels.
+    What a lacking law makes of signals s of the motion (n, channels, signals) is looked for in the residuals: s itself,
+    its square with its sign, and its sign, such as that of dry friction. What explains most beside the slopes gets a
+    coefficient, and Student's test says how probable that is, as many times as shapes were tried (Bonferroni).
     """
-    from scipy.special import fdtrc
+    from scipy.special import stdtr
 
-    channels = parts[0].e.shape[1]
-    X = np.linalg.qr(np.vstack([part.X.reshape(part.e.size, -1) for part in parts]))[0]
+    def split(x: Floats, e: Floats) -> list[Part]:
+        pieces = zip(parts, np.split(x, ends), np.split(e, ends), strict=True)
+        return [Part(a.reshape(*p.e.shape, -1), b.reshape(p.e.shape), p.used) for p, a, b in pieces]
+
     ends = np.cumsum([part.e.size for part in parts])[:-1]
-    chance = 1.0
-    for c in range(channels):
-        columns = []
-        for part, signals in zip(parts, predicted, strict=True):
-            y = np.nan_to_num(signals[:, c])
-            rate = np.gradient(y) if len(y) > 1 else np.zeros(len(y))
-            shapes = np.column_stack([y, rate, y * abs(y), rate * abs(rate), np.sign(rate), y * np.sign(rate)])
-            own = np.zeros((*part.e.shape, shapes.shape[1]))
-            own[:, c] = shapes * part.used[:, c, None]
-            columns.append(own.reshape(-1, shapes.shape[1]))
-        shapes = np.vstack(columns)
-        shapes = shapes / np.maximum(np.linalg.norm(shapes, axis=0), 1e-300)
-        # What slopes explain is not left, and what is nearly explained tells nothing new.
-        new, sizes, _ = np.linalg.svd(shapes - X @ (X.T @ shapes), full_matrices=False)
-        new = new[:, sizes > NEW]
-        e = np.concatenate([part.e.ravel() for part in parts])
-        followed = new.T @ e
-        both, left = np.hstack([X, new]), e - new @ followed
-        whole = [
-            Part(x.reshape(*part.e.shape, -1), own.reshape(part.e.shape), part.used)
-            for part, x, own in zip(parts, np.split(both, ends), np.split(left, ends), strict=True)
-        ]
-        q = new.shape[1]
-        spread = find_spread(whole, np.eye(both.shape[1])[X.shape[1] :])
-        freedom = float(np.min(spread.freedom, initial=np.inf)) - q + 1
-        if q and freedom > 1 and np.all(spread.deviations > 0):
-            square = float(followed @ np.linalg.solve(spread.covariance, followed))
-            share = float(fdtrc(q, freedom, square * freedom / ((freedom + q - 1) * q)))
-            chance = min(chance, share * channels)
-    return chance
+    e = np.concatenate([part.e.ravel() for part in parts])
+    X = np.linalg.qr(np.vstack([part.X.reshape(part.e.size, -1) for part in parts]))[0]
+    signals = [(s * part.used[:, :, None]).reshape(part.e.size, -1) for part, s in zip(parts, shapes, strict=True)]
+    tried = np.vstack([np.hstack([s, s * abs(s), np.sign(s)]) for s in signals])
+    tried = tried / np.maximum(np.linalg.norm(tried, axis=0), 1e-300)
+    tried = tried - X @ (X.T @ tried)
+    tried = tried[:, np.linalg.norm(tried, axis=0) > NEW]
+    if not tried.size:
+        return 1.0
+    filters = _find_filters(split(X, e))[0]
+    products, squares = np.zeros((2, tried.shape[1]))
+    for part in split(tried, e):
+        _, F, eta = _whiten(part, filters)
+        products, squares = products + np.einsum("tck,tc->k", F, eta), squares + np.sum(F * F, axis=(0, 1))
+    best = tried[:, int(np.argmax(products**2 / squares))]
+    size = float(best @ e / (best @ best))
+    spread = find_spread(split(np.column_stack([X, best]), e - size * best), np.eye(X.shape[1] + 1)[-1:])
+    ratio = abs(size) / max(float(spread.deviations[0]), 1e-300)
+    return min(1.0, float(2 * stdtr(spread.freedom[0], -ratio) * tried.shape[1]))
 
 
 def _steady(g: Sequence[Floats], eta: Sequence[Floats], parts: Sequence[Part], variances: Floats) -> Floats:
@@ -236,11 +239,15 @@ def _find_filters(parts: Sequence[Part]) -> tuple[list[Floats], Floats, float]:
         count = sum(int(part.used[:, c].sum()) for part in parts)
         longest = max(int(part.used[:, c].sum()) for part in parts)
         most = int(min(longest // 10, 10 * np.log10(max(longest, 1))))
-        seen = np.sum([_lagged(part.e[:, c, None], part.e[:, c, None], most)[0] for part in parts], axis=0)
-        seen = seen / max(count, 1)
+        pairs, sums = np.zeros((2, most + 1))
+        for part in parts:
+            pairs += _lagged(part.used[:, c, None] * 1.0, part.used[:, c, None] * 1.0, most)[0]
+            sums += _lagged(part.e[:, c, None], part.e[:, c, None], most)[0]
+        pairs = np.maximum(np.rint(pairs), 1.0)
+        seen = sums / pairs
         a, variance = _predict(seen, count)
         for _ in range(ROUNDS if count and most else 0):
-            a, variance = _predict(seen + variance / count * _taken([part.X[:, c] for part in parts], a, most), count)
+            a, variance = _predict(seen + variance / pairs * _taken([part.X[:, c] for part in parts], a, most), count)
         filters.append(a)
         variances.append(variance)
         # The variance of a mean of such noise, by that of white noise.
@@ -281,6 +288,8 @@ def _predict(autocovariance: Floats, count: int) -> tuple[Floats, float]:
     for order in range(len(autocovariance)):
         if order:
             reflection = -float(a @ autocovariance[order:0:-1]) / variance
+            if abs(reflection) >= 1:
+                break
             a = np.append(a, 0.0)
             a, variance = a + reflection * a[::-1], variance * (1 - reflection**2)
         if not variance > 1e-9 * autocovariance[0]:

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 from support.machines import cart
 from support.measured import measure
 
@@ -50,6 +51,39 @@ def test_intervals_hold_the_truth_in_95_of_100_data_and_are_as_wide_as_estimates
         scatter = np.std([fit.values[name] for fit in fits])
         # The scatter of 60 is known to 1/sqrt(120), 9 %; three times that.
         assert np.mean([p.upper - p.lower for p in parameters]) / (2 * 2.03) == pytest.approx(scatter, rel=0.28)
+
+
+def rubbed(*more):
+    """A cart on a spring under a force that does not repeat itself in ten seconds."""
+    wave = {"sines": (1.0, -2.0, 4.0, 0.0, 3.0), "cosines": (0.5, 1.0, 2.0, -1.0, 1.5), "frequency": 0.097}
+    blocks = (
+        Block("wave", "multisine_reference", unit="N", parameters=wave),
+        Block("drive", "torque_source", "rail", {"command": "wave.value"}),
+        Block("spring", "spring", "rail", parameters={"stiffness": 30.0}),
+        Block("drag", "viscous_friction", "rail", parameters={"viscous": 3.0}),
+    )
+    return cart(*blocks, *more, duration=10.0)
+
+
+def test_intervals_hold_the_truth_for_noise_that_remembers_and_do_not_claim_to_for_a_lacking_law():
+    """Noise of a memory of 20 samples, of which intervals for white noise hold the truth in a quarter of the cases."""
+    true, times = {"spring.stiffness": 30.0, "drag.viscous": 3.0}, tuple(np.arange(1001) / 100)
+    clean = measure(rubbed(), 0.0, times=times)
+    held = []
+    for seed in range(25):
+        steps = np.random.default_rng(seed).normal(size=1401)
+        noise = 1e-3 * lfilter([np.sqrt(1 - np.exp(-0.1))], [1.0, -np.exp(-0.05)], steps)[400:, None]
+        fit = fit_parameters(rubbed(), dataclasses.replace(clean, values=clean.values + noise), tuple(true))
+        held.append([p.lower <= true[p.name] <= p.upper for p in fit.parameters])
+        assert "if it is noise" in fit.doubt or "follows the motion" in fit.doubt
+    # Of 50 intervals at 95 %, 43 or more hold the truth in 99 of 100 cases (binomial).
+    assert np.sum(held) >= 43
+    dry = Block("dry", "coulomb_friction", "rail", parameters={"coulomb": 0.4, "smoothing_velocity": 1e-3})
+    fit = fit_parameters(rubbed(), measure(rubbed(dry), 1e-3, times=times), tuple(true))
+    assert fit.parameters[1].lower > 3.0
+    assert fit.doubt in fit.warnings
+    assert "interval by noise alone" in describe(fit)
+    assert fit.doubt
 
 
 def test_noise_is_estimated_for_each_signal():

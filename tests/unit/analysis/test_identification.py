@@ -153,6 +153,35 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(1.0, abs=0.25)
 
 
+def test_intervals_of_counted_positions_never_collapse_and_a_lacking_law_is_told():
+    """Noise of differentiated counts is blue: sums of its lags may come out negative, which is no variance."""
+    slide = cart(Block("drag", "viscous_friction", "rail", parameters={"viscous": 1.0}))
+    infos = (SignalInfo("rail.position", "m"), SignalInfo("rail.effort", "N"))
+    t, widths, errors = np.arange(4000) * 2e-3, [], []
+    place, speed = 0.3 * np.sin(3 * t) + 0.1 * np.sin(7 * t + 1), 0.9 * np.cos(3 * t) + 0.7 * np.cos(7 * t + 1)
+    pull = -2.7 * np.sin(3 * t) - 4.9 * np.sin(7 * t + 1)
+
+    def log(seed, dry=0.0):
+        rng = np.random.default_rng(seed)
+        counted = 3.8e-4 * np.round((place + 1e-4 * rng.normal(size=t.size)) / 3.8e-4)
+        effort = 2.0 * pull + 3.0 * speed + dry * np.sign(speed) + 0.01 * rng.normal(size=t.size)
+        outcome = Outcome(OutcomeKind.FINISHED, "", t[-1])
+        return Run(t, np.column_stack([counted, effort]), infos, outcome, Provenance("measured"))
+
+    plan = plan_identification(slide, log(0))
+    for seed in range(30):
+        found = plan.estimate([plan.rows(log(seed))])
+        widths.append(found.spread.half_widths)
+        errors.append(found.beta - [2.0, 3.0, 0.0])
+    size = np.sqrt(np.mean(np.square(errors), axis=0))
+    assert np.all(np.min(widths, axis=0) > 0.5 * size)
+    assert np.mean(np.abs(errors) < widths) > 0.9
+    assert identify(slide, log(0)).doubt == ""
+    lacking = identify(slide, log(0, dry=1.0))
+    assert "follows the motion" in lacking.doubt
+    assert lacking.base[1].lower > 3.0
+
+
 def test_a_clock_that_stumbles_neither_cuts_a_log_nor_biases_friction():
     """400 steps of 5000 last 1.7 times as long, as whoever wrote the log was busy: its times are right all the same."""
     rng = np.random.default_rng(5)

@@ -46,6 +46,9 @@ def test_saturation_spikes_and_missing_samples_are_found_by_row():
     assert {700, 1900} <= set(found.spikes)
     assert len(found.spikes) < 6
     assert not assess_signal(SWING).saturated
+    for step in (0.003, 0.01, 0.05):
+        assert not assess_signal(np.round(SWING / step) * step).saturated
+        assert assess_signal(np.clip(np.round(SWING / step) * step, -9, 0.7)).saturated
     assert not assess_signal(SWING).spikes
 
 

@@ -115,22 +115,30 @@ def _find_spread(
     if noise_given and r @ r < GREATER**2 * r.size and spread.independent > NEW * r.size:
         half = along @ np.linalg.inv(np.linalg.qr(J @ along, mode="r"))
         spread = Spread(half @ half.T, np.full(len(z), np.inf), float(r.size))
-    predicted = [_predicted(residuals, part, own) for part, own in residuals.each(z)]
+    shapes = [
+        np.concatenate([part.X, _motion(residuals, *own)], axis=2)
+        for part, own in zip(parts, residuals.each(z), strict=True)
+    ]
+    exact = all(
+        level < EXACT * part.variation.solver.rtol * np.nanstd(part.data[name].values)
+        for part in residuals.parts
+        for name, level in zip(part.data.names, part.noise, strict=True)
+    )
     steps = ", ".join(residuals.scales[k].number.name for k in residuals.stepwise)
     stairs = f"{steps} acts in steps: intervals, by differences of {100 * STEPWISE:.0f} %, are no 95 % ones"
-    return spread, describe_doubt(spread, parts, predicted) or (stairs if steps else "")
+    doubt = "" if exact else describe_doubt(spread, parts, shapes)
+    return spread, doubt or (stairs if steps else "")
 
 
-def _predicted(residuals: Residuals, part: RecordingResiduals, z: Floats) -> Floats:
-    """Simulated signals (n, all signals); none where data are met to the accuracy of the simulation."""
+def _motion(residuals: Residuals, part: RecordingResiduals, z: Floats) -> Floats:
+    """Simulated signals and their rates (n, all signals, 2)."""
     run = part.run(z)
     assert run is not None
-    table = np.zeros((len(part.data.time), len(residuals.names)))
-    for name, level in zip(part.data.names, part.noise, strict=True):
+    found = np.zeros((len(part.data.time), len(residuals.names), 2))
+    for name in part.data.names if len(part.data.time) > 1 else ():
         y = run[name].values
-        if level > EXACT * part.variation.solver.rtol * np.std(y):
-            table[:, residuals.names.index(name)] = y
-    return table
+        found[:, residuals.names.index(name)] = np.column_stack([y, np.gradient(y)])
+    return found
 
 
 def _agreeing(starts: Sequence[FitStart], best: int, least: float) -> list[FitStart]:

@@ -184,7 +184,7 @@ def _summarise(
     parts = [(rows, False) for rows in fitted] + [(rows, True) for rows in held]
     predictions = [*predict_joints(regressor, fitted, beta, False), *predict_joints(regressor, held, beta, True)]
     estimates = _base_estimates(regressor, base, found)
-    doubt = describe_doubt(found.spread, found.parts, [r.Y @ found.beta for r in fitted])
+    doubt = describe_doubt(found.spread, found.parts, [r.Y for r in fitted])
     measured = np.concatenate([np.where(r.used, r.tau, np.nan) for r, _ in parts])
     return Identification(
         joints=regressor.joints,

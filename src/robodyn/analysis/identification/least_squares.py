@@ -80,7 +80,11 @@ def estimate(rows: Sequence[Rows], start: Floats, robust: bool = False) -> Estim
     root = _triangle(np.vstack([r[:, :-1] / level for r, level in zip(roots, noise, strict=True)]))
     ends = np.cumsum([len(r.time) for r in rows])[:-1]
     weighed = np.split(np.sqrt(weights) / noise, ends), np.split(e, ends)
-    parts = [Part(w[:, :, None] * (r.Y @ known), w * own, r.used) for r, w, own in zip(rows, *weighed, strict=True)]
+    # The low-pass leaves two rows new in a period of its cutoff.
+    parts = [
+        Part(w[:, :, None] * (r.Y @ known), w * own, r.used, min(2 * r.cutoff / r.rate, 1.0))
+        for r, w, own in zip(rows, *weighed, strict=True)
+    ]
     left = tuple(np.split(np.where(used, e, np.nan), ends))
     return Estimate(start + step, noise, root, known, tuple(parts), left)
 

@@ -23,6 +23,8 @@ SPIKE = 10.0
 """Distance from both neighbours, by the noise or the step of the values, beyond which a sample is a spike."""
 LEAST_HELD = 5
 """Samples in a row at the greatest value that are a saturation; a peak of a smooth signal has fewer."""
+PEAK = 0.4
+"""Rows at two steps below a peak by those at the top: of a parabola 0.73 or more, of what is cut off hardly any."""
 STILL = 6.0
 """Range of a signal at rest, by its noise."""
 MOST_LEVELS = 1 << 16
@@ -75,7 +77,7 @@ def assess_signal(values: Floats) -> SignalQuality:
     longest = max(stretches, key=lambda stretch: stretch.count, default=None)
     return SignalQuality(
         int(values.size - y.size), float(y.min()), float(y.max()), float(y.mean()), float(y.std()), noise,
-        find_quantum(y), find_saturation(stretches, y), tuple(rows[spikes].tolist()),
+        find_quantum(y), find_saturation(rows, y), tuple(rows[spikes].tolist()),
         longest if longest and longest.count > 1 else None,
     )  # fmt: skip
 
@@ -121,12 +123,22 @@ def find_stretches(rows: np.ndarray, y: Floats) -> list[Stretch]:
     return [Stretch(int(rows[a]), int(rows[b]), float(y[a])) for a, b in zip(starts[long], ends[long], strict=True)]
 
 
-def find_saturation(stretches: list[Stretch], y: Floats) -> tuple[Stretch, ...]:
-    """Long stretches at the least or greatest value of a signal that moves else."""
+def find_saturation(rows: np.ndarray, y: Floats) -> tuple[Stretch, ...]:
+    """Long stretches at the least or greatest value of a signal that moves else, rounded peaks aside."""
     if y.min() == y.max():
         return ()
-    ends = (float(y.min()), float(y.max()))
-    return tuple(s for s in stretches if s.value in ends and s.count >= LEAST_HELD)
+    quantum, found = find_quantum(y), []
+    for stretch in find_stretches(rows, y):
+        if stretch.value not in (y.min(), y.max()) or stretch.count < LEAST_HELD:
+            continue
+        # A peak that is rounded to steps stays at the two below too, before and after.
+        near = np.abs(y - stretch.value) < 2.5 * quantum
+        first, last = (int(np.searchsorted(rows, row)) for row in (stretch.start, stretch.end))
+        before, after = near[:first][::-1], near[last + 1 :]
+        sides = [int(np.argmin(side)) if not side.all() else side.size for side in (before, after)]
+        if sum(sides) < PEAK * stretch.count:
+            found.append(stretch)
+    return tuple(found)
 
 
 def describe_saturation(name: str, data: Run, flaws: FlawList) -> None:
@@ -134,7 +146,7 @@ def describe_saturation(name: str, data: Run, flaws: FlawList) -> None:
     present = np.isfinite(data[name].values)
     rows, y = np.flatnonzero(present), data[name].values[present]
     others = [data[other].values for other in data.names if other != name]
-    stretches = [s for s in find_saturation(find_stretches(rows, y), y) if not _is_rest(s, others)]
+    stretches = [s for s in find_saturation(rows, y) if not _is_rest(s, others)]
     if stretches:
         worst = max(stretches, key=lambda stretch: stretch.count)
         what = f"is saturated at {worst.value:.5g}: rows {worst.start + 1} to {worst.end + 1}"
