@@ -153,9 +153,23 @@ def test_sample_times_between_rows_are_refused():
     assert "blocks.reader.offset" in found
 
 
-def test_references_that_jump_between_rows_are_refused():
-    block = Block("goal", "step_reference", parameters={"after": 1.0, "at": 0.00251}, unit="rad")
-    assert "0.00251" in refusal(with_block(block))["breaks"]
+def test_references_that_jump_between_rows_get_rows_of_their_own():
+    rows = {}
+    for at in (0.0025, 0.00251):
+        block = Block("goal", "step_reference", parameters={"after": 1.0, "at": at}, unit="rad")
+        plan = make_plan(assemble(with_block(block)), Solver("heun", step=0.0025))
+        rows[at] = plan.n_rows, ("h", 0) in plan.columns.letters
+    # Steps of 2.5 ms to 10 s; from the bend on, 10 us later each, with the last one beyond the end.
+    assert rows == {0.0025: (4001, False), 0.00251: (2 + 3999, True)}
+
+
+def test_references_that_jump_between_rows_beside_sampled_blocks_are_refused():
+    goal = Block("goal", "step_reference", parameters={"after": 1.0, "at": 0.00251}, unit="rad")
+    reader = Block("reader", hold, "hinge", period=0.0025)
+    scenario = with_block(goal)
+    machine = replace(scenario.machine, blocks=(*scenario.machine.blocks, reader))
+    with pytest.raises(ModelError, match="0.00251 s, between two rows, and blocks are sampled"):
+        make_plan(assemble(replace(scenario, machine=machine)), Solver("heun", step=0.0025))
 
 
 def test_an_operation_without_a_formula_is_refused_by_the_signal_that_needs_it():

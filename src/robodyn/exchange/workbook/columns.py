@@ -38,12 +38,17 @@ class Columns:
         object.__setattr__(self, "letters", letters)
 
 
-def name_columns(system: System, row: RowProgram) -> Columns:
-    """The columns that have names: time, states, memory, rates, signals, events, predictions; helpers come later."""
+def name_columns(system: System, row: RowProgram, even: bool = True) -> Columns:
+    """The columns that have names: time, states, memory, rates, signals, events, predictions; helpers come later.
+
+    Args:
+        even: whether all steps are alike; else each row says how far the next one is.
+    """
     outputs = row.outputs
     shown = {state.name for state in system.states} | {info.name for info in system.memory}
     signals = [(info, node) for info, node in zip(system.signals, outputs["signals"], strict=True)]
     columns = [Column(("step", 0), "time", "step", ""), Column(("t", 0), "time", "t", "s")]
+    columns += [] if even else [Column(("h", 0), "time", "to the next row", "s")]
     columns += [Column(("x", k), "states", state.name, state.unit) for k, state in enumerate(system.states)]
     columns += [
         Column(("m", k), "memory", info.name, info.unit, outputs["memory"][k]) for k, info in enumerate(system.memory)

@@ -72,7 +72,7 @@ class LineWriter:
         if kind == P:
             return self.names.parameters[k]
         if kind == STEP:
-            return self.names.step
+            return self._step
         cells = {T: ("t", "{r}"), X: ("x", "{r}"), BEFORE: ("m", "{p}"), END: ("end", "{r}"), DUE: ("due", "{r}")}
         key, line = cells[kind]
         return f"{self._letter((key, k))}{line}"
@@ -80,11 +80,32 @@ class LineWriter:
     def _letter(self, key: Key) -> str:
         return self.columns.letters[key]
 
+    @property
+    def _even(self) -> bool:
+        return ("h", 0) not in self.columns.letters
+
+    @property
+    def _step(self) -> str:
+        """From a row to the next one: the step, or a cell of the row where references bend between even rows."""
+        return self.names.step if self._even else f"{self._letter(('h', 0))}{{r}}"
+
+    def _next_time(self, row: str) -> str:
+        """Time of the row after a row: a step later, or where a reference bends before that, as native runs step."""
+        now, step = f"{self._letter(('t', 0))}{{{row}}}", self.names.step
+        passed = f"SUMPRODUCT(({self.breaks}<={now}+{BREAK_WIDTH}*{step})*1)"
+        bend = f"IFERROR(SMALL({self.breaks},{passed}+1),1E+99)"
+        return f"IF({bend}<={now}+(1+{BREAK_WIDTH})*{step},{bend},{now}+{step})"
+
     def step_number(self, _: int) -> tuple[str, str]:
         return "0", f"={self._letter(('step', 0))}{{p}}+1"
 
     def time(self, _: int) -> tuple[str, str]:
         text = f"={self._letter(('step', 0))}{{r}}*{self.names.step}"
+        return text, text if self._even else f"={self._next_time('p')}"
+
+    def length(self, _: int) -> tuple[str, str]:
+        """Time to the next row."""
+        text = f"={self._next_time('r')}-{self._letter(('t', 0))}{{r}}"
         return text, text
 
     def state(self, k: int) -> tuple[str, str]:
@@ -92,7 +113,7 @@ class LineWriter:
         change = self.place(self.row.outputs["rates"][k])
         if self.row.outputs["end_rates"]:
             change = f"({change}+{self.place(self.row.outputs['end_rates'][k])})/2"
-        text = f"{self._letter(('x', k))}{{r}}+{self.names.step}*{change}"
+        text = f"{self._letter(('x', k))}{{r}}+{self._step}*{change}"
         return f"={self.names.states[k]}", "=" + self._limit(k, text.replace("{r}", "{p}"))
 
     def _limit(self, k: int, text: str) -> str:
@@ -116,7 +137,7 @@ class LineWriter:
     def end(self, _: int) -> tuple[str, str]:
         """End of the step; just before a jump of a reference that happens there."""
         step = self.names.step
-        end = f"{self._letter(('t', 0))}{{r}}+{step}"
+        end = f"{self._letter(('t', 0))}{{r}}+{self._step}"
         if not self.breaks:
             return f"={end}", f"={end}"
         jumps = f"SUMPRODUCT((ABS({self.breaks}-({end}))<{BREAK_WIDTH}*{step})*1)>0"
@@ -137,6 +158,7 @@ class LineWriter:
 _SPECIAL: dict[str, Callable[[LineWriter, int], tuple[str, str]]] = {
     "step": LineWriter.step_number,
     "t": LineWriter.time,
+    "h": LineWriter.length,
     "x": LineWriter.state,
     "due": LineWriter.due,
     "end": LineWriter.end,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from openpyxl.utils import get_column_letter
@@ -19,12 +20,14 @@ from robodyn.exchange.workbook.equations import Equation, write_equations
 from robodyn.exchange.workbook.lines import LineWriter
 from robodyn.exchange.workbook.parameters import ParameterSheet, make_parameter_sheet
 from robodyn.exchange.workbook.refusals import (
+    ON_A_ROW,
     check_formulas,
     check_limits,
     check_method,
     check_operations,
     check_parts,
     check_size,
+    find_bends_between,
     find_breaks,
 )
 from robodyn.exchange.workbook.row import RowProgram, trace_row
@@ -69,14 +72,18 @@ def make_plan(system: System, solver: Solver, rows: int | None = None) -> Plan:
     """
     step = solver.step or DEFAULT_FIXED_STEP
     n_rows = _count_rows(system, step) if rows is None else rows
+    breaks = find_breaks(system, n_rows * step)
+    between = find_bends_between(breaks, step)
+    if between and rows is None:
+        n_rows = _count_uneven_rows(system.scenario.duration, step, breaks)
     source = f"workbook of '{system.scenario.name}'"
     flaws = FlawList()
     check_method(solver, flaws)
-    check_parts(system, step, n_rows * step, flaws)
+    check_parts(system, step, between, flaws)
     check_size(n_rows, 1, HEAD, flaws)
     flaws.raise_if_any(source)
-    row = trace_row(system, solver.method == "heun")
-    named = name_columns(system, row)
+    row = trace_row(system, solver.method == "heun", even=not between)
+    named = name_columns(system, row, even=not between)
     check_operations(row, {c.node: c.name for c in named.columns if c.node is not None}, flaws)
     check_limits(system, row, flaws)
     flaws.raise_if_any(source)
@@ -84,10 +91,10 @@ def make_plan(system: System, solver: Solver, rows: int | None = None) -> Plan:
     columns = add_helpers(named, row, placement)
     check_size(n_rows, len(columns.columns), HEAD, flaws)
     flaws.raise_if_any(source)
-    contents, ranges, breaks = _gather_tables(row, find_breaks(system, n_rows * step))
+    contents, ranges, jumps = _gather_tables(row, breaks)
     formulas = write_formulas(row.program, placement.cells, SPREADSHEET, ranges.__getitem__)
     sheet = make_parameter_sheet(system, row, placement, formulas, step)
-    writer = LineWriter(system, row, columns, formulas, sheet, breaks)
+    writer = LineWriter(system, row, columns, formulas, sheet, jumps)
     lines = tuple(writer.write(column) for column in columns.columns)
     # A place for the largest line number stands for {r} and {p}.
     longest = (later.replace("{r}", "0" * 7).replace("{p}", "0" * 7) for _, later in lines)
@@ -109,6 +116,17 @@ def make_plan(system: System, solver: Solver, rows: int | None = None) -> Plan:
 def _count_rows(system: System, step: float) -> int:
     """Start and whole steps of the duration."""
     return int(system.scenario.duration / step * (1 + 1e-9)) + 1
+
+
+def _count_uneven_rows(duration: float, step: float, breaks: Sequence[float]) -> int:
+    """Rows at steps from each bend on, and at the bends."""
+    time, count = 0.0, 1
+    while True:
+        bend = next((one for one in breaks if one > time + ON_A_ROW * step), math.inf)
+        time = bend if bend <= time + (1 + ON_A_ROW) * step else time + step
+        if time > duration * (1 + 1e-9):
+            return count
+        count += 1
 
 
 def _gather_tables(row: RowProgram, breaks: list[float]) -> tuple[dict[str, tuple[float, ...]], dict[int, str], str]:

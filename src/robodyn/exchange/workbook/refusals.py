@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -28,7 +28,7 @@ def check_method(solver: Solver, flaws: FlawList) -> None:
         flaws.add("solver.method", f"'{solver.method}' has no rows of equal steps", f"choose {' or '.join(METHODS)}")
 
 
-def check_parts(system: System, step: float, end: float, flaws: FlawList) -> None:
+def check_parts(system: System, step: float, between: Sequence[float], flaws: FlawList) -> None:
     """Parts of a system that act between the rows, or outside of formulas."""
     for guard in system.discrete.guards:
         if guard.action or guard.call:
@@ -42,7 +42,9 @@ def check_parts(system: System, step: float, end: float, flaws: FlawList) -> Non
         remedy = "delay a sampled block's output instead, or leave it out"
         flaws.add(f"delays.{delay.name.removesuffix('.output')}", "reads between earlier rows", remedy)
     _check_samples(system, step, flaws)
-    _check_breaks(system, step, end, flaws)
+    if between and system.discrete.tasks:
+        what = f"a reference jumps or bends at {between[0]:g} s, between two rows, and blocks are sampled at whole rows"
+        flaws.add("breaks", what, "choose a step of which that time is a multiple, or move the reference")
 
 
 def _check_samples(system: System, step: float, flaws: FlawList) -> None:
@@ -60,11 +62,9 @@ def _whole_step(system: System) -> str:
     return f"choose --step {float(base):g} or a whole fraction of it"
 
 
-def _check_breaks(system: System, step: float, end: float, flaws: FlawList) -> None:
-    for time in find_breaks(system, end):
-        if abs(time / step - round(time / step)) > ON_A_ROW:
-            what = f"a reference jumps or bends at {time:g} s, between two rows"
-            flaws.add("breaks", what, "choose a step of which that time is a multiple, or move the reference")
+def find_bends_between(breaks: Sequence[float], step: float) -> list[float]:
+    """Those of the jumps and bends of references that fall between rows of equal steps: they get rows of their own."""
+    return [time for time in breaks if abs(time / step - round(time / step)) > ON_A_ROW]
 
 
 def find_breaks(system: System, end: float) -> list[float]:

@@ -47,8 +47,12 @@ class RowProgram:
     timings: tuple[tuple[int, int], ...]
 
 
-def trace_row(system: System, heun: bool) -> RowProgram:
-    """The program of one row, for Euler's or Heun's method."""
+def trace_row(system: System, heun: bool, even: bool = True) -> RowProgram:
+    """The program of one row, for Euler's or Heun's method.
+
+    Args:
+        even: whether all steps are alike, so that what depends on them and parameters is computed once.
+    """
     tracer = _Tracer(system)
     memory = tracer.run_tasks()
     now = tracer.inputs(tracer.add(T, 0), tracer.column(X, len(system.states)), memory)
@@ -63,7 +67,7 @@ def trace_row(system: System, heun: bool) -> RowProgram:
         outputs["end_rates"] = tracer.insert(own.rhs, tracer.inputs(tracer.add(END, 0), predicted, memory))
     program = tracer.builder.finish("row", [0] * 7, [outputs[group] for group in GROUPS])
     found = dict(zip(GROUPS, program.outputs, strict=True))
-    return RowProgram(program, found, tuple(_kinds(program, found["predicted"])), tuple(tracer.timings))
+    return RowProgram(program, found, tuple(_kinds(program, found["predicted"], even)), tuple(tracer.timings))
 
 
 class _Tracer:
@@ -126,8 +130,8 @@ class _Tracer:
         return end
 
 
-def _kinds(program: Program, predicted: tuple[int, ...]) -> list[int]:
-    of_inputs = {P: PARAMETER, STEP: PARAMETER, END: PREDICTED}
+def _kinds(program: Program, predicted: tuple[int, ...], even: bool) -> list[int]:
+    of_inputs = {P: PARAMETER, STEP: PARAMETER if even else ROW, END: PREDICTED}
     at_end = set(predicted)
     kinds: list[int] = []
     for number, node in enumerate(program.nodes):
