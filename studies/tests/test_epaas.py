@@ -26,6 +26,7 @@ from robodyn_studies.catalog.epaas_elastic import STIFFNESS
 from robodyn_studies.epaas_estimation import LAST_DIGITS, estimate_with_rounding
 from robodyn_studies.epaas_flexible import elastic_modes
 from robodyn_studies.epaas_forces import path_motion
+from robodyn_studies.epaas_hammer import swings
 from robodyn_studies.epaas_noise import read_peak
 from robodyn_studies.epaas_runs import arm_system, centred, read_step, unexplained
 from robodyn_studies.hydraulic_estimation import estimate_resonator
@@ -135,6 +136,20 @@ def test_decimals_are_found_again_from_tables_that_are_rounded_as_the_study_s(mo
     assert (np.abs(decimals - true)[1:] < 3 * deviation[1:]).all()
 
 
+def test_dry_friction_holds_a_loop_up_to_the_speed_of_its_describing_function(found):
+    """A step that swings slower than the first harmonic says dies, a faster one grows."""
+    figure = found["describing_largest_speed"]
+    assert figure.ok
+    assert swings(0.45)[1] is False
+    assert swings(0.6)[1] is True
+
+
+def test_a_blow_in_the_plane_of_the_arm_hardly_moves_it_sideways(found):
+    assert found["hammer_coupling_of_plane_and_phi"].ok
+    assert found["hammer_plane_59.2Hz"].value == pytest.approx(59.2, rel=0.05)
+    assert found["hammer_phi_83.2Hz"].value == pytest.approx(83.2, rel=0.02)
+
+
 def test_what_is_as_small_as_its_tolerance_is_counted_apart(found):
     wide = [figure for figure in found.values() if figure.wide]
     assert wide
@@ -231,7 +246,7 @@ def test_a_picture_is_drawn(tmp_path, name):
 
 def test_pictures_have_different_names():
     names = [picture.name for picture in STUDIES["epaas"].pictures()]
-    assert len(set(names)) == len(names) == 26
+    assert len(set(names)) == len(names) == 27
 
 
 def test_a_place_of_the_wrist_is_where_the_mechanism_has_it():

@@ -16,6 +16,7 @@ from robodyn.presentation.reporting import (
     panel_figure,
     write_figure,
 )
+from robodyn_studies import epaas_hammer as hammer
 from robodyn_studies import epaas_noise as noise
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog import epaas_rig
@@ -23,6 +24,7 @@ from robodyn_studies.catalog.epaas_cartesian import PLACES
 from robodyn_studies.catalog.epaas_drives import MEASURING_DELAY, ROBOT_FLOW, VANE
 from robodyn_studies.catalog.epaas_rig import RIG_FLOW, STEP_AT
 from robodyn_studies.epaas_drawings import write_panels
+from robodyn_studies.epaas_flexible import HELD_LOAD
 from robodyn_studies.epaas_readings import LEVELS, RIG_HEIGHTS, ROBOT_HEIGHTS, rig_met, robot_met, run_steps
 from robodyn_studies.epaas_sensitivity import SHORT
 from robodyn_studies.epaas_wrist import wrist_run
@@ -132,6 +134,20 @@ def draw_readings(path: Path) -> None:
     finish_axes(upper, "rig: met of 69 values")
     finish_axes(lower, "robot: met of 12, one height for all")
     write_panels(figure, [upper, lower], "height of the step [V]; dotted: without weight", path)
+
+
+def draw_hammer(path: Path) -> None:
+    """Accelerances along both directions, without and with a load, and the modes that the study read from its own."""
+    figure, axes = panel_figure(2)
+    for ax, (way, axis) in zip(axes, (("plane", "z"), ("phi", "y")), strict=True):
+        for payload, colour in ((0.0, COLOURS[0]), (HELD_LOAD, COLOURS[1])):
+            found = hammer.accelerance(axis, axis, payload)
+            label = "no load" if not payload else f"{payload:g} kg in the gripper"
+            ax.semilogy(found.frequency, found.magnitude, color=colour, linewidth=LINE_WIDTH, label=label)
+        for k, mode in enumerate(hammer.SEEN[way]):
+            ax.axvline(mode, color="0.6", linestyle="--", label="" if k else "measured modes")
+        finish_axes(ax, f"{'along z' if way == 'plane' else 'along phi'} [m/s² per N]")
+    write_panels(figure, axes, "frequency [Hz]", path)
 
 
 def draw_wrist_path(path: Path) -> None:

@@ -86,6 +86,12 @@ def _simulated() -> tuple[Picture, ...]:
             _draw_modes,
             "Figures 7.3.2-2 to 7.3.3-3: measured mode shapes",
         ),
+        Picture(
+            "hammer",
+            "acceleration of the elbow for a blow on the wrist, upper arm and gripper elastic, valves shut",
+            more.draw_hammer,
+            "Figures 7.3.2-1 and 7.3.3-1: transfer functions between points of the robot, without and with 2.5 kg",
+        ),
     )
 
 
