@@ -106,11 +106,12 @@ coverage: setup
 	$(BIN)/python tests/soak/engine.py memory
 	$(BIN)/python tests/soak/engine.py mutants --count $(MUTANTS) --seed $(SEED)
 
-# Spoiled files and random machines by the thousands, from SEED on, TWINS of them described otherwise, and published
-# robots or those of ROBOTS; what fails is reported, files are kept in build/soak.
+# Spoiled files and random machines by the thousands, from SEED on, TWINS of them described otherwise, BARS of them
+# certified, and published robots or those of ROBOTS; what fails is reported, files are kept in build/soak.
 FILES ?= 20000
 MACHINES ?= 5000
 TWINS ?= 500
+BARS ?= 1000
 ROBOTS ?=
 SEED ?= 1
 
@@ -118,6 +119,7 @@ soak: setup
 	PYTHONPATH="tests:$$PYTHONPATH" $(BIN)/python tests/soak/files.py --count $(FILES) --seed $(SEED)
 	PYTHONPATH="tests:$$PYTHONPATH" $(BIN)/python tests/soak/machines.py --count $(MACHINES) --first $(SEED)
 	PYTHONPATH="tests:$$PYTHONPATH" $(BIN)/python tests/soak/metamorphic.py --count $(TWINS) --first $(SEED)
+	PYTHONPATH="tests:$$PYTHONPATH" $(BIN)/python tests/soak/error_bars.py --count $(BARS) --first $(SEED)
 	PYTHONPATH="tests:$$PYTHONPATH" $(BIN)/python tests/soak/robots.py $(ROBOTS)
 
 lint: $(VENV)/.checkable

@@ -70,11 +70,12 @@ def test_a_demo_that_fails_says_so(tmp_path):
 
 
 def test_the_soak_reads_spoiled_files_and_tries_machines_and_robots():
-    said = make("soak", "FILES=5", "MACHINES=1", "TWINS=1", "ROBOTS=tests/support/robots/arm.urdf")
+    said = make("soak", "FILES=5", "MACHINES=1", "TWINS=1", "BARS=1", "ROBOTS=tests/support/robots/arm.urdf")
     columns = re.findall(r"^[\w-]+ +(\d+) +(\d+) +(\d+)$", said, re.MULTILINE)
     assert sum(int(count) for row in columns for count in row) == 5
     assert "1 machines: 0 failed" in said
     assert "0 twins differ" in said
+    assert " % cover, 100.00 % with a tenth more" in said
     assert "robots/arm.urdf: " in said
     assert said.endswith("0 differ\n")
 
