@@ -13,10 +13,12 @@ from functools import partial
 import numpy as np
 from scipy.linalg import eig
 
+from robodyn.analysis.linear.constrained import reduce_constraints
 from robodyn.analysis.linear.continuous_loops import cut_loops
 from robodyn.analysis.linear.gains import find_gains
 from robodyn.analysis.linear.lifting import can_lift, lift, scale_held
 from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.linearisation import linearise
 from robodyn.analysis.linear.loop_table import held_outputs
 from robodyn.analysis.linear.margins import STABLE, Curves, choose_between, count_growing
 from robodyn.analysis.linear.operating_point import Place
@@ -134,6 +136,14 @@ def _check_continuous(
     blocks = {block.name: block for block in find_controllers(system.scenario.machine)}
     if not blocks:
         return ()
+    if friction == "stuck":
+        # Loops are cut by another trace: not where nothing grows in this one.
+        model = linearise(system, at, parameters=parameters)
+        if system.motion.constraint_forces:
+            model = reduce_constraints(model, system)
+        poles = np.array([root.pole for root in find_poles(model)])
+        if not _count(np.exp(poles / np.abs(poles).max(initial=1.0))):
+            return ()
     loops = cut_loops(system, at=at, friction=friction, parameters=parameters)
     if not loops or not _count(loops[0].multipliers()):
         return ()
