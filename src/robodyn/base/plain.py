@@ -1,4 +1,4 @@
-"""Plain values: a result as JSON, and the JSON Schema of its type.
+"""Plain values: a result as JSON, the JSON Schema of its type, and texts in columns.
 
 A frozen class is written field by field, or as its text `JSON` says, a line for each key:
 
@@ -201,3 +201,13 @@ def _names_of_checkers(module: str) -> Plain:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             exec(compile(ast.Module(node.body, []), module, "exec"), names)
     return names
+
+
+def align(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
+    """Columns of equal width; each side is "<" for texts, ">" for numbers."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        padded = (f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True))
+        lines.append("  ".join(padded).rstrip())
+    return lines

@@ -181,7 +181,7 @@ def _files(pictures: list[Drawing], run: Path, out: Path | None) -> list[Path]:
 
 # Report pages.
 
-PARTS = ("loops", "modes", "sweep", "budget", "sheet")
+PARTS = ("loops", "modes", "sweep", "budget", "forces", "sheet")
 
 
 @command("report")
@@ -203,7 +203,7 @@ def report(
 
     runs: Run files, or scenarios to be simulated; several are compared.
     out: Page to write.
-    parts (--with): Analyses to put into the page, with commas: loops, modes, sweep, budget, sheet.
+    parts (--with): Analyses to put into the page, with commas: loops, modes, sweep, budget, forces, sheet.
     vary: What --with sweep varies: name=first:last:count.
     random: What is drawn for --with sweep and sheet: name=scale:0.9:1.1, as in sweep.
     note: Text to put into the page; a little Markdown.
@@ -279,6 +279,10 @@ def _analyse(system: System, part: str, vary: Sequence[str], random: Sequence[st
             from robodyn.analysis.budget.split import split_deviation
 
             return to_section(display(split_deviation(system)))
+        case "forces":
+            from robodyn.analysis.mechanics.forces import split_forces
+
+            return to_section(display(split_forces(system.scenario)))
         case "sheet":
             from robodyn.analysis.accuracy.sheet import make_sheet
 

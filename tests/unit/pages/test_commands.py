@@ -202,7 +202,7 @@ def test_other_errors_of_the_server_are_told(capfd):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("pendulum", "--with", "loops,mods"), "choose among loops, modes, sweep, budget, sheet"),
+        (("pendulum", "--with", "loops,mods"), "choose among loops, modes, sweep, budget, forces, sheet"),
         (("pendulum", "--with", "modes", "--vary", "bob.mass=1:2:3"), "--vary: has no effect without --with sweep"),
         (("pendulum", "--with", "sweep"), "say what is varied"),
         (("crane.run", "--with", "modes"), "runs hold no equations to analyse"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from robodyn.base.plain import align
 from robodyn.base.records import dataclass
 
 
@@ -97,12 +98,7 @@ class Certificate:
         names = dict.fromkeys(check.name for check in self.checks)
         shown = [*self.violated, *(self[name] for name in names if self[name].ok)]
         rows = [("check", "value", "limit", ""), *(_row(check) for check in shown)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        table = [
-            f"{name:<{widths[0]}}  {value:>{widths[1]}}  {limit:<{widths[2]}}  {verdict}".rstrip()
-            for name, value, limit, verdict in rows
-        ]
-        return table + [f"not checked: {sentence}" for sentence in self.unchecked]
+        return align(rows, "<><<") + [f"not checked: {sentence}" for sentence in self.unchecked]
 
 
 def certificate_from(record: Mapping[str, Any]) -> Certificate:

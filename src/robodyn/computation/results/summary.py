@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robodyn.base.plain import align
+
 if TYPE_CHECKING:
     from .run import Run
 
@@ -94,18 +96,7 @@ def list_signals(run: Run, most: int) -> list[str]:
             shown.append(f"{errors[name].error:.2g}" if name in errors else "")
         rows.append((name, signal.unit, *shown))
     notes = ["", *(info.note for info in run.infos[:most])]
-    lines = [f"{line}  {note}".rstrip() for line, note in zip(_table(rows), notes, strict=True)]
+    sides = "<<>>>>"[: len(rows[0])]
+    lines = [f"{line}  {note}".rstrip() for line, note in zip(align(rows, sides), notes, strict=True)]
     more = len(run) - most
     return [*lines, f"and {more} more signals: summary(signals=True) shows all"] if more > 0 else lines
-
-
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Text columns of equal width; the two first are aligned left, numbers right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    sides = ("<", "<", *(">" for _ in widths[2:]))
-    return [_row(row, sides, widths) for row in rows]
-
-
-def _row(cells: Sequence[str], sides: Sequence[str], widths: Sequence[int]) -> str:
-    padded = (f"{cell:{side}{width}}" for cell, side, width in zip(cells, sides, widths, strict=True))
-    return "  ".join(padded).rstrip()

@@ -129,18 +129,13 @@ def read_looks(body: Plain, meshes: MeshStore) -> tuple[list[Plain], list[str]]:
 
 def _look(look: Plain, meshes: MeshStore) -> Plain:
     kind = str(look["type"]).removesuffix("Look").lower()
-    plain: Plain = {"kind": kind, "origin": _floats(look.get("origin", _ORIGIN)), "colour": look.get("colour")}
-    plain["rotation"] = [_floats(row) for row in look.get("rotation", _IDENTITY)]
+    plain: Plain = {"kind": kind, "origin": _triple(look.get("origin", _ORIGIN)), "colour": look.get("colour")}
+    plain["rotation"] = [_triple(row) for row in look.get("rotation", _IDENTITY)]
     plain |= {"collision": True} if look.get("collision") else {}
     plain |= {key: look[key] for key in _SIZES if key in look}
     if kind == "mesh":
-        plain["meshes"] = meshes.find(str(look["file"]), _floats(look.get("scale", (1.0, 1.0, 1.0))))
+        plain["meshes"] = meshes.find(str(look["file"]), _triple(look.get("scale", (1.0, 1.0, 1.0))))
     return plain
-
-
-def _floats(values: Any) -> list[float]:
-    x, y, z = values
-    return [float(x), float(y), float(z)]
 
 
 # Contact geometry in 3-D: the balls, boxes and planes of a machine's contacts, as shapes on its points.
@@ -160,10 +155,10 @@ def read_surfaces(machine: Plain, points: list[str]) -> list[Plain]:
 def _surface(shape: Plain) -> Plain | None:
     kind, point = shape["type"], {"point": str(shape["point"])}
     if kind == "Plane":
-        return {"kind": "plane", **point, "normal": _floats(shape.get("normal", _UP))}
+        return {"kind": "plane", **point, "normal": _triple(shape.get("normal", _UP))}
     if kind == "Box":
-        rotation = [_floats(row) for row in shape.get("rotation", _IDENTITY)]
-        return {"kind": "box", **point, "size": _floats(shape["size"]), "rotation": rotation}
+        rotation = [_triple(row) for row in shape.get("rotation", _IDENTITY)]
+        return {"kind": "box", **point, "size": _triple(shape["size"]), "rotation": rotation}
     radius = float(shape.get("radius", 0.0))
     return {"kind": "ball", **point, "radius": radius} if kind == "Ball" and radius > 0 else None
 
@@ -262,7 +257,10 @@ def _geometry(mechanism: Plain, description: Plain, numbers: Plain, meshes: Mesh
         "points": points,
         "struts": _struts(description, mechanism, numbers),
         "surfaces": read_surfaces(description["machine"], [point["name"] for point in points]),
-        "obstacles": [_obstacle(box) for box in description.get("obstacles") or []],
+        "obstacles": [
+            {"name": str(box.get("name", "")), "center": _triple(box["center"]), "size": _triple(box["size"])}
+            for box in description.get("obstacles") or []
+        ],
     }
 
 
@@ -287,7 +285,9 @@ def _joint(joint: Plain, shapes: Plain, numbers: Plain) -> list[Plain]:
     names = {key: str(joint[key]) for key in ("name", "kind", "parent", "child")}
     place = {"origin": _vector(joint, "origin", numbers), "rotation": rotation}
     carrier = find_carrier(shapes.get(names["parent"]), joint)
-    motions = _motions(joint, names["name"], names["kind"])
+    # Name, kind and axis of each.
+    described = joint.get("motions") or [[names["name"], names["kind"], joint.get("axis", _Z_AXIS)]]
+    motions = [(str(name), str(kind), _triple(axis)) for name, kind, axis in described]
     between = [f"{names['child']} {k}" for k in range(1, len(motions))]
     pitch = _number(numbers, f"{names['name']}.pitch", joint.get("pitch", 0.0))
     found = []
@@ -301,36 +301,25 @@ def _joint(joint: Plain, shapes: Plain, numbers: Plain) -> list[Plain]:
     return found
 
 
-def _motions(joint: Plain, name: str, kind: str) -> list[tuple[str, str, list[float]]]:
-    """Name, kind and axis of each."""
-    given = joint.get("motions") or [[name, kind, joint.get("axis", _Z_AXIS)]]
-    return [(str(own), str(motion), _triple(axis)) for own, motion, axis in given]
-
-
 def _point(point: Plain, shapes: Plain, joints: list[Plain], numbers: Plain) -> Plain:
     shape = shapes.get(str(point["body"]))
     message = {"name": str(point["name"]), "body": str(point["body"]), "origin": _vector(point, "origin", numbers)}
     return message | find_carrier(shape, point) | ({"inner": True} if is_inner(shape, point, joints) else {})
 
 
-def _obstacle(box: Plain) -> Plain:
-    return {"name": str(box.get("name", "")), "center": _triple(box["center"]), "size": _triple(box["size"])}
-
-
 def _struts(description: Plain, mechanism: Plain, numbers: Plain) -> list[Plain]:
     """What forces act along and whose place is known: distances of points, cylinders beside a hinge."""
     parts = description["machine"].get("coordinates") or []
     points = {str(point["name"]) for point in mechanism.get("points", [])}
-    distances = [_distance(part) for part in parts if part.get("type") == "Distance"]
-    triangles = [_triangle(part, numbers) for part in parts if part.get("type") == "TriangleLength" and part.get("at")]
     joints = {str(joint["name"]) for joint in mechanism["joints"]}
-    return [strut for strut in distances if {strut["start"], strut["end"]} <= points] + [
-        strut for strut in triangles if strut["at"] in points and strut["of"].keys() <= joints
-    ]
-
-
-def _distance(part: Plain) -> Plain:
-    return _strut(part) | {"start": str(part["start"]), "end": str(part["end"])}
+    distances, triangles = [], []
+    for part in parts:
+        if part.get("type") == "Distance" and {str(part["start"]), str(part["end"])} <= points:
+            distances.append(_strut(part) | {"start": str(part["start"]), "end": str(part["end"])})
+        elif part.get("type") == "TriangleLength" and part.get("at"):
+            strut = _triangle(part, numbers)
+            triangles += [strut] if strut["at"] in points and strut["of"].keys() <= joints else []
+    return distances + triangles
 
 
 def _triangle(part: Plain, numbers: Plain) -> Plain:
@@ -395,14 +384,10 @@ def _problem(machine: Plain) -> str:
 def _missing(machine: Plain, run: Run) -> str:
     """Why a geometry cannot follow the run, or nothing."""
     moving = [joint["name"] for joint in machine["joints"] if joint["kind"] != "fixed"]
-    moving += [name.removesuffix(".position") for body in machine["bodies"] for name in _modes(body)]
+    shapes = [body["shape"] for body in machine["bodies"] if body.get("shape")]
+    moving += [name.removesuffix(".position") for shape in shapes for name in shape["modes"]]
     balls = {joint["name"] for joint in machine["joints"] if joint["kind"] == "ball"}
     missing = [name for name in moving if f"{name}.{'orientation.w' if name in balls else 'position'}" not in run]
     if missing:
         return f"The position of {', '.join(missing)} was not recorded, so the machine cannot be drawn."
     return "" if moving and run.time.size else "Nothing of the mechanism moves in this record."
-
-
-def _modes(body: Plain) -> list[str]:
-    shape = body.get("shape")
-    return [] if shape is None else shape["modes"]

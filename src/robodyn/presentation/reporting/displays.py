@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robodyn.base.atomic import write_file
-from robodyn.base.plain import to_plain
+from robodyn.base.plain import align, to_plain
 
 from .figures import embed_figure, write_figure
 
@@ -192,13 +192,8 @@ def table_lines(table: Table) -> list[str]:
     rows = [list(table.heads), *table.cells()]
     for row in rows:
         row[:] = [cell if len(cell) <= table.longest else f"{cell[: table.longest - 4]} ..." for cell in row]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    sides = [">" if table.is_numeric(column) else "<" for column in range(len(widths))]
-    lines = [table.title] if table.title else []
-    for row in rows if any(table.heads) else rows[1:]:
-        padded = (f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True))
-        lines.append("  ".join(padded).rstrip())
-    return lines
+    sides = "".join(">" if table.is_numeric(column) else "<" for column in range(len(table.heads)))
+    return [*([table.title] if table.title else []), *align(rows if any(table.heads) else rows[1:], sides)]
 
 
 # Report pages and the studio: plain values that a script shows.

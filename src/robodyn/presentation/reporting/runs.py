@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import product
@@ -81,10 +81,26 @@ def run_labels(runs: Sequence[Run], labels: Sequence[str] | None = None) -> tupl
     names = [run.provenance.scenario for run in runs]
     if len(set(names)) == len(names):
         return tuple(names)
-    same = len(set(names)) == 1
-    parts = zip(names, _settings(runs), _parameters(runs), strict=True)
-    message = [", ".join(part for part in ("" if same else name, *rest) if part) for name, *rest in parts]
-    return tuple(message) if len(set(message)) == len(message) else _numbered(names)
+    # Runs of one scenario are told apart by the solver's settings that are not the same in all; a tolerance counts only
+    # where no step is given. Then by parameters, while they are few.
+    solvers, tables = [run.provenance.solver for run in runs], [run.provenance.parameters for run in runs]
+    settings = [key for key in _SOLVER_KEYS if len({str(solver.get(key)) for solver in solvers}) > 1]
+    known = dict.fromkeys(name for table in tables for name in table)
+    numbers = [name for name in known if len({str(table.get(name)) for table in tables}) > 1]
+    texts = []
+    for name, solver, table in zip(names, solvers, tables, strict=True):
+        parts = [] if len(set(names)) == 1 else [name]
+        for key in settings:
+            value = solver.get(key)
+            if value is not None and not (key == "rtol" and solver.get("step") is not None):
+                parts.append({"method": f"{value}", "step": f"step {value} s"}.get(key, f"{key} {value}"))
+        for number in numbers if len(numbers) <= _MOST_PARAMETERS else ():
+            if number in table:
+                parts.append(f"{number} = {table[number]['value']:.6g} {table[number]['unit']}".strip())
+        texts.append(", ".join(parts))
+    if len(set(texts)) == len(texts):
+        return tuple(texts)
+    return tuple(f"{name} ({number})" for number, name in enumerate(names, start=1))
 
 
 def run_lines(labels: Sequence[str]) -> list[Line2D]:
@@ -100,40 +116,6 @@ def run_style(number: int) -> dict[str, Any]:
     # Later lines lie above earlier ones and are thinner: runs that agree are all seen.
     width = max(LINE_WIDTH + 0.8 - 0.3 * number, _THINNEST)
     return {"color": COLOURS[number], "linestyle": style, "linewidth": width}
-
-
-def _settings(runs: Sequence[Run]) -> list[str]:
-    """Of each run the solver settings that are not the same in all; a tolerance only where no step is given."""
-    solvers = [run.provenance.solver for run in runs]
-    keys = [key for key in _SOLVER_KEYS if len({str(solver.get(key)) for solver in solvers}) > 1]
-    return [", ".join(_setting(solver, key) for key in keys if _counts(solver, key)) for solver in solvers]
-
-
-def _counts(solver: dict[str, Any], key: str) -> bool:
-    return solver.get(key) is not None and not (key == "rtol" and solver.get("step") is not None)
-
-
-def _setting(solver: dict[str, Any], key: str) -> str:
-    value = solver[key]
-    return {"method": f"{value}", "step": f"step {value} s"}.get(key, f"{key} {value}")
-
-
-def _parameters(runs: Sequence[Run]) -> list[str]:
-    """Of each run the parameters that are not the same in all, while they are few."""
-    tables = [run.provenance.parameters for run in runs]
-    names = dict.fromkeys(name for table in tables for name in table)
-    differing = [name for name in names if len({str(table.get(name)) for table in tables}) > 1]
-    if len(differing) > _MOST_PARAMETERS:
-        return ["" for _ in runs]
-    return [", ".join(_parameter(name, table[name]) for name in differing if name in table) for table in tables]
-
-
-def _parameter(name: str, entry: dict[str, Any]) -> str:
-    return f"{name} = {entry['value']:.6g} {entry['unit']}".strip()
-
-
-def _numbered(names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{name} ({number})" for number, name in enumerate(names, start=1))
 
 
 # Panels and line styles: which signals share a panel, and how are panel and lines named and coloured?
@@ -255,11 +237,9 @@ def signal_looks(panel: Panel, panels: Sequence[Panel]) -> list[dict[str, Any]]:
     looks = [(known.index(root), roots[:place].count(root)) for place, root in enumerate(roots)]
     if len(set(roots)) == 1 < len(roots) or len(known) > len(COLOURS) or max(rank for _, rank in looks) > 1:
         looks = [(place, 0) for place in range(len(roots))]
-    return [_look(colour, rank) for colour, rank in looks]
-
-
-def _look(colour: int, rank: int) -> dict[str, Any]:
-    return {"color": COLOURS[colour], "linestyle": LINE_STYLES[rank], "linewidth": LINE_WIDTH}
+    return [
+        {"color": COLOURS[colour], "linestyle": LINE_STYLES[rank], "linewidth": LINE_WIDTH} for colour, rank in looks
+    ]
 
 
 def match_names(runs: Sequence[Run], patterns: Sequence[str], units: dict[str, str]) -> list[str]:
@@ -404,14 +384,11 @@ def event_names(runs: Sequence[Run], span: Span) -> list[tuple[str, float]]:
         if not times or event.time - times[-1] > close:
             times.append(event.time)
     if sum(map(len, found.values())) > _MOST_NAMES:
-        counts = {name: max(_count(run, name, span) for run in runs) for name in found}
+        shown = [[event.name for event in events_within(run, span)] for run in runs]
+        counts = {name: max(names.count(name) for names in shown) for name in found}
         once = [(f"{name} ({counts[name]} times)" if counts[name] > 1 else name, t[0]) for name, t in found.items()]
         return sorted(once, key=itemgetter(1)) if len(once) <= _MOST_NAMES else []
     return sorted(((name, time) for name, times in found.items() for time in times), key=itemgetter(1))
-
-
-def _count(run: Run, name: str, span: Span) -> int:
-    return sum(event.name == name for event in events_within(run, span))
 
 
 def _note(ax: Axes, text: str, time: float) -> Annotation:
@@ -494,19 +471,15 @@ def _mark(ax: Axes, signals: Sequence[Signal], time: float, factor: float, look:
 
 def mark_entries(runs: Sequence[Run], span: Span) -> list[Line2D]:
     """Legend entries for start, end and events."""
+    from matplotlib.lines import Line2D
+
     markers = event_markers(runs, span)
     named = [(name, marker) for name, marker in markers.items() if marker != _OTHER_MARKER]
     if len(named) < len(markers):
         named.append((_OTHERS, _OTHER_MARKER))
     events = ((name, {"marker": marker, "markersize": _EVENT_SIZE}) for name, marker in named)
-    return list(_entries([("start", START), ("end", END), *events]))
-
-
-def _entries(looks: Iterable[tuple[str, dict[str, Any]]]) -> Iterable[Line2D]:
-    from matplotlib.lines import Line2D
-
-    for label, look in looks:
-        yield Line2D([], [], color="0.3", linestyle="none", label=label, **look)
+    looks = [("start", START), ("end", END), *events]
+    return [Line2D([], [], color="0.3", linestyle="none", label=label, **look) for label, look in looks]
 
 
 # Time-series plot: how do the signals of one or more runs look over time?
@@ -697,24 +670,23 @@ def draw_phase(
     across = Panel(runs[0][horizontal].unit, (horizontal,))
     panels = arrange(runs, names)
     span = shown_span(runs, window)
-    figure, axes = _empty_figure(len(panels))
+    figure, axes = panel_figure(len(panels))
+    if len(panels) == 1:
+        # Here shapes matter: a single panel is twice as high as over time.
+        figure.set_figheight(5.4)
     for panel, ax in zip(panels, axes, strict=True):
         _draw_phases(ax, across, panel, panels, runs, span)
     label_bottom(axes, across.label)
     figure.align_ylabels(axes)
-    _name(figure, runs, labels, span)
+    marks = mark_entries(runs, span)
+    if len(runs) == 1:
+        legend_above(figure, marks, labels[0])
+    else:
+        legend_above(figure, [*run_lines(labels), *marks])
     return figure
 
 
 plot_phase = into_file(draw_phase)
-
-
-def _empty_figure(n_panels: int) -> tuple[Figure, list[Axes]]:
-    """Panels as over time, a single one twice as high: here shapes matter."""
-    figure, axes = panel_figure(n_panels)
-    if n_panels == 1:
-        figure.set_figheight(5.4)
-    return figure, axes
 
 
 def _draw_phases(
@@ -730,23 +702,10 @@ def _draw_phases(
     if len(panel.names) > 1:
         legend_beside(ax)
     # Panels that share their horizontal axis cannot have a scale of their own.
-    if len(panels) == 1 and _same_scale(across, panel):
-        ax.set_aspect("equal", adjustable="datalim")
-
-
-def _same_scale(across: Panel, panel: Panel) -> bool:
-    """Whether all are coordinates of one point."""
     owners = {owner(name) for name in (*across.names, *panel.names)}
-    return across.unit == panel.unit and len(owners) == 1
-
-
-def _name(figure: Figure, runs: Sequence[Run], labels: Sequence[str], span: Span) -> None:
-    """One run's name as title, several in the legend, with the marks."""
-    marks = mark_entries(runs, span)
-    if len(runs) == 1:
-        legend_above(figure, marks, labels[0])
-    else:
-        legend_above(figure, [*run_lines(labels), *marks])
+    if len(panels) == 1 and across.unit == panel.unit and len(owners) == 1:
+        # All are coordinates of one point.
+        ax.set_aspect("equal", adjustable="datalim")
 
 
 # Displays of runs, signals and comparisons.
