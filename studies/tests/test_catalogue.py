@@ -8,7 +8,6 @@ from typer.testing import CliRunner
 
 from robodyn.cli import app
 from robodyn.computation.assembly import assemble
-from robodyn.computation.simulation import readiness
 from robodyn.description.catalog import list_scenarios
 from robodyn.description.model import describe
 from robodyn.presentation.pages.machine import read_machine
@@ -31,7 +30,12 @@ MOTIONS = {
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_every_machine_is_usable_by_the_command_line_and_runs_to_its_end(name, monkeypatch):
     assembled = []
-    monkeypatch.setattr(readiness, "assemble", lambda scenario: assembled.append(assemble(scenario)) or assembled[-1])
+
+    def note(scenario):
+        assembled.append(assemble(scenario))
+        return assembled[-1]
+
+    monkeypatch.setattr("robodyn.computation.assembly.assemble", note)
     if name not in MOTIONS:
         done = CliRunner().invoke(app, ["check", name, "--json"])
         assert done.exit_code == 0, done.output

@@ -52,3 +52,11 @@ def compile_together(barrier, results):
     """The value of a function compiled when the other processes are ready to compile it too."""
     barrier.wait()
     results.put(compile_sine()[0])
+
+
+def call_program(machine, k, program, inputs):
+    """All outputs, one after another, of program k of machine code."""
+    arrays = [np.ascontiguousarray(array, float) for array in inputs] + [np.zeros(size) for size in program.out_sizes]
+    signature = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(arrays))
+    signature(machine.address_of(f"k{k}"))(*(array.ctypes.data for array in arrays))
+    return np.concatenate([np.zeros(0), *arrays[len(inputs) :]])

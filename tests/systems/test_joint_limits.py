@@ -12,7 +12,7 @@ import robodyn as rd
 from robodyn.base.errors import ModelError
 from robodyn.base.plain import to_plain
 from robodyn.cli import app
-from robodyn.computation.simulation.reference_limits import find_reference_warnings
+from robodyn.computation.simulation.references import find_reference_warnings
 from robodyn.description.files.writing import scenario_text
 
 FILE = """

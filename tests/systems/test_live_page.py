@@ -16,7 +16,7 @@ from robodyn.description.files import read_scenario
 from robodyn.description.model import Block
 from robodyn.exchange.codegen import make_live
 from robodyn.exchange.codegen.live import digest_rows
-from robodyn.exchange.codegen.preparing import prepare_model
+from robodyn.exchange.codegen.model import prepare_model
 from robodyn.presentation.pages import make_page, write_report
 
 compiling = pytest.mark.skipif(not find_spec("ziglang"), reason="*** NO LIVE PAGE IS TESTED: ziglang is missing ***")

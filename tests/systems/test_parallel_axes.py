@@ -22,7 +22,7 @@ from robodyn import (
 )
 from robodyn.base.symbolic import sqrt
 from robodyn.computation.results import OutcomeKind
-from robodyn.computation.simulation.dependent_joints import find_dependent_joints
+from robodyn.computation.simulation.outcomes import find_dependent_joints
 
 LOAD = Load("push", "side", (1.0, 2.0, 3.0))
 

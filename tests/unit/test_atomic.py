@@ -14,8 +14,9 @@ from robodyn.cli import app
 SOURCES = Path(__file__).parents[2] / "src" / "robodyn"
 PLAIN = re.compile(r"\.write_(?:text|bytes)\(|open\([^)]*[\"'][wa]b?[\"']")
 # Files of folders that are thrown away or made for nobody else, drafts, and locks.
-FREE = {"engine/building.py", "fmi/writing.py", "codegen/kept_objects.py", "codegen/c_folder.py", "native/cache.py"}
-FREE |= {"analysis/sweeps/parts.py", "studio/address.py"}
+FREE = {"computation/engine/building.py", "computation/native/cache.py", "exchange/fmi/writing.py"}
+FREE |= {"exchange/codegen/compilers.py", "exchange/codegen/c_folder.py"}
+FREE |= {"analysis/sweeps/folder.py", "presentation/studio/server.py"}
 
 
 @pytest.fixture

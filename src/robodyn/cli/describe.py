@@ -17,7 +17,7 @@ from robodyn.presentation.reporting.displays import Display, Table, display, sho
 if TYPE_CHECKING:
     from robodyn.analysis.commissioning import Dressed, FastMove, Move
     from robodyn.computation.assembly import System
-    from robodyn.computation.simulation.readiness import Found
+    from robodyn.computation.simulation.starting import Found
     from robodyn.description.model import Machine, Scenario
     from robodyn.description.paths import CartesianPath
     from robodyn.description.robots import Robot
@@ -266,8 +266,8 @@ class CheckedPhase:
     def warnings(self) -> list[str]:
         """What does not fit: references, starts, loops."""
         from robodyn.analysis.linear.loop_check import find_loop_warnings
-        from robodyn.computation.simulation.reference_limits import find_reference_warnings
-        from robodyn.computation.simulation.start_fit import check_starts
+        from robodyn.computation.simulation.reference_paths import check_starts
+        from robodyn.computation.simulation.references import find_reference_warnings
 
         system, starts = self.system, self.starts
         states = None if starts is None else {name: new for name, (_, new) in starts.items()}
@@ -306,7 +306,7 @@ def check(file: str) -> Checked:
 
     file: A TOML file, or a name in the catalogue.
     """
-    from robodyn.computation.simulation.readiness import make_ready
+    from robodyn.computation.simulation.starting import make_ready
 
     flaws = FlawList()
     checked = []

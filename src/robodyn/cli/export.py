@@ -310,15 +310,14 @@ def info(clear: bool = False) -> Facts:
 
     clear: Empty the cache.
     """
-    from robodyn.computation.native import upkeep
-    from robodyn.computation.native.cache import cache_folder
+    from robodyn.computation.native.cache import cache_folder, clear_files, list_files
 
     folder = cache_folder()
     facts: dict[str, Any] = {}
     if not clear:
         facts = {"python": platform.python_version(), "platform": platform.platform()}
         facts |= {package: _version(package) for package in PACKAGES}
-    what, sizes = ("freed", upkeep.clear(folder)) if clear else ("cache", upkeep.list_files(folder))
+    what, sizes = ("freed", clear_files(folder)) if clear else ("cache", list_files(folder))
     return Facts(facts | {"cache": folder, f"{what}_files": len(sizes), f"{what}_bytes": sum(sizes.values())})
 
 

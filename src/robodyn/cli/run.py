@@ -205,7 +205,7 @@ def prepare_folder(out: Path) -> Path:
 
 def _find_limit_warnings(systems: Sequence[System]) -> list[str]:
     """Sentences on references that leave joints' limits; runs keep them too."""
-    from robodyn.computation.simulation.reference_limits import find_reference_warnings
+    from robodyn.computation.simulation.references import find_reference_warnings
 
     return [sentence for system in systems for sentence in find_reference_warnings(system)]
 

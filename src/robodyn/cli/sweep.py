@@ -27,7 +27,7 @@ from robodyn.presentation.reporting.displays import Display, display, shows
 
 if TYPE_CHECKING:
     from robodyn.analysis.sweeps.plan import SweepPlan
-    from robodyn.analysis.sweeps.progress import SweepProgress
+    from robodyn.analysis.sweeps.runner import SweepProgress
     from robodyn.analysis.sweeps.table import SweepTable
     from robodyn.analysis.sweeps.yields import Yield
     from robodyn.analysis.tuning.result import Tuning
@@ -121,7 +121,7 @@ def sweep(
 
 def _find_start_warnings(plan: SweepPlan) -> list[str]:
     """Sentences on a given start that does not fit the smallest or largest of a varied number."""
-    from robodyn.computation.simulation.start_fit import check_starts
+    from robodyn.computation.simulation.reference_paths import check_starts
 
     if plan.scenario.initialisation != "given":
         return []
@@ -136,8 +136,8 @@ def _plan(
     source: str, varied: Mapping[str, Sequence[str]], changes: Sequence[str], settings: dict[str, Any]
 ) -> SweepPlan:
     """The plan the options ask for; what is wrong with any of them is reported at once."""
-    from robodyn.analysis.sweeps.numbers import find_numbers
     from robodyn.analysis.sweeps.plan import plan_sweep
+    from robodyn.analysis.sweeps.variation import find_numbers
 
     flaws = FlawList()
     scenario = load_single(source)
@@ -173,8 +173,7 @@ def read_varied(
     flaws: FlawList, system: System, source: str, vary: Sequence[str], values: Sequence[str], random: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the options vary: values by name or pattern, and distributions."""
-    from robodyn.analysis.sweeps.numbers import find_numbers
-    from robodyn.analysis.sweeps.reading import read_distribution, read_list, read_span
+    from robodyn.analysis.sweeps.variation import find_numbers, read_distribution, read_list, read_span
 
     known = find_numbers(system)
     written = written_units(source, known)
@@ -187,9 +186,7 @@ def _check_fixed(
     flaws: FlawList, fixed: Mapping[str, float], varied: dict[str, Any], known: Mapping[str, Number]
 ) -> None:
     """A number that takes given values cannot be set as well; one that is multiplied can."""
-    from robodyn.analysis.sweeps.grid import Factors
-    from robodyn.analysis.sweeps.numbers import match_numbers
-    from robodyn.analysis.sweeps.sampling import Distribution
+    from robodyn.analysis.sweeps.variation import Distribution, Factors, match_numbers
 
     for key, how in varied.items():
         if not (isinstance(how, Factors) or (isinstance(how, Distribution) and how.relative)):
@@ -208,7 +205,7 @@ def _read(
     taken: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Options `key=text` as key -> what the text means, in the unit the numbers of the key share."""
-    from robodyn.analysis.sweeps.numbers import match_numbers
+    from robodyn.analysis.sweeps.variation import match_numbers
     from robodyn.base.units import UnitError
 
     found: dict[str, Any] = {}
@@ -231,8 +228,7 @@ def _read(
 
 
 def _run(plan: SweepPlan, folder: Path, workers: int | None, on: str, method: str, fresh: bool) -> SweepTable:
-    from robodyn.analysis.sweeps.progress import ClusterLost
-    from robodyn.analysis.sweeps.runner import run_sweep
+    from robodyn.analysis.sweeps.runner import ClusterLost, run_sweep
 
     settings: dict[str, Any] = {"method": method, "fresh": fresh}
     with SweepBar() as bar, _connect(on, workers) as client, writing(f"--out {folder}", "export"):

@@ -21,7 +21,7 @@ from robodyn.analysis.accuracy.path_geometry import Followed
 from robodyn.analysis.accuracy.poses import pose_figures
 from robodyn.analysis.accuracy.sheet import make_sheet
 from robodyn.analysis.commissioning import cube_path
-from robodyn.analysis.sweeps.sampling import Distribution
+from robodyn.analysis.sweeps.variation import Distribution
 from robodyn.base.errors import ModelError
 from robodyn.cli.application import app
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, save

@@ -15,7 +15,7 @@ import pytest
 
 from robodyn import ModelError
 from robodyn.analysis import ClusterLost, plan_sweep, run_sweep
-from robodyn.analysis.sweeps.parts import PARTS
+from robodyn.analysis.sweeps.folder import PARTS
 from robodyn.description.catalog import find_scenario
 
 distributed = pytest.importorskip("distributed")
@@ -23,7 +23,7 @@ pytest.importorskip("pyarrow")
 
 RUNS, PATIENCE = 100, 120.0
 OTHER_VERSION = """
-import importlib.metadata, robodyn.analysis.sweeps.versions as versions
+import importlib.metadata, robodyn.analysis.sweeps.folder as versions
 versions.version = lambda package: "0.0.9" if package == "robodyn" else importlib.metadata.version(package)
 """
 
@@ -189,17 +189,17 @@ def test_a_cluster_that_cannot_be_reached_is_reported_with_what_to_start(plan):
 
 
 def test_a_worker_refuses_other_laws_and_missing_modules_in_words_that_travel(plan, monkeypatch):
-    from robodyn.analysis.sweeps import cluster_task
+    from robodyn.analysis.sweeps import clusters
 
     absent = types.ModuleType("absent")
     absent.prepare = types.FunctionType((lambda plan: None).__code__, vars(absent), "prepare")
     absent.prepare.__module__, absent.prepare.__qualname__ = "absent", "prepare"
     with monkeypatch.context() as there:
         there.setitem(sys.modules, "absent", absent)
-        missing = cluster_task.cloudpickle.dumps((plan.without_inputs(), absent.prepare))
-    same = cluster_task.cloudpickle.dumps((plan.without_inputs(), cluster_task.run_task))
+        missing = clusters.cloudpickle.dumps((plan.without_inputs(), absent.prepare))
+    same = clusters.cloudpickle.dumps((plan.without_inputs(), clusters.run_task))
     for content, words in ((missing, "absent: is not installed there"), (same, "a law has been edited")):
         with pytest.raises(ModelError, match=words) as refused:
-            cluster_task.run_task(content, "other equations", [0])
+            clusters.run_task(content, "other equations", [0])
         travelled = pickle.loads(pickle.dumps(refused.value))
         assert (str(travelled), travelled.flaws) == (str(refused.value), refused.value.flaws)

@@ -6,7 +6,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.analysis.sweeps.indices import find_indices
-from robodyn.analysis.sweeps.sampling import Distribution
+from robodyn.analysis.sweeps.variation import Distribution
 from robodyn.description.catalog import pendulum
 
 pytest.importorskip("SALib")

@@ -9,7 +9,7 @@ from robodyn import ModelError, simulate
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.runs import resample, resample_along
-from robodyn.analysis.sweeps.sampling import Distribution
+from robodyn.analysis.sweeps.variation import Distribution
 from robodyn.computation.engine.slices import MEASURES, take_measure
 from robodyn.computation.results import Signal
 from robodyn.computation.results.table import Curves

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from robodyn import ModelError
-from robodyn.analysis.sweeps.parts import PARTS, PartWriter, SweepRow, locking, read_parts
+from robodyn.analysis.sweeps.folder import PARTS, PartWriter, SweepRow, locking, read_parts
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.runs import Job, Nonlinear, SweepWorker
-from robodyn.analysis.sweeps.sampling import Distribution
+from robodyn.analysis.sweeps.variation import Distribution
 from robodyn.computation.simulation.batch import run_in_threads
 from robodyn.description.catalog import find_scenario
 
@@ -143,7 +143,7 @@ def test_another_plan_in_the_same_folder_is_refused_and_fresh_begins_anew(tmp_pa
 def test_a_second_sweep_in_the_same_folder_is_kept_out(tmp_path, plan):
     code = f"""
 import time, pathlib
-from robodyn.analysis.sweeps.parts import locking
+from robodyn.analysis.sweeps.folder import locking
 with locking(pathlib.Path({str(tmp_path)!r})):
     print("locked", flush=True)
     time.sleep({PATIENCE})

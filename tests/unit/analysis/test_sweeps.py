@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from robodyn import ModelError, Solver, simulate
-from robodyn.analysis.sweeps.grid import Factors
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.runs import Nonlinear
-from robodyn.analysis.sweeps.sampling import Distribution
+from robodyn.analysis.sweeps.variation import Distribution, Factors
 from robodyn.description.catalog import find_scenario
 from robodyn.description.model import Block, Event, Recording
 

@@ -6,7 +6,7 @@ from scipy.special import ndtr
 
 from robodyn import ModelError
 from robodyn.analysis.sweeps.plan import plan_sweep
-from robodyn.analysis.sweeps.sampling import SAMPLINGS, Distribution
+from robodyn.analysis.sweeps.variation import SAMPLINGS, Distribution
 from robodyn.analysis.sweeps.yields import find_yield
 from robodyn.computation.results.table import RunTable
 from robodyn.description.catalog import find_scenario

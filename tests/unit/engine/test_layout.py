@@ -5,8 +5,8 @@ import re
 import pytest
 
 from robodyn.computation.engine import tableaus
+from robodyn.computation.engine.binding import HEADERS, NAMES, structures
 from robodyn.computation.engine.integrate import Reason
-from robodyn.computation.engine.layout import HEADERS, NAMES, structures
 from robodyn.computation.engine.problem import RECORDING_KINDS
 from robodyn.computation.engine.trajectory import Status
 

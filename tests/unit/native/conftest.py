@@ -1,9 +1,7 @@
 """How do tests run a program just as it is, in chunks of any size?"""
 
-import ctypes
-
-import numpy as np
 import pytest
+from support.kernels import call_program
 
 from robodyn.computation.native.emit import emit_module
 from robodyn.computation.native.machine import Machine, compile_objects
@@ -19,9 +17,7 @@ def run_program():
     """Callable (program, inputs, chunk_size, longest) -> all outputs one after another."""
 
     def run(program, inputs, chunk_size=10**9, longest=1):
-        machine = Machine(compile_objects(emit_module([program], chunk_size, longest=longest)), ["k0.frame"])
-        frame = np.concatenate([*inputs, np.zeros(sum(program.out_sizes))])
-        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(machine.address_of("k0.frame"))(frame.ctypes.data)
-        return frame[sum(program.in_sizes) :]
+        machine = Machine(compile_objects(emit_module([program], chunk_size, longest=longest)), ["k0"])
+        return call_program(machine, 0, program, inputs)
 
     return run

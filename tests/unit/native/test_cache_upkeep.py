@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from robodyn.computation.native import cache, cache_folder, upkeep
-from robodyn.computation.native.upkeep import DAY, LONGEST_UNUSED, SIZE
+from robodyn.computation.native import cache, cache_folder
+from robodyn.computation.native.cache import DAY, LONGEST_UNUSED, SIZE
 
 CODE = bytes(100_000)
 
@@ -102,10 +102,10 @@ def test_clearing_removes_what_is_ours_and_nothing_else(tmp_path):
     (elsewhere / "precious").write_text("mine too")
     (folder / "engine-2").symlink_to(elsewhere)
 
-    assert set(upkeep.list_files(folder)) == {folder / "kernels" / f"{_key(0)}.bin", engine}
-    freed = upkeep.clear(folder)
+    assert set(cache.list_files(folder)) == {folder / "kernels" / f"{_key(0)}.bin", engine}
+    freed = cache.clear_files(folder)
     assert sum(freed.values()) > 2 * len(CODE)
-    assert upkeep.list_files(folder) == {}
+    assert cache.list_files(folder) == {}
     assert diary.exists()
     assert (elsewhere / "precious").exists()
     _save(0)

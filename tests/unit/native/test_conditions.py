@@ -1,10 +1,9 @@
 """Conditions are found in a graph, and bounds of them hold for all points of a box, whatever the operation."""
 
-import ctypes
-
 import casadi as ca
 import numpy as np
 import pytest
+from support.kernels import call_program
 
 from robodyn.base.symbolic import clip, floor, maximum, tables, where
 from robodyn.computation.native.conditions import (
@@ -100,15 +99,16 @@ def test_bounds_hold_for_all_points_of_a_box_and_for_all_ways_through_it(name):
 
 def _many(program):
     """A program as a function of many rows of its second input, compiled once."""
-    machine = Machine(compile_objects(emit_module([program])), ["k0.frame"])
-    call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(machine.address_of("k0.frame"))
+    machine = Machine(compile_objects(emit_module([program])), ["k0"])
 
     def evaluate(rows, machine=machine):
-        frame, found = np.zeros(sum(program.in_sizes) + sum(program.out_sizes)), []
+        # A row may be as long as several inputs together.
+        cuts = np.cumsum(program.in_sizes)[:-1]
+        found = []
         for row in rows:
-            frame[1 : 1 + len(row)] = row
-            call(frame.ctypes.data)
-            found.append(frame[sum(program.in_sizes) :].copy())
+            column = np.zeros(sum(program.in_sizes))
+            column[1 : 1 + len(row)] = row
+            found.append(call_program(machine, 0, program, np.split(column, cuts)))
         return np.array(found)
 
     return evaluate

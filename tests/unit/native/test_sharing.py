@@ -1,18 +1,17 @@
 """Do programs that share pieces of code compute what each computes alone?"""
 
-import ctypes
-
 import casadi as ca
 import numpy as np
 import pytest
+from support.kernels import call_program
 
 from robodyn.computation.native import read_program
 from robodyn.computation.native.compiling import improve_program
 from robodyn.computation.native.emit import emit_module
 from robodyn.computation.native.families import gather_families
 from robodyn.computation.native.fusion import forms_of
+from robodyn.computation.native.layout import lay_out_together
 from robodyn.computation.native.machine import Machine, compile_objects
-from robodyn.computation.native.sharing import lay_out_together
 
 
 def make_programs():
@@ -31,18 +30,16 @@ def make_programs():
 
 
 def run(machine, k, program, inputs):
-    frame = np.concatenate([*inputs[: len(program.in_sizes)], np.zeros(sum(program.out_sizes))])
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(machine.address_of(f"k{k}.frame"))(frame.ctypes.data)
-    return frame[sum(program.in_sizes) :]
+    return call_program(machine, k, program, inputs[: len(program.in_sizes)])
 
 
 @pytest.mark.parametrize("rare", [(), (1, 2), (0, 1, 2)])
 def test_programs_that_share_code_compute_the_bits_of_each_alone(rare):
     programs = make_programs()
     inputs = np.random.default_rng(3).normal(size=(3, 6))
-    together = Machine(compile_objects(emit_module(programs, 50, rare=rare)), [f"k{k}.frame" for k in range(3)])
+    together = Machine(compile_objects(emit_module(programs, 50, rare=rare)), [f"k{k}" for k in range(3)])
     for k, program in enumerate(programs):
-        alone = run(Machine(compile_objects(emit_module([program])), ["k0.frame"]), 0, program, inputs)
+        alone = run(Machine(compile_objects(emit_module([program])), ["k0"]), 0, program, inputs)
         assert np.isfinite(alone).all()
         assert np.array_equal(run(together, k, program, inputs), alone)
 

@@ -3,7 +3,14 @@
 import casadi as ca
 import numpy as np
 
-from robodyn.computation.native import Sweep, build_jacobian, compile_kernels, find_rough_entries, read_program, sweeps
+from robodyn.computation.native import (
+    Sweep,
+    build_jacobian,
+    compile_kernels,
+    derivatives,
+    find_rough_entries,
+    read_program,
+)
 
 x, u, p = ca.SX.sym("x", 5), ca.SX.sym("u", 2), ca.SX.sym("p", 2)
 ROWS = ca.vertcat(ca.sin(x[0]) * p[0], x[1] * x[2] * u[0], ca.exp(p[1]) * x[4] ** 3)
@@ -41,7 +48,7 @@ def test_a_sweep_takes_the_inputs_of_its_function_without_the_seed():
 
 def test_large_jacobians_are_swept(monkeypatch):
     assert isinstance(build_jacobian("J", INPUTS, ROWS, x), ca.Function)
-    monkeypatch.setattr(sweeps, "WRITTEN_OUT", 10)
+    monkeypatch.setattr(derivatives, "WRITTEN_OUT", 10)
     large = build_jacobian("J", INPUTS, ROWS, x)
     assert isinstance(large, Sweep)
     values = compile_kernels({"J": large}, cache=False).kernels["J"](*VALUES)
@@ -53,9 +60,9 @@ def test_columns_that_nothing_reads_do_not_make_a_jacobian_large(monkeypatch):
     inputs = [ca.vertcat(x, books), u, p]
     work = ca.Function("rows", inputs, [ROWS]).n_instructions()
     # ROWS reads four of the five entries of x and none of the books.
-    monkeypatch.setattr(sweeps, "WRITTEN_OUT", 4 * work)
+    monkeypatch.setattr(derivatives, "WRITTEN_OUT", 4 * work)
     assert isinstance(build_jacobian("J", inputs, ROWS, inputs[0]), ca.Function)
-    monkeypatch.setattr(sweeps, "WRITTEN_OUT", 4 * work - 1)
+    monkeypatch.setattr(derivatives, "WRITTEN_OUT", 4 * work - 1)
     assert isinstance(build_jacobian("J", inputs, ROWS, inputs[0]), Sweep)
 
 

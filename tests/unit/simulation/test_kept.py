@@ -25,7 +25,7 @@ from robodyn import (
 from robodyn.analysis import linearise
 from robodyn.computation.results import load, save
 from robodyn.computation.simulation import close_constraints
-from robodyn.computation.simulation.kept import find_kept
+from robodyn.computation.simulation.loop_assembly import find_kept
 from robodyn.description.catalog import cartesian_pendulum
 
 JOINTS = ("crank_joint", "coupler_joint", "rocker_joint")

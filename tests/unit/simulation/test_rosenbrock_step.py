@@ -8,7 +8,7 @@ from support.kernels import make_problem
 from robodyn.computation.engine import Recording, integrate
 from robodyn.computation.engine.tableaus import method_number, method_table
 from robodyn.computation.native import compile_kernels
-from robodyn.computation.simulation.rosenbrock_step import trace_step
+from robodyn.computation.simulation.step_equations import trace_step
 from robodyn.description.model import Solver
 
 EMPTY = np.zeros(0)

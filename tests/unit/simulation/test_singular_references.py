@@ -10,8 +10,8 @@ from scipy.optimize import brentq
 from support.linkages import crank_rocker
 
 from robodyn.computation.assembly import assemble
-from robodyn.computation.simulation.followed_path import decay
-from robodyn.computation.simulation.reference_limits import find_reference_warnings
+from robodyn.computation.simulation.reference_paths import decay
+from robodyn.computation.simulation.references import find_reference_warnings
 from robodyn.computation.simulation.starting import search_start
 from robodyn.description.catalog.two_link import LENGTHS, two_link_mechanism
 from robodyn.description.model import Block, ControlModel, Machine, Scenario

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from robodyn.cli import app
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.system import PLAIN, TRACED
+from robodyn.computation.native.cache import SIZE
 from robodyn.computation.native.machine import LEVEL
-from robodyn.computation.native.upkeep import SIZE
 from robodyn.computation.results import load
 from robodyn.computation.simulation import compile_system, simulate, system_cache
 from robodyn.computation.simulation.system_cache import compile_scenario, keep

@@ -19,10 +19,9 @@ from robodyn.analysis.accuracy.cycles import Cycles, Rest
 from robodyn.analysis.accuracy.path_geometry import Corner, Followed, find_followed
 from robodyn.analysis.accuracy.poses import ANGLES, pose_figures
 from robodyn.analysis.sweeps.plan import plan_sweep
-from robodyn.analysis.sweeps.progress import SweepProgress
-from robodyn.analysis.sweeps.runner import run_sweep
-from robodyn.analysis.sweeps.sampling import Distribution
+from robodyn.analysis.sweeps.runner import SweepProgress, run_sweep
 from robodyn.analysis.sweeps.table import SweepTable
+from robodyn.analysis.sweeps.variation import Distribution
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.base.lazy import Displayed
 from robodyn.base.waiting import told_if_slow

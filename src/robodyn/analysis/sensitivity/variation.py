@@ -13,7 +13,7 @@ from robodyn.analysis.sensitivity.agreement import AGREES, find_disagreement
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.system import sensitivity_system
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
-from robodyn.analysis.sweeps.numbers import find_numbers
+from robodyn.analysis.sweeps.variation import find_numbers
 from robodyn.base.errors import ModelError, refuse_unknown
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import OutcomeKind, Run

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.sweeps.sampling import Distribution, Draw, make_draws
+from robodyn.analysis.sweeps.variation import Distribution, Draw, make_draws
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.computation.assembly import System
 from robodyn.computation.results.table import RunTable

@@ -12,10 +12,23 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.variation import assemble_tunable
-from robodyn.analysis.sweeps.grid import Axis, Factors, combine_axes, make_axes
-from robodyn.analysis.sweeps.numbers import check_once, find_numbers, names_meant
 from robodyn.analysis.sweeps.runs import Nonlinear
-from robodyn.analysis.sweeps.sampling import RANDOM, SOBOL, Distribution, Draw, check_sampling, make_draws, sample_draws
+from robodyn.analysis.sweeps.variation import (
+    RANDOM,
+    SOBOL,
+    Axis,
+    Distribution,
+    Draw,
+    Factors,
+    check_once,
+    check_sampling,
+    combine_axes,
+    find_numbers,
+    make_axes,
+    make_draws,
+    names_meant,
+    sample_draws,
+)
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.computation.assembly import System
 from robodyn.computation.results.signal import Floats

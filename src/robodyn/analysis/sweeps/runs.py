@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
-from robodyn.analysis.sweeps.parts import SweepRow
+from robodyn.analysis.sweeps.folder import SweepRow
 from robodyn.base.errors import Flaw, ModelError
 from robodyn.base.numerics import bisect
 from robodyn.computation.assembly import System, assemble

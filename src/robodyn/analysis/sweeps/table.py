@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.sweeps.parts import SweepRow
+from robodyn.analysis.sweeps.folder import SweepRow
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.base.atomic import replacing
 from robodyn.base.errors import Flaw, ModelError

@@ -8,9 +8,8 @@ from typing import Any
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.variation import assemble_tunable
-from robodyn.analysis.sweeps.grid import Factors
 from robodyn.analysis.sweeps.plan import plan_sweep
-from robodyn.analysis.sweeps.sampling import Distribution
+from robodyn.analysis.sweeps.variation import Distribution, Factors
 from robodyn.base.errors import FlawList, ModelError
 from robodyn.computation.assembly import System
 

@@ -17,9 +17,7 @@ from robodyn.analysis.checkpoint import Checkpoint, Memo
 from robodyn.analysis.fitting.scaling import Bounds, Scale, make_scales
 from robodyn.analysis.linear.gains import find_gains
 from robodyn.analysis.sensitivity.variation import prepare_variation
-from robodyn.analysis.sweeps.grid import Factors
-from robodyn.analysis.sweeps.numbers import find_numbers, match_numbers
-from robodyn.analysis.sweeps.sampling import Distribution
+from robodyn.analysis.sweeps.variation import Distribution, Factors, find_numbers, match_numbers
 from robodyn.analysis.tuning.cases import Cases, make_cases
 from robodyn.analysis.tuning.limits import Limit, read_limits
 from robodyn.analysis.tuning.margin_limits import MarginLimits, make_margin_limits

@@ -29,9 +29,8 @@ from robodyn.computation.cosimulation.scenario_inputs import (
 from robodyn.computation.cosimulation.scenario_unit import ScenarioUnit
 from robodyn.computation.cosimulation.unit import InterfaceMotion, all_arrive, name_unit
 from robodyn.computation.engine import Status
-from robodyn.computation.engine.binding import address_of, functions
+from robodyn.computation.engine.binding import address_of, functions, structures
 from robodyn.computation.engine.integrate import Reason
-from robodyn.computation.engine.layout import structures
 from robodyn.computation.results import Outcome
 
 if TYPE_CHECKING:

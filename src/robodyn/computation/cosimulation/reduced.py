@@ -29,8 +29,7 @@ from robodyn.computation.assembly.functions import INPUTS
 from robodyn.computation.assembly.system import build_mass_matrix
 from robodyn.computation.cosimulation.scenario_inputs import STEP
 from robodyn.computation.cosimulation.unit import InterfaceMotion, ReducedModel
-from robodyn.computation.engine.binding import address_of, functions
-from robodyn.computation.engine.layout import structures
+from robodyn.computation.engine.binding import address_of, functions, structures
 from robodyn.computation.native import Kernel, KernelModule, compile_kernels
 
 SMALL = 1e-9

@@ -29,11 +29,11 @@ from robodyn.computation.cosimulation.unit import Coefficients, InterfaceMotion,
 from robodyn.computation.engine import ResumableRun, Status, Trajectory
 from robodyn.computation.results import Outcome, Run
 from robodyn.computation.simulation import compile_system
+from robodyn.computation.simulation.extent import engine_recording
 from robodyn.computation.simulation.outcomes import describe_failure, describe_outcome
 from robodyn.computation.simulation.problem import build_problem
 from robodyn.computation.simulation.python_calls import PythonCalls
 from robodyn.computation.simulation.recording import make_run
-from robodyn.computation.simulation.settings import engine_recording
 from robodyn.computation.simulation.starting import find_start, list_changes
 from robodyn.description.model import Interface, Scenario, Solver
 from robodyn.description.model.kinds import Bounds

@@ -1,8 +1,7 @@
 """Integration of hybrid systems given by compiled kernels: one engine in C99 and its thin Python side."""
 
-from robodyn.computation.engine.integrate import Integration, Setup, integrate, set_up
+from robodyn.computation.engine.integrate import Integration, ResumableRun, Setup, integrate, set_up
 from robodyn.computation.engine.problem import Problem, Recording
-from robodyn.computation.engine.resumable import ResumableRun
 from robodyn.computation.engine.trajectory import BrokenRun, Counters, Status, Trajectory
 
 __all__ = [

@@ -3,7 +3,14 @@
 The engine returns when the run has ended, when a budget of steps is used up (about fifty times a second: then the
 clock, the keyboard and the progress are looked at), when a task or an action is Python's, and when a run turns out to
 be stiff whose Jacobian is not compiled yet. It runs without the interpreter's lock.
+
+Resumable run: how does a run go on in portions, with new parameters or states between them, as if it were one?
+
+Clocks, delays, memory, signs of guards, proposed steps and the record go on across the end of a portion. What is new
+there acts like a break: nothing smooth is assumed across it, and a guard that it makes jump across zero fires.
 """
+
+from __future__ import annotations
 
 import ctypes
 import time as clock
@@ -24,8 +31,8 @@ from robodyn.computation.engine.binding import (
     function_address,
     functions,
     method_structure,
+    structures,
 )
-from robodyn.computation.engine.layout import structures
 from robodyn.computation.engine.problem import (
     RECORDING_KINDS,
     Derivatives,
@@ -92,7 +99,7 @@ class Reason(IntEnum):
 
 def integrate(
     problem: Problem,
-    solver: "Solver",
+    solver: Solver,
     t0: float,
     t_end: float,
     x0: np.ndarray,
@@ -131,7 +138,7 @@ class Setup:
     """
 
     problem: Problem
-    solver: "Solver"
+    solver: Solver
     recording: Recording
     structures: tuple[Any, Any, Any, Any]
     times: np.ndarray
@@ -139,14 +146,14 @@ class Setup:
     needs_action: bool
     keeps: Any = None
 
-    def changed(self, **tables: Any) -> "Setup":
+    def changed(self, **tables: Any) -> Setup:
         """The same with other delay_times, history_start or breaks, which a run's parameters may decide."""
         problem = self.problem.replaced(**tables)
         check_delays(problem)
         return replace(self, problem=problem)
 
 
-def set_up(problem: Problem, solver: "Solver", recording: Recording, march: Mapping[str, Any] | None = None) -> Setup:
+def set_up(problem: Problem, solver: Solver, recording: Recording, march: Mapping[str, Any] | None = None) -> Setup:
     """Make ready for any number of runs.
 
     Args:
@@ -407,3 +414,116 @@ def _require_shape(name: str, values: np.ndarray, size: int) -> None:
     """Refuse what a callback returned in the wrong shape."""
     if values.shape != (size,):
         raise ValueError(f"{name} must have the shape ({size},), has {values.shape}")
+
+
+Saved = tuple["ctypes.Array[ctypes.c_char]", np.ndarray, bool]
+"""State of the engine's run, parameters, whether it had begun. The record only grows: going back needs its length."""
+
+
+class ResumableRun:
+    """A run that goes on from one given time to the next, at the latest to t_last.
+
+    Args:
+        t_last: end of the whole run [s]; the others as in `integrate`.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        solver: Solver,
+        t0: float,
+        t_last: float,
+        x0: np.ndarray,
+        m0: np.ndarray,
+        p: np.ndarray,
+        recording: Recording,
+        *,
+        python_task: PythonTask | None = None,
+        python_action: PythonAction | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self._take(Integration(set_up(problem, solver, recording), t0, t_last, x0, m0, p))
+        self.integration.call_back(python_task, python_action, progress)
+
+    @classmethod
+    def of(cls, integration: Integration) -> ResumableRun:
+        """The same of a run that is ready to be carried out."""
+        run = cls.__new__(cls)
+        run._take(integration)
+        return run
+
+    def _take(self, integration: Integration) -> None:
+        self.integration = integration
+        # The end of a portion is not the end that is to be kept.
+        self.keep_end, integration.recording.keep_end = integration.setup.recording.keep_end, 0
+        self.begun = False
+        self.moved = False
+
+    @property
+    def time(self) -> float:
+        """Reached so far [s]."""
+        return self.integration.run.t
+
+    @property
+    def x(self) -> np.ndarray:
+        """The present states."""
+        return self.integration.x
+
+    @property
+    def m(self) -> np.ndarray:
+        """The present memory."""
+        return self.integration.m
+
+    @property
+    def d(self) -> np.ndarray:
+        """The delayed signals at the present time."""
+        return self.integration.d
+
+    def move(self, x: np.ndarray) -> None:
+        """Go on from other states."""
+        self.integration.x[:] = x
+        self.moved = True
+
+    def change(self, p: np.ndarray) -> None:
+        """Go on with other parameters, prepared as for `integrate`."""
+        self.integration.change_parameters(p)
+
+    def go_on(self, t_end: float) -> Status:
+        """Integrate to t_end; what is due there happens. The first portion, also one of no length, begins the run."""
+        self.open(t_end)
+        self.integration.loop()
+        return self.status
+
+    @property
+    def status(self) -> Status:
+        """How the portion ended."""
+        return Status(self.integration.run.status)
+
+    def open(self, t_end: float) -> None:
+        """Make ready to be carried to t_end: by `go_on`, or with other runs by a pack."""
+        engine, address = functions(), self.integration.address
+        engine.run_extend(address, t_end)
+        if self.begun:
+            engine.run_reopen(address, self.moved, False, True)
+        self.begun = True
+        self.moved = False
+
+    def save(self) -> Saved:
+        """All that changes, to go back to."""
+        engine, address = functions(), self.integration.address
+        state = ctypes.create_string_buffer(engine.run_state_size(address))
+        engine.run_save(address, state)
+        return state, self.integration.p.copy(), self.begun
+
+    def restore(self, saved: Saved) -> None:
+        """Go back to where the run was when it was saved."""
+        state, p, self.begun = saved
+        if not functions().run_restore(self.integration.address, state, len(state)):
+            raise MemoryError("there is not enough memory to restore the run")
+        self.change(p)
+
+    def finish(self, status: Status) -> Trajectory:
+        """End the run and give what there is of it."""
+        self.integration.recording.keep_end = self.keep_end
+        self.integration.conclude(status)
+        return self.integration.trajectory()

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.base.records import dataclass
-from robodyn.computation.engine.layout import fields_of
+from robodyn.computation.engine.binding import fields_of
 from robodyn.computation.engine.tableaus import SYMPLECTIC, method_table
 
 if TYPE_CHECKING:

@@ -9,13 +9,20 @@ from robodyn.base.lazy import load_when_used
 if TYPE_CHECKING:
     from robodyn.computation.native.cache import cache_folder
     from robodyn.computation.native.compiling import compile_kernels, compile_lanes, improve_program
-    from robodyn.computation.native.derivatives import Pattern, directional, jacobian, pattern
+    from robodyn.computation.native.derivatives import (
+        FEW_CALLS,
+        Pattern,
+        Sweep,
+        build_jacobian,
+        directional,
+        find_rough_entries,
+        jacobian,
+        pattern,
+    )
     from robodyn.computation.native.kernel import Kernel, KernelModule, LaneModule
     from robodyn.computation.native.machine import has_wide_vectors
     from robodyn.computation.native.program import Program
     from robodyn.computation.native.reading import UnsupportedOperation, is_plain, read_program
-    from robodyn.computation.native.smoothness import find_rough_entries
-    from robodyn.computation.native.sweeps import FEW_CALLS, Sweep, build_jacobian
 
 __all__ = [
     "FEW_CALLS",
@@ -44,13 +51,13 @@ __getattr__, __dir__ = load_when_used(
     __name__,
     {
         "robodyn.computation.native.cache": "cache_folder",
-        "robodyn.computation.native.derivatives": "Pattern directional jacobian pattern",
+        "robodyn.computation.native.derivatives": (
+            "FEW_CALLS Pattern Sweep build_jacobian directional find_rough_entries jacobian pattern"
+        ),
         "robodyn.computation.native.compiling": "compile_kernels compile_lanes improve_program",
         "robodyn.computation.native.kernel": "Kernel KernelModule LaneModule",
         "robodyn.computation.native.machine": "has_wide_vectors",
         "robodyn.computation.native.program": "Program",
         "robodyn.computation.native.reading": "UnsupportedOperation is_plain read_program",
-        "robodyn.computation.native.smoothness": "find_rough_entries",
-        "robodyn.computation.native.sweeps": "FEW_CALLS Sweep build_jacobian",
     },
 )

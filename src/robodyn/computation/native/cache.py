@@ -1,23 +1,171 @@
-"""Kernel cache: where are compiled kernels kept between runs, and how is a kept one known to be whole?
+"""Kernel cache: where are compiled kernels kept between runs, how is a kept one known to be whole and this user's own?
 
 A file holds a mark, the SHA-256 of its key and content, and the content. It appears under its name only when complete
 (written aside, then renamed), so processes may write at the same time. A file that is damaged, made for something else
-or that others could have written counts as absent.
+or that others could have written counts as absent: machine code from anywhere else is never loaded. Owner and
+permissions are asked of what is open, not of a name: nothing can be put in its place meanwhile. Where files have no
+owners of this kind (Windows), the system guards the user's folders itself.
+
+What was not used for long goes, then what was used longest ago. Processes need not agree: a file that is gone is made
+again.
 """
+
+from __future__ import annotations
 
 import contextlib
 import functools
 import hashlib
 import itertools
 import os
+import stat
 import sys
 import tempfile
+import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from errno import EPERM
+from functools import cache
 from pathlib import Path
+from typing import BinaryIO
 
-from robodyn.computation.native.private import HAS_OWNERS, make_private, open_private
-from robodyn.computation.native.upkeep import UNFINISHED, mark_used, prune
+HAS_OWNERS = sys.platform != "win32"
+WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+# A link is not followed, and a pipe in place of a file is opened without waiting for its other end.
+_AS_IT_IS = os.O_RDONLY if sys.platform == "win32" else os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+def open_private(path: Path) -> BinaryIO:
+    """A regular file that only this user can write, in a folder that only this user can write.
+
+    Raises:
+        OSError: also where the file or its folder is somebody else's.
+    """
+    if not HAS_OWNERS:
+        return path.open("rb")
+    folder = os.open(path.parent, _AS_IT_IS | os.O_DIRECTORY)
+    try:
+        _check(os.fstat(folder), stat.S_ISDIR, path.parent)
+        file = os.open(path.name, _AS_IT_IS, dir_fd=folder)
+    finally:
+        os.close(folder)
+    try:
+        _check(os.fstat(file), stat.S_ISREG, path)
+        return os.fdopen(file, "rb")
+    except OSError:
+        os.close(file)
+        raise
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that only this user can write; an own one that others can write is closed to them.
+
+    Raises:
+        OSError: also where the folder is somebody else's.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not HAS_OWNERS:
+        return
+    handle = os.open(folder, _AS_IT_IS | os.O_DIRECTORY)
+    try:
+        state = os.fstat(handle)
+        if state.st_uid == os.getuid() and state.st_mode & WRITABLE_BY_OTHERS:
+            os.fchmod(handle, stat.S_IMODE(state.st_mode) & ~WRITABLE_BY_OTHERS)
+        _check(os.fstat(handle), stat.S_ISDIR, folder)
+    finally:
+        os.close(handle)
+
+
+def _check(state: os.stat_result, is_kind: Callable[[int], bool], path: Path) -> None:
+    if not is_kind(state.st_mode):
+        raise PermissionError(EPERM, "is no plain file or folder", str(path))
+    if state.st_uid != os.getuid():
+        raise PermissionError(EPERM, "belongs to another user", str(path))
+    if state.st_mode & WRITABLE_BY_OTHERS:
+        raise PermissionError(EPERM, "can be written by other users", str(path))
+
+
+SIZE = "ROBODYN_CACHE_SIZE"
+"""Environment variable: megabytes of compiled kernels to keep."""
+DEFAULT_SIZE = 500.0
+DAY = 86400.0
+LONGEST_UNUSED = 90 * DAY
+"""Seconds after which a kernel that no run has loaded goes."""
+UNFINISHED = ".part"
+"""Ending of a file that is being written; a day later its writer is gone."""
+OURS = ("kernels", "systems", "engine", "engine-*")
+"""Patterns of what robodyn puts, or has put, into the folder, which may be one with other things in it."""
+
+
+def mark_used(descriptor: int) -> None:
+    """A file's age counts from its last use; written to the disk at most once a day."""
+    if os.utime in os.supports_fd and time.time() - os.fstat(descriptor).st_mtime > DAY:
+        with contextlib.suppress(OSError):
+            os.utime(descriptor)
+
+
+def prune(folder: Path, share: float = 1.0) -> None:
+    """Remove what is too old or too much; called when a file was added: no other start can have made it too much.
+
+    Args:
+        share: of the allowed size that this folder may have.
+    """
+    now, room = time.time(), share * find_size()
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for used, size, entry in sorted(_states(entries), key=lambda state: -state[0]):
+            finished = not entry.name.endswith(UNFINISHED)
+            room -= size if finished else 0
+            # Old, or left by a process that died while writing, or beyond the room that is allowed.
+            if now - used > (LONGEST_UNUSED if finished else DAY) or (finished and room < 0):
+                _remove(entry.path)
+
+
+def _states(entries: Iterable[os.DirEntry[str]]) -> Iterable[tuple[float, int, os.DirEntry[str]]]:
+    for entry in entries:
+        # Another process may remove what is listed.
+        with contextlib.suppress(OSError):
+            state = entry.stat(follow_symlinks=False)
+            yield state.st_mtime, state.st_size, entry
+
+
+def find_size() -> float:
+    """Bytes of kernels to keep."""
+    return 1e6 * _read_size(os.environ.get(SIZE, ""))
+
+
+@cache
+def _read_size(text: str) -> float:
+    try:
+        return max(float(text), 0.0) if text else DEFAULT_SIZE
+    except ValueError:
+        warnings.warn(f"{SIZE}: must be a number of megabytes, is '{text}'; {DEFAULT_SIZE:g} taken", stacklevel=2)
+        return DEFAULT_SIZE
+
+
+def list_files(folder: Path) -> dict[Path, int]:
+    """robodyn's files in a cache folder with their sizes [bytes]."""
+    tops = [top for pattern in OURS for top in folder.glob(pattern) if not top.is_symlink()]
+    paths = [Path(base) / name for top in tops for base, _, names in os.walk(top) for name in names]
+    paths += [top for top in tops if top.is_file()]
+    found = {}
+    for path in paths:
+        with contextlib.suppress(OSError):
+            found[path] = path.lstat().st_size
+    return found
+
+
+def clear_files(folder: Path) -> dict[Path, int]:
+    """Remove robodyn's files from a cache folder: what was removed, with sizes [bytes]."""
+    return {path: size for path, size in list_files(folder).items() if _remove(path)}
+
+
+def _remove(path: str | Path) -> bool:
+    """Whether it was this process that removed a file."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return False
+    return True
+
 
 KERNELS, SYSTEMS = "kernels", "systems"
 SHARES = {KERNELS: 1.0, SYSTEMS: 0.1}

@@ -13,13 +13,13 @@ from robodyn.base.symbolic import tables
 from robodyn.computation.native.arrays import emit_array_entry, emit_known
 from robodyn.computation.native.bundles import BundleWriter
 from robodyn.computation.native.common_rows import CommonWriter, emit_dispatch, find_common
+from robodyn.computation.native.derivatives import emit_sweep
 from robodyn.computation.native.instructions import CALLS, Writer, declare, literal
 from robodyn.computation.native.lanes import LaneWriter, SideWriter, declare_vectors
 from robodyn.computation.native.layout import order_operations
 from robodyn.computation.native.pieces import Text, alike_input, emit_function, emit_together, entries_of, pointers_of
 from robodyn.computation.native.program import Program
 from robodyn.computation.native.rows import SEEK
-from robodyn.computation.native.sweeps import emit_sweep
 
 CHUNK_SIZE = 6000
 # Compiling takes half as long in pieces of this size, at the same speed; a program of one chunk is faster uncut.

@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from robodyn.computation.native.instructions import Writer
+from robodyn.computation.native.layout import SharedLayout, lay_out_together
 from robodyn.computation.native.program import Program
-from robodyn.computation.native.sharing import SharedLayout, lay_out_together
 
 STORED_AT_ONCE = 12000
 """Outputs that one function writes."""

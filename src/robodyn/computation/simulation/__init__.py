@@ -9,8 +9,7 @@ from robodyn.base.lazy import load_when_used
 if TYPE_CHECKING:
     from robodyn.computation.simulation.compiled import CompiledSystem
     from robodyn.computation.simulation.equilibrium import Equilibrium, find_equilibrium
-    from robodyn.computation.simulation.kept import close_constraints
-    from robodyn.computation.simulation.loop_assembly import Assembled, find_branches
+    from robodyn.computation.simulation.loop_assembly import Assembled, close_constraints, find_branches
     from robodyn.computation.simulation.many import simulate_many
     from robodyn.computation.simulation.rollout import Rollout, compile_rollout
     from robodyn.computation.simulation.run_functions import check_operations, compile_system
@@ -37,11 +36,10 @@ __getattr__, __dir__ = load_when_used(
     __name__,
     {
         "robodyn.description.model": "Solver",
-        "robodyn.computation.simulation.loop_assembly": "Assembled find_branches",
+        "robodyn.computation.simulation.loop_assembly": "Assembled close_constraints find_branches",
         "robodyn.computation.simulation.compiled": "CompiledSystem",
         "robodyn.computation.simulation.run_functions": "check_operations compile_system",
         "robodyn.computation.simulation.equilibrium": "Equilibrium find_equilibrium",
-        "robodyn.computation.simulation.kept": "close_constraints",
         "robodyn.computation.simulation.many": "simulate_many",
         "robodyn.computation.simulation.rollout": "Rollout compile_rollout",
         "robodyn.computation.simulation.simulator": "simulate",

@@ -44,13 +44,12 @@ from robodyn.computation.simulation.certificate import (
     row_reading,
 )
 from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.computation.simulation.extent import check_extent
+from robodyn.computation.simulation.extent import check_extent, engine_recording
 from robodyn.computation.simulation.outcomes import describe_failure, describe_outcome
 from robodyn.computation.simulation.passed_limits import check_start_limits
 from robodyn.computation.simulation.problem import build_problem, deciding_numbers, parameter_tables
 from robodyn.computation.simulation.propagators import MarchTables, make_tables
 from robodyn.computation.simulation.python_calls import PythonCalls, calls_python
-from robodyn.computation.simulation.settings import engine_recording
 from robodyn.computation.simulation.starting import Start, change_start, find_start
 from robodyn.description.model import Recording, Solver
 

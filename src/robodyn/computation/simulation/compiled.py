@@ -17,7 +17,7 @@ from robodyn.computation.assembly.system import System
 from robodyn.computation.engine.problem import Derivatives
 from robodyn.computation.native.kernel import KernelModule, LaneModule
 from robodyn.computation.results.provenance import PlainDict, PlainList, plain
-from robodyn.computation.simulation.propagated_step import Propagation
+from robodyn.computation.simulation.propagated_step import NOT_LINEAR, Propagation
 from robodyn.description.model import Block, Recording, Scenario, ScenarioSequence, Solver, describe
 from robodyn.description.model.numbers import check_finite
 from robodyn.description.model.rules import check_rule
@@ -55,7 +55,7 @@ class CompiledSystem:
     work: Mapping[str, int] = field(default_factory=dict)
     plain: bool = False
     once: bool = False
-    propagation: Propagation = Propagation(reason="its mechanics are not linear")
+    propagation: Propagation = Propagation(reason=NOT_LINEAR)
 
     def __getstate__(self) -> dict[str, Any]:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}

@@ -173,7 +173,7 @@ def guess_rest(
 
     Joints of a planned path that have no start value are looked for where the path begins.
     """
-    from robodyn.computation.simulation.known_references import path_starts
+    from robodyn.computation.simulation.references import path_starts
 
     numbers = {name: number.value for name, number in system.numbers.items()} | dict(parameters or {})
     described = dict(system.scenario.start_values)

@@ -1,17 +1,47 @@
-"""Cost estimate: how long and how large will a run be? Steps, rows and bytes before it starts; too many are refused."""
+"""Extent of a run: which instants does the engine keep, and how long and large will it be? Too much is refused."""
 
 from __future__ import annotations
 
 import math
 import warnings
 
-from robodyn.base.errors import Flaw, ModelError
+import numpy as np
+
+from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.computation.assembly import System
 from robodyn.computation.engine import Recording as EngineRecording
 from robodyn.computation.engine.integrate import LARGEST_RECORD
 from robodyn.computation.engine.problem import DEFAULT_FIXED_STEP
 from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.description.model import Solver
+from robodyn.description.model import Recording, Solver
+from robodyn.description.model.recording import check_samples
+
+
+def engine_recording(
+    recording: Recording, solver: Solver, begin: float, duration: float, watch_steps: bool = False
+) -> EngineRecording:
+    """The instants a run keeps; times beyond its end are refused.
+
+    Args:
+        watch_steps: whether what is watched is looked at in every step, be its rows kept or not.
+    """
+    if recording.times is not None:
+        times = np.array(recording.times, float)
+        if times.size and (times[0] < begin or times[-1] > begin + duration):
+            allowed = f"between {begin:g} and {begin + duration:g} s"
+            what = f"must lie {allowed}, are from {times[0]:g} to {times[-1]:g} s"
+            raise ModelError([Flaw("recording.times", what, "lengthen the duration or leave times out")])
+        return EngineRecording(kind="times", times=times, watch_steps=watch_steps)
+    if recording.rate is not None:
+        flaws = FlawList()
+        check_samples(flaws, duration, recording)
+        flaws.raise_if_any("recording")
+        count = recording.samples(duration)
+        times = begin + np.minimum(np.arange(count) / recording.rate, duration)
+        return EngineRecording(kind="times", times=times, keep_end=True, watch_steps=watch_steps)
+    # Adaptive steps are recorded by as many points as reading between them needs, fixed ones by their ends.
+    return EngineRecording(kind="steps", refine=recording.refine or (0 if solver.adaptive else 1))
+
 
 LARGE_RECORD = 2**28
 """Bytes of rows that are reported before a run, this project's own choice; beyond LARGEST_RECORD it is refused."""

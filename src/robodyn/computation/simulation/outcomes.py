@@ -1,16 +1,437 @@
-"""Outcome of a run: how did it end? The engine's status, made a kind and a sentence."""
+"""Outcome of a run: how did it end, when, where and probably why, what can be done, and which numbers are doubtful?
+
+The engine's status becomes a kind and a sentence. Where joints have become parallel with nothing heavy between them, so
+that the mass matrix M(q) is singular and nothing says how they share their motion, that is the cause.
+"""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
-from robodyn.computation.assembly.declarations import Ending
+from robodyn.computation.assembly.declarations import SETTLE, Ending
+from robodyn.computation.assembly.system import System
 from robodyn.computation.engine import Status, Trajectory
+from robodyn.computation.engine.problem import DEFAULT_FIXED_STEP
+from robodyn.computation.engine.trajectory import Stiffness
 from robodyn.computation.results import Outcome, OutcomeKind
 from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.computation.simulation.dependent_joints import find_carried_points, find_dependent_joints
-from robodyn.computation.simulation.outcome_sentences import SENTENCES, describe_finish
+from robodyn.computation.simulation.propagated_step import NOT_LINEAR
 from robodyn.description.model import Solver
+
+MANY_STEPS = 50_000
+"""Steps beyond which a run of an explicit method is suspected to be stiff."""
+GROWN = 1e4
+"""How many times its nominal size a state has in a run that is suspected to be unstable."""
+LAST_EVENTS = 100
+"""How far back to look for the contact that settles without end."""
+
+
+def describe_finish(time: float) -> str:
+    """What is said of a run that reached its end."""
+    return f"reached the end time {time:.6g} s"
+
+
+def _finished(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return describe_finish(trajectory.at_time)
+
+
+def _stopped(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return f"event '{_guard(compiled, trajectory)}' ended the run at {trajectory.at_time:.6g} s"
+
+
+def _out_of_reach(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    system = compiled.system
+    guard = system.discrete.guards[trajectory.offender]
+    if guard.block:
+        block = next(b for b in system.scenario.machine.blocks if b.name == guard.block)
+        remedy = block.info.positive[guard.name.removeprefix(f"{block.name}.")]
+        return f"'{guard.name}' came to zero at {trajectory.at_time:.6g} s: {remedy}"
+    name = str(guard.coordinate)
+    coordinate = next(c for c in system.scenario.machine.coordinates if c.name == name)
+    lower, upper = coordinate.range or (-np.inf, np.inf)
+    position = _position(compiled, name, trajectory)
+    end = "upper" if position > (lower + upper) / 2 else "lower"
+    return (
+        f"'{name}' left its range at {trajectory.at_time:.6g} s: {position:.6g} is at its {end} end, "
+        f"allowed is {lower:g} to {upper:g}"
+    )
+
+
+def _position(compiled: CompiledSystem, name: str, trajectory: Trajectory) -> float:
+    """Where a coordinate is at the end of a trajectory, with the described parameters."""
+    import casadi as ca
+
+    from robodyn.base.symbolic.tables import spell_out
+
+    system = compiled.system
+    column = [trajectory.x, [number.value for number in system.parameters]]
+    symbols = [system.symbols.x, system.symbols.p]
+    function: Any = spell_out(ca.Function("position", symbols, [system.motion.coordinates[name]]))
+    return float(function(*column))
+
+
+def _singular(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return (
+        f"at {trajectory.at_time:.6g} s the chosen independent joints no longer determine the others: "
+        "choose other ones, or the constraint method baumgarte"
+    )
+
+
+def _interrupted(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return f"interrupted at {trajectory.at_time:.6g} s of simulated time; the run so far is kept"
+
+
+def _step_limit(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    advice = _short_steps(compiled, solver, trajectory) or "raise max_steps or loosen the tolerances"
+    return f"used all {solver.max_steps} steps by {trajectory.at_time:.6g} s; {advice}"
+
+
+def _wall_time(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    where = f"used all {solver.max_wall_time:g} s of computing time by {trajectory.at_time:.6g} s of simulated time"
+    advice = _short_steps(compiled, solver, trajectory)
+    return f"{where}; {advice}" if advice else where
+
+
+def _not_a_number(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    where = f"'{_state(compiled, trajectory)}' stopped being a finite number at {trajectory.at_time:.6g} s"
+    signals = _broken_signals(compiled, trajectory)
+    if signals:
+        cause = "look for a division by zero or a root of a negative number"
+        return f"{where}; not finite there: {', '.join(signals)}: {cause}"
+    return f"{where}; {_cause(solver)}"
+
+
+def _overflow(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return f"'{_state(compiled, trajectory)}' grew without bound by {trajectory.at_time:.6g} s; {_cause(solver)}"
+
+
+def _step_too_small(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    advice = "a law that jumps there needs an event or smoothing"
+    if solver.pair:
+        advice = f"with {' and with '.join(solver.pair)}: {_growth(compiled, solver, trajectory) or advice}"
+    elif growth := _growth(compiled, solver, trajectory):
+        advice = growth
+    elif np.isfinite(trajectory.stiffness.since):
+        advice = f"{describe_stiffness(trajectory)}; use method auto or rodas4p"
+    elif not solver.stiff:
+        advice = f"the system may be stiff (try method auto or rodas4p), or {advice}"
+    where = f"the step became too small at {trajectory.at_time:.6g} s"
+    return f"{where}; largest error in '{_state(compiled, trajectory)}': {advice}"
+
+
+def _chattering(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    advice = "give the decision hysteresis, or end the run there"
+    if contact := _contact(compiled, trajectory):
+        advice = (
+            f"'{contact}' bounces, rattles or locks without end: raise its rest_speed, lower its friction, or take a "
+            "compliant Contact"
+        )
+    where = f"event '{_guard(compiled, trajectory)}' chatters at {trajectory.at_time:.6g} s"
+    return f"{where}: very many events in next to no time; {advice}"
+
+
+def _jammed(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return (
+        f"at {trajectory.at_time:.6g} s no forces were found that keep the bodies of the rigid contact "
+        f"'{_contact(compiled, trajectory)}' from sinking into each other: lower its friction, or take a compliant "
+        "Contact"
+    )
+
+
+def _record_full(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    often, most = _busiest(compiled, trajectory)
+    what = f"; of {len(trajectory.events)} events {most} are '{often}'" if most else ""
+    advice = _short_steps(compiled, solver, trajectory) or "record fewer signals, or at a rate (recording.rate)"
+    return (
+        f"the record was full at {trajectory.at_time:.6g} s, with {len(trajectory.time)} rows of "
+        f"{len(compiled.recorded)} signals{what}: {advice}"
+    )
+
+
+def _short_steps(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    """Advice where an explicit method took very short steps that neither events nor ticks asked for."""
+    counters = trajectory.counters
+    asked = counters.events + counters.ticks
+    if solver.stiff or not solver.adaptive or counters.steps < MANY_STEPS or asked > 0.1 * counters.steps:
+        return ""
+    mean = (trajectory.at_time - trajectory.time[0]) / counters.steps if len(trajectory.time) else 0.0
+    if mean > compiled.system.scenario.duration / MANY_STEPS:
+        return ""
+    if growth := _growth(compiled, solver, trajectory):
+        return growth
+    return (
+        f"its {counters.steps} steps are {mean:.1g} s long on average, so the system is probably too stiff for "
+        f"{solver.method}: choose rodas4 or trbdf2"
+    )
+
+
+def _growth(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    """A state that has grown beyond its size: it needs ever shorter steps, which are a symptom then, not the cause."""
+    states = compiled.system.states
+    if not states:
+        return ""
+    k = _largest_state(compiled, trajectory)
+    if not abs(trajectory.x[k]) > GROWN * states[k].nominal:
+        return ""
+    return f"'{states[k].name}' is {trajectory.x[k]:.2g}, out of all proportion: {_cause(solver)}"
+
+
+def _no_memory(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return (
+        f"there was no memory left at {trajectory.at_time:.6g} s, with {len(trajectory.time)} rows and "
+        f"{len(trajectory.events)} events: record fewer signals, or at given times, or shorten delays"
+    )
+
+
+def _busiest(compiled: CompiledSystem, trajectory: Trajectory) -> tuple[str, int]:
+    """The event that happened most often, and how often."""
+    counted = Counter(guard for _, guard in trajectory.events)
+    if not counted:
+        return "", 0
+    guard, most = counted.most_common(1)[0]
+    return compiled.system.discrete.guards[guard].name, most
+
+
+def _not_solved(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return (
+        f"the equations of the step at {trajectory.at_time:.6g} s could not be solved: shorten the step; if that does "
+        "not help, the mechanism is in a singular position, or a law jumps there"
+    )
+
+
+SENTENCES: Mapping[OutcomeKind, Callable[[CompiledSystem, Solver, Trajectory], str]] = {
+    OutcomeKind.FINISHED: _finished,
+    OutcomeKind.STOPPED: _stopped,
+    OutcomeKind.INTERRUPTED: _interrupted,
+    OutcomeKind.STEP_LIMIT: _step_limit,
+    OutcomeKind.WALL_TIME: _wall_time,
+    OutcomeKind.NOT_A_NUMBER: _not_a_number,
+    OutcomeKind.OVERFLOW: _overflow,
+    OutcomeKind.STEP_TOO_SMALL: _step_too_small,
+    OutcomeKind.CHATTERING: _chattering,
+    OutcomeKind.JAMMED: _jammed,
+    OutcomeKind.RECORD_FULL: _record_full,
+    OutcomeKind.NO_MEMORY: _no_memory,
+    OutcomeKind.NOT_SOLVED: _not_solved,
+    OutcomeKind.SINGULAR: _singular,
+    OutcomeKind.OUT_OF_REACH: _out_of_reach,
+}
+
+
+def _cause(solver: Solver) -> str:
+    if not solver.adaptive:
+        step = f"the step of {solver.step or DEFAULT_FIXED_STEP:g} s is probably beyond the method's stability"
+        return f"{step}: shorten it or choose an adaptive method"
+    return "the motion itself is probably unstable: look at signs of feedback and springs"
+
+
+def _state(compiled: CompiledSystem, trajectory: Trajectory) -> str:
+    """The state that is the cause: the engine's, or the largest one where that is mere book-keeping."""
+    states = compiled.system.states
+    if not 0 <= trajectory.offender < len(states):
+        return "a state"
+    first_book = len(states) - compiled.system.n_quadratures
+    if trajectory.offender < first_book or first_book == 0:
+        return states[trajectory.offender].name
+    return states[_largest_state(compiled, trajectory)].name
+
+
+def _largest_state(compiled: CompiledSystem, trajectory: Trajectory) -> int:
+    """The state that is largest at the end beside its nominal size, book-keeping aside."""
+    states = compiled.system.states[: len(compiled.system.states) - compiled.system.n_quadratures]
+    sizes = [abs(x) / state.nominal for x, state in zip(trajectory.x, states, strict=False)]
+    return int(np.nanargmax(sizes)) if sizes else 0
+
+
+def _guard(compiled: CompiledSystem, trajectory: Trajectory) -> str:
+    return compiled.system.discrete.guards[trajectory.offender].name
+
+
+def _contact(compiled: CompiledSystem, trajectory: Trajectory) -> str:
+    """The contact whose event is the cause, if it is one; where all contacts settle together, the last before."""
+    guards = [compiled.system.discrete.guards[trajectory.offender]]
+    if guards[0].name == SETTLE:
+        guards += [compiled.system.discrete.guards[k] for _, k in reversed(trajectory.events[-LAST_EVENTS:])]
+    return next((guard.contact for guard in guards if guard.contact), "")
+
+
+def _broken_signals(compiled: CompiledSystem, trajectory: Trajectory, most: int = 4) -> list[str]:
+    """Recorded signals that are not finite in the last row kept."""
+    if not len(trajectory.y):
+        return []
+    bad = ~np.isfinite(trajectory.y[-1])
+    return [info.name for info, broken in zip(compiled.recorded, bad, strict=True) if broken][:most]
+
+
+SINGULAR, ROUNDING, LESS = 1e-4, 1e-12, 0.01
+"""Smallest eigenvalue of the mass matrix, scaled to ones on its diagonal, of joints that are independent: the square of
+an angle of 10 mrad between axes, own choice. Also a light body between heavy ones makes it small: it must be next to
+nothing, or that much less than at the start."""
+TAKES_PART, MOST = 0.03, 3
+"""Least part of a joint in the motion that moves nothing, and how many joints make it up; in the stiffest motion of a
+long chain, which moves little, many take part."""
+
+
+def find_dependent_joints(system: System, x: np.ndarray) -> list[str]:
+    """Joints that can move against each other without moving any mass; the parameters as described."""
+    if system.motion.mechanics is None or system.motion.momenta:
+        return []
+    least, motion = _least_inertia(system, x)
+    start, _ = _least_inertia(system, np.array([state.start for state in system.states], float))
+    if not (least <= ROUNDING or least <= min(SINGULAR, LESS * start)):
+        return []
+    names = [state.name.removesuffix(".velocity") for state in system.states[system.n_q : system.n_q + system.n_v]]
+    found = [name for name, part in zip(names, motion, strict=True) if abs(part) > TAKES_PART]
+    return found if len(found) <= MOST else []
+
+
+def find_carried_points(system: System, joints: Sequence[str]) -> list[str]:
+    """Bodies on joints that are points, a mass without inertia: what turns about them moves nothing."""
+    mechanism = system.scenario.machine.mechanism
+    carried = {joint.child for joint in mechanism.joints if joint.name in joints} if mechanism else set()
+    bodies = mechanism.bodies if mechanism else ()
+    return [f"'{body.name}'" for body in bodies if body.name in carried and body.mass and not np.any(body.inertia)]
+
+
+def _least_inertia(system: System, x: np.ndarray) -> tuple[float, np.ndarray]:
+    """Smallest eigenvalue of the scaled mass matrix and its direction; infinite where there is none to be had."""
+    d, m = np.zeros(len(system.delays)), np.zeros(len(system.memory))
+    M = np.array(system.function(system.mass_matrix)(0.0, x, d, m, [number.value for number in system.parameters]))
+    scale = np.sqrt(np.abs(np.diag(M)))
+    if not np.all(np.isfinite(M)) or not np.all(scale > 0):
+        return np.inf, np.zeros(system.n_v)
+    values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
+    return float(values[0]), vectors[:, 0]
+
+
+LIMITED_STEPS = 3000
+LIMITED_PART = 0.5
+"""Steps limited by stability, and part of all steps, from which on a method chosen by hand is doubtful; own choice:
+fewer steps take milliseconds, and a stiff method is hardly faster."""
+
+
+def describe_march(compiled: CompiledSystem, trajectory: Trajectory) -> dict[str, str]:
+    """How many steps of a run near its nominal motion propagators took, or why none; nothing for other runs."""
+    if compiled.propagation.reason == NOT_LINEAR:
+        return {}
+    counters, reason = trajectory.counters, compiled.propagation.reason or trajectory.no_march
+    if counters.marched:
+        return {"propagators": f"{counters.marched} of {counters.steps} steps"}
+    return {"propagators": f"none: {reason or 'numbers that they depend on have other values in this run'}"}
+
+
+def describe_choice(solver: Solver, trajectory: Trajectory, simulated_time: float) -> dict[str, str]:
+    """The method of a run whose solver chose it, with the reason; nothing where the user chose it."""
+    if solver.pair is None:
+        return {}
+    explicit, stiff = solver.pair
+    found = trajectory.stiffness
+    if found.stiff_phases:
+        share = min(found.stiff_time / simulated_time, 1.0) if simulated_time > 0 else 1.0
+        phases = f" in {found.stiff_phases} phases" if found.stiff_phases > 1 else ""
+        return {"method": f"{stiff} for {share:.3g} of the time{phases}, {explicit} else: {_reason(found)}"}
+    if found.trials:
+        return {"method": f"{explicit}: steps of {stiff} that would pay, tried {found.trials} times, were not accurate"}
+    if math.isinf(found.since):
+        return {"method": f"{explicit}: accuracy limited its steps"}
+    limited = f"from {found.since:.6g} s stability limited its steps (to {found.step:.3g} s)"
+    return {"method": f"{explicit}: {limited}, but none of {stiff} that would pay fits between two instants"}
+
+
+def _reason(found: Stiffness) -> str:
+    if not found.replaced_step:
+        return f"explicit steps became too small at {found.replaced_at:.6g} s"
+    return f"what settles fast limited explicit steps (to {found.replaced_step:.3g} s at {found.replaced_at:.6g} s)"
+
+
+def report_stiffness(solver: Solver, trajectory: Trajectory) -> list[str]:
+    """A sentence where an explicit method that the user chose was limited by stability."""
+    found, steps = trajectory.stiffness, trajectory.counters.steps
+    if solver.pair or math.isinf(found.since) or found.limited_steps < max(LIMITED_STEPS, LIMITED_PART * steps):
+        return []
+    return [f"{describe_stiffness(trajectory)}; use method auto or rodas4p"]
+
+
+def describe_stiffness(trajectory: Trajectory) -> str:
+    found = trajectory.stiffness
+    limited = f"explicit steps are limited by stability (h = {found.step:.3g} s), not accuracy"
+    return f"stiff from t = {found.since:.6g} s: {limited}"
+
+
+# Residual of constraints at the start [m, rad, m/s or rad/s] that a run's solver would hardly notice.
+START_LIMIT = 1e-5
+# Part of its largest speed below which a joint stands still; part of the duration that is waiting, own choice.
+STILL, WAITED = 1e-4, 0.4
+# Rotation of a node [rad] up to which deformations may be taken as linear, own choice: its cosine is 12 % off 1.
+BEND_LIMIT = 0.5
+
+
+def find_doubts(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> list[str]:
+    """What whoever uses the numbers should know."""
+    column = {info.name: k for k, info in enumerate(compiled.recorded)}
+    return [
+        *_describe_start(column, trajectory),
+        *_describe_bends(compiled, column, trajectory),
+        *_describe_waiting(compiled, column, trajectory),
+        *report_stiffness(solver, trajectory),
+    ]
+
+
+def _describe_waiting(compiled: CompiledSystem, column: dict[str, int], trajectory: Trajectory) -> list[str]:
+    """A sentence where a machine stands still for most of a run that waits for an event which does not come."""
+    scenario = compiled.system.scenario
+    ends = [event.name for event in scenario.events if event.terminal]
+    speeds = [k for name, k in column.items() if name.endswith(".velocity") and name.count(".") == 1]
+    if not ends or not speeds or not len(trajectory.y):
+        return []
+    begin, passed = trajectory.time[0], trajectory.at_time - trajectory.time[0]
+    if passed < (1 - 1e-9) * scenario.duration:
+        return []
+    sizes = np.abs(trajectory.y[:, speeds])
+    moving = np.flatnonzero(np.any(sizes > STILL * (sizes.max(axis=0) + 1e-12), axis=1))
+    since = float(trajectory.time[moving[-1]]) if moving.size else begin
+    if since - begin > (1 - WAITED) * passed:
+        return []
+    names = ", ".join(f"'{name}'" for name in ends)
+    what = f"nothing has moved since {since:.4g} s, and the run has waited for {names} in vain"
+    return [f"{what}: targets, levels or conditions of the events do not fit each other"]
+
+
+def _describe_start(column: dict[str, int], trajectory: Trajectory) -> list[str]:
+    """A sentence where a run begins off its constraints: what follows is partly the correction of that."""
+    names = [f"constraints.{level}_error" for level in ("position", "velocity")]
+    if not set(names) <= column.keys() or not len(trajectory.y):
+        return []
+    position, velocity = (float(trajectory.y[0, column[name]]) for name in names)
+    if max(position, velocity) <= START_LIMIT:
+        return []
+    off = f"{position:.3g} (positions) and {velocity:.3g} (velocities)"
+    return [
+        f"the start is off the constraints by {off}: initialisation = 'assembled' keeps what is given, finds the rest"
+    ]
+
+
+def _describe_bends(compiled: CompiledSystem, column: dict[str, int], trajectory: Trajectory) -> list[str]:
+    """A sentence for each flexible body that is bent or twisted further than linear deformations go."""
+    mechanism = compiled.system.scenario.machine.mechanism
+    found = []
+    for body in mechanism.flexible_bodies if mechanism else ():
+        names = [f"{mode.name}.position" for mode in body.modes]
+        if not set(names) <= column.keys():
+            continue
+        modal = trajectory.y[:, [column[name] for name in names]]
+        turns = np.concatenate([np.array(node.turn) for node in body.nodes], axis=1)
+        largest = float(np.max(np.abs(modal @ turns), initial=0.0))
+        if largest > BEND_LIMIT:
+            bent = f"flexible body '{body.name}' is bent by {largest:.3g} rad, more than linear deformations go"
+            found.append(f"{bent}: divide it into several on fixed joints")
+    return found
+
 
 KINDS = {
     Status.FINISHED: OutcomeKind.FINISHED,

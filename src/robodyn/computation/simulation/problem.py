@@ -13,7 +13,7 @@ from robodyn.base.signals import SignalInfo, number_units
 from robodyn.computation.assembly.declarations import BreakRule, Guard
 from robodyn.computation.assembly.system import System
 from robodyn.computation.engine import Problem
-from robodyn.computation.engine.layout import fields_of
+from robodyn.computation.engine.binding import fields_of
 from robodyn.computation.engine.problem import PYTHON_ACTION
 from robodyn.computation.engine.tableaus import method_number
 from robodyn.computation.simulation.compiled import CompiledSystem
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from robodyn.computation.native.kernel import KernelModule
     from robodyn.computation.simulation.run_functions import KernelSet
 
-BOTH, STEP = "rates_and_guards", "rosenbrock_step"
-"""Names of functions that only some systems have: rates and guards as one, and the whole step of a stiff method."""
+BOTH = "rates_and_guards"
+"""Name of a function that only some systems have: rates and guards as one."""
 
 
 def model_fields(

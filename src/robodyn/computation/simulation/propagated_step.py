@@ -34,7 +34,7 @@ import casadi as ca
 from robodyn.computation.assembly.functions import INPUTS
 from robodyn.computation.assembly.system import System
 from robodyn.computation.native import read_program
-from robodyn.computation.simulation.fused_step import find_rates
+from robodyn.computation.simulation.step_equations import find_rates
 from robodyn.description.model import Solver
 
 REST, NOMINAL, TERMS = "march_rest", "march_nominal", "march_terms"
@@ -42,6 +42,10 @@ MARCH = "march_"
 """Before the names of outputs, of what is watched, and of sampled tasks, as functions of the working vector."""
 SMALL = 1e-3
 """beta h below which phi1 and phi2 are sums: three terms are then exact to 1e-10, as the quotients are above it."""
+
+
+NOT_LINEAR = "its mechanics are not linear"
+"""Why runs that are not near a nominal motion have no propagators."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +179,7 @@ def _find_obstacle(system: System, solver: Solver) -> str:
     """What keeps a system from steps by propagators, whatever its laws; empty where nothing does."""
     discrete = system.discrete
     obstacles = {
-        "its mechanics are not linear": system.motion.terms is None,
+        NOT_LINEAR: system.motion.terms is None,
         f"the method {solver.method} chooses or composes its steps itself": not solver.fused_step,
         "orientations of balls are not linear": system.has_balls,
         "there are events": bool(discrete.guards or discrete.problems or discrete.start_action),

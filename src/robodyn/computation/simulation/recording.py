@@ -22,9 +22,8 @@ from robodyn.computation.simulation.certificate import (
     describe_action,
     judge,
 )
-from robodyn.computation.simulation.choice import describe_choice, describe_march
 from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.computation.simulation.diagnostics import find_doubts
+from robodyn.computation.simulation.outcomes import describe_choice, describe_march, find_doubts
 from robodyn.computation.simulation.passed_limits import find_passed_limits
 from robodyn.computation.simulation.starting import Start
 from robodyn.description.model import ScenarioSequence, Solver, describe

@@ -27,17 +27,23 @@ from robodyn.computation.native import (
     read_program,
 )
 from robodyn.computation.simulation.compiled import DERIVATIVES, CompiledSystem
-from robodyn.computation.simulation.problem import BOTH, STEP
+from robodyn.computation.simulation.problem import BOTH
 from robodyn.computation.simulation.propagated_step import (
     MARCH,
     NOMINAL,
+    NOT_LINEAR,
     REST,
     TERMS,
     Propagation,
     trace_propagated_step,
 )
-from robodyn.computation.simulation.rosenbrock_step import trace_rosenbrock
-from robodyn.computation.simulation.steps import build_fused_step, build_step, check_method
+from robodyn.computation.simulation.step_equations import (
+    STEP,
+    build_fused_step,
+    build_step,
+    check_method,
+    trace_rosenbrock,
+)
 from robodyn.computation.simulation.ticks import Tick, plan_ticks
 from robodyn.description.model import Solver
 
@@ -208,7 +214,9 @@ def gather_functions(
         moved |= {"within": system.function(ca.mmax(within), "within")} if within.numel() else {}
         functions |= {MARCH + name: march.of_work(system, one) for name, one in moved.items()}
         functions |= march.functions
-    propagation = march.propagation if march else Propagation(reason="code is to be the same on every platform")
+    same_bits = "code is to be the same on every platform"
+    reason = same_bits if system.motion.terms is not None else NOT_LINEAR
+    propagation = march.propagation if march else Propagation(reason=reason)
     return KernelSet(functions, work, _recorded(system, chosen), ticks, *sizes, propagation)
 
 

@@ -14,7 +14,7 @@ from robodyn.computation.results import Run, join
 from robodyn.computation.simulation.batch import RunInputs, find_runner
 from robodyn.computation.simulation.compiled import CompiledSystem, Phases
 from robodyn.computation.simulation.recording import describe_chain, make_run
-from robodyn.computation.simulation.reference_limits import find_reference_warnings
+from robodyn.computation.simulation.references import find_reference_warnings
 from robodyn.description.model import Recording, Scenario, ScenarioSequence, Solver
 
 Progress = Callable[[float, float, int], None]
@@ -89,7 +89,7 @@ def _find_start_warnings(what: Target, compiled: CompiledSystem, inputs: RunInpu
     system = compiled.system
 
     def search() -> list[str]:
-        from robodyn.computation.simulation.start_fit import find_start_warnings
+        from robodyn.computation.simulation.reference_paths import find_start_warnings
 
         states = dict(zip((state.name for state in system.states), inputs.start.x.tolist(), strict=True))
         beyond = find_reference_warnings(system, compiled.number_values(inputs.values), states)

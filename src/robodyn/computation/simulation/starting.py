@@ -1,4 +1,5 @@
-"""Initialisation: where does a run begin? As given, where constraints are met, at rest, or where another run ended."""
+"""Initialisation: where does a run begin? As given, where constraints are met, at rest, or where another run ended; and
+can the scenario be simulated at all?"""
 
 from __future__ import annotations
 
@@ -13,6 +14,8 @@ from robodyn.base.records import dataclass
 from robodyn.computation.assembly.system import System
 from robodyn.computation.results import Run
 from robodyn.computation.simulation.compiled import CompiledSystem
+from robodyn.computation.simulation.passed_limits import check_start_limits
+from robodyn.description.model import Scenario
 from robodyn.description.model.numbers import check_finite
 from robodyn.description.model.start_values import check_orientations, vector_parts
 
@@ -78,7 +81,7 @@ def search_start(system: System, values: np.ndarray, balance: Balance | None = N
         rest = find_equilibrium(system, parameters=parameters, balance=balance)
         x, m = rest.x, rest.m
     else:
-        from robodyn.computation.simulation.kept import close_constraints
+        from robodyn.computation.simulation.loop_assembly import close_constraints
 
         x = close_constraints(system, parameters=parameters).require().x
         _check_left_out(system, x, m, values)
@@ -165,3 +168,29 @@ def check_ranges(system: System, x: np.ndarray, values: np.ndarray) -> None:
             what = f"the start found at {position:.6g} is out of reach, allowed is {lower:g} to {upper:g}"
             flaws.add(f"coordinates.{c.name}.range", what, "change initial, the set point or the range")
     system.scenario.raise_if_any(flaws)
+
+
+Found = Mapping[str, tuple[float, float]]
+"""State -> its start as described, and as a run finds it."""
+
+
+def make_ready(scenario: Scenario, begins: bool = True) -> tuple[System, Found | None]:
+    """The assembled system, and the start values that a run would find.
+
+    Args:
+        begins: whether its start is known; a later phase of a sequence begins where the one before it ends.
+
+    Raises:
+        ModelError: with every problem.
+    """
+    from robodyn.computation.assembly import assemble
+    from robodyn.computation.simulation.run_functions import check_operations
+
+    system = assemble(scenario)
+    check_operations(system)
+    if not begins:
+        return system, None
+    start = search_start(system, np.array([number.value for number in system.parameters], float))
+    states = dict(zip((state.name for state in system.states), start.x.tolist(), strict=True))
+    check_start_limits(system, states, {name: number.value for name, number in system.numbers.items()})
+    return system, start.found

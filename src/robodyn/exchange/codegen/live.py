@@ -18,9 +18,8 @@ from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulate
 from robodyn.description.model import Number, Scenario, Solver
 from robodyn.exchange.codegen.compilers import check_module_compiler
-from robodyn.exchange.codegen.model import Model
+from robodyn.exchange.codegen.model import Model, prepare_model
 from robodyn.exchange.codegen.names import shown_parameters
-from robodyn.exchange.codegen.preparing import prepare_model
 from robodyn.exchange.codegen.web_folder import compile_web, read_loader
 
 INITIAL = "initial."

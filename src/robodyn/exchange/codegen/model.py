@@ -9,8 +9,8 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.base.errors import FlawList
-from robodyn.computation.assembly import SignalInfo, System
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.computation.assembly import SignalInfo, System, assemble
 from robodyn.computation.assembly.declarations import BreakRule, Guard
 from robodyn.computation.assembly.functions import INPUTS
 from robodyn.computation.native import Program, Sweep, improve_program, read_program
@@ -18,9 +18,16 @@ from robodyn.computation.native.conditions import Conditions, find_conditions
 from robodyn.computation.native.drives import find_drives
 from robodyn.computation.native.portable import make_portable
 from robodyn.computation.native.prelude import separate_prelude
-from robodyn.computation.simulation.run_functions import INEXACT, KernelSet, driven_functions, gather_functions
-from robodyn.computation.simulation.starting import Start
-from robodyn.description.model import Solver
+from robodyn.computation.simulation.compiled import CompiledSystem
+from robodyn.computation.simulation.run_functions import (
+    INEXACT,
+    KernelSet,
+    compile_system,
+    driven_functions,
+    gather_functions,
+)
+from robodyn.computation.simulation.starting import Start, find_start
+from robodyn.description.model import Scenario, ScenarioSequence, Solver
 from robodyn.exchange.codegen.search import Search, trace_search
 
 
@@ -256,3 +263,33 @@ def _evaluate(rule: BreakRule, values: Mapping[str, Any]) -> Any:
 def _parameters_of(rule: BreakRule) -> set[str]:
     names = rule.parameters.values()
     return {name for entry in names for name in (entry if isinstance(entry, tuple) else (entry,))}
+
+
+def prepare_model(
+    scenario: Scenario | ScenarioSequence, solver: Solver | None, inputs: Mapping[str, float | None], *, plain: bool
+) -> tuple[Model, CompiledSystem]:
+    """The model of a whole run, and the simulation of the same rounding.
+
+    Raises:
+        ModelError: with every reason why it cannot be exported.
+    """
+    if isinstance(scenario, ScenarioSequence):
+        what = "is a sequence of scenarios, whose phases end at events"
+        raise ModelError([Flaw("scenario", what, "export one of its phases")])
+    _check_inputs(scenario, inputs)
+    signals = {name: value or 0.0 for name, value in inputs.items()}
+    system = assemble(scenario, inputs=signals)
+    solver = solver or scenario.solver
+    check_parts(system, solver)
+    compiled = compile_system(system, solver, plain=plain)
+    start = find_start(compiled, compiled.parameter_values({}))
+    return build_model(system, solver, tuple(signals), (), start, whole_run=True, plain=plain), compiled
+
+
+def _check_inputs(scenario: Scenario, inputs: Mapping[str, float | None]) -> None:
+    """Numbers need not be declared: they are parameters, if they are tunable."""
+    flaws, numbers = FlawList(), scenario.numbers()
+    for name in inputs:
+        if name in numbers:
+            flaws.add(f"inputs.{name}", "is a number", "declare it tunable: a parameter can be set at any time")
+    flaws.raise_if_any(f"code of '{scenario.name}'")

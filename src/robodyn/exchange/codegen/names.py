@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from robodyn.computation.assembly.declarations import Ending
 from robodyn.computation.engine.integrate import LARGEST_RECORD
 from robodyn.computation.native.c_code import emit_array, literal
-from robodyn.computation.simulation.settings import engine_recording
+from robodyn.computation.simulation.extent import engine_recording
 from robodyn.exchange.codegen.model import Model
 
 

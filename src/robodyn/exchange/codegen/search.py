@@ -12,8 +12,7 @@ from robodyn.base.errors import Flaw, ModelError
 from robodyn.computation.assembly import System
 from robodyn.computation.native import Sweep
 from robodyn.computation.simulation.equilibrium import RestEquations, guess_rest, trace_rest
-from robodyn.computation.simulation.kept import find_kept
-from robodyn.computation.simulation.loop_assembly import mark_joints, trace_closing
+from robodyn.computation.simulation.loop_assembly import find_kept, mark_joints, trace_closing
 
 NO_REST = RestEquations((), 0, np.zeros(0), (), (), {}, (), (), (), {})
 

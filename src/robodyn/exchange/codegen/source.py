@@ -1,15 +1,18 @@
-"""Generated C: what are the sizes, tables and functions of a model, for the engine that moves it?"""
+"""Generated C: what are the sizes, tables and functions of a model, and the files around them?"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from robodyn.computation.assembly.functions import INPUTS
-from robodyn.computation.engine.layout import fields_of
+from robodyn.computation.engine.binding import fields_of
 from robodyn.computation.engine.problem import engine_settings
 from robodyn.computation.engine.tableaus import method_table
 from robodyn.computation.native.c_code import PREAMBLE, emit_array, emit_program, emit_sweep, emit_tables, literal
@@ -203,3 +206,37 @@ def _integers(name: str, kind: str, values: Iterable[int], linkage: str = "stati
 
 def _pointers(name: str, kind: str, entries: Sequence[str], linkage: str = "static ") -> str:
     return f"{linkage}const {kind} {name}[{max(len(entries), 1)}] = {{{', '.join(entries or ['0'])}}};\n"
+
+
+COUPLED = ("coupling.h", "coupled.h", "coupling.c", "coupled_motion.c", "extrapolation.c", "interface_model.c")
+NOT_EXPORTED = ("engine_digest.c", "lanes.h", "lanes.c", "convoy.c", "march.c", "slices.c", "between.c", *COUPLED)
+"""What names the sources of an installed library, what carries out several runs at once or couples them: of no use
+elsewhere."""
+
+
+def generate_files(model: Model) -> tuple[dict[str, str], str]:
+    """The C of a model by the names of its files; and a token, the same for the same code: a binary and a description
+    that do not belong together are found out."""
+    written = write_functions(model) | {"model.c": write_tables(model)}
+    texts = "\0".join([*written.values(), write_header(model, "")])
+    token = f"{{{uuid.UUID(bytes=hashlib.sha256(texts.encode()).digest()[:16])}}}"
+    return written | {"model.h": write_header(model, token)}, token
+
+
+def engine_files() -> dict[str, str]:
+    """The engine, as it runs here."""
+    return _read("robodyn.computation.engine", "")
+
+
+def unit_files() -> dict[str, str]:
+    """An exported model at work: parameters and inputs from outside, start values that are looked for."""
+    return _read("robodyn.exchange.codegen", "runtime")
+
+
+def _read(package: str, folder: str) -> dict[str, str]:
+    found = sorted((files(package) / folder).iterdir(), key=lambda entry: entry.name)
+    return {
+        entry.name: entry.read_text(encoding="utf-8")
+        for entry in found
+        if entry.name.endswith((".c", ".h")) and entry.name not in NOT_EXPORTED
+    }

@@ -28,11 +28,16 @@ from robodyn.exchange.codegen.c_folder import (
     put_files,
     write_folder,
 )
-from robodyn.exchange.codegen.comparison import TOLERANCE, Agreement
+from robodyn.exchange.codegen.comparison import (
+    TOLERANCE,
+    Agreement,
+    Points,
+    choose_times,
+    compare_points,
+    simulate_points,
+)
 from robodyn.exchange.codegen.compilers import check_module_compiler, compile_module
-from robodyn.exchange.codegen.model import Model
-from robodyn.exchange.codegen.points import Points, choose_times, compare_points, simulate_points
-from robodyn.exchange.codegen.preparing import prepare_model
+from robodyn.exchange.codegen.model import Model, prepare_model
 
 MODULE = "simulation.wasm"
 LIBRARY = ("library.c", "math.h", "stdlib.h", "string.h")

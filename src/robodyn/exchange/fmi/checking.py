@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.exchange.codegen.comparison import Agreement
+from robodyn.exchange.codegen.comparison import Agreement, choose_times, compare_points, simulate_points
 from robodyn.exchange.codegen.model import Model
-from robodyn.exchange.codegen.points import choose_times, compare_points, simulate_points
 from robodyn.exchange.fmi.unit import FmuUnit
 
 

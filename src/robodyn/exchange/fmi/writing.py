@@ -26,8 +26,8 @@ from robodyn.exchange.codegen.compilers import (
     find_compiler,
     host_platform,
 )
-from robodyn.exchange.codegen.files import engine_files, generate_files, unit_files
 from robodyn.exchange.codegen.model import Model, build_model, check_parts
+from robodyn.exchange.codegen.source import engine_files, generate_files, unit_files
 from robodyn.exchange.fmi.acceptance import check_unit
 from robodyn.exchange.fmi.description import KINDS, Unit, describe_unit, write_build_description
 from robodyn.exchange.fmi.variables import list_variables

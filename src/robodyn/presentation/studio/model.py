@@ -20,9 +20,8 @@ from robodyn.base.errors import Flaw, ModelError, nearest
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import compile_system, simulate
 from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.computation.simulation.readiness import make_ready
-from robodyn.computation.simulation.start_fit import find_start_warnings
-from robodyn.computation.simulation.starting import find_start
+from robodyn.computation.simulation.reference_paths import find_start_warnings
+from robodyn.computation.simulation.starting import find_start, make_ready
 from robodyn.description.model import Scenario, ScenarioSequence
 from robodyn.presentation.pages.meshes import MeshStore
 

@@ -31,7 +31,7 @@ from websockets.sync.server import ServerConnection, serve
 from websockets.typing import Origin
 
 from robodyn.computation.native import cache_folder
-from robodyn.computation.native.private import make_private, open_private
+from robodyn.computation.native.cache import make_private, open_private
 from robodyn.presentation.pages.page import SCRIPTS, fingerprint, read_template
 
 from .model import ModelStore

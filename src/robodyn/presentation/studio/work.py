@@ -57,9 +57,8 @@ def sweep(scenario: Scenario, options: Plain, tell: Tell) -> Any:
     import numpy as np
 
     from robodyn.analysis.sweeps.plan import plan_sweep
-    from robodyn.analysis.sweeps.progress import SweepProgress
-    from robodyn.analysis.sweeps.runner import run_sweep
-    from robodyn.analysis.sweeps.sampling import Distribution
+    from robodyn.analysis.sweeps.runner import SweepProgress, run_sweep
+    from robodyn.analysis.sweeps.variation import Distribution
 
     name, count = str(options["number"]), int(options["count"])
     low, high = float(options["from"]), float(options["to"])

@@ -1,20 +1,115 @@
-"""References and limits: which joint's reference leaves its limits, and which is not finished when the run ends?
+"""References known before a run: what will they be, which leaves its joint's limits, which is not finished at the end?
 
-Reported before a run. A reference is a signal that is a function of time and numbers alone: of a nominal motion, a
-prescribed motion, a planned path, or what a controller of a joint takes as its target. What depends on the motion is
-not known before it.
+A reference is a signal that is a function of time and numbers alone: of a nominal motion, a prescribed motion, a
+planned path, or what a controller of a joint takes as its target. What depends on the motion is not known before it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from robodyn.base.lazy import ca
+from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
+from robodyn.computation.simulation.problem import break_times
+from robodyn.description.laws import arguments_of
 from robodyn.description.model import Block, PrescribedMotion
 from robodyn.description.model.limits import BOUNDED, excess
+from robodyn.description.model.outputs import name_results
+
+RATES = ("position", "velocity", "acceleration")
+INSTANTS = 2001
+"""Times at which references are looked at, beside those where they bend."""
+
+
+def find_motions(
+    system: System, signals: Sequence[Any], values: Mapping[str, float]
+) -> tuple[np.ndarray, list[dict[str, np.ndarray]]]:
+    """Times, and position, velocity and acceleration of each there; nothing where they depend on more than time."""
+    end = system.scenario.duration
+    bends = break_times(system.discrete.breaks, dict(values), 0.0, end)
+    times = np.unique(np.concatenate([np.linspace(0.0, end, INSTANTS), bends, np.nextafter(bends, -np.inf)]))
+    owners = {str(signal).rpartition(".")[0] for signal in signals}
+    blocks = [block for block in system.scenario.machine.blocks if block.name in owners]
+    clocks = {block.name: block for block in blocks if _takes_time_alone(block)}
+    results = {name: evaluate_block(block, values, times) for name, block in clocks.items()}
+    motions = []
+    for signal in signals:
+        owner, _, output = str(signal).rpartition(".")
+        names = [output.replace("position", rate) for rate in RATES]
+        beside = results.get(owner, {})
+        rows: Sequence[Any]
+        if not isinstance(signal, str):
+            rows = [np.full(times.shape, rate) for rate in (float(signal), 0.0, 0.0)]
+        elif "position" in output and {*names} <= beside.keys():
+            rows = [np.broadcast_to(beside[name], times.shape) for name in names]
+        else:
+            traced = evaluate_block(clocks[owner], values, system.symbols.t) if owner in clocks else {}
+            position = ca.SX(traced[output]) if output in traced else _expression(system, signal)
+            rows = _differentiate(system, position, values, times)
+        motions.append(dict(zip(RATES, rows, strict=False)))
+    return times, motions
+
+
+def path_starts(system: System, values: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Where planned paths ask joints to be at the start: positions by state, by the name of the path's block."""
+    from robodyn.description.paths.reference import PathReference
+    from robodyn.description.paths.timed_reference import TimedReference
+
+    starts: dict[str, dict[str, float]] = {}
+    for block in system.scenario.machine.all_blocks:
+        if isinstance(block.law, (PathReference, TimedReference)):
+            outputs = evaluate_block(block, values, 0.0)
+            signals = {joint: f"position{k}" for k, joint in enumerate(block.law.joints, start=1)}
+            # Of a nominal motion also joints that the path knows nothing of, such as drives behind elastic gears.
+            for joint, signal in system.scenario.nominal.items():
+                owner, _, output = signal.rpartition(".")
+                signals |= {joint: output} if owner == block.name and output in outputs else {}
+            starts[block.name] = {f"{joint}.position": float(outputs[name]) for joint, name in signals.items()}
+    return starts
+
+
+def _expression(system: System, signal: str) -> ca.SX | None:
+    """A signal as it was traced; None where there is none of that name."""
+    names = system.signal_names
+    return system.expressions.outputs[names.index(signal)] if signal in names else None
+
+
+def _takes_time_alone(block: Block) -> bool:
+    """Whether a block's outputs are functions of time and its numbers, be they sampled or not."""
+    return block.native and {block.source_of(argument) for argument in arguments_of(block.function)} == {
+        "time",
+        "parameter",
+    }
+
+
+def evaluate_block(block: Block, values: Mapping[str, float], time: Any) -> Mapping[str, Any]:
+    """A block's outputs at times, or as expressions of the time."""
+    names = {key: f"{block.name}.{key}" for key in block.parameters}
+    given = {key: values.get(names[key], value) for key, value in block.parameters.items()}
+    with suppress(Exception):  # a user's function may work on symbols alone
+        return name_results(block, block.function(time=time, **given))
+    return {}
+
+
+def _differentiate(
+    system: System, position: ca.SX | None, values: Mapping[str, float], times: np.ndarray
+) -> Sequence[np.ndarray]:
+    """An expression and its rates at times; nothing where it depends on more than time."""
+    t, p = system.symbols.t, system.symbols.p
+    free = ca.vertcat(t, p)
+    if position is None or not all(ca.depends_on(free, symbol) for symbol in ca.symvar(position)):
+        return []
+    velocity = ca.jacobian(position, t)
+    column = ca.densify(ca.vertcat(position, velocity, ca.jacobian(velocity, t)))
+    function: Any = spell_out(ca.Function("reference", [t, p], [column]))
+    # One column of parameters stands for all times: a table of them, number by number, took most of the time here.
+    return list(np.array(function(times[None, :], [values[number.name] for number in system.parameters])))
+
 
 ROUNDING = 1e-9
 """Part of the duration by which a reference may end after it."""
@@ -43,15 +138,13 @@ def find_reference_warnings(
     before = [*limits, *_find_unfinished(system, values), *_find_falling_levels(system, values)]
     if states is None:
         return before
-    from robodyn.computation.simulation.singular_references import find_singular_warnings
+    from robodyn.computation.simulation.reference_paths import find_singular_warnings
 
     return [*before, *find_singular_warnings(system, values, states)]
 
 
 def _find_unfinished(system: System, values: Mapping[str, float]) -> Iterator[str]:
     """A sentence for each motion from rest to rest, such as a path, that is under way when the run ends."""
-    from robodyn.computation.simulation.known_references import evaluate_block
-
     end = system.scenario.duration
     units = {info.name: info.unit for info in system.signals}
     for block in system.scenario.machine.all_blocks:
@@ -93,8 +186,6 @@ def _find_limit_warnings(system: System, values: Mapping[str, float]) -> list[st
     limits = {joint.name: joint.limits for joint in (mechanism.joints if mechanism else ())}
     if not any(limits.values()):
         return []
-    from robodyn.computation.simulation.known_references import find_motions
-
     units = {info.name: info.unit for info in system.signals}
     wanted = [pair for pair in dict.fromkeys(find_references(system, list(limits))) if limits[pair[0]]]
     times, motions = find_motions(system, [signal for _, signal in wanted], values)

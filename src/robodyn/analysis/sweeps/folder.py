@@ -1,28 +1,91 @@
-"""Append-only log of finished runs: how are they kept so that a kill at any moment loses none?
+"""Folder of a sweep: is it the same one, and how are finished runs kept so that a kill at any moment loses none?
 
-Each sweep appends to a file of its own: one line a run, written at once when the run is done. A line that a kill cut
-off has no end and counts for nothing; a sweep that goes on never writes behind it.
+Each call appends to a file of its own: one line a run, written at once when the run is done. A line that a kill cut off
+has no end and counts for nothing; a sweep that goes on never writes behind it. A digest of all that decides the results
+says whether it is the same sweep.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import os
+import platform
 import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import casadi as ca
 import numpy as np
 
 from robodyn.base.atomic import write_file
 from robodyn.base.errors import Flaw, ModelError
+from robodyn.computation.engine.building import source_digest
 from robodyn.computation.results.signal import Floats
+from robodyn.description.model import describe
 
+if TYPE_CHECKING:
+    from robodyn.analysis.sweeps.plan import SweepPlan
+
+FORMAT = "robodyn sweep 1"
+
+
+def describe_plan(plan: SweepPlan, method: str) -> dict[str, Any]:
+    """A plan as plain data, with a digest of it and of the scenario's equations."""
+    message: dict[str, Any] = {
+        "format": FORMAT,
+        "scenario": plan.scenario.name,
+        "method": method,
+        "runs": plan.n_runs,
+        "axes": [
+            {"label": axis.label, "unit": axis.unit, "names": axis.names, "places": axis.places} for axis in plan.axes
+        ],
+        "draws": [
+            {
+                "names": draw.names,
+                "kind": draw.distribution.kind,
+                "arguments": list(map(float, draw.distribution.arguments)),
+            }
+            for draw in plan.draws
+        ],
+        "draws_a_point": plan.runs,
+        "seed": plan.seed,
+        "sampling": plan.sampling,
+        "measures": [measure.name for measure in plan.measures],
+        "keep": plan.keep,
+        "along": plan.along or "time",
+        "points": len(plan.places),
+        "rate": None if plan.rate is None else float(plan.rate),
+        "structural": plan.structural,
+        "versions": {package: version(package) for package in PACKAGES},
+        "description": describe(plan.scenario),
+    }
+    exact = [_hash_inputs(plan), plan.places, hash_equations(plan)]
+    text = json.dumps([message, exact], sort_keys=True, default=str)
+    return {"digest": hashlib.sha256(text.encode()).hexdigest()[:32], **message}
+
+
+def _hash_inputs(plan: SweepPlan) -> str:
+    return hashlib.sha256(np.ascontiguousarray(plan.inputs).tobytes()).hexdigest()
+
+
+def hash_equations(plan: SweepPlan) -> str:
+    """A digest of the traced equations: laws edited under the same name are other laws."""
+    system = plan.system
+    columns = [*system.symbols]
+    content = hashlib.sha256()
+    for name, expression in sorted(system.expressions.columns().items()):
+        content.update(name.encode() + ca.Function("f", columns, [expression]).serialize().encode())
+    return content.hexdigest()
+
+
+PACKAGES = ("robodyn", "numpy", "scipy", "casadi", "llvmlite")
 PARTS, PLAN, LOCK = "parts", "plan.json", "lock"
 RESULTS = ("table.parquet", "curves.parquet")
 FLUSH_SECONDS = 1.0
@@ -144,3 +207,12 @@ def locking(folder: Path) -> Iterator[None]:
             what = "another sweep is at work in this folder"
             raise ModelError([Flaw("", what, "wait for it, or name another folder")], str(folder)) from error
         yield
+
+
+def find_versions() -> dict[str, str]:
+    """Packages, engine, interpreter and system by name."""
+    return {package: version(package) for package in PACKAGES} | {
+        "engine": source_digest()[:12],
+        "Python": platform.python_version(),
+        "system": " ".join([platform.system(), platform.machine(), *platform.libc_ver()]).strip(),
+    }
