@@ -276,8 +276,10 @@ def _describe_undecided(compiled: CompiledSystem, trajectory: Trajectory) -> tup
     if left and module.entries:
         name = _name_condition(compiled, proof.first_undecided)
         why = f"first at {proof.undecided_at:.6g} s for {name}, whose bounds were too wide or would have cost too much"
-        lanes = "which were made in lanes beside other runs"
-        said.append(f"{UNSEEN}: not proven on {left} of {steps} steps, {why if proof.undecided else lanes}")
+        if not proof.undecided:
+            marched = trajectory.counters.marched > 0
+            why = "most of which propagators took" if marched else "which were made in lanes beside other runs"
+        said.append(f"{UNSEEN}: not proven on {left} of {steps} steps, {why}")
     return tuple(said)
 
 
