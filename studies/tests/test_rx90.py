@@ -129,7 +129,7 @@ def test_encoders_that_round_nothing_see_the_tip_of_a_rigid_robot():
 
 
 def test_bristles_of_tenths_of_a_microradian_are_unstable_at_the_step_of_the_loops():
-    assert weld_run(stiff=True).outcome.kind.name == "NOT_A_NUMBER"
+    assert weld_run(stiff=True).outcome.kind.name in ("NOT_A_NUMBER", "OVERFLOW")
     assert rx90_weld_stiction().solver.step < weld().solver.step
 
 
