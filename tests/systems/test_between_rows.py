@@ -24,7 +24,7 @@ from robodyn import (
     simulate,
 )
 from robodyn.base.symbolic import cos
-from robodyn.computation.results import interpolation_errors
+from robodyn.computation.simulation import interpolation_errors
 from robodyn.computation.simulation.certificate import BETWEEN, BETWEEN_LIMIT, BETWEEN_SHARE
 from robodyn.description.catalog import bouncing_ball, pendulum, two_link_loop
 

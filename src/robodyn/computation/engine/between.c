@@ -1,6 +1,6 @@
 /* Reading between rows: how far are the polynomials through recorded rows from what is known between them?
 
-   Symbols as in results/probing.py and results/between.py, which judge a run that was stored by the same rules. */
+   Signals of a run are read by the same rules, see results/between.py. */
 
 #include "parts.h"
 

@@ -88,13 +88,17 @@ class RowReading:
         strides = {"t_next": 1, "y_next": n, "knot_next": 1, "probe_next": 1 + 2 * n}
         self.structure = fill("Record", None, n_y=n, **self.tables, **strides)
 
-    def errors(self, trajectory: Trajectory, share: float) -> np.ndarray:
+    def errors(self, time: np.ndarray, y: np.ndarray, knots: np.ndarray, probes: Any, share: float) -> np.ndarray:
         """Error of each output between rows, as part of its size, that this share of the probes stays below; 0 for
-        outputs that hold."""
-        probes = np.column_stack(trajectory.probes)
-        arrays = {"t": trajectory.time, "y": trajectory.y, "knot": trajectory.knots, "probes": probes}
+        outputs that hold.
+
+        Args:
+            time, y, knots: of a trajectory; probes: times, outputs there, and what the error of the step makes of them.
+        """
+        table = np.column_stack(probes)
+        arrays = {"t": time, "y": y, "knot": knots, "probes": table}
         given = {name: np.ascontiguousarray(array, float) for name, array in arrays.items()}
-        counts = {"n_rows": len(trajectory.time), "n_probes": len(probes)}
+        counts = {"n_rows": len(time), "n_probes": len(table)}
         record = copied(self.structure, **counts, **{name: address_of(array) for name, array in given.items()})
         errors = np.zeros(len(self.tables["unit"]))
         if not functions().find_errors_between(ctypes.addressof(record), share, address_of(errors)):

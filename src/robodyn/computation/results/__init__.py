@@ -6,11 +6,10 @@ from .errors import ErrorBar, Errors, compare_solutions
 from .exports import to_csv, to_mcap, to_netcdf, to_parquet, to_xarray
 from .limits import PassedLimit
 from .outcome import Outcome, OutcomeKind
-from .probing import Probes, interpolation_errors
 from .provenance import Provenance
 from .run import EventRecord, Run, SignalInfo
 from .sequence import join
-from .signal import Signal
+from .signal import Probes, Signal
 from .statistics import Statistics
 from .store import RunFileError, load, save
 
@@ -35,7 +34,6 @@ __all__ = [
     "compare",
     "compare_solutions",
     "identical",
-    "interpolation_errors",
     "join",
     "load",
     "save",

@@ -8,10 +8,9 @@ from .certificate import certificate_from
 from .errors import errors_from
 from .limits import PassedLimit
 from .outcome import Outcome, OutcomeKind
-from .probing import Probes
 from .provenance import Provenance
 from .run import EventRecord, Run, SignalInfo
-from .signal import Booleans, Floats
+from .signal import Booleans, Floats, Probes
 from .statistics import Statistics
 from .types import checked
 

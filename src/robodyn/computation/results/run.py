@@ -16,9 +16,8 @@ from .certificate import Certificate
 from .errors import Errors
 from .limits import PassedLimit
 from .outcome import Outcome
-from .probing import Probes
 from .provenance import Provenance
-from .signal import Booleans, Floats, Signal, check_time, frozen_array
+from .signal import Booleans, Floats, Probes, Signal, check_time, frozen_array
 from .statistics import Statistics
 from .summary import summarise
 

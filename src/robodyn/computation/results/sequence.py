@@ -11,10 +11,9 @@ import numpy as np
 from .certificate import join_certificates
 from .limits import join_limits
 from .outcome import Outcome
-from .probing import Probes
 from .provenance import Provenance
 from .run import EventRecord, Run, SignalInfo
-from .signal import Booleans, Floats
+from .signal import Booleans, Floats, Probes
 from .statistics import Statistics
 
 _ADDED = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "events", "ticks", "wall_time")

@@ -185,3 +185,17 @@ def check_time(time: Floats) -> None:
     if falls.any():
         row = int(np.argmax(falls)) + 1
         raise ValueError(f"time must never decrease, row {row} has {time[row]!r} after {time[row - 1]!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class Probes:
+    """Signals of the solution at a few times between rows.
+
+    Args:
+        time: [s], (k,). values: of the signals, (k, n_signals).
+        errors: what the estimated error of the step makes of the signals, (k, n_signals); 0 for fixed steps.
+    """
+
+    time: Floats
+    values: Floats
+    errors: Floats

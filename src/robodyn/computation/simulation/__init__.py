@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from robodyn.base.lazy import load_when_used
 
 if TYPE_CHECKING:
+    from robodyn.computation.simulation.certificate import interpolation_errors
     from robodyn.computation.simulation.compiled import CompiledSystem
     from robodyn.computation.simulation.equilibrium import Equilibrium, find_equilibrium
     from robodyn.computation.simulation.loop_assembly import Assembled, close_constraints, find_branches
@@ -28,6 +29,7 @@ __all__ = [
     "compile_system",
     "find_branches",
     "find_equilibrium",
+    "interpolation_errors",
     "simulate",
     "simulate_many",
 ]
@@ -37,6 +39,7 @@ __getattr__, __dir__ = load_when_used(
     {
         "robodyn.description.model": "Solver",
         "robodyn.computation.simulation.loop_assembly": "Assembled close_constraints find_branches",
+        "robodyn.computation.simulation.certificate": "interpolation_errors",
         "robodyn.computation.simulation.compiled": "CompiledSystem",
         "robodyn.computation.simulation.run_functions": "check_operations compile_system",
         "robodyn.computation.simulation.equilibrium": "Equilibrium find_equilibrium",

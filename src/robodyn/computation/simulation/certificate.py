@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from robodyn.computation.assembly.invariants import Invariant, Watched
 from robodyn.computation.assembly.machine_size import size_machine
 from robodyn.computation.engine import Trajectory
 from robodyn.computation.engine.slices import CheckTable, Form, RowReading, WatchedCheck
-from robodyn.computation.results import Certificate, Check, Outcome, OutcomeKind
+from robodyn.computation.results import Certificate, Check, Outcome, OutcomeKind, Run
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.description.model import PrescribedMotion, Solver
 
@@ -193,11 +194,11 @@ def check_rows(certificate: Certificate, compiled: CompiledSystem, trajectory: T
 
 
 def find_worst_between(compiled: CompiledSystem, trajectory: Trajectory) -> Check | None:
-    """The check of signals between rows; None where there is nothing to read, as `results.interpolation_errors`."""
+    """The check of signals between rows; None where there is nothing to read."""
     reading = row_reading(compiled)
     if reading is None or not len(trajectory.time):
         return None
-    errors = reading.errors(trajectory, BETWEEN_SHARE)
+    errors = reading.errors(trajectory.time, trajectory.y, trajectory.knots, trajectory.probes, BETWEEN_SHARE)
     worst = int(errors.argmax()) if errors.any() else compiled.recorded.index(_smooth(compiled)[0])
     return Check(BETWEEN, float(errors[worst]), BETWEEN_LIMIT, compiled.recorded[worst].name, remedy=TIGHTER)
 
@@ -210,14 +211,34 @@ def row_reading(compiled: CompiledSystem) -> RowReading | None:
     """How signals are read between rows, kept with the compiled system; None where all of them hold."""
     kept = compiled.prepared
     if BETWEEN not in kept:
-        infos = compiled.recorded
-        place, rates = {info.name: k for k, info in enumerate(infos)}, {info.rate for info in infos}
-        second = {info.rate for info in infos if info.name in rates}
-        degree = [(info.name in rates) + (info.name in second) for info in infos]
-        rate = [place.get(info.rate or "", -1) for info in infos]
-        kept[BETWEEN] = RowReading(number_units(infos), rate, degree) if _smooth(compiled) else None
+        kept[BETWEEN] = _make_reading(compiled.recorded) if _smooth(compiled) else None
     found: RowReading | None = kept[BETWEEN]
     return found
+
+
+def _make_reading(infos: Sequence[SignalInfo]) -> RowReading:
+    place, rates = {info.name: k for k, info in enumerate(infos)}, {info.rate for info in infos}
+    second = {info.rate for info in infos if info.name in rates}
+    degree = [(info.name in rates) + (info.name in second) for info in infos]
+    return RowReading(number_units(infos), [place.get(info.rate or "", -1) for info in infos], degree)
+
+
+def interpolation_errors(run: Run, share: float = 1.0) -> dict[str, float]:
+    """Largest error of each signal between rows, at the probes of the run, relative to the signal's size.
+
+        error = |interpolated - probe| - 4 * error of the step,  not below 0
+        size = largest magnitude of the signal + 0.02 * largest magnitude of any signal of its unit + rounding
+
+    With a share below 1 it is what that part of the probes stay below: a probe may lie where a signal jumps, which no
+    row can show. Signals that hold are left out; a run without probes (measured data) has none.
+    """
+    probes = run.probes
+    if probes is None or not run.time.size:
+        return {}
+    knots = np.ones(run.time.size) if run.knots is None else run.knots
+    table = probes.time, probes.values, probes.errors
+    errors = _make_reading(run.infos).errors(run.time, run.values, knots, table, share)
+    return {info.name: float(errors[k]) for k, info in enumerate(run.infos) if info.kind != "held"}
 
 
 def judge(outcome: Outcome, certificate: Certificate) -> Outcome:
