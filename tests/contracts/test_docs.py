@@ -293,7 +293,7 @@ def test_commands_of_all_other_texts_are_read_by_the_command_line():
 
 
 def test_options_that_pages_name_are_options():
-    others = {"--help", "--version", "--install-completion", "--no-deps", "--hex", "--events"}
+    others = {"--help", "--version", "--install-completion", "--no-deps", "--hex", "--events", "--count"}
     others |= set(re.findall(r'"(--[a-z]+)"', (ROOT / "benchmarks" / "__main__.py").read_text(encoding="utf-8")))
     group = typer.testing._get_command(app)
     parameters = [one for command in command_names() for one in group.get_command(None, command).params]
