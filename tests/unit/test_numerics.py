@@ -61,3 +61,12 @@ def test_bisection_of_arrays_narrows_each_by_itself():
     before, beyond = bisect(lambda x: x >= roots, np.zeros(2), np.ones(2), 30)
     assert beyond - before == pytest.approx(2.0**-30)
     assert np.all((before < roots) & (roots <= beyond))
+
+
+def test_bisection_ends_where_places_are_near_enough_and_halves_as_asked():
+    before, beyond = bisect(lambda x: x >= 0.3, 0.0, 1.0, within=0.01)
+    assert before < 0.3 <= beyond
+    assert beyond - before == 2.0**-7
+    below, above = bisect(lambda x: x >= 50.0, 1e-2, 1e4, 10, halve=lambda a, b: math.sqrt(a * b))
+    assert below < 50.0 <= above
+    assert above / below == pytest.approx(1e6 ** (2.0**-10))

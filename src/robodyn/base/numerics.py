@@ -69,18 +69,31 @@ def limit_step(longest: float) -> Callable[[np.ndarray, np.ndarray], float]:
     return lambda z, step: min(1.0, longest / max(float(np.max(np.abs(step))), 1e-300))
 
 
-def bisect(is_beyond: Callable[[Any], Any], before: Any, beyond: Any, halvings: int = 2000) -> tuple[Any, Any]:
-    """The last place before a change and the first beyond it, halvings of the distance later or next to each other.
+def _mean(a: Any, b: Any) -> Any:
+    return 0.5 * (a + b)
+
+
+def bisect(
+    is_beyond: Callable[[Any], Any],
+    before: Any,
+    beyond: Any,
+    halvings: int = 2000,
+    *,
+    within: float = 0.0,
+    halve: Callable[[Any, Any], Any] = _mean,
+) -> tuple[Any, Any]:
+    """The last place before a change and the first beyond it, so many halvings later, or next to each other.
 
     Args:
         is_beyond: whether a place is; of arrays, of each.
+        within: distance of two places that is small enough. halve: the place between two others.
     """
     for _ in range(halvings):
-        middle = 0.5 * (before + beyond)
+        middle = halve(before, beyond)
         if np.ndim(middle):
             there = is_beyond(middle)
             before, beyond = np.where(there, before, middle), np.where(there, middle, beyond)
-        elif middle in (before, beyond):
+        elif middle in (before, beyond) or abs(beyond - before) <= within:
             break
         elif is_beyond(middle):
             beyond = middle

@@ -23,6 +23,7 @@ from robodyn.analysis.commissioning.moving import NAME, SETTLING, Move, plan_fro
 from robodyn.analysis.commissioning.path_limits import PathLimits, find_limits
 from robodyn.analysis.commissioning.references import encoders_of, with_references
 from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.numerics import bisect
 from robodyn.base.waiting import told_if_slow
 from robodyn.description.laws.speed_profile import plan_phases, travel
 from robodyn.description.model import Machine, Scenario
@@ -240,11 +241,13 @@ def find_trapezoid(
 
 def _steepest(limits: PathLimits, length: float, speed: float, jerk: float, share: float) -> tuple[float, float, float]:
     """Duration, speed and the largest acceleration to it within the limits; (inf, 0, 0) where there is none."""
+
+    def is_beyond(acceleration: float) -> bool:
+        profile = _profile(limits.s, length, speed, acceleration, jerk * share)
+        return not np.all(limits.use(*profile) <= share)
+
     low, high = 1e-2 * speed**2 / length, 1e4 * speed**2 / length
-    for _ in range(HALVINGS):
-        middle = np.sqrt(low * high)
-        kept = np.all(limits.use(*_profile(limits.s, length, speed, middle, jerk * share)) <= share)
-        low, high = (middle, high) if kept else (low, middle)
-    if not np.all(limits.use(*_profile(limits.s, length, speed, low, jerk * share)) <= share):
+    low, _ = bisect(is_beyond, low, high, HALVINGS, halve=lambda a, b: np.sqrt(a * b))
+    if is_beyond(low):
         return np.inf, 0.0, 0.0
     return float(plan_phases(length, speed, low, jerk * share, 0.0)[-1].begin), float(speed), float(low)

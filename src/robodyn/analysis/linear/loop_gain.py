@@ -111,9 +111,14 @@ def find_bandwidth(response: FrequencyResponse) -> float:
     ratio = np.maximum(magnitude / (magnitude[0] * HALF_POWER), np.finfo(float).tiny)
     for k in np.flatnonzero((ratio[:-1] >= 1) & (ratio[1:] < 1)):
         if np.all(ratio[k + 1 :][frequency[k + 1 :] <= 2 * frequency[k + 1]] < 1):
-            x, y = np.log(frequency[k : k + 2]), np.log(ratio[k : k + 2])
-            return float(np.exp(brentq(lambda at, x=x, y=y: np.interp(at, x, y), *x)))
+            return interpolate_crossing(frequency[k : k + 2], ratio[k : k + 2])
     return float("nan")
+
+
+def interpolate_crossing(frequency: np.ndarray, ratio: np.ndarray) -> float:
+    """Frequency between two at which a magnitude passes 1, straight in logarithms."""
+    x, y = np.log(frequency), np.log(ratio)
+    return float(np.exp(brentq(lambda at: np.interp(at, x, y), *x)))
 
 
 def find_output(model: SampledModel, name: str) -> int:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.optimize import brentq
 
 from robodyn.analysis.linear.continuous_loops import cut_loops
 from robodyn.analysis.linear.frequency import FrequencyResponse, respond
@@ -15,7 +14,7 @@ from robodyn.analysis.linear.gains import find_gains
 from robodyn.analysis.linear.lifting import lift, scale_held
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.linearisation import linearise
-from robodyn.analysis.linear.loop_gain import find_bandwidth, respond_held, respond_loop
+from robodyn.analysis.linear.loop_gain import find_bandwidth, interpolate_crossing, respond_held, respond_loop
 from robodyn.analysis.linear.margins import Margins, find_margins
 from robodyn.analysis.linear.operating_point import Place
 from robodyn.analysis.linear.sampled_model import SampledModel
@@ -173,13 +172,12 @@ def _measure(model: SampledModel, name: str, loop: Loop) -> LoopFigures:
 
 def find_crossover(gain: FrequencyResponse) -> float:
     """Highest frequency [Hz] at which the magnitude falls through 1, interpolated in logarithms; nan if none."""
-    size = np.log(np.maximum(gain.magnitude, np.finfo(float).tiny))
-    found = np.flatnonzero((size[:-1] > 0) & (size[1:] <= 0))
+    size = np.maximum(gain.magnitude, np.finfo(float).tiny)
+    found = np.flatnonzero((size[:-1] > 1) & (size[1:] <= 1))
     if not found.size:
         return float("nan")
     k = int(found[-1])
-    x, y = np.log(gain.frequency[k : k + 2]), size[k : k + 2]
-    return float(np.exp(brentq(lambda at: np.interp(at, x, y), *x)))
+    return interpolate_crossing(gain.frequency[k : k + 2], size[k : k + 2])
 
 
 def _check_loops(system: System, loops: Mapping[str, Loop]) -> None:

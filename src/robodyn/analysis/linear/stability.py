@@ -22,11 +22,11 @@ from robodyn.analysis.linear.subspaces import sort_roots
 from robodyn.analysis.linear.trim import Trimmer
 from robodyn.analysis.point_functions import OperatingPoint, PointFunctions
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.numerics import bisect
 from robodyn.computation.assembly import System
 
 ACCURATE = 1e-9
 """Part of the searched range to which a limit is found."""
-MOST_HALVINGS = 60
 GROWING = 1e-9
 """Part of the largest pole's magnitude from which on a real part is not an integrator's zero."""
 
@@ -158,15 +158,16 @@ def find_stability_limit(
     growth = [_growth(path.at(float(end))[1]) for end in ends]
     if not ends[0] < ends[1] or (growth[0] > 0) == (growth[1] > 0):
         raise ModelError([_describe_ends(ends, growth)], "stability limit")
-    inside = ends.copy()
-    for _ in range(MOST_HALVINGS):
-        middle = float(inside.mean())
-        poles = path.at(middle)[1]
-        inside[0 if (_growth(poles) > 0) == (growth[0] > 0) else 1] = middle
-        if inside[1] - inside[0] <= ACCURATE * (ends[1] - ends[0]):
-            break
+    poles = np.zeros(0)
+
+    def has_changed(value: float) -> bool:
+        nonlocal poles
+        poles = path.at(value)[1]
+        return (_growth(poles) > 0) != (growth[0] > 0)
+
+    last, first = bisect(has_changed, float(ends[0]), float(ends[1]), within=ACCURATE * float(ends[1] - ends[0]))
     crossing = max(poles, key=lambda pole: (round(pole.real, 9), pole.imag))
-    return StabilityLimit(path.along, float(inside.mean()), complex(crossing), bool(growth[0] > 0))
+    return StabilityLimit(path.along, 0.5 * (last + first), complex(crossing), bool(growth[0] > 0))
 
 
 def _describe_ends(ends: np.ndarray, growth: Sequence[float]) -> Flaw:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from robodyn.base.errors import FlawList
+from robodyn.base.numerics import bisect
 from robodyn.description.laws.speed_profile import travel
 from robodyn.description.model import Joint
 from robodyn.description.paths.arm import SerialArm
@@ -32,12 +33,12 @@ def check_reach(flaws: FlawList, arm: SerialArm, path: CartesianPath, trace: Tra
 
 def _edge(arm: SerialArm, path: CartesianPath, reached: float, missed: float) -> float:
     """Way at which the reach ends, between a way in reach and one out of it [m]."""
-    # On a path of any length there are no numbers between neighbours.
-    while abs(missed - reached) > max(1e-4, 2 * np.spacing(max(reached, missed))):
-        middle = 0.5 * (reached + missed)
-        pose = path.at(middle)
-        reached, missed = (middle, missed) if len(find_branches(arm, pose.R[0], pose.p[0])) else (reached, middle)
-    return missed
+
+    def is_missed(way: float) -> bool:
+        pose = path.at(way)
+        return not len(find_branches(arm, pose.R[0], pose.p[0]))
+
+    return float(bisect(is_missed, reached, missed, within=1e-4)[1])
 
 
 def check_limits(flaws: FlawList, joints: Sequence[Joint], ways: np.ndarray, positions: np.ndarray) -> None:

@@ -10,12 +10,12 @@ anew at each communication point and event: it is a one-step method, and one tha
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from robodyn.base.numerics import bisect
 from robodyn.exchange.fmi.fmpy_adapter import Calls2, Calls3, EventUpdate, Step, read_update
 
 TOLERANCE = 1e-8
@@ -99,12 +99,7 @@ class Integrated:
     def _locate(self, solver: Any, signs: np.ndarray, before: float) -> float:
         """The first float after a time at which a sign has changed."""
         states, after = solver.dense_output(), float(solver.t)
-        while math.nextafter(before, after) < after:
-            middle = before + (after - before) / 2
-            if np.array_equal(self._signs(middle, states(middle)), signs):
-                before = middle
-            else:
-                after = middle
+        _, after = bisect(lambda t: not np.array_equal(self._signs(t, states(t)), signs), before, after)
         self._move(after, states(after))
         return after
 
