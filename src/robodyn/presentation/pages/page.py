@@ -6,8 +6,6 @@ script and load nothing: names in a run that look like markup stay text.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import json
 import math
@@ -26,6 +24,7 @@ import numpy as np
 from robodyn.base.atomic import write_file
 from robodyn.base.waiting import told_if_slow
 from robodyn.computation.results import Run
+from robodyn.presentation.reporting.displays import display, fingerprint
 
 from .contents import (
     Live,
@@ -186,10 +185,6 @@ def _policy(script: str, style: str, more: str) -> str:
     return "; ".join((*rules, f"script-src {fingerprint(script)}{more}", f"style-src {fingerprint(style)}"))
 
 
-def fingerprint(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
 def read_template(name: str) -> str:
     return (files(__package__) / "template" / name).read_text(encoding="utf-8")
 
@@ -197,7 +192,6 @@ def read_template(name: str) -> str:
 # Mode page: how do the modes of a machine become a page on which they vibrate?
 
 _MODE_SCRIPTS = (*SCRIPTS[:-1], "modes.js")
-_LEADING = 3
 # What the page shows of a run: it moves, and all else is said of the modes.
 _SHOWN = ("label", "machine", "machine_note", "events", "rows", "kept", "time", "signals")
 
@@ -218,7 +212,10 @@ def make_modes_page(vibration: Vibration) -> str:
         for mode, run in zip(vibration.modes, vibration.runs, strict=True)
     ]
     drawn = {id(mode): k + 1 for k, mode in enumerate(vibration.modes)}
-    table = [_row(mode) | {"run": drawn.get(id(mode))} for mode in vibration.found]
+    table = []
+    for mode, row in zip(vibration.found, display(vibration.found).tables[0].rows, strict=True):
+        columns = dict(zip(("frequency", "damping", "constant", "states"), row, strict=True))
+        table.append(columns | {"run": drawn.get(id(mode))})
     name, notes = vibration.rest.provenance.scenario, list(vibration.found.model.notes)
     data = {"runs": [rest, *runs], "modes": table, "notes": notes, "period": vibration.period}
     return assemble_page("modes.html", _MODE_SCRIPTS, f"Modes of {name}", data | meshes.encode(BUDGET))
@@ -227,13 +224,6 @@ def make_modes_page(vibration: Vibration) -> str:
 def _describe(run: Run, label: str, meshes: MeshStore) -> dict[str, Any]:
     message = describe_run(run, label, meshes)
     return {key: message[key] for key in _SHOWN}
-
-
-def _row(mode: Mode) -> dict[str, Any]:
-    shares = {name: share for name, share in mode.participation.items() if name in mode.dominant(_LEADING)}
-    states = ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares.items())
-    numbers = (mode.frequency, mode.damping, mode.time_constant)
-    return {"frequency": numbers[0], "damping": numbers[1], "constant": numbers[2], "states": states}
 
 
 def _caption(mode: Mode, period: float) -> str:

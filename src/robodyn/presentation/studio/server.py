@@ -32,7 +32,8 @@ from websockets.typing import Origin
 
 from robodyn.computation.native import cache_folder
 from robodyn.computation.native.cache import make_private, open_private
-from robodyn.presentation.pages.page import SCRIPTS, fingerprint, read_template
+from robodyn.presentation.pages.page import SCRIPTS, read_template
+from robodyn.presentation.reporting.displays import fingerprint
 
 from .model import ModelStore
 from .session import Session
