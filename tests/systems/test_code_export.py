@@ -170,7 +170,7 @@ def test_without_a_compiler_it_is_written_unchecked(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("write", [write_c, write_wasm])
 def test_what_is_no_code_is_refused(write, tmp_path, monkeypatch):
-    monkeypatch.setattr("robodyn.exchange.codegen.web_folder.check_module_compiler", lambda: None)
+    monkeypatch.setattr("robodyn.exchange.codegen.web.check_module_compiler", lambda: None)
     options = {"inputs": {"position": "rail.position"}, "hold": {"command": 0.0}, "period": 0.01, "native": False}
     law = Block("law", lambda position: {"command": -position}, **options)
     with pytest.raises(ModelError, match="its law is Python"):

@@ -15,7 +15,7 @@ from robodyn.cli import app
 from robodyn.computation.cosimulation import read_cosimulation
 from robodyn.computation.perturbation import simulate_perturbed
 from robodyn.computation.results import EventRecord, compare_solutions
-from robodyn.computation.simulation.second_solution import other_solver
+from robodyn.computation.simulation.simulator import other_solver
 from robodyn.description.catalog import cartesian_pendulum, find_scenario
 from robodyn.description.model import Block, ConstraintMethod, Event, Recording
 

@@ -15,8 +15,8 @@ from robodyn.description.catalog import find_scenario
 from robodyn.description.files import read_scenario
 from robodyn.description.model import Block
 from robodyn.exchange.codegen import make_live
-from robodyn.exchange.codegen.live import digest_rows
 from robodyn.exchange.codegen.model import prepare_model
+from robodyn.exchange.codegen.web import digest_rows
 from robodyn.presentation.pages import make_page, write_report
 
 compiling = pytest.mark.skipif(not find_spec("ziglang"), reason="*** NO LIVE PAGE IS TESTED: ziglang is missing ***")
@@ -91,7 +91,7 @@ def test_numbers_that_a_scenario_refuses_a_page_refuses(show):
 
 
 def test_what_cannot_be_webassembly_is_refused_with_its_reason(monkeypatch):
-    monkeypatch.setattr("robodyn.exchange.codegen.live.check_module_compiler", lambda: None)
+    monkeypatch.setattr("robodyn.exchange.codegen.web.check_module_compiler", lambda: None)
     options = {"inputs": {"position": "rail.position"}, "hold": {"command": 0.0}, "period": 0.01, "native": False}
     law = Block("law", lambda position: {"command": -position}, **options)
     machine = dataclasses.replace(cart().machine, blocks=(*cart().machine.blocks, law))

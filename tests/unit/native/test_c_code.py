@@ -10,7 +10,7 @@ from support.compiled_c import build_c
 from robodyn.base.symbolic import tables
 from robodyn.computation.native import Sweep, compile_kernels, read_program
 from robodyn.computation.native.c_code import literal
-from robodyn.computation.native.portable import make_portable
+from robodyn.computation.native.elementary import make_portable
 from robodyn.computation.native.program import BINARY, UNARY
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")

@@ -18,7 +18,7 @@ from robodyn.computation.cosimulation.scenario_unit import ScenarioUnit
 from robodyn.computation.cosimulation.settings import CosimSettings
 from robodyn.computation.cosimulation.unit import Closable, Unit
 from robodyn.computation.results import compare_solutions
-from robodyn.computation.simulation.second_solution import other_solver
+from robodyn.computation.simulation.simulator import other_solver
 from robodyn.description.catalog import find_scenario
 from robodyn.description.files import read_scenario, reading
 from robodyn.description.files.composition import load_composed

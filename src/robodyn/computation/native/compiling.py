@@ -13,13 +13,12 @@ from robodyn.computation.native.cache_entry import Code, Sizes
 from robodyn.computation.native.conditions import DRIFTS, Conditions, find_conditions
 from robodyn.computation.native.derivatives import Sweep
 from robodyn.computation.native.drives import deciding_parameters, find_drives
-from robodyn.computation.native.elementary import inline_elementary, inline_some
+from robodyn.computation.native.elementary import inline_elementary, inline_some, make_portable
 from robodyn.computation.native.emit import emit_lanes, emit_module, reads_rows
 from robodyn.computation.native.families import gather_families
 from robodyn.computation.native.fusion import fuse, share_reciprocals
 from robodyn.computation.native.kernel import KernelModule, LaneModule, Origin, link
 from robodyn.computation.native.machine import QUICK, Machine, compile_objects, optimisation, vector_length
-from robodyn.computation.native.portable import make_portable
 from robodyn.computation.native.prelude import separate_prelude
 from robodyn.computation.native.program import Program
 from robodyn.computation.native.timetable import SUFFIX, separate_time

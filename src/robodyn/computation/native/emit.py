@@ -10,11 +10,11 @@ import functools
 from collections.abc import Collection, Iterable, Mapping
 
 from robodyn.base.symbolic import tables
-from robodyn.computation.native.arrays import emit_array_entry, emit_known
 from robodyn.computation.native.bundles import BundleWriter
 from robodyn.computation.native.common_rows import CommonWriter, emit_dispatch, find_common
 from robodyn.computation.native.derivatives import emit_sweep
 from robodyn.computation.native.instructions import CALLS, Writer, declare, literal
+from robodyn.computation.native.kernel import emit_array_entry, emit_known
 from robodyn.computation.native.lanes import LaneWriter, SideWriter, declare_vectors
 from robodyn.computation.native.layout import order_operations
 from robodyn.computation.native.pieces import Text, alike_input, emit_function, emit_together, entries_of, pointers_of

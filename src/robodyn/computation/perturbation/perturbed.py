@@ -20,7 +20,7 @@ from robodyn.computation.perturbation.validity import References, describe_stray
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import CompiledSystem, compile_system, simulate
 from robodyn.computation.simulation.propagated_step import Propagation
-from robodyn.computation.simulation.second_solution import add_errors
+from robodyn.computation.simulation.simulator import add_errors
 from robodyn.description.model import Recording, Scenario, Solver
 
 Announce = Callable[[str], None]

@@ -38,6 +38,7 @@ from robodyn.computation.simulation.certificate import (
     HASTY_STEPS,
     certify,
     check_rows,
+    check_start_limits,
     describe_action,
     judge,
     plan_checks,
@@ -46,7 +47,6 @@ from robodyn.computation.simulation.certificate import (
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.extent import check_extent, engine_recording
 from robodyn.computation.simulation.outcomes import describe_failure, describe_outcome
-from robodyn.computation.simulation.passed_limits import check_start_limits
 from robodyn.computation.simulation.problem import build_problem, deciding_numbers, parameter_tables
 from robodyn.computation.simulation.propagators import MarchTables, make_tables
 from robodyn.computation.simulation.python_calls import PythonCalls, calls_python

@@ -1,13 +1,15 @@
-"""Certificate of a run: what must hold, and does it? Checks of a trajectory, from what the engine watched."""
+"""Certificate of a run: what must hold, and does it? From what the engine watched; limits that were passed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from robodyn.base.errors import FlawList
+from robodyn.base.numerics import bisect
 from robodyn.base.records import dataclass
 from robodyn.base.signals import number_units
 from robodyn.computation.assembly import SignalInfo, System
@@ -15,9 +17,10 @@ from robodyn.computation.assembly.invariants import Invariant, Watched
 from robodyn.computation.assembly.machine_size import size_machine
 from robodyn.computation.engine import Trajectory
 from robodyn.computation.engine.slices import CheckTable, Form, RowReading, WatchedCheck
-from robodyn.computation.results import Certificate, Check, Outcome, OutcomeKind, Run
+from robodyn.computation.results import Certificate, Check, Outcome, OutcomeKind, PassedLimit, Run
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.description.model import PrescribedMotion, Solver
+from robodyn.description.model.limits import BOUNDED, excess, value_beyond
 
 ENERGY, RESIDUALS = "energy balance", ("constraints, positions", "constraints, velocities")
 BETWEEN, BETWEEN_LIMIT, BETWEEN_SHARE = "signals between rows", 0.05, 0.95
@@ -31,8 +34,8 @@ CLOSED_LIMITS = (1e-3, 0.1)
 where that is given so."""
 HASTY_STEPS = 3.0
 """How many fixed steps in a row may be too long for what drives the machine: a jump or a bend is seen so."""
-LARGEST = 3
-"""Place of the largest value among the extremes."""
+LARGEST, LARGEST_AT, POSITIVE_AT = 3, 4, 5
+"""Places of the largest value, its time, and when one was first positive, among the extremes."""
 
 
 @dataclass(frozen=True)
@@ -319,3 +322,62 @@ def _check_steps(trajectory: Trajectory) -> list[Finding]:
         return []
     remedy = f"shorten the step of {counters.largest_step:.3g} s: a period of what drives takes less than four of them"
     return [("steps follow what drives", float(counters.hasty), HASTY_STEPS, "", "steps", None, remedy)]
+
+
+HALVINGS = 60
+
+
+def find_passed_limits(system: System, trajectory: Trajectory, run: Run, rows_chosen: bool) -> tuple[PassedLimit, ...]:
+    """Every limit that was passed, in the order of the joints.
+
+    Looked at where rows are and within every step.
+
+    Args:
+        rows_chosen: whether signals can be read between rows, which makes the first time exact.
+    """
+    if not len(trajectory.time):
+        return ()
+    found, begin = [], 0
+    for watched in system.watched:
+        kept = trajectory.extremes[begin]
+        begin += watched.count
+        if watched.invariant is not Invariant.WITHIN or not kept[LARGEST] > 0:
+            continue
+        joint, _, field = watched.subject.rpartition(".")
+        limit = float(run.provenance.parameters[watched.subject]["value"])
+        first = float(kept[POSITIVE_AT])
+        first = _first_time(run, joint, field, limit, first) if rows_chosen else first
+        worst = value_beyond(field, float(kept[LARGEST]), limit)
+        found.append(PassedLimit(joint, field, limit, watched.unit, first, worst, float(kept[LARGEST_AT])))
+    return tuple(found)
+
+
+def _first_time(run: Run, joint: str, field: str, limit: float, seen: float) -> float:
+    """When a limit was passed, between the row before it was seen and that instant."""
+    name = f"{joint}.{BOUNDED[field][0]}"
+    before = run.time[run.time < seen]
+    if name not in run or not before.size or not run.time[0] <= seen <= run.time[-1]:
+        return seen
+    signal, low, high = run[name], float(before[-1]), seen
+    if excess(field, float(signal(low)), limit) > 0 or not excess(field, float(signal(high)), limit) > 0:
+        return seen
+    _, first = bisect(lambda time: excess(field, float(signal(time)), limit) > 0, low, high, HALVINGS)
+    return float(first)
+
+
+def check_start_limits(system: System, states: Mapping[str, float], numbers: Mapping[str, Any]) -> None:
+    """A start beyond a joint's limits of position or speed is refused; one found at rest may lie in an end stop.
+
+    Args:
+        states: values at the start; numbers: of the scenario, as used.
+    """
+    mechanism = system.scenario.machine.mechanism
+    flaws = FlawList()
+    given = system.scenario.initialisation != "at_rest"
+    for joint in mechanism.limited_joints if mechanism and given else ():
+        for field in joint.limits:
+            name, limit = f"{joint.name}.{BOUNDED[field][0]}", numbers[f"{joint.name}.{field}"]
+            if name in states and excess(field, states[name], limit) > 0:
+                what = f"the start at {states[name]:.6g} is beyond the joint's {field} of {limit:g}"
+                flaws.add(f"initial.{name}", what, "give a start within it, or change the limit")
+    flaws.raise_if_any(f"scenario '{system.scenario.name}'")

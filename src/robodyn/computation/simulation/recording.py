@@ -20,11 +20,11 @@ from robodyn.computation.simulation.certificate import (
     check_rows,
     constraint_errors,
     describe_action,
+    find_passed_limits,
     judge,
 )
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.outcomes import describe_choice, describe_march, find_doubts
-from robodyn.computation.simulation.passed_limits import find_passed_limits
 from robodyn.computation.simulation.starting import Start
 from robodyn.description.model import ScenarioSequence, Solver, describe
 

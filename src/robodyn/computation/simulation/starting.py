@@ -13,8 +13,8 @@ from robodyn.base.errors import FlawList
 from robodyn.base.records import dataclass
 from robodyn.computation.assembly.system import System
 from robodyn.computation.results import Run
+from robodyn.computation.simulation.certificate import check_start_limits
 from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.computation.simulation.passed_limits import check_start_limits
 from robodyn.description.model import Scenario
 from robodyn.description.model.numbers import check_finite
 from robodyn.description.model.start_values import check_orientations, vector_parts

@@ -1,7 +1,6 @@
 """Code generation: exported models as C, and the compilers that make programs of it."""
 
 from robodyn.exchange.codegen.c_folder import Written, write_c
-from robodyn.exchange.codegen.live import LiveModel, Slider, make_live
-from robodyn.exchange.codegen.web_folder import write_wasm
+from robodyn.exchange.codegen.web import LiveModel, Slider, make_live, write_wasm
 
 __all__ = ["LiveModel", "Slider", "Written", "make_live", "write_c", "write_wasm"]

@@ -20,8 +20,7 @@ from robodyn.description.model import Scenario, Solver
 from robodyn.exchange.codegen.comparison import Agreement, compare_run
 from robodyn.exchange.codegen.compilers import compile_program, find_compiler, host_platform
 from robodyn.exchange.codegen.model import Model, prepare_model
-from robodyn.exchange.codegen.names import shown_parameters, write_names
-from robodyn.exchange.codegen.source import engine_files, generate_files, unit_files
+from robodyn.exchange.codegen.source import engine_files, generate_files, shown_parameters, unit_files, write_names
 
 UNIT_FILES = ("unit.h", "unit.c", "exchange.c", "start.c", "shortest.c", "text.c")
 """Of a model at work, what needs no interface of units."""

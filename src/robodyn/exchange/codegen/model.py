@@ -16,7 +16,7 @@ from robodyn.computation.assembly.functions import INPUTS
 from robodyn.computation.native import Program, Sweep, improve_program, read_program
 from robodyn.computation.native.conditions import Conditions, find_conditions
 from robodyn.computation.native.drives import find_drives
-from robodyn.computation.native.portable import make_portable
+from robodyn.computation.native.elementary import make_portable
 from robodyn.computation.native.prelude import separate_prelude
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.run_functions import (
