@@ -213,7 +213,10 @@ def to_section(shown: Display) -> dict[str, Any]:
 
 def to_studio(shown: Display) -> dict[str, Any]:
     """The display for the studio, whose script formats numbers and draws curves by itself."""
-    tables = [{"heads": list(table.heads), "rows": [list(row) for row in table.rows]} for table in shown.tables]
+    tables = []
+    for part in (*shown.parts, *shown.more):
+        if isinstance(part, Table):
+            tables.append({"heads": list(part.heads), "rows": [list(row) for row in part.rows]})
     message: dict[str, Any] = {"tables": tables, "notes": shown.sentences, "values": dict(shown.values) or None}
     if shown.curves:
         lines = [{"name": name, "x": list(x), "y": list(y)} for name, (x, y) in shown.curves.lines.items()]

@@ -393,8 +393,8 @@ def _finite(values: np.ndarray) -> np.ndarray:
 
 # Displays.
 
-FEW_RUNS, FEW_COLUMNS = 12, 6
-"""Runs and numbers of each that are printed as they are."""
+FEW_RUNS, FEW_COLUMNS, MOST_LISTED = 12, 6, 500
+"""Runs and numbers of each that are printed as they are; runs that pages and the studio list."""
 
 
 @shows
@@ -408,8 +408,10 @@ def show_sweep(table: SweepTable) -> Display:
         first = table.outcomes.index(kind)
         parts.append(f"{count} {kind.replace('_', ' ')}, run {first}: {table.sentences[first]}")
     few = not table.drawn and len(table) <= FEW_RUNS and len(table.axes) + len(table.measures) <= FEW_COLUMNS
+    more = [_runs_table(table)] if len(table) <= MOST_LISTED else []
     if few:
-        parts.append(_runs_table(table))
+        parts += more
+        more = []
     else:
         rows = [(name, *table.percentiles(name).tolist(), table.units.get(name, "")) for name in table.measures]
         parts.append(Table(("measure", "lowest", "5 %", "50 %", "95 %", "highest", "unit"), rows, ".5g"))
@@ -420,13 +422,15 @@ def show_sweep(table: SweepTable) -> Display:
     elif len(table) > 1 and table.drawn:
         drawn = next(iter(table.measures))
         parts.append(Picture(drawn, lambda: draw_histogram(table, drawn)))
-    return Display(f"Sweep of {len(table)} runs", parts, curves=_curves(table))
+    return Display(f"Sweep of {len(table)} runs", parts, curves=_curves(table), more=more)
 
 
 def _runs_table(table: SweepTable) -> Table:
-    """A row a run: its place on the grid, its measures, and how it ended where that was not as asked for."""
-    units = {axis.label: axis.unit for axis in table.axes} | {name: table.units[name] for name in table.measures}
-    columns = [*(axis.places[axis.index] for axis in table.axes), *table.measures.values()]
+    """A row a run: what was varied, its measures, and how it ended where that was not as asked for."""
+    units = {axis.label: axis.unit for axis in table.axes} | {name: table.units[name] for name in table.drawn}
+    units |= {name: table.units[name] for name in table.measures}
+    columns = [axis.places[axis.index] for axis in table.axes]
+    columns += [*(table.inputs[name] for name in table.drawn), *table.measures.values()]
     rows = []
     for run, (done, kind) in enumerate(zip(table.done, table.outcomes, strict=True)):
         numbers = (float(column[run]) for column in columns)
