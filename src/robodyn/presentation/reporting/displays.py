@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robodyn.base.atomic import write_file
-from robodyn.base.plain import align, to_plain
+from robodyn.base.plain import align, evaluate, to_plain
 
 from .figures import embed_figure, write_figure
 
@@ -123,15 +123,17 @@ class Display:
         return [*(f"warning: {warning}" for warning in self.warnings), *self.notes, *said]
 
 
-_MAKERS: dict[str, Callable[[Any], Display]] = {}
+Maker = Callable[..., Display]
+_MAKERS: dict[str, list[Maker]] = {}
+"""By the name of the class: modules need not be loaded for classes that nobody shows."""
 _HOMES = ("runs", "linear", "causes", "machines", "accuracy", "measurement", "sweeps")
 """Modules of this package with displays, in the order in which they are searched."""
 
 
-def shows(make: Callable[..., Display]) -> Callable[..., Display]:
+def shows(make: Maker) -> Maker:
     """Decorator of a function that makes the display of the class that its argument is annotated with."""
     kind = next(iter(make.__annotations__.values()))
-    _MAKERS[kind if isinstance(kind, str) else kind.__name__] = make
+    _MAKERS.setdefault(kind, []).append(make)
     return make
 
 
@@ -143,17 +145,20 @@ def display(result: Any) -> Display:
     """
     if isinstance(result, Display):
         return result
-    # Lists are found by what they hold.
+    # Lists are found by what they hold, all else by its class, then by what that is derived from.
     several = isinstance(result, list) and len(result) > 0
     kinds = type(result[0] if several else result).__mro__
-    names = [f"list[{kind.__name__}]" if several else kind.__name__ for kind in kinds]
-    for home in (None, *_HOMES):
-        if home is not None:
-            import_module(f"{__package__}.{home}")
-        for name in names:
-            if name in _MAKERS:
-                return _MAKERS[name](result)
-    raise TypeError(f"nobody has said how a {names[0]} is shown")
+    for kind in kinds:
+        name = f"list[{kind.__name__}]" if several else kind.__name__
+        for home in (None, *_HOMES):
+            if home is not None:
+                import_module(f"{__package__}.{home}")
+            for make in _MAKERS.get(name, ()):
+                # Another package may have a class of the same name.
+                meant = evaluate(next(iter(make.__annotations__.values())), make.__module__)
+                if several or isinstance(result, meant):
+                    return make(result)
+    raise TypeError(f"nobody has said how a {kinds[0].__name__} is shown")
 
 
 def show_value(value: Any, digits: str = ".4g") -> str:
