@@ -57,7 +57,7 @@ def command(name: str, *, page: bool = True, json: bool = True, **pictures: str)
     """Decorator that makes a function a command.
 
     Args:
-        page: whether there is an option --out, unless the function has one of its own; json: the same of --json.
+        page: whether there is an option --out; json: the same of --json. One that the function has itself is its own.
         pictures: option -> its help, for each picture of the display that can be written.
     """
 
@@ -69,8 +69,9 @@ def command(name: str, *, page: bool = True, json: bool = True, **pictures: str)
         if page and "out" not in own:
             added["out"] = _option(Path | None, None, "out", PAGE)
         if json:
-            added["as_json"] = _option(bool, False, "as_json", "Print JSON.", "--json")
             RETURNED[name] = function
+            if "as_json" not in own:
+                added["as_json"] = _option(bool, False, "as_json", "Print JSON.", "--json")
 
         def call(**given: Any) -> None:
             asked = {option: given.pop(option) for option in added}
@@ -82,7 +83,7 @@ def command(name: str, *, page: bool = True, json: bool = True, **pictures: str)
                 **{name: () if own[name].default == () and not value else value for name, value in given.items()}
             )
             if result is not None:
-                _answer(result, files, asked.get("as_json", False))
+                _answer(result, files, (asked | given).get("as_json", False))
 
         parameters += added.values()
         # Typer reads signature and annotations; arguments come first there.

@@ -360,6 +360,7 @@ def view(
     mesh_budget: float = 2.0,
     base: str | None = None,
     search: Paths = (),
+    as_json: bool = False,
 ) -> Written | None:
     """Show a machine with a slider for every joint, or the report page of runs, on this computer only; Ctrl-C ends.
 
@@ -370,8 +371,12 @@ def view(
     mesh_budget: Megabytes that meshes may take in the page; they are made coarser until they fit.
     base: How a robot file's root stands: fixed, free or planar.
     search: Folder in which a robot file's packages and meshes are looked for.
+    as_json (--json): With --out: print JSON.
     """
     from robodyn.presentation.pages import PageServer, make_page
+
+    if as_json and out is None:
+        raise fail("--json: a page that is served has none; --out FILE writes it")
 
     machine = not all(Path(name).suffix == ".run" for name in what)
     _check_view(what, machine, out, exaggerate, base, search)

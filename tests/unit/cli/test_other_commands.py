@@ -189,6 +189,28 @@ def test_an_unknown_format_is_answered_with_the_nearest(invoke, run_file):
     assert "cannot be written" in below_a_file.stderr
 
 
+def test_a_page_that_is_served_has_no_json(invoke):
+    result = invoke("view", "pendulum", "--json", "--no-browser")
+    assert (result.exit_code, "--out FILE writes it" in result.stderr) == (2, True)
+
+
+def test_what_has_no_picture_is_told(invoke, quick, tmp_path):
+    block = '[blocks.push]\nlaw = "constant_force"\non = "hinge"\nparameters = { value = 1 }\n'
+    quick.write_text(quick.read_text() + block)
+    result = invoke("bode", quick, "--input", "push.value", "--output", "hinge.position", "--nyquist", "a.png")
+    assert (result.exit_code, "there is nothing to draw" in result.stderr) == (2, True)
+    assert not (tmp_path / "a.png").exists()
+
+
+def test_every_result_can_be_a_page(invoke, run_file, tmp_path):
+    assert invoke("compare", run_file, run_file, "--out", "both.html").exit_code == 0
+    page = (tmp_path / "both.html").read_text(encoding="utf-8")
+    assert "hinge.position" in page
+    assert page.count("<table") == 1
+    refused = invoke("compare", run_file, run_file, "--out", "both.pdf")
+    assert (refused.exit_code, "must end in .html or .json" in refused.stderr) == (2, True)
+
+
 def test_without_a_command_the_help_is_shown(invoke):
     assert "Realistic dynamic simulation" in invoke("--help").stdout
 
