@@ -18,7 +18,7 @@ from robodyn.description.model import Block, Event, Recording, ScenarioSequence
 
 ENERGY = "energy balance"
 PASSIVE = "passive elements give no energy"
-DRIVES = "steps follow what drives"
+DRIVES = "step size resolves the inputs"
 UNSEEN = "no condition changed unseen"
 
 

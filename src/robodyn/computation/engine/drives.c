@@ -16,7 +16,7 @@
 /* Range of a drive, relative to its size, that is rounding; this project's own choice. */
 #define ROUNDING 1e-12
 /* How many times longer than the drives allow a fixed step may be: of a sine, a quarter of its period at the most. */
-#define HASTY 2.0
+#define LONG_STEP 2.0
 
 /* How many times those of its neighbours the second differences about a jump or a bend are at the least; what of them is
    left, as a difference of slopes, on a finer scale; own choices. */
@@ -321,8 +321,8 @@ static double paced_step(Run *run) {
 double longest_step(Run *run) { return least(run->max_step, paced_step(run)); }
 
 /* Fixed steps are the caller's choice: how many in a row are too long for the drives? A jump or a bend takes one or two. */
-void count_hasty(Run *run) {
+void count_long_steps(Run *run) {
   if (run->method->adaptive || run->n_pace == 0) return;
-  run->in_haste = run->t_new - run->t > HASTY * paced_step(run) ? run->in_haste + 1 : 0;
-  run->hasty = at_least(run->hasty, run->in_haste);
+  run->too_long_now = run->t_new - run->t > LONG_STEP * paced_step(run) ? run->too_long_now + 1 : 0;
+  run->steps_too_long = at_least(run->steps_too_long, run->too_long_now);
 }

@@ -362,8 +362,8 @@ typedef struct Run {
   int64_t marched;        /* steps by propagators */
   int64_t march_next;     /* 1 + the step that the working vector stands at; 0: none */
   int64_t rejected;
-  int64_t hasty;          /* most fixed steps in a row that are too long for what drives the model */
-  int64_t in_haste;       /* how many were so up to now */
+  int64_t steps_too_long; /* most fixed steps in a row that are too long for what drives the model */
+  int64_t too_long_now;   /* how many were so up to now */
   int64_t evaluations;
   int64_t jacobians;
   int64_t factorisations;
@@ -563,7 +563,7 @@ typedef struct {
   int64_t n_breaks;
   int64_t n_checks;
   const Check *checks;
-  int64_t most_hasty;       /* steps in a row that may be too long for what drives the model */
+  int64_t most_too_long;    /* steps in a row that may be too long for what drives the model */
   int64_t events_count;     /* 1: a run with events is for the caller to judge */
   double *found;            /* room for what the checks find (n_checks, 3) */
   const Record *reading;    /* how outputs are read between rows, whose errors are to be judged; null: they are not */

@@ -29,7 +29,7 @@ static void clip_end(Run *run) {
 /* The end of the step becomes the start of the next; its slope is kept where the method has it. */
 static void move_on(Run *run) {
   const Method *method = run->method;
-  count_hasty(run);
+  count_long_steps(run);
   run->last_length = run->t_new - run->t;
   run->smallest_step = least(run->smallest_step, run->last_length);
   run->largest_step = largest(run->largest_step, run->last_length);

@@ -72,8 +72,8 @@ FIRST_BUDGET = 50
 LARGEST_RECORD = 2**31
 """Bytes of rows at which a run ends, this project's own choice; copies made on the way take as much again."""
 COUNTERS = (
-    "steps", "marched", "rejected", "hasty", "evaluations", "jacobians", "factorisations", "newton_iterations", "n_log",
-    "ticks", "wall_time", "smallest_step", "largest_step",
+    "steps", "marched", "rejected", "steps_too_long", "evaluations", "jacobians", "factorisations",
+    "newton_iterations", "n_log", "ticks", "wall_time", "smallest_step", "largest_step",
 )  # fmt: skip
 STIFFNESS = (
     "stiff_since", "stiff_step", "limited_steps", "replaced_at", "replaced_step", "stiff_phases", "stiff_steps",

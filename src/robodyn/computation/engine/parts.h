@@ -115,7 +115,7 @@ int change_failing(Run *run);
 /* drives.c */
 void plan_pace(Run *run);
 double longest_step(Run *run);
-void count_hasty(Run *run);
+void count_long_steps(Run *run);
 
 /* delays.c */
 void begin_delays(Run *run);

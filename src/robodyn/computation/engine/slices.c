@@ -157,7 +157,7 @@ static int is_readable(const Slice *slice, const Run *run) {
 
 /* Whether a run has reached its end and keeps all that it must. */
 static int is_sound(const Slice *slice, const Run *run) {
-  if (run->status != FINISHED || run->n_rows == 0 || run->n_missed > 0 || run->hasty > slice->most_hasty) return 0;
+  if (run->status != FINISHED || run->n_rows == 0 || run->n_missed > 0 || run->steps_too_long > slice->most_too_long) return 0;
   if ((slice->events_count && run->n_log > 0) || !is_finite(run)) return 0;
   check_watched(slice->checks, slice->n_checks, run->extremes, run->model->n_watched, run->t - run->t0,
                 run->solver->atol, run->largest_step, slice->found);

@@ -111,7 +111,7 @@ class Slice:
 
     Args:
         run: any of them; x, m: where all begin.
-        most_hasty: steps in a row that may be too long for what drives; None: any. events_count: whether runs with
+        most_too_long: steps in a row that may be too long for what drives; None: any. events_count: whether runs with
             events are not judged here. measures: kind and output. between: how outputs are read between rows, share of
             the probes and limit of the errors that it is judged by.
     """
@@ -122,7 +122,7 @@ class Slice:
         x: np.ndarray,
         m: np.ndarray,
         checks: CheckTable,
-        most_hasty: int | None,
+        most_too_long: int | None,
         events_count: bool,
         measures: Sequence[tuple[str, int]],
         between: tuple[RowReading, float, float] | None = None,
@@ -135,8 +135,8 @@ class Slice:
         arrays = {"x": np.array(x, float), "m": np.array(m, float), "delay": delay, "before": before, "breaks": breaks}
         arrays |= {"checks": checks.table, "found": checks.found.copy(), "kinds": kinds, "columns": columns}
         counts = {"n_breaks": len(breaks), "n_checks": checks.count, "n_measures": len(measures)}
-        hasty = NO_LIMIT if most_hasty is None else most_hasty
-        limits: dict[str, float] = {"most_hasty": hasty, "events_count": int(events_count)}
+        allowed = NO_LIMIT if most_too_long is None else most_too_long
+        limits: dict[str, float] = {"most_too_long": allowed, "events_count": int(events_count)}
         if between is not None:
             reading, share, most = between
             limits |= {"reading": ctypes.addressof(reading.structure), "share": share, "most_between": most}

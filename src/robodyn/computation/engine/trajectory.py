@@ -33,7 +33,7 @@ class Counters(NamedTuple):
     steps: int
     marched: int
     rejected: int
-    hasty: int
+    steps_too_long: int
     evaluations: int
     jacobians: int
     factorisations: int

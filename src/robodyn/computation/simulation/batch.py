@@ -35,7 +35,7 @@ from robodyn.computation.results.signal import Booleans, Floats
 from robodyn.computation.simulation.certificate import (
     BETWEEN_LIMIT,
     BETWEEN_SHARE,
-    HASTY_STEPS,
+    MOST_LONG_STEPS,
     certify,
     check_rows,
     check_start_limits,
@@ -406,7 +406,7 @@ class Worker:
             start.x,
             start.m,
             checks,
-            most_hasty=None if solver.adaptive else int(HASTY_STEPS),
+            most_too_long=None if solver.adaptive else int(MOST_LONG_STEPS),
             events_count=any(guard.moves for guard in compiled.system.discrete.guards),
             measures=measures,
             between=(reading, BETWEEN_SHARE, BETWEEN_LIMIT) if reading else None,

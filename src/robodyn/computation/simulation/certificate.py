@@ -32,7 +32,7 @@ relative tolerance."""
 CLOSED_LIMITS = (1e-3, 0.1)
 """Residuals [rad, m of a machine of 1 m or more; and a second] that constraints may have; twice those of the start,
 where that is given so."""
-HASTY_STEPS = 3.0
+MOST_LONG_STEPS = 3.0
 """How many fixed steps in a row may be too long for what drives the machine: a jump or a bend is seen so."""
 LARGEST, LARGEST_AT, POSITIVE_AT = 3, 4, 5
 """Places of the largest value, its time, and when one was first positive, among the extremes."""
@@ -321,7 +321,8 @@ def _check_steps(trajectory: Trajectory) -> list[Finding]:
     if not counters.steps:
         return []
     remedy = f"shorten the step of {counters.largest_step:.3g} s: a period of what drives takes less than four of them"
-    return [("steps follow what drives", float(counters.hasty), HASTY_STEPS, "", "steps", None, remedy)]
+    longest = float(counters.steps_too_long)
+    return [("step size resolves the inputs", longest, MOST_LONG_STEPS, "", "steps", None, remedy)]
 
 
 HALVINGS = 60
