@@ -233,12 +233,13 @@ NOT_REPRODUCED = 1
 
 
 @command("reproduce")
-def reproduce(study: str, part: Texts = (), page: Path | None = None) -> list[PublishedValue]:
+def reproduce(study: str, part: Texts = (), page: Path | None = None, as_json: bool = False) -> list[PublishedValue]:
     """Run a study and print its published figures beside ours; exit code 1 if one is out.
 
     study: Name of a study, for example scara.
     part: Only the figures under this heading, or a part of its words; repeatable.
     page: Write the study's page and pictures into this folder.
+    as_json (--json): Print JSON.
     """
     from robodyn.base.waiting import quietly
     from robodyn.presentation.studies import find_study, write_overview, write_page
@@ -252,6 +253,9 @@ def reproduce(study: str, part: Texts = (), page: Path | None = None) -> list[Pu
         for figure in chosen.figures(headings):
             figures.append(figure)
             status.update(f"{len(figures)} figures, last: {figure.name}")
+            # Some take minutes: each is told when it is there.
+            if not as_json:
+                output.print("\n".join(_figure_lines(figure)))
     if page is not None:
         with writing(f"--page {page}"):
             path = write_page(chosen, figures, page)
@@ -268,20 +272,24 @@ def _choose_parts(study: Study, words: Sequence[str]) -> list[str]:
     return [heading for heading in known if any(word.lower() in heading.lower() for word in words)]
 
 
+def _figure_lines(figure: PublishedValue) -> list[str]:
+    value = "-" if figure.value is None else f"{figure.value:.6g} {figure.unit}".rstrip()
+    apart = "" if figure.deviation is None else f", deviation {figure.deviation:+.3g}"
+    seen = "" if figure.measured is None else f", measured {figure.measured:.6g}"
+    said = f"ours {value}, expected {figure.expectation}{apart}{seen}"
+    why = f"{figure.reason} [{figure.source}]" if figure.source else figure.reason
+    return [f"{figure.verdict:<17} {figure.name} ({figure.kind}): {said}", f"{'':<17} {why}"]
+
+
 @shows
 def show_figures(figures: list[PublishedValue]) -> Display:
     from robodyn.presentation.studies import describe_counts
 
-    lines = []
-    for figure in figures:
-        value = "-" if figure.value is None else f"{figure.value:.6g} {figure.unit}".rstrip()
-        apart = "" if figure.deviation is None else f", deviation {figure.deviation:+.3g}"
-        seen = "" if figure.measured is None else f", measured {figure.measured:.6g}"
-        said = f"ours {value}, expected {figure.expectation}{apart}{seen}"
-        lines.append(f"{figure.verdict:<17} {figure.name} ({figure.kind}): {said}")
-        lines.append(f"{'':<17} {figure.reason}" + (f" [{figure.source}]" if figure.source else ""))
+    lines = [line for figure in figures for line in _figure_lines(figure)]
+    counts = list(describe_counts(figures))
     missed = any(figure.ok is False for figure in figures)
-    return Display("Published figures", [*lines, *describe_counts(figures)], code=NOT_REPRODUCED if missed else 0)
+    code = NOT_REPRODUCED if missed else 0
+    return Display("Published figures", [*lines, *counts], text="\n".join(counts), code=code)
 
 
 # The guide, and what is installed.
