@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from robodyn.base.errors import FlawList, nearest
 from robodyn.computation.assembly import System
@@ -124,20 +123,5 @@ def sets_breaks(system: System, name: str) -> bool:
         return False
     values = {key: entry.value for key, entry in system.numbers.items()}
     moved = values | {name: number.value + 1e-3 * (abs(number.value) or 1.0)}
-    for rule in system.discrete.breaks:
-        names = [entry for given in rule.parameters.values() for entry in _as_tuple(given)]
-        if name in names and _times(rule, values) != _times(rule, moved):
-            return True
-    return False
-
-
-def _as_tuple(given: Any) -> tuple[Any, ...]:
-    return given if isinstance(given, tuple) else (given,)
-
-
-def _times(rule: Any, values: Mapping[str, float]) -> list[float]:
-    parameters = {
-        key: tuple(values[name] for name in given) if isinstance(given, tuple) else values[given]
-        for key, given in rule.parameters.items()
-    }
-    return [float(time) for time in rule.function(parameters)]
+    rules = [rule for rule in system.discrete.breaks if name in rule.names]
+    return any([*map(float, rule.times(values))] != [*map(float, rule.times(moved))] for rule in rules)

@@ -66,13 +66,10 @@ def describe_plan(plan: SweepPlan, method: str) -> dict[str, Any]:
         "versions": {package: version(package) for package in PACKAGES},
         "description": describe(plan.scenario),
     }
-    exact = [_hash_inputs(plan), plan.places, hash_equations(plan)]
+    inputs = hashlib.sha256(np.ascontiguousarray(plan.inputs).tobytes()).hexdigest()
+    exact = [inputs, plan.places, hash_equations(plan)]
     text = json.dumps([message, exact], sort_keys=True, default=str)
     return {"digest": hashlib.sha256(text.encode()).hexdigest()[:32], **message}
-
-
-def _hash_inputs(plan: SweepPlan) -> str:
-    return hashlib.sha256(np.ascontiguousarray(plan.inputs).tobytes()).hexdigest()
 
 
 def hash_equations(plan: SweepPlan) -> str:

@@ -185,7 +185,9 @@ def plan_sweep(
     taken = find_measures(flaws, measures, system)
     kept = _match_signals(flaws, "keep", keep, system)
     _match_signals(flaws, "along", [along] if along else [], system)
-    _check_size(flaws, axes, count)
+    in_all = float(np.prod([float(len(axis.places)) for axis in axes])) * count
+    if in_all > MOST_RUNS:
+        flaws.add("", f"{in_all:.3g} runs are too many", f"at most {MOST_RUNS:,}")
     check_sampling(flaws, sampling, count, len(draws))
     flaws.raise_if_any(f"sweep of '{scenario.name}'")
     signals = {info.name: info for info in system.signals}
@@ -222,12 +224,6 @@ def _check_settings(flaws: FlawList, given: Mapping[str, object], reason: str) -
     for name, value in given.items():
         if value is not None:
             flaws.add(name, f"has no effect: {reason}", "leave it out")
-
-
-def _check_size(flaws: FlawList, axes: Sequence[Axis], runs: int) -> None:
-    count = float(np.prod([float(len(axis.places)) for axis in axes])) * runs
-    if count > MOST_RUNS:
-        flaws.add("", f"{count:.3g} runs are too many", f"at most {MOST_RUNS:,}")
 
 
 def _match_signals(flaws: FlawList, path: str, patterns: Sequence[str], system: System) -> list[str]:

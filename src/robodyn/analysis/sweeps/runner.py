@@ -107,27 +107,20 @@ def run_sweep(
     if workers is not None and client is not None:
         flaws.add("workers", "has no effect: the client's cluster has its own", "leave it out")
     flaws.raise_if_any("sweep")
-    prepare = _find_method(method)
+    if isinstance(method, str):
+        refuse_word("method", method, METHODS, "sweep")
+        name, prepare = method, METHODS[method]
+    else:
+        name, prepare = f"{method.__module__}:{method.__qualname__}", method
     if folder is None:
         return _Sweep(plan, prepare, None, progress).run(workers, client)
     importlib.import_module("pyarrow")
     place = Path(folder)
     with locking(place):
-        open_folder(place, describe_plan(plan, _name_of(method)), fresh)
+        open_folder(place, describe_plan(plan, name), fresh)
         table = _Sweep(plan, prepare, place, progress).run(workers, client)
         write_table(table, place)
     return table
-
-
-def _find_method(method: str | Prepare) -> Prepare:
-    if callable(method):
-        return method
-    refuse_word("method", method, METHODS, "sweep")
-    return METHODS[method]
-
-
-def _name_of(method: str | Prepare) -> str:
-    return method if isinstance(method, str) else f"{method.__module__}:{method.__qualname__}"
 
 
 class _Sweep:
@@ -159,17 +152,14 @@ class _Sweep:
             with self.message, closing(self.writer) if self.writer else nullcontext():
                 self.report()
                 if client is not None:
-                    self._run_on(client, groups)
+                    from robodyn.analysis.sweeps.clusters import run_on_cluster
+
+                    run_on_cluster(self.plan, self.prepare, groups, client, self.keep, self.report)
                 else:
                     numbers, job = [number for group in groups for number in group], Job(self.plan, self.prepare)
                     count = min(count_cores() if workers is None else workers, len(numbers)) if job.parallel else 1
                     run_in_threads(numbers, count, partial(SweepWorker, job, self.keep), self.report)
         return make_table(self.rows, self.simulated, time.perf_counter() - self.begun)
-
-    def _run_on(self, client: Any, groups: list[list[int]]) -> None:
-        from robodyn.analysis.sweeps.clusters import run_on_cluster
-
-        run_on_cluster(self.plan, self.prepare, groups, client, self.keep, self.report)
 
     def keep(self, done: SweepRow) -> None:
         """A run is finished."""

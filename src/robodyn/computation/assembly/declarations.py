@@ -163,10 +163,20 @@ class BreakRule:
     block: Block
     parameters: Mapping[str, Any]
 
-    def function(self, values: Mapping[str, Any]) -> Sequence[float]:
-        """The times, by the parameters' values."""
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all these numbers."""
+        entries = self.parameters.values()
+        return tuple(name for entry in entries for name in (entry if isinstance(entry, tuple) else (entry,)))
+
+    def times(self, values: Mapping[str, Any]) -> Sequence[Any]:
+        """The times, by the values or symbols of all numbers."""
         breaks = self.block.info.breaks
-        return breaks(values) if breaks else ()
+        given = {
+            key: tuple(values[name] for name in names) if isinstance(names, tuple) else values[names]
+            for key, names in self.parameters.items()
+        }
+        return breaks(given) if breaks else ()
 
 
 @dataclass(frozen=True)

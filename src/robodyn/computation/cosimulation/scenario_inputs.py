@@ -74,7 +74,7 @@ def _substitute(system: System, change: tuple[list[ca.SX], list[ca.SX]], added: 
 def _check(system: System, names: Sequence[str]) -> None:
     flaws = FlawList()
     tunable = [number.name for number in system.parameters]
-    fixed = {value for rule in system.discrete.breaks for entry in rule.parameters.values() for value in _names(entry)}
+    fixed = {name for rule in system.discrete.breaks for name in rule.names}
     fixed |= {f"{delay.owner}.{key}" for delay in system.delays for key in ("time", "before")}
     for name in names:
         if name not in tunable:
@@ -84,10 +84,6 @@ def _check(system: System, names: Sequence[str]) -> None:
                 f"inputs.{name}", "says when something happens: it cannot change on the way", "take another number"
             )
     flaws.raise_if_any(f"scenario '{system.scenario.name}'")
-
-
-def _names(entry: Any) -> tuple[str, ...]:
-    return entry if isinstance(entry, tuple) else (entry,)
 
 
 MEAN = "mean_force"

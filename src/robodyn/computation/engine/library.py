@@ -36,20 +36,20 @@ def load_library() -> ctypes.CDLL:
     digest = source_digest(FOLDER)
     try:
         named = os.environ.get("ROBODYN_ENGINE")
-        return _load_named(Path(named), digest) if named else _load_or_build(digest)
+        if not named:
+            return _load_or_build(digest)
+        if not is_made_from(Path(named), digest):
+            raise BuildError(f"ROBODYN_ENGINE: {named} is no library made from these sources", "build it again")
+        return _open(Path(named))
     except BuildError as error:
         raise ModelError([Flaw("engine", error.what, error.remedy)]) from error
 
 
-def _load_named(library: Path, digest: str) -> ctypes.CDLL:
-    if not is_made_from(library, digest):
-        raise BuildError(f"ROBODYN_ENGINE: {library} is no library made from these sources", "build it again")
-    return _open(library)
-
-
 def _load_or_build(digest: str) -> ctypes.CDLL:
     beside, kept = FOLDER / LIBRARY, cache_folder() / "engine" / f"{digest}{SUFFIX}"
-    loaded = _load(beside, digest) or (_load(kept, digest) if _is_private(kept) else None)
+    loaded = _load(beside, digest)
+    if loaded is None and kept.is_file() and _is_owned(kept) and _is_owned(kept.parent):
+        loaded = _load(kept, digest)
     return loaded or _build(beside) or _build_in_cache(kept)
 
 
@@ -95,10 +95,6 @@ def _build_in_cache(library: Path) -> ctypes.CDLL:
     if loaded is None:
         raise BuildError(f"the engine compiled to {library} cannot be loaded", remedy)
     return loaded
-
-
-def _is_private(library: Path) -> bool:
-    return library.is_file() and _is_owned(library) and _is_owned(library.parent)
 
 
 def _is_owned(path: Path) -> bool:

@@ -123,8 +123,7 @@ def deciding_numbers(system: System) -> tuple[str, ...]:
     for delay in system.delays:
         names |= dict.fromkeys((f"{delay.owner}.time", *([] if delay.before is None else [f"{delay.owner}.before"])))
     for rule in system.discrete.breaks:
-        for given in rule.parameters.values():
-            names |= dict.fromkeys(given if isinstance(given, tuple) else (given,))
+        names |= dict.fromkeys(rule.names)
     return tuple(names)
 
 
@@ -142,11 +141,5 @@ def history_start(compiled: CompiledSystem, start: Start, p: np.ndarray, values:
 
 def break_times(rules: tuple[BreakRule, ...], values: Mapping[str, Any], begin: float, end: float) -> np.ndarray:
     """Instants between two times at which references jump or have a kink, ascending."""
-    times: set[float] = set()
-    for rule in rules:
-        parameters = {
-            key: tuple(values[name] for name in names) if isinstance(names, tuple) else values[names]
-            for key, names in rule.parameters.items()
-        }
-        times |= {float(time) for time in rule.function(parameters)}
+    times = {float(time) for rule in rules for time in rule.times(values)}
     return np.array(sorted(time for time in times if begin < time < end))

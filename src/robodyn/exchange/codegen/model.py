@@ -11,7 +11,7 @@ import casadi as ca
 
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.computation.assembly import SignalInfo, System, assemble
-from robodyn.computation.assembly.declarations import BreakRule, Guard
+from robodyn.computation.assembly.declarations import Guard
 from robodyn.computation.assembly.functions import INPUTS
 from robodyn.computation.native import Program, Sweep, improve_program, read_program
 from robodyn.computation.native.conditions import Conditions, find_conditions
@@ -226,17 +226,17 @@ def trace_breaks(system: System) -> tuple[Program, tuple[float, ...], frozenset[
     described: list[float] = []
     fixed: set[str] = set()
     for rule in system.discrete.breaks:
-        known = [float(time) for time in _evaluate(rule, values)]
+        known = [float(time) for time in rule.times(values)]
         described += known
         try:
-            traced = [ca.SX(time) for time in _evaluate(rule, values | symbols)]
+            traced = [ca.SX(time) for time in rule.times(values | symbols)]
             if len(traced) != len(known):
                 raise ValueError("which times there are depends on the numbers")
             times += traced
         except (TypeError, ValueError, RuntimeError, NotImplementedError):
             # A rule that compares or converts numbers cannot be followed: its numbers stay what they are.
             times += [ca.SX(time) for time in known]
-            fixed |= _parameters_of(rule) & symbols.keys()
+            fixed |= symbols.keys() & rule.names
     column = ca.vertcat(ca.SX(0, 1), *times)
     return read_program(ca.Function("breaks", [p], [ca.densify(column)])), tuple(described), frozenset(fixed)
 
@@ -249,20 +249,6 @@ def trace_past(system: System) -> tuple[Program, frozenset[str]]:
     column = [p[names.index(name)] if name in names else ca.SX(value) for name, value in given.items()]
     function = ca.Function("past", [p], [ca.densify(ca.vertcat(ca.SX(0, 1), *column))])
     return read_program(function), frozenset(given) & frozenset(names)
-
-
-def _evaluate(rule: BreakRule, values: Mapping[str, Any]) -> Any:
-    return rule.function(
-        {
-            key: tuple(values[name] for name in names) if isinstance(names, tuple) else values[names]
-            for key, names in rule.parameters.items()
-        }
-    )
-
-
-def _parameters_of(rule: BreakRule) -> set[str]:
-    names = rule.parameters.values()
-    return {name for entry in names for name in (entry if isinstance(entry, tuple) else (entry,))}
 
 
 def prepare_model(

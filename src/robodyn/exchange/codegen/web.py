@@ -67,16 +67,13 @@ def write_wasm(
     """
     check_module_compiler()
     model, compiled = prepare_model(scenario, solver, inputs or {}, plain=True)
-    contents = _web_files(model)
+    readme = Template(_read("README.md")).substitute(describe_model(model))
+    contents: dict[str, str | bytes] = {MODULE: compile_web(model), "README.md": readme}
+    contents |= {name: _read(name) for name in LOADER}
     agreement = None
     if shutil.which("node"):
         agreement = check_agreement(model, _compare_module(contents, model, compiled))
     return write_folder(model, folder, contents, agreement)
-
-
-def _web_files(model: Model) -> dict[str, str | bytes]:
-    readme = Template(_read("README.md")).substitute(describe_model(model))
-    return {MODULE: compile_web(model), **{name: _read(name) for name in LOADER}, "README.md": readme}
 
 
 def read_loader() -> str:

@@ -49,7 +49,9 @@ class Task:
         Raises:
             ModelError: with every problem of the task.
         """
-        scenario = self._with_reward()
+        scenario, machine = self.scenario, self.scenario.machine
+        if self.formula is not None:
+            scenario = replace(scenario, machine=replace(machine, signals=(*machine.signals, self.formula)))
         system = assemble(scenario)
         flaws = FlawList()
         self._check(flaws, system)
@@ -90,13 +92,8 @@ class Task:
     @cached_property
     def formula(self) -> FormulaSignal | None:
         """The reward as a signal of the scenario, where it is none of Python's."""
-        return FormulaSignal(REWARD, self.reward) if isinstance(self.reward, str) else _only_formula(self.reward)
-
-    def _with_reward(self) -> Scenario:
-        if self.formula is None:
-            return self.scenario
-        machine = self.scenario.machine
-        return replace(self.scenario, machine=replace(machine, signals=(*machine.signals, self.formula)))
+        reward = FormulaSignal(REWARD, self.reward) if isinstance(self.reward, str) else self.reward
+        return reward if isinstance(reward, FormulaSignal) else None
 
     @cached_property
     def columns(self) -> np.ndarray:
@@ -122,7 +119,3 @@ class Task:
         drawn = {name: float(random.uniform(*limits)) for name, limits in self.random.items()}
         initial = {name.removeprefix(INITIAL): value for name, value in drawn.items() if name.startswith(INITIAL)}
         return {name: value for name, value in drawn.items() if not name.startswith(INITIAL)}, initial
-
-
-def _only_formula(reward: Any) -> FormulaSignal | None:
-    return reward if isinstance(reward, FormulaSignal) else None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 from robodyn.base.errors import FlawList
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.base_period import as_fraction
 from robodyn.computation.native.formulas import find_unwritable
 from robodyn.computation.native.program import operands
+from robodyn.computation.simulation.problem import break_times
 from robodyn.description.model import Solver
 from robodyn.exchange.workbook.row import PARAMETER, RowProgram
 
@@ -70,14 +70,7 @@ def find_bends_between(breaks: Sequence[float], step: float) -> list[float]:
 def find_breaks(system: System, end: float) -> list[float]:
     """Times before the end at which references jump or bend [s], ascending."""
     values = {name: number.value for name, number in system.numbers.items()}
-    times: set[float] = set()
-    for rule in system.discrete.breaks:
-        given: dict[str, Any] = {
-            key: tuple(values[name] for name in names) if isinstance(names, tuple) else values[names]
-            for key, names in rule.parameters.items()
-        }
-        times |= {float(time) for time in rule.function(given)}
-    return sorted(time for time in times if 0 < time < end)
+    return break_times(system.discrete.breaks, values, 0.0, end).tolist()
 
 
 def check_operations(row: RowProgram, names: dict[int, str], flaws: FlawList) -> None:
