@@ -14,8 +14,7 @@ import numpy as np
 from benchmarks.arm import AGREEMENT, arm_tree, pinocchio_arm
 from benchmarks.findings import Findings, find_rival, largest_difference, require_agreement
 from benchmarks.timing import time_interleaved
-from robodyn.analysis.identification.base_parameters import find_base_parameters
-from robodyn.analysis.identification.regressor import make_regressor
+from robodyn.analysis.identification.regressor import find_base_parameters, make_regressor
 from robodyn.computation.dynamics import inverse_dynamics
 from robodyn.description.catalog import find_scenario
 

@@ -5,7 +5,7 @@ import pytest
 from computed_figures import figures_of, flawed_figures
 from scipy.integrate import quad, solve_ivp
 
-from robodyn.analysis.mechanics.parallel_workspace import WorkspaceMap
+from robodyn.analysis.mechanics.parallel_kinematics import WorkspaceMap
 from robodyn.presentation.reporting import draw_workspace
 from robodyn_studies import STUDIES
 from robodyn_studies.catalog.delta_parameters import FITTED

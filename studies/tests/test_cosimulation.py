@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from computed_figures import flawed_figures
 
-from robodyn.analysis.coupling.limits import Limit
+from robodyn.analysis.coupling import Limit
 from robodyn.base.errors import ModelError
 from robodyn.computation.cosimulation import macro_steps, read_cosimulation
 from robodyn.computation.cosimulation.exchange import ModelExchange

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from robodyn import GROUND, Body, Joint, LoopJoint, Machine, Mechanism, ModelError, Point, Scenario, assemble
-from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics, point_outwards
-from robodyn.analysis.mechanics.parallel_workspace import map_workspace
+from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics, map_workspace, point_outwards
 from robodyn_studies.catalog.delta_parameters import FITTED
 from robodyn_studies.catalog.delta_robot import ARMS, MOTORS, delta_fall
 from robodyn_studies.catalog.delta_rods import delta_rods

@@ -8,7 +8,7 @@ from support.metamorphic import RELATIONS, TINY, NotComparable, compare_twin, sc
 from support.random_machines import random_scenario
 
 import robodyn as rd
-from robodyn.computation.assembly.held_joints import find_held_joints
+from robodyn.computation.assembly.constraints.equations import find_held_joints
 from robodyn.computation.assembly.machine_size import size_machine
 
 SEEDS = range(8)

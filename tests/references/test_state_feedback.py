@@ -22,7 +22,7 @@ from robodyn.analysis import (
     state_controller,
 )
 from robodyn.cli.application import app
-from robodyn.computation.assembly.state_design import find_designs
+from robodyn.computation.assembly.control.state_design import find_designs
 from robodyn.description.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario
 
 T = 0.01

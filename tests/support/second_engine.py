@@ -19,7 +19,7 @@ import numpy as np
 
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System, assemble
-from robodyn.computation.assembly.complementarity import COLUMNS, FOLLOWS
+from robodyn.computation.assembly.contact.modes import COLUMNS, FOLLOWS
 from robodyn.computation.simulation import simulate
 from robodyn.computation.simulation.problem import break_times
 from robodyn.computation.simulation.starting import search_start

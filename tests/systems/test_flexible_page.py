@@ -8,7 +8,7 @@ import pytest
 from support.browser import show_pages
 from support.limber import limber_modes
 
-from robodyn.analysis.linear.vibration import animate_modes
+from robodyn.analysis.linear.modes import animate_modes
 from robodyn.presentation.pages import write_modes, write_report
 
 # Places of points are shown with 3 decimals.

@@ -20,8 +20,7 @@ from robodyn import (
     simulate_perturbed,
 )
 from robodyn.analysis.fitting.fit import fit_parameters
-from robodyn.analysis.sensitivity.measures import measure_signal
-from robodyn.analysis.sensitivity.ranking import rank_parameters
+from robodyn.analysis.sensitivity.ranking import measure_signal, rank_parameters
 
 SIGNALS = ("base.orientation.x", "base.orientation.y", "hinge.position")
 SHARP = Solver("dopri5", rtol=1e-10, atol=1e-12)

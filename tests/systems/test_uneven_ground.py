@@ -29,7 +29,7 @@ from robodyn import (
 )
 from robodyn.base.symbolic import cos, sin
 from robodyn.base.symbolic.tables import spell_out
-from robodyn.computation.assembly.height_field import look_at_height_field
+from robodyn.computation.assembly.contact.geometry import look_at_height_field
 
 GRAVITY, CURVATURE = 9.81, 0.8
 SHARP = Solver("dopri5", rtol=1e-9, atol=1e-11)

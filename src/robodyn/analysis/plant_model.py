@@ -17,7 +17,7 @@ import numpy as np
 
 from robodyn.analysis.linear.exchange import import_control
 from robodyn.analysis.linear.linear_model import Variable
-from robodyn.analysis.linear.operating_point import Place, find_point
+from robodyn.analysis.linear.linearisation import Place, find_point
 from robodyn.base.errors import FlawList
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results.signal import Floats

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from robodyn.analysis.identification.identify import plan_identification, predict_joints
-from robodyn.analysis.identification.result import JointPrediction
-from robodyn.analysis.measurement.driven import drive_by_data
+from robodyn.analysis.identification.identify import JointPrediction, plan_identification, predict_joints
 from robodyn.analysis.measurement.measured import (
     SignalError,
     at_ticks,
     compare_signals,
     describe_rates,
+    drive_by_data,
     last_as_long,
     match_measured,
     without,

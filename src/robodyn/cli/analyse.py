@@ -26,7 +26,7 @@ from robodyn.presentation.reporting.displays import Display, display, shows, wri
 if TYPE_CHECKING:
     from robodyn.analysis.accuracy.circle import CircleTests
     from robodyn.analysis.accuracy.sheet import Sheet
-    from robodyn.analysis.budget.result import Budget
+    from robodyn.analysis.budget.split import Budget
     from robodyn.analysis.mechanics.forces import ForceSplit
     from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics, Posture, Singularity
     from robodyn.analysis.sensitivity.ranking import Ranking
@@ -63,8 +63,14 @@ def sensitivity(
         raise fail(f"--change {change:g}: must be from 0 to below 100 %")
     if parameters is not None and not split_names(parameters):
         raise fail("--parameters: names no number")
-    from robodyn.analysis.sensitivity.measures import measure_signal, unit_of_measure
-    from robodyn.analysis.sensitivity.ranking import Ranking, choose_measure, find_strongest, rank_parameters
+    from robodyn.analysis.sensitivity.ranking import (
+        Ranking,
+        choose_measure,
+        find_strongest,
+        measure_signal,
+        rank_parameters,
+        unit_of_measure,
+    )
 
     what = load_single(scenario, setting)
     if of is None:
@@ -154,7 +160,7 @@ def _read_groups(texts: Sequence[str]) -> dict[str, list[str]]:
 
 def _write_tables(found: Budget, folder: Path, name: str) -> list[Path]:
     """All parts over time: a CSV file, and a Parquet file where its package is installed."""
-    from robodyn.analysis.budget.result import as_run
+    from robodyn.analysis.budget.split import as_run
     from robodyn.computation.results import to_csv, to_parquet
 
     parts = as_run(found)

@@ -17,15 +17,14 @@ from robodyn.presentation.reporting.displays import Display, Part, Picture, Tabl
 if TYPE_CHECKING:
     import numpy as np
 
-    from robodyn.analysis.linear.balanced import Truncation
-    from robodyn.analysis.linear.frequency import FrequencyResponse
     from robodyn.analysis.linear.linear_model import LinearModel
     from robodyn.analysis.linear.loop_table import Loop, LoopFigures, LoopTable
     from robodyn.analysis.linear.modes import ModeSet
-    from robodyn.analysis.linear.responses import TimeResponse
+    from robodyn.analysis.linear.poles import Truncation
+    from robodyn.analysis.linear.responses import FrequencyResponse, TimeResponse
     from robodyn.analysis.measurement.responses import MeasuredResponse
     from robodyn.computation.assembly import System
-    from robodyn.computation.assembly.state_design import StateDesign
+    from robodyn.computation.assembly.control.state_design import StateDesign
 
 PLACES = ("start", "equilibrium")
 
@@ -64,7 +63,7 @@ def find_modes(
             messages.print("robodyn: note: --at start linearises where the scenario begins")
         raise
     if html is not None:
-        from robodyn.analysis.linear.vibration import animate_modes
+        from robodyn.analysis.linear.modes import animate_modes
         from robodyn.presentation.pages import write_modes
 
         with drawing(f"--html {html}"):
@@ -127,10 +126,8 @@ def find_poles(
     at: Where to linearise: equilibrium or start.
     setting (--set): Change a number: name=value.
     """
-    from robodyn.analysis.linear.balanced import truncate
     from robodyn.analysis.linear.linearisation import linearise
-    from robodyn.analysis.linear.subspaces import find_hidden_poles
-    from robodyn.analysis.linear.zeros import find_cancelled_pairs, find_zeros
+    from robodyn.analysis.linear.poles import find_cancelled_pairs, find_hidden_poles, find_zeros, truncate
 
     refuse_other("--at", at, PLACES[::-1])
     system = load_system(scenario, setting)
@@ -380,8 +377,8 @@ def _unique(notes: Any) -> list[str]:
 
 
 def _respond(systems: Sequence[System], names: Sequence[str], varied: str, signal: str, at: str) -> BodeChannel:
-    from robodyn.analysis.linear.frequency import choose_frequencies, respond
     from robodyn.analysis.linear.linearisation import linearise
+    from robodyn.analysis.linear.responses import choose_frequencies, respond
 
     models = [linearise(system, at, [varied], [signal]) for system in systems]
     grid = choose_frequencies(models)
@@ -549,7 +546,7 @@ def _answer_of_model(
     system: System, answer: str, target: str, height: float, duration: float | None, at: str, friction: str
 ) -> TimeResponse:
     from robodyn.analysis.linear.linearisation import linearise
-    from robodyn.analysis.linear.loop_gain import respond_held_step
+    from robodyn.analysis.linear.margins import respond_held_step
     from robodyn.analysis.linear.responses import choose_times, respond_to_step
     from robodyn.analysis.linear.sampling import linearise_sampled
 
@@ -638,7 +635,7 @@ def design(scenario: str, setting: Texts = ()) -> ControllerDesigns:
     scenario: TOML file with state controllers (LQR, LQG, observers).
     setting (--set): Change a number: name=value.
     """
-    from robodyn.computation.assembly.state_design import find_designs
+    from robodyn.computation.assembly.control.state_design import find_designs
 
     what = load_single(scenario, setting)
     if not what.machine.controllers:

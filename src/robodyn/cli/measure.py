@@ -30,11 +30,10 @@ if TYPE_CHECKING:
     from robodyn.analysis.fitting.fit import FitProgress
     from robodyn.analysis.fitting.result import Fit
     from robodyn.analysis.identification.contest import Contest
-    from robodyn.analysis.identification.excitation import Excitation
-    from robodyn.analysis.identification.motions import AxisSeries, AxisSpline
-    from robodyn.analysis.identification.result import Identification
+    from robodyn.analysis.identification.excitation import AxisSeries, AxisSpline, Excitation
+    from robodyn.analysis.identification.identify import Identification
     from robodyn.analysis.measurement.data_sheet import DataSheets
-    from robodyn.analysis.measurement.synchronisation import ClockOffset
+    from robodyn.analysis.measurement.measured import ClockOffset
     from robodyn.analysis.validation import Validation
     from robodyn.computation.results import Run
     from robodyn.description.model import Scenario
@@ -60,10 +59,9 @@ def data(
     rate: Resample to this rate [Hz], low-passed before.
     out: Write the signals in SI here (.csv, .parquet or .mcap).
     """
-    from robodyn.analysis.measurement.data_sheet import DataSheets, make_data_sheet
-    from robodyn.analysis.measurement.filtering import resample
+    from robodyn.analysis.measurement.data_sheet import DataSheets, make_data_sheet, write_template
     from robodyn.analysis.measurement.measured import as_run, read_measured
-    from robodyn.analysis.measurement.template import write_template
+    from robodyn.analysis.measurement.responses import resample
     from robodyn.description.files.samples import read_clocks, read_mapping
 
     known = None if mapping is None else read_mapping(mapping)
@@ -91,8 +89,7 @@ def data(
 
 
 def _compare_clocks(first: Run, align: Path | None, by: str | None) -> ClockOffset:
-    from robodyn.analysis.measurement.measured import read_measured
-    from robodyn.analysis.measurement.synchronisation import synchronise
+    from robodyn.analysis.measurement.measured import read_measured, synchronise
 
     if align is None or by is None:
         raise fail("--align FILE and --by SIGNAL go together")
@@ -171,7 +168,7 @@ def _write_motion(found: Excitation, out: Path) -> None:
 
 def _block(axis: AxisSeries | AxisSpline, frequency: float) -> str:
     """A block of a scenario's file."""
-    from robodyn.analysis.identification.motions import AxisSpline
+    from robodyn.analysis.identification.excitation import AxisSpline
 
     if isinstance(axis, AxisSpline):
         law = "spline_reference"
@@ -336,8 +333,7 @@ def _fit(what: Scenario, experiments: list[Experiment], names: list[str], settin
 def _compare_laws(
     what: Scenario, experiments: list[Experiment], laws: str, free: list[str], settings: dict[str, Any]
 ) -> Contest:
-    from robodyn.analysis.fitting.contest import compare_laws
-    from robodyn.analysis.fitting.law_candidates import LAWS
+    from robodyn.analysis.fitting.contest import LAWS, compare_laws
     from robodyn.analysis.identification.contest import Contest
 
     chosen = LAWS if laws == "all" else split_names(laws)

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from robodyn.analysis.sweeps.runner import SweepProgress
     from robodyn.analysis.sweeps.table import SweepTable
     from robodyn.analysis.sweeps.yields import Yield
-    from robodyn.analysis.tuning.result import Tuning
-    from robodyn.analysis.tuning.tune import TuneProgress
+    from robodyn.analysis.tuning.tune import TuneProgress, Tuning
     from robodyn.computation.assembly import System
     from robodyn.description.model import Number, Scenario
 

@@ -9,17 +9,15 @@ from typer.testing import CliRunner
 
 import robodyn as rd
 from robodyn.analysis.accuracy.circle import fit_circle, measure_circle, measure_hysteresis
-from robodyn.analysis.accuracy.cycles import Cycles
 from robodyn.analysis.accuracy.iso9283 import (
+    Followed,
     measure_corner,
     measure_path,
     measure_pose,
     measure_settling,
     measure_velocity,
 )
-from robodyn.analysis.accuracy.path_geometry import Followed
-from robodyn.analysis.accuracy.poses import pose_figures
-from robodyn.analysis.accuracy.sheet import make_sheet
+from robodyn.analysis.accuracy.sheet import Cycles, make_sheet, pose_figures
 from robodyn.analysis.commissioning import cube_path
 from robodyn.analysis.sweeps.variation import Distribution
 from robodyn.base.errors import ModelError

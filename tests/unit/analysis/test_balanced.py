@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.linalg import solve_continuous_lyapunov
 
-from robodyn.analysis.linear.balanced import factor_gramian, split_stable, truncate
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel
+from robodyn.analysis.linear.poles import factor_gramian, split_stable, truncate
 from robodyn.base.errors import ModelError
 
 OMEGA = np.logspace(-2, 2, 80)

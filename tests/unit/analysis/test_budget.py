@@ -23,10 +23,19 @@ from support.followers import BRISTLES, two_link
 from robodyn import Block, Event, FormulaSignal, Recording
 from robodyn.analysis import split_deviation
 from robodyn.analysis.budget import split
-from robodyn.analysis.budget.causes import find_causes
-from robodyn.analysis.budget.replay import Replay, find_twin
-from robodyn.analysis.budget.result import REST, as_run
-from robodyn.analysis.budget.variants import ELASTICITY, SAMPLING, STIFFER, sample_faster, stiffen, vary
+from robodyn.analysis.budget.split import (
+    ELASTICITY,
+    REST,
+    SAMPLING,
+    STIFFER,
+    Replay,
+    as_run,
+    find_causes,
+    find_twin,
+    sample_faster,
+    stiffen,
+    vary,
+)
 from robodyn.base.errors import ModelError
 from robodyn.computation.perturbation import Perturbed
 

@@ -5,8 +5,8 @@ import pytest
 
 from robodyn import GROUND, Block, Body, Delay, Joint, Machine, Mechanism, ModelError, Scenario, assemble, simulate
 from robodyn.analysis import Loop, check_loops, linearise, loop_table
-from robodyn.analysis.linear.continuous_loops import cut_loops
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel
+from robodyn.analysis.linear.loop_table import cut_loops
 from robodyn.analysis.linear.responses import respond_to_step
 from robodyn.description.laws import law
 from robodyn.description.model.controllers import find_controllers

@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from robodyn.analysis.identification.excitation import _find_limits, _Problem, design_excitation
+from robodyn.analysis.identification.excitation import (
+    MotionFamily,
+    _find_limits,
+    _Problem,
+    design_excitation,
+    read_workspace,
+)
 from robodyn.analysis.identification.identify import identify
-from robodyn.analysis.identification.motions import MotionFamily
 from robodyn.analysis.identification.regressor import bare_system, make_regressor
-from robodyn.analysis.identification.workspace import read_workspace
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
 from robodyn.base.errors import ModelError
 from robodyn.cli.application import app

@@ -12,8 +12,7 @@ from support.measured import measure
 from robodyn import Solver
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.result import write_fit
-from robodyn.analysis.fitting.scaling import make_scales, spread_points
-from robodyn.analysis.fitting.search_space import SearchSpace
+from robodyn.analysis.fitting.search_space import SearchSpace, make_scales, spread_points
 from robodyn.base.errors import ModelError
 from robodyn.description.model import Block, Number
 from robodyn.presentation.reporting import describe

@@ -8,9 +8,7 @@ import pytest
 
 from robodyn import Solver
 from robodyn.analysis.fitting.fit import fit_parameters
-from robodyn.analysis.fitting.possible_bodies import FreeInertia
-from robodyn.analysis.fitting.scaling import make_scales
-from robodyn.analysis.fitting.search_space import make_search_space
+from robodyn.analysis.fitting.search_space import FreeInertia, make_scales, make_search_space
 from robodyn.base.errors import ModelError
 from robodyn.computation.simulation import simulate
 from robodyn.description.model import (

@@ -13,7 +13,7 @@ from robodyn.analysis.fitting.contest import compare_laws
 from robodyn.analysis.fitting.experiments import Experiment
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.identification.contest import Contest
-from robodyn.analysis.measurement.signal_quality import describe_saturation
+from robodyn.analysis.measurement.data_sheet import describe_saturation
 from robodyn.base.errors import FlawList, ModelError
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
 from robodyn.description.model import Block, Recording

@@ -3,7 +3,7 @@
 import numpy as np
 
 from robodyn import Joint, Machine, Mechanism, Scenario, assemble
-from robodyn.analysis.linear.skeleton import build_skeleton
+from robodyn.analysis.linear.modes import build_skeleton
 from robodyn.description.structures import Reduction, Section, beam
 
 

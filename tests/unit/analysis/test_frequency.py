@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robodyn.analysis.linear.frequency import choose_frequencies, respond
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
+from robodyn.analysis.linear.responses import choose_frequencies, respond
 from robodyn.base.errors import ModelError
 
 OMEGA, RATIO = 20.0, 0.02

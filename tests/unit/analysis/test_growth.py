@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from robodyn import Solver
-from robodyn.analysis.coupling.growth import MacroSteps
-from robodyn.analysis.coupling.limits import Limit, find_limit
+from robodyn.analysis.coupling import Limit, MacroSteps, find_limit
 from robodyn.base.errors import ModelError
 from robodyn.computation.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate
 from robodyn.description.catalog import Oscillator

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.analysis.fitting.identifiability import describe_correlations, find_unidentifiable
+from robodyn.analysis.fitting.result import describe_correlations, find_unidentifiable
 
 GENERATOR = np.random.default_rng(2)
 J = GENERATOR.standard_normal((50, 3))

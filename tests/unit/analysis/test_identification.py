@@ -10,14 +10,10 @@ from support.machines import cart
 from typer.testing import CliRunner
 
 from robodyn.analysis.coloured_noise import Part
-from robodyn.analysis.identification.base_parameters import find_base_parameters
-from robodyn.analysis.identification.consistent_bodies import coordinates_of, make_consistent
 from robodyn.analysis.identification.contest import compare_friction_laws
-from robodyn.analysis.identification.identify import identify, plan_identification
-from robodyn.analysis.identification.least_squares import Estimate
-from robodyn.analysis.identification.parameters import body_numbers
-from robodyn.analysis.identification.regressor import make_regressor
-from robodyn.analysis.identification.result import check_residuals
+from robodyn.analysis.identification.identify import check_residuals, identify, plan_identification
+from robodyn.analysis.identification.least_squares import Estimate, coordinates_of, make_consistent
+from robodyn.analysis.identification.regressor import body_numbers, find_base_parameters, make_regressor
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
 from robodyn.base.errors import ModelError
 from robodyn.cli.application import app

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from robodyn import Recording, Solver, simulate
-from robodyn.analysis.identification.base_parameters import find_base_parameters
 from robodyn.analysis.identification.identify import identify, plan_identification
-from robodyn.analysis.identification.regressor import make_regressor
+from robodyn.analysis.identification.regressor import find_base_parameters, make_regressor
 from robodyn.base.errors import ModelError
 from robodyn.description.model import (
     GROUND,

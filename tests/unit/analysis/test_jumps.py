@@ -12,7 +12,7 @@ from robodyn.analysis.jumps import Jump, find_block_jumps
 from robodyn.analysis.linear.linearisation import linearise
 from robodyn.analysis.linear.sampling import linearise_sampled
 from robodyn.analysis.sensitivity.ranking import rank_parameters
-from robodyn.analysis.sensitivity.tangent import sensitivity_name
+from robodyn.analysis.sensitivity.system import sensitivity_name
 from robodyn.analysis.sensitivity.variation import prepare_variation
 from robodyn.base import symbolic as sym
 from robodyn.computation.assembly import assemble

@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 
 from robodyn import Solver, simulate
 from robodyn.analysis.linear.exchange import loop_to_control
-from robodyn.analysis.linear.loop_gain import refine_curve, respond_held_step, respond_loop
-from robodyn.analysis.linear.margins import find_margins
+from robodyn.analysis.linear.margins import find_margins, refine_curve, respond_held_step, respond_loop
 from robodyn.analysis.linear.sampling import linearise_sampled
 from robodyn.analysis.step_response import measure_step
 from robodyn.cli.application import app

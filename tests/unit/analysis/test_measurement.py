@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from robodyn.analysis.measurement.data_sheet import assess_clock
-from robodyn.analysis.measurement.filtering import LowPass, differentiate, resample
-from robodyn.analysis.measurement.signal_quality import assess_signal
-from robodyn.analysis.measurement.synchronisation import synchronise
+from robodyn.analysis.measurement.data_sheet import assess_clock, assess_signal
+from robodyn.analysis.measurement.measured import synchronise
+from robodyn.analysis.measurement.responses import LowPass, differentiate, resample
 from robodyn.base.errors import ModelError
 from robodyn.cli.application import app
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo

@@ -8,11 +8,10 @@ from support.machines import signals_only
 from support.sampled_loops import PERIOD, SLOW, cascade, integrate, proportional, single_loop
 
 from robodyn import Solver, assemble, simulate
-from robodyn.analysis.linear.frequency import FrequencyResponse
-from robodyn.analysis.linear.lifting import lift
 from robodyn.analysis.linear.linear_model import Variable
-from robodyn.analysis.linear.loop_gain import find_bandwidth, respond_held, respond_loop
-from robodyn.analysis.linear.sampling import linearise_sampled
+from robodyn.analysis.linear.margins import find_bandwidth, respond_held, respond_loop
+from robodyn.analysis.linear.responses import FrequencyResponse
+from robodyn.analysis.linear.sampling import lift, linearise_sampled
 from robodyn.base.errors import ModelError
 from robodyn.description.catalog.two_link import two_link_loop
 from robodyn.description.model import Block, Delay

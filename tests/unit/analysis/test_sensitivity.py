@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from support.machines import cart
 
-from robodyn.analysis.sensitivity.measures import measure_signal, unit_of_measure
-from robodyn.analysis.sensitivity.ranking import move_signals, rank_parameters
+from robodyn.analysis.sensitivity.ranking import measure_signal, move_signals, rank_parameters, unit_of_measure
 from robodyn.analysis.sensitivity.system import sensitivity_system
 from robodyn.base.errors import ModelError
 from robodyn.computation.assembly import assemble

@@ -4,7 +4,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 from tests.support.epaas_arm import ACTUATORS, CENTRED, START, epaas_system
 
-from robodyn.analysis.mechanics.splines import SampledMotion, joint_motion, spline_motion
+from robodyn.analysis.mechanics.kinetics import SampledMotion, joint_motion, spline_motion
 from robodyn.base.errors import ModelError
 
 TIMES = (0.0, 0.3, 0.7, 1.0)

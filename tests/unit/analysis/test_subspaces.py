@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from robodyn.analysis.linear.balanced import truncate
 from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.analysis.linear.subspaces import find_hidden_poles, find_minimal
+from robodyn.analysis.linear.poles import find_hidden_poles, find_minimal, truncate
 
 
 def hidden_states(seed=3):

@@ -8,8 +8,7 @@ import pytest
 from robodyn import Recording, simulate
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.identification.identify import identify
-from robodyn.analysis.measurement.driven import drive_by_data
-from robodyn.analysis.measurement.measured import without
+from robodyn.analysis.measurement.measured import drive_by_data, without
 from robodyn.analysis.validation import validate
 from robodyn.base.errors import ModelError
 from robodyn.computation.results import Run

@@ -5,8 +5,7 @@ import pytest
 from support.limber import limber_modes
 
 from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.analysis.linear.modes import DRAWN_DEFLECTION, ModeSet, find_modes
-from robodyn.analysis.linear.vibration import animate_modes
+from robodyn.analysis.linear.modes import DRAWN_DEFLECTION, ModeSet, animate_modes, find_modes
 
 # What is left after sums and products of numbers near 1.
 ROUNDING = 1e-12

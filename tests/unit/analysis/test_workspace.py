@@ -12,7 +12,7 @@ import pytest
 from tests.support.epaas_arm import ACTUATORS, CENTRED, LENGTHS, epaas_system
 
 from robodyn.analysis.mechanics.forces import effective_inertia_along
-from robodyn.analysis.mechanics.workspace import workspace_boundary
+from robodyn.analysis.mechanics.kinetics import workspace_boundary
 from robodyn.base.errors import ModelError
 from robodyn.computation.assembly import assemble
 from robodyn.description.catalog import two_link_loop

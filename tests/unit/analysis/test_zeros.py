@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.analysis.linear.subspaces import find_minimal
-from robodyn.analysis.linear.zeros import find_cancelled_pairs, find_zeros
+from robodyn.analysis.linear.poles import find_cancelled_pairs, find_minimal, find_zeros
 
 control = pytest.importorskip("control")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robodyn.base.spatial import from_rpy
-from robodyn.computation.assembly.contact_geometry import find_contact_points, find_drifts
+from robodyn.computation.assembly.contact.geometry import find_contact_points, find_drifts
 from robodyn.computation.assembly.contribution import start_context
 from robodyn.computation.assembly.motion import trace_kinematics
 from robodyn.description.model import (

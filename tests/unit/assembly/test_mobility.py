@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.computation.assembly.mobility import MassSolver, build_mobility, mean_compliance
+from robodyn.computation.assembly.contact.modes import MassSolver, build_mobility, mean_compliance
 from robodyn.computation.dynamics import ldl
 
 

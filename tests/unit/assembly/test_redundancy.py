@@ -23,7 +23,7 @@ from robodyn import (
     simulate,
 )
 from robodyn.analysis import ParallelKinematics
-from robodyn.computation.assembly.redundancy import _dependent_rows
+from robodyn.computation.assembly.constraints.redundancy import _dependent_rows
 from robodyn.description.catalog import four_bars
 
 

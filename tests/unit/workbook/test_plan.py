@@ -11,7 +11,7 @@ from robodyn import Block, Delay, Event, ModelError, Solver, assemble, simulate
 from robodyn.base import symbolic as sym
 from robodyn.description.catalog import pendulum, scara_ptp
 from robodyn.exchange.workbook import make_plan, write_workbook
-from robodyn.exchange.workbook.refusals import EXCEL_FORMULA, LARGEST_WORKBOOK
+from robodyn.exchange.workbook.plan import EXCEL_FORMULA, LARGEST_WORKBOOK
 
 EULER, HEUN = Solver("euler", step=1e-3), Solver("heun", step=1e-3)
 
@@ -190,7 +190,7 @@ def test_too_many_rows_are_refused_with_both_numbers():
 
 
 def test_too_large_a_model_is_refused_with_both_numbers(monkeypatch):
-    monkeypatch.setattr("robodyn.exchange.workbook.refusals.EXCEL_COLUMNS", 40)
+    monkeypatch.setattr("robodyn.exchange.workbook.plan.EXCEL_COLUMNS", 40)
     found = refusal(scara_ptp())["model"]
     assert "columns" in found
     assert "holds 40" in found

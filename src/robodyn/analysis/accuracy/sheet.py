@@ -1,23 +1,19 @@
-"""ISO 9283 sheet: how accurate and repeatable does a robot follow its path, and because of what?
-
-Cycles of one robot are runs in which the stated uncertainties are drawn anew. Accuracy is split by the error budget of
-the scenario itself, projected onto the deviation it explains; repeatability by linear regression on what was drawn.
-"""
+"""Accuracy sheet: the figures of ISO 9283 of a robot, with their causes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from robodyn.analysis.accuracy import iso9283
-from robodyn.analysis.accuracy.causes import Cause, Figure, split_accuracy, split_spread
-from robodyn.analysis.accuracy.cycles import Cycles, Rest
-from robodyn.analysis.accuracy.path_geometry import Corner, Followed, find_followed
-from robodyn.analysis.accuracy.poses import ANGLES, pose_figures
+from robodyn.analysis.accuracy.iso9283 import PARTS, Corner, Followed, find_followed, measure_turns
+from robodyn.analysis.budget.split import REMAINDER, split_deviation
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import SweepProgress, run_sweep
 from robodyn.analysis.sweeps.table import SweepTable
@@ -27,7 +23,311 @@ from robodyn.base.lazy import Displayed
 from robodyn.base.waiting import told_if_slow
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results.signal import Floats
+from robodyn.computation.results.table import Curves
 from robodyn.description.model import Scenario
+
+# --------------------------------------------------------------------------------------------------
+# Cycles along a path as arrays: when does the tool move, and at which poses does it rest?
+
+
+MOVING, STEADY = 1e-4, 0.999
+"""Shares of the top speed above which a tool is under way, and at its commanded speed."""
+LEAST_ROWS, SAME_PLACE, NEARBY = 3, 1e-7, 1e-3
+"""Rows of a rest; distance [m] of two rests at one pose; part of the path before a rest that tells its direction."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """A rest of the tool at a pose.
+
+    Attributes:
+        pose: its name, that of a place; name: of this rest, which tells several at one pose apart.
+        first, last: rows at which the command stops, and goes on or the run ends.
+        place, direction: commanded place [m] and the direction it is approached in, (3,), where known.
+    """
+
+    pose: str
+    name: str
+    first: int
+    last: int
+    place: Floats | None = None
+    direction: Floats | None = None
+
+
+class Cycles:
+    """Deviation and tool (n, m, 3), turns (n, m, 3) or None, speeds (n, m), the commanded way (m,) and its speed."""
+
+    def __init__(self, curves: Curves, followed: Followed) -> None:
+        self.time = curves.places
+        self.followed = followed
+        self.tool = np.stack([curves.values[name] for name in followed.tool], axis=-1)
+        self.deviation = _deviate(curves, followed)
+        self.turns = measure_turns(curves, followed.turned) if followed.turned else None
+        self.way = curves.values[followed.way][0]
+        self.commanded = np.gradient(self.way, self.time)
+        self.speed = np.linalg.norm(np.gradient(self.tool, self.time, axis=1), axis=2)
+        top = self.commanded.max()
+        if not top > 0:
+            what = f"'{followed.way}' does not grow: the tool is told to stand"
+            raise ModelError([Flaw("path", what, "let the scenario last until it moves")], "sheet")
+        self.moving = self.commanded > MOVING * top
+        self.steady = self.commanded > STEADY * top
+
+    @property
+    def across(self) -> Floats:
+        """Deviations perpendicular to the path while it is gone along, (n, m', 2)."""
+        return self.deviation[: iso9283.PATH_CYCLES, self.moving, 1:]
+
+    @cached_property
+    def rests(self) -> tuple[Rest, ...]:
+        """Where the command stops after a motion, in order of time; the end of the run where it never does.
+
+        Poses are counted as they are met, P1 being where the path begins.
+        """
+        rows = _still(self.moving) or [(len(self.time) - 1,) * 2]
+        places = [self.followed.place(float(self.way[last])) for _, last in rows]
+        if len(rows) == 1:
+            return (Rest("end", "end", *rows[0], places[0]),)
+        poses = _count(self.followed.place(float(self.way[0])), places)
+        found = []
+        for k, ((first, last), place) in enumerate(zip(rows, places, strict=True)):
+            visits = poses[: k + 1].count(poses[k])
+            name = poses[k] if poses.count(poses[k]) == 1 else f"{poses[k]}/{visits}"
+            found.append(Rest(poses[k], name, first, last, place, self._direction(last, place)))
+        return tuple(found)
+
+    def offsets(self, rest: Rest) -> Floats:
+        """Attained positions from the commanded one (n, 3): in world axes where the place is known, else the path's."""
+        return self.deviation[:, rest.last] if rest.place is None else self.tool[:, rest.last] - rest.place
+
+    def _direction(self, row: int, place: Floats | None) -> Floats | None:
+        before = self.followed.place(float(self.way[row]) - NEARBY * float(self.way[-1]))
+        if place is None or before is None:
+            return None
+        return np.asarray((place - before) / np.linalg.norm(place - before))
+
+
+def _deviate(curves: Curves, followed: Followed) -> Floats:
+    """Along, horizontal and vertical (n, m, 3): of places, which are smooth, where their axes turn at corners."""
+    if followed.path is None:
+        return np.stack([curves.values[name] for name in followed.deviation], axis=-1)
+    found = followed.path(*(curves.values[name] for name in (*followed.tool, followed.way)))
+    return np.stack([np.broadcast_to(found[part], curves.values[followed.way].shape) for part in PARTS], axis=-1)
+
+
+def _still(moving: Floats) -> list[tuple[int, int]]:
+    """First and last row of every rest behind a motion."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[True], moving, [True]]).astype(int)))
+    runs = [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+    begin = int(np.argmax(moving))
+    return [(a, b) for a, b in runs if a > begin and b - a >= LEAST_ROWS]
+
+
+def _count(start: Floats | None, places: list[Floats | None]) -> list[str]:
+    """Names of poses: those of one place are one; without places each rest is a pose."""
+    known = [start]
+    names = []
+    for number, place in enumerate(places, start=2):
+        same = [k for k, one in enumerate(known, start=1) if _meet(one, place)]
+        if not same:
+            known.append(place)
+        names.append(f"P{same[0] if same else (len(known) if place is not None else number)}")
+    return names
+
+
+def _meet(one: Floats | None, other: Floats | None) -> bool:
+    return one is not None and other is not None and float(np.linalg.norm(one - other)) < SAME_PLACE
+
+
+# --------------------------------------------------------------------------------------------------
+# Figures of poses (ISO 9283): accuracy and repeatability of positions, orientations and distances, and settling.
+
+
+ANGLES = ("a", "b", "c")
+LEAST_TURN = np.radians(1.0)
+"""Directions that differ by less are one."""
+LEAST_REST = 10
+"""Rows of a rest in which it can be seen how a tool settles."""
+
+
+def pose_figures(cycles: Cycles, band: float | None, notes: list[str]) -> list[Figure]:
+    """All figures of all rests."""
+    found = [figure for rest in cycles.rests for figure in _of_rest(cycles, rest, band, notes)]
+    return [*found, *_variations(cycles), *_distances(cycles, notes)]
+
+
+def _of_rest(cycles: Cycles, rest: Rest, band: float | None, notes: list[str]) -> list[Figure]:
+    attained = iso9283.measure_pose(cycles.deviation[:, rest.last], np.zeros(3))
+    count, pose = len(cycles.deviation), rest.name
+    found = [
+        Figure("AP", "positioning accuracy", "|mean p_j - p_c|", count, attained.accuracy, "m", pose=pose),
+        Figure("RP", "positioning repeatability", "mean l_j + 3 S_l", count, attained.repeatability, "m", pose=pose),
+    ]
+    if cycles.turns is not None:
+        turns = (part.tolist() for part in iso9283.measure_turn(cycles.turns[:, rest.last]))
+        for x, axis, accuracy, spread in zip(ANGLES, "xyz", *turns, strict=True):
+            name, formula = f"about {axis}", f"mean {x}_j - {x}_c"
+            found += [
+                Figure(f"AP{x}", f"orientation accuracy {name}", formula, count, accuracy, "rad", pose=pose),
+                Figure(f"RP{x}", f"orientation repeatability {name}", f"3 S_{x}", count, spread, "rad", pose=pose),
+            ]
+    within = "RP" if band is None else f"{1e6 * band:.4g} um"
+    return found + _settling(cycles, rest, band or attained.repeatability, within, notes)
+
+
+def _settling(cycles: Cycles, rest: Rest, limit: float, within: str, notes: list[str]) -> list[Figure]:
+    if rest.last - rest.first < LEAST_REST:
+        notes.append(f"no stabilisation time at {rest.name}: the rest is too short; let it go on")
+        return []
+    # From when the commanded way to the rest is within the band: a tool may enter it before the command stops, and a
+    # path that ends where it began is not within it at its start.
+    away = cycles.way[rest.last] - cycles.way[: rest.last + 1]
+    begin = int(np.flatnonzero(away > limit).max(initial=0))
+    tool = cycles.tool[: iso9283.CORNER_CYCLES, begin : rest.last + 1]
+    apart = np.linalg.norm(tool - tool[:, -1:], axis=2)
+    found = iso9283.measure_settling(cycles.time[begin : rest.last + 1], apart, limit)
+    count, pose = len(tool), rest.name
+    return [
+        Figure("t", f"stabilisation time within {within}", "first to last entry", count, found.time, "s", pose=pose),
+        Figure("OV", f"position overshoot of {within}", "max |p - p_rest|", count, found.overshoot, "m", pose=pose),
+    ]
+
+
+def _variations(cycles: Cycles) -> list[Figure]:
+    """vAP of the poses that are approached in several directions."""
+    found = []
+    for pose in dict.fromkeys(rest.pose for rest in cycles.rests):
+        rests: list[Rest] = []
+        for rest in cycles.rests:
+            if rest.pose == pose and all(_differ(rest, other) for other in rests):
+                rests.append(rest)
+        if len(rests) > 1:
+            middles = np.array([cycles.tool[:, rest.last].mean(axis=0) for rest in rests])
+            name = f"multi-directional variation, {len(rests)} approaches"
+            value = iso9283.measure_variation(middles)
+            found.append(Figure("vAP", name, "max |G_h - G_k|", len(cycles.tool), value, "m", pose=pose))
+    return found
+
+
+def _differ(one: Rest, other: Rest) -> bool:
+    if one.direction is None or other.direction is None:
+        return False
+    cosine = float(np.clip(one.direction @ other.direction, -1, 1))
+    return bool(np.arccos(cosine) > LEAST_TURN)
+
+
+def _distances(cycles: Cycles, notes: list[str]) -> list[Figure]:
+    """AD and RD of the two poses farthest apart, the first of several such pairs: P2 and P4 in the standard's cube."""
+    if len(cycles.rests) < 2:
+        return []
+    far: list[tuple[float, Rest, Rest]] = []
+    for one, other in combinations(sorted(cycles.rests, key=lambda rest: rest.name), 2):
+        if one.place is not None and other.place is not None and one.pose != other.pose:
+            far.append((float(np.linalg.norm(one.place - other.place)), one, other))
+    if not far:
+        notes.append("no distance accuracy: places of the poses are not known")
+        return []
+    longest = max(far, key=lambda pair: pair[0])[0]
+    distance, one, other = next(pair for pair in far if pair[0] > (1 - 1e-6) * longest)
+    accuracy, spread = iso9283.measure_distance(cycles.tool[:, one.last], cycles.tool[:, other.last], distance)
+    count, name = len(cycles.tool), f"from {one.name} to {other.name}, {1e3 * distance:.5g} mm"
+    return [
+        Figure("AD", f"distance accuracy {name}", "mean D_j - D_c", count, accuracy, "m"),
+        Figure("RD", "distance repeatability", "3 S_D", count, spread, "m"),
+    ]
+
+
+# --------------------------------------------------------------------------------------------------
+# Figures of a sheet and their causes: which part of an accuracy has which cause, which number spreads a cloud?
+
+
+UNEXPLAINED = "not explained"
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One cause and its share of a figure, in the figure's unit; shares of an accuracy add up to it."""
+
+    name: str
+    value: float
+
+
+def split_accuracy(
+    scenario: Scenario, signals: Sequence[str], at: Mapping[Key, tuple[float, Floats]], notes: list[str]
+) -> dict[Key, tuple[Cause, ...]]:
+    """Parts of deviations at times, by the error budget of the scenario, the largest first.
+
+    Args:
+        at: symbol and pose -> (time [s], deviation (3,)): parts are projected onto its direction. What the scenario
+            itself, without draws, does not explain of it is the remainder.
+    """
+    try:
+        budget = split_deviation(scenario, tuple(signals))
+    except ModelError as error:
+        notes.append(f"accuracy is not split by cause: {error.flaws[0]}")
+        return {}
+    order = [budget.signals.index(name) for name in signals]
+    found = {}
+    for key, (time, offset) in at.items():
+        size = float(np.linalg.norm(offset))
+        way = offset / size if size > 0 else np.zeros(3)
+        parts = [
+            Cause(
+                part.name,
+                float(
+                    sum(
+                        w * np.interp(time, budget.run.time, budget.values[k, j])
+                        for w, k in zip(way, order, strict=True)
+                    )
+                ),
+            )
+            for j, part in enumerate(budget.parts)
+        ]
+        rest = Cause(REMAINDER, size - sum(part.value for part in parts))
+        found[key] = tuple(sorted([*parts, rest], key=lambda part: -abs(part.value)))
+    return found
+
+
+def split_spread(table: SweepTable, cloud: Floats, figure: float) -> tuple[Cause, ...]:
+    """Shares of a repeatability by each drawn number: its part of the cloud's variance, by linear regression.
+
+    Args:
+        cloud: attained positions (n, 3), or angles (n, 1); figure: what the shares are of.
+    """
+    names = [name for name in table.drawn if np.std(table.inputs[name]) > 0]
+    total = float(((cloud - cloud.mean(axis=0)) ** 2).sum())
+    if not names or total == 0 or len(names) >= len(cloud) - 2:
+        return ()
+    drawn = np.column_stack([(table.inputs[n] - table.inputs[n].mean()) / table.inputs[n].std() for n in names])
+    slopes = np.linalg.lstsq(drawn, cloud - cloud.mean(axis=0), rcond=None)[0]
+    shares = (slopes**2).sum(axis=1) * len(cloud) / total
+    left = ((cloud - cloud.mean(axis=0) - drawn @ slopes) ** 2).sum() / total
+    parts = [Cause(name, float(figure * share)) for name, share in zip(names, shares, strict=True)]
+    return tuple(sorted([*parts, Cause(UNEXPLAINED, float(figure * left))], key=lambda part: -part.value))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure: its symbol, name, formula, cycles, value in a unit, causes [same unit], and the pose it is of."""
+
+    symbol: str
+    name: str
+    formula: str
+    cycles: int
+    value: float
+    unit: str
+    causes: tuple[Cause, ...] = ()
+    pose: str = ""
+
+
+# --------------------------------------------------------------------------------------------------
+# ISO 9283 sheet: how accurate and repeatable does a robot follow its path, and because of what?
+#
+# Cycles of one robot are runs in which the stated uncertainties are drawn anew. Accuracy is split by the error
+# budget of
+# the scenario itself, projected onto the deviation it explains; repeatability by linear regression on what was drawn.
+
 
 POINTS = 2001
 

@@ -10,17 +10,28 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.commissioning.axis import Axis, Gains
-from robodyn.analysis.commissioning.computed_torque import (
+from robodyn.analysis.commissioning.drive_sizes import (
+    COMPUTED_TORQUE,
+    Axis,
+    Control,
+    Drive,
+    Gains,
+    read_control,
+    read_drives,
+    size_drive,
+)
+from robodyn.analysis.commissioning.efforts import check_unconstrained
+from robodyn.analysis.commissioning.loop_design import (
     ErrorDynamics,
+    Inertias,
+    LoopMargins,
     design_error_dynamics,
+    design_loops,
+    find_inertias,
+    rigid_gains,
     torque_signal,
     with_computed_torque,
 )
-from robodyn.analysis.commissioning.drive_sizes import size_drive
-from robodyn.analysis.commissioning.efforts import check_unconstrained
-from robodyn.analysis.commissioning.loop_design import Inertias, LoopMargins, design_loops, find_inertias, rigid_gains
-from robodyn.analysis.commissioning.options import COMPUTED_TORQUE, Control, Drive, read_control, read_drives
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
 from robodyn.base.errors import FlawList, ModelError, refuse_unknown
 from robodyn.computation.assembly import assemble

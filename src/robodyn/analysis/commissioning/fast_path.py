@@ -19,9 +19,16 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.commissioning.moving import NAME, SETTLING, Move, plan_from, start_of
+from robodyn.analysis.commissioning.moving import (
+    NAME,
+    SETTLING,
+    Move,
+    encoders_of,
+    plan_from,
+    start_of,
+    with_references,
+)
 from robodyn.analysis.commissioning.path_limits import PathLimits, find_limits
-from robodyn.analysis.commissioning.references import encoders_of, with_references
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.base.numerics import bisect
 from robodyn.base.waiting import told_if_slow
@@ -29,7 +36,7 @@ from robodyn.description.laws.speed_profile import plan_phases, travel
 from robodyn.description.model import Machine, Scenario
 from robodyn.description.paths import CartesianPath
 from robodyn.description.paths.deviation import deviation_blocks
-from robodyn.description.paths.timed_reference import joint_motion, timed_block
+from robodyn.description.paths.reference import joint_motion, timed_block
 
 POINTS = 200
 SLOWEST = 1e-6

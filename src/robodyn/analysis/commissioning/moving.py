@@ -1,11 +1,4 @@
-"""Moves of a robot: which references bring joints or a tool somewhere, and can the robot do it?
-
-In joint space all joints go along one straight line, q = q0 + sigma(t) (q1 - q0), with one S-curve sigma: they start
-and end together, and none exceeds its share of speed, acceleration and jerk. Along a path of the tool joints follow
-by inverse kinematics. Both are checked before anything runs: reach, limits, singularities, speeds, and efforts by
-
-    tau = M(q) a + c(q, v)
-"""
+"""Moves: references of a robot from here to there, or along a path."""
 
 from __future__ import annotations
 
@@ -17,15 +10,111 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.commissioning.efforts import check_efforts
-from robodyn.analysis.commissioning.references import check_read, encoders_of, with_references
 from robodyn.base.errors import FlawList
 from robodyn.description.laws.speed_profile import plan_phases, s_curve_times, travel
 from robodyn.description.model import Block, Joint, Machine, Mechanism, Scenario
 from robodyn.description.model.joint import SINGLE
 from robodyn.description.model.kinds import Bounds
 from robodyn.description.model.numbers import check_finite
-from robodyn.description.paths import CartesianPath, JointPath, build_arm, path_block, plan_path, straight_line
+from robodyn.description.paths import (
+    CartesianPath,
+    JointPath,
+    build_arm,
+    path_block,
+    plan_path,
+    straight_line,
+    way_points,
+)
 from robodyn.description.paths.deviation import deviation_blocks
+
+# --------------------------------------------------------------------------------------------------
+# References of a move in a scenario: which blocks give them, and who reads them instead of the old ones?
+
+
+def with_references(
+    scenario: Scenario, blocks: Sequence[Block], duration: float, plan: JointPath | None = None
+) -> Scenario:
+    """The same scenario with the references of a move, lasting at least until it is over.
+
+    Joints' own references (`elbow.reference`) are replaced by those of the same name, or by a path's.
+    """
+    new = {block.name for block in blocks}
+    moved = {f"{name}.reference" for name in plan.joints} if plan is not None else set()
+    kept = [block for block in scenario.machine.blocks if block.name not in new | moved]
+    renamed = {}
+    for k, name in enumerate(plan.joints if plan is not None else (), start=1):
+        for quantity in ("position", "velocity", "acceleration"):
+            renamed[f"{name}.reference.{quantity}"] = f"{blocks[0].name}.{quantity}{k}"
+
+    def rename(to: str, name: str) -> str:
+        return renamed.get(name, name) if to == "signal" else name
+
+    machine = scenario.machine.replaced(blocks=(*blocks, *(block.renamed(rename) for block in kept)))
+    nominal = {joint: renamed.get(signal, signal) for joint, signal in scenario.nominal.items()}
+    return scenario.replaced(machine=machine, nominal=nominal, duration=max(scenario.duration, duration))
+
+
+def check_read(flaws: FlawList, scenario: Scenario, joints: Sequence[str]) -> None:
+    """Joints whose references nothing reads would not move."""
+    blocks = scenario.machine.blocks
+    read = {name for block in blocks for _, to, name in block.references() if to == "signal"}
+    for joint in joints:
+        if f"{joint}.reference.position" not in read:
+            what = f"nothing follows '{joint}.reference.position'"
+            flaws.add(f"joints.{joint}", what, "dress the robot first; one that follows a path already has no others")
+
+
+def encoders_of(machine: Machine, joints: Sequence[str]) -> tuple[str, ...]:
+    """What encoders measure of joints; nothing where not every joint has one."""
+    encoders = [f"{joint}.encoder" for joint in joints]
+    known = {block.name for block in machine.blocks}
+    return tuple(f"{encoder}.measured" for encoder in encoders) if known >= set(encoders) else ()
+
+
+# --------------------------------------------------------------------------------------------------
+# Test poses of ISO 9283: which five poses in a cube does a tool visit, one after the other?
+#
+# P1 is the middle of the cube, P2 to P5 lie on the diagonals of an inclined plane through two of its opposite edges, a
+# tenth of a diagonal from the corners.
+
+
+SHARE = 0.8
+"""Distance of a pose from the middle, by half the diagonal."""
+PLANES = {"x+": (0, 1), "x-": (0, -1), "y+": (1, 1), "y-": (1, -1)}
+"""Along which axis the plane is inclined, and whether it rises or falls."""
+
+
+def cube_path(what: Machine | Scenario, side: float, tool: str | None = None, plane: str = "x+") -> CartesianPath:
+    """From where a tool stands, P1, to P2, P3, P4, P5 and back, with a rest at each.
+
+    The tool's orientation is kept where there are six joints.
+
+    Args:
+        side: of the cube [m], its edges along the world's axes, the tool in its middle.
+        plane: "x+" rises along x, "x-" falls along it, "y+" and "y-" along y.
+    """
+    flaws = FlawList()
+    flaws.add_unless_positive(side=side)
+    if plane not in PLANES:
+        flaws.add("plane", f"is '{plane}'", f"one of {', '.join(PLANES)}")
+    flaws.raise_if_any("cube")
+    placed, rotation = stand_of(what, tool)
+    axis, sign = PLANES[plane]
+    round_about = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1)], float)
+    offsets = np.zeros((4, 3))
+    offsets[:, axis], offsets[:, 1 - axis], offsets[:, 2] = *round_about.T, sign * round_about[:, 0]
+    return way_points([placed, *(placed + SHARE * side / 2 * offsets), placed], None, rotation)
+
+
+# --------------------------------------------------------------------------------------------------
+# Moves of a robot: which references bring joints or a tool somewhere, and can the robot do it?
+#
+# In joint space all joints go along one straight line, q = q0 + sigma(t) (q1 - q0), with one S-curve sigma: they start
+# and end together, and none exceeds its share of speed, acceleration and jerk. Along a path of the tool joints follow
+# by inverse kinematics. Both are checked before anything runs: reach, limits, singularities, speeds, and efforts by
+#
+#     tau = M(q) a + c(q, v)
+
 
 RISE, JERK_TIME = 0.25, 0.1
 """Times [s] to top speed where there is no acceleration limit, and to top acceleration: this project's choice."""

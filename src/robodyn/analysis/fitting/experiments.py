@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from robodyn.analysis.fitting.residuals import RecordingResiduals, Residuals
-from robodyn.analysis.fitting.scaling import OF_RECORDING, Bounds, make_scales
-from robodyn.analysis.measurement.driven import drive_by_data
-from robodyn.analysis.measurement.measured import last_as_long, match_measured, without
-from robodyn.analysis.measurement.signal_quality import describe_saturation
+from robodyn.analysis.fitting.search_space import OF_RECORDING, Bounds, make_scales
+from robodyn.analysis.measurement.data_sheet import describe_saturation
+from robodyn.analysis.measurement.measured import drive_by_data, last_as_long, match_measured, without
 from robodyn.analysis.sensitivity.parameters import INITIAL, check_quaternions
 from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable, prepare_variation
 from robodyn.base.errors import Flaw, FlawList, ModelError

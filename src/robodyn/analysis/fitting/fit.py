@@ -30,12 +30,9 @@ from robodyn.analysis.fitting.experiments import (
     split_experiments,
     spread_noise,
 )
-from robodyn.analysis.fitting.identifiability import find_idle, find_unidentifiable
 from robodyn.analysis.fitting.residuals import Residuals
-from robodyn.analysis.fitting.result import Fit, FitStart
-from robodyn.analysis.fitting.scaling import Bounds, Scale
-from robodyn.analysis.fitting.search_space import SearchSpace, make_search_space
-from robodyn.analysis.fitting.summary import summarise_fit
+from robodyn.analysis.fitting.result import Fit, FitStart, find_idle, find_unidentifiable, summarise_fit
+from robodyn.analysis.fitting.search_space import Bounds, Scale, SearchSpace, make_search_space
 from robodyn.analysis.measurement.measured import at_ticks, describe_rates
 from robodyn.analysis.sensitivity.variation import assemble_tunable
 from robodyn.base.errors import Flaw, ModelError

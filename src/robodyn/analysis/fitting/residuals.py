@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.coloured_noise import Part
-from robodyn.analysis.fitting.scaling import Scale
-from robodyn.analysis.sensitivity.tangent import sensitivity_name
+from robodyn.analysis.fitting.search_space import Scale
+from robodyn.analysis.sensitivity.system import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats

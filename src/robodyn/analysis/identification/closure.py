@@ -22,7 +22,7 @@ import numpy as np
 
 from robodyn.base.errors import Flaw, ModelError
 from robodyn.computation.assembly import System
-from robodyn.computation.assembly.redundancy import close
+from robodyn.computation.assembly.constraints.redundancy import close
 from robodyn.computation.native import compile_kernels
 from robodyn.computation.results.signal import Floats
 

@@ -1,36 +1,233 @@
-"""Experiment design: which motion tells most of a machine's base parameters, within its limits?
-
-Symbols: Y regressor of the base parameters by the noise of the efforts, F = sum_t Y_t^T Y_t their information.
-
-    D: maximise log det F,   A: minimise the sum of relative variances, trace(S F^-1 S)
-
-over Fourier series (Swevers et al. 1997) or splines that begin and end at rest, see `motions`. What was measured before
-is part of F. Slopes are exact: with G = dJ/dY, the gradient by a motion is that of the number <G, Y(q, v, a)>, one
-reverse sweep of the traced graph. Limits are penalties in the search; what is found is drawn together about a position
-that keeps them until it keeps all of them.
-"""
+"""Excitation: which motion within a robot's limits tells its numbers best?"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.identification.base_parameters import BaseParameters, find_base_parameters
-from robodyn.analysis.identification.identify import plan_identification
-from robodyn.analysis.identification.motions import MOTIONS, AxisSeries, AxisSpline, MotionFamily
-from robodyn.analysis.identification.regressor import Regressor, bare_system, make_regressor
-from robodyn.analysis.identification.suggestions import HARDLY, Suggestion, Told, suggest_motions
-from robodyn.analysis.identification.workspace import Workspace, read_workspace
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.analysis.identification.identify import HARDLY, Suggestion, Told, plan_identification, suggest_motions
+from robodyn.analysis.identification.regressor import (
+    BaseParameters,
+    Regressor,
+    bare_system,
+    find_base_parameters,
+    make_regressor,
+)
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.symbolic.tables import spell_out
+from robodyn.base.units import UnitError
 from robodyn.base.waiting import told_if_slow
+from robodyn.computation.assembly import System
 from robodyn.computation.native import compile_kernels
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
+from robodyn.description.files.units import read_quantity
 from robodyn.description.model import Scenario
+
+# --------------------------------------------------------------------------------------------------
+# Limits of the workspace: which signals of a machine must stay above or below a value while it moves?
+#
+# Symbols: h(q, v) what is kept positive, such as `tool.position.z` - 0.1, by the width over which it varies.
+
+
+KINEMATIC = ("m", "rad", "m/s", "rad/s")
+"""Units of what follows from a motion: accelerations and forces of a run would be those of its drives."""
+BOUND = re.compile(r"\s*([^<>=\s]+)\s*(>=|<=)\s*([^<>=]+?)\s*")
+
+
+@dataclass(frozen=True, eq=False)
+class Workspace:
+    """Bounds as texts, their signs (1 for >=), values, units, and the signals by (q, v), one column."""
+
+    texts: tuple[str, ...]
+    signs: Floats
+    values: Floats
+    units: tuple[str, ...]
+    function: ca.Function
+
+    def signals(self, q: Floats, v: Floats) -> Floats:
+        """Along a motion, (n_times, bounds)."""
+        if not self.texts:
+            return np.zeros((len(q), 0))
+        return np.array(self.function.map(len(q))(q.T, v.T)).T
+
+    def margins(self, q: Floats, v: Floats) -> Floats:
+        """How far each bound is kept, (n_times, bounds): negative where it is not."""
+        return self.signs * (self.signals(q, v) - self.values)
+
+
+def read_workspace(system: System, texts: Sequence[str]) -> Workspace:
+    """Bounds such as `tool.position.z>=0.1` or `tool.position.x<=800 mm` on positions and velocities.
+
+    Args:
+        system: the mechanism alone.
+    """
+    units = {info.name: info.unit for info in system.signals if info.unit in KINEMATIC and _follows(system, info.name)}
+    flaws = FlawList()
+    found = [bound for text in texts for bound in _read(flaws, text, units)]
+    flaws.raise_if_any("excitation")
+    names = [name for name, _, _ in found]
+    signs, values = np.array([sign for _, sign, _ in found]), np.array([value for _, _, value in found])
+    own = tuple(units[name] for name in names)
+    return Workspace(tuple(text.strip() for text in texts), signs, values, own, _function(system, names))
+
+
+def _read(flaws: FlawList, text: str, units: dict[str, str]) -> Iterator[tuple[str, float, float]]:
+    """Signal, sign and value of a bound."""
+    match = BOUND.fullmatch(text)
+    if match is None:
+        flaws.add(f"within {text}", "must be written as SIGNAL>=VALUE or SIGNAL<=VALUE", '"tool.position.z>=0.1"')
+    elif match[1] not in units:
+        what = f"'{match[1]}' is no position or velocity of a point, joint or coordinate"
+        flaws.add(f"within {text}", what, nearest(match[1], units))
+    else:
+        try:
+            yield match[1], 1.0 if match[2] == ">=" else -1.0, read_quantity(match[3], units[match[1]], bare=True)
+        except UnitError as error:
+            flaws.add(f"within {text}", str(error))
+
+
+def _place(system: System, name: str) -> ca.SX:
+    return system.expressions.outputs[system.signal_names.index(name)]
+
+
+def _follows(system: System, name: str) -> bool:
+    """Whether a signal depends on q, and on v where that is a state, alone."""
+    own = system.symbols
+    moving = system.n_q if system.motion.momenta else system.n_q + system.n_v
+    others = ca.vertcat(own.t, own.x[moving:], own.d, own.m)
+    return not ca.depends_on(_place(system, name), others)
+
+
+def _function(system: System, names: Sequence[str]) -> ca.Function:
+    own = system.symbols
+    column = ca.vertcat(ca.SX(0, 1), *(_place(system, name) for name in names))
+    numbers = ca.SX([number.value for number in system.parameters])
+    column = ca.substitute(column, own.p, numbers) if names else column
+    q, v = own.x[: system.n_q], ca.SX(own.x[system.n_q : system.n_q + system.n_v])
+    return spell_out(ca.Function("workspace", [q, v], [ca.densify(column)]))
+
+
+# --------------------------------------------------------------------------------------------------
+# Motions of an experiment: Fourier series and splines, linear in their coefficients c, that begin and end at rest.
+#
+#     q(t) = B(t) c,   q(0) = q(T),   q'(0) = q'(T) = 0,   q''(0) = q''(T) = 0
+#
+# The conditions at the ends are linear in c too: c = Z y keeps them for every y.
+
+
+MOTIONS = ("fourier", "spline")
+
+
+@dataclass(frozen=True)
+class AxisSeries:
+    """The series of one joint, as `multisine_reference` takes it."""
+
+    joint: str
+    sines: tuple[float, ...]
+    cosines: tuple[float, ...]
+    offset: float
+
+
+@dataclass(frozen=True)
+class AxisSpline:
+    """The cubic spline of one joint, as `spline_reference` takes it."""
+
+    joint: str
+    times: tuple[float, ...]
+    points: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class MotionFamily:
+    """All motions of a kind: series of a frequency [Hz], or splines over its period with as many free numbers."""
+
+    kind: str
+    frequency: float
+    harmonics: int
+
+    def basis(self, time: Floats) -> tuple[Floats, Floats, Floats]:
+        """B and its first and second derivatives at times [s]."""
+        return self._splines(time) if self.kind == "spline" else self._waves(time)
+
+    def _waves(self, time: Floats) -> tuple[Floats, Floats, Floats]:
+        """Columns 1, sin k w t, cos k w t."""
+        w = 2 * np.pi * self.frequency * np.arange(1, self.harmonics + 1)
+        s, c = np.sin(np.outer(time, w)), np.cos(np.outer(time, w))
+        one, none = np.ones((len(time), 1)), np.zeros((len(time), 1))
+        return np.hstack([one, s, c]), np.hstack([none, w * c, -w * s]), np.hstack([none, -w * w * s, -w * w * c])
+
+    def _splines(self, time: Floats) -> tuple[Floats, Floats, Floats]:
+        """Columns: cubic splines that are 1 at one of the knots and 0 at the others."""
+        from scipy.interpolate import CubicSpline
+
+        spline = CubicSpline(self.knots, np.eye(len(self.knots)), bc_type="clamped")
+        return spline(time), spline(time, 1), spline(time, 2)
+
+    @property
+    def knots(self) -> Floats:
+        """Times of a spline's points [s]: three more than its free numbers, which the ends take."""
+        return np.linspace(0, 1 / self.frequency, 2 * self.harmonics + 2)
+
+    @cached_property
+    def free(self) -> Floats:
+        """Z, orthonormal."""
+        from scipy.linalg import null_space
+
+        B, rate, acceleration = self.basis(np.array([0.0, 1 / self.frequency]))
+        ends = np.vstack([B[1] - B[0], rate / self.frequency, acceleration / self.frequency**2])
+        return np.asarray(null_space(ends, rcond=1e-9))
+
+    @cached_property
+    def still(self) -> Floats:
+        """y of the motion that stays at 1."""
+        constant = np.ones(len(self.free)) if self.kind == "spline" else np.eye(len(self.free))[0]
+        return np.asarray(self.free.T @ constant)
+
+    def draw(self, rng: np.random.Generator, joints: int) -> Floats:
+        """y of random motions about 0, (free numbers, joints), of a mean square of 1, slow parts larger."""
+        k = np.arange(1, self.harmonics + 1)
+        wide = rng.normal(0, 1, (2 * self.harmonics, joints)) / np.concatenate([k, k])[:, None]
+        if self.kind == "spline":
+            waves = MotionFamily("fourier", self.frequency, self.harmonics).basis(self.knots)[0]
+            y = self.free.T @ (waves[:, 1:] @ wide)
+        else:
+            y = self.free[1:].T @ wide
+        shape = self.basis(np.linspace(0, 1 / self.frequency, 200))[0] @ self.free @ y
+        return np.asarray(y / np.sqrt(np.mean(shape**2, axis=0)))
+
+    def axes(self, joints: tuple[str, ...], c: Floats) -> tuple[AxisSeries, ...] | tuple[AxisSpline, ...]:
+        """Coefficients (coefficients, joints) as the laws of references take them."""
+        columns, h = c.T.tolist(), self.harmonics
+        if self.kind == "spline":
+            times = tuple(self.knots.tolist())
+            return tuple(AxisSpline(joint, times, tuple(own)) for joint, own in zip(joints, columns, strict=True))
+        return tuple(
+            AxisSeries(joint, tuple(own[1 : h + 1]), tuple(own[h + 1 :]), own[0])
+            for joint, own in zip(joints, columns, strict=True)
+        )
+
+
+# --------------------------------------------------------------------------------------------------
+# Experiment design: which motion tells most of a machine's base parameters, within its limits?
+#
+# Symbols: Y regressor of the base parameters by the noise of the efforts, F = sum_t Y_t^T Y_t their information.
+#
+#     D: maximise log det F,   A: minimise the sum of relative variances, trace(S F^-1 S)
+#
+# over Fourier series (Swevers et al. 1997) or splines that begin and end at rest, see `motions`. What was measured
+# before
+# is part of F. Slopes are exact: with G = dJ/dY, the gradient by a motion is that of the number <G, Y(q, v, a)>, one
+# reverse sweep of the traced graph. Limits are penalties in the search; what is found is drawn together about a
+# position
+# that keeps them until it keeps all of them.
+
 
 SAMPLES, CHECKED = 60, 200
 """Instants of a period in the search, and of each harmonic in the check of limits."""

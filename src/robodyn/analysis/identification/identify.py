@@ -1,27 +1,27 @@
-"""Identification by inverse dynamics: motions and efforts in, base parameters and possible bodies out.
-
-The steps: regressor of the machine, its base parameters, filtered rows of each recording, weighted least squares on the
-first part of them, possible bodies with these base parameters, prediction of the part that was held out.
-"""
+"""Identification: masses, inertias, friction and stiffness from measured motions and efforts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
+from typing import Annotated
 
 import casadi as ca
 import numpy as np
 
 from robodyn.analysis.coloured_noise import describe_doubt
-from robodyn.analysis.identification.base_parameters import BaseParameters, find_base_parameters
-from robodyn.analysis.identification.consistent_bodies import make_consistent
 from robodyn.analysis.identification.efforts import Effort, drives_of, find_efforts
-from robodyn.analysis.identification.least_squares import Estimate, estimate
+from robodyn.analysis.identification.least_squares import Estimate, estimate, make_consistent
 from robodyn.analysis.identification.motion_rows import Rows, make_rows
-from robodyn.analysis.identification.parameters import body_numbers
-from robodyn.analysis.identification.regressor import Regressor, make_regressor
-from robodyn.analysis.identification.result import BaseEstimate, Identification, JointPrediction
+from robodyn.analysis.identification.regressor import (
+    BaseParameters,
+    Regressor,
+    body_numbers,
+    find_base_parameters,
+    make_regressor,
+)
 from robodyn.analysis.measurement.measured import match_measured, without
 from robodyn.base.errors import FlawList, refuse_unknown
 from robodyn.base.waiting import told_if_slow
@@ -29,6 +29,274 @@ from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 from robodyn.description.model import Scenario
+
+# --------------------------------------------------------------------------------------------------
+# Identification, as a result: base parameters with intervals, possible bodies, and predictions of each joint.
+#
+# Symbols of the residual tests: e residual of a joint, u its predicted force, n rows independent of the filter's
+# memory.
+#
+#     r_ee(l), r_eu(l) within +-1.96 / sqrt(n) at 95 % of the lags, if nothing of the motion is left in e (Ljung 1999)
+
+
+@dataclass(frozen=True)
+class IntervalEstimate:
+    """A number: estimate, standard deviation, 95 % interval, and its value by the scenario."""
+
+    name: str
+    unit: str
+    value: float
+    deviation: Annotated[float, "standard deviation"]
+    lower: Annotated[float, "of the 95 % interval"]
+    upper: Annotated[float, "of the 95 % interval"]
+    given: Annotated[float, "before"]
+
+
+@dataclass(frozen=True)
+class BaseEstimate(IntervalEstimate):
+    """One base parameter, and whether the data tell it."""
+
+    told: Annotated[bool, "whether the data say it"]
+
+
+@dataclass(frozen=True)
+class JointPrediction:
+    """Predicted against measured force of a joint: root mean square of the difference, also by that of the force.
+
+    Attributes:
+        percent: of the force's own root mean square about its mean; held_out: whether the rows took no part in the fit.
+    """
+
+    joint: str
+    unit: str
+    rows: int
+    rms: float
+    percent: float
+    held_out: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """What measured motions and efforts say of a machine.
+
+    Attributes:
+        numbers: new values of the scenario's numbers, every body a possible one; parameters: the same as theta.
+        correlation: of the base estimates.
+        cutoff: of the low-pass [Hz]; rate: of the rows [Hz]; whiteness: correlation of what is left from row to row.
+        lost: how much the sum of squares by the noise grew by making bodies possible; gap: how clear the rank is.
+        doubt: why the intervals are no 95 % ones, empty where nothing speaks against them.
+        time, measured, predicted, fitted: forces of all joints (n, joints) at the rows, nan where one is not used, and
+            which rows took part in the fit.
+    """
+
+    JSON = """
+    base_parameters = base
+    correlation
+    numbers
+    parameters
+    predictions
+    noise
+    cutoff: [Hz]
+    rate: [Hz]
+    lost
+    rank_gap = gap
+    without_effect = silent
+    doubt: why the intervals are no 95 % ones, or empty
+    warnings
+    """
+    joints: tuple[str, ...]
+    base: tuple[BaseEstimate, ...]
+    correlation: Floats
+    numbers: dict[str, float]
+    parameters: dict[str, float]
+    predictions: tuple[JointPrediction, ...]
+    noise: dict[str, float]
+    cutoff: float
+    rate: float
+    lost: float
+    gap: float
+    silent: tuple[str, ...]
+    doubt: str
+    warnings: tuple[str, ...]
+    time: Floats
+    measured: Floats
+    predicted: Floats
+    fitted: Floats
+
+
+def interval_heading(doubt: str) -> str:
+    """Of a column of intervals."""
+    return "interval by noise alone" if doubt else "95 % interval"
+
+
+LAGS = 25
+NORMAL = 1.959964
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualTest:
+    """Correlations of one joint's residual at lags [s].
+
+    Attributes:
+        own: with itself at lags from one row on; with_force: with its predicted force, lags of both signs.
+        band: half width of the 95 % band; white, independent: shares of lags within it.
+    """
+
+    joint: str
+    lag: Floats
+    own: Floats
+    with_force: Floats
+    band: float
+    white: float
+    independent: float
+
+
+def check_residuals(found: Identification) -> tuple[ResidualTest, ...]:
+    """Tests of every joint's residual at rows that the low-pass leaves independent: two a period of its cutoff."""
+    every = max(int(found.rate / (2 * found.cutoff)), 1)
+    tests = []
+    for k, joint in enumerate(found.joints):
+        e = (found.measured - found.predicted)[::every, k]
+        u = found.predicted[::every, k]
+        there = np.isfinite(e)
+        if there.sum() < 4 * LAGS:
+            continue
+        e, u = (np.where(there, x - np.mean(x[there]), 0.0) for x in (e, u))
+        band = NORMAL / np.sqrt(there.sum())
+        size, force = np.sqrt(e @ e), np.sqrt(u @ u)
+        own = np.array([e[lag:] @ e[:-lag] for lag in range(1, LAGS + 1)]) / size**2
+        crossed = np.array([_at_lag(e, u, lag) for lag in range(-LAGS, LAGS + 1)]) / max(size * force, 1e-300)
+        lags = np.arange(1, LAGS + 1) * every / found.rate
+        shares = float(np.mean(np.abs(own) < band)), float(np.mean(np.abs(crossed) < band))
+        tests.append(ResidualTest(joint, lags, own, crossed, float(band), *shares))
+    return tuple(tests)
+
+
+def _at_lag(e: Floats, u: Floats, lag: int) -> float:
+    """sum e(t + lag) u(t)."""
+    return float(e[lag:] @ u[: len(u) - lag] if lag >= 0 else e[:lag] @ u[-lag:])
+
+
+# --------------------------------------------------------------------------------------------------
+# Suggestions: which numbers does an experiment hardly tell, and the motion of which joints would tell them?
+#
+# Symbols: F information of the experiment, F_S that of one period in which only the joints S move, as fast and as
+# far as
+# limits allow; s_k deviation of the k-th number.
+#
+#     s_k^2 = [(F + F_S)^-1]_kk,   S of one joint if that is enough, or else of two
+
+
+HARDLY = 1.0
+"""Predicted deviation, by the value, beyond which an experiment hardly tells a number."""
+NOTHING = 1e3
+"""Deviation of a number that is 0, by that which its own column alone would leave: beyond, others hide it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestion:
+    """A number that is hardly told, and what would tell it.
+
+    Attributes:
+        deviation: by its value, None where that is 0; joints: whose motion would tell it, none if no one or two
+            joints' would.
+        then: the deviation together with one period of that motion; motion: its coefficients.
+    """
+
+    JSON = """
+    number
+    deviation: by its value
+    joints
+    then: after these joints have moved
+    """
+    number: str
+    deviation: float | None
+    joints: tuple[str, ...]
+    then: float | None
+    motion: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What numbers are, by which deviations are judged; sizes: deviations that their own columns alone would leave."""
+
+    names: tuple[str, ...]
+    values: Floats
+    sizes: Floats
+
+    @property
+    def zero(self) -> np.ndarray:
+        """Which numbers are 0, or as good as."""
+        return np.abs(self.values) <= 1e-12
+
+    def told(self, k: int, deviation: float) -> float | None:
+        """A deviation by the value, if there is one."""
+        return None if self.zero[k] else float(deviation)
+
+    def deviations(self, F: Floats) -> Floats:
+        """By the values, or by sizes where these are 0, from the information on numbers over their sizes."""
+        relative = np.where(self.zero, NOTHING * self.sizes, self.values)
+        return np.sqrt(np.maximum(np.diag(invert(F)), 0)) * self.sizes / np.abs(relative)
+
+
+def invert(F: Floats) -> Floats:
+    """F^-1, very large where there is no information."""
+    values, vectors = np.linalg.eigh(F)
+    return np.asarray((vectors / np.maximum(values, 1e-14 * max(float(values[-1]), 1e-12))) @ vectors.T)
+
+
+def suggest_motions(
+    told: Told, F: Floats, joints: tuple[str, ...], move: Callable[[tuple[int, ...]], tuple[Floats, Floats]]
+) -> tuple[Suggestion, ...]:
+    """What tells the numbers that F hardly tells.
+
+    Args:
+        move: coefficients and information of a motion of some joints alone.
+    """
+    before = told.deviations(F)
+    open_ = np.flatnonzero(before > HARDLY).tolist()
+    found: dict[int, tuple[float, Suggestion]] = {}
+    for count in (1, 2):
+        if len(found) < len(open_):
+            left = [k for k in open_ if k not in found]
+            found |= _best(told, F, before, left, joints, move, combinations(range(len(joints)), count))
+    return tuple(found.get(k, (0.0, _none(told, k, before)))[1] for k in open_)
+
+
+def _none(told: Told, k: int, before: Floats) -> Suggestion:
+    as_it_is = told.told(k, before[k])
+    return Suggestion(told.names[k], as_it_is, (), as_it_is)
+
+
+def _best(
+    told: Told,
+    F: Floats,
+    before: Floats,
+    left: list[int],
+    joints: tuple[str, ...],
+    move: Callable[[tuple[int, ...]], tuple[Floats, Floats]],
+    sets: Iterable[tuple[int, ...]],
+) -> dict[int, tuple[float, Suggestion]]:
+    """Of each number, the motion that leaves the least deviation, if that is little enough."""
+    found: dict[int, tuple[float, Suggestion]] = {}
+    for moved in sets:
+        motion, information = move(moved)
+        after = told.deviations(F + information)
+        names = tuple(joints[j] for j in moved)
+        for k in left:
+            if after[k] <= HARDLY and (k not in found or after[k] < found[k][0]):
+                told_then = told.told(k, after[k])
+                found[k] = after[k], Suggestion(told.names[k], told.told(k, before[k]), names, told_then, motion)
+    return found
+
+
+# --------------------------------------------------------------------------------------------------
+# Identification by inverse dynamics: motions and efforts in, base parameters and possible bodies out.
+#
+# The steps: regressor of the machine, its base parameters, filtered rows of each recording, weighted least squares
+# on the
+# first part of them, possible bodies with these base parameters, prediction of the part that was held out.
+
 
 HELD_OUT = 0.25
 WIDE = 1.0

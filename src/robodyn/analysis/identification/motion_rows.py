@@ -16,10 +16,15 @@ import numpy as np
 
 from robodyn.analysis.identification.efforts import Effort
 from robodyn.analysis.identification.regressor import Regressor
-from robodyn.analysis.measurement.data_sheet import GAP, assess_clock
-from robodyn.analysis.measurement.filtering import ANTI_ALIAS, LowPass, differentiate, resample
+from robodyn.analysis.measurement.data_sheet import (
+    GAP,
+    assess_clock,
+    assess_signal,
+    describe_saturation,
+    estimate_noise,
+)
 from robodyn.analysis.measurement.measured import without
-from robodyn.analysis.measurement.signal_quality import assess_signal, describe_saturation, estimate_noise
+from robodyn.analysis.measurement.responses import ANTI_ALIAS, LowPass, differentiate, resample
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats

@@ -1,15 +1,4 @@
-"""Regressor of inverse dynamics: the matrix by which joint forces follow linearly from parameters, exact, any machine.
-
-Symbols: q, v, a positions, velocities, accelerations of the joints, f(s, s') forces of springs, dampers and friction on
-joints and coordinates s(q), theta the parameters of `parameters`.
-
-    tau = M(q) a + c(q, v) - loads - sum (ds/dq)^T f(s, s') = Y(q, v, a) theta + tau_0
-
-The forces of constraints vanish from the rows of the independent joints: see `closure`.
-
-M and c are traced once with the bodies' numbers as symbols, Y is their derivative: at c = 0 and m = 1 that by mass,
-centre of mass and inertia is that by m, h and L.
-"""
+"""Regressor of inverse dynamics: which combinations of masses, inertias, friction and stiffness show?"""
 
 from __future__ import annotations
 
@@ -21,17 +10,134 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.identification.closure import Closure, find_closure
-from robodyn.analysis.identification.parameters import Parameter, body_parameters, linear_numbers, massive_bodies
+from robodyn.analysis.identification.closure import Closure, find_closure, own_parts
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.computation.assembly import System, assemble
-from robodyn.computation.assembly.model_friction import friction_laws
+from robodyn.computation.assembly.control.model_dynamics import friction_laws
 from robodyn.computation.assembly.values import collect_values
 from robodyn.computation.native import compile_kernels
 from robodyn.computation.results.signal import Floats
-from robodyn.description.model import Block, LinearCombination, PrescribedMotion, Scenario
-from robodyn.description.model.body import TENSOR
+from robodyn.description.model import Block, Body, LinearCombination, PrescribedMotion, Scenario
+from robodyn.description.model.body import TENSOR, tensor_of
 from robodyn.description.model.joint_block import JointBlock
+
+# --------------------------------------------------------------------------------------------------
+# Parameters of inverse dynamics: in which numbers of a machine are its joint forces linear?
+#
+# Of a body they are mass m, first moments h = m c and the inertia L about the origin of its frame,
+#
+#     L = I + m (c.c 1 - c c^T)
+#
+# of a rotor its inertia, of a law those of its numbers by which its force has no second derivative.
+
+
+MOMENTS = ("hx", "hy", "hz")
+OF_BODY = ("mass", *MOMENTS, *(f"L{key}" for key in TENSOR))
+"""What a body's ten parameters are called behind its name."""
+NON_NEGATIVE = ("mass", "Lxx", "Lyy", "Lzz")
+UNITS = ("kg", *("kg m",) * 3, *("kg m^2",) * 6)
+TESTS = 8
+LINEAR = 1e-9
+"""Second derivative, by the first one's size, that is none."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One number in which joint forces are linear.
+
+    Attributes:
+        given: its value by the scenario; number: the scenario's own number where it is one, "" for a body's parameters.
+        non_negative: whether a negative value could not be.
+    """
+
+    name: str
+    unit: str
+    given: float
+    number: str = ""
+    body: str = ""
+    non_negative: bool = False
+
+
+def body_parameters(body: Body) -> list[Parameter]:
+    """The ten of one body."""
+    values = standard_values(body.mass, np.array(body.com), tensor_of(body.inertia))
+    return [
+        Parameter(f"{body.name}.{key}", unit, float(value), body=body.name, non_negative=key in NON_NEGATIVE)
+        for key, unit, value in zip(OF_BODY, UNITS, values, strict=True)
+    ]
+
+
+def standard_values(mass: float, com: Floats, tensor: Floats) -> Floats:
+    """(m, h, L) of mass, centre of mass and inertia about it, (10,)."""
+    about_origin = tensor + mass * (com @ com * np.eye(3) - np.outer(com, com))
+    return np.concatenate([[mass], mass * com, entries_of(about_origin)])
+
+
+def entries_of(tensor: Floats) -> Floats:
+    """xx, yy, zz, xy, xz, yz."""
+    return np.array([tensor[0, 0], tensor[1, 1], tensor[2, 2], tensor[0, 1], tensor[0, 2], tensor[1, 2]])
+
+
+def body_numbers(body: str, values: Floats) -> dict[str, float]:
+    """The scenario's numbers of a body from its ten parameters."""
+    mass, h = float(values[0]), values[1:4]
+    com = h / mass
+    tensor = tensor_of(values[4:].tolist()) - mass * (com @ com * np.eye(3) - np.outer(com, com))
+    found = {f"{body}.mass": mass} | {f"{body}.com.{axis}": float(c) for axis, c in zip("xyz", com, strict=True)}
+    return found | {f"{body}.inertia.{key}": float(e) for key, e in zip(TENSOR, entries_of(tensor), strict=True)}
+
+
+def linear_numbers(
+    force: Any, symbols: Mapping[str, Any], given: Mapping[str, float], moving: Sequence[Any]
+) -> list[str]:
+    """Names of numbers by which a force is linear, all of them together; those without effect are left out.
+
+    Looked at where they are somewhat off their values, at random motions.
+    """
+    names = list(symbols)
+    if not names:
+        return []
+    p, rest = ca.vertcat(*symbols.values()), ca.vertcat(*moving)
+    gradient = ca.jacobian(ca.SX(force), p)
+    curvature = ca.Function("h", [p, rest], [gradient, ca.densify(ca.jacobian(gradient, p))])
+    rng = np.random.default_rng(1)
+    values = np.array([given[name] for name in names])
+    bent, slopes = np.zeros((len(names), len(names))), np.zeros(len(names))
+    for test in range(TESTS):
+        at = values * rng.uniform(0.5, 1.5, len(names)) + 1e-3 * rng.random(len(names))
+        # Slow motions too: the Stribeck effect is none else.
+        slope, second = (np.array(part) for part in curvature(at, rng.normal(0, 10.0 ** -(test % 4), rest.numel())))
+        slopes = np.maximum(slopes, np.abs(np.nan_to_num(slope).ravel()))
+        bent = np.maximum(bent, np.abs(np.nan_to_num(second)) * np.maximum(np.abs(at), 1e-3))
+    kept: list[int] = []
+    effects = slopes * np.abs([given[name] or 1.0 for name in names])
+    for k in range(len(names)):
+        size = LINEAR * max(slopes[k], 1e-300)
+        if effects[k] > LINEAR * effects.max() and bent[k, k] <= size and all(bent[k, j] <= size for j in kept):
+            kept.append(k)
+    return [names[k] for k in kept]
+
+
+def massive_bodies(scenario: Scenario) -> list[Body]:
+    """Bodies whose mass the scenario gives; massless ones stay so."""
+    mechanism = scenario.machine.mechanism
+    return [body for body in (mechanism.bodies if mechanism else ()) if isinstance(body, Body) and body.mass > 0]
+
+
+# --------------------------------------------------------------------------------------------------
+# Regressor of inverse dynamics: the matrix by which joint forces follow linearly from parameters, exact, any machine.
+#
+# Symbols: q, v, a positions, velocities, accelerations of the joints, f(s, s') forces of springs, dampers and
+# friction on
+# joints and coordinates s(q), theta the parameters of `parameters`.
+#
+#     tau = M(q) a + c(q, v) - loads - sum (ds/dq)^T f(s, s') = Y(q, v, a) theta + tau_0
+#
+# The forces of constraints vanish from the rows of the independent joints: see `closure`.
+#
+# M and c are traced once with the bodies' numbers as symbols, Y is their derivative: at c = 0 and m = 1 that by mass,
+# centre of mass and inertia is that by m, h and L.
+
 
 COM = ("com.x", "com.y", "com.z")
 NEAR_START = (0.5, 0.2, 0.05, 0.01)
@@ -302,3 +408,77 @@ def _names(block: Block) -> Mapping[str, str]:
     """Names in the scenario of a block's numbers, by their keys."""
     own = {key: f"{block.name}.{key}" for key in block.parameters}
     return block.sources if isinstance(block, JointBlock) else own
+
+
+# --------------------------------------------------------------------------------------------------
+# Base parameters: which combinations of a machine's parameters show in its joint forces at all?
+#
+# Symbols: Y the regressor at many random motions, K how the columns left out follow from those that are kept.
+#
+#     Y_left = Y_kept K,   beta = theta_kept + K theta_left
+#
+# Y is exact, so that a column either follows from those before it to rounding or differs by its whole size: the
+# rank is
+# that of the machine, whatever motion is measured (Gautier 1991).
+
+
+DEPENDENT = 1e-8
+"""Part of a column that others do not give, by its length, that is rounding."""
+NONE = 1e-10
+"""Factor that is rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """beta = G theta.
+
+    Attributes:
+        kept: places of the columns of Y that are kept, one for each base parameter; G: (n_base, n_theta).
+        names: of the base parameters, as sums; silent: names of parameters without any effect.
+        gap: smallest part of a kept column that is its own, over the largest of one left out: the rank is beyond doubt.
+    """
+
+    kept: tuple[int, ...]
+    G: Floats
+    names: tuple[str, ...]
+    silent: tuple[str, ...]
+    gap: float
+
+
+def find_base_parameters(regressor: Regressor, seed: int = 0) -> BaseParameters:
+    """The base parameters of a machine; those of laws come first and stay by themselves, offsets of efforts last."""
+    n, count = len(regressor.joints), len(regressor.parameters)
+    rng = np.random.default_rng(seed)
+    samples = 3 * count // n + 20
+    # Slow rows too, where friction of laws differs most.
+    speeds = 10.0 ** rng.uniform(-3, 0.5, (samples, 1))
+    q, a = regressor.draw_positions(rng, samples), rng.normal(0, 3, (samples, n))
+    Y = regressor(q, speeds * rng.normal(0, 1, (samples, n)), a)[0].reshape(-1, count)
+    sizes = np.linalg.norm(Y, axis=0)
+    offsets = count - len(regressor.offsets)
+    order = sorted(range(count), key=lambda k: (k >= offsets, bool(regressor.parameters[k].body)))
+    parts = own_parts(Y, order, NONE, DEPENDENT)
+    kept = sorted(k for k, part in parts.items() if part > DEPENDENT)
+    left = [k for k in parts if k not in kept]
+    own, rest = min(parts[k] for k in kept), max((parts[k] for k in left), default=0.0)
+    G = np.zeros((len(kept), count))
+    G[range(len(kept)), kept] = 1.0
+    if left:
+        # Shares of columns scaled to length 1 are without unit: what is rounding among them is left out.
+        shares = np.linalg.lstsq(Y[:, kept] / sizes[kept], Y[:, left] / sizes[left])[0]
+        shares[np.abs(shares) < NONE] = 0.0
+        G[:, left] = shares * sizes[left] / sizes[kept, None]
+    names = tuple(_describe(row, k, regressor.names) for row, k in zip(G, kept, strict=True))
+    silent = tuple(regressor.names[k] for k in range(count) if sizes[k] <= NONE * sizes.max())
+    return BaseParameters(tuple(kept), G, names, silent, own / max(rest, 1e-300))
+
+
+def _describe(row: Floats, own: int, names: Sequence[str]) -> str:
+    """A sum such as `arm.Lzz + 0.25 tool.mass`."""
+    others = [k for k in np.flatnonzero(row).tolist() if k != own]
+    parts = [f" {'+' if row[k] > 0 else '-'} {_factor(abs(row[k]))}{names[k]}" for k in others]
+    return names[own] + "".join(parts)
+
+
+def _factor(value: float) -> str:
+    return "" if abs(value - 1) < 1e-9 else f"{value:.4g} "

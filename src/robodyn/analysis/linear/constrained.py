@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.analysis.linear.tangent import find_tangent
+from robodyn.analysis.linear.linearisation import find_tangent
 from robodyn.analysis.point_functions import PointFunctions
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.computation.assembly import System

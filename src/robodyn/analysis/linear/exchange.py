@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.linear.lifting import lift
 from robodyn.analysis.linear.linear_model import LinearModel, Variable
-from robodyn.analysis.linear.loop_gain import find_output
-from robodyn.analysis.linear.sampled_model import SampledModel
+from robodyn.analysis.linear.margins import find_output
+from robodyn.analysis.linear.sampling import SampledModel, lift
 from robodyn.base.errors import Flaw, ModelError
 
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.analysis.linear.frequency import respond
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.modes import find_modes
+from robodyn.analysis.linear.responses import respond
 from robodyn.base.errors import Flaw, ModelError
 
 LEAST_LEAD, MOST_LEAD = 5.0, 85.0

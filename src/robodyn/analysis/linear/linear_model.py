@@ -24,7 +24,7 @@ from robodyn.computation.feedback.pade import close_lines, join_lines
 from robodyn.computation.feedback.sampled_plant import Variable as Variable
 
 if TYPE_CHECKING:
-    from robodyn.analysis.linear.operating_point import OperatingPoint
+    from robodyn.analysis.linear.linearisation import OperatingPoint
 
 # Matrix -> what its rows and columns stand for.
 MATRICES = {

@@ -1,28 +1,352 @@
-"""Linearisation: which linear model does a system have around an operating point? Exact derivatives, in native code.
-
-A = df/dx, B = df/dp, E = df/dd, and the same of the delayed signals and the outputs
-"""
+"""Linearisation: A, B, C, D of a system about an operating point, with exact derivatives."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.jumps import Jump, find_staircases, smooth_expressions
+from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_staircases, smooth_expressions
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
-from robodyn.analysis.linear.linearisation_notes import describe_notes
-from robodyn.analysis.linear.operating_point import OperatingPoint, Place, find_point
-from robodyn.analysis.linear.tangent import find_tangent
+from robodyn.analysis.point_functions import OperatingPoint as OperatingPoint
 from robodyn.analysis.point_functions import PointFunctions
-from robodyn.base.errors import FlawList
-from robodyn.computation.assembly import System
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse_unknown
+from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.functions import INPUTS, Expressions
+from robodyn.computation.assembly.system import FREE
 from robodyn.computation.native import KernelModule, find_rough_entries, read_program
+from robodyn.computation.results import Run
+from robodyn.computation.simulation import find_equilibrium
 from robodyn.computation.simulation.equilibrium import Balance, share_balance
+from robodyn.computation.simulation.starting import search_start
+from robodyn.description.model.numbers import XYZ
+
+# --------------------------------------------------------------------------------------------------
+# Operating point: where is a system linearised? Time, states, delayed signals, memory and parameters.
+
+
+# "equilibrium", "start", a run (its end), a run and a time of it [s], values of states and memory by name, or a point
+# found before.
+Place = str | Run | tuple[Run, float] | Mapping[str, float] | OperatingPoint
+
+
+def find_point(
+    system: System, at: Place, parameters: Mapping[str, float] | None = None, balance: Balance | None = None
+) -> OperatingPoint:
+    """The operating point that `at` names.
+
+    Delayed signals that are not recorded are taken as settled: d = w(x, d).
+
+    Args:
+        at: "equilibrium" | "start" | a run (its end) | (run, time [s]) | a point found before, whose parameters do
+            not count | values by name of states and memory, the rest as the scenario starts.
+        parameters: tunable numbers to change; balance: the equations of rest, where they are there already.
+    """
+    changes = dict(parameters or {})
+    p = _parameter_values(system, changes)
+    if isinstance(at, OperatingPoint):
+        return _check_sizes(system, replace(at, p=p))
+    if at == "equilibrium" or (at == "start" and system.scenario.initialisation == "at_rest"):
+        found = find_equilibrium(system, parameters=changes, balance=balance)
+        return OperatingPoint(0.0, found.x, found.d, found.m, p)
+    t, values = _values_at(system, at)
+    described = search_start(system, p).x if at == "start" else [state.start for state in system.states]
+    x = np.array([values.get(s.name, start) for s, start in zip(system.states, described, strict=True)], float)
+    m = np.array([values.get(memory.name, memory.start) for memory in system.memory], float)
+    return OperatingPoint(t, x, _settle(system, t, x, m, p, values), m, p)
+
+
+def hold_outputs(system: System, patterns: Sequence[str], at: Place) -> tuple[System, Mapping[str, float]]:
+    """A system in which some outputs of blocks stay as they are at an operating point, and the point by name.
+
+    A valve whose controller's output is held stays where it holds the machine: what is left are the oil and the masses.
+
+    Args:
+        patterns: of output names, such as `*.control.current`, or of blocks.
+    """
+    from fnmatch import fnmatchcase
+
+    blocks = system.scenario.machine.all_blocks
+    own = {f"{block.name}.{key}" for block in blocks for key in (*block.state_names, *block.memory_names)}
+    own |= {f"{name}_dot" for name in own}
+    owners = {name: name.rpartition(".")[0] for name in system.signal_names}
+    named = {block.name for block in blocks}
+    outputs = [name for name in system.signal_names if owners[name] in named and name not in own]
+    flaws, chosen = FlawList(), dict[str, None]()
+    for pattern in patterns:
+        matches = [name for name in outputs if fnmatchcase(name, pattern) or fnmatchcase(owners[name], pattern)]
+        if not matches:
+            flaws.add(f"hold.{pattern}", "is no output of a block", nearest(pattern, outputs))
+        chosen |= dict.fromkeys(matches)
+    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
+    point = find_point(system, at)
+    values = PointFunctions(system, {"outputs": system.expressions.outputs}, quick=True)("outputs", point)
+    signals = dict(zip(system.signal_names, values.tolist(), strict=True))
+    held = assemble(system.scenario, inputs={name: signals[name] for name in chosen})
+    held = held if system.friction else held.without_friction
+    there = {state.name: value for state, value in zip(system.states, point.x.tolist(), strict=True)}
+    there |= {info.name: value for info, value in zip(system.memory, point.m.tolist(), strict=True)}
+    return held, there
+
+
+def sticking_directions(system: System) -> set[str]:
+    """Names of the memory that says what friction that sticks does: 0 holds, -1 or 1 slides, `FREE` is left out."""
+    return {f"{block.name}.direction" for block in system.scenario.machine.all_blocks if block.info.sticks}
+
+
+def _check_sizes(system: System, point: OperatingPoint) -> OperatingPoint:
+    for part, infos in (("x", system.states), ("d", system.delays), ("m", system.memory)):
+        count = getattr(point, part).size
+        if count != len(infos):
+            what = f"has {count} values of {part}, the system {len(infos)}"
+            raise ModelError([Flaw("at", what, "give a point of the same system")], "operating point")
+    return point
+
+
+def _values_at(system: System, at: Place) -> tuple[float, dict[str, float]]:
+    """Time and values by name; friction that sticks is left open where they do not say what it does."""
+    open_friction = dict.fromkeys(sticking_directions(system), FREE)
+    if isinstance(at, Mapping):
+        return 0.0, open_friction | _check_values(system, at)
+    if isinstance(at, Run):
+        return at.outcome.time, _end_values(system, at)
+    if isinstance(at, tuple) and len(at) == 2 and isinstance(at[0], Run):
+        return float(at[1]), _recorded_values(system, *at)
+    if isinstance(at, str) and at == "start":
+        return 0.0, open_friction
+    what = f"must be 'equilibrium', 'start', a run, (run, time) or values by name, is {at!r}"
+    raise ModelError([Flaw("at", what)], "operating point")
+
+
+def _parameter_values(system: System, changes: dict[str, float]) -> np.ndarray:
+    tunable = [number.name for number in system.parameters]
+    refuse_unknown(changes, tunable, "is not tunable in this system", "parameters")
+    if changes:
+        # The descriptions check themselves: a negative mass is refused here as it is anywhere else.
+        system.scenario.with_numbers(changes)
+    return np.array([changes.get(number.name, number.value) for number in system.parameters], float)
+
+
+def _check_values(system: System, values: Mapping[str, float]) -> dict[str, float]:
+    known = [state.name for state in system.states] + [memory.name for memory in system.memory]
+    flaws = FlawList()
+    flaws.add_unknown(values, known, "there is no such state", "at")
+    for name, value in values.items():
+        if not np.isfinite(value):
+            flaws.add(f"at.{name}", f"must be a finite number, is {value}")
+    flaws.raise_if_any("operating point")
+    return {name: float(value) for name, value in values.items()}
+
+
+def _end_values(system: System, run: Run) -> dict[str, float]:
+    missing = [state.name for state in system.states if state.name not in run.end]
+    if missing:
+        what = f"has no end value of {', '.join(missing[:3])}"
+        raise ModelError([Flaw("at", what, "give a run of the same machine")], "operating point")
+    recorded = {delay.name: run[delay.name].final for delay in system.delays if delay.name in run}
+    return dict(run.end) | recorded
+
+
+def _recorded_values(system: System, run: Run, time: float) -> dict[str, float]:
+    """Values at a time of a run; memory that is no signal is read by sampled tasks alone."""
+    wanted = [state.name for state in system.states] + [info.name for info in system.memory if not info.hidden]
+    missing = [name for name in wanted if name not in run]
+    if missing:
+        what = f"the run has not recorded {', '.join(missing[:3])}"
+        raise ModelError([Flaw("at", what, "record all states")], "operating point")
+    recorded = [name for name in (*wanted, *(delay.name for delay in system.delays)) if name in run]
+    return {name: float(run[name](time)) for name in recorded}
+
+
+def _settle(
+    system: System, t: float, x: np.ndarray, m: np.ndarray, p: np.ndarray, known: Mapping[str, Any]
+) -> np.ndarray:
+    """Delayed signals: the known ones, and for the others what goes into the delay now."""
+    delays = system.delays
+    d = np.array([known.get(delay.name, 0.0) for delay in delays], float)
+    free = np.array([delay.name not in known for delay in delays], bool)
+    if not free.any():
+        return d
+    functions = PointFunctions(system, {"delayed": system.expressions.delayed})
+    # A delayed signal may depend on others: each round settles at least one more.
+    for _ in delays:
+        d = np.where(free, functions("delayed", OperatingPoint(t, x, d, m, p)), d)
+    return d
+
+
+# --------------------------------------------------------------------------------------------------
+# Tangent space: which small deviations does a state have, where orientations are quaternions?
+#
+#     dx = T dz,   dz = T^+ dx,   dz' = (T^+ A T + d(T^+)/dt T) dz
+#
+# The deviation of an orientation is a small rotation in the child's axes, `base.rotation.x` ...; of all other states
+# it is that of the state itself. The length of a quaternion means nothing and has no part in it.
+
+
+@dataclass(frozen=True, eq=False)
+class Tangent:
+    """Deviations z of some states x at a point of a motion.
+
+    Attributes:
+        into: T, (n_x, n_z); out: T^+, (n_z, n_x); turning: d(T^+)/dt T, (n_z, n_z).
+    """
+
+    variables: tuple[Variable, ...]
+    into: np.ndarray
+    out: np.ndarray
+    turning: np.ndarray
+
+
+def find_tangent(system: System, x: np.ndarray, x_dot: np.ndarray, states: Sequence[int]) -> Tangent:
+    """The deviations of states at x, which changes by x_dot; both in the order of `states`."""
+    names = [system.states[k].name for k in states]
+    mechanism = system.scenario.machine.mechanism
+    balls = [f for f in mechanism.freedoms if not f.is_single and next(iter(f.positions)) in names] if mechanism else []
+    inside = {name for ball in balls for name in ball.positions}
+    variables: list[Variable] = []
+    columns, rows, rates = [], [], []
+    size = len(names)
+    for k, name in enumerate(names):
+        if name not in inside:
+            variables.append(Variable(name, system.states[states[k]].unit, float(x[k])))
+            unit = np.eye(size)[:, [k]]
+            columns.append(unit)
+            rows.append(unit.T)
+            rates.append(np.zeros((1, size)))
+        elif ball := next((b for b in balls if next(iter(b.positions)) == name), None):
+            part = slice(k, k + 4)
+            variables += [Variable(f"{ball.name}.rotation.{axis}", "rad", 0.0) for axis in XYZ]
+            lift = np.eye(size)[:, part]
+            length = float(x[part] @ x[part])
+            columns.append(lift @ _rates(x[part]))
+            # N^T N is a quarter of the squared length.
+            rows.append(4.0 / length * _rates(x[part]).T @ lift.T)
+            rates.append(4.0 / length * _rates(x_dot[part]).T @ lift.T)
+    into = np.hstack([np.zeros((size, 0)), *columns])
+    out = np.vstack([np.zeros((0, size)), *rows])
+    turning = np.vstack([np.zeros((0, size)), *rates]) @ into
+    return Tangent(tuple(variables), into, out, turning)
+
+
+def positions_by(system: System, x: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Changes of the positions q by their deviations, (n_q, n_v), and the names of these."""
+    n = system.n_q
+    tangent = find_tangent(system, x[:n], np.zeros(n), range(n))
+    return tangent.into, tuple(variable.name for variable in tangent.variables)
+
+
+def _rates(q: np.ndarray) -> np.ndarray:
+    """N(q): rates of a quaternion by the angular velocity in the child's axes, (4, 3)."""
+    w, x, y, z = q
+    return 0.5 * np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
+
+
+# --------------------------------------------------------------------------------------------------
+# Notes on a linearisation: what is held, what moves, where is the system not smooth?
+
+
+# Part of a state's magnitude by which it is moved to look for kinks; the jump of a slope that is one, as part of the
+# largest slope of the same row a wider step away: smooth laws change much less over such a distance.
+KINK_STEP, KINK_JUMP, WIDE_STEP, ROUNDING = 1e-9, 1e-3, 1e-3, 1e-9
+# A rate beyond this part of what its slopes make of the states' magnitudes is one of motion.
+REST = 1e-6
+MOST_NAMES = 5
+WAYS = 3
+"""On which all states are moved at once: two kinks may hide each other on one way, not on all."""
+
+
+def describe_notes(slopes: Slopes) -> tuple[str, ...]:
+    """Sentences on what a linear model leaves out or takes as it is."""
+    staircases = filter(None, [describe_staircases(slopes.parts.staircases), describe_leaps(slopes.parts.staircases)])
+    return (*staircases, *_describe_names(slopes))
+
+
+def _describe_names(slopes: Slopes) -> tuple[str, ...]:
+    return tuple(
+        f"{sentence}: {_listed(names)}"
+        for sentence, names in (
+            ("outputs of sampled blocks are held", [task.name for task in slopes.parts.system.discrete.tasks]),
+            ("dry friction that sticks is left out", list(_friction(slopes, FREE))),
+            ("friction holds it at rest", list(_friction(slopes, 0.0))),
+            ("not at rest", _moving(slopes)),
+            ("without effect at this operating point", _idle_inputs(slopes)),
+            ("a slope jumps just there, the model has one side of it", list(_kinks(slopes))),
+        )
+        if names
+    )
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
+
+
+def _friction(slopes: Slopes, direction: float) -> Iterator[str]:
+    """Blocks of friction that sticks and now have this direction."""
+    system = slopes.parts.system
+    directions = sticking_directions(system)
+    for info, value in zip(system.memory, slopes.point.m, strict=True):
+        if info.name in directions and value == direction:
+            yield info.name.removesuffix(".direction")
+
+
+def _moving(slopes: Slopes) -> list[str]:
+    """States with a rate."""
+    n = slopes.parts.n
+    size = np.abs(slopes.matrix[:n, :n]) @ np.maximum(_nominal(slopes), np.abs(slopes.point.x[:n]))
+    moves = np.abs(slopes.values[:n]) > REST * size
+    return [state.name for state, moving in zip(slopes.parts.system.states, moves, strict=False) if moving]
+
+
+def _idle_inputs(slopes: Slopes) -> list[str]:
+    inputs = slopes.parts.inputs
+    columns = slopes.matrix[:, slopes.matrix.shape[1] - len(inputs) :]
+    return [name for name, column in zip(inputs, columns.T, strict=True) if not column.any()]
+
+
+def _kinks(slopes: Slopes) -> Iterator[str]:
+    """States at whose present value a slope jumps: friction at rest, the corner of a table, a limit."""
+    x, rough = slopes.point.x, slopes.parts.rough_states
+    sides = np.zeros((len(rough), x.size))
+    sides[range(len(rough)), rough] = (_nominal(slopes) + np.abs(x[: slopes.parts.n]))[rough]
+    # A way on which all of them move crosses every kink that one of them does: mostly there is none.
+    ways = np.random.default_rng(0).uniform(0.5, 1.0, (WAYS, len(rough))) * [(-1) ** k for k in range(len(rough))]
+    if not any(_jumps(slopes, way @ sides, anywhere=True) for way in ways):
+        return
+    for k, side in zip(rough, sides, strict=True):
+        state = slopes.parts.system.states[k]
+        if _jumps(slopes, side):
+            yield f"{state.name} = {x[k]:.6g} {state.unit}".rstrip()
+
+
+def _jumps(slopes: Slopes, side: np.ndarray, anywhere: bool = False) -> bool:
+    """Whether a slope is another one on both sides of the operating point.
+
+    Args:
+        anywhere: whether small ones count that only the wider step makes large: it may reach what one state does not.
+    """
+    n, x, nominal = slopes.parts.n, slopes.point.x, _nominal(slopes)
+    near, far = (
+        [slopes.at(x + sign * part * side)[:, :n] * nominal for sign in (1, -1)] for part in (KINK_STEP, WIDE_STEP)
+    )
+    here, size = (np.abs(pair).max(axis=(0, 2))[:, None] for pair in (near, far))
+    size = np.minimum(here, size) + ROUNDING * size if anywhere else size
+    return bool(np.any(np.abs(near[0] - near[1]) > KINK_JUMP * size))
+
+
+def _nominal(slopes: Slopes) -> np.ndarray:
+    nominal = np.array([state.nominal for state in slopes.parts.system.states[: slopes.parts.n]])
+    return np.where(np.isfinite(nominal), nominal, 1.0)
+
+
+# --------------------------------------------------------------------------------------------------
+# Linearisation: which linear model does a system have around an operating point? Exact derivatives, in native code.
+#
+# A = df/dx, B = df/dp, E = df/dd, and the same of the delayed signals and the outputs
 
 
 def linearise(

@@ -14,17 +14,12 @@ import numpy as np
 from scipy.linalg import eig
 
 from robodyn.analysis.linear.constrained import reduce_constraints
-from robodyn.analysis.linear.continuous_loops import cut_loops
-from robodyn.analysis.linear.gains import find_gains
-from robodyn.analysis.linear.lifting import can_lift, lift, scale_held
 from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.analysis.linear.linearisation import linearise
-from robodyn.analysis.linear.loop_table import held_outputs
-from robodyn.analysis.linear.margins import STABLE, Curves, choose_between, count_growing
-from robodyn.analysis.linear.operating_point import Place
+from robodyn.analysis.linear.linearisation import Place, linearise
+from robodyn.analysis.linear.loop_table import cut_loops, held_outputs
+from robodyn.analysis.linear.margins import STABLE, Curves, choose_between, count_growing, find_gains
 from robodyn.analysis.linear.poles import find_poles
-from robodyn.analysis.linear.sampled_model import SampledModel, remembered
-from robodyn.analysis.linear.sampling import linearise_sampled
+from robodyn.analysis.linear.sampling import SampledModel, can_lift, lift, linearise_sampled, remembered, scale_held
 from robodyn.base.errors import ModelError
 from robodyn.base.waiting import told_if_slow
 from robodyn.computation.assembly import System, assemble

@@ -1,29 +1,266 @@
-"""Loop table: which bandwidth and which stability margins does each control loop have, sampled or continuous?"""
+"""Loop table: crossover, bandwidth and margins of every control loop."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
-from robodyn.analysis.linear.continuous_loops import cut_loops
-from robodyn.analysis.linear.frequency import FrequencyResponse, respond
-from robodyn.analysis.linear.gains import find_gains
-from robodyn.analysis.linear.lifting import lift, scale_held
-from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.analysis.linear.linearisation import linearise
-from robodyn.analysis.linear.loop_gain import find_bandwidth, interpolate_crossing, respond_held, respond_loop
-from robodyn.analysis.linear.margins import Margins, find_margins
-from robodyn.analysis.linear.operating_point import Place
-from robodyn.analysis.linear.sampled_model import SampledModel
-from robodyn.analysis.linear.sampling import linearise_sampled
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.analysis.linear.constrained import reduce_constraints
+from robodyn.analysis.linear.linear_model import MATRICES, LinearModel
+from robodyn.analysis.linear.linearisation import Place, linearise
+from robodyn.analysis.linear.margins import (
+    MOST_GAIN,
+    STABLE,
+    Margins,
+    count_growing,
+    distance_to_one,
+    find_bandwidth,
+    find_gains,
+    find_margins,
+    interpolate_crossing,
+    refine_curve,
+    respond_held,
+    respond_loop,
+)
+from robodyn.analysis.linear.poles import find_poles
+from robodyn.analysis.linear.responses import FrequencyResponse, choose_frequencies, respond
+from robodyn.analysis.linear.sampling import SampledModel, lift, linearise_sampled, scale_held
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse_word
 from robodyn.base.lazy import Displayed
 from robodyn.base.waiting import told_if_slow
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.model import Block, Scenario
+from robodyn.description.model.controllers import find_controllers
+from robodyn.description.model.outputs import name_results
+
+# --------------------------------------------------------------------------------------------------
+# Continuous loops, with pure delays as they are: where are they cut, and what does each bear?
+#
+# A loop is cut at an output s of a block. A number p is added to it, s = w + p with w what the block computes, and the
+# closed machine is linearised (see `linear_model`; s = C x + K d + p):
+#
+#     x' = A x + E d + B p,   v = F x + H d + G p,   w = C x + K d
+#
+# Closed by a factor k, s = k w, that is p = (k - 1) w; k = 0 cuts it, k = 1 is the machine as it runs. The gain
+# round the
+# cut loop is exact at every frequency, delays included; poles of the closed one too (see `poles`).
+#
+#     gain margins    k = -1 / L            where L(i omega) is real and negative
+#     phase margin    |angle of -L|         where |L| = 1
+#     delay margin    angle of -L / omega   there, the angle from 0 to 2 pi
+
+
+FRICTION = ("none", "stuck", "sliding")
+DRY = ("coulomb", "static")
+"""Numbers of friction laws that are no slope of a speed."""
+ACTS = 1e-12
+"""Gain below which nothing comes back."""
+
+
+def probe(block: Block, outputs: Sequence[str]) -> Block:
+    """The same block with a number `probe_k` added to each of some outputs."""
+    function = block.function
+
+    def probed(**arguments: Any) -> dict[str, Any]:
+        added = [arguments.pop(f"probe_{k}") for k in range(len(outputs))]
+        results = name_results(block, function(**arguments))
+        for output, number in zip(outputs, added, strict=True):
+            name, _, place = output.partition(".")
+            if place:
+                values = list(results[name])
+                values[int(place)] = values[int(place)] + number
+                results[name] = tuple(values)
+            else:
+                results[name] = results[name] + number
+        return results
+
+    signature = inspect.signature(function)
+    more = [inspect.Parameter(f"probe_{k}", inspect.Parameter.KEYWORD_ONLY, default=0.0) for k in range(len(outputs))]
+    units = {f"probe_{k}": block.info.units.get(output.partition(".")[0], "") for k, output in enumerate(outputs)}
+    probed.__name__ = block.law_name
+    probed.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *more])  # type: ignore[attr-defined]
+    probed.law_info = replace(block.info, units={**block.info.units, **units})  # type: ignore[attr-defined]
+    return block.replaced(law=probed)
+
+
+@dataclass(frozen=True, eq=False)
+class ContinuousLoop:
+    """A loop that can be closed by any factor.
+
+    Attributes:
+        signal: at which it is cut; closed: from the number added there to the signal, the machine as it runs.
+    """
+
+    signal: str
+    closed: LinearModel
+
+    def close(self, factor: float) -> LinearModel:
+        """The machine with what the block computes multiplied by a factor."""
+        m, more = self.closed, factor - 1.0
+        parts = {"A": m.B @ m.C, "E": m.B @ m.K, "F": m.G @ m.C, "H": m.G @ m.K}
+        return replace(m, **{name: getattr(m, name) + more * part for name, part in parts.items()})
+
+    def gain(self, frequency: np.ndarray) -> np.ndarray:
+        """Once round the loop, its sign turned: L = -w / u, so that negative feedback is unstable round -1."""
+        cut = replace(self.close(0.0), D=np.zeros((1, 1)))
+        return -cut.frequency_response(2 * np.pi * frequency)[:, 0, 0]
+
+    @property
+    def acts_back(self) -> bool:
+        """Whether anything comes back at all."""
+        return bool(np.abs(self.gain(choose_frequencies([self.closed], 20))).max() > ACTS)
+
+    def poles(self, factor: float = 1.0) -> np.ndarray:
+        """[rad/s]."""
+        return np.array([root.pole for root in find_poles(self.close(factor))])
+
+    def multipliers(self, factor: float = 1.0) -> np.ndarray:
+        """What motions are multiplied by in the time of the fastest one, as sampled loops have them in a cycle."""
+        poles = self.poles(factor)
+        return np.exp(poles / np.abs(poles).max(initial=1.0))
+
+    def respond(self) -> FrequencyResponse:
+        """The gain over frequencies that show it."""
+        grid = choose_frequencies([self.closed, self.close(0.0)])
+        grid, values = refine_curve(self.gain, grid, self.gain(grid))
+        variable = self.closed.outputs[0]
+        return FrequencyResponse(variable, variable, grid, values)
+
+    def margins(self, gain: FrequencyResponse) -> Margins:
+        """What the loop bears, by its gain's curve."""
+        frequency, values = gain.frequency, gain.values
+        real = [self.gain(np.array([f]))[0].real for f in self._crossings(frequency, values, np.imag)]
+        limits = [float(-1 / value) for value in (*real, values[0].real) if value < -1 / MOST_GAIN]
+        ranges = [(low, high) for low, high, growing in count_growing(self, limits) if not growing]
+        low, high = min(ranges, key=distance_to_one, default=(float("nan"), float("nan")))
+        radius = float(np.abs(self.multipliers()).max(initial=0.0))
+        if radius > 1 + STABLE:
+            return Margins((self.signal,), False, radius, low, high, float("nan"), float("nan"))
+        phase, delay = float("inf"), float("inf")
+        for f in self._crossings(frequency, values, lambda value: np.abs(value) - 1):
+            angle = np.angle(-self.gain(np.array([f]))[0])
+            phase = min(phase, abs(np.degrees(angle)))
+            delay = min(delay, (angle % (2 * np.pi)) / (2 * np.pi * f))
+        return Margins((self.signal,), True, radius, low, high, float(phase), float(delay))
+
+    def _crossings(
+        self, frequency: np.ndarray, values: np.ndarray, measure: Callable[[np.ndarray], np.ndarray]
+    ) -> list[float]:
+        """Frequencies [Hz] at which a measure of the gain changes its sign."""
+        sign = measure(values) > 0
+        places = np.flatnonzero(sign[:-1] != sign[1:])
+
+        def at(f: float) -> float:
+            return float(measure(self.gain(np.array([f])))[0])
+
+        return [float(brentq(at, *frequency[k : k + 2], xtol=1e-12, rtol=1e-12)) for k in places]
+
+
+def cut_loops(
+    what: System | Scenario,
+    signals: Sequence[str] | None = None,
+    *,
+    at: Place = "start",
+    friction: str = "sliding",
+    parameters: Mapping[str, float] | None = None,
+    zero: Sequence[str] = (),
+) -> list[ContinuousLoop]:
+    """Loops of continuous blocks, each cut at a signal, all others closed.
+
+    Args:
+        signals: outputs of continuous blocks; without them those of all controllers that act back on themselves.
+        at, parameters: as `linearise` takes them.
+        friction: "none" leaves all of it out, "sliding" what is dry, "stuck" nothing.
+        zero: outputs that are zero meanwhile, such as the command of an outer loop.
+
+    Raises:
+        ModelError: for signals that are no output of a continuous block.
+    """
+    refuse_word("friction", friction, FRICTION, "loops")
+    scenario = what.scenario if isinstance(what, System) else what
+    names = {block.name: block for block in scenario.machine.blocks if not block.sampled}
+    known = [info.name for info in (what if isinstance(what, System) else assemble(what)).signals]
+    if signals is None:
+        blocks = find_controllers(scenario.machine)
+        wanted = [name for block in blocks for name in _outputs(block, known)]
+    else:
+        wanted = list(signals)
+    places = {name: _split(name, names) for name in (*wanted, *zero)}
+    flaws, every = FlawList(), [name for block in names.values() for name in _outputs(block, known)]
+    for name, (block, _) in places.items():
+        if not block or name not in every:
+            flaws.add(f"loops.{name}", "is no output of a continuous block", nearest(name, every))
+    flaws.raise_if_any(f"scenario '{scenario.name}'")
+    if not wanted:
+        return []
+    # One number for each place, in the order of the block's own.
+    taken: dict[str, list[str]] = {}
+    for block, output in places.values():
+        taken.setdefault(block, []).append(output)
+    numbers = {name: f"{block}.probe_{taken[block].index(output)}" for name, (block, output) in places.items()}
+    machine = scenario.machine
+    blocks = [probe(block, taken[block.name]) if block.name in taken else block for block in machine.blocks]
+    system = assemble(scenario.replaced(machine=machine.replaced(blocks=tuple(blocks))))
+    changes = dict(parameters or {})
+    if friction == "none":
+        system = system.without_friction
+    elif friction == "sliding":
+        changes = _without_dry_friction(system) | changes
+    model = linearise(system, at, list(numbers.values()), list(places), changes)
+    if system.motion.constraint_forces:
+        model = reduce_constraints(model, system)
+    for name in zero:
+        model = _silence(model, numbers[name], name)
+    loops = [ContinuousLoop(name, model.choose([numbers[name]], [name])) for name in wanted]
+    return loops if signals is not None else [loop for loop in loops if loop.acts_back]
+
+
+def _silence(model: LinearModel, number: str, signal: str) -> LinearModel:
+    """The model with a signal zero whatever its block computes: the number p added is -(C x + K d + D others)."""
+    column = [one.name for one in model.inputs].index(number)
+    row = [one.name for one in model.outputs].index(signal)
+    others = model.D[row].copy()
+    others[column] = 0.0
+    computed = {"x": model.C[row], "d": model.K[row], "u": others}
+    pushed = {"x": model.B[:, column], "d": model.G[:, column], "y": model.D[:, column]}
+    changed = {}
+    for key, (rows, columns) in MATRICES.items():
+        changed[key] = getattr(model, key) - np.outer(pushed[rows], computed[columns])
+    return replace(model, **changed)
+
+
+def _outputs(block: Block, known: Sequence[str]) -> list[str]:
+    """Signals that a block computes: not its states, their rates, nor memory."""
+    own = {f"{block.name}.{name}" for name in (*block.state_names, *block.memory_names)}
+    own |= {f"{name}_dot" for name in own}
+    return [name for name in known if name.startswith(f"{block.name}.") and name not in own]
+
+
+def _split(signal: str, names: Mapping[str, Block]) -> tuple[str, str]:
+    """Block and output of a signal; the block with the longest name, nothing where there is none."""
+    pieces = signal.split(".")
+    for k in range(len(pieces) - 1, 0, -1):
+        if ".".join(pieces[:k]) in names:
+            return ".".join(pieces[:k]), ".".join(pieces[k:])
+    return "", signal
+
+
+def _without_dry_friction(system: System) -> dict[str, float]:
+    """Numbers with which friction has no level of its own, as while it slides at a steady speed; bristles stay."""
+    tunable = {number.name for number in system.parameters}
+    blocks = [block for block in system.scenario.machine.all_blocks if block.info.disturbance and not block.state_names]
+    names = [f"{block.name}.{name}" for block in blocks if not block.info.sticks for name in DRY]
+    return {name: 0.0 for name in names if name in tunable}
+
+
+# --------------------------------------------------------------------------------------------------
+# Loop table: which bandwidth and which stability margins does each control loop have, sampled or continuous?
 
 
 @dataclass(frozen=True)

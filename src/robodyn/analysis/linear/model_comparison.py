@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from robodyn.analysis.linear.frequency import choose_frequencies
 from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.responses import choose_frequencies
 from robodyn.base.errors import Flaw, ModelError
 
 # Poles that are further apart than this part of their magnitudes' sum do not stand for each other.

@@ -1,4 +1,4 @@
-"""Modal analysis: how does a machine vibrate? Frequencies, damping, which states take part, and mode shapes."""
+"""Modes: how does a machine vibrate, with which frequency, damping and shape?"""
 
 from __future__ import annotations
 
@@ -7,22 +7,141 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import casadi as ca
 import numpy as np
 
 from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.linearisation import positions_by
 from robodyn.analysis.linear.poles import PADE_ORDER, Root, find_poles
-from robodyn.analysis.linear.tangent import positions_by
 from robodyn.base.errors import ModelError, refuse_word
 from robodyn.base.lazy import Displayed
 from robodyn.base.waiting import told_if_slow
+from robodyn.computation.assembly import System
+from robodyn.computation.assembly.tree import Mechanics, build_node
+from robodyn.computation.dynamics import link_poses
+from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.description.model import FlexibleBody, Scenario, describe
 from robodyn.description.model.numbers import XYZ
 
 if TYPE_CHECKING:
-    from robodyn.analysis.linear.operating_point import OperatingPoint, Place
-    from robodyn.analysis.linear.skeleton import Skeleton
+    from robodyn.analysis.linear.linearisation import OperatingPoint, Place
     from robodyn.computation.assembly import System
 
-FRICTION = ("kept", "none")
+# --------------------------------------------------------------------------------------------------
+# Idealised loops: what of a machine counts when they are judged? Friction in or out, limits and quantisers ideal.
+#
+# Limits and resolutions (`LawInfo.ideal`) are taken at the values at which they do nothing: inside its limits a
+# loop is
+# as if it had none, and the slope of a staircase is zero or infinite but its mean is one. Friction
+# (`LawInfo.disturbance`) is left out (`System.without_friction`) unless it is wanted: without what it damps a loop is
+# judged on the safe side.
+
+
+FRICTION = ("none", "stuck", "sliding")
+
+
+def ideal_numbers(scenario: Scenario) -> dict[str, float]:
+    """Numbers at which limits and quantisers do nothing: `axis1.encoder.resolution` -> 0."""
+    return {
+        f"{block.name}.{parameter}": value
+        for block in scenario.machine.all_blocks
+        for parameter, value in block.info.ideal.items()
+        if parameter in block.parameters
+    }
+
+
+def friction_states(scenario: Scenario) -> frozenset[str]:
+    """Names of the states of all friction: bristles."""
+    found = [block for block in scenario.machine.all_blocks if block.info.disturbance]
+    return frozenset(f"{block.name}.{state}" for block in found for state in block.state_names)
+
+
+# --------------------------------------------------------------------------------------------------
+# Skeleton of a mechanism: where are joints, points and beams in a pose, as lines that can be drawn?
+
+
+Edge = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """A mechanism as points and the lines between them.
+
+    Attributes:
+        names: of the points: the ground's origin, joints, named points, nodes of flexible bodies.
+        edges: pairs of points that a line joins, (n_edges, 2).
+        coordinates: names of the joints and modes whose positions place the points.
+    """
+
+    names: tuple[str, ...]
+    edges: np.ndarray
+    coordinates: tuple[str, ...]
+    _positions: ca.Function
+
+    def place(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """World positions of the points [m], (n_points, 3), at states x with parameters p."""
+        return np.array(self._positions(x, p)).T
+
+
+def build_skeleton(system: System) -> Skeleton | None:
+    """The skeleton of a system's mechanism; None where it has none.
+
+    Joints stand at the origins of their links' frames; each is joined to the joint before it, a named point to the
+    joint that carries its body. A flexible body is drawn along the beams between its nodes.
+    """
+    mechanism, mechanics = system.scenario.machine.mechanism, system.motion.mechanics
+    if mechanism is None or mechanics is None:
+        return None
+    x, p = system.symbols.x, system.symbols.p
+    links = mechanics.tree.links
+    joints = [ca.SX(pose.p) for pose in link_poses(mechanics.tree, ca.vertsplit(x[: system.n_q]))]
+    signals = dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
+    points = [ca.vertcat(*(signals[f"{point.name}.position.{axis}"] for axis in XYZ)) for point in mechanism.points]
+    names = ["ground", *(link.joint for link in links), *(point.name for point in mechanism.points)]
+    nodes = _place_nodes(mechanism.flexible_bodies, mechanics, ca.vertsplit(x[: system.n_q]))
+    # The ground is -1 among the links and 0 among the points; what is no link yet comes last.
+    numbers = {node: link + 1 for node, link in mechanics.nodes.items()}
+    numbers |= {node: len(names) + k for k, node in enumerate(nodes)}
+    carriers = [mechanics.locate(point, mechanism, np.array(point.origin)).link for point in mechanism.points]
+    edges = [(link.parent + 1, k + 1) for k, link in enumerate(links) if link.node is None]
+    edges += [(carrier + 1, len(links) + 1 + k) for k, carrier in enumerate(carriers)]
+    edges += [edge for body in mechanism.flexible_bodies for edge in _follow_beams(body, mechanics, numbers)]
+    positions = ca.densify(ca.horzcat(ca.SX.zeros(3), *joints, *points, *nodes.values()))
+    return Skeleton(
+        (*names, *(f"{body}.{node}" for body, node in nodes)),
+        np.array(edges, int).reshape(-1, 2),
+        tuple(freedom.name for freedom in mechanism.freedoms),
+        ca.Function("positions", [x, p], [positions]),
+    )
+
+
+def _place_nodes(
+    bodies: tuple[FlexibleBody, ...], mechanics: Mechanics, q: list[ca.SX]
+) -> dict[tuple[str, str], ca.SX]:
+    """(body, node) -> place in the world, of nodes that carry nothing and so are no links."""
+    poses, modes = link_poses(mechanics.tree, q), mechanics.tree.deformations(q)
+    found: dict[tuple[str, str], ca.SX] = {}
+    for body in bodies:
+        link = mechanics.placements[body.name].link
+        for node in body.nodes:
+            if (body.name, node.name) not in mechanics.nodes:
+                found[body.name, node.name] = ca.SX((poses[link] @ build_node(node).pose(modes[link])).p)
+    return found
+
+
+def _follow_beams(body: FlexibleBody, mechanics: Mechanics, numbers: dict[tuple[str, str], int]) -> list[Edge]:
+    """Lines along the beams of a body, and from its joint to where it is clamped; without beams to each node."""
+    joint = mechanics.placements[body.name].link + 1
+    clamped = [node for node in body.nodes if not body.edges or not (np.any(node.shift) or np.any(node.turn))]
+    beams = [(numbers[body.name, start], numbers[body.name, end]) for start, end in body.edges]
+    return [(joint, numbers[body.name, node.name]) for node in clamped] + beams
+
+
+# --------------------------------------------------------------------------------------------------
+# Modal analysis: how does a machine vibrate? Frequencies, damping, which states take part, and mode shapes.
+
+
+KEPT = ("kept", "none")
 # Of the skeleton's size: how far a point of a drawn shape moves at most; how far joints, and nodes of flexible bodies,
 # rotate at most [rad].
 DRAWN_DEFLECTION, DRAWN_ANGLE, DRAWN_BEND = 0.15, 0.5, 0.5
@@ -185,10 +304,9 @@ def find_modes(
     """
     if isinstance(what, LinearModel):
         return ModeSet(what, _modes_of(what, pade))
-    from robodyn.analysis.linear.linearisation import linearise
-    from robodyn.analysis.linear.operating_point import hold_outputs
+    from robodyn.analysis.linear.linearisation import hold_outputs, linearise
 
-    refuse_word("friction", friction, FRICTION, "modes")
+    refuse_word("friction", friction, KEPT, "modes")
     system = what.without_friction if friction == "none" else what
     if hold:
         system, at = hold_outputs(system, hold, at)
@@ -220,7 +338,6 @@ def _mark_method(modes: tuple[Mode, ...], model: LinearModel, system: System, pa
 
 def draw_shapes(found: ModeSet, system: System) -> ModeSet:
     """The same modes with shapes in space, on the mechanism of the system that was linearised."""
-    from robodyn.analysis.linear.skeleton import build_skeleton
 
     skeleton, point = build_skeleton(system), found.model.point
     if skeleton is None or point is None:
@@ -290,3 +407,74 @@ def _mode(model: LinearModel, root: Root, free: bool) -> Mode:
         MappingProxyType({names[k]: float(shares[k]) for k in order}),
         free=free,
     )
+
+
+# --------------------------------------------------------------------------------------------------
+# Mode animation: how does a mode look in motion? A period of it as a run, large enough to be seen.
+#
+#     q = q0 + a Re(phi exp(j omega t))
+#
+# The amplitude a is chosen for the eye and stays: neither damping nor large motions are in it. Joints and modes that
+# lag behind each other do so here.
+
+
+# Rows of a period: between them, motions drawn as straight lines are off by a thousandth of their size.
+ROWS = 73
+MOST_MODES = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Vibration:
+    """Modes in motion.
+
+    Attributes:
+        found: all modes; modes: those that are drawn, runs: a period of each; rest: the operating point.
+        period: of every run [s], whatever the mode's own.
+    """
+
+    found: ModeSet
+    modes: tuple[Mode, ...]
+    runs: tuple[Run, ...]
+    rest: Run
+    period: float
+
+
+def animate_modes(
+    found: ModeSet, system: System, *, modes: Sequence[Mode] | None = None, period: float = 2.0
+) -> Vibration:
+    """A period of each mode as positions of all joints and modal coordinates.
+
+    Args:
+        found: modes of the system, with shapes in space.
+        modes: which ones, from those found; without them the slowest that oscillate and move the mechanism.
+        period: how long each is made to take [s].
+    """
+    modes = list(found.moving[:MOST_MODES] if modes is None else modes)
+    modes = [mode for mode in modes if mode.displaced is not None]
+    if not modes:
+        raise ValueError("no mode oscillates and moves the mechanism")
+    runs = tuple(_run(system, found, mode, period) for mode in modes)
+    return Vibration(found, tuple(modes), runs, _run(system, found, None, period), period)
+
+
+def _run(system: System, found: ModeSet, mode: Mode | None, period: float) -> Run:
+    point = found.model.point
+    assert point is not None
+    coordinates = system.states[: system.n_q]
+    time = np.linspace(0.0, period, ROWS)
+    swing = np.zeros((ROWS, system.n_q))
+    if mode is not None and mode.displaced is not None:
+        into, positions = positions_by(system, point.x)
+        shape = mode.displaced.amplitude * (into @ [mode.shape[name] for name in positions])
+        swing = np.real(np.exp(2j * np.pi * time / period)[:, None] * shape)
+    infos = tuple(SignalInfo(state.name, state.unit) for state in coordinates)
+    said = "the operating point" if mode is None else f"a period of {1 / mode.frequency:.4g} s, drawn in {period:g} s"
+    outcome = Outcome(OutcomeKind.FINISHED, said, period)
+    return Run(time, point.x[: system.n_q] + swing, infos, outcome, _provenance(system, point.p))
+
+
+def _provenance(system: System, p: np.ndarray) -> Provenance:
+    used = {name: {"value": number.value, "unit": number.unit} for name, number in system.numbers.items()}
+    for number, value in zip(system.parameters, p.tolist(), strict=True):
+        used[number.name] = {"value": value, "unit": number.unit}
+    return Provenance(system.scenario.name, describe(system.scenario), used)

@@ -1,25 +1,29 @@
-"""Poles: where are those of a linear model with delays, exactly, and which states take part in them?
-
-A delay makes the characteristic equation transcendental,
-
-    det P(s) = 0,  P(s) = [[s I - A, -E], [-F, e^(s tau) - H]],
-
-with infinitely many roots. Pade approximations of the delays find the slow ones roughly; Newton's method on
-P(s) z = 0, here as nonlinear inverse iteration (Ruhe 1973), makes each of them exact:
-
-    P(s) u = P'(s) z,  s <- s - (c^T z) / (c^T u),  z <- u / |u|.
-"""
+"""Poles and zeros: which motions has a linear model, which cancel or are hidden, and what is left?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import eig, matrix_balance
+from scipy.linalg import block_diag, eig, matrix_balance, qr, schur, solve_sylvester
+from scipy.optimize import linear_sum_assignment
 
-from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.linear_model import LinearModel, Variable
 from robodyn.base.errors import Flaw, ModelError
+
+# --------------------------------------------------------------------------------------------------
+# Poles: where are those of a linear model with delays, exactly, and which states take part in them?
+#
+# A delay makes the characteristic equation transcendental,
+#
+#     det P(s) = 0,  P(s) = [[s I - A, -E], [-F, e^(s tau) - H]],
+#
+# with infinitely many roots. Pade approximations of the delays find the slow ones roughly; Newton's method on
+# P(s) z = 0, here as nonlinear inverse iteration (Ruhe 1973), makes each of them exact:
+#
+#     P(s) u = P'(s) z,  s <- s - (c^T z) / (c^T u),  z <- u / |u|.
+
 
 PADE_ORDER = 8
 # A Pade pole that Newton's method moves by more than this share of its magnitude does not stand for the root it finds.
@@ -146,3 +150,380 @@ def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     except np.linalg.LinAlgError:
         moved = matrix + np.finfo(float).eps * np.linalg.norm(matrix) * np.eye(len(matrix))
         return np.linalg.solve(moved, right)
+
+
+# --------------------------------------------------------------------------------------------------
+# Invariant and transmission zeros: at which s do outputs not answer to some input, and which poles do they cancel?
+#
+#     [A - s I  B]
+#     [C        D]   loses rank
+#
+# These are the invariant zeros: transmission zeros, and where inputs are as many as outputs also the poles that
+# inputs do
+# not reach or outputs do not see (those of the transfer matrix alone: `find_zeros(find_minimal(model))`).
+# Emami-Naeini and Van Dooren (1982): zeros at infinity and what makes the pencil not square are taken off by
+# orthogonal
+# steps; eigenvalues of what is left are finite.
+
+
+RANK = 1e-9
+"""Part of the largest entry below which a row is zero."""
+SAME = 1e-4
+"""Distance of a pole and a zero that cancel, by their magnitude: a double pole is known to half its digits."""
+
+Matrices = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class CancelledPair:
+    """A pole and a zero at the same place [rad/s]."""
+
+    pole: complex
+    zero: complex
+
+
+def find_zeros(model: LinearModel, tolerance: float = RANK) -> np.ndarray:
+    """Invariant zeros [rad/s], complex, by magnitude; none where inputs or outputs are missing.
+
+    Args:
+        tolerance: part of the largest entry of the system matrix that counts as zero.
+    """
+    scaled = scale_states(model)
+    if not scaled.B.size or not scaled.C.size:
+        return np.zeros(0, complex)
+    # Units of inputs and outputs do not move zeros; like sizes make the decisions on rank.
+    B, C, D = _scale_channels(scaled.B, scaled.C, scaled.D)
+    limit = tolerance * max(np.abs(part).max(initial=0.0) for part in (scaled.A, B, C, D))
+    A, B, C, D = _reduce((scaled.A, B, C, D), limit)
+    A, B, C, D = _transpose(_reduce(_transpose((A, B, C, D)), limit))
+    return _finite_eigenvalues(A, B, C, D)
+
+
+def _scale_channels(B: np.ndarray, C: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Columns of [B; D] and rows of [C, D] of size 1, zero ones as they are."""
+    columns = np.linalg.norm(np.vstack([B, D]), axis=0)
+    columns = np.where(columns > 0, columns, 1.0)
+    B, D = B / columns, D / columns
+    rows = np.linalg.norm(np.hstack([C, D]), axis=1)
+    rows = np.where(rows > 0, rows, 1.0)
+    return B, C / rows[:, None], D / rows[:, None]
+
+
+def _transpose(pencil: Matrices) -> Matrices:
+    A, B, C, D = pencil
+    return A.T, C.T, B.T, D.T
+
+
+def _reduce(pencil: Matrices, limit: float) -> Matrices:
+    """The same finite zeros with a D of full row rank.
+
+    Rows of D are compressed; outputs [C~] without D~ hold states at zero, which leaves fewer states and turns the rates
+    of those held into outputs. Repeated until no output is without D~.
+    """
+    A, B, C, D = pencil
+    while len(A):
+        U, rank = _compress_rows(D, limit)
+        C, D = U.T @ C, U.T @ D
+        held = C[rank:]
+        V, n_held = _compress_rows(held.T, limit)
+        if n_held == 0:
+            return A, B, C[:rank], D[:rank]
+        # States in the new axes: the first n_held are zero on the zeros' motions, the rest are free.
+        A, B, C = V.T @ A @ V, V.T @ B, C @ V
+        C, D = np.vstack([C[:rank], A[:n_held]])[:, n_held:], np.vstack([D[:rank], B[:n_held]])
+        A, B = A[n_held:, n_held:], B[n_held:]
+    return A, B, C, D
+
+
+def _compress_rows(matrix: np.ndarray, limit: float) -> tuple[np.ndarray, int]:
+    """Orthogonal U whose first columns span the matrix' columns: U^T matrix has zero rows below its rank."""
+    if not matrix.size:
+        return np.eye(len(matrix)), 0
+    U, sizes, _ = np.linalg.svd(matrix)
+    return U, int(np.sum(sizes > limit))
+
+
+def _finite_eigenvalues(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
+    """Zeros of a system whose D is square and regular: those of A - s E on the kernel of [C, D]."""
+    n = len(A)
+    if n == 0:
+        return np.zeros(0, complex)
+    if not len(D):
+        return sort_roots(np.linalg.eigvals(A))
+    # [C, D] W = [0, R]: the first n columns of W are the states and inputs that outputs do not see.
+    W = np.flip(qr(np.flip(np.hstack([C, D]), axis=1).T)[0], axis=1)
+    W = np.flip(W, axis=0)[:, : n + B.shape[1] - len(D)]
+    numerator, denominator = np.hstack([A, B]) @ W, W[:n]
+    return sort_roots(eig(numerator, denominator, right=False))
+
+
+def find_cancelled_pairs(model: LinearModel, tolerance: float = SAME) -> tuple[CancelledPair, ...]:
+    """Poles that a zero hides, each with its zero, by magnitude.
+
+    Args:
+        tolerance: distance of a pole and its zero, by their magnitude.
+    """
+    scaled, zeros = scale_states(model), find_zeros(model)
+    poles = sort_roots(np.linalg.eigvals(scaled.A))
+    size = np.maximum(np.abs(poles[:, None]), np.abs(zeros[None, :]))
+    distance = np.abs(poles[:, None] - zeros[None, :]) / np.maximum(size, np.finfo(float).tiny)
+    rows, columns = linear_sum_assignment(np.where(distance <= tolerance, distance, 10.0))
+    near = [(i, j) for i, j in zip(rows.tolist(), columns.tolist(), strict=True) if distance[i, j] <= tolerance]
+    return tuple(CancelledPair(complex(poles[i]), complex(zeros[j])) for i, j in near)
+
+
+# --------------------------------------------------------------------------------------------------
+# Controllability and observability: which motions of a linear model can inputs reach and outputs see?
+#
+# The staircase: directions that inputs move at once, those that these move, and so on, each round orthogonal to the
+# rounds before (Rosenbrock 1970; Van Dooren 1981). The rest is not controllable; the transpose gives the observable.
+
+
+REACHED = 1e-9
+"""Part of the largest coupling below which a direction is not moved: rounding, a few digits above."""
+
+
+def find_minimal(model: LinearModel, tolerance: float = REACHED) -> LinearModel:
+    """The model with the same transfer matrix and the fewest states: what is reached and seen.
+
+    Args:
+        tolerance: part of the largest coupling that counts as none.
+    """
+    scaled = scale_states(model)
+    reached = span_reached(scaled.A, scaled.B, tolerance)
+    seen = project(scaled, reached, reached)
+    basis = span_reached(seen.A.T, seen.C.T, tolerance)
+    return project(seen, basis, basis)
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenPoles:
+    """Poles [rad/s] that the transfer matrix does not have.
+
+    Attributes:
+        uncontrollable: those that no input reaches; unobservable: those that no output sees. A pole may be both.
+    """
+
+    uncontrollable: np.ndarray
+    unobservable: np.ndarray
+
+
+def find_hidden_poles(model: LinearModel, tolerance: float = REACHED) -> HiddenPoles:
+    """Poles that inputs do not reach, and poles that outputs do not see, by magnitude."""
+    scaled = scale_states(model)
+    sides = ((scaled.A, scaled.B), (scaled.A.T, scaled.C.T))
+    return HiddenPoles(*(_poles_beyond(A, span_reached(A, B, tolerance)) for A, B in sides))
+
+
+def _poles_beyond(A: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """Eigenvalues of A on what an invariant subspace leaves."""
+    rest = np.linalg.svd(basis, full_matrices=True)[0][:, basis.shape[1] :]
+    return sort_roots(np.linalg.eigvals(rest.T @ A @ rest))
+
+
+def sort_roots(values: np.ndarray) -> np.ndarray:
+    """By magnitude, of conjugates the upper one first."""
+    return values[np.lexsort((-values.imag, np.abs(values)))]
+
+
+def span_reached(A: np.ndarray, B: np.ndarray, tolerance: float = REACHED) -> np.ndarray:
+    """Orthonormal basis of what inputs reach: of [B, A B, A^2 B, ...], (n, n_reached).
+
+    Inputs count by direction, whatever their units.
+    """
+    sizes = np.linalg.norm(B, axis=0)
+    basis = np.zeros((len(A), 0))
+    fresh = _new_directions(basis, B[:, sizes > 0] / sizes[sizes > 0], tolerance)
+    coupling = max(float(np.linalg.norm(A, 2)), np.finfo(float).tiny)
+    while fresh.shape[1]:
+        basis = np.hstack([basis, fresh])
+        fresh = _new_directions(basis, A @ fresh / coupling, tolerance)
+    return basis
+
+
+def _new_directions(basis: np.ndarray, columns: np.ndarray, tolerance: float) -> np.ndarray:
+    """Orthonormal basis of what columns add to a basis, by singular values."""
+    for _ in range(2):
+        columns = columns - basis @ (basis.T @ columns)
+    U, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    U = U[:, sizes > tolerance]
+    return U - basis @ (basis.T @ U)
+
+
+def scale_states(model: LinearModel) -> LinearModel:
+    """The same model without delays, states in units in which rows and columns of A are of like size."""
+    require_finite(model)
+    _, (scale, _) = matrix_balance(model.A, permute=False, separate=True)
+    return replace(
+        model,
+        A=model.A * scale / scale[:, None],
+        B=model.B / scale[:, None],
+        C=model.C * scale,
+        states=_numbered(model.order),
+    )
+
+
+def project(model: LinearModel, right: np.ndarray, left: np.ndarray) -> LinearModel:
+    """The model in fewer states z, x = right z: A -> left^T A right, and so on."""
+    return replace(
+        model,
+        A=left.T @ model.A @ right,
+        B=left.T @ model.B,
+        C=model.C @ right,
+        states=_numbered(right.shape[1]),
+    )
+
+
+def _numbered(count: int) -> tuple[Variable, ...]:
+    return tuple(Variable(f"x{k + 1}") for k in range(count))
+
+
+def require_finite(model: LinearModel) -> None:
+    """Refuse a model with delays, which has infinitely many states."""
+    if model.delays:
+        what = f"the model has {len(model.delays)} delays, and with them infinitely many states"
+        raise ModelError([Flaw("model", what, "replace them: model.with_pade(order)")], "linear model")
+
+
+# --------------------------------------------------------------------------------------------------
+# Balanced truncation (Hankel): which states of a linear model matter least between its inputs and outputs?
+#
+#     A P + P A^T + B B^T = 0,   A^T Q + Q A + C^T C = 0,   sigma_i^2 = eigenvalues of P Q
+#
+# Poles that are not stable have no such P and Q: they are split off first, kept as they are, and put back
+# (ordered Schur form, then a Sylvester equation). P and Q are found as products L L^T, so that a state that inputs
+# do not
+# reach has a sigma of rounding size, not of its square root. Square-root method: Tombs and Postlethwaite (1987).
+
+
+MARGIN = 1e-8
+"""Poles this far or further left of the axis, by part of the largest pole, are stable."""
+NEGLIGIBLE = 1e-9
+"""Part of the largest Hankel singular value below which a state has no effect."""
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A model as a sum of two: stable poles, and all others; direct effects stay with the stable part."""
+
+    stable: LinearModel
+    others: LinearModel
+
+
+@dataclass(frozen=True, eq=False)
+class Truncation:
+    """A model of lower order.
+
+    Attributes:
+        model: poles that are not stable come first.
+        hankel_values: of the stable part of the full model, largest first, in outputs' units over inputs'.
+        kept: how many stable states are left; unstable: how many states were not for choice.
+    """
+
+    model: LinearModel
+    hankel_values: np.ndarray
+    kept: int
+    unstable: int
+
+    @property
+    def error_bound(self) -> float:
+        """Greatest error of the transfer matrix at any frequency: `2 sum of the sigma left out` (Glover 1984)."""
+        return 2 * float(self.hankel_values[self.kept :].sum())
+
+
+def truncate(model: LinearModel, order: int | None = None, *, tolerance: float = NEGLIGIBLE) -> Truncation:
+    """The model of lower order by balanced truncation of its stable part.
+
+    Args:
+        order: of the whole reduced model; by default what `tolerance` leaves.
+        tolerance: part of the largest Hankel singular value below which states are left out, where no order is given.
+    """
+    split = split_stable(model)
+    reach, see = _factors(split.stable)
+    U, sigma, Vh = np.linalg.svd(see.T @ reach)
+    sigma = sigma[: split.stable.order]
+    kept = int(np.sum(sigma > tolerance * _size(split, sigma))) if order is None else order - split.others.order
+    _check_order(order, split, kept, sigma)
+    weights = 1 / np.sqrt(sigma[:kept])
+    small = project(split.stable, reach @ Vh[:kept].T * weights, see @ U[:, :kept] * weights)
+    notes = (*model.notes, f"balanced truncation of {model.order} states to {split.others.order + kept}")
+    return Truncation(replace(add_models(split.others, small), notes=notes), sigma, kept, split.others.order)
+
+
+def _size(split: Split, sigma: np.ndarray) -> float:
+    """The largest sigma, or what the model's inputs and outputs would make of a pole that they do reach and see.
+
+    |b| |c| / (2 |Re s|); it counts where the stable part is all hidden and its sigma are rounding errors.
+    """
+    if not sigma.size:
+        return 0.0
+    decay = np.abs(np.linalg.eigvals(split.stable.A).real).max()
+    reach = max(np.linalg.norm(part.B) for part in (split.stable, split.others))
+    see = max(np.linalg.norm(part.C) for part in (split.stable, split.others))
+    return max(float(sigma.max()), float(reach * see / (2 * decay)))
+
+
+def _check_order(order: int | None, split: Split, kept: int, sigma: np.ndarray) -> None:
+    if order is None:
+        return
+    lowest, highest = split.others.order, split.others.order + int(np.sum(sigma > 0))
+    if not lowest <= order <= highest:
+        what = f"must be from {lowest} (the poles that are not stable) to {highest}, is {order}"
+        raise ModelError([Flaw("order", what)], "balanced truncation")
+
+
+def split_stable(model: LinearModel) -> Split:
+    """The model as the sum of one with stable poles and one with all others, integrators included.
+
+    [A11 A12; 0 A22] with A11 stable; X from A11 X - X A22 = -A12 makes the blocks independent.
+    """
+    scaled = scale_states(model)
+    limit = -MARGIN * max(np.abs(np.linalg.eigvals(scaled.A)).max(initial=0.0), np.finfo(float).tiny)
+    T, Z, n = schur(scaled.A, output="real", sort=lambda real, imaginary: real < limit)
+    X = solve_sylvester(T[:n, :n], -T[n:, n:], -T[:n, n:]) if 0 < n < len(T) else np.zeros((n, len(T) - n))
+    stable = project(scaled, Z[:, :n], Z[:, :n] - Z[:, n:] @ X.T)
+    others = project(scaled, Z[:, :n] @ X + Z[:, n:], Z[:, n:])
+    return Split(stable, replace(others, D=np.zeros_like(model.D)))
+
+
+def add_models(first: LinearModel, second: LinearModel) -> LinearModel:
+    """Two models of the same inputs and outputs side by side: the sum of their transfer matrices."""
+    return replace(
+        second,
+        A=block_diag(first.A, second.A),
+        B=np.vstack([first.B, second.B]),
+        C=np.hstack([first.C, second.C]),
+        D=first.D + second.D,
+        states=(),
+    )
+
+
+def _factors(stable: LinearModel) -> tuple[np.ndarray, np.ndarray]:
+    """L of P = L L^T and of Q = L L^T, real, (n, 2 n)."""
+    return factor_gramian(stable.A, stable.B), factor_gramian(stable.A.T, stable.C.T)
+
+
+def factor_gramian(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """L of the P = L L^T that solves A P + P A^T + B B^T = 0, A stable, without forming P: (n, 2 n), real.
+
+    In Schur form A = [A1 a; 0 alpha], B = [B1; b], L = [L1 l; 0 tau]:
+
+        tau = |b| / sqrt(-2 Re alpha),  y = b^H / tau,  (A1 + conj(alpha)) l = -a tau - B1 y,  B1 <- B1 - l y^H
+
+    and the same for what is left. Hammarling (1982), in complex numbers.
+    """
+    T, Z = schur(A, output="complex")
+    left = Z.conj().T @ B.astype(complex)
+    L = np.zeros_like(T)
+    for k in reversed(range(len(T))):
+        size = np.linalg.norm(left[k])
+        if size == 0:
+            continue
+        L[k, k] = size / np.sqrt(-2 * T[k, k].real)
+        y = left[k].conj() / L[k, k]
+        shifted = T[:k, :k] + T[k, k].conj() * np.eye(k)
+        L[:k, k] = np.linalg.solve(shifted, -T[:k, k] * L[k, k] - left[:k] @ y)
+        left[:k] -= np.outer(L[:k, k], y.conj())
+    # P is real: L L^H = (Re L)(Re L)^T + (Im L)(Im L)^T.
+    L = Z @ L
+    return np.hstack([L.real, L.imag])

@@ -1,7 +1,4 @@
-"""Sampled-data linearisation: which linear model does a machine have with sampled controllers? Exact derivatives.
-
-Rates, tasks and signals of the traced system are differentiated by states and memory; see `sampled_model`.
-"""
+"""Sampled linear models: what do sampled controllers and the machine do together from cycle to cycle?"""
 
 from __future__ import annotations
 
@@ -11,14 +8,14 @@ from functools import cached_property
 
 import casadi as ca
 import numpy as np
+from scipy.linalg import expm
 
 from robodyn.analysis.jumps import Jump, describe_staircases, find_staircases, smooth_expressions
 from robodyn.analysis.linear.constrained import free_motions
-from robodyn.analysis.linear.idealised import FRICTION, friction_states, ideal_numbers
 from robodyn.analysis.linear.linear_model import Variable
-from robodyn.analysis.linear.operating_point import OperatingPoint, Place, find_point
-from robodyn.analysis.linear.sampled_model import SampledModel, Update
-from robodyn.analysis.linear.tangent import find_tangent
+from robodyn.analysis.linear.linearisation import OperatingPoint, Place, find_point, find_tangent
+from robodyn.analysis.linear.modes import FRICTION, friction_states, ideal_numbers
+from robodyn.analysis.linear.poles import sort_roots
 from robodyn.analysis.linear.trim import count_states, memory_changes
 from robodyn.analysis.point_functions import PointFunctions
 from robodyn.base.errors import Flaw, FlawList, ModelError, refuse_unknown, refuse_word
@@ -26,6 +23,156 @@ from robodyn.base.symbolic.kinds import changed_entries
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.declarations import MemoryInfo, StateInfo
 from robodyn.description.model import Scenario
+
+# --------------------------------------------------------------------------------------------------
+# Sampled-data linear model: how does a machine under sampled controllers answer to small changes, tick by tick?
+#
+#     x' = A x + B m,   y = C x + D m          between ticks, the memory m held
+#     m[places] <- J_x x + J_m m               at the ticks of each task, one after another
+#
+# All are deviations. Memory is what tasks remember and what they hold as outputs. Over a cycle of all ticks it is one
+# matrix, [x, m] after the cycle from [x, m] before it; its eigenvalues mu are the multipliers, log(mu) / T the poles.
+
+
+MOST_WORK = 10**9
+"""Base periods of a cycle times the entries of its matrix that are followed: seconds of computing."""
+FORGOTTEN = 1e-6
+"""Multipliers smaller than this, by base period, are those of memory that is written anew: they are no motion."""
+
+
+@dataclass(frozen=True, eq=False)
+class Update:
+    """What a task does to the memory at ticks `offset + k period` of the base period.
+
+    Attributes:
+        places: of the memory it writes, (k,); by_state: (k, n), by_memory: (k, n_memory).
+    """
+
+    name: str
+    period: int
+    offset: int
+    places: np.ndarray
+    by_state: np.ndarray
+    by_memory: np.ndarray
+
+    def is_due(self, tick: int) -> bool:
+        return (tick - self.offset) % self.period == 0
+
+
+@dataclass(frozen=True, eq=False)
+class SampledModel:
+    """A linear model of a machine between and at its ticks.
+
+    Attributes:
+        updates: in the order in which tasks due at the same tick run.
+        period: base period [s], of which all times are multiples.
+        notes: sentences for whoever uses the numbers.
+    """
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    D: np.ndarray
+    updates: tuple[Update, ...]
+    period: float
+    states: tuple[Variable, ...] = ()
+    memory: tuple[Variable, ...] = ()
+    outputs: tuple[Variable, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def order(self) -> int:
+        """How many states; the memory comes behind them."""
+        return len(self.A)
+
+    @property
+    def size(self) -> int:
+        """Number of states, with the held inputs."""
+        return len(self.A) + self.B.shape[1]
+
+    @cached_property
+    def turn(self) -> int:
+        """Base periods until all tasks are in step again."""
+        return int(np.lcm.reduce([update.period for update in self.updates])) if self.updates else 1
+
+    @property
+    def turn_time(self) -> float:
+        """[s]."""
+        return self.turn * self.period
+
+    def flow(self, time: float) -> np.ndarray:
+        """x a time [s] after [x, m], without ticks: exact, the memory being held; (n, size)."""
+        n, read = self.order, np.flatnonzero(self.B.any(axis=0))
+        rates = np.zeros((n + read.size, n + read.size))
+        rates[:n, :n], rates[:n, n:] = self.A, self.B[:, read]
+        found = np.zeros((n, self.size))
+        found[:, [*range(n), *(n + read)]] = expm(rates * time)[:n]
+        return found
+
+    @cached_property
+    def glide(self) -> np.ndarray:
+        """x a base period after [x, m]."""
+        return self.flow(self.period)
+
+    def apply(self, tick: int, whole: np.ndarray) -> None:
+        """All tasks due at a tick, on the rows of a matrix [x, m] <- start, in place."""
+        n = self.order
+        for update in self.updates:
+            if update.is_due(tick):
+                fresh = update.by_state @ whole[:n] + update.by_memory @ whole[n:]
+                whole[n + update.places] = fresh
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """[x, m] before the tasks of a cycle's first tick, from the same a cycle before."""
+        if self.turn * self.size**2 > MOST_WORK:
+            what = f"{self.size} states and memory are too many for {self.turn} base periods until sample times meet"
+            raise ModelError([Flaw("loop", what, "choose longer periods, or shorter delays")])
+        whole = np.eye(self.size)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for tick in range(self.turn):
+                self.apply(tick, whole)
+                whole[: self.order] = self.glide @ whole
+        if not np.isfinite(whole).all():
+            what = "its motion outgrows all numbers before its sample times meet again"
+            raise ModelError([Flaw("loop", what, "reduce the gains")])
+        return whole
+
+    @cached_property
+    def multipliers(self) -> np.ndarray:
+        """By how much the motions are multiplied in a cycle, complex, the largest first; those of zero are left out."""
+        kept = remembered(self.matrix)
+        found = np.linalg.eigvals(self.matrix[np.ix_(kept, kept)])
+        found = found[np.abs(found) > FORGOTTEN**self.turn]
+        return found[np.argsort(-np.abs(found), kind="stable")]
+
+    def poles(self) -> np.ndarray:
+        """log(mu) / T [rad/s], by magnitude; frequencies above half a cycle's look lower than they are."""
+        return sort_roots(np.log(self.multipliers.astype(complex)) / self.turn_time)
+
+    @property
+    def growth(self) -> float:
+        """Rate of the motion that grows most or decays least [1/s]."""
+        largest = abs(self.multipliers[0]) if self.multipliers.size else 0.0
+        return float(np.log(largest) / self.turn_time) if largest else -np.inf
+
+
+def remembered(matrix: np.ndarray, *readers: np.ndarray) -> np.ndarray:
+    """Places of a cycle's start that its end, or a reader, depends on; the others only add multipliers of zero."""
+    kept = np.arange(len(matrix))
+    while True:
+        columns = np.vstack([matrix[np.ix_(kept, kept)], *(reader[:, kept] for reader in readers)])
+        used = columns.any(axis=0)
+        if used.all():
+            return kept
+        kept = kept[used]
+
+
+# --------------------------------------------------------------------------------------------------
+# Sampled-data linearisation: which linear model does a machine have with sampled controllers? Exact derivatives.
+#
+# Rates, tasks and signals of the traced system are differentiated by states and memory; see `sampled_model`.
+
 
 MOST_TICKS = 100_000
 
@@ -199,3 +346,267 @@ class SampledParts:
 
 def _variable(info: StateInfo | MemoryInfo, value: float) -> Variable:
     return Variable(info.name, info.unit, float(value))
+
+
+# --------------------------------------------------------------------------------------------------
+# Lifting of a multirate loop: what does a held signal do round its loop, over a whole cycle of all ticks?
+#
+# The signal is cut: whoever reads it reads u_j instead, from the instant of its j-th writing on; w_j is what its block
+# wrote there. Over a cycle, with X what is remembered from cycle to cycle,
+#
+#     X+ = M X + B u,   w = C X + D u,   y = P X + Q u
+#
+# and w = L(z) u with L(z) = C (z I - M)^-1 B + D, a square matrix with a row for each writing. The loop closed with a
+# gain k, u = k w, has the multipliers of M + k B (I - k D)^-1 C. All of this is exact, whatever periods, offsets and
+# delays are.
+
+
+CHUNK = 64
+"""Frequencies for which equations are solved at once."""
+CHECKED, MODAL_ERROR = 16, 1e-4
+"""Places at which a sum of modes is checked, and the relative error allowed there."""
+MOST_WRITINGS = 128
+"""How often cut signals may be written in a turn: a loop's gain is a matrix of that size at each frequency."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lifted:
+    """A loop cut open at held signals, over one cycle.
+
+    Attributes:
+        times: of the writings in the cycle [s], (r,); output_times: of the ticks at which P, Q give outputs.
+        late: whole cycles that pass between a writing and its being read, (r,).
+        turn_time: [s].
+    """
+
+    M: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    D: np.ndarray
+    P: np.ndarray
+    Q: np.ndarray
+    times: np.ndarray
+    output_times: np.ndarray
+    late: np.ndarray
+    turn_time: float
+
+    def gain(self, z: np.ndarray) -> np.ndarray:
+        """L(z), (n, r, r) for n values of z."""
+        return self._transfer(z, self.C, self.D)
+
+    def answer(self, z: np.ndarray) -> np.ndarray:
+        """From u to the outputs, (n, n_ticks n_outputs, r)."""
+        return self._transfer(z, self.P, self.Q)
+
+    def _transfer(self, z: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
+        found = np.empty((z.size, *D.shape), complex)
+        eye = np.eye(len(self.M))
+        for k in range(0, z.size, CHUNK):
+            part = slice(k, k + CHUNK)
+            found[part] = C @ self._resolve(z[part], eye) + D
+        return found
+
+    def estimate_gain(self, z: np.ndarray) -> np.ndarray:
+        """L(z) by modes, sum_k (C v_k) (w_k B) / (z - lambda_k) + D: cheap at many z, to a few digits; exact where
+        modes are almost the same, which is seen at some of the places."""
+        values, V = np.linalg.eig(self.M)
+        left = np.linalg.lstsq(V, self.B.astype(complex), rcond=None)[0]
+        found: np.ndarray = (self.C @ V) @ (left[None] / (z[:, None] - values)[:, :, None]) + self.D
+        some = np.linspace(0, z.size - 1, CHECKED).astype(int)
+        exact = self.gain(z[some])
+        near = np.abs(found[some] - exact).max(axis=(1, 2)) <= MODAL_ERROR * np.abs(exact).max(axis=(1, 2))
+        return found if near.all() else self.gain(z)
+
+    def _resolve(self, z: np.ndarray, eye: np.ndarray) -> np.ndarray:
+        """(z - M)^-1 B."""
+        try:
+            return np.linalg.solve(z[:, None, None] * eye - self.M, self.B[None].astype(complex))
+        except np.linalg.LinAlgError:
+            # Beside entries of 1e16 the number z is lost.
+            what = "its gains are too large for its poles to be seen"
+            raise ModelError([Flaw("loop", what, "reduce them")]) from None
+
+    def close(self, gain: complex = 1.0) -> np.ndarray:
+        """The matrix of a cycle with u = gain w; writings that are read cycles later wait in further rows."""
+        if self.late.any():
+            return self._close_late(gain)
+        inner = np.linalg.solve(np.eye(len(self.D)) - gain * self.D, gain * self.C)
+        return self.M + self.B @ inner
+
+    def _close_late(self, gain: complex) -> np.ndarray:
+        """u_j = gain w_j of `late` cycles before: state [X, w 1 cycle ago, w 2 cycles ago, ...]."""
+        r, n, depth = len(self.D), len(self.M), int(self.late.max())
+        size = n + r * depth
+        # u = S [X, past] + now w: rows of S choose from the past, `now` are those of this cycle.
+        now = np.diag((self.late == 0).astype(float))
+        S = np.zeros((r, size))
+        for j in np.flatnonzero(self.late):
+            S[j, n + r * (self.late[j] - 1) + j] = 1.0
+        C = np.hstack([self.C, np.zeros((r, r * depth))])
+        w = np.linalg.solve(np.eye(r) - gain * self.D @ now, C + gain * self.D @ S)
+        whole = np.zeros((size, size), w.dtype)
+        whole[:n, :n] = self.M
+        whole[:n] += self.B @ (gain * (now @ w + S))
+        whole[n : n + r] = w
+        whole[n + r :, n:-r] = np.eye(size - n - r)
+        return whole
+
+    def multipliers(self, gain: complex = 1.0) -> np.ndarray:
+        """Of a cycle with the loop closed by a gain, complex."""
+        return np.linalg.eigvals(self.close(gain))
+
+    def radius(self, gain: complex = 1.0) -> float:
+        """Largest multiplier's magnitude with the loop closed by a gain."""
+        return float(np.abs(self.multipliers(gain)).max(initial=0.0))
+
+    @cached_property
+    def closes(self) -> bool:
+        """Whether what is written depends on what was: L is not zero."""
+        return bool(self.D.any() or (self.C.any() and self.B.any() and self._reaches()))
+
+    def _reaches(self) -> bool:
+        reached = self.B.any(axis=1)
+        for _ in range(len(self.M)):
+            more = reached | (self.M[:, reached].any(axis=1))
+            if (more == reached).all():
+                break
+            reached = more
+        return bool(self.C[:, reached].any())
+
+
+def lift(model: SampledModel, signals: Sequence[str], extra_delay: float = 0.0) -> Lifted:
+    """Cut the loop at held signals.
+
+    Args:
+        signals: outputs of sampled blocks, by name.
+        extra_delay: how much later than they are written they are read [s].
+    """
+    places = find_held(model, signals)
+    if not can_lift(model, signals):
+        what = f"is written more than {MOST_WRITINGS} times until all sample times meet again"
+        remedy = "cut the loop at a slower block, or choose periods that meet sooner"
+        raise ModelError([Flaw(f"signals.{signals[0]}", what, remedy)], "loop")
+    return _Turn(model, places, extra_delay).lift()
+
+
+def can_lift(model: SampledModel, signals: Sequence[str]) -> bool:
+    """Whether signals are written seldom enough in a turn."""
+    places = find_held(model, signals)
+    due = (
+        sum(map(update.is_due, range(model.turn))) * np.isin(places, update.places).sum() for update in model.updates
+    )
+    return bool(sum(due) <= MOST_WRITINGS)
+
+
+def find_held(model: SampledModel, signals: Sequence[str]) -> np.ndarray:
+    """Places of held signals in the memory."""
+    names = [variable.name for variable in model.memory]
+    refuse_unknown(signals, names, "is not held by a sampled block", "loop", "signals")
+    return np.array([names.index(name) for name in signals], int)
+
+
+def scale_held(model: SampledModel, signals: Sequence[str], gain: float) -> SampledModel:
+    """The model with what is read of held signals multiplied by a gain."""
+    factors = np.ones(len(model.memory))
+    factors[find_held(model, signals)] = gain
+
+    def scaled(update: Update) -> Update:
+        return replace(update, by_memory=update.by_memory * factors)
+
+    return replace(model, B=model.B * factors, D=model.D * factors, updates=tuple(map(scaled, model.updates)))
+
+
+class _Turn:
+    """One cycle from instant to instant.
+
+    Rows are [x, m, s], s being what readers of the cut signals see; columns are [the same at the start, u].
+    """
+
+    def __init__(self, model: SampledModel, places: np.ndarray, extra_delay: float) -> None:
+        self.model, self.places, self.extra_delay = model, places, extra_delay
+        self.width = model.size + places.size
+        written = [np.flatnonzero(np.isin(places, update.places)).tolist() for update in model.updates]
+        # Tick, number of the task, place among the cut signals.
+        self.writings = [
+            (tick, number, k)
+            for tick in range(model.turn)
+            for number, update in enumerate(model.updates)
+            if update.is_due(tick)
+            for k in written[number]
+        ]
+        self.times = np.array([tick for tick, _, _ in self.writings]) * model.period
+        self._flows = {1.0: model.glide}
+
+    def lift(self) -> Lifted:
+        model, r = self.model, len(self.writings)
+        self.whole = np.hstack([np.eye(self.width), np.zeros((self.width, r))])
+        self.written = np.zeros((r, self.width + r))
+        late, arrivals = self._arrivals()
+        ticks = [(tick * model.period, 1, tick) for tick in range(model.turn)]
+        now, outputs = 0.0, []
+        # What arrives at a tick is there before its tasks run.
+        for time, kind, number in sorted([*ticks, *((time, 0, j) for j, time in arrivals.items())]):
+            self._glide(time - now)
+            now = time
+            if kind == 0:
+                self._arrive(number)
+            else:
+                self._run_tasks(number)
+                outputs.append(model.C @ self.whole[: model.order] + model.D @ self._read())
+        self._glide(model.turn_time - now)
+        return self._pack(np.vstack(outputs), late)
+
+    def _arrivals(self) -> tuple[np.ndarray, dict[int, float]]:
+        """Cycles that pass before each writing is read, and when in the cycle it is; none where it is at once."""
+        model = self.model
+        if not self.extra_delay:
+            return np.zeros(len(self.writings), int), {}
+        # In base periods; what falls on a tick but for rounding is there.
+        instants = (self.times + self.extra_delay) / model.period
+        instants = np.where(np.abs(instants - np.round(instants)) < 1e-9, np.round(instants), instants)
+        late = (instants // model.turn).astype(int)
+        return late, dict(enumerate(((instants - late * model.turn) * model.period).tolist()))
+
+    def _read(self) -> np.ndarray:
+        """The memory as its readers see it."""
+        seen = self.whole[self.model.order : self.model.size].copy()
+        seen[self.places] = self.whole[self.model.size :]
+        return seen
+
+    def _glide(self, time: float) -> None:
+        n = self.model.order
+        if time <= 0 or not n:
+            return
+        # Gaps that differ by rounding are the same.
+        key = round(time / self.model.period, 12)
+        if key not in self._flows:
+            self._flows[key] = self.model.flow(time)
+        flow = self._flows[key]
+        self.whole[:n] = flow[:, :n] @ self.whole[:n] + flow[:, n:] @ self._read()
+
+    def _run_tasks(self, tick: int) -> None:
+        n = self.model.order
+        for number, update in enumerate(self.model.updates):
+            if update.is_due(tick):
+                self.whole[n + update.places] = update.by_state @ self.whole[:n] + update.by_memory @ self._read()
+                self._note_writings(tick, number)
+
+    def _note_writings(self, tick: int, number: int) -> None:
+        for j, (due, task, k) in enumerate(self.writings):
+            if (due, task) == (tick, number):
+                self.written[j] = self.whole[self.model.order + self.places[k]]
+                if not self.extra_delay:
+                    self._arrive(j)
+
+    def _arrive(self, j: int) -> None:
+        """Readers see u_j from now on."""
+        row = self.model.size + self.writings[j][2]
+        self.whole[row] = 0.0
+        self.whole[row, self.width + j] = 1.0
+
+    def _pack(self, outputs: np.ndarray, late: np.ndarray) -> Lifted:
+        (M, B), (C, D), (P, Q) = (np.split(part, [self.width], axis=1) for part in (self.whole, self.written, outputs))
+        kept = remembered(M, C, P)
+        parts = (M[np.ix_(kept, kept)], B[kept], C[:, kept], D, P[:, kept], Q)
+        ticks = np.arange(self.model.turn) * self.model.period
+        return Lifted(*parts, self.times, ticks, late, self.model.turn_time)

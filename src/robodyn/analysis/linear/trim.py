@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.linear.operating_point import OperatingPoint, sticking_directions
+from robodyn.analysis.linear.linearisation import OperatingPoint, sticking_directions
 from robodyn.analysis.point_functions import PointFunctions, described_point
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.base.numerics import limit_step, solve_newton

@@ -1,18 +1,193 @@
-"""Data sheet of measurements: rates, gaps, jitter, and of each signal range, noise, quantisation and saturation."""
+"""Recordings judged: is the clock even, are signals noisy, saturated or repeated?"""
 
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.analysis.measurement.signal_quality import SignalQuality, assess_signal
+from robodyn.base.atomic import write_file
+from robodyn.base.errors import FlawList
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
+from robodyn.description.files.samples import DataMapping
+from robodyn.description.files.samples.clocks import time_column
+from robodyn.description.files.samples.columns import Columns
+from robodyn.description.files.samples.reading import read_columns
 
 if TYPE_CHECKING:
-    from robodyn.analysis.measurement.synchronisation import ClockOffset
+    from robodyn.analysis.measurement.measured import ClockOffset
+
+# --------------------------------------------------------------------------------------------------
+# Quality of measured signals: noise level, quantisation, saturation, spikes and stuck values of a column.
+#
+# The noise is that of differences of high order, in which smooth motion vanishes and white noise does not:
+#
+#     sigma = 1.4826 median |Delta^m y| / sqrt(binomial(2m, m))
+
+
+ORDER = 4
+"""Of the differences m."""
+SPIKE = 10.0
+"""Distance from both neighbours, by the noise or the step of the values, beyond which a sample is a spike."""
+LEAST_HELD = 5
+"""Samples in a row at the greatest value that are a saturation; a peak of a smooth signal has fewer."""
+PEAK = 0.4
+"""Rows at two steps below a peak by those at the top: of a parabola 0.73 or more, of what is cut off hardly any."""
+STILL = 6.0
+"""Range of a signal at rest, by its noise."""
+MOST_LEVELS = 1 << 16
+"""Different values beyond which a signal is not looked at for steps."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Rows `start` to `end`, both included, that share a value."""
+
+    start: int
+    end: int
+    value: float
+
+    @property
+    def count(self) -> int:
+        return self.end - self.start + 1
+
+
+@dataclass(frozen=True)
+class SignalQuality:
+    """What a column of numbers is worth.
+
+    Attributes:
+        noise: standard deviation of white noise; quantum: step of its values, 0 where there is none.
+        saturated: stretches at the least or greatest value; spikes: rows; stuck: longest stretch of one value.
+    """
+
+    missing: int
+    minimum: float
+    maximum: float
+    mean: float
+    deviation: float
+    noise: float
+    quantum: float
+    saturated: tuple[Stretch, ...]
+    spikes: tuple[int, ...]
+    stuck: Stretch | None
+
+
+def assess_signal(values: Floats) -> SignalQuality:
+    """Noise, steps, saturation and spikes of samples; nan is a missing one."""
+    present = np.isfinite(values)
+    if not present.any():
+        none = math.nan
+        return SignalQuality(values.size, none, none, none, none, none, 0.0, (), (), None)
+    rows, y = np.flatnonzero(present), values[present]
+    stretches = find_stretches(rows, y)
+    noise, spikes = estimate_noise(y)
+    longest = max(stretches, key=lambda stretch: stretch.count, default=None)
+    return SignalQuality(
+        int(values.size - y.size), float(y.min()), float(y.max()), float(y.mean()), float(y.std()), noise,
+        find_quantum(y), find_saturation(rows, y), tuple(rows[spikes].tolist()),
+        longest if longest and longest.count > 1 else None,
+    )  # fmt: skip
+
+
+def estimate_noise(y: Floats) -> tuple[float, np.ndarray]:
+    """Standard deviation of white noise, and samples that lie far from their neighbours."""
+    none = np.zeros(0, int)
+    if y.size < 2 * ORDER + 1:
+        return math.nan, none
+    differences = np.diff(y, ORDER)
+    size = math.sqrt(math.comb(2 * ORDER, ORDER))
+    noise = 1.4826 * float(np.median(np.abs(differences))) / size
+    # A spike is one sample beyond both of its neighbours, on the same side: steps and gaps are none.
+    before, after = y[1:-1] - y[:-2], y[1:-1] - y[2:]
+    height = np.where(before * after > 0, np.minimum(np.abs(before), np.abs(after)), 0.0)
+    # The turning points of a smooth signal are beyond their neighbours by its curvature.
+    usual = max(noise, find_quantum(y), float(np.median(np.abs(np.diff(y, 2)))))
+    return noise, np.flatnonzero(height > SPIKE * usual) + 1 if usual > 0 else none
+
+
+def find_quantum(y: Floats) -> float:
+    """The step of which all values are multiples from the least one, 0 where there is none."""
+    levels = np.unique(y)
+    if not 2 < levels.size <= MOST_LEVELS:
+        return 0.0
+    gaps = np.diff(levels)
+    step = float(gaps.min())
+    span = float(levels[-1] - levels[0])
+    if step <= 1e-9 * span:
+        return 0.0
+    # The smallest gap is known to rounding: the mean of all gaps by their counts is the step.
+    counts = np.round(gaps / step)
+    step = float(gaps.sum() / counts.sum())
+    off = np.abs((levels - levels[0]) / step - np.round((levels - levels[0]) / step))
+    return step if off.max() < 0.05 else 0.0
+
+
+def find_stretches(rows: np.ndarray, y: Floats) -> list[Stretch]:
+    """Stretches of equal samples one after the other."""
+    ends = np.flatnonzero(np.concatenate([(np.diff(y) != 0) | (np.diff(rows) != 1), [True]]))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    long = ends > starts
+    return [Stretch(int(rows[a]), int(rows[b]), float(y[a])) for a, b in zip(starts[long], ends[long], strict=True)]
+
+
+def find_saturation(rows: np.ndarray, y: Floats) -> tuple[Stretch, ...]:
+    """Long stretches at the least or greatest value of a signal that moves else, rounded peaks aside."""
+    if y.min() == y.max():
+        return ()
+    quantum, found = find_quantum(y), []
+    for stretch in find_stretches(rows, y):
+        if stretch.value not in (y.min(), y.max()) or stretch.count < LEAST_HELD:
+            continue
+        # A peak that is rounded to steps stays at the two below too, before and after.
+        near = np.abs(y - stretch.value) < 2.5 * quantum
+        first, last = (int(np.searchsorted(rows, row)) for row in (stretch.start, stretch.end))
+        before, after = near[:first][::-1], near[last + 1 :]
+        sides = [int(np.argmin(side)) if not side.all() else side.size for side in (before, after)]
+        if sum(sides) < PEAK * stretch.count:
+            found.append(stretch)
+    return tuple(found)
+
+
+def describe_saturation(name: str, data: Run, flaws: FlawList) -> None:
+    """A flaw, with rows and remedy, where a measured effort stays at its limit; rest before a step is none."""
+    present = np.isfinite(data[name].values)
+    rows, y = np.flatnonzero(present), data[name].values[present]
+    others = [data[other].values for other in data.names if other != name]
+    stretches = [s for s in find_saturation(rows, y) if not _is_rest(s, others)]
+    if stretches:
+        worst = max(stretches, key=lambda stretch: stretch.count)
+        what = f"is saturated at {worst.value:.5g}: rows {worst.start + 1} to {worst.end + 1}"
+        remedy = 'limit = ... in a mapping leaves such rows out, saturation = "keep" takes them as they are'
+        flaws.add(name, f"{what} and {sum(s.count for s in stretches) - worst.count} more", remedy)
+
+
+def _is_rest(stretch: Stretch, others: Sequence[Floats]) -> bool:
+    """Whether nothing else that was measured moves in these rows beyond its noise and its steps.
+
+    Before the first motion and after the last one half of the rows will do: signals that come late rest longer.
+    """
+    start, end, half = stretch.start, stretch.end + 1, (stretch.count + 1) // 2
+    for y in others:
+        rows = slice(start, start + half if start == 0 else end)
+        if end == len(y):
+            rows = slice(end - half, end)
+        piece, own = (part[np.isfinite(part)] for part in (y[rows], y))
+        still = STILL * np.nan_to_num(estimate_noise(own)[0]) + 2 * find_quantum(own)
+        if piece.size and np.ptp(piece) > still:
+            return False
+    return bool(others)
+
+
+# --------------------------------------------------------------------------------------------------
+# Data sheet of measurements: rates, gaps, jitter, and of each signal range, noise, quantisation and saturation.
+
 
 GAP = 1.5
 """Median steps beyond which rows are missing."""
@@ -95,3 +270,32 @@ def assess_clock(time: Floats) -> ClockQuality:
     # Rates of an even clock are known better than one step is.
     mean = float(np.mean(rising[rising < GAP * usual]))
     return ClockQuality(time.size, start, end, 1 / mean, float(near.std()), worst, gaps, int(np.sum(steps == 0)))
+
+
+# --------------------------------------------------------------------------------------------------
+# Template of a mapping: a TOML file with all columns of a log, to be filled in.
+
+
+def write_template(file: Path, path: Path, mapping: DataMapping | None = None) -> Path:
+    """A mapping of all columns of a file by their own names and units."""
+    groups = read_columns(file, mapping or DataMapping())
+    lines = [f"# Columns of {file.name}. Name each signal like that of the model; delete what is not needed.", "[time]"]
+    time = time_column(groups[0], mapping or DataMapping())
+    if time in groups[0].values:
+        lines.append(f"column = {json.dumps(time)}")
+    elif all(columns.stamps is None for columns in groups):
+        lines.append('# column = "..." or, for rows without times:\n# rate = "1 kHz"')
+    lines.append("from_first = true\n")
+    for columns in groups:
+        lines += [_signal(columns, name) for name in columns.values if name != time]
+    write_file(path, "\n".join(lines))
+    return path
+
+
+def _signal(columns: Columns, name: str) -> str:
+    unit = columns.units.get(name, "")
+    return (
+        f"[signals.{json.dumps(name)}]\ncolumn = {json.dumps(name)}\n"
+        + (f"unit = {json.dumps(unit, ensure_ascii=False)}\n" if unit else '# unit = "deg"\n')
+        + '# sign = -1\n# offset = 0.0\n# delay = "1 ms"\n# gear = 100\n# factor = "0.1 N m/A"\n'
+    )

@@ -1,21 +1,160 @@
-"""Measured data as a run: signals of a file in SI, do they match those of a model, and how far is a run from them?"""
+"""Measured data: which column is which signal, when was it sampled, and how does it drive a machine?"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from robodyn.analysis.measurement.data_sheet import assess_clock
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.analysis.measurement.responses import resample
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.units import same_quantity
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
+from robodyn.computation.results.signal import Floats
 from robodyn.description.files.samples import DataMapping, Samples, read_mapping, read_samples
-from robodyn.description.laws.recorded import AT_TICK, place_on_ticks
-from robodyn.description.model import Scenario
+from robodyn.description.laws.recorded import AT_TICK, RecordedReference, place_on_ticks
+from robodyn.description.model import Block, PrescribedMotion, Scenario
+from robodyn.description.model.description import Description
+
+# --------------------------------------------------------------------------------------------------
+# Clock synchronisation: how late is one recording behind another, and how much faster does its clock run?
+#
+# Symbols: t time of the first clock, u of the second.
+#
+#     u = t + offset + skew (t - t_0),   t_0 the middle of what both cover
+#
+# from a signal that both have recorded: the delay of largest correlation, refined in windows by least squares, and a
+# straight line through these delays. A recording too short for windows gives an offset alone.
+
+
+WINDOWS = 8
+LEAST = 64
+"""Samples of a window."""
+STEPS = 4
+"""Of Gauss-Newton, from a delay that is right to a sample."""
+ALIKE = 0.5
+"""Correlation below which two signals are not the same."""
+
+
+@dataclass(frozen=True)
+class ClockOffset:
+    """How the second clock is set against the first.
+
+    Attributes:
+        offset: [s] at `middle`; skew: seconds per second.
+        deviation, skew_deviation: standard deviations of both, nan where there are too few windows.
+        correlation: of the signals once they are aligned.
+    """
+
+    offset: float
+    skew: float
+    middle: float
+    deviation: float
+    skew_deviation: float
+    correlation: float
+
+    def corrected(self, second: Run) -> Run:
+        """The second recording on the first one's clock: t = t_0 + (u - t_0 - offset) / (1 + skew)."""
+        time = self.middle + (second.time - self.middle - self.offset) / (1 + self.skew)
+        return replace(second, time=time)
+
+
+def find_delay(first: Floats, second: Floats, rate: float, longest: float) -> tuple[float, float]:
+    """By how much a second signal comes late [s] within +-longest, and the correlation there.
+
+    The peak of the normalised cross-correlation, between samples by the parabola through its three highest points.
+    """
+    from scipy.signal import correlate
+
+    x, y = (np.where(np.isfinite(s), s, np.nanmean(s)) - np.nanmean(s) for s in (first, second))
+    size = np.linalg.norm(x) * np.linalg.norm(y)
+    if not size > 0:
+        return 0.0, 0.0
+    found = correlate(y, x, mode="full", method="fft") / size
+    lags = np.arange(-(x.size - 1), y.size)
+    near = np.flatnonzero(np.abs(lags) <= max(longest * rate, 1.0))
+    k = int(near[np.argmax(found[near])])
+    shift = 0.0
+    if 0 < k < found.size - 1:
+        below, top, above = found[k - 1 : k + 2]
+        bend = below - 2 * top + above
+        shift = float(0.5 * (below - above) / bend) if bend < 0 else 0.0
+    return float((lags[k] + shift) / rate), float(found[k])
+
+
+def synchronise(first: Run, second: Run, signal: str, other: str = "", longest: float | None = None) -> ClockOffset:
+    """Offset and skew of the second recording's clock from a signal both have.
+
+    Args:
+        signal: of the first; other: its name in the second, the same by default.
+        longest: largest offset looked for [s], a quarter of the shorter recording by default.
+    """
+    rate = 1 / max(float(np.median(np.diff(run.time))) for run in (first, second))
+    a, b = (resample(run, rate)[name] for run, name in ((first, signal), (second, other or signal)))
+    length = min(np.ptp(a.time), np.ptp(b.time))
+    most = length / 4 if longest is None else longest
+    lag, correlation = find_delay(a.values, b.values, rate, most + abs(b.time[0] - a.time[0]))
+    offset = lag + b.time[0] - a.time[0]
+    if correlation < ALIKE:
+        what = f"have a correlation of {correlation:.2g} at best"
+        remedy = "name a signal that both recorded, or allow a larger offset"
+        raise ModelError([Flaw(f"{signal}, {other or signal}", what, remedy)], "synchronisation")
+    places, lags = _window_delays(a.time, a.values, b.time - offset, b.values, rate)
+    middle = float((max(a.time[0], b.time[0] - offset) + min(a.time[-1], b.time[-1] - offset)) / 2)
+    if len(lags) < 4:
+        rest = float(np.mean(lags)) if len(lags) else 0.0
+        return ClockOffset(float(offset + rest), 0.0, middle, float("nan"), float("nan"), correlation)
+    (skew, rest), covariance = np.polyfit(places - middle, lags, 1, cov=True)
+    deviations = np.sqrt(np.diag(covariance))
+    return ClockOffset(
+        float(offset + rest), float(skew), middle, float(deviations[1]), float(deviations[0]), correlation
+    )
+
+
+def _window_delays(t: Floats, x: Floats, u: Floats, y: Floats, rate: float) -> tuple[Floats, Floats]:
+    """Delays in windows of what both cover, where the signals move and are alike."""
+    from scipy.interpolate import CubicSpline
+
+    start, end = max(t[0], u[0]), min(t[-1], u[-1])
+    n = int((end - start) * rate)
+    windows = max(min(WINDOWS, n // LEAST), 1)
+    there, known = np.isfinite(y), np.isfinite(x)
+    curve = CubicSpline(u[there], y[there])
+    at = start + np.arange(n) / rate
+    p = np.interp(at, t[known], x[known])
+    found = []
+    for part in np.array_split(np.arange(n), windows):
+        lag = _refine_delay(at[part], p[part], curve, rate)
+        if lag is not None and np.std(p[part]) > 0.05 * np.std(p):
+            # Where a signal moves fast it tells its delay: that is the place which the window's delay is of.
+            told = np.gradient(p[part]) ** 2
+            found.append((float(at[part] @ told / told.sum()), lag))
+    return np.array([place for place, _ in found]), np.array([lag for _, lag in found])
+
+
+def _refine_delay(at: Floats, x: Floats, curve: Callable[[Floats], Floats], rate: float) -> float | None:
+    """The delay d with x(t) = g y(t + d) + b best, by Gauss-Newton from 0; None where the signals are not alike.
+
+    With y known as a curve: x = g y(t + d) + g y'(t + d) dd + b.
+    """
+    delay = 0.0
+    for _ in range(STEPS):
+        y, slope = curve(at + delay), (curve(at + delay + 0.1 / rate) - curve(at + delay - 0.1 / rate)) * rate / 0.2
+        gain, shift, _ = np.linalg.lstsq(np.column_stack([y, slope, np.ones(at.size)]), x)[0]
+        if not gain > 0 or abs(shift / gain) > at.size / rate / 4:
+            return None
+        delay += shift / gain
+    alike = np.corrcoef(x, curve(at + delay))[0, 1]
+    return float(delay) if alike > ALIKE else None
+
+
+# --------------------------------------------------------------------------------------------------
+# Measured data as a run: signals of a file in SI, do they match those of a model, and how far is a run from them?
+
 
 SAME_RATE = 1e-3
 """Difference of two sample rates, by their ratio's next whole number, that is none."""
@@ -148,3 +287,91 @@ def compare_signals(run: Run, data: Run) -> tuple[SignalError, ...]:
         numbers = (rms, 100 * rms / spread, float(np.mean(apart[there])), float(abs(apart[worst])))
         found.append(SignalError(name, run[name].unit, int(there.sum()), *numbers, float(data.time[rows][worst])))
     return tuple(found)
+
+
+# --------------------------------------------------------------------------------------------------
+# Measured inputs: a scenario in which recorded signals take the place of computed ones.
+#
+# Whatever reads such a signal reads the recording: blocks, formulas, delays, loads, prescribed motions, events, the
+# nominal motion. A force that a block puts on a joint is the recorded force. What computed it before, such as a
+# controller, goes on computing and has no effect.
+
+
+SOURCE = "measured"
+FORCES = ("torque", "force")
+
+
+def drive_by_data(scenario: Scenario, data: Run, signals: Sequence[str]) -> Scenario:
+    """The scenario driven by these signals of the data: held ones held, others in straight lines between samples, or
+    as a cubic spline where a motion is prescribed by them."""
+    machine = scenario.machine
+    _check(scenario, data, signals)
+    sources = {signal: f"{SOURCE}.{signal}.value" for signal in signals}
+
+    def rename(to: str, name: str) -> str:
+        return sources.get(name, name) if to == "signal" else name
+
+    # A prescribed motion needs rates that belong to its position: those of the spline, unless they are measured too.
+    prescribed = set[str]()
+    constraints = list[Description]()
+    for constraint in machine.constraints:
+        if isinstance(constraint, PrescribedMotion) and constraint.position in sources:
+            prescribed.add(constraint.position)
+            rates = {"velocity": "rate", "acceleration": "acceleration"}
+            own = {key: f"{SOURCE}.{constraint.position}.{rate}" for key, rate in rates.items()}
+            own = {key: name for key, name in own.items() if getattr(constraint, key) not in sources}
+            constraint = constraint.replaced(**own)
+        constraints.append(constraint)
+
+    blocks = list(machine.blocks)
+    for signal in signals:
+        owner, _, output = signal.rpartition(".")
+        recorded = _recorded(data, signal)
+        if signal in prescribed:
+            recorded = replace(recorded, interpolation="cubic")
+        for i, block in enumerate(blocks):
+            if block.name == owner and block.on and output in FORCES:
+                blocks[i] = Block(owner, "torque_source", block.on, {"command": sources[signal]})
+        blocks.append(Block(f"{SOURCE}.{signal}", recorded))
+
+    # State controllers are designed for what they read, and read nothing of this: see `_check`.
+    fresh = machine.replaced(blocks=tuple(blocks), constraints=tuple(constraints), controllers=())
+    driven = scenario.replaced(machine=fresh).renamed(rename)
+    return driven.replaced(machine=driven.machine.replaced(controllers=machine.controllers))
+
+
+def _check(scenario: Scenario, data: Run, signals: Sequence[str]) -> None:
+    machine, flaws = scenario.machine, FlawList()
+    owners = {block.name for block in machine.blocks}
+    read = {name for _, to, name in scenario.references() if to == "signal"}
+    designed = {name: one.name for one in machine.controllers for name in (*one.measured, *one.applied)}
+    held = {c.position: c.name for c in machine.constraints if isinstance(c, PrescribedMotion)}
+    for signal in signals:
+        owner, _, output = signal.rpartition(".")
+        if signal not in data:
+            flaws.add(signal, "is not in the data", nearest(signal, data.names))
+        elif owner not in owners:
+            flaws.add(signal, "is not computed by a block", nearest(owner, owners))
+        elif np.isnan(data[signal].values).any():
+            row = int(np.flatnonzero(np.isnan(data[signal].values))[0])
+            flaws.add(
+                signal, f"is missing at row {row + 1}", "an input is needed at all times: fill it in, or resample"
+            )
+        elif signal in designed:
+            what = f"is read by the controller '{designed[signal]}', which is designed for the computed one"
+            flaws.add(signal, what, "put blocks in its place, or leave the signal computed")
+        elif signal in held and data[signal].kind == "held":
+            flaws.add(signal, f"is held: the prescribed motion '{held[signal]}' would jump", "leave `held` out")
+        # A measured signal that nothing reads, and that is no force, would drive nothing.
+        forces = [b.on for b in machine.blocks if b.name == owner and b.on and output in FORCES]
+        if not forces and signal not in read and signal in data and owner in owners:
+            flaws.add(signal, "is read by nothing: it would drive nothing", "name the force, or what the drive reads")
+    flaws.raise_if_any("measured inputs")
+
+
+def _recorded(data: Run, signal: str) -> RecordedReference:
+    own = data[signal]
+    rising = np.concatenate([np.diff(own.time) > 0, [True]])
+    how = "held" if own.kind == "held" else "linear"
+    times, points = (tuple(part[rising].tolist()) for part in (own.time, own.values))
+    return RecordedReference(times, points, how, unit=own.unit or None, source=signal)

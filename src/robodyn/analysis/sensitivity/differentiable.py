@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.sensitivity.tangent import sensitivity_name
+from robodyn.analysis.sensitivity.system import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, prepare_variation
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.computation.results.signal import Floats

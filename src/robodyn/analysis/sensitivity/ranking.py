@@ -1,12 +1,4 @@
-"""Sensitivity ranking: which parameters does a result depend on most? Exact derivatives and finite changes.
-
-Symbols: y the signals, Q(y) a measure of a run (an overshoot, a peak's time, a final value), p a parameter.
-
-    dQ/dp = d/de Q(y + e dy/dp) at e = 0
-
-The signals' sensitivities dy/dp are exact, so no second simulation is needed. Finite changes run the scenario again
-with p (1 + c) and p (1 - c).
-"""
+"""Sensitivity ranking: which parameters does a measure of a run depend on most?"""
 
 from __future__ import annotations
 
@@ -17,16 +9,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.analysis.sensitivity.parameters import INITIAL
-from robodyn.analysis.sensitivity.tangent import sensitivity_name
+from robodyn.analysis.sensitivity.system import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable, prepare_variation
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.analysis.step_response import measure_step
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse_word
 from robodyn.base.waiting import told_if_slow
 from robodyn.computation.assembly import assemble
+from robodyn.computation.engine.slices import take_measure
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Signal
 from robodyn.computation.simulation import simulate
 from robodyn.computation.simulation.measures import default_measures, find_measures
 from robodyn.description.model import Scenario, Solver
+
+# --------------------------------------------------------------------------------------------------
+# Sensitivity ranking: which parameters does a result depend on most? Exact derivatives and finite changes.
+#
+# Symbols: y the signals, Q(y) a measure of a run (an overshoot, a peak's time, a final value), p a parameter.
+#
+#     dQ/dp = d/de Q(y + e dy/dp) at e = 0
+#
+# The signals' sensitivities dy/dp are exact, so no second simulation is needed. Finite changes run the scenario again
+# with p (1 + c) and p (1 - c).
+
 
 Measure = Callable[[Run], float]
 
@@ -286,3 +291,55 @@ def _finite_ends(
     for run, sign in zip(runs, "-+", strict=True):
         _require(run, f"{name} {sign}{100 * change:g} %")
     return {key: (float(measure(runs[0])), float(measure(runs[1]))) for key, measure in measures.items()}
+
+
+# --------------------------------------------------------------------------------------------------
+# Measures of a signal: its last value, its extremes, its root mean square, its step response, as one number.
+
+
+MEASURES: Mapping[str, Callable[[Signal, float], float]] = {
+    "final": lambda signal, at: signal.final,
+    "max": lambda signal, at: find_extreme(signal, 1.0),
+    "min": lambda signal, at: find_extreme(signal, -1.0),
+    "rms": lambda signal, at: take_measure("rms", signal.time, signal.values),
+    "peak_time": lambda signal, at: measure_step(signal, at).first_peak,
+    "oscillation_time": lambda signal, at: measure_step(signal, at).oscillation_time,
+    "overshoot": lambda signal, at: measure_step(signal, at).overshoot,
+}
+"""Name -> number of a signal that answers a step at a time."""
+UNITS = {"peak_time": "s", "oscillation_time": "s", "overshoot": ""}
+
+
+def find_extreme(signal: Signal, sign: float) -> float:
+    """The largest (sign 1) or smallest (sign -1) value of a signal as it is interpolated, beside its extreme sample."""
+    from scipy.optimize import minimize_scalar
+
+    k = int(np.nanargmax(sign * signal.values))
+    best = float(signal.values[k])
+    times = signal.time[max(k - 1, 0) : k + 2]
+    if signal.kind == "held" or times[-1] == times[0]:
+        return best
+    width = float(times[-1] - times[0])
+    settings = {"bounds": (float(times[0]), float(times[-1])), "method": "bounded", "options": {"xatol": 1e-6 * width}}
+    found = minimize_scalar(lambda t: -sign * signal(float(t)), **settings)
+    return sign * max(sign * best, -float(found.fun))
+
+
+def measure_signal(signal: str, measure: str, at: float = 0.0) -> Measure:
+    """A measure of a run: that number of that signal.
+
+    Args:
+        at: time of the step [s].
+    """
+    refuse_word("measure", measure, MEASURES)
+    take = MEASURES[measure]
+
+    def read(run: Run) -> float:
+        return take(run[signal], at)
+
+    return read
+
+
+def unit_of_measure(unit: str, measure: str) -> str:
+    """Unit of a measure of a signal in a unit."""
+    return UNITS.get(measure, unit)

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_block_jumps
-from robodyn.analysis.linear.idealised import ideal_numbers
-from robodyn.analysis.sensitivity.agreement import AGREES, find_disagreement
+from robodyn.analysis.linear.modes import ideal_numbers
 from robodyn.analysis.sensitivity.parameters import INITIAL
-from robodyn.analysis.sensitivity.system import sensitivity_system
-from robodyn.analysis.sensitivity.tangent import sensitivity_name
+from robodyn.analysis.sensitivity.system import AGREES, find_disagreement, sensitivity_name, sensitivity_system
 from robodyn.analysis.sweeps.variation import find_numbers
 from robodyn.base.errors import ModelError, refuse_unknown
 from robodyn.computation.assembly import System, assemble

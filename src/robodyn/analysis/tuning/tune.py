@@ -1,8 +1,4 @@
-"""Controller tuning: which gains make a motion best, within limits on margins and on the motion itself?
-
-The objective is a measure of the simulated motion, its slopes are the exact sensitivities through events and samples;
-margins come from the sampled linear model. Several cases count at once: payloads, operating points, random draws.
-"""
+"""Tuning: which gains make a measure least while all limits are kept?"""
 
 from __future__ import annotations
 
@@ -14,23 +10,418 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.analysis.checkpoint import Checkpoint, Memo
-from robodyn.analysis.fitting.scaling import Bounds, Scale, make_scales
-from robodyn.analysis.linear.gains import find_gains
+from robodyn.analysis.fitting.search_space import Bounds, Scale, make_scales, spread_points
+from robodyn.analysis.linear.margins import find_gains
 from robodyn.analysis.sensitivity.variation import prepare_variation
 from robodyn.analysis.sweeps.variation import Distribution, Factors, find_numbers, match_numbers
-from robodyn.analysis.tuning.cases import Cases, make_cases
-from robodyn.analysis.tuning.limits import Limit, read_limits
-from robodyn.analysis.tuning.margin_limits import MarginLimits, make_margin_limits
-from robodyn.analysis.tuning.performance import WINDOWS, Performance, count_windows
-from robodyn.analysis.tuning.result import Tuning
-from robodyn.analysis.tuning.search import KEPT, Problem, find_allowed, minimise_largest, spread_starts
-from robodyn.analysis.tuning.summary import summarise_tuning
+from robodyn.analysis.tuning.limits import Limit, MarginLimits, make_margin_limits, read_limits
+from robodyn.analysis.tuning.performance import WINDOWS, Cases, Performance, count_windows, make_cases
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.base.waiting import told_if_slow
 from robodyn.computation.assembly import System, assemble
+from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation.measures import Measure, find_measures
 from robodyn.description.model import Number, Scenario, Solver, describe
+
+# --------------------------------------------------------------------------------------------------
+# Tuning, as a result: gains before and after, what is left to each limit, and what each limit costs.
+
+
+@dataclass(frozen=True)
+class TunedGain:
+    """One gain: before, after, its bounds, and how the objective changes with one percent more of it, all else kept."""
+
+    name: str
+    unit: str
+    before: float
+    after: float
+    lower: float
+    upper: float
+    at_bound: bool
+    per_percent: float
+
+
+@dataclass(frozen=True)
+class KeptLimit:
+    """One limit: its bound, and what it limits before and after, in the worst case and place.
+
+    Attributes:
+        loop: held signal at which the loop is cut, or an empty text.
+        active: whether it is what keeps the objective from being better; price: by how much the objective would grow,
+            in its unit, with a unit more of the bound (less of an upper one).
+    """
+
+    text: str
+    loop: str
+    unit: str
+    bound: float
+    before: float
+    after: float
+    active: bool
+    price: float
+
+
+@dataclass(frozen=True)
+class TunedCase:
+    """The objective in one case, whose numbers differ by `changes`."""
+
+    changes: dict[str, float]
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """The best gains found.
+
+    Attributes:
+        objective: `kind:signal`; before, after: of all cases, the worst or the mean of them.
+        slopes: "exact", or why they were taken by differences; notes: sentences on how blocks that jump were taken.
+        rest: what active limits do not explain of the objective's slope, relative, by the logarithms of the gains:
+            0 at an optimum.
+        evaluations: how many times all cases were simulated.
+        runs: of the worst case before and after.
+    """
+
+    JSON = """
+    objective
+    unit
+    over
+    before
+    after
+    gains
+    limits
+    cases
+    slopes
+    notes
+    rest
+    evaluations
+    """
+    objective: str
+    unit: str
+    over: str
+    before: float
+    after: float
+    gains: tuple[TunedGain, ...]
+    limits: tuple[KeptLimit, ...]
+    cases: tuple[TunedCase, ...]
+    slopes: str
+    notes: tuple[str, ...]
+    rest: float
+    evaluations: int
+    runs: tuple[Run, Run]
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Gains by name, as `Scenario.with_numbers` takes them."""
+        return {gain.name: gain.after for gain in self.gains}
+
+
+# --------------------------------------------------------------------------------------------------
+# Sequential quadratic programming: which gains are best within all limits? SLSQP (Kraft 1988) in scaled gains z.
+#
+#     minimise t,   Q_i(z) / Q_0 <= t  for every case and window,   g_j(z) >= 0
+#
+# with g_j the distance to limit j by its size. Before any motion is simulated, the limits on margins are asked whether
+# any gains keep them: maximise s with g_j(z) >= s.
+
+
+FAILED = 1e3
+"""What a measure counts, by its first value, where a motion fails: the search turns back."""
+KEPT = 1e-4
+"""Part of its size by which a limit may be missed."""
+STARTS, MOST_STEPS, SETTLED, MOST_SCALE = 8, 60, 1e-4, 300.0
+
+Rows = Callable[[Floats], Floats]
+
+
+@dataclass
+class Problem:
+    """Objective and limits as functions of z.
+
+    Attributes:
+        limits: on measures, one for each of the performance's measures but the first.
+        first: the objective with the given gains, which all its rows are divided by.
+        mean: whether the objective is the mean of the cases; else it is the worst of them.
+    """
+
+    performance: Performance
+    margins: MarginLimits | None
+    limits: Sequence[Limit]
+    first: float
+    mean: bool
+
+    def goals(self, z: Floats) -> Floats:
+        """Rows of which the largest is minimised."""
+        values = self.performance.values(z)
+        if values is None:
+            return np.full(1 if self.mean else len(self._flat(self.performance.slopes(z))), FAILED)
+        rows = values[:, self.performance.spans[0]] / self.first
+        return np.array([rows.max(axis=1).mean()]) if self.mean else rows.ravel()
+
+    def goal_slopes(self, z: Floats) -> Floats:
+        values, slopes = self.performance.values(z), self.performance.slopes(z)
+        if values is None or not self.mean:
+            return self._flat(slopes)[: 1 if self.mean else None] / self.first
+        worst = np.argmax(values[:, self.performance.spans[0]], axis=1)
+        return slopes[np.arange(len(slopes)), worst].mean(axis=0)[None] / self.first
+
+    def _flat(self, slopes: Floats) -> Floats:
+        return slopes[:, self.performance.spans[0]].reshape(-1, slopes.shape[-1])
+
+    def margin_slack(self, z: Floats) -> Floats:
+        """Distance of each margin to its limit, row after row."""
+        if self.margins is None:
+            return np.zeros(0)
+        values = self.margins.values(z)
+        return np.concatenate([limit.slack(values[:, k]) for k, (limit, _) in enumerate(self.margins.rows)])
+
+    def margin_slopes(self, z: Floats) -> Floats:
+        if self.margins is None:
+            return np.zeros((0, len(z)))
+        slopes = self.margins.slopes(z)
+        return np.concatenate([slopes[:, k] / limit.size for k, (limit, _) in enumerate(self.margins.rows)])
+
+    def slack(self, z: Floats) -> Floats:
+        """Distance to all limits: first the margins', then those of measures, case by case."""
+        values = self.performance.values(z)
+        rows = [self.margin_slack(z)]
+        for limit, span in zip(self.limits, self.performance.spans[1:], strict=True):
+            count = len(self.performance.cases.changes) * (span.stop - span.start)
+            rows.append(np.full(count, -FAILED) if values is None else limit.slack(values[:, span]).ravel())
+        return np.concatenate(rows)
+
+    def slack_slopes(self, z: Floats) -> Floats:
+        slopes = self.performance.slopes(z)
+        rows = [self.margin_slopes(z)]
+        for limit, span in zip(self.limits, self.performance.spans[1:], strict=True):
+            sign = 1.0 if limit.least else -1.0
+            rows.append(sign * slopes[:, span].reshape(-1, len(z)) / limit.size)
+        return np.concatenate(rows)
+
+
+def find_allowed(problem: Problem, scales: Sequence[Scale], begin: Floats, seed: int) -> tuple[Floats, float]:
+    """Gains nearest to the given ones that keep the margins; where none do, those that come nearest to it.
+
+    Returns:
+        z and the least slack of its margins.
+    """
+    best, least = begin, float(problem.margin_slack(begin).min(initial=np.inf))
+    for point in (begin, *spread_starts(scales, STARTS, seed)) if least < -KEPT else ():
+        found = minimise_largest(lambda z: -problem.margin_slack(z), lambda z: -problem.margin_slopes(z), point, scales)
+        slack = float(problem.margin_slack(found).min())
+        if slack > least:
+            best, least = found, slack
+        if least >= 0:
+            return _come_near(problem, scales, begin, best), least
+    return best, least
+
+
+def spread_starts(scales: Sequence[Scale], count: int, seed: int) -> Floats:
+    """Places all over the bounds, (count, n)."""
+    regions = np.array([scale.region for scale in scales])
+    return regions[:, 0] + spread_points(count, len(scales), seed) * (regions[:, 1] - regions[:, 0])
+
+
+def _come_near(problem: Problem, scales: Sequence[Scale], wanted: Floats, allowed: Floats) -> Floats:
+    """The allowed z that is nearest to a wanted one."""
+    near = _solve(
+        lambda z: 0.5 * float(np.sum((z - wanted) ** 2)),
+        lambda z: z - wanted,
+        problem.margin_slack,
+        problem.margin_slopes,
+        allowed,
+        [scale.limits for scale in scales],
+    )
+    return near if problem.margin_slack(near).min() >= -KEPT else allowed
+
+
+def minimise_largest(
+    rows: Rows,
+    slopes: Rows,
+    begin: Floats,
+    scales: Sequence[Scale],
+    slack: Rows | None = None,
+    slack_slopes: Rows | None = None,
+) -> Floats:
+    """The z with the smallest largest row, within bounds and with no negative slack.
+
+    Rows are scaled so that the first step, along their steepest slope, is about one: a factor e of a gain.
+    """
+    steepest = float(np.linalg.norm(slopes(begin)[int(np.argmax(rows(begin)))]))
+    scale = float(np.clip(1 / max(steepest, 1e-300), 1.0, MOST_SCALE))
+
+    def within(x: Floats) -> Floats:
+        kept = [slack(x[:-1])] if slack else []
+        return np.concatenate([x[-1] - scale * rows(x[:-1]), *kept])
+
+    def within_slopes(x: Floats) -> Floats:
+        below = -scale * slopes(x[:-1])
+        parts = [np.column_stack([below, np.ones(len(below))])]
+        if slack_slopes is not None:
+            kept = slack_slopes(x[:-1])
+            parts.append(np.column_stack([kept, np.zeros(len(kept))]))
+        return np.concatenate(parts)
+
+    upwards = np.append(np.zeros(len(begin)), 1.0)
+    bounds = [*(scale.limits for scale in scales), (-np.inf, np.inf)]
+    first = np.append(begin, scale * rows(begin).max())
+    settled = SETTLED * scale
+    return _solve(lambda x: float(x[-1]), lambda x: upwards, within, within_slopes, first, bounds, settled)[:-1]
+
+
+def _solve(
+    goal: Callable[[Floats], float],
+    slope: Rows,
+    slack: Rows,
+    slack_slopes: Rows,
+    begin: Floats,
+    bounds: Sequence[tuple[float, float]],
+    settled: float = SETTLED,
+) -> Floats:
+    from scipy.optimize import minimize
+
+    lower, upper = np.array(bounds).T
+    found = minimize(
+        goal,
+        np.clip(begin, lower, upper),
+        jac=slope,
+        bounds=bounds,
+        constraints={"type": "ineq", "fun": slack, "jac": slack_slopes},
+        method="SLSQP",
+        options={"maxiter": MOST_STEPS, "ftol": settled},
+    )
+    return np.clip(found.x, lower, upper)
+
+
+# --------------------------------------------------------------------------------------------------
+# Optimality conditions (Karush, Kuhn and Tucker): which limits are active at the best gains, and what do they cost?
+#
+#     sum_i mu_i dQ_i/dz = sum_j lambda_j dg_j/dz + bounds,   mu, lambda >= 0,   sum mu = 1
+#
+# The multipliers are the non-negative least-squares solution; lambda_j is the price of limit j.
+
+
+NEAR = 0.01
+"""Rows this near to their limit, by its size, count as being at it."""
+HEAVY = 1e3
+AT_BOUND = 1e-6
+"""Distance of a scaled gain from its bound that is rounding of the search."""
+
+
+def summarise_tuning(
+    problem: Problem, scales: Sequence[Scale], begin: Floats, best: Floats, measure: Measure, over: str
+) -> Tuning:
+    """All tables of a tuning whose best gains are known."""
+    performance = problem.performance
+    before, after = problem.goals(begin), problem.goals(best)
+    prices, rest = find_prices(problem, scales, best)
+    worst = int(np.argmax(_by_case(problem, best)))
+    runs = [performance.runs(z) for z in (begin, best)]
+    if runs[0] is None or runs[1] is None:
+        raise ModelError([Flaw("", performance.failure)], "tuning")
+    cases = [
+        TunedCase(dict(changes), float(a), float(b))
+        for changes, a, b in zip(
+            performance.cases.changes, _by_case(problem, begin), _by_case(problem, best), strict=True
+        )
+    ]
+    return Tuning(
+        measure.name,
+        measure.unit,
+        over,
+        float(before.max()) * problem.first,
+        float(after.max()) * problem.first,
+        _gains(problem, scales, begin, best),
+        (*_margin_limits(problem, begin, best, prices), *_measure_limits(problem, begin, best, prices)),
+        tuple(cases),
+        performance.variation.reason or "exact",
+        performance.variation.notes,
+        rest,
+        performance.evaluations,
+        (runs[0][worst], runs[1][worst]),
+    )
+
+
+def _by_case(problem: Problem, z: Floats) -> Floats:
+    values = problem.performance.values(z)
+    return np.zeros(1) if values is None else values[:, problem.performance.spans[0]].max(axis=1)
+
+
+def find_prices(problem: Problem, scales: Sequence[Scale], z: Floats) -> tuple[Floats, float]:
+    """Multipliers of all rows of slack [objective by size], 0 where not active; and what they leave of the slope."""
+    from scipy.optimize import nnls
+
+    goals, slack = problem.goals(z), problem.slack(z)
+    used, near = goals >= goals.max() - NEAR, slack <= NEAR
+    lower, upper = np.array([scale.limits for scale in scales]).T
+    # At a lower bound the slope may be positive, at an upper one negative.
+    walls = [
+        sign * np.eye(len(z))[k]
+        for end, sign in ((lower, 1.0), (upper, -1.0))
+        for k in np.flatnonzero(np.abs(end - z) < AT_BOUND)
+    ]
+    slopes = problem.goal_slopes(z)[used]
+    columns = np.array([*slopes, *(-problem.slack_slopes(z)[near]), *(-np.array(wall) for wall in walls)]).T
+    one = np.array([HEAVY * (k < len(slopes)) for k in range(columns.shape[1])])
+    found, _ = nnls(np.vstack([columns, one]), np.append(np.zeros(len(z)), HEAVY))
+    prices = np.zeros(slack.size)
+    prices[near] = found[len(slopes) : len(slopes) + int(near.sum())]
+    return prices, float(np.linalg.norm(columns @ found))
+
+
+def _gains(problem: Problem, scales: Sequence[Scale], begin: Floats, best: Floats) -> tuple[TunedGain, ...]:
+    slopes = problem.goal_slopes(best)[int(np.argmax(problem.goals(best)))] * problem.first
+    found = []
+    for scale, first, last, slope in zip(scales, begin, best, slopes, strict=True):
+        value = scale.value(float(last))
+        number, percent = scale.number, abs(value) / 100 / scale.slope(float(last))
+        at_bound = any(abs(limit - last) < AT_BOUND for limit in scale.limits)
+        found.append(
+            TunedGain(
+                number.name, number.unit, scale.value(float(first)), value, scale.lower, scale.upper, at_bound,
+                float(slope * percent),
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+def _margin_limits(problem: Problem, begin: Floats, best: Floats, prices: Floats) -> list[KeptLimit]:
+    if problem.margins is None:
+        return []
+    before, after = (problem.margins.values(z) for z in (begin, best))
+    found = []
+    for k, (limit, loop) in enumerate(problem.margins.rows):
+        price = float(prices[k * len(after) : (k + 1) * len(after)].sum())
+        numbers = (limit.bound or 0.0, float(before[:, k].min()), float(after[:, k].min()))
+        found.append(KeptLimit(limit.text, loop, limit.unit, *numbers, price > 0, price * problem.first / limit.size))
+    return found
+
+
+def _measure_limits(problem: Problem, begin: Floats, best: Floats, prices: Floats) -> list[KeptLimit]:
+    values = [problem.performance.values(z) for z in (begin, best)]
+    place = 0 if problem.margins is None else problem.margins.values(best).size
+    found = []
+    for limit, span in zip(problem.limits, problem.performance.spans[1:], strict=True):
+        before, after = (
+            float("nan") if v is None else float(v[:, span].min() if limit.least else v[:, span].max()) for v in values
+        )
+        count = len(problem.performance.cases.changes) * (span.stop - span.start)
+        price = float(prices[place : place + count].sum())
+        place += count
+        costs = price * problem.first / limit.size
+        found.append(KeptLimit(limit.text, "", limit.unit, limit.bound or 0.0, before, after, price > 0, costs))
+    return found
+
+
+# --------------------------------------------------------------------------------------------------
+# Controller tuning: which gains make a motion best, within limits on margins and on the motion itself?
+#
+# The objective is a measure of the simulated motion, its slopes are the exact sensitivities through events and
+# samples;
+# margins come from the sampled linear model. Several cases count at once: payloads, operating points, random draws.
+
 
 GAINS = "gains"
 """Stands for all gains of sampled blocks."""

@@ -14,18 +14,19 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.computation.assembly.constraint_signals import project_on, trace_constraint_signals
-from robodyn.computation.assembly.constraints import Constrained, Equation, constrain
+from robodyn.computation.assembly.constraints.solution import (
+    Constrained,
+    Equation,
+    constrain,
+    project_on,
+    trace_constraint_signals,
+)
+from robodyn.computation.assembly.contact.modes import MassSolver, Reactions, Solve, trace_modes
+from robodyn.computation.assembly.contact.rigid import Contacts, build_contacts, trace_contact_events
+from robodyn.computation.assembly.contact.stick_friction import Sticking, build_sticking, trace_stick_events
 from robodyn.computation.assembly.contribution import Contribution, Deferred, merge
-from robodyn.computation.assembly.mobility import MassSolver, Solve
 from robodyn.computation.assembly.motion import Motion
 from robodyn.computation.assembly.network import Binding
-from robodyn.computation.assembly.reaction_modes import Reactions, trace_modes
-from robodyn.computation.assembly.rigid_contact import Contacts
-from robodyn.computation.assembly.rigid_contact_events import trace_contact_events
-from robodyn.computation.assembly.rigid_contact_rows import build_contacts
-from robodyn.computation.assembly.stick_events import trace_stick_events
-from robodyn.computation.assembly.stick_friction import Sticking, build_sticking
 from robodyn.computation.assembly.system import build_mass_matrix
 from robodyn.computation.assembly.tracing import Bindings
 from robodyn.computation.dynamics import articulate, bias, ldl, mass_factors, position_rates

@@ -17,30 +17,27 @@ from robodyn.base.errors import nearest
 from robodyn.base.waiting import told_if_slow
 from robodyn.computation.assembly.accelerations import Dynamics
 from robodyn.computation.assembly.blocks import trace_blocks, trace_delays
-from robodyn.computation.assembly.body_signals import define_body_signals
-from robodyn.computation.assembly.constraints import declare_constraints
+from robodyn.computation.assembly.constraints.minimal import make_minimal
+from robodyn.computation.assembly.constraints.solution import declare_constraints
+from robodyn.computation.assembly.contact.end_stops import watch_joint_limits
+from robodyn.computation.assembly.contact.modes import ACTION, PROBLEM
 from robodyn.computation.assembly.contribution import Context, Contribution, start_context
-from robodyn.computation.assembly.coordinates import guard_ranges
+from robodyn.computation.assembly.control.state_design import design_controllers
 from robodyn.computation.assembly.events import START, guard_laws, locate_crossings, located_sides, trace_events
 from robodyn.computation.assembly.formulas import check_formula_units, trace_formulas
 from robodyn.computation.assembly.functions import Expressions, Symbols
 from robodyn.computation.assembly.inertia_check import check_inertia
 from robodyn.computation.assembly.inputs import open_inputs
 from robodyn.computation.assembly.invariants import Invariant
-from robodyn.computation.assembly.joint_limits import watch_joint_limits
 from robodyn.computation.assembly.linear import Linearise, replace_mechanics
 from robodyn.computation.assembly.mechanics import trace_dynamics
 from robodyn.computation.assembly.merging import collect_symbols, describe_signals, express_columns
-from robodyn.computation.assembly.minimal import make_minimal
-from robodyn.computation.assembly.motion import trace_kinematics
+from robodyn.computation.assembly.motion import guard_ranges, trace_kinematics
 from robodyn.computation.assembly.network import Network, Resolved, SignalInfo
 from robodyn.computation.assembly.nominal import check_nominal_depends, refer_to_nominal
-from robodyn.computation.assembly.reaction_modes import ACTION, PROBLEM
-from robodyn.computation.assembly.reactions import trace_joint_reactions
+from robodyn.computation.assembly.reactions import define_body_signals, trace_joint_reactions
 from robodyn.computation.assembly.sampling import order_samples, place_recorded
-from robodyn.computation.assembly.state_design import design_controllers
-from robodyn.computation.assembly.system import System
-from robodyn.computation.assembly.system_parts import Discrete, EquationsOfMotion, Terms
+from robodyn.computation.assembly.system import Discrete, EquationsOfMotion, System, Terms
 from robodyn.computation.assembly.tracing import FRICTION
 from robodyn.computation.assembly.units import compare_units, fill_numbers, settle_units
 from robodyn.description.model import Scenario

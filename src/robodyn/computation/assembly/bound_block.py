@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 
 from robodyn.computation.assembly.contribution import Context, Contribution, declare_memory, declare_state, merge
-from robodyn.computation.assembly.control_models import bind_model
+from robodyn.computation.assembly.control.models import bind_model
 from robodyn.computation.assembly.declarations import MemoryInfo, StateInfo
 from robodyn.computation.assembly.system import FREE
 from robodyn.computation.assembly.tracing import FRICTION, FRICTION_FACTOR, Bindings, Trace, placeholder, trace_law

@@ -37,7 +37,7 @@ from robodyn.description.model import Block, Scenario
 from robodyn.description.model.fields import EMPTY
 
 if TYPE_CHECKING:
-    from robodyn.computation.assembly.model_info import ModelInfo
+    from robodyn.computation.assembly.control.model_dynamics import ModelInfo
 
 
 @dataclass(frozen=True)

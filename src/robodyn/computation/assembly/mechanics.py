@@ -11,7 +11,7 @@ import casadi as ca
 
 from robodyn.base.symbolic import absolute
 from robodyn.computation.assembly.accelerations import Dynamics, accelerate
-from robodyn.computation.assembly.contact import trace_contacts
+from robodyn.computation.assembly.contact.compliant import trace_contacts
 from robodyn.computation.assembly.contribution import (
     Contribution,
     Deferred,

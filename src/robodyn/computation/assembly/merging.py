@@ -8,7 +8,7 @@ from dataclasses import replace
 import casadi as ca
 
 from robodyn.computation.assembly.accelerations import Dynamics
-from robodyn.computation.assembly.constraint_signals import Residuals, express_residuals
+from robodyn.computation.assembly.constraints.solution import Residuals, express_residuals
 from robodyn.computation.assembly.contribution import Context, Contribution, Deferred
 from robodyn.computation.assembly.functions import Expressions, Symbols
 from robodyn.computation.assembly.network import Resolved, SignalInfo

@@ -1,9 +1,10 @@
-"""Hybrid system: what is a scenario made computable? Named states, memory, signals, tasks, guards and functions."""
+"""System: a scenario made computable, one expression graph with named states, signals and parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,15 +15,94 @@ from robodyn.base.records import dataclass
 from robodyn.base.signals import SignalInfo
 from robodyn.base.symbolic.kinds import changed_entries
 from robodyn.base.symbolic.tables import spell_out
-from robodyn.computation.assembly.declarations import DelayInfo, Guard, MemoryInfo, ProblemInfo, StateInfo, Task
+from robodyn.computation.assembly.declarations import (
+    BreakRule,
+    DelayInfo,
+    Guard,
+    LateRead,
+    MemoryInfo,
+    Port,
+    ProblemInfo,
+    StateInfo,
+    Task,
+)
 from robodyn.computation.assembly.functions import Expressions, Symbols
 from robodyn.computation.assembly.invariants import Invariant, Watched
-from robodyn.computation.assembly.system_parts import Discrete, EquationsOfMotion
 from robodyn.description.model import Number, Scenario
+from robodyn.description.model.fields import EMPTY
 
 if TYPE_CHECKING:
-    from robodyn.computation.assembly.model_info import ModelInfo
+    from robodyn.computation.assembly.control.model_dynamics import ModelInfo
+    from robodyn.computation.assembly.tree import Mechanics
     from robodyn.computation.dynamics import Tree
+
+# --------------------------------------------------------------------------------------------------
+# Parts of a hybrid system: what describes the motion of its mechanism, and what interrupts the motion in time?
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Mechanics that stand in for those of the mechanism itself: see `assembly.linear`."""
+
+    mass_matrix: ca.SX
+    bias: ca.SX
+
+
+@dataclass(frozen=True)
+class EquationsOfMotion:
+    """Of a system's mechanism; empty where it has none.
+
+    Attributes:
+        n_q, n_v: numbers of positions and velocities, which are the first states.
+        coordinates: position of every moving joint and coordinate in the system's symbols.
+        rotors: inertia and gradient of each rotor that rotates with a combined coordinate, then inertia and Jacobian of
+            each model attached at an interface; ports: the interfaces.
+        forces: (joint or coordinate, signal of a force on it); loads: joint torques of constant loads.
+        terms: M and c, where they are not those of the mechanism itself.
+        constraint_forces: names of the forces (Lagrange multipliers) of all constraint equations, in the order of
+            `expressions.constraints`; spare: how many of them follow from others.
+        momenta: whether the states after the positions are the momenta p = M v instead of the velocities.
+    """
+
+    mechanics: Mechanics | None = None
+    n_q: int = 0
+    n_v: int = 0
+    coordinates: Mapping[str, ca.SX] = EMPTY
+    rotors: tuple[tuple[ca.SX, ca.SX], ...] = ()
+    ports: tuple[Port, ...] = ()
+    forces: tuple[tuple[str, str], ...] = ()
+    loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
+    terms: Terms | None = None
+    constraint_forces: tuple[str, ...] = ()
+    spare: int = 0
+    momenta: bool = False
+
+
+@dataclass(frozen=True)
+class Discrete:
+    """What interrupts the continuous motion: ticks, events, jumps of references, and what is found at the start.
+
+    Attributes:
+        tasks: in the order in which those of a tick run; late_reads: where that order leaves a value a sample old.
+        base_period: of which all sample times are multiples.
+        problems: complementarity problems that are solved before actions.
+        start_action: key of the action that makes states and memory consistent at the start, if there is one;
+            start_problems: names of the problems that are solved before it.
+    """
+
+    tasks: tuple[Task, ...] = ()
+    base_period: Fraction | None = None
+    guards: tuple[Guard, ...] = ()
+    breaks: tuple[BreakRule, ...] = ()
+    problems: tuple[ProblemInfo, ...] = ()
+    start_action: str | None = None
+    start_problems: tuple[str, ...] = ()
+    late_reads: tuple[LateRead, ...] = ()
+
+
+# --------------------------------------------------------------------------------------------------
+# Hybrid system: what is a scenario made computable? Named states, memory, signals, tasks, guards and functions.
+
 
 T = TypeVar("T")
 RESIDUAL = "constraints.position_error"

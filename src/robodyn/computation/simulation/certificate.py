@@ -20,7 +20,7 @@ from robodyn.computation.engine.slices import CheckTable, Form, RowReading, Watc
 from robodyn.computation.results import Certificate, Check, Outcome, OutcomeKind, PassedLimit, Run
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.description.model import PrescribedMotion, Solver
-from robodyn.description.model.limits import BOUNDED, excess, value_beyond
+from robodyn.description.model.joint import BOUNDED, excess, value_beyond
 
 ENERGY, RESIDUALS = "energy balance", ("constraints, positions", "constraints, velocities")
 BETWEEN, BETWEEN_LIMIT, BETWEEN_SHARE = "signals between rows", 0.05, 0.95

@@ -14,7 +14,7 @@ from robodyn.computation.engine.integrate import LARGEST_RECORD
 from robodyn.computation.engine.problem import DEFAULT_FIXED_STEP
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.description.model import Recording, Solver
-from robodyn.description.model.recording import check_samples
+from robodyn.description.model.scenario import check_samples
 
 
 def engine_recording(

@@ -30,9 +30,7 @@ import numpy as np
 from robodyn.base.numerics import bisect
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
-from robodyn.computation.assembly.model_checks import name_direction
-from robodyn.computation.assembly.model_info import ModelInfo
-from robodyn.computation.assembly.model_target import list_target
+from robodyn.computation.assembly.control.model_dynamics import ModelInfo, list_target, name_direction
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.problem import history_start
 from robodyn.computation.simulation.references import RATES, find_motions, find_references, path_starts

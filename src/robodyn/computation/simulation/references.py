@@ -18,7 +18,7 @@ from robodyn.computation.assembly import System
 from robodyn.computation.simulation.problem import break_times
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import Block, PrescribedMotion
-from robodyn.description.model.limits import BOUNDED, excess
+from robodyn.description.model.joint import BOUNDED, excess
 from robodyn.description.model.outputs import name_results
 
 RATES = ("position", "velocity", "acceleration")
@@ -57,8 +57,7 @@ def find_motions(
 
 def path_starts(system: System, values: Mapping[str, float]) -> dict[str, dict[str, float]]:
     """Where planned paths ask joints to be at the start: positions by state, by the name of the path's block."""
-    from robodyn.description.paths.reference import PathReference
-    from robodyn.description.paths.timed_reference import TimedReference
+    from robodyn.description.paths.reference import PathReference, TimedReference
 
     starts: dict[str, dict[str, float]] = {}
     for block in system.scenario.machine.all_blocks:

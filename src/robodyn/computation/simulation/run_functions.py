@@ -12,9 +12,8 @@ import casadi as ca
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.waiting import told_if_slow
 from robodyn.computation.assembly import SignalInfo, System
-from robodyn.computation.assembly.body_signals import BODY_MOTIONS
 from robodyn.computation.assembly.functions import INPUTS
-from robodyn.computation.assembly.reactions import REACTION
+from robodyn.computation.assembly.reactions import BODY_MOTIONS, REACTION
 from robodyn.computation.native import (
     LaneModule,
     Sweep,

@@ -17,7 +17,7 @@ from robodyn.computation.simulation.certificate import check_start_limits
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.description.model import Scenario
 from robodyn.description.model.numbers import check_finite
-from robodyn.description.model.start_values import check_orientations, vector_parts
+from robodyn.description.model.scenario import check_orientations, vector_parts
 
 if TYPE_CHECKING:
     from robodyn.computation.simulation.equilibrium import Balance

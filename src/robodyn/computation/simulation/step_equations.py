@@ -17,7 +17,7 @@ from robodyn.base.errors import FlawList
 from robodyn.base.symbolic import where
 from robodyn.base.symbolic.elimination import eliminate_sparse, factorise_sparse
 from robodyn.base.symbolic.tables import node_operation
-from robodyn.computation.assembly.reaction_modes import ACTION
+from robodyn.computation.assembly.contact.modes import ACTION
 from robodyn.computation.assembly.system import System
 from robodyn.computation.dynamics import inverse_dynamics, ldl, solve_ldl, solve_symmetric
 from robodyn.computation.engine.tableaus import ROSENBROCK, Method, method_table

@@ -11,7 +11,7 @@ from robodyn.description.model import Scenario
 from robodyn.description.model.description import Description
 from robodyn.description.model.kinds import Kind, Texts
 from robodyn.description.model.referring_kinds import Numbers, Part, Parts, ReferenceMap
-from robodyn.description.structures.sections import SECTIONS
+from robodyn.description.structures.beams import SECTIONS
 
 
 def keys_of(cls: type[Description]) -> Iterator[tuple[str, str, Kind, type[Description]]]:

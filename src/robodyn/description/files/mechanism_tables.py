@@ -14,8 +14,8 @@ from robodyn.description.files.reading import Reader
 from robodyn.description.files.section_forms import read_sections
 from robodyn.description.files.table import FAILED, Table, attempt
 from robodyn.description.model import Body, FlexibleBody, Freedom, Joint, Mechanism, Point
+from robodyn.description.model.body import check_attachments
 from robodyn.description.model.description import Description
-from robodyn.description.model.flexible import check_attachments
 from robodyn.description.model.joint import name_axes
 from robodyn.description.model.mechanism import check_topology
 

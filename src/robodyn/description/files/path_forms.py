@@ -35,7 +35,7 @@ from robodyn.description.model.numbers import Floats, Rows
 
 if TYPE_CHECKING:
     from robodyn.description.paths import CartesianPath, JointPath
-    from robodyn.description.paths.joint_path import PathRequest
+    from robodyn.description.paths.reference import PathRequest
 
 TURNS = ("rx", "ry", "rz")
 """Rotations of the tool, in `free`."""

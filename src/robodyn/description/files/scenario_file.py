@@ -23,9 +23,14 @@ from robodyn.description.model.machine import (
     find_references,
     reference_names,
 )
-from robodyn.description.model.recording import check_duration
-from robodyn.description.model.scenario import check_event_names, check_keep, state_units
-from robodyn.description.model.start_values import spread_vectors, vector_units
+from robodyn.description.model.scenario import (
+    check_duration,
+    check_event_names,
+    check_keep,
+    spread_vectors,
+    state_units,
+    vector_units,
+)
 
 
 def read_scenario(path: str | Path, text: str | None = None) -> Scenario:

@@ -17,7 +17,7 @@ from robodyn.description.model.body import TENSOR, Inertia
 from robodyn.description.model.description import Description
 from robodyn.description.model.kinds import Kind
 from robodyn.description.robots.importing import BASES
-from robodyn.description.structures.sections import SectionPart
+from robodyn.description.structures.beams import SectionPart
 
 Schema = dict[str, Any]
 STRING, BOOLEAN = {"type": "string"}, {"type": "boolean"}

@@ -9,7 +9,7 @@ from robodyn.description.files.forms import FORMS
 from robodyn.description.files.reading import Reader
 from robodyn.description.files.table import FAILED, Table
 from robodyn.description.files.values import VALUES
-from robodyn.description.structures.sections import SECTIONS, Section, SectionPart
+from robodyn.description.structures.beams import SECTIONS, Section, SectionPart
 
 # Stands in for a section that is flawed, so that flaws of what is made of it are reported too.
 STAND_IN = Section(1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)

@@ -16,7 +16,7 @@ from robodyn.description.model.description import Description
 from robodyn.description.model.formula import FormulaError, rename_signals
 from robodyn.description.model.kinds import Kind
 from robodyn.description.model.referring_kinds import Numbers, Part, Parts, Reference, ReferenceMap, References, Weights
-from robodyn.description.structures.sections import SectionPart
+from robodyn.description.structures.beams import SectionPart
 
 KEYS = (*GROUPS, *BY_NAME, *LISTS)
 """What a template may have."""

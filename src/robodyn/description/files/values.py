@@ -19,7 +19,7 @@ from robodyn.description.model.body import TENSOR, Inertia
 from robodyn.description.model.coordinate import common_unit
 from robodyn.description.model.kinds import Kind
 from robodyn.description.model.rules import units_of
-from robodyn.description.model.start_values import list_unit
+from robodyn.description.model.scenario import list_unit
 
 if TYPE_CHECKING:
     from robodyn.description.files.reading import Reader

@@ -12,7 +12,7 @@ from robodyn.description.files.composition import load_composed
 from robodyn.description.files.groups import GROUPS
 from robodyn.description.files.units import is_quantity, split_quantity
 from robodyn.description.model.numbers import XYZ
-from robodyn.description.model.start_values import ORIENTATION
+from robodyn.description.model.scenario import ORIENTATION
 
 WITHIN = re.compile(rf"^({'|'.join(GROUPS)})\.")
 

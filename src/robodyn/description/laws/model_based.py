@@ -1,7 +1,7 @@
 """Control made from the model: which forces on its axes does a controller command that knows the machine?
 
 Symbols: s positions of the axes, y of the task, f forces on the axes, all of several values; e = target - position.
-Every law takes the machine as its block's `model` describes it (`robodyn.computation.assembly.model_dynamics`):
+Every law takes the machine as its block's `model` describes it (`robodyn.computation.assembly.control.model_dynamics`):
 
     f = L(s) s'' + b(s, s')     mass matrix L, and what is needed without acceleration: gravity, Coriolis, springs
 """

@@ -1,4 +1,4 @@
-"""Contacts: which bodies may touch, and what happens where they do? Compliant ones, and rigid ones that rebound."""
+"""Contacts between bodies, obstacles and the ground."""
 
 from __future__ import annotations
 
@@ -8,12 +8,30 @@ from typing import Any, ClassVar
 
 from robodyn.base.errors import FlawList, nearest
 from robodyn.description.laws import info_of
+from robodyn.description.model.body import Ball, Box, HeightField, Plane, Rim, Touched, Touching
 from robodyn.description.model.description import Description
-from robodyn.description.model.fields import EMPTY, child, law_or_name, numbers, part_name, quantity
+from robodyn.description.model.fields import EMPTY, child, law_or_name, numbers, part_name, quantity, vector
 from robodyn.description.model.frozen import FrozenDict
-from robodyn.description.model.numbers import as_floats, check_finite
+from robodyn.description.model.numbers import Floats, as_floats, check_finite
 from robodyn.description.model.rules import check_law, check_parameters, find_law
-from robodyn.description.model.shape import Ball, Box, HeightField, Plane, Rim, Touched, Touching
+
+# --------------------------------------------------------------------------------------------------
+# Obstacles: what stands in the robot's way? Boxes that pictures show; laws and events decide what they do.
+
+
+class Obstacle(Description):
+    """A box along the world axes, drawn in pictures and replays."""
+
+    NOUN = "obstacle"
+
+    name: str = part_name()
+    center: Floats = vector("m", suffixes=(), doc="of the box")
+    size: Floats = vector("m", suffixes=(), positive=True, doc="lengths of its edges")
+
+
+# --------------------------------------------------------------------------------------------------
+# Contacts: which bodies may touch, and what happens where they do? Compliant ones, and rigid ones that rebound.
+
 
 OWN = "as the law says"
 PlacedLaw = tuple[str, Any, Mapping[str, float]]

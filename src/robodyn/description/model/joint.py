@@ -1,4 +1,4 @@
-"""Joints and points: how are two bodies joined, and which frames on a body have names?"""
+"""Joints: how two bodies move against each other, with which limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from robodyn.base.errors import FlawList
+from robodyn.base.records import dataclass
 from robodyn.base.spatial import perpendicular_to
+from robodyn.base.symbolic import absolute
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import (
     IDENTITY,
@@ -25,9 +27,123 @@ from robodyn.description.model.fields import (
     unit_vector,
 )
 from robodyn.description.model.fields import child as description
-from robodyn.description.model.freedom import Freedom
 from robodyn.description.model.joint_block import JointBlock
 from robodyn.description.model.numbers import XYZ, Floats, Rows, as_floats
+
+# --------------------------------------------------------------------------------------------------
+# Limits of joints: which quantity does each bound, and how far is a value beyond it?
+
+
+BOUNDED = {
+    "lower_limit": ("position", -1.0),
+    "upper_limit": ("position", 1.0),
+    "speed_limit": ("velocity", None),
+    "acceleration_limit": ("acceleration", None),
+    "effort_limit": ("effort", None),
+}
+"""Quantity of the joint, and the side on which it is bounded; None for both."""
+SLACK, LEAST_SLACK = 1e-6, 1e-9
+"""Part of a limit, and least amount [rad, m ...], by which a value may be beyond it: rounding passes no limit."""
+
+
+def excess(field: str, value: Any, limit: Any) -> Any:
+    """How far a value is beyond a limit, positive where it passes it; numbers, arrays or symbols."""
+    side = BOUNDED[field][1]
+    return (absolute(value) - limit if side is None else side * (value - limit)) - slack(limit)
+
+
+def slack(limit: Any) -> Any:
+    """By how much a value may be beyond a limit."""
+    return SLACK * absolute(limit) + LEAST_SLACK
+
+
+def value_beyond(field: str, excess: float, limit: float) -> float:
+    """The value that is that far beyond a limit; where both directions are bounded, its magnitude."""
+    return limit + (BOUNDED[field][1] or 1.0) * (excess + float(slack(limit)))
+
+
+# --------------------------------------------------------------------------------------------------
+# Degrees of freedom: which elementary motions is a joint made of, and what are their states called?
+#
+# A joint is a chain of elementary motions. Those along or about an axis are used like joints of their own, under their
+# own names: `base.x` of a free joint, `fork.second` of a universal one.
+
+
+QUATERNION = ("w", "x", "y", "z")
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """An elementary motion.
+
+    Attributes:
+        kind: "revolute", "prismatic", "screw" or "ball"; a mode of a flexible body is one of the first two.
+        axis: of a joint's, but for a ball.
+    """
+
+    name: str
+    kind: str
+    axis: Floats | None = None
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it has one position, whose rate is its velocity."""
+        return self.kind != "ball"
+
+    @property
+    def rotates(self) -> bool:
+        """Whether its position is an angle."""
+        return self.kind != "prismatic"
+
+    @property
+    def positions(self) -> dict[str, str]:
+        """Names and units of its positions, the states q."""
+        if self.kind == "ball":
+            return {f"{self.name}.orientation.{part}": "" for part in QUATERNION}
+        return {f"{self.name}.position": self.unit}
+
+    @property
+    def origin(self) -> dict[str, float]:
+        """Its positions where it has not moved."""
+        return {name: float(name.endswith(".w")) for name in self.positions}
+
+    @property
+    def velocities(self) -> dict[str, str]:
+        """Names and units of its velocities, the states v."""
+        return self._rates("velocity", "/s")
+
+    @property
+    def states(self) -> dict[str, str]:
+        """Names and units of its positions and velocities."""
+        return self.positions | self.velocities
+
+    @property
+    def accelerations(self) -> dict[str, str]:
+        """Names and units of the rates of its velocities."""
+        return self._rates("acceleration", "/s^2")
+
+    @property
+    def forces(self) -> dict[str, str]:
+        """Names and units of the forces or torques on it."""
+        name, unit = ("torque", "N m") if self.rotates else ("force", "N")
+        if self.kind == "ball":
+            return {f"{self.name}.{name}.{axis}": unit for axis in XYZ}
+        return {f"{self.name}.{name}": unit}
+
+    @property
+    def unit(self) -> str:
+        """Of its position."""
+        return "rad" if self.rotates else "m"
+
+    def _rates(self, quantity: str, suffix: str) -> dict[str, str]:
+        if self.kind == "ball":
+            return {f"{self.name}.angular_{quantity}.{axis}": f"rad{suffix}" for axis in XYZ}
+        return {f"{self.name}.{quantity}": self.unit + suffix}
+
+
+# --------------------------------------------------------------------------------------------------
+# Joints and points: how are two bodies joined, and which frames on a body have names?
+
 
 GROUND = "ground"
 SQUARE = 1e-9

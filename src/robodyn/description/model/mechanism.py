@@ -8,14 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from robodyn.base.errors import FlawList, nearest
-from robodyn.description.model.body import Body
+from robodyn.description.model.body import Body, FlexibleBody, check_attachments
+from robodyn.description.model.coordinate import check_mimics
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import children, part_name, vector
-from robodyn.description.model.flexible import FlexibleBody, check_attachments
-from robodyn.description.model.freedom import Freedom
-from robodyn.description.model.joint import GROUND, Joint, Point
+from robodyn.description.model.joint import GROUND, Freedom, Joint, Point
 from robodyn.description.model.kinds import Kind
-from robodyn.description.model.mimic import check_mimics
 from robodyn.description.model.numbers import Floats, check_distinct
 
 

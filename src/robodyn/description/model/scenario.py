@@ -1,4 +1,4 @@
-"""Scenarios: what is simulated? A machine from given start values for a time, with events, recording and a solver."""
+"""Scenario: a machine, where it starts, how long it runs, what is recorded; and sequences of them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
+import numpy as np
+
 from robodyn.base.errors import FlawList, nearest
 from robodyn.base.lazy import Displayed
+from robodyn.base.spatial import quaternion_from_rpy
 from robodyn.description.model.block import Block
 from robodyn.description.model.constraint import ConstraintMethod
+from robodyn.description.model.contact import Obstacle
+from robodyn.description.model.coordinate import check_starts, follow
 from robodyn.description.model.description import Description
 from robodyn.description.model.event import Event
 from robodyn.description.model.fields import (
@@ -23,16 +28,170 @@ from robodyn.description.model.fields import (
     reference_map,
     text,
     texts,
+    vector,
+    whole_number,
 )
-from robodyn.description.model.freedom import Freedom
 from robodyn.description.model.frozen import FrozenDict
+from robodyn.description.model.joint import Freedom, Joint
 from robodyn.description.model.machine import Machine
-from robodyn.description.model.mimic import check_starts, follow
-from robodyn.description.model.numbers import Number, check_distinct, check_finite
-from robodyn.description.model.obstacle import Obstacle
-from robodyn.description.model.recording import Recording, check_duration
+from robodyn.description.model.numbers import Floats, Number, check_distinct, check_finite
 from robodyn.description.model.solver import Solver
-from robodyn.description.model.start_values import spread_vectors
+
+# --------------------------------------------------------------------------------------------------
+# Recording: what is kept of a run?
+
+
+MOST_ROWS = 50_000_000
+"""Rows of a recording at a rate, far beyond what can be looked at and within what can be held in memory."""
+
+
+class Recording(Description):
+    """What is kept of a run: samples at a rate or at given times, or points of every solver step."""
+
+    NOUN = "recording"
+
+    rate: float | None = quantity("Hz", positive=True, default=None, doc="samples a second")
+    times: Floats | None = vector("s", None, default=None, doc="or a list of times")
+    refine: int | None = whole_number(
+        least=1,
+        default=None,
+        doc="or points a solver step",
+        absent="as many as needed, at least 4, for adaptive methods; 1 for others",
+    )
+    signals: tuple[str, ...] = texts(
+        "pattern", empty=False, default=("*",), doc='patterns of the signals kept: `"elbow.*"`'
+    )
+
+    def check(self, flaws: FlawList) -> None:
+        if sum(choice is not None for choice in (self.rate, self.times, self.refine)) > 1:
+            flaws.add("", "gives more than one of rate, times, refine", "give one of them")
+        if self.times is None or flaws.concern("times"):
+            return
+        if not self.times:
+            flaws.add("times", "must name at least one time")
+        elif list(self.times) != sorted(self.times):
+            flaws.add("times", "must be increasing")
+
+    def samples(self, duration: float) -> int:
+        """Samples at the rate [1/s] in a time [s], both ends included."""
+        assert self.rate is not None
+        # The last sample of a whole number of periods must not fall out by rounding.
+        return int(duration * self.rate * (1 + 1e-12)) + 1
+
+
+def check_samples(flaws: FlawList, duration: Any, recording: Recording) -> None:
+    """The samples of a recording at a rate can be held."""
+    if recording.rate is not None and recording.rate * duration >= MOST_ROWS:
+        what = f"{recording.rate:g} Hz for {duration:g} s are {recording.rate * duration:.3g} rows"
+        flaws.add("recording.rate", what, f"at most {MOST_ROWS:,} are kept")
+
+
+def check_duration(flaws: FlawList, duration: Any, recording: Recording | None) -> None:
+    """What is to be recorded lies in the simulated time, and is not too much."""
+    if recording:
+        check_samples(flaws, duration, recording)
+    times = recording.times if recording else None
+    if times and not 0 <= times[0] <= times[-1] <= duration:
+        what = f"must lie between 0 and the duration {duration:g} s, are {times[0]:g} to {times[-1]:g} s"
+        flaws.add("recording.times", what)
+
+
+# --------------------------------------------------------------------------------------------------
+# Start values of ball and free joints: how are orientations, places and velocities given as vectors?
+#
+# base.orientation        quaternion w, x, y, z of length 1; or roll, pitch, yaw about fixed x, y, z axes [rad]
+# base.angular_velocity   x, y, z in the child's axes [rad/s]
+# base.position           x, y, z of a free joint [m]
+# base.velocity           x, y, z of a free joint [m/s]
+
+
+ORIENTATION = ".orientation"
+UNIT_LENGTH = 1e-6
+"""Largest error of a quaternion's length that is taken for rounding: files often print six digits."""
+
+
+def vector_parts(joints: Iterable[Joint]) -> dict[str, dict[str, str]]:
+    """What may be given as a vector -> its states and their units."""
+    found: dict[str, dict[str, str]] = {}
+    for joint in joints:
+        balls = [freedom for freedom in joint.freedoms if not freedom.is_single]
+        for ball in balls:
+            found[ball.name + ORIENTATION] = ball.positions
+            found[f"{ball.name}.angular_velocity"] = ball.velocities
+        if joint.kind == "free":
+            slides = [freedom for freedom in joint.freedoms if freedom.is_single]
+            found[f"{joint.name}.position"] = {name: unit for s in slides for name, unit in s.positions.items()}
+            found[f"{joint.name}.velocity"] = {name: unit for s in slides for name, unit in s.velocities.items()}
+    return found
+
+
+def vector_units(joints: Iterable[Joint]) -> dict[str, str]:
+    """Units of what may be given as a vector."""
+    return {name: next(iter(parts.values())) for name, parts in vector_parts(joints).items()}
+
+
+def list_unit(name: str, unit: str, length: int) -> str:
+    """Unit of the entries of a list: an orientation of three is given by angles."""
+    return "rad" if name.endswith(ORIENTATION) and length == 3 else unit
+
+
+def spread_vectors(flaws: FlawList, initial: Mapping[str, Any], joints: Iterable[Joint]) -> dict[str, float]:
+    """Start values by state, those given as vectors taken apart."""
+    known = vector_parts(joints)
+    spread: dict[str, float] = {}
+    for name, value in initial.items():
+        entries = _entries(flaws, name, value, known)
+        for state in entries.keys() & (spread.keys() | (initial.keys() - {name})):
+            flaws.add(f"initial.{state}", "is given twice", f"give it or initial.{name}")
+        spread |= entries
+    if not flaws.concern("initial"):
+        check_orientations(flaws, known, spread)
+    return spread
+
+
+def check_orientations(flaws: FlawList, vectors: Mapping[str, Mapping[str, str]], values: Mapping[str, float]) -> None:
+    """The quaternions among start values by state.
+
+    Args:
+        vectors: what may be given as a vector, with its states.
+    """
+    for name, parts in vectors.items():
+        if name.endswith(ORIENTATION) and any(state in values for state in parts):
+            _check_quaternion(flaws, f"initial.{name}", [values.get(state, 0.0) for state in parts])
+
+
+def _entries(flaws: FlawList, name: str, value: Any, known: Mapping[str, Mapping[str, str]]) -> dict[str, float]:
+    """The states that a start value is of, with their values."""
+    given, parts = isinstance(value, tuple), known.get(name)
+    if parts is None:
+        if given:
+            flaws.add(f"initial.{name}", f"must be a number, is {list(value)}", nearest(name, known))
+            return {}
+        return {name: value}
+    turned = name.endswith(ORIENTATION)
+    noun = "4 numbers w, x, y, z of a quaternion or 3 angles roll, pitch, yaw" if turned else "3 numbers x, y, z"
+    if not given or len(value) not in ((3, 4) if turned else (3,)):
+        flaws.add(f"initial.{name}", f"must be {noun}, is {list(value) if given else value}")
+        return {}
+    values = quaternion_from_rpy(*value) if turned and len(value) == 3 else value
+    return {state: float(entry) for state, entry in zip(parts, values, strict=True)}
+
+
+def _check_quaternion(flaws: FlawList, path: str, quaternion: list[float]) -> None:
+    """Its length must be 1: another one is more likely a mistake than meant."""
+    length = float(np.linalg.norm(quaternion))
+    if length == 0:
+        flaws.add(path, "is a quaternion of zeros, which is no rotation", "[1, 0, 0, 0] leaves the body as it is")
+    elif abs(length - 1) > UNIT_LENGTH:
+        unit = ", ".join(repr(round(entry / length, 12)) for entry in quaternion)
+        flaws.add(
+            path, f"the quaternion {quaternion} has length {length:.9g}, must have 1", f"normalised it is [{unit}]"
+        )
+
+
+# --------------------------------------------------------------------------------------------------
+# Scenarios: what is simulated? A machine from given start values for a time, with events, recording and a solver.
+
 
 INITIALISATIONS = ("given", "assembled", "at_rest")
 
@@ -224,3 +383,55 @@ class Scenario(Description, Displayed):
                 flaws.add(name, "there is no such number", nearest(name, known))
         flaws.raise_if_any(f"scenario '{self.name}'")
         return super().with_numbers(changes, "")
+
+
+# --------------------------------------------------------------------------------------------------
+# Scenario sequences: what happens one after the other? Each starts where the one before it ended.
+
+
+class ScenarioSequence(Description):
+    """Phases of one motion: every state and memory of a phase that the next one has too is handed over by name.
+
+    A phase ends with its terminal event or its duration; time runs on. Machines may differ between phases. Clocks of
+    sampled blocks and histories of delays begin anew with each phase.
+    """
+
+    NOUN = "sequence"
+
+    name: str = part_name()
+    phases: tuple[Scenario, ...] = children(Scenario)
+    title: str = text(default="")
+
+    def check(self, flaws: FlawList) -> None:
+        if not self.phases:
+            flaws.add("phases", "must hold at least one scenario")
+        for name, count in Counter(phase.name for phase in self.phases).items():
+            if count > 1:
+                flaws.add(f"phases.{name}", f"this name is used {count} times", "give each phase its own name")
+
+    @property
+    def duration(self) -> float:
+        """Longest time all phases can take together [s]."""
+        return sum(phase.duration for phase in self.phases)
+
+    def numbers(self, prefix: str | None = None) -> dict[str, Number]:  # type: ignore[override]
+        """Every named number of any phase."""
+        return {name: number for phase in reversed(self.phases) for name, number in phase.numbers().items()}
+
+    def with_numbers(self, changes: Mapping[str, float], prefix: str | None = None) -> Self:
+        """The same sequence with some numbers changed in every phase that has them; an unknown name is an error."""
+        flaws = FlawList()
+        known = self.numbers()
+        for name in changes:
+            if name not in known and not name.startswith("initial."):
+                flaws.add(name, "no phase has such a number", nearest(name, known))
+        flaws.raise_if_any(f"sequence '{self.name}'")
+        return self.replaced(phases=tuple(_changed(phase, changes, k) for k, phase in enumerate(self.phases)))
+
+
+def _changed(phase: Scenario, changes: Mapping[str, float], k: int) -> Scenario:
+    """A phase with those numbers changed that are its own; start values belong to the first phase."""
+    own = phase.numbers()
+    return phase.with_numbers(
+        {name: value for name, value in changes.items() if name in own or (k == 0 and name.startswith("initial."))}
+    )

@@ -16,10 +16,9 @@ from robodyn.description.model import Block, Mechanism
 from robodyn.description.model.numbers import as_floats
 from robodyn.description.paths.arm import SerialArm, build_arm
 from robodyn.description.paths.cartesian import CartesianPath
-from robodyn.description.paths.joint_path import JointTable, make_table
 from robodyn.description.paths.pieces import Line
-from robodyn.description.paths.reference import Rows, look_up
-from robodyn.description.paths.tracing import pose_at
+from robodyn.description.paths.planning import pose_at
+from robodyn.description.paths.reference import JointTable, Rows, look_up, make_table
 
 PIECES = 64
 """Intervals of the table in a curved piece of the path: an arc of a whole turn is met to 1e-10 of its radius."""

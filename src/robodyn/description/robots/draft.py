@@ -10,8 +10,8 @@ import numpy as np
 from robodyn.base.errors import FlawList
 from robodyn.base.spatial import Pose
 from robodyn.description.model import Block, LinearCombination, Load, Point
+from robodyn.description.model.body import Look
 from robodyn.description.model.constraint import Constraint
-from robodyn.description.model.look import Look
 from robodyn.description.robots.xml_tree import Element
 
 

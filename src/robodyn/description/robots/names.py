@@ -9,7 +9,7 @@ from robodyn.base.errors import FlawList
 from robodyn.description.model.joint import GROUND
 from robodyn.description.model.numbers import NAME
 from robodyn.description.robots.draft import JointDraft, LinkDraft, RobotDraft
-from robodyn.description.robots.shapes import distinct
+from robodyn.description.robots.mesh_files import distinct
 from robodyn.description.robots.xml_tree import CONVERTED
 
 TAKEN = ("time", "energy", "constraints", "constraint_method", GROUND)

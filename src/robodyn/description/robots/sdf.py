@@ -1,30 +1,322 @@
-"""SDF: what does a model or a world of Gazebo say? Joints that close loops are constraints."""
+"""SDF: frames, links, joints, inertias, looks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import radians
+from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import nearest
-from robodyn.base.spatial import Pose
+from robodyn.base.errors import FlawList, nearest
+from robodyn.base.spatial import Pose, from_quaternion, from_rpy
 from robodyn.base.untrusted import Unreadable
+from robodyn.description.model import Block, LoopJoint, Point
 from robodyn.description.model.joint import GROUND
-from robodyn.description.robots.draft import JointDraft, RobotDraft
-from robodyn.description.robots.mesh_files import MeshFiles
-from robodyn.description.robots.sdf_frames import (
-    MODEL,
-    WORLD,
-    Frames,
-    mark_frame,
-    pose_of,
-    scoped,
-    text_floats,
-    text_of,
-)
-from robodyn.description.robots.sdf_joints import JointReader
-from robodyn.description.robots.sdf_links import LinkReader
-from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, Element
+from robodyn.description.model.numbers import as_floats
+from robodyn.description.robots.draft import JointDraft, LinkDraft, Mimic, RobotDraft, rotated_inertia
+from robodyn.description.robots.mesh_files import SHAPES, MeshFiles, colour_of, distinct, make_look
+from robodyn.description.robots.names import usable_name
+from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, Element, read_floats
+
+# --------------------------------------------------------------------------------------------------
+# Frames of SDF: where do links, joints and frames of a model stand, each given relative to another?
+
+
+ROTATION = "R = Rz(yaw) Ry(pitch) Rx(roll), p [m]"
+MODEL, WORLD = "__model__", "world"
+
+
+def scoped(scope: str, name: str) -> str:
+    """The name of a part of a model within another one; a model by itself is its frame, "" the outermost."""
+    if name == WORLD or not name:
+        return name
+    return scope.removesuffix(".") if name == MODEL else scope + name.replace("::", ".")
+
+
+def text_floats(element: Element | None, tag: str, count: int, default: list[float], flaws: FlawList) -> list[float]:
+    """Numbers of a child's text; the default where it is not there or wrong, which is noted."""
+    child = None if element is None else element.one(tag)
+    if child is None:
+        return default
+    try:
+        return read_floats(child.text, count)
+    except ValueError as error:
+        flaws.add(child.place, str(error))
+        return default
+
+
+def text_of(element: Element | None, tag: str) -> str | None:
+    child = None if element is None else element.one(tag)
+    return None if child is None else child.text.strip()
+
+
+def pose_of(element: Element, flaws: FlawList) -> tuple[Pose, str]:
+    """The <pose> of an element, and the name of the frame that it is given in, "" by default."""
+    child = element.one("pose")
+    if child is None or not child.text.strip():
+        return Pose.identity(), "" if child is None else child.take("relative_to") or child.take("frame") or ""
+    child.mark(CONVERTED, ROTATION)
+    relative = child.take("relative_to") or child.take("frame") or ""
+    quaternion = child.take("rotation_format") == "quat_xyzw"
+    degrees = child.take("degrees") in ("true", "1")
+    try:
+        numbers = read_floats(child.text, 7 if quaternion else 6)
+        if quaternion:
+            x, y, z, w = numbers[3:]
+            if not (w or x or y or z):
+                raise ValueError("the quaternion must not be zero")
+            return Pose(from_quaternion(w, x, y, z), np.array(numbers[:3])), relative
+        angles = [radians(angle) for angle in numbers[3:]] if degrees else numbers[3:]
+        return Pose(from_rpy(*angles), np.array(numbers[:3])), relative
+    except ValueError as error:
+        flaws.add(child.place, str(error))
+        return Pose.identity(), relative
+
+
+class Frames:
+    """The named frames of one model, seen from it.
+
+    Attributes:
+        attached: parts that frames are fixed to; known: poses that have been found.
+    """
+
+    def __init__(self, flaws: FlawList) -> None:
+        self.flaws = flaws
+        self.given: dict[str, tuple[Pose, str, Element]] = {}
+        self.attached: dict[str, str] = {}
+        self.known: dict[str, Pose] = {}
+
+    def add(self, name: str, element: Element, scope: str, default: str = "") -> None:
+        """A frame of a model within the outermost one; by default it is given in that model's own frame."""
+        pose, relative = pose_of(element, self.flaws)
+        within = scoped(scope, relative) if relative else default or scoped(scope, MODEL)
+        self.given.setdefault(name, (pose, within, element))
+
+    def pose(self, name: str) -> Pose:
+        """A frame's pose in the model."""
+        waiting: list[str] = []
+        while name and name not in self.known:
+            if name not in self.given or name in waiting:
+                what = "is given relative to itself" if name in waiting else "there is no such frame"
+                remedy = "break the ring of relative_to" if name in waiting else nearest(name, self.given)
+                place = self.given[waiting[-1]][2].place if waiting else "model"
+                self.flaws.add(place, f"'{name}': {what}", remedy)
+                self.known[name] = Pose.identity()
+                break
+            waiting.append(name)
+            name = self.given[name][1]
+        found = self.known[name] if name else Pose.identity()
+        for inner in reversed(waiting):
+            found = self.known.setdefault(inner, found @ self.given[inner][0])
+        return found
+
+    def link(self, name: str) -> str:
+        """The link that a name means: itself, or what a frame is attached to."""
+        for _ in range(len(self.attached) + 1):
+            if name not in self.attached:
+                break
+            name = self.attached[name]
+        return name
+
+
+def mark_frame(element: Element) -> None:
+    element.mark(READ)
+    element.take("name")
+    element.take("attached_to")
+
+
+# --------------------------------------------------------------------------------------------------
+# Links of SDF: which inertia and looks do they have, in a frame that stands at their joint?
+
+
+class LinkReader:
+    """Reads the links of a file."""
+
+    def __init__(self, meshes: MeshFiles, flaws: FlawList) -> None:
+        self.meshes, self.flaws = meshes, flaws
+
+    def read(self, name: str, element: Element, anchor: np.ndarray) -> LinkDraft:
+        element.mark(READ)
+        link = LinkDraft(name, element)
+        inertial = element.one("inertial")
+        if inertial is None:
+            element.mark(CHOICE, f"has no <inertial>: taken as massless; give it in `bodies.{name}`")
+        else:
+            place = pose_of(inertial, self.flaws)[0]
+            link.mass = text_floats(inertial, "mass", 1, [0.0], self.flaws)[0]
+            tensor = inertial.one("inertia")
+            link.inertial = tensor or inertial
+            keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+            xx, xy, xz, yy, yz, zz = (text_floats(tensor, key, 1, [0.0], self.flaws)[0] for key in keys)
+            I_c = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+            link.com, link.inertia = place.p - anchor, rotated_inertia(place.R, I_c)
+            if tensor is not None and not np.array_equal(place.R, np.eye(3)):
+                for child in tensor.children:
+                    child.mark(CONVERTED, "I = R I_file R^T [kg m^2], R of <pose>")
+        for shape in [*element.all("visual"), *element.all("collision")]:
+            self.shape(link, shape, anchor)
+        if text_of(element, "gravity") in ("0", "false"):
+            element.all("gravity")[0].mark(UNUSED, "gravity acts on all bodies; a load can hold this one")
+        return link
+
+    def shape(self, link: LinkDraft, element: Element, anchor: np.ndarray) -> None:
+        element.mark(READ)
+        geometry = element.one("geometry")
+        shapes = [] if geometry is None else [child for child in geometry.children if child.tag in SHAPES]
+        name = distinct(usable_name(element.take("name") or element.tag, "look"), [look.name for look in link.looks])
+        place = Pose.translation(-anchor) @ pose_of(element, self.flaws)[0]
+        look: Any = "has no shape that can be drawn"
+        if shapes:
+            shapes[0].mark(READ)
+            sizes = self.sizes(shapes[0]) | {"collision": element.tag == "collision"}
+            look = make_look(shapes[0].tag, name, place, self.colour(element), self.meshes, sizes)
+        if isinstance(look, str):
+            (shapes[0] if shapes else element).mark(UNUSED, look)
+        else:
+            link.looks.append(look)
+
+    def sizes(self, shape: Element) -> dict[str, Any]:
+        if shape.tag == "mesh":
+            uri = text_of(shape, "uri") or ""
+            for child in shape.all("uri")[:1]:
+                child.mark(CONVERTED, "the file's full path")
+            return {"file": uri, "scale": tuple(text_floats(shape, "scale", 3, [1.0, 1.0, 1.0], self.flaws))}
+        if shape.tag == "box":
+            return {"size": tuple(text_floats(shape, "size", 3, [0.0, 0.0, 0.0], self.flaws))}
+        keys = ("radius",) if shape.tag == "sphere" else ("radius", "length")
+        return {key: text_floats(shape, key, 1, [0.0], self.flaws)[0] for key in keys}
+
+    def colour(self, element: Element) -> str | None:
+        material = element.one("material")
+        for tag in ("diffuse", "ambient"):
+            child = None if material is None else material.one(tag)
+            if child is not None:
+                child.mark(CONVERTED, "#rrggbb: 255 times each, rounded; opacity is not drawn")
+                numbers = child.text.split()
+                try:
+                    return colour_of([float(number) for number in numbers[:3]]) if len(numbers) >= 3 else None
+                except (ValueError, OverflowError):
+                    self.flaws.add(child.place, f"'{child.text.strip()[:80]}' is no colour")
+        return None
+
+
+# --------------------------------------------------------------------------------------------------
+# Joints of SDF: which limits, losses, springs and leaders do they have, and which of them close loops?
+
+
+LOOPS = {"fixed": "fixed", "ball": "spherical", "revolute": "revolute", "prismatic": "prismatic"}
+"""Joints that can close a loop, and what they are called there."""
+UNLIMITED = 1e16
+"""SDF's own word for no limit."""
+LIMITS = {"lower": "lower_limit", "upper": "upper_limit", "velocity": "speed_limit", "effort": "effort_limit"}
+
+
+class JointReader:
+    """Reads what joints have beside their place."""
+
+    def __init__(self, draft: RobotDraft) -> None:
+        self.draft, self.flaws = draft, draft.flaws
+
+    def own_name(self, wanted: str, noun: str) -> str:
+        """A name that no part of the machine has yet."""
+        return distinct(usable_name(wanted, noun), self.draft.part_names)
+
+    def fill(self, draft: JointDraft, given: str, axis: np.ndarray, second: np.ndarray | None) -> None:
+        """Axis, limits, losses, spring and leader of a joint."""
+        part = draft.element.one("axis")
+        if draft.kind in ("fixed", "ball") or part is None:
+            return
+        draft.fields["axis"] = as_floats(axis)
+        if draft.kind == "universal":
+            draft.fields["second_axis"] = as_floats(second)
+            return
+        if draft.kind == "screw":
+            pitch = text_floats(draft.element, "screw_thread_pitch", 1, [0.0], self.flaws)[0]
+            draft.fields["pitch"] = pitch / (2.0 * np.pi)
+            for child in draft.element.all("screw_thread_pitch")[:1]:
+                child.mark(CONVERTED, "m of a turn / (2 pi rad)")
+        self.limits(draft, part.one("limit"), given)
+        dynamics = part.one("dynamics")
+        for key in ("damping", "friction"):
+            value = text_floats(dynamics, key, 1, [0.0], self.flaws)[0]
+            draft.fields |= {key: value} if value > 0.0 else {}
+        stiffness = text_floats(dynamics, "spring_stiffness", 1, [0.0], self.flaws)[0]
+        rest = text_floats(dynamics, "spring_reference", 1, [0.0], self.flaws)[0]
+        if stiffness > 0.0:
+            name, on = self.own_name(f"{draft.name}_spring", "block"), usable_name(draft.name, "joint")
+            self.draft.blocks.append(Block(name, "spring", on, parameters={"stiffness": stiffness, "rest": rest}))
+        self.mimic(draft, part)
+
+    def limits(self, draft: JointDraft, element: Element | None, given: str) -> None:
+        if element is None:
+            return
+        found = {}
+        for key, limit in LIMITS.items():
+            child = element.one(key)
+            text = "" if child is None else child.text.strip().lower()
+            if child is None or "inf" in text:
+                continue
+            value = text_floats(element, key, 1, [UNLIMITED], self.flaws)[0]
+            if abs(value) >= UNLIMITED or (key in ("velocity", "effort") and value < 0.0):
+                child.mark(CONVERTED, "no limit")
+            elif value == 0.0 and key in ("velocity", "effort"):
+                child.mark(CHOICE, f"0 would let nothing move: taken as no limit; `{limit}` gives one")
+            elif given == "continuous" and key in ("lower", "upper"):
+                child.mark(UNUSED, "a continuous joint has no limits of position")
+            else:
+                found[limit] = value
+        lower, upper = found.get("lower_limit"), found.get("upper_limit")
+        if lower is not None and upper is not None and lower >= upper:
+            element.mark(CHOICE, f"{lower:g} to {upper:g} leaves no room: taken as no limits")
+            found = {key: value for key, value in found.items() if key not in ("lower_limit", "upper_limit")}
+        draft.fields |= found
+
+    def mimic(self, draft: JointDraft, part: Element) -> None:
+        element = part.one("mimic")
+        leader = None if element is None else element.take("joint")
+        if element is None or not leader:
+            return
+        ratio = text_floats(element, "multiplier", 1, [1.0], self.flaws)[0]
+        offset = text_floats(element, "offset", 1, [0.0], self.flaws)[0]
+        reference = text_floats(element, "reference", 1, [0.0], self.flaws)[0]
+        element.mark(CONVERTED, "`mimic`: position = multiplier (position of the joint - reference) + offset")
+        # Names in a model are those of parts beside the joint.
+        scope = draft.name.removesuffix(draft.element.attributes["name"])
+        draft.mimic = Mimic(scope + leader, ratio, offset - ratio * reference, element)
+
+    def close(self, draft: JointDraft, axis: np.ndarray, X_joint: Pose, X_parent: Pose, X_child: Pose) -> None:
+        """A joint whose child hangs on another one already: a constraint between two points.
+
+        Args:
+            X_joint, X_parent, X_child: poses in the model where nothing has moved; axis: in the child's frame.
+        """
+        if draft.kind not in LOOPS:
+            remedy = f"known: {', '.join(LOOPS)}"
+            self.flaws.add(draft.element.place, f"a {draft.kind} joint cannot close a loop", remedy)
+            return
+        names = []
+        for end, body, X in (("a", draft.parent, X_parent), ("b", draft.child, X_child)):
+            names.append(self.own_name(f"{draft.name}_{end}", "point"))
+            on = body if body == GROUND else usable_name(body, "link")
+            self.draft.points.append(Point(names[-1], on, as_floats(X.inverse().apply(X_joint.p))))
+        R = X_parent.R.T @ X_child.R
+        words: dict[str, Any] = {"kind": LOOPS[draft.kind]}
+        words |= {"axis": as_floats(R @ axis)} if draft.kind in ("revolute", "prismatic") else {}
+        words |= {"second_axis": as_floats(axis)} if draft.kind == "revolute" else {}
+        words |= {"rotation": as_floats(R)} if draft.kind in ("prismatic", "fixed") else {}
+        name = self.own_name(draft.name, "joint")
+        self.draft.constraints.append(LoopJoint(name, names[0], names[1], **words))
+        draft.element.mark(CONVERTED, f"closes a loop: a {words['kind']} constraint between two points")
+        for part in draft.element.all("axis"):
+            for tag in ("limit", "dynamics"):
+                for inner in part.all(tag):
+                    inner.drop("a constraint that closes a loop has neither limits nor losses")
+
+
+# --------------------------------------------------------------------------------------------------
+# SDF: what does a model or a world of Gazebo say? Joints that close loops are constraints.
+
 
 KINDS = {
     "revolute": "revolute",

@@ -9,9 +9,8 @@ import numpy as np
 from robodyn.base.errors import FlawList, nearest
 from robodyn.base.spatial import Pose, from_rpy
 from robodyn.description.robots.draft import LinkDraft, rotated_inertia
-from robodyn.description.robots.mesh_files import MeshFiles
+from robodyn.description.robots.mesh_files import SHAPES, MeshFiles, colour_of, distinct, make_look
 from robodyn.description.robots.names import usable_name
-from robodyn.description.robots.shapes import SHAPES, colour_of, distinct, make_look
 from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, Element, floats_of
 
 RPY = "R = Rz(yaw) Ry(pitch) Rx(roll) [rad]"

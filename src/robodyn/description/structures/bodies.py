@@ -1,28 +1,316 @@
-"""Flexible bodies: how does a beam, a frame of beams, or modal data of another program become one?"""
+"""Flexible bodies of beams: particles, reduced modes, matched frequencies."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
-from robodyn.description.model import BodyNode, FlexibleBody
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.records import dataclass
+from robodyn.description.model import Body, BodyNode, FlexibleBody, ModalInertia
+from robodyn.description.model.body import TRIANGLE_TOLERANCE, tensor_of
+from robodyn.description.model.description import Description
+from robodyn.description.model.fields import flag, quantity, texts, whole_number
 from robodyn.description.model.kinds import Bounds
-from robodyn.description.model.numbers import as_floats, check_count
-from robodyn.description.structures.assembled import Structure, assemble_structure
+from robodyn.description.model.numbers import LARGEST, as_floats, check_count
+from robodyn.description.structures.beams import Element, Section, Structure, assemble_structure
 from robodyn.description.structures.checks import (
     check_element,
     check_joined,
     check_modes,
+    check_modes_count,
     check_nodes,
+    check_particles,
     check_size,
 )
-from robodyn.description.structures.elements import Element
-from robodyn.description.structures.particles import Particles
-from robodyn.description.structures.reduction import Reduction, find_modes, reduce_structure
-from robodyn.description.structures.sections import Section
+
+# --------------------------------------------------------------------------------------------------
+# Inertia integrals by particles: what do the particles of a body sum up to in its modes?
+#
+# A body is a cloud of particles with mass, tensor, and for each mode a displacement and a rotation. Those of beams are
+# at Gauss points, which makes their sums the exact integrals over the elements' shape functions.
+
+
+@dataclass(frozen=True, eq=False)
+class Particles:
+    """N particles and their motion in n modes, all in the body's axes.
+
+    Attributes:
+        mass: [kg], (N,); position: at rest [m], (N, 3); tensor: inertia about themselves [kg m^2], (N, 3, 3).
+        shift: displacement (N, n, 3); turn: rotation vector (N, n, 3); shortening: Gamma (N, n, n, 3).
+    """
+
+    mass: np.ndarray
+    position: np.ndarray
+    tensor: np.ndarray
+    shift: np.ndarray
+    turn: np.ndarray
+    shortening: np.ndarray
+
+    def __post_init__(self) -> None:
+        flaws = FlawList()
+        check_particles(flaws, self)
+        flaws.raise_if_any("particles")
+
+    @classmethod
+    def lumped(cls, mass: Any, position: Any, shift: Any, tensor: Any = None, turn: Any = None) -> Particles:
+        """Particles without inertia of their own unless it is given, and without foreshortening."""
+        mass, position, shift = (np.asarray(value, float) for value in (mass, position, shift))
+        N, n = mass.size, shift.shape[1] if shift.ndim == 3 else 0
+        flaws = FlawList()
+        check_modes_count(flaws, "shift", n, N)
+        flaws.raise_if_any("particles")
+        tensor = np.zeros((N, 3, 3)) if tensor is None else np.asarray(tensor, float)
+        turn = np.zeros((N, n, 3)) if turn is None else np.asarray(turn, float)
+        return cls(mass, position, tensor, shift, turn, np.zeros((N, n, n, 3)))
+
+    @property
+    def rigid(self) -> tuple[float, np.ndarray, np.ndarray]:
+        """Mass, centre of mass, and tensor about it, at rest."""
+        total = float(self.mass.sum())
+        com = self.mass @ self.position / total
+        r = self.position - com
+        second = np.einsum("p,pi,pj->ij", self.mass, r, r)
+        tensor = np.trace(second) * np.eye(3) - second + self.tensor.sum(axis=0)
+        return total, com, 0.5 * (tensor + tensor.T)
+
+    @property
+    def modal_mass(self) -> np.ndarray:
+        """sum m Phi_i.Phi_j + turn_i.I turn_j, (n, n)."""
+        moving = np.einsum("p,pix,pjx->ij", self.mass, self.shift, self.shift)
+        return moving + np.einsum("pix,pxy,pjy->ij", self.turn, self.tensor, self.turn)
+
+    def sum_up(self) -> ModalInertia:
+        """The sums that the kinetic energy needs, to second order in the modes."""
+        m, r, phi, bend = self.mass, self.position, self.shift, self.shortening
+        once = np.einsum("p,pix,py->ixy", m, phi, r)
+        twice = np.einsum("p,pix,pjy->ijxy", m, phi, phi) + np.einsum("p,pijx,py->ijxy", m, bend, r)
+        crossed = np.cross(phi[:, None], phi[:, :, None]) + np.cross(r[:, None, None], bend)
+        spin = np.einsum("pxy,piy->ix", self.tensor, self.turn)
+        return ModalInertia(
+            first=np.einsum("p,pix->ix", m, phi),
+            first_bend=np.einsum("p,pijx->ijx", m, bend),
+            second=_clean(once + once.transpose(0, 2, 1)),
+            second_bend=_clean(twice + twice.transpose(0, 1, 3, 2)),
+            turning=_clean(np.einsum("p,pix->ix", m, np.cross(r[:, None], phi)) + spin),
+            turning_bend=_clean(np.einsum("p,pijx->ijx", m, crossed)),
+        )
+
+
+def _clean(sums: np.ndarray) -> np.ndarray:
+    """Sums without rounding errors in place of zeros, so that traced graphs stay small."""
+    return np.where(np.abs(sums) > 1e-13 * np.max(np.abs(sums), initial=0.0), sums, 0.0)
+
+
+# --------------------------------------------------------------------------------------------------
+# Craig-Bampton reduction: which few modes stand for a structure of many degrees of freedom?
+#
+# Craig and Bampton (1968): the structure is clamped where its joint holds it; its shapes are the static ones of unit
+# motions of the interface nodes (constraint modes), and vibrations with these nodes held (fixed-interface modes). They
+# are then made orthogonal, so that each has one mass and one stiffness.
+
+
+ALIKE = 1e-9
+"""Relative difference below which squares of frequencies count as equal."""
+DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
+DEFAULT_MODES = 2
+
+
+class Reduction(Description):
+    """How a structure is reduced; to two vibrations where neither their number nor a frequency is given."""
+
+    NOUN = "reduction"
+
+    interfaces: tuple[str, ...] = texts(
+        "node", default=("tip",), doc="nodes whose static motions are kept exactly: where joints and loads are"
+    )
+    modes: int | None = whole_number(
+        default=None, doc="number of vibrations that are kept, with the interfaces held", absent="required, or:"
+    )
+    frequency: float | None = quantity("Hz", positive=True, default=None, doc="those up to this one")
+    highest: float | None = quantity(
+        "Hz", positive=True, default=None, doc="what is faster in the end is left out", absent="nothing is"
+    )
+    directions: tuple[str, ...] = texts(
+        "direction", default=DIRECTIONS, doc="how nodes can move; in the others they are held"
+    )
+    stiffening: bool = flag(default=False, doc="whether bent beams get shorter, and so stiffer where they spin or hang")
+
+    def check(self, flaws: FlawList) -> None:
+        if not flaws.concern("directions"):
+            self._check_directions(flaws)
+        if self.modes is not None and self.frequency is not None:
+            flaws.add("modes", "give either modes or frequency", "leave one of them out")
+        if self.modes is None and self.frequency is None:
+            self.set_fields(modes=DEFAULT_MODES)
+
+    def _check_directions(self, flaws: FlawList) -> None:
+        if not self.directions:
+            flaws.add("directions", "there is none", nearest("", DIRECTIONS))
+        for direction, count in Counter(self.directions).items():
+            if count > 1:
+                flaws.add("directions", f"'{direction}' is there twice")
+            if direction not in DIRECTIONS:
+                flaws.add("directions", f"'{direction}' is unknown", nearest(direction, DIRECTIONS))
+
+    def free(self, n_nodes: int, root: int) -> np.ndarray:
+        """Numbers of the freedoms left: of all nodes but the root, in the directions given."""
+        kept = [DIRECTIONS.index(direction) for direction in self.directions]
+        return np.array([6 * node + k for node in range(n_nodes) if node != root for k in sorted(kept)], int)
+
+
+def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Sequence[int], how: Reduction) -> np.ndarray:
+    """Shapes of the modes, one a column, over all freedoms; mass-orthonormal, lowest frequency first.
+
+    Args:
+        K, M: stiffness and mass of all freedoms; free: those not clamped; held: those of the interface nodes.
+    """
+    outer = np.array([k for k, freedom in enumerate(free) if freedom in set(held)], int)
+    inner = np.array([k for k, freedom in enumerate(free) if freedom not in set(held)], int)
+    _check_count(len(inner), how)
+    stiff, heavy = K[np.ix_(free, free)], M[np.ix_(free, free)]
+    basis = np.zeros((len(free), 0))
+    if len(outer):
+        basis = np.zeros((len(free), len(outer)))
+        basis[outer] = np.eye(len(outer))
+        if len(inner):
+            basis[inner] = -_solve(stiff[np.ix_(inner, inner)], stiff[np.ix_(inner, outer)])
+    if len(inner):
+        fixed = np.zeros((len(free), len(inner)))
+        squares, shapes = find_modes(stiff[np.ix_(inner, inner)], heavy[np.ix_(inner, inner)])
+        fixed[inner] = _align(shapes, squares, free[inner] % 6)
+        basis = np.hstack([basis, fixed[:, : _count(squares, how)]])
+    squares, mixed = find_modes(basis.T @ stiff @ basis, basis.T @ heavy @ basis)
+    if how.highest is not None:
+        mixed = mixed[:, squares <= (2 * np.pi * how.highest) ** 2]
+    if not mixed.shape[1]:
+        raise ModelError([Flaw("modes", "none is left", "want more, up to a higher frequency, or name interfaces")])
+    flaws = FlawList()
+    check_modes_count(flaws, "modes", mixed.shape[1])
+    flaws.raise_if_any("reduction")
+    shapes = np.zeros((len(K), mixed.shape[1]))
+    shapes[free] = _align(basis @ mixed, squares[: mixed.shape[1]], free % 6)
+    return shapes
+
+
+def _align(shapes: np.ndarray, squares: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    """Rotate modes of equal frequency, of which any mixture is as good, towards single directions of motion.
+
+    Round tubes bend in all planes alike: their modes become those along the axes, and traced graphs stay small.
+
+    Args:
+        squares: of the frequencies, ascending; direction: number of each row's direction.
+    """
+    weight = 1.0 + direction[:, None]
+    aligned, first = shapes.copy(), 0
+    for last in range(1, len(squares) + 1):
+        if last == len(squares) or squares[last] > squares[first] * (1 + ALIKE):
+            alike = shapes[:, first:last]
+            aligned[:, first:last] = alike @ np.linalg.eigh(alike.T @ (weight * alike))[1]
+            first = last
+    return aligned
+
+
+def find_modes(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Squares of frequencies, ascending, and shapes, one a column: K x = squares M x.
+
+    Raises:
+        ModelError: where stiffnesses or masses are so far apart that rounding leaves no such numbers.
+    """
+    from scipy.linalg import eigh
+
+    try:
+        squares, shapes = eigh(K, M)
+    except ValueError as error:  # not finite, or LinAlgError: not positive definite
+        raise _too_far_apart() from error
+    if not (np.isfinite(shapes).all() and np.max(np.abs(squares), initial=0.0) < LARGEST**2):
+        raise _too_far_apart()
+    return squares, shapes
+
+
+def _solve(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    try:
+        return np.linalg.solve(A, b)
+    except np.linalg.LinAlgError as error:
+        raise _too_far_apart() from error
+
+
+def _too_far_apart() -> ModelError:
+    what = "its stiffnesses and masses are too far apart to find modes"
+    return ModelError([Flaw("", what, "check the units of lengths, sections and material")], "structure")
+
+
+def _check_count(n_inner: int, how: Reduction) -> None:
+    """There are as many fixed-interface modes as freedoms that are not held."""
+    if how.modes is not None and how.modes > n_inner:
+        what = f"{how.modes} are wanted with the interfaces held, the structure has {n_inner}"
+        raise ModelError([Flaw("modes", what, "divide it into more elements, or want fewer")], "reduction")
+
+
+def _count(squares: np.ndarray, how: Reduction) -> int:
+    if how.modes is not None:
+        return how.modes
+    return int(np.sum(squares <= (2 * np.pi * (how.frequency or 0.0)) ** 2))
+
+
+# --------------------------------------------------------------------------------------------------
+# Inertia matching: how does a rigid link of known inertia become flexible, and keep that inertia?
+#
+# A structure that deforms is rarely all of a link: motors, gears and housings sit on it. What the link has beyond its
+# structure is taken as rigid and fixed at the structure's root, where nothing moves with the modes:
+#
+#     inertia of the link = inertia of the structure + inertia of a rigid rest
+#
+# All three are linear in the pseudo-inertia [[sum m r r^T, sum m r], [sum m r^T, sum m]] (Wensing, Kim and Slotine,
+# 2018), and a rest made of masses has one without a negative eigenvalue.
+
+
+def match_inertia(structure: FlexibleBody, link: Body) -> FlexibleBody:
+    """The structure with the name, mass, centre of mass and inertia of a rigid link in the same frame.
+
+    Modes, stiffness and nodes are the structure's. What the link has beyond it is rigid, at the structure's root; parts
+    that should move with its other nodes are bodies of their own, fixed there.
+
+    Raises:
+        ModelError: where the structure alone has more inertia than the link.
+    """
+    _check_rest(structure, link)
+    return replace(
+        structure, name=link.name, mass=link.mass, com=link.com, inertia=link.inertia, physical=link.physical
+    )
+
+
+def pseudo_inertia(body: Body) -> np.ndarray:
+    """[[sum m r r^T, sum m r], [sum m r^T, sum m]] about the origin of the body's frame, (4, 4)."""
+    c, tensor = np.array(body.com), tensor_of(body.inertia)
+    second = 0.5 * np.trace(tensor) * np.eye(3) - tensor + body.mass * np.outer(c, c)
+    first = body.mass * c[:, None]
+    return np.block([[second, first], [first.T, np.array([[body.mass]])]])
+
+
+def _check_rest(structure: FlexibleBody, link: Body) -> None:
+    flaws = FlawList()
+    if structure.mass > link.mass * (1 + TRIANGLE_TOLERANCE):
+        what = f"the structure has {structure.mass:.6g} kg, the link {link.mass:.6g} kg"
+        flaws.add("mass", what, "take a lighter structure")
+    elif link.physical:
+        # In metres and kilograms weighed alike: lengths of the link's own size.
+        size = structure.size or 1.0
+        scale = np.diag([1 / size] * 3 + [1.0])
+        rest = scale @ (pseudo_inertia(link) - pseudo_inertia(structure)) @ scale
+        if np.linalg.eigvalsh(rest)[0] < -TRIANGLE_TOLERANCE * link.mass:
+            what = "what the link has beyond the structure could not be made of masses"
+            flaws.add("inertia", what, "take a lighter structure, or one nearer to the link's centre of mass")
+    flaws.raise_if_any(f"flexible body '{link.name}'")
+
+
+# --------------------------------------------------------------------------------------------------
+# Flexible bodies: how does a beam, a frame of beams, or modal data of another program become one?
+
 
 Place = Sequence[Any]
 """Position (3,), displacement (n, 3) and rotation vector (n, 3) of a node in each mode."""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
-from robodyn.description.model.flexible import NEAR
+from robodyn.description.model.body import NEAR
 from robodyn.description.model.numbers import LARGEST, check_vector
-from robodyn.description.structures.elements import Element, is_along
+from robodyn.description.structures.beams import Element, is_along
 
 MOST_MODES, MOST_CELLS = 60, 10**7
 """Modes of a body, and particles times modes squared: the equations of more are too long to be of use."""

@@ -8,8 +8,7 @@ from robodyn.base.errors import Flaw, ModelError
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.exchange.codegen.comparison import TOLERANCE, Agreement
 from robodyn.exchange.codegen.model import Model
-from robodyn.exchange.fmi.checking import compare_unit
-from robodyn.exchange.fmi.exchange_checking import compare_exchange, compare_motion
+from robodyn.exchange.fmi.exchange_checking import compare_exchange, compare_motion, compare_unit
 
 MOTION_TIME = 10.0
 """Longest time that the motion of a model-exchange unit is followed by another solver [s]."""

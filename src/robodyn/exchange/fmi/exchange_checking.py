@@ -1,14 +1,9 @@
-"""Verification of a model-exchange FMU: does it compute what the simulation computes?
-
-Its solver is the user's, so two things are compared. Along the native run, step by step and with its states, the unit
-must have the same rates, outputs, guards and, after each instant, the same states: bit for bit but for a compiler's
-choice of elementary functions. And FMPy's CVode moves the unit by itself: that motion differs by the tolerances of both
-solvers.
-"""
+"""Checks of exported units against our own run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +15,51 @@ from robodyn.computation.engine.integrate import Integration, set_up
 from robodyn.computation.engine.trajectory import Status
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.problem import build_problem
-from robodyn.exchange.codegen.comparison import Agreement, compare_rows
+from robodyn.exchange.codegen.comparison import Agreement, choose_times, compare_points, compare_rows, simulate_points
 from robodyn.exchange.codegen.model import Model
 from robodyn.exchange.fmi.carried import CarriedUnit
+from robodyn.exchange.fmi.unit import FmuUnit
+
+# --------------------------------------------------------------------------------------------------
+# Verification of a co-simulation FMU: does it compute what the simulation does, at the same communication points?
+
+
+def compare_unit(path: str | Path, model: Model, compiled: CompiledSystem) -> Agreement:
+    """Run a unit and the simulation it was made from over the scenario's duration."""
+    times = choose_times(model.system)
+    with FmuUnit(path, stop=times[-1]) as unit:
+        found, ended = _run_unit(unit, times)
+    return compare_points(simulate_points(model, compiled, times), found, list(unit.outputs), times, ended)
+
+
+def _run_unit(unit: FmuUnit, times: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Outputs at the communication points, and whether the unit ended before the last."""
+    unit.start(float(times[0]))
+    rows = [list(unit.read().values())]
+    for before, after in pairwise(times.tolist()):
+        if unit.advance(before, _step_between(before, after)) is not None:
+            return np.array(rows), True
+        rows.append(list(unit.read().values()))
+    return np.array(rows), False
+
+
+def _step_between(before: float, after: float) -> float:
+    """The step with which `before + step` is `after` to the last digit."""
+    step = after - before
+    near = (step, np.nextafter(step, np.inf), np.nextafter(step, -np.inf))
+    return next((float(h) for h in near if before + h == after), step)
+
+
+# --------------------------------------------------------------------------------------------------
+# Verification of a model-exchange FMU: does it compute what the simulation computes?
+#
+# Its solver is the user's, so two things are compared. Along the native run, step by step and with its states, the
+# unit
+# must have the same rates, outputs, guards and, after each instant, the same states: bit for bit but for a compiler's
+# choice of elementary functions. And FMPy's CVode moves the unit by itself: that motion differs by the tolerances
+# of both
+# solvers.
+
 
 ROWS, STRIDE = 1000, 20
 """Every step is compared up to this number of rows, then one in this many and those at instants up to twice as many."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from robodyn.base.errors import FlawList, nearest
+from robodyn.exchange.fmi.description import ValueRefused, read_value
 from robodyn.exchange.fmi.unit_variables import Signal, UnitVariable, Value
-from robodyn.exchange.fmi.values import ValueRefused, read_value
 
 
 def check_settings(

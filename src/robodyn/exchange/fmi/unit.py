@@ -11,9 +11,9 @@ from robodyn.base.errors import Flaw, ModelError
 from robodyn.computation.cosimulation import UnitEvent, UnitRefusal
 from robodyn.computation.results import Outcome
 from robodyn.exchange.fmi.access import group_signals
+from robodyn.exchange.fmi.description import ValueRefused, read_value
 from robodyn.exchange.fmi.open_unit import OpenUnit, Saved
 from robodyn.exchange.fmi.unit_variables import Value
-from robodyn.exchange.fmi.values import ValueRefused, read_value
 
 SAME = 1e-9
 """Part of a step by which steps differ that count as the same."""

@@ -29,8 +29,7 @@ from robodyn.exchange.codegen.compilers import (
 from robodyn.exchange.codegen.model import Model, build_model, check_parts
 from robodyn.exchange.codegen.source import engine_files, generate_files, unit_files
 from robodyn.exchange.fmi.acceptance import check_unit
-from robodyn.exchange.fmi.description import KINDS, Unit, describe_unit, write_build_description
-from robodyn.exchange.fmi.variables import list_variables
+from robodyn.exchange.fmi.description import KINDS, Unit, describe_unit, list_variables, write_build_description
 
 VERSIONS = (2, 3)
 LONG_AGO = (1980, 1, 1, 0, 0, 0)

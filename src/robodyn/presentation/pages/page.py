@@ -40,8 +40,7 @@ from .machine import find_mechanism, read_closures, read_geometry
 from .meshes import BUDGET, MeshStore, check_budget
 
 if TYPE_CHECKING:
-    from robodyn.analysis.linear.modes import Mode
-    from robodyn.analysis.linear.vibration import Vibration
+    from robodyn.analysis.linear.modes import Mode, Vibration
 
 
 # HTML report: how do runs become one file that needs nothing else?

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.analysis.accuracy.causes import Figure as SheetFigure
 from robodyn.analysis.accuracy.circle import CircleTest
+from robodyn.analysis.accuracy.sheet import Figure as SheetFigure
 from robodyn.analysis.accuracy.sheet import Sheet
 from robodyn.base.atomic import replacing
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from robodyn.analysis.budget.result import Budget
+    from robodyn.analysis.budget.split import Budget
     from robodyn.analysis.mechanics.forces import ForceSplit
     from robodyn.analysis.sensitivity.ranking import Ranking, Sensitivity
 

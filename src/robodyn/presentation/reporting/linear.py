@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.analysis.linear.frequency import FrequencyResponse, choose_frequencies, respond
 from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.analysis.linear.loop_gain import HALF_POWER
 from robodyn.analysis.linear.loop_table import LoopFigures, LoopTable
+from robodyn.analysis.linear.margins import HALF_POWER
 from robodyn.analysis.linear.modes import Mode, ModeSet
-from robodyn.analysis.linear.responses import TimeResponse
+from robodyn.analysis.linear.poles import find_zeros
+from robodyn.analysis.linear.responses import FrequencyResponse, TimeResponse, choose_frequencies, respond
 from robodyn.analysis.linear.stability import PolePath
-from robodyn.analysis.linear.zeros import find_zeros
 from robodyn.analysis.measurement.responses import MeasuredResponse
 
 from .displays import Curves, Display, Part, Picture, Table, shows

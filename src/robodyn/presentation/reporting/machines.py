@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from robodyn.analysis.commissioning import Dressed, FastMove, Move
-    from robodyn.analysis.mechanics.parallel_workspace import WorkspaceMap
+    from robodyn.analysis.mechanics.parallel_kinematics import WorkspaceMap
     from robodyn.description.model import Machine, Scenario
     from robodyn.description.robots import BalanceSheet
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.analysis.identification.result import Identification, ResidualTest, check_residuals, interval_heading
+from robodyn.analysis.identification.identify import Identification, ResidualTest, check_residuals, interval_heading
 
 from .displays import Display, Part, Picture, Table, shows
 from .figures import COLOURS, LINE_WIDTH, finish_axes, into_file, label_bottom, legend_above, panel_figure
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from robodyn.analysis.fitting.result import Fit, FittedRecording, FittedSignal
     from robodyn.analysis.identification.contest import Contest
     from robodyn.analysis.identification.excitation import Excitation
-    from robodyn.analysis.identification.suggestions import Suggestion
-    from robodyn.analysis.measurement.data_sheet import ClockQuality, DataSheet, DataSheets
-    from robodyn.analysis.measurement.signal_quality import SignalQuality
-    from robodyn.analysis.tuning.result import Tuning
+    from robodyn.analysis.identification.identify import Suggestion
+    from robodyn.analysis.measurement.data_sheet import ClockQuality, DataSheet, DataSheets, SignalQuality
+    from robodyn.analysis.tuning.tune import Tuning
     from robodyn.analysis.validation import Validation
 
 
@@ -313,7 +312,7 @@ def _signal_warnings(name: str, s: SignalQuality, unit: str) -> Iterator[str]:
 @shows
 def show_excitation(found: Excitation) -> Display:
     """The motion of each joint, what it tells, and what it hardly tells."""
-    from robodyn.analysis.identification.motions import AxisSpline
+    from robodyn.analysis.identification.excitation import AxisSpline
 
     spline = found.family.kind == "spline"
     parts: list[Part] = [f"{'joint':<16} points" if spline else f"{'joint':<16} {'offset':>9}  sines; cosines"]

@@ -1,0 +1,301 @@
+"""Co-simulation couplings: do errors grow from macro step to macro step, and up to which step?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from robodyn.base.errors import FlawList
+from robodyn.computation.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection
+from robodyn.computation.cosimulation.exchange import Exchange, Span, Trend
+from robodyn.computation.cosimulation.macro_steps import check_units
+
+# --------------------------------------------------------------------------------------------------
+# Stability limit by bisection: up to which macro step does something hold?
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Where something ceases to hold.
+
+    Attributes:
+        holds: longest macro step known to hold [s], 0 where none did; fails: shortest known to fail [s], infinite where
+            none did.
+    """
+
+    holds: float
+    fails: float
+
+
+def find_limit(
+    check: Callable[[float], bool],
+    start: float,
+    *,
+    shortest: float,
+    longest: float,
+    stride: float = 2.0,
+    within: float = 1.05,
+) -> Limit:
+    """The macro step at which a check begins to fail.
+
+    What fails only between two strides, and holds again, is not seen.
+
+    Args:
+        check: whether it holds at a macro step [s].
+        start: where to begin [s]; shortest, longest: where to give up [s].
+        stride: ratio of steps until it fails or holds; within: of the two steps between which the limit lies.
+    """
+    holds, fails, step = 0.0, math.inf, start
+    while not holds or fails > within * holds:
+        if check(step):
+            holds = step
+        else:
+            fails = step
+        if holds and math.isfinite(fails):
+            step = math.sqrt(holds * fails)
+        elif step in (shortest, longest):
+            break
+        else:
+            step = min(stride * step, longest) if holds else max(step / stride, shortest)
+    return Limit(holds, fails)
+
+
+# --------------------------------------------------------------------------------------------------
+# Spectral radius of a macro step: by how much does a small disturbance of any co-simulation grow in one?
+#
+# One macro step H takes z to F(z). z has the states of all units and the memory of their sampled blocks, the
+# signals of
+# earlier exchanges that polynomials still go through, and of what units were sent last all that acts on what they send
+# next: an output that depends directly on an input is read at the end of a macro step, with the input as it was in it.
+# The Jacobian comes by central differences of the units themselves, so that it holds for all couplings, schemes and
+# orders;
+#
+#     growth = max |eigenvalue of dF/dz|
+#
+# is above 1 where the coupling, or what is coupled, is unstable. Sums on which nothing depends, such as impulses, are
+# left out.
+
+
+DISTURBANCE = 1e-4
+"""Of every entry of z, up and down."""
+IDLE = 1e-8
+"""An entry of z whose disturbance stays as it is, and moves nothing else by more, is a sum on which nothing depends."""
+
+
+class MacroSteps:
+    """Macro steps from one instant of a co-simulation, tried again and again.
+
+    Args:
+        units: with tight tolerances of their solvers, since differences are taken; they cannot be used again.
+        settings: gets there with its own step; time: of the instant [s].
+    """
+
+    def __init__(
+        self,
+        units: Sequence[ScenarioUnit],
+        connections: Sequence[Connection] = (),
+        *,
+        settings: CosimSettings,
+        signal_connections: Sequence[SignalConnection] = (),
+        time: float = 0.0,
+    ) -> None:
+        _check(units)
+        self.exchange = check_units(units, connections, signal_connections, None, settings).exchange
+        self.units = {unit.name: unit for unit in units}
+        self.settings, self.time = settings, time
+        self._go_there()
+        self._saved = self.exchange.save()
+        self._passing = self._find_passing()
+
+    def _go_there(self) -> None:
+        self.exchange.start(0.0)
+        instants = np.linspace(0.0, self.time, math.ceil(self.time / self.settings.step) + 1).tolist()
+        for begin, end in zip(instants[:-1], instants[1:], strict=True):
+            _advance(self.exchange, begin, end, self.settings.scheme)
+
+    def jacobian(self, step: float, disturbance: float = DISTURBANCE) -> np.ndarray:
+        """dF/dz of a macro step [s], (n, n)."""
+        self._begin(step)
+        z = self._read()
+        columns = []
+        for k in range(len(z)):
+            ends = []
+            for sign in (1.0, -1.0):
+                moved = z.copy()
+                moved[k] += sign * disturbance
+                ends.append(self._end(moved, step))
+            columns.append((ends[0] - ends[1]) / (2 * disturbance))
+        return np.column_stack(columns)
+
+    def growth(self, step: float) -> float:
+        """Of the disturbance that grows most in a macro step [s], a multiple of the sample times of all units."""
+        _check_samples(self.units, step)
+        J = self.jacobian(step)
+        used = np.max(np.abs(J - np.eye(len(J))), axis=0) > IDLE
+        return float(np.max(np.abs(np.linalg.eigvals(J[np.ix_(used, used)])), initial=0.0))
+
+    def _find_passing(self) -> dict[str, tuple[str, ...]]:
+        """Inputs of each unit on whose last value depends what is sent next, by trying each of them."""
+        passing = {}
+        for name, inputs in _sent(self.exchange).items():
+            found = []
+            for key in inputs:
+                ends = [self._exchanged(name, key, change) for change in (DISTURBANCE, -DISTURBANCE)]
+                if np.any(ends[0] != ends[1]):
+                    found.append(key)
+            passing[name] = tuple(found)
+        return passing
+
+    def _exchanged(self, name: str, key: str, change: float) -> np.ndarray:
+        """What all units have got after the exchange at the instant, with one input changed before it."""
+        self._begin(self.settings.step)
+        unit = self.units[name]
+        unit.hold((key,), unit.held((key,)) + change)
+        self._read_again()
+        self.exchange.write(self.time, self.settings.step)
+        units = self.units.values()
+        return np.concatenate([part for unit in units for part in (unit.state, unit.values)])
+
+    def _begin(self, step: float) -> None:
+        """Back to the instant, as if everything had been as it is there for some macro steps."""
+        self.exchange.restore(self._saved)
+        self._saved = self.exchange.save()
+        for memory in _memories(self.exchange):
+            memory.fill(self.time, step)
+
+    def _end(self, z: np.ndarray, step: float) -> np.ndarray:
+        self._begin(step)
+        self._write(z)
+        _advance(self.exchange, self.time, self.time + step, self.settings.scheme)
+        return self._read()
+
+    def _read(self) -> np.ndarray:
+        parts = []
+        for name, unit in self.units.items():
+            parts += [unit.state[: _n_moving(unit)], unit.memory, unit.held(self._passing[name])]
+        return np.concatenate([*parts, *(value for memory in _memories(self.exchange) for value in memory.values)])
+
+    def _write(self, z: np.ndarray) -> None:
+        left = z
+        for name, unit in self.units.items():
+            sizes = (_n_moving(unit), len(unit.memory), len(self._passing[name]))
+            state, memory, inputs, left = np.split(left, np.cumsum(sizes))
+            unit.move(np.concatenate([state, unit.state[len(state) :]]), memory)
+            unit.hold(self._passing[name], inputs)
+        for earlier in _memories(self.exchange):
+            left = earlier.change(left)
+        self._read_again()
+
+    def _read_again(self) -> None:
+        """Outputs at the instant, after something has been changed there."""
+        exchange = self.exchange
+        exchange.outputs = {name: unit.read() for name, unit in exchange.units.items()}
+        for samples in exchange.samples:
+            if not samples.channel.mean:
+                samples.add(self.time, exchange.outputs[samples.channel.source])
+
+
+def _n_moving(unit: ScenarioUnit) -> int:
+    """How many states can disturb anything: book-keeping, the last ones, cannot."""
+    return len(unit.state) - unit.system.n_quadratures
+
+
+def _sent(exchange: Exchange) -> dict[str, tuple[str, ...]]:
+    """All that each unit is sent: inputs fed by signals, and what reduced models bring."""
+    sent: dict[str, list[str]] = {name: [] for name in exchange.units}
+    for channel in exchange.channels:
+        sent[channel.target] += channel.inputs
+    for pair in exchange.pairs:
+        for _, receiver in pair.models:
+            side = pair.sides[receiver]
+            sent[side.unit] += side.interface.incoming
+    return {name: tuple(inputs) for name, inputs in sent.items()}
+
+
+def _check(units: Sequence[ScenarioUnit]) -> None:
+    flaws = FlawList()
+    for unit in units:
+        if not (isinstance(unit, ScenarioUnit) and unit.can_restore):
+            flaws.add(f"units.{unit.name}", "cannot be disturbed and go back", "take scenarios without Python blocks")
+        elif unit.system.delays:
+            what = "has delays, whose history cannot be disturbed"
+            flaws.add(f"units.{unit.name}", what, "compare runs with and without a disturbance instead")
+    flaws.raise_if_any("growth")
+
+
+def _check_samples(units: Mapping[str, ScenarioUnit], step: float) -> None:
+    """Between macro steps that end at different times after a sample, no map is like the one before."""
+    flaws = FlawList()
+    for name, unit in units.items():
+        base = Fraction(unit.system.discrete.base_period or 1)
+        for task in unit.system.discrete.tasks:
+            ratio = Fraction(step).limit_denominator(10**9) / (task.period * base)
+            if ratio.denominator != 1:
+                what = f"'{task.name}' is sampled every {step / float(ratio):g} s, of which {step:g} s is no multiple"
+                flaws.add(f"units.{name}", what, "choose such a macro step")
+    flaws.raise_if_any("growth")
+
+
+def _advance(exchange: Exchange, begin: float, end: float, scheme: str) -> None:
+    exchange.write(begin, end - begin)
+    outcome = exchange.advance(begin, end, scheme)
+    if outcome is not None:
+        raise ValueError(f"no macro step of {end - begin:g} s at {begin:g} s: {outcome.sentence}")
+    exchange.accept(begin, end)
+
+
+@dataclass(frozen=True, eq=False)
+class _Memory:
+    """Values of earlier exchanges that a polynomial goes through.
+
+    Attributes:
+        ages: how old their spans are at a communication point, oldest first, in macro steps.
+        fresh: whether the trend holds a newer value, of this exchange, besides.
+    """
+
+    trend: Trend
+    ages: tuple[Span, ...]
+    fresh: bool
+
+    def fill(self, time: float, step: float) -> None:
+        """As if the last value had been there all the time."""
+        ages = (*self.ages, (0.0, 0.0)) if self.fresh else self.ages
+        self.trend.values = [self.trend.values[-1]] * len(ages)
+        self.trend.spans = [(time - first * step, time - last * step) for first, last in ages]
+
+    @property
+    def places(self) -> range:
+        end = len(self.trend.values) - (1 if self.fresh else 0)
+        return range(end - len(self.ages), end)
+
+    @property
+    def values(self) -> list[np.ndarray]:
+        return [self.trend.values[k] for k in self.places]
+
+    def change(self, left: np.ndarray) -> np.ndarray:
+        """Take the values from the beginning of a column; the rest of it."""
+        for k in self.places:
+            n = len(self.trend.values[k])
+            self.trend.values[k], left = left[:n].copy(), left[n:]
+        return left
+
+
+def _memories(exchange: Exchange) -> list[_Memory]:
+    found = []
+    for samples in exchange.samples:
+        order = samples.channel.order
+        if samples.channel.mean:
+            # The mean over the last macro step is remembered too.
+            found.append(_Memory(samples.trend, tuple((k + 1.0, float(k)) for k in range(order, -1, -1)), False))
+        elif order:
+            found.append(_Memory(samples.trend, _instants(order), True))
+    found += [_Memory(trend, _instants(trend.order), False) for trend in exchange.models.trends.values() if trend.order]
+    return found
+
+
+def _instants(order: int) -> tuple[Span, ...]:
+    return tuple((float(k), float(k)) for k in range(order, 0, -1))

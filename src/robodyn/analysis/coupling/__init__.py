@@ -1,1 +1,0 @@
-"""Accuracy and stability of co-simulation couplings: how good is one?"""

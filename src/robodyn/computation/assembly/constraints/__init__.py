@@ -1,0 +1,1 @@
+"""Constraints: loops, prescribed motions and couplings; which equations, which forces, which coordinates?"""

@@ -1,0 +1,342 @@
+"""Constraint forces: accelerations under constraints, Lagrange multipliers, Baumgarte's terms, and their signals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.base.symbolic import absolute, maximum, sqrt, where
+from robodyn.computation.assembly.constraints.equations import express_equations, express_rates
+from robodyn.computation.assembly.constraints.redundancy import (
+    Redundancy,
+    define_constraint_forces,
+    find_redundant,
+    mean_mobility,
+)
+from robodyn.computation.assembly.contact.modes import COMPLIANCE, Rows, Solve, build_mobility
+from robodyn.computation.assembly.contribution import (
+    Context,
+    Contribution,
+    Deferred,
+    declare_memory,
+    define,
+    merge,
+    watch,
+)
+from robodyn.computation.assembly.declarations import Guard, MemoryInfo
+from robodyn.computation.assembly.invariants import Invariant
+from robodyn.computation.assembly.motion import Motion
+from robodyn.computation.assembly.network import Binding, SignalInfo
+from robodyn.computation.assembly.tracing import Bindings, placeholder
+from robodyn.computation.assembly.units import FORCE
+from robodyn.description.model import Constraint, LoopJoint, PrescribedMotion, Rod, Wheel
+
+# --------------------------------------------------------------------------------------------------
+# Constraint dynamics: which Lagrange multipliers keep a mechanism's constraints, and how does it move under them?
+#
+#     M a = b + H^T lam,    H a = -drift - 2 p h' - p^2 h,    S = H M^-1 H^T
+#
+# The mass matrix is factorised once with its own structure (branches, chains); what is solved densely has only as many
+# rows as there are equations.
+
+
+AT_ORIGIN = 1e-3
+"""Distance from the world's origin, as part of a machine's length, of a joint that says nothing about its size."""
+OFF_GROUND = 0.1
+"""Part of its radius by which a wheel that is off its plane at the start does not roll on it."""
+STIFFER = 0.1
+"""Part of what contacts give way by that equations do: contacts share their loads, but a toggle near a dead centre must
+hold."""
+
+
+@dataclass(frozen=True)
+class Equation:
+    """One equation of a constraint: residual h, its rate, and what its acceleration is without joint accelerations.
+
+    Attributes:
+        force: name of the signal of its force; unit: of that; active: whether the equation holds.
+    """
+
+    constraint: Constraint
+    force: str
+    unit: str
+    active: ca.SX
+    h: ca.SX
+    h_dot: ca.SX
+    drift: ca.SX
+
+
+@dataclass(frozen=True)
+class Constrained(Rows):
+    """A mechanism that keeps its constraints: rows H of the equations, held where they are active.
+
+    Attributes:
+        solve: M^-1 applied to a column; pole: of Baumgarte's method [1/s].
+        left_out: equations that follow from these; redundancy: which do, and which forces are not determined.
+        bindings: of what is prescribed.
+    """
+
+    equations: tuple[Equation, ...]
+    solve: Solve
+    pole: ca.SX
+    left_out: tuple[Equation, ...]
+    redundancy: Redundancy
+    bindings: Bindings
+
+    @property
+    def H(self) -> ca.SX:
+        return self.mobility.rows
+
+    @property
+    def W(self) -> ca.SX:
+        """M^-1 H^T, (n_v, k)."""
+        return self.mobility.columns
+
+    @property
+    def returning(self) -> ca.SX:
+        """h'' + 2 p h' + p^2 h = 0 (Baumgarte 1972)."""
+        return ca.vertcat(*(2 * self.pole * e.h_dot + self.pole**2 * e.h for e in self.equations))
+
+    def accelerate(self, b: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Joint accelerations under b = tau - c, and the forces that keep the constraints."""
+        a = self.solve(b)
+        lam = self.hold(self.motions(a) + self.returning)
+        return a + self.W @ lam, lam
+
+    def respond(self, b: ca.SX) -> ca.SX:
+        """Accelerations that a force causes, the constraints kept: the mobility of what is left free."""
+        a = self.solve(b)
+        return a + self.W @ self.hold(self.H @ a)
+
+    def constraint_force(self, b: ca.SX) -> ca.SX:
+        """Force on the joints with which the constraints answer to a force."""
+        return self.H.T @ self.hold(self.H @ self.solve(b))
+
+    def carry(self, b: ca.SX) -> ca.SX:
+        """Forces of the equations that would do to the joints what b does, as far as these are constrained (k,)."""
+        return -self.hold(self.H @ self.solve(b))
+
+    def project(self, v: ca.SX, rates: ca.SX) -> ca.SX:
+        """Velocities nearest in kinetic energy to v at which the rates of the equations vanish."""
+        return v + self.W @ self.hold(rates)
+
+
+def declare_constraints(context: Context) -> Contribution:
+    """Memory that says whether each constraint holds; events may change it."""
+    parts = []
+    for constraint in context.scenario.machine.all_constraints:
+        name = f"{constraint.name}.active"
+        start = context.scenario.initial.get(name, float(constraint.active))
+        parts.append(declare_memory(MemoryInfo(name, "", start)))
+    return merge(parts)
+
+
+def constrain(motion: Motion, solve: Solve, known: Contribution) -> tuple[Motion, Constrained | None, Contribution]:
+    """Trace all equations, leave out those that follow from others, and factorise.
+
+    Args:
+        solve: M^-1; known: whatever may switch constraints, and units of coordinates.
+
+    Returns:
+        The motion, with a position that meets the constraints; None where there are none to keep; warnings.
+    """
+    flaws, bindings = motion.context.flaws, dict[str, Binding]()
+    found = [e for c in motion.context.scenario.machine.all_constraints for e in _trace(motion, c, known, bindings)]
+    read = Contribution(read=(bindings,))
+    if not found or flaws.found:
+        return motion, None, read
+    _check_ground(motion, found)
+    # Equations that follow from others would make S singular: they are left out before it is built.
+    redundancy = find_redundant(motion, found, [e.active.is_one() for e in found])
+    motion, read = replace(motion, somewhere=redundancy.somewhere), replace(read, warnings=redundancy.warnings)
+    if flaws.found:
+        return motion, None, read
+    equations = tuple(e for e in found if e.force not in redundancy.left_out)
+    if not equations:
+        for name in dict.fromkeys(e.constraint.name for e in found):
+            flaws.add(f"constraints.{name}", "has no effect: it holds whatever the joints do", "leave it out")
+        return motion, None, read
+    H = ca.jacobian(ca.vertcat(*(e.h_dot for e in equations)), motion.v)
+    # S = H M^-1 H^T, by one solution with the mass matrix for each row.
+    mobility = build_mobility(solve, H, lambda own: STIFFER * COMPLIANCE * mean_mobility(equations, ca.vertsplit(own)))
+    active, drift = ca.vertcat(*(e.active for e in equations)), ca.vertcat(*(e.drift for e in equations))
+    left_out = tuple(e for e in found if e.force in redundancy.left_out)
+    own = (equations, solve, ca.SX(_choose_pole(motion)), left_out, redundancy, bindings)
+    return motion, Constrained(mobility, active, drift, *own), read
+
+
+def _check_ground(motion: Motion, equations: list[Equation]) -> None:
+    """Report wheels that do not touch the plane on which they should roll from the start."""
+    scenario = motion.context.scenario
+    for e in equations:
+        if not isinstance(e.constraint, Wheel) or not e.force.endswith("normal") or scenario.initialisation != "given":
+            continue
+        active, height = motion.values_at_start(ca.vertcat(e.active, e.h))
+        if active and abs(height) > OFF_GROUND * e.constraint.radius:
+            side = "above" if height > 0 else "below"
+            what = f"has no ground: at the start its rim is {abs(height):.3g} m {side} its plane"
+            remedy = "start it there, move the plane, or leave the start out and say initialisation = 'assembled'"
+            motion.context.flaws.add(f"constraints.{e.constraint.name}", what, remedy)
+
+
+def _choose_pole(motion: Motion) -> Any:
+    """Of Baumgarte's method [1/s]: as given, or fast enough for the mechanism's own time scale and for the run.
+
+    max(5 sqrt(g / size), 10 / duration), where size is the largest distance of a joint from the world's origin,
+    or that between joints and points where all joints are there.
+    """
+    scenario = motion.context.scenario
+    if scenario.constraint_method.method != "baumgarte":
+        return 0.0
+    if scenario.constraint_method.pole is not None:
+        return motion.context.values["constraint_method.pole"]
+    # Chosen where it is not given: faster than what moves, slower than what the solver can follow.
+    places = ca.vertcat(*(sqrt(ca.sumsqr(ca.SX(pose.p))) for pose in motion.poses))
+    reach = float(np.max(motion.values_at_start(places), initial=0.0))
+    size = reach if reach > AT_ORIGIN * motion.context.size.length else motion.size
+    fall = float(np.linalg.norm(np.asarray(motion.mechanism.gravity)))
+    return max(5.0 * float(np.sqrt(fall / size)), 10.0 / scenario.duration)
+
+
+def _trace(motion: Motion, constraint: Constraint, known: Contribution, bindings: dict[str, Binding]) -> list[Equation]:
+    equations = []
+    targets: list[ca.SX | float] = [0.0, 0.0, 0.0]
+    if isinstance(constraint, PrescribedMotion):
+        path = f"constraints.{constraint.name}"
+        wanted = {
+            "position": constraint.position,
+            "velocity": constraint.velocity,
+            "acceleration": constraint.acceleration,
+        }
+        targets = [placeholder(f"{path}.{key}", signal, bindings) for key, signal in wanted.items()]
+    # h' = H q_dot + h_t, and h'' = H a + drift; what a prescribed motion wants is taken off each.
+    traced = zip(express_equations(motion, constraint), express_rates(motion, constraint), strict=True)
+    for name, (h, rate) in zip(constraint.equations, traced, strict=True):
+        h_dot = _rate(motion, h) if rate is None else rate
+        drift = _rate(motion, h_dot)
+        kind = (f"{constraint.name}.{name}", _force_unit(constraint, name, known), _activity(constraint, known))
+        equations.append(Equation(constraint, *kind, h - targets[0], h_dot - targets[1], drift - targets[2]))
+    return equations
+
+
+def _rate(motion: Motion, value: ca.SX) -> ca.SX:
+    """Total time derivative while the joints do not accelerate."""
+    return ca.jtimes(value, motion.q, motion.q_dot) + ca.jacobian(value, motion.context.time)
+
+
+def _activity(constraint: Constraint, known: Contribution) -> ca.SX:
+    """Whether a constraint holds: a constant unless some event can change it."""
+    name = f"{constraint.name}.active"
+    python = any(guard.call is not None for guard, _ in known.guards)
+    changed = python or any(name in update for update in (*known.updates.values(), *known.actions.values()))
+    start = next(info.start for info in known.memory if info.name == name)
+    return known.symbols[name] > 0.5 if changed else ca.SX(float(start > 0.5))
+
+
+def _force_unit(constraint: Constraint, force: str, known: Contribution) -> str:
+    """That of a force is N, of a torque N m; of coordinates of both kinds together there is none."""
+    if isinstance(constraint, (LoopJoint, Rod, Wheel)):
+        return "N m" if force.startswith("torque") else "N"
+    of = (constraint.of,) if isinstance(constraint, PrescribedMotion) else constraint.of
+    units = {FORCE[known.signals[f"{name}.position"].unit] for name in of}
+    return units.pop() if len(units) == 1 else ""
+
+
+# --------------------------------------------------------------------------------------------------
+# Signals of constraints: with which forces are they kept, how well, and what happens where one begins to hold?
+
+
+CLOSING = "action:closing"
+RESIDUAL = {"N": "m", "N m": "rad", "": ""}
+"""Unit of an equation's residual by that of its force."""
+
+
+def trace_constraint_signals(motion: Motion, constrained: Constrained, lam: ca.SX, bindings: Bindings) -> Contribution:
+    """Forces of the constraints, how well they are kept, and what happens where one begins to hold."""
+    return merge(
+        (
+            define_constraint_forces(motion, constrained, lam, bindings),
+            _watch_residuals(motion, constrained, bindings),
+            _close(motion, constrained, bindings),
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Of all constraint equations: h, h', the drift of h'', and whether each holds."""
+
+    h: tuple[Deferred, ...] = ()
+    h_dot: tuple[Deferred, ...] = ()
+    drift: tuple[Deferred, ...] = ()
+    active: tuple[Deferred, ...] = ()
+
+
+def express_residuals(equations: Sequence[Equation], bindings: Bindings) -> Residuals:
+    """Zero of equations that do not hold."""
+    return Residuals(
+        h=tuple(Deferred(where(e.active, e.h, 0.0), bindings) for e in equations),
+        h_dot=tuple(Deferred(where(e.active, e.h_dot, 0.0), bindings) for e in equations),
+        drift=tuple(Deferred(ca.SX(where(e.active, e.drift, 0.0)), bindings) for e in equations),
+        active=tuple(Deferred(where(e.active, 1.0, 0.0), {}) for e in equations),
+    )
+
+
+def _close(motion: Motion, constrained: Constrained, bindings: Bindings) -> Contribution:
+    """A constraint that begins to hold stops what moves against it: an impact without rebound."""
+    rates = ca.vertcat(*(e.h_dot for e in constrained.equations))
+    switched = {e.constraint.name: e.active for e in constrained.equations if not e.active.is_constant()}
+    if not switched:
+        return Contribution()
+    stopped = constrained.project(motion.v, rates)
+    update = {motion.v[k].name(): Deferred(stopped[k], bindings) for k in range(motion.v.numel())}
+    guards = [
+        (Guard(f"{name}.closes", 1, action=CLOSING, moves=True), Deferred(where(active, 1.0, -1.0), {}))
+        for name, active in switched.items()
+    ]
+    return Contribution(guards=tuple(guards), actions={CLOSING: update})
+
+
+def project_on(motion: Motion, constrained: Constrained, bindings: Bindings) -> dict[str, Deferred]:
+    """Positions and velocities put back on the constraints: two simplified Newton steps each."""
+    h = ca.vertcat(*(e.h for e in constrained.equations))
+    h_dot = ca.vertcat(*(e.h_dot for e in constrained.equations))
+    q, v = motion.q, motion.v
+    # M^-1-weighted Newton: the nearest positions in kinetic energy on h = 0, then velocities on h' = 0.
+    for _ in range(2):
+        q = q + motion.N @ constrained.project(ca.SX.zeros(motion.v.numel()), ca.substitute(h, motion.q, q))
+    for _ in range(2):
+        rates = ca.substitute(h_dot, ca.vertcat(motion.q, motion.v), ca.vertcat(q, v))
+        v = constrained.project(v, rates)
+    moved = ca.vertcat(q, v)
+    names = [motion.q[k].name() for k in range(q.numel())] + [motion.v[k].name() for k in range(v.numel())]
+    return {name: Deferred(moved[k], bindings) for k, name in enumerate(names)}
+
+
+def _watch_residuals(motion: Motion, constrained: Constrained, bindings: Bindings) -> Contribution:
+    """How far each constraint is off, and all together; those of equations left out show whether they truly follow."""
+    groups: dict[tuple[str, str], list[Equation]] = {}
+    for equation in (*constrained.equations, *constrained.left_out):
+        groups.setdefault((equation.constraint.name, RESIDUAL[equation.unit]), []).append(equation)
+    # What is small counts as part of its own size.
+    size, parts = min(1.0, motion.size), []
+    for (name, unit), equations in groups.items():
+        values = (*_largest(equations), ca.SX(size if unit == "m" else 1.0))
+        parts.append(watch(Invariant.CLOSED, name, unit, values, bindings))
+    infos = [SignalInfo(f"constraints.{level}_error", "") for level in ("position", "velocity")]
+    largest = _largest([equation for equations in groups.values() for equation in equations])
+    outputs = {info.name: value for info, value in zip(infos, largest, strict=True)}
+    return merge((*parts, define(infos, outputs, bindings)))
+
+
+def _largest(equations: Sequence[Equation]) -> tuple[ca.SX, ca.SX]:
+    """The largest residual and the largest rate of those equations that hold."""
+    position, velocity = ca.SX(0), ca.SX(0)
+    for e in equations:
+        position = maximum(position, where(e.active, absolute(e.h), 0.0))
+        velocity = maximum(velocity, where(e.active, absolute(e.h_dot), 0.0))
+    return position, velocity

@@ -1,0 +1,1 @@
+"""Control: models that controllers have of a machine, and state controllers designed for it."""
