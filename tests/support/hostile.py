@@ -87,7 +87,7 @@ def read_and_run(path):
     """A scenario as the command line takes it: read, assembled, checked, and run for a moment."""
     from dataclasses import replace
 
-    from robodyn.analysis.linear.loop_check import find_loop_warnings
+    from robodyn.analysis.checked_run import find_loop_warnings
     from robodyn.computation.assembly import assemble
     from robodyn.computation.simulation import simulate
 

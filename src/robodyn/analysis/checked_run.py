@@ -5,14 +5,17 @@ This is the public `simulate`. It knows of linear models, which the simulation i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
-from robodyn.computation.assembly import assemble
+from robodyn.base.errors import ModelError
+from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulator
 from robodyn.computation.simulation.simulator import Progress, Target
 from robodyn.description.model import Recording, Scenario, Solver
+from robodyn.description.model.controllers import has_loops
 
 
 def simulate(
@@ -49,8 +52,6 @@ def simulate(
     """
     warnings: list[str] = []
     if isinstance(what, Scenario) and any(block.sampled for block in what.machine.blocks):
-        from robodyn.analysis.linear.loop_check import find_loop_warnings
-
         what = assemble(what, signals=recording.signals if recording else ())
         warnings = find_loop_warnings([what], parameters=parameters)
     run = simulator.simulate(
@@ -69,3 +70,32 @@ def simulate(
     if not outcome.ok:
         outcome = replace(outcome, sentence=f"{outcome.sentence}; {warnings[0]}")
     return replace(run, outcome=outcome, warnings=(*run.warnings, *warnings))
+
+
+def find_loop_warnings(
+    systems: Sequence[System], unknown: bool = False, parameters: Mapping[str, float] | None = None
+) -> list[str]:
+    """Sentences on the unstable loops of systems; as they are described they are judged once.
+
+    Args:
+        unknown: whether to say also where loops cannot be judged, and why.
+        parameters: tunable numbers that differ from the described ones.
+    """
+    sentences: list[str] = []
+    for system in systems:
+        if has_loops(system.scenario.machine):
+            judge = partial(_judge_loops, system, parameters)
+            unstable, doubts = judge() if parameters else system.recall("unstable loops", judge)
+            sentences += unstable + (doubts if unknown else [])
+    return sentences
+
+
+def _judge_loops(system: System, parameters: Mapping[str, float] | None) -> tuple[list[str], list[str]]:
+    """Sentences on unstable loops, and why loops cannot be judged."""
+    # Linear models take longer to load than a short run takes: only where nothing is known yet.
+    from robodyn.analysis.linear.loop_check import check_loops
+
+    try:
+        return [finding.sentence for finding in check_loops(system, parameters=parameters)], []
+    except ModelError as error:
+        return [], [f"loops are not judged: {flaw.what}" for flaw in error.flaws[:1]]

@@ -265,7 +265,7 @@ class CheckedPhase:
     @property
     def warnings(self) -> list[str]:
         """What does not fit: references, starts, loops."""
-        from robodyn.analysis.linear.loop_check import find_loop_warnings
+        from robodyn.analysis.checked_run import find_loop_warnings
         from robodyn.computation.simulation.reference_paths import check_starts
         from robodyn.computation.simulation.references import find_reference_warnings
 

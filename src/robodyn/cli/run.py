@@ -149,13 +149,9 @@ def run(
     stated = {key: value for key, value in settings.items() if value is not None}
     ready, recording = _compile(phases_of(what), stated, rate, signal)
     systems = [compiled.system for compiled in ready]
-    from robodyn.description.model.controllers import has_loops
+    from robodyn.analysis.checked_run import find_loop_warnings
 
-    unstable: list[str] = []
-    if loop_check and any(has_loops(system.scenario.machine) for system in systems):
-        from robodyn.analysis.linear.loop_check import find_loop_warnings
-
-        unstable = find_loop_warnings(systems)
+    unstable = find_loop_warnings(systems) if loop_check else []
     warn([*_find_limit_warnings(systems), *unstable])
     done = _simulate(what, ready, recording, certify)
     path = folder / f"{name_results(scenario, what)}.run"

@@ -101,7 +101,7 @@ def sweep(
     resume (--resume/--fresh): Go on where it stopped, or begin anew.
     plot: Draw pictures into the folder.
     """
-    from robodyn.analysis.linear.loop_check import find_loop_warnings
+    from robodyn.analysis.checked_run import find_loop_warnings
     from robodyn.analysis.sweeps.yields import find_yield
 
     settings: dict[str, Any] = {"runs": runs, "seed": seed, "along": along, "points": points, "rate": rate}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from scipy.linalg import eig
@@ -20,11 +19,10 @@ from robodyn.analysis.linear.loop_table import cut_loops, held_outputs
 from robodyn.analysis.linear.margins import STABLE, Curves, choose_between, count_growing, find_gains
 from robodyn.analysis.linear.poles import find_poles
 from robodyn.analysis.linear.sampling import SampledModel, can_lift, lift, linearise_sampled, remembered, scale_held
-from robodyn.base.errors import ModelError
 from robodyn.base.waiting import told_if_slow
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.model import Block, Scenario
-from robodyn.description.model.controllers import find_controllers, has_loops
+from robodyn.description.model.controllers import find_controllers
 
 
 @dataclass(frozen=True)
@@ -96,32 +94,6 @@ def check_loops(
             break
         model = scale_held(model, blame.signals, blame.inside)
     return tuple(found)
-
-
-def find_loop_warnings(
-    systems: Sequence[System], unknown: bool = False, parameters: Mapping[str, float] | None = None
-) -> list[str]:
-    """Sentences on the unstable loops of systems; as they are described they are judged once.
-
-    Args:
-        unknown: whether to say also where loops cannot be judged, and why.
-        parameters: tunable numbers that differ from the described ones.
-    """
-    sentences: list[str] = []
-    for system in systems:
-        if has_loops(system.scenario.machine):
-            judge = partial(_judge_loops, system, parameters)
-            unstable, doubts = judge() if parameters else system.recall("unstable loops", judge)
-            sentences += unstable + (doubts if unknown else [])
-    return sentences
-
-
-def _judge_loops(system: System, parameters: Mapping[str, float] | None) -> tuple[list[str], list[str]]:
-    """Sentences on unstable loops, and why loops cannot be judged."""
-    try:
-        return [finding.sentence for finding in check_loops(system, parameters=parameters)], []
-    except ModelError as error:
-        return [], [f"loops are not judged: {flaw.what}" for flaw in error.flaws[:1]]
 
 
 def _check_continuous(

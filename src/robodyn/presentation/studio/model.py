@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from robodyn.analysis.linear.loop_check import find_loop_warnings
+from robodyn.analysis.checked_run import find_loop_warnings
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.variation import make_tunable, with_starts
 from robodyn.base.errors import Flaw, ModelError, nearest
