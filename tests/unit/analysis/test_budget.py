@@ -1,6 +1,7 @@
 """Do the parts of a deviation have the sizes that closed forms give, and do they add up?"""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -285,6 +286,13 @@ def test_a_scenario_without_a_rate_is_split_at_even_times():
     found = split_deviation(scenario, POSITION, along="reference.velocity")
     np.testing.assert_allclose(np.diff(found.run.time), scenario.duration / 2000, rtol=1e-9)
     np.testing.assert_array_equal(found.places, 0.0)
+
+
+def test_a_distance_is_split_only_where_it_is_named():
+    names = ("deviation.vertical", "deviation.distance", "path.s")
+    system = SimpleNamespace(signal_names=names, scenario=SimpleNamespace(name="weld"))
+    assert split.choose_signals(system, ["deviation.*"]) == names[:1]
+    assert split.choose_signals(system, ["deviation.*", "deviation.distance"]) == names[:2]
 
 
 def beyond(position):

@@ -1,7 +1,10 @@
 """Does a mode in motion pass through the shapes that are drawn, with the phases of its states?"""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
 from support.limber import limber_modes
 
 from robodyn.analysis.linear.linear_model import LinearModel
@@ -53,10 +56,13 @@ def test_modes_of_flexible_bodies_are_drawn_large_enough_and_not_too_large(swing
 
 def test_free_motions_are_not_taken_for_vibrations():
     found, _ = limber_modes()
-    drifting = find_modes(LinearModel([[0.0, 1.0], [-1e-24, 0.0]]))[0]
-    drifting = type(drifting)(drifting.pole, drifting.shape, {"hinge.position": 1.0})
-    assert drifting in ModeSet(found.model, (drifting,), found.skeleton).moving
-    assert drifting not in ModeSet(found.model, (*found, drifting), found.skeleton).moving
+    slow, swings = [[0.0, 1.0], [-1e-24, 0.0]], [[0.0, 1.0], [-400.0, 0.0]]
+    alone = find_modes(LinearModel(slow))[0]
+    beside = min(find_modes(LinearModel(block_diag(slow, swings))), key=lambda mode: abs(mode.pole))
+    assert (alone.free, beside.free) == (False, True)
+    alone, beside = (replace(mode, participation={"hinge.position": 1.0}) for mode in (alone, beside))
+    assert alone in ModeSet(found.model, (alone,), found.skeleton).moving
+    assert beside not in ModeSet(found.model, (*found, beside), found.skeleton).moving
 
 
 def test_modes_that_move_nothing_cannot_be_animated(swinging):

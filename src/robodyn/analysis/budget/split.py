@@ -891,9 +891,17 @@ def _carried_through(run: Run, name: str) -> Run:
 
 
 def choose_signals(system: System, patterns: Sequence[str], twin: Twin | None = None) -> tuple[str, ...]:
-    """Names of the signals to split; each must depend on the motion, where a twin says so."""
+    """Names of the signals to split; each must depend on the motion, where a twin says so.
+
+    A distance is the root of a sum of squares, not a sum of parts: it is split only where it is named itself.
+    """
     names, flaws = system.signal_names, FlawList()
-    chosen = tuple(name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns))
+    chosen = tuple(
+        name
+        for name in names
+        if name in patterns
+        or (not name.endswith(".distance") and any(fnmatchcase(name, pattern) for pattern in patterns))
+    )
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
             remedy = f"name what is to be split; {nearest(pattern, names)}"
