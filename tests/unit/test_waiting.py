@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from robodyn.base import waiting
-from robodyn.base.waiting import QUIET, WaitingLine, quietly, told_if_slow
+from robodyn.base.waiting import QUIET, WaitingLine, quietly, report_progress
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_slow_work_is_one_line_with_its_duration(stream, slow):
 
 
 def test_the_line_is_closed_where_work_fails(stream, slow):
-    @told_if_slow("working")
+    @report_progress("working")
     def fail():
         until = time.monotonic() + 10
         while waiting._line.owner is None and time.monotonic() < until:
@@ -171,7 +171,7 @@ def test_lines_of_several_threads_do_not_mix(stream, slow):
 
 
 def test_a_decorated_function_tells_the_name_of_what_it_works_on(stream, slow):
-    @told_if_slow("bending")
+    @report_progress("bending")
     def bend(what, progress=None):
         until = time.monotonic() + 10
         while progress is None and waiting._line.owner is None and time.monotonic() < until:

@@ -78,7 +78,7 @@ def quietly() -> WaitingLine:
     return WaitingLine("", quiet=True)
 
 
-def told_if_slow(doing: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def report_progress(doing: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorator of work on its first argument: shown as `doing` and the name of that, if it has one."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

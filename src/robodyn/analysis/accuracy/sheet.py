@@ -20,7 +20,7 @@ from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.analysis.sweeps.variation import Distribution
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.base.lazy import Displayed
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.results.table import Curves
@@ -374,7 +374,7 @@ class Sheet(Displayed):
         return f"<Sheet of {self.scenario}: {len(self.figures)} figures>"
 
 
-@told_if_slow("measuring")
+@report_progress("measuring")
 def make_sheet(
     what: Scenario | System,
     random: Mapping[str, Distribution],

@@ -16,7 +16,7 @@ import numpy as np
 
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse_unknown
 from robodyn.base.lazy import Displayed
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.linear import LinearMechanics
 from robodyn.computation.perturbation import Perturbed
@@ -755,7 +755,7 @@ Move = Callable[[str, Callable[[], Run]], Run]
 Share = tuple[Part, np.ndarray]
 
 
-@told_if_slow("splitting the deviation of")
+@report_progress("splitting the deviation of")
 def split_deviation(
     what: Scenario | System,
     signals: Sequence[str] = DEVIATIONS,

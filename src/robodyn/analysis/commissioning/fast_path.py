@@ -31,7 +31,7 @@ from robodyn.analysis.commissioning.moving import (
 from robodyn.analysis.commissioning.path_limits import PathLimits, find_limits
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.base.numerics import bisect
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.description.laws.speed_profile import plan_phases, travel
 from robodyn.description.model import Machine, Scenario
 from robodyn.description.paths import CartesianPath
@@ -88,7 +88,7 @@ class FastMove(Move):
         return float(self.use.max())
 
 
-@told_if_slow("timing the path of")
+@report_progress("timing the path of")
 def move_fast(
     what: Machine | Scenario,
     along: CartesianPath,

@@ -13,7 +13,7 @@ from robodyn.analysis.linear.margins import STABLE, Curves, find_margins
 from robodyn.analysis.linear.sampling import SampledModel, lift, sampled_lineariser
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
 from robodyn.base.errors import Flaw, ModelError
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.description.model import Block, Machine, Scenario
 from robodyn.description.model.control_model import ControlModel
 
@@ -116,7 +116,7 @@ def rigid_gains(axis: Axis, least: float, most: float) -> Gains:
     return Gains(slowest / CORNER, proportional, proportional * slowest / CORNER)
 
 
-@told_if_slow("designing the loops of")
+@report_progress("designing the loops of")
 def design_loops(
     scenario: Scenario, axes: Sequence[Axis], gains: Mapping[str, Gains], inertias: Inertias
 ) -> tuple[dict[str, Gains], dict[str, LoopMargins]]:
@@ -349,7 +349,7 @@ def with_computed_torque(machine: Machine, axes: Sequence[Axis], gains: ErrorDyn
     return machine.replaced(blocks=(*machine.blocks, block))
 
 
-@told_if_slow("designing the control of")
+@report_progress("designing the control of")
 def design_error_dynamics(
     scenario: Scenario, axes: Sequence[Axis], poses: Sequence[Mapping[str, float]]
 ) -> tuple[ErrorDynamics, dict[str, LoopMargins]]:

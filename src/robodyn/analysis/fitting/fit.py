@@ -36,7 +36,7 @@ from robodyn.analysis.fitting.search_space import Bounds, Scale, SearchSpace, ma
 from robodyn.analysis.measurement.measured import at_ticks, describe_rates
 from robodyn.analysis.sensitivity.variation import assemble_tunable
 from robodyn.base.errors import Flaw, ModelError
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 from robodyn.description.model import Scenario, Solver, describe
@@ -60,7 +60,7 @@ class FitProgress:
     cost: float
 
 
-@told_if_slow("fitting")
+@report_progress("fitting")
 def fit_parameters(
     scenario: Scenario,
     data: Run | Experiment | Sequence[Run | Experiment],

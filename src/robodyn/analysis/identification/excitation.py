@@ -22,7 +22,7 @@ from robodyn.analysis.identification.regressor import (
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.base.units import UnitError
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System
 from robodyn.computation.native import compile_kernels
 from robodyn.computation.results import Run
@@ -289,7 +289,7 @@ class Excitation:
         return q, v, a
 
 
-@told_if_slow("designing an experiment for")
+@report_progress("designing an experiment for")
 def design_excitation(
     scenario: Scenario,
     *,

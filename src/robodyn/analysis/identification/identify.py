@@ -24,7 +24,7 @@ from robodyn.analysis.identification.regressor import (
 )
 from robodyn.analysis.measurement.measured import match_measured, without
 from robodyn.base.errors import FlawList, refuse_unknown
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
@@ -304,7 +304,7 @@ POOR = 30.0
 """Per cent of a joint's force that is left, beyond which the model is not that of the data."""
 
 
-@told_if_slow("identifying")
+@report_progress("identifying")
 def identify(
     scenario: Scenario,
     data: Run | Sequence[Run],

@@ -19,7 +19,7 @@ from robodyn.analysis.linear.loop_table import cut_loops, held_outputs
 from robodyn.analysis.linear.margins import STABLE, Curves, choose_between, count_growing, find_gains
 from robodyn.analysis.linear.poles import find_poles
 from robodyn.analysis.linear.sampling import SampledModel, can_lift, lift, linearise_sampled, remembered, scale_held
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.model import Block, Scenario
 from robodyn.description.model.controllers import find_controllers
@@ -63,7 +63,7 @@ class LoopFinding:
         return f"raise {which} above {_describe_share(self.above)}"
 
 
-@told_if_slow("checking the loops of")
+@report_progress("checking the loops of")
 def check_loops(
     what: System | Scenario,
     *,

@@ -33,7 +33,7 @@ from robodyn.analysis.linear.responses import FrequencyResponse, choose_frequenc
 from robodyn.analysis.linear.sampling import SampledModel, lift, linearise_sampled, scale_held
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse_word
 from robodyn.base.lazy import Displayed
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.model import Block, Scenario
 from robodyn.description.model.controllers import find_controllers
@@ -326,7 +326,7 @@ class LoopTable(Displayed):
         return f"<LoopTable of {', '.join(row.name for row in self.rows) or 'no loop'}>"
 
 
-@told_if_slow("cutting the loops of")
+@report_progress("cutting the loops of")
 def loop_table(
     what: System | Scenario,
     loops: Mapping[str, Loop] | None = None,

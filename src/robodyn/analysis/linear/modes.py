@@ -15,7 +15,7 @@ from robodyn.analysis.linear.linearisation import positions_by
 from robodyn.analysis.linear.poles import PADE_ORDER, Root, find_poles
 from robodyn.base.errors import ModelError, refuse_word
 from robodyn.base.lazy import Displayed
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.tree import Mechanics, build_node
 from robodyn.computation.dynamics import link_poses
@@ -283,7 +283,7 @@ class ModeSet(Displayed):
         return min(self.oscillating, key=lambda mode: abs(mode.frequency - frequency))
 
 
-@told_if_slow("finding the modes of")
+@report_progress("finding the modes of")
 def find_modes(
     what: LinearModel | System,
     *,

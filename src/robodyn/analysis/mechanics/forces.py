@@ -33,7 +33,7 @@ from robodyn.analysis.mechanics.kinetics import (
 from robodyn.analysis.sensitivity.variation import make_tunable
 from robodyn.base.errors import Flaw, ModelError, refuse_unknown, refuse_word
 from robodyn.base.lazy import Displayed
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.units import FORCE
 from robodyn.computation.results import Run
@@ -296,7 +296,7 @@ def force_range(time: np.ndarray, values: np.ndarray) -> ForceRange:
     return ForceRange(float(abs(values[k])), rms, float(time[k]))
 
 
-@told_if_slow("splitting the forces of")
+@report_progress("splitting the forces of")
 def split_forces(scenario: Scenario, payload: str | None = None) -> ForceSplit:
     """Simulate a scenario and split what its drives give; see the formula above.
 

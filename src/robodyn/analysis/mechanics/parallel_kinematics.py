@@ -14,7 +14,7 @@ from robodyn.analysis.mechanics.kinetics import joint_names, start_positions
 from robodyn.analysis.point_functions import PointFunctions, described_point
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.base.numerics import limit_step, solve_newton
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.model import ConstraintMethod
 from robodyn.description.model.numbers import XYZ
@@ -316,7 +316,7 @@ class WorkspaceMap:
         return float(np.mean(self.reachable))
 
 
-@told_if_slow("mapping the workspace")
+@report_progress("mapping the workspace")
 def map_workspace(
     kinematics: ParallelKinematics,
     grid: Mapping[str, Sequence[float]],

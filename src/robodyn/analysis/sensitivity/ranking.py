@@ -13,7 +13,7 @@ from robodyn.analysis.sensitivity.system import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable, prepare_variation
 from robodyn.analysis.step_response import measure_step
 from robodyn.base.errors import Flaw, FlawList, ModelError, refuse_word
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import assemble
 from robodyn.computation.engine.slices import take_measure
 from robodyn.computation.results import Run
@@ -134,7 +134,7 @@ class Ranking:
     notes: tuple[str, ...] = ()
 
 
-@told_if_slow("ranking parameters of")
+@report_progress("ranking parameters of")
 def rank_parameters(
     scenario: Scenario,
     measures: Mapping[str, Measure],
@@ -191,7 +191,7 @@ def choose_measure(scenario: Scenario, kind: str | None = None) -> tuple[str, st
     return kind or chosen.kind, chosen.signal
 
 
-@told_if_slow("trying all numbers of")
+@report_progress("trying all numbers of")
 def find_strongest(scenario: Scenario, measure: Measure, count: int = 10) -> tuple[list[str], str]:
     """The numbers whose change by 1 % changes a measure most, the strongest first, and a sentence on those tried.
 

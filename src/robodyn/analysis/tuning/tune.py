@@ -17,7 +17,7 @@ from robodyn.analysis.sweeps.variation import Distribution, Factors, find_number
 from robodyn.analysis.tuning.limits import Limit, MarginLimits, make_margin_limits, read_limits
 from robodyn.analysis.tuning.performance import WINDOWS, Cases, Performance, count_windows, make_cases
 from robodyn.base.errors import Flaw, FlawList, ModelError
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
@@ -442,7 +442,7 @@ class TuneProgress:
     unit: str
 
 
-@told_if_slow("tuning")
+@report_progress("tuning")
 def tune_gains(
     what: Scenario | System,
     free: Sequence[str],

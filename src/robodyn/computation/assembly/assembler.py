@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.errors import nearest
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly.accelerations import Dynamics
 from robodyn.computation.assembly.blocks import trace_blocks, trace_delays
 from robodyn.computation.assembly.constraints.minimal import make_minimal
@@ -43,7 +43,7 @@ from robodyn.computation.assembly.units import compare_units, fill_numbers, sett
 from robodyn.description.model import Scenario
 
 
-@told_if_slow("assembling")
+@report_progress("assembling")
 def assemble(
     scenario: Scenario,
     linearise: Linearise | None = None,

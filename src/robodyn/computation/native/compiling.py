@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.native import cache_entry
 from robodyn.computation.native.cache_entry import Code, Sizes
 from robodyn.computation.native.conditions import DRIFTS, Conditions, find_conditions
@@ -28,7 +28,7 @@ SELDOM = (DRIFTS,)
 """What is called where bounds alone do not decide: compiled fast."""
 
 
-@told_if_slow("compiling native code")
+@report_progress("compiling native code")
 def compile_kernels(
     functions: Mapping[str, ca.Function | Sweep],
     parameter_input: int | None = None,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System
 from robodyn.computation.perturbation.equations import Equations, derive_equations
 from robodyn.computation.perturbation.knots import evaluation_times, place_knots
@@ -78,7 +78,7 @@ ARRAYS = tuple(field.name for field in fields(Nominal) if field.type == "np.ndar
 """Fields that are arrays, one row a point."""
 
 
-@told_if_slow("computing the nominal motion of")
+@report_progress("computing the nominal motion of")
 def compute_nominal(
     system: System | Equations, points: int = POINTS, parameters: Mapping[str, float] | None = None
 ) -> Nominal:

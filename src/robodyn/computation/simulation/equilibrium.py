@@ -26,7 +26,7 @@ from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.base.numerics import solve_newton
 from robodyn.base.symbolic.kinds import changed_entries
 from robodyn.base.units import same_quantity
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import assemble
 from robodyn.computation.assembly.declarations import DelayInfo, StateInfo
 from robodyn.computation.assembly.functions import INPUTS
@@ -126,7 +126,7 @@ class Balance:
     n_memory: int
 
 
-@told_if_slow("finding the equilibrium of")
+@report_progress("finding the equilibrium of")
 def find_equilibrium(
     system: System,
     *,

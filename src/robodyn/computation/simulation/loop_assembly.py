@@ -18,7 +18,7 @@ import numpy as np
 
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.numerics import limit_step, solve_newton
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly.declarations import StateInfo
 from robodyn.computation.assembly.functions import INPUTS
 from robodyn.computation.assembly.machine_size import size_machine
@@ -227,7 +227,7 @@ def _solve(equations: Equations, x: np.ndarray) -> Assembled:
     return Assembled(x, positions, residuals, rates, sized, found.steps, speed)
 
 
-@told_if_slow("finding the branches of")
+@report_progress("finding the branches of")
 def find_branches(
     system: System,
     *,
@@ -281,7 +281,7 @@ INDEPENDENT = 1e-7
 REMEDY = "change it, leave it out, give other positions better guesses, or name in 'keep' what is to stay"
 
 
-@told_if_slow("assembling the mechanism of")
+@report_progress("assembling the mechanism of")
 def close_constraints(
     system: System,
     *,

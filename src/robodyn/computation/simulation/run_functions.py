@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import SignalInfo, System
 from robodyn.computation.assembly.functions import INPUTS
 from robodyn.computation.assembly.reactions import BODY_MOTIONS, REACTION
@@ -55,7 +55,7 @@ INEXACT = ("fused_step", STEP, REST)
 RECORDED, WATCHED = "outputs", "watched"
 
 
-@told_if_slow("compiling")
+@report_progress("compiling")
 def compile_system(
     system: System,
     solver: Solver | None = None,

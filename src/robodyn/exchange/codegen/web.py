@@ -21,7 +21,7 @@ from string import Template
 import numpy as np
 
 from robodyn.base.errors import FlawList, ModelError, nearest
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.engine.trajectory import Status
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulate
@@ -159,7 +159,7 @@ class LiveModel:
     digest: int
 
 
-@told_if_slow("compiling for browsers")
+@report_progress("compiling for browsers")
 def make_live(scenario: Scenario, solver: Solver | None = None, *, sliders: Sequence[str] = ()) -> LiveModel:
     """A scenario with its engine for a page.
 

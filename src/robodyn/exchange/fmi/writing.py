@@ -12,7 +12,7 @@ from pathlib import Path
 
 from robodyn.base.atomic import replacing
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.run_functions import compile_system
@@ -60,7 +60,7 @@ class Export:
     motion: Agreement | None
 
 
-@told_if_slow("writing a unit of")
+@report_progress("writing a unit of")
 def write_fmu(
     scenario: Scenario,
     path: str | Path,

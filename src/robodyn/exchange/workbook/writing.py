@@ -19,7 +19,7 @@ from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
 from robodyn.base.atomic import replacing
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.native.formulas import write_number
 from robodyn.description.model import Scenario, Solver
@@ -87,7 +87,7 @@ INDENTED = Alignment(indent=1)
 LINE_LENGTH, LINE_HEIGHT = 110, 15.0
 
 
-@told_if_slow("writing a workbook of")
+@report_progress("writing a workbook of")
 def write_workbook(what: Scenario | System, path: str | Path, solver: Solver, *, rows: int | None = None) -> Plan:
     """Write the run of a scenario as a workbook of live formulas.
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robodyn.base.atomic import write_file
-from robodyn.base.waiting import told_if_slow
+from robodyn.base.waiting import report_progress
 from robodyn.computation.results import Run
 from robodyn.presentation.reporting.displays import display, fingerprint
 
@@ -95,7 +95,7 @@ def write_page(page: str, path: str | Path) -> Path:
     return Path(path)
 
 
-@told_if_slow("drawing the page")
+@report_progress("drawing the page")
 def make_page(
     runs: Run | Sequence[Run],
     *,
@@ -245,7 +245,7 @@ def write_view(description: Plain, start: Mapping[str, float], path: str | Path,
     return write_page(make_view(description, start, **options), path)
 
 
-@told_if_slow("drawing the page")
+@report_progress("drawing the page")
 def make_view(
     description: Plain, start: Mapping[str, float], *, notes: Sequence[str] = (), mesh_budget: float = BUDGET
 ) -> str:
