@@ -31,8 +31,8 @@ MOTIONS = {
 def test_every_machine_is_usable_by_the_command_line_and_runs_to_its_end(name, monkeypatch):
     assembled = []
 
-    def note(scenario):
-        assembled.append(assemble(scenario))
+    def note(scenario, **named):
+        assembled.append(assemble(scenario, **named))
         return assembled[-1]
 
     monkeypatch.setattr("robodyn.computation.assembly.assemble", note)

@@ -19,7 +19,6 @@ from robodyn.computation.perturbation.table_data import fill_rows
 from robodyn.computation.perturbation.validity import References, describe_strays
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import CompiledSystem, compile_system, simulate
-from robodyn.computation.simulation.propagated_step import Propagation
 from robodyn.computation.simulation.simulator import add_errors
 from robodyn.description.model import Recording, Scenario, Solver
 
@@ -106,8 +105,7 @@ class Perturbed:
             system = perturb_system(self.scenario, self.layout, nominal)
             self._compiled = compile_system(system, self.solver, signals=self._signals, on_compile=self._announce)
             if not self._propagators:
-                unwanted = Propagation(reason="they are not wanted")
-                self._compiled = dataclasses.replace(self._compiled, propagation=unwanted)
+                self._compiled = self._compiled.without_propagators()
         elif nominal is not before:
             self._compiled = self._compiled.with_data(fill_rows(self.layout, nominal))
         return self._compiled

@@ -146,6 +146,10 @@ class CompiledSystem:
         """What carries out its runs, see `robodyn.computation.simulation.batch`."""
         return {}
 
+    def without_propagators(self) -> CompiledSystem:
+        """The same, whose runs take the solver's own steps."""
+        return replace(self, propagation=Propagation(reason="they are not wanted"))
+
     def with_data(self, data: np.ndarray) -> CompiledSystem:
         """The same code with other numbers in the table that it reads."""
         other = replace(self, system=replace(self.system, data=data), module=replace(self.module, data=data))

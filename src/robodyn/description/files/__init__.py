@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from robodyn.description.files.scenario_file import read_scenario
     from robodyn.description.files.schema import make_schema
     from robodyn.description.files.sequence_file import is_sequence, read_sequence, write_sequence
+    from robodyn.description.files.table import Table, load_toml
+    from robodyn.description.files.values import read_numbers
     from robodyn.description.files.writing import scenario_text, write_scenario
 
 __all__ = [
-    "DHRow", "is_sequence", "make_schema", "mechanism_from_dh", "read_reference", "read_scenario", "read_sequence",
-    "scenario_text", "write_scenario", "write_sequence",
+    "DHRow", "Table", "is_sequence", "load_toml", "make_schema", "mechanism_from_dh", "read_numbers", "read_reference",
+    "read_scenario", "read_sequence", "scenario_text", "write_scenario", "write_sequence",
 ]  # fmt: skip
 
 __getattr__, __dir__ = load_when_used(
@@ -27,6 +29,8 @@ __getattr__, __dir__ = load_when_used(
         "robodyn.description.files.scenario_file": "read_scenario",
         "robodyn.description.files.schema": "make_schema",
         "robodyn.description.files.sequence_file": "is_sequence read_sequence write_sequence",
+        "robodyn.description.files.table": "Table load_toml",
+        "robodyn.description.files.values": "read_numbers",
         "robodyn.description.files.writing": "scenario_text write_scenario",
     },
 )

@@ -62,9 +62,11 @@ class Table:
         return key in self.data
 
     def at(self, key: str) -> str:
+        """Return the path of a key, as messages name it."""
         return f"{self.path}.{key}" if self.path else key
 
     def raw(self, key: str, default: Any = REQUIRED, remedy: str = "") -> Any:
+        """Return a value as it is in the file; a missing one without a default is a flaw."""
         self.asked.add(key)
         if key in self.data:
             return self.data[key]
@@ -74,12 +76,14 @@ class Table:
         return default
 
     def number(self, key: str, unit: str = "", default: Any = REQUIRED) -> Any:
+        """Return a number in a unit, from a number or a text with a unit."""
         value = self.raw(key, default)
         if key not in self.data:
             return value
         return self.quantity(self.at(key), value, unit)
 
     def quantity(self, path: str, value: Any, unit: str) -> float | None:
+        """Return a value in a unit; what is none is a flaw."""
         try:
             return read_quantity(value, unit)
         except UnitError as error:
@@ -87,6 +91,7 @@ class Table:
             return None
 
     def vector(self, key: str, unit: str, length: int | None = None, default: Any = REQUIRED) -> Any:
+        """Return a list of numbers in a unit, of a length where one is asked for."""
         value = self.raw(key, default)
         if key not in self.data:
             return value
@@ -97,15 +102,19 @@ class Table:
         return None if None in entries else tuple(entries)
 
     def text(self, key: str, default: Any = REQUIRED) -> Any:
+        """Return a text."""
         return self._typed(key, str, "text", default)
 
     def flag(self, key: str, default: bool = False) -> Any:
+        """Return true or false."""
         return self._typed(key, bool, "true or false", default)
 
     def integer(self, key: str, default: Any = REQUIRED) -> Any:
+        """Return a whole number."""
         return self._typed(key, int, "a whole number", default)
 
     def texts(self, key: str, default: Any = REQUIRED) -> Any:
+        """Return a list of texts."""
         value = self._typed(key, list, "a list of texts", default)
         if isinstance(value, list) and not all(isinstance(entry, str) for entry in value):
             self.flaws.add(self.at(key), f"must be a list of texts, is {value!r}")

@@ -28,8 +28,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
-from robodyn.description.files.table import Table, load_toml
-from robodyn.description.files.values import read_numbers
+from robodyn.description.files import Table, load_toml, read_numbers
 from robodyn.description.laws import law
 from robodyn.description.model import (
     GROUND,

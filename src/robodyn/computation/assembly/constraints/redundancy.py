@@ -47,6 +47,8 @@ CLOSED = 1e-9
 SAME = 1e-6
 """Difference of coefficients of a combination that counts as none."""
 NOT_MET = "the constraints cannot be met near the start"
+ATTEMPTS = 4
+"""Places from which the second position is looked for."""
 ELSEWHERE = 0.1
 """How far from the start the second position is looked for [rad, or lengths of the machine]."""
 
@@ -93,7 +95,12 @@ def find_redundant(motion: Motion, equations: Sequence[Equation], steady: Sequen
     met = residual <= CLOSED
     warnings = () if met else (f"{NOT_MET}: {residual:.3g} is left of the largest equation",)
     generator = np.random.default_rng(1)
-    other, residual = close(evaluate, closed + ELSEWHERE * generator.standard_normal(len(closed)))
+    # From some places no way leads back to the constraints: then from one nearer by.
+    for attempt in range(ATTEMPTS):
+        away = 0.5**attempt * ELSEWHERE * generator.standard_normal(len(closed))
+        other, residual = close(evaluate, closed + away)
+        if residual <= CLOSED:
+            break
     both_met = met and residual <= CLOSED
     found = Redundancy(somewhere=motion.scales * (other if both_met else closed), warnings=warnings)
     gradients = [evaluate(place)[2] for place in (closed, other)]
