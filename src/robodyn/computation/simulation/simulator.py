@@ -40,23 +40,7 @@ def simulate(
     progress: Progress | None = None,
     on_compile: Callable[[str], None] | None = None,
 ) -> Run:
-    """Simulate a scenario from its start to its end.
-
-    Args:
-        what: a scenario (traced and compiled here), or one made ready before, for many runs; or a sequence of them,
-            or their `Phases`, made ready before.
-        start: a run to go on from: its end time, states and memory, as far as this system has them by name.
-        solver: settings; by default those that a system was compiled for, or the scenario's own.
-        parameters: tunable numbers to change for this run only, without compiling again.
-        recording: what to keep; the scenario's own by default.
-        certify: simulate it again by another method with tighter tolerances: the run then has the error of every
-            signal and event, as `errors`.
-        progress: called now and then with (time, step, steps).
-        on_compile: called with a sentence before a compilation that no cache could spare.
-
-    Returns:
-        The run, also where the simulation could not go on: see its outcome.
-    """
+    """Simulate a scenario from its start to its end; arguments are those of the public `robodyn.simulate`."""
     others: dict[str, Any] = {"parameters": parameters, "progress": progress, "on_compile": on_compile}
     if certify:
         return _simulate_twice(what, solver, recording, **others, start=start)
