@@ -6,8 +6,11 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
 # Several things at once: where one waits, for a download, a browser or its last test, another computes. What each says
-# comes together.
-MAKEFLAGS += --jobs=3 --output-sync=line --no-print-directory
+# comes together, but for the demo, whose progress is seen as it comes.
+MAKEFLAGS += --jobs=3 --no-print-directory
+ifneq ($(MAKECMDGOALS),demo)
+MAKEFLAGS += --output-sync=line
+endif
 
 PIP := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt
 
@@ -58,8 +61,8 @@ DEMO := rx90-weld --with budget,loops --signal 'deviation.*' --signal 'joint[23]
 
 demo: $(VENV)/.demo
 	@mkdir -p $(OUT)
-	@$(BIN)/robodyn run rx90-weld --out $(OUT) > $(OUT)/rx90-weld.txt
-	@sed -n '1p; /times real time/p; /^energy balance/p' $(OUT)/rx90-weld.txt
+	@$(BIN)/robodyn run rx90-weld --causes --out $(OUT) > $(OUT)/rx90-weld.txt
+	@sed -n '1,/^Can you trust/p' $(OUT)/rx90-weld.txt
 	@$(BIN)/robodyn report $(DEMO) --out $(OUT)/rx90-weld.html > /dev/null
 	@echo "Open $(OUT)/rx90-weld.html: replay of the weld, path error by cause, margins of all loops."
 	@echo "Then try: $(BIN)/robodyn studio rx90-weld"
@@ -74,8 +77,9 @@ test-library: setup system-packages
 	@echo "Testing the library ..."
 	@$(PYTEST)
 
-# Every figure of every published study, and the machines they are of.
-test-studies: setup
+# Every figure of every published study, and the machines they are of. They are compared with publications and need none
+# of the referees: they begin while those are installed.
+test-studies: $(VENV)/.checkable
 	@echo "Testing the studies ..."
 	@$(PYTEST) --config-file studies/pyproject.toml --rootdir studies studies/tests
 
@@ -83,7 +87,7 @@ test-studies: setup
 # The runtimes come before Python, which knows nothing of them; what they say is not captured. What builds engines has
 # none to check.
 ENGINE := src/robodyn/computation/engine/building.py
-ENGINE_TESTS ?= tests/unit/engine tests/convergence
+ENGINE_TESTS ?= tests/unit/engine tests/unit/simulation/test_lanes.py tests/convergence
 THREAD_TESTS ?= tests/unit/engine/test_threads.py
 CHECKED := --capture=sys --ignore tests/unit/engine/test_building.py --ignore tests/unit/engine/test_library.py
 runtime = $$(cc -print-file-name=lib$(1).so)
@@ -99,12 +103,11 @@ sanitize: setup
 # Branches of the engine that tests take, each of its allocations failed once, and small faults that tests must see; by
 # default all of it, in some hours.
 MUTANTS ?= 500
-COVERED ?= tests/unit/engine tests/unit/simulation tests/unit/cosimulation tests/convergence tests/systems tests/identities
+COVERED ?= tests/unit/engine tests/unit/simulation tests/unit/cosimulation tests/unit/perturbation tests/unit/gym tests/convergence tests/systems tests/identities
 
 coverage: setup
 	$(BIN)/python tests/soak/engine.py coverage $(COVERED) --workers $(WORKERS)
-	$(BIN)/python tests/soak/engine.py memory
-	$(BIN)/python tests/soak/engine.py mutants --count $(MUTANTS) --seed $(SEED)
+	$(BIN)/python tests/soak/engine_mutants.py --count $(MUTANTS) --seed $(SEED)
 
 # Spoiled files and random machines by the thousands, from SEED on, TWINS of them described otherwise, BARS of them
 # certified, and published robots or those of ROBOTS; what fails is reported, files are kept in build/soak.

@@ -163,7 +163,7 @@ class Window:
 
     Args:
         first, last: ticks; names: every state and memory just before the samples of the first, by robodyn's names.
-        wanted: set points at the slow ticks from the first on, (n, 18), columns SET_POINTS.
+        wanted: setpoints at the slow ticks from the first on, (n, 18), columns SET_POINTS.
         perfect: whether encoders round nothing.
     """
 
@@ -381,7 +381,7 @@ class Axis:
         return measured, rate
 
     def sample_slow(self, wanted: list[float], measured: float) -> None:
-        """PI on the position, and feed-forward; both take effect a tick later."""
+        """PI on the position, and feedforward; both take effect a tick later."""
         error, speed = self.turn(wanted) - measured, self.turn(wanted, 6)
         command = self.proportional * error + self.held
         step = self.integral * (SLOW / RATE) * error

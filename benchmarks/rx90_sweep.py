@@ -1,6 +1,6 @@
 """How many robots are simulated a second when the friction of a weld is uncertain, by both methods?
 
-A Monte-Carlo sweep on all cores over the friction of all seven places: Coulomb levels in both directions and viscous
+A Monte Carlo sweep on all cores over the friction of all seven places: Coulomb levels in both directions and viscous
 coefficients, each by itself; every run keeps the largest and mean deviation and a curve of 300 points along the path.
 Speed is that of the whole sweep, making ready included: a few runs are slower than many.
 """

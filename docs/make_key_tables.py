@@ -40,13 +40,11 @@ from robodyn.description.model import (
 from robodyn.description.model.body import LOOKS, Ball, Box, HeightField, Plane, Rim
 from robodyn.description.model.constraint import CONSTRAINTS
 from robodyn.description.model.contact import CONTACTS
+from robodyn.description.model.controllers import StateController
 from robodyn.description.model.coordinate import COORDINATES
 from robodyn.description.model.description import Description, default_of
 from robodyn.description.model.fields import IDENTITY
-from robodyn.description.model.kinds import Choice, Kind, Quantity
-from robodyn.description.model.referring_kinds import Parts, Target
-from robodyn.description.model.state_controller import StateController
-from robodyn.description.model.vector_kinds import Rotation
+from robodyn.description.model.kinds import Choice, Kind, Parts, Quantity, Rotation, Target
 from robodyn.description.structures import Element
 from robodyn.description.structures.beams import SECTIONS
 

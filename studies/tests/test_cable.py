@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from robodyn import ModelError, assemble, simulate
-from robodyn.analysis import design_lead, find_modes, linearise
+from robodyn.analysis import find_modes, linearise
 from robodyn.computation.native import read_program
 from robodyn.computation.simulation import find_equilibrium
 from robodyn_studies.catalog import Cable, CableControl, cable_hang, cable_probe, cable_sway
 from robodyn_studies.catalog.cable import STANDARD
 from robodyn_studies.catalog.cable_control import CONTROL, steady_sway
+from robodyn_studies.lead_compensator import design_lead
 
 SMALL = Cable(links=24, length=12.0, drop=2.0)
 ALIKE = Cable(links=100)

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from computed_figures import flawed_figures
 
-from robodyn.analysis.coupling import Limit
+from robodyn.analysis.coupling import StepLimit
 from robodyn.base.errors import ModelError
-from robodyn.computation.cosimulation import macro_steps, read_cosimulation
-from robodyn.computation.cosimulation.exchange import ModelExchange
+from robodyn.computation.cosimulation import ScenarioUnit, read_cosimulation
 from robodyn.description.catalog import find_scenario
 from robodyn.description.model import Interface
 from robodyn_studies import STUDIES
@@ -20,6 +19,7 @@ from robodyn_studies.catalog.space_case import (
     CORNER,
     HEIGHT,
     PITCH,
+    PORT,
     TIP,
     WALL,
     YAW,
@@ -170,14 +170,26 @@ def test_a_unit_can_be_used_again_and_gives_the_same(coupled):
     assert again.error == coupled.error
 
 
-def test_macro_steps_in_the_engine_are_those_of_python_in_six_rows(coupled, monkeypatch):
-    monkeypatch.setattr(macro_steps, "runs_natively", lambda exchange: False)
+class CalledInPython(ScenarioUnit):
+    """A scenario that the engine does not know as one."""
+
+
+def test_a_unit_that_is_called_in_python_moves_alike_in_six_rows(coupled, monkeypatch):
+    renew = ScenarioUnit.renew
+
+    def renew_foreign(self):
+        unit = renew(self)
+        unit.__class__ = CalledInPython
+        return unit
+
+    monkeypatch.setattr(ScenarioUnit, "renew", renew_foreign)
     python = couple.__wrapped__(RIGID_MODELS, 0.05, 2.0).run
 
     for name in ("arm", "payload"):
+        assert type(python[name]) is type(coupled.run[name])
         ours, theirs = coupled.run[name], python[name]
         scale = np.maximum(np.abs(theirs.values).max(axis=0), 1e-6)
-        # Other eliminations of the same equations; where nothing moves, out of the plane, rounding.
+        # The same equations in the same order; where nothing moves, out of the plane, rounding.
         assert np.max(np.abs(ours.values - theirs.values) / scale) < 1e-8
 
 
@@ -210,7 +222,7 @@ def with_port(scenario, point):
 
 
 def test_a_row_of_the_table_says_what_was_and_was_not_reached():
-    row = Row("way", Limit(0.05, 0.052), Limit(0.0, 0.001), {0.01: 1.2e-3, 0.1: None})
+    row = Row("way", StepLimit(0.05, 0.052), StepLimit(0.0, 0.001), {0.01: 1.2e-3, 0.1: None})
 
     assert write_row(row) == "| way | 50 | below 1 | 1.2 | unstable |"
 
@@ -242,23 +254,34 @@ def test_an_unknown_coupling_is_told_with_the_nearest():
         space_case_sides("model-modl")
 
 
+class JoinsFirst(ScenarioUnit):
+    """A unit that takes the model of its partner again after both have been joined, and keeps that one."""
+
+    def advance(self, time, step):
+        for unit, other in ((self, self.partner), (self.partner, self)) if self.leads else ():
+            ScenarioUnit.attach_model(unit, PORT, ScenarioUnit.reduced_model(other, PORT), None)
+        return super().advance(time, step)
+
+
 def test_models_are_taken_before_the_sides_are_joined(monkeypatch):
     """Joining strains the booms: models that were taken after it would hold that force over the macro step."""
-    send = ModelExchange.send
-
-    def join_first(self, time, step, outputs):
-        send(self, time, step, outputs)
-        for pair in self.pairs:
-            models = {sender: self._take(pair, sender, time, step) for sender, _ in pair.models}
-            for sender, receiver in pair.models:
-                side = pair.sides[receiver]
-                self.takers[side.unit].attach_model(side.interface.name, models[sender], None)
-
-    monkeypatch.setattr(macro_steps, "runs_natively", lambda exchange: False)
     right = couple.__wrapped__(Way("model-model"), 0.05, 2.5)
-    monkeypatch.setattr(ModelExchange, "send", join_first)
+    renewed = []
+    renew = ScenarioUnit.renew
+
+    def renew_wrong(self):
+        unit = renew(self)
+        unit.__class__ = JoinsFirst
+        unit.leads = not renewed
+        renewed.append(unit)
+        if len(renewed) == 2:
+            renewed[0].partner, renewed[1].partner = renewed[1], renewed[0]
+        return unit
+
+    monkeypatch.setattr(ScenarioUnit, "renew", renew_wrong)
     wrong = couple.__wrapped__(Way("model-model"), 0.05, 2.5)
 
+    assert len(renewed) == 2
     assert right.error < 1e-3
     assert wrong.run.outcome.kind.name == "DIVERGED"
 

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from robodyn import GROUND, Body, Joint, Machine, Mechanism, Point, Rod, Scenario, assemble, simulate
-from robodyn.analysis.mechanics.kinetics import Kinetics
 from robodyn.computation.simulation import close_constraints
 from robodyn_studies.catalog.delta_parameters import AUTONOX, FITTED
 from robodyn_studies.catalog.delta_robot import ARMS, MOTORS, delta_fall
+from robodyn_studies.kinetics import Kinetics
 
 ROUNDING = 1e-10
 """Sums of ten products of numbers near 1 in two orders, after a change of coordinates: 1e-15 times some hundred."""

@@ -5,9 +5,8 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from robodyn import assemble
-from robodyn.analysis.linear.constrained import reduce_constraints
 from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.analysis.linear.linearisation import linearise
+from robodyn.analysis.linear.linearisation import linearise, reduce_constraints
 from robodyn.analysis.linear.poles import find_cancelled_pairs, find_hidden_poles, find_minimal, find_zeros, truncate
 from robodyn.analysis.linear.stability import find_stability_limit, follow_poles
 from robodyn_studies.catalog.delta_robot import ARMS, MOTORS, delta_hold

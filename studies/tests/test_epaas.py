@@ -7,9 +7,8 @@ import pytest
 from computed_figures import figures_of, flawed_figures
 
 from robodyn import MachineDynamics, ModelError, simulate
-from robodyn.analysis import MeasuredResponse, force_components
+from robodyn.analysis import MeasuredResponse
 from robodyn.analysis.linear.linear_model import Variable
-from robodyn.analysis.mechanics.forces import effective_inertia
 from robodyn.analysis.step_response import measure_step
 from robodyn.base.plain import to_plain
 from robodyn.cli import export
@@ -29,6 +28,7 @@ from robodyn_studies.epaas_forces import path_motion
 from robodyn_studies.epaas_hammer import swings
 from robodyn_studies.epaas_noise import read_peak
 from robodyn_studies.epaas_runs import arm_system, centred, read_step, unexplained
+from robodyn_studies.force_components import effective_inertia, force_components
 from robodyn_studies.hydraulic_estimation import estimate_resonator
 
 PROMISED = {

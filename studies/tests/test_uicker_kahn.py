@@ -2,7 +2,7 @@
 
 from support.epaas_arm import epaas_system
 
-from robodyn.analysis import compare_algorithms
+from robodyn_studies.operation_counts import compare_algorithms
 from robodyn_studies.uicker_kahn import literal_uicker_kahn
 
 

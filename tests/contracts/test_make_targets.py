@@ -52,10 +52,12 @@ def test_ci_makes_what_tests_and_lints():
 def test_the_demo_tells_its_run_and_writes_its_page(tmp_path):
     out = os.path.relpath(tmp_path, ROOT)
     said = make("demo", f"OUT={out}").splitlines()
-    assert said[0] == "rx90-weld: FINISHED at 6.85 s"
-    assert re.search(r"s of computing, [\d.]+ times real time", said[1])
-    assert said[2].startswith("energy balance ")
-    assert said[3].startswith(f"Open {out}/rx90-weld.html: ")
+    # The answer first: how far the weld misses, why, and whether that can be trusted.
+    assert said[0] == "rx90-weld: reached the end time 6.85 s"
+    assert re.match(r"Largest miss of the path +\d[\d.]* µm ", said[2])
+    assert re.match(r"Main cause +[A-Z][\w ]+ \d+ % ", said[3])
+    assert re.match(r"Can you trust it\? +\d+ of \d+ +checks passed", said[-3])
+    assert said[-2].startswith(f"Open {out}/rx90-weld.html: ")
     page = (tmp_path / "rx90-weld.html").read_text(encoding="utf-8")
     note = (ROOT / "examples" / "weld_demo.md").read_text(encoding="utf-8")
     assert note.splitlines()[0].lstrip("# ") in page

@@ -10,10 +10,9 @@ from robodyn.computation.dynamics import (
     forward_dynamics,
     geometric_jacobian,
     inverse_dynamics,
-    lagrange_coefficients,
-    lagrange_inverse_dynamics,
     mass_matrix,
 )
+from robodyn_studies.lagrange import lagrange_coefficients, lagrange_inverse_dynamics
 
 # The first twelve trees have revolute and prismatic joints only, in chains and branches of 1 to 12 links.
 SEEDS = range(12)

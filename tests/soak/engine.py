@@ -1,9 +1,8 @@
-"""The engine in C, tested as databases are: which branches do tests take, what if memory ends, which faults are seen?
+"""The engine in C, tested as databases are: which branches do tests take, and what if memory ends?
 
-    make coverage                                             all three; ENGINE_TESTS and MUTANTS choose less
-    python tests/soak/engine.py coverage tests/unit/engine    branches of each file that these tests take
+    make coverage                                             coverage, and the mutants of `engine_mutants.py`
+    python tests/soak/engine.py coverage tests/unit/engine    branches that these tests and failing memory take
     python tests/soak/engine.py memory                        each allocation fails once, and nothing breaks
-    python tests/soak/engine.py mutants --count 500           how many small faults do the tests see?
 
 The engine writes no files: what fails there is tested with the writers in Python (`tests/unit/test_atomic.py`).
 """
@@ -13,23 +12,25 @@ from __future__ import annotations
 import argparse
 import ctypes
 import os
-import random
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections import Counter
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "src" / "robodyn" / "computation" / "engine"
+sys.path.insert(0, str(FOLDER))
+import building  # noqa: E402
+
 BUILD = ROOT / "build"
-FAST_TESTS = ["tests/unit/engine", "tests/convergence/test_hybrid.py", "tests/convergence/test_smooth.py"]
-"""What mutants are tried with."""
-LONGEST = 300
-"""Seconds that the tests of a mutant may take: one that hangs is seen."""
+find_compiler = cache(building.find_compiler)
+IGNORED = [f"--ignore=tests/unit/engine/{name}.py" for name in ("test_building", "test_library")]
+"""Tests of how an engine is built, which know nothing of one that is given."""
+LONGEST = 6000
+"""Seconds that all tests may take."""
 FAILING = """
 #include <stdint.h>
 #include <stdlib.h>
@@ -47,67 +48,55 @@ PROTOTYPES = """
 #include <stddef.h>
 void *failing_malloc(size_t), *failing_calloc(size_t, size_t), *failing_realloc(void *, size_t);
 """
-EDITS = [
-    (r"(?<![<>=!+\-*/])<(?![<=])", "<="),
-    (r"(?<![<>=!\-])>(?![>=])", ">="),
-    (r"<=", "<"),
-    (r">=", ">"),
-    (r"==", "!="),
-    (r"!=", "=="),
-    (r"&&", "||"),
-    (r"\|\|", "&&"),
-    (r"(?<=[\w\])] )\+(?= [\w(])", "-"),
-    (r"(?<=[\w\])] )-(?= [\w(])", "+"),
-    (r"(?<=[\w\])] )\*(?= [\w(])", "/"),
-    (r"\+\+", "--"),
-    (r"\b0\.5\b", "0.25"),
-    (r"\b1\.0\b", "2.0"),
-    (r"\breturn 0;", "return 1;"),
-    (r"\breturn 1;", "return 0;"),
-    (r"\bif \(", "if (!"),
-    (r"\bleast\(", "largest("),
-    (r"\blargest\(", "least("),
-]
-"""Small faults: one of these at one place makes a mutant."""
 
 
-def compile_engine(folder: Path, place: Path, library: Path, *flags: str, extra: str = "") -> None:
-    """A library of the sources in a folder, with its objects at a place, so that `gcov` finds what it needs."""
-    sys.path.insert(0, str(FOLDER))
-    import building
-
+def compile_engine(folder: Path, place: Path, library: Path, *flags: str, extra: str = "") -> dict[str, Path]:
+    """A library of the sources in a folder; its objects, by their names, lie at a place, where `gcov` finds them."""
     place.mkdir(parents=True, exist_ok=True)
-    digest = building.source_digest(FOLDER)
-    own = [flag for flag in building.FLAGS if not flag.startswith(("-O", "-W"))]
-    command = [*building.find_compiler(), *own, "-w", "-DENGINE_LIBRARY", f'-DENGINE_DIGEST="{digest}"', *flags]
-    objects = []
-    for source in sorted(folder.glob("*.c"), key=lambda path: (path.name == building.LAST, path.name)):
-        objects.append(str(place / f"{source.stem}.o"))
-        subprocess.run([*command, "-I", str(FOLDER), "-c", str(source), "-o", objects[-1]], check=True)
+    sources = sorted(folder.glob("*.c"), key=lambda path: (path.name == building.LAST, path.name))
+    objects = {source.stem: compile_file(source, place, *flags) for source in sources}
     if extra:
         (place / "extra.c").write_text(extra, encoding="utf-8")
-        subprocess.run([building.find_compiler()[0], "-fPIC", "-c", "extra.c", "-o", "extra.o"], cwd=place, check=True)
-        objects.append(str(place / "extra.o"))
-    subprocess.run([*command, "-shared", *objects, "-o", str(library), "-lm"], check=True)
+        objects["extra"] = compile_file(place / "extra.c", place)
+    link_engine([*objects.values()], library, *flags)
+    return objects
+
+
+def compile_file(source: Path, place: Path, *flags: str) -> Path:
+    """One file of the engine as an object at a place."""
+    made = place / f"{source.stem}.o"
+    own = [flag for flag in building.FLAGS if not flag.startswith(("-O", "-W"))]
+    digest = building.source_digest(FOLDER)
+    command = [*find_compiler(), *own, "-w", "-DENGINE_LIBRARY", f'-DENGINE_DIGEST="{digest}"', *flags]
+    command += ["-I", str(FOLDER), "-c", str(source), "-o", str(made)]
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    return made
+
+
+def link_engine(objects: list[Path], library: Path, *flags: str) -> None:
+    coverage = [flag for flag in flags if flag == "--coverage"]
+    command = [*find_compiler(), "-shared", *coverage, *map(str, objects), "-o", str(library), "-lm"]
+    subprocess.run(command, check=True)
 
 
 def run_tests(library: Path, tests: list[str], *options: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "ROBODYN_ENGINE": str(library), "OPENBLAS_NUM_THREADS": "1"}
     environment.setdefault("ROBODYN_OPTIMISATION", "0")
-    ignored = [f"--ignore=tests/unit/engine/{name}.py" for name in ("test_building", "test_library")]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *ignored, *options, *tests]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *IGNORED, *options, *tests]
     return subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=LONGEST * 20
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=LONGEST
     )
 
 
 def report_coverage(tests: list[str], workers: int) -> int:
-    """Lines and branches of each file that tests reach; 1 where these fail."""
+    """Lines and branches of each file that tests and failing allocations reach; 1 where these fail."""
     place = BUILD / "coverage"
     shutil.rmtree(place, ignore_errors=True)
-    compile_engine(FOLDER, place, place / "engine.so", "-O0", "--coverage")
+    compile_failing(place, "-O0", "--coverage")
     done = run_tests(place / "engine.so", tests, "-n", str(workers))
+    broken = fail_memory(place / "engine.so")
     totals: Counter[str] = Counter()
+    open_branches: list[str] = []
     print(f"{'file':22} {'lines':>13} {'branches':>13}")
     for source in sorted(FOLDER.glob("*.c")):
         command = ["gcov", "--branch-counts", "--branch-probabilities", "--stdout", "-o", str(place), str(source)]
@@ -122,10 +111,23 @@ def report_coverage(tests: list[str], workers: int) -> int:
         }  # fmt: skip
         totals.update(counts)
         print(_row(source.name, counts))
-    print(_row("all", totals))
+        open_branches += [f"{source.name}:{place}" for place in find_open_branches(section)]
+    print(_row("all", totals), *open_branches, sep="\n")
     if done.returncode:
         print(done.stdout[-3000:])
-    return int(done.returncode != 0)
+    return int(done.returncode != 0 or broken != 0)
+
+
+def find_open_branches(section: str) -> list[str]:
+    """Line, numbers and text of all branches that no test takes, from what `gcov` says of a file."""
+    found: dict[str, list[str]] = {}
+    place = ""
+    for line in section.splitlines():
+        if match := re.match(r" *(?:\d+\*?|#####|=====|-): *(\d+):(.*)", line):
+            place = f"{match[1]}: {match[2].strip()}"
+        elif match := re.match(r"branch +(\d+) (?:never|taken 0 )", line):
+            found.setdefault(place, []).append(match[1])
+    return [f"{place}  [{' '.join(numbers)}]" for place, numbers in found.items()]
 
 
 def _row(name: str, counts: dict[str, int]) -> str:
@@ -134,20 +136,21 @@ def _row(name: str, counts: dict[str, int]) -> str:
     return f"{name:22} {cells[0]} {shares[0]:4.1f}% {cells[1]} {shares[1]:4.1f}%"
 
 
-def fail_memory() -> int:
-    """Each allocation of some runs fails once: the run says so, or goes on without; the next run is right."""
-    place = BUILD / "memory"
-    compile_engine(FOLDER, place, place / "engine.so", "-O1", *SHIM, "-include", _prototypes(place), extra=FAILING)
-    environment = {**os.environ, "ROBODYN_ENGINE": str(place / "engine.so"), "ROBODYN_OPTIMISATION": "0"}
-    environment["PYTHONPATH"] = f"{ROOT / 'tests'}:{os.environ.get('PYTHONPATH', '')}"
-    command = [sys.executable, __file__, "memory-child", str(place / "engine.so")]
-    return subprocess.run(command, env=environment, check=False).returncode
-
-
-def _prototypes(place: Path) -> str:
+def compile_failing(place: Path, *flags: str) -> None:
+    """An engine at a place whose allocations can be made to fail."""
     place.mkdir(parents=True, exist_ok=True)
     (place / "prototypes.h").write_text(PROTOTYPES, encoding="utf-8")
-    return str(place / "prototypes.h")
+    flags = (*flags, *SHIM, "-include", str(place / "prototypes.h"))
+    compile_engine(FOLDER, place, place / "engine.so", *flags, extra=FAILING)
+
+
+def fail_memory(library: Path) -> int:
+    """Each allocation of some runs fails once: the run says so, or goes on without; the next run is right."""
+    environment = {**os.environ, "ROBODYN_ENGINE": str(library), "ROBODYN_OPTIMISATION": "0"}
+    environment["PYTHONPATH"] = f"{ROOT / 'tests'}:{os.environ.get('PYTHONPATH', '')}"
+    return subprocess.run(
+        [sys.executable, __file__, "memory-child", str(library)], env=environment, check=False
+    ).returncode
 
 
 def fail_memory_here(library: str) -> int:
@@ -198,88 +201,18 @@ def _run_anew(system, solver):
     return rd.simulate(compile_system(system, solver, quick=True), solver)
 
 
-def sample_mutants(count: int, seed: int, tests: list[str]) -> int:
-    """How many of a sample of small faults the tests see; those that they do not are listed."""
-    rng, seen, survivors = random.Random(seed), Counter[str](), []
-    places = list(_find_places())
-    for number, (path, line, edit) in enumerate(rng.sample(places, min(count, len(places)))):
-        with tempfile.TemporaryDirectory() as place:
-            folder = Path(place, "sources")
-            shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("*.py", "*.so", "__pycache__"))
-            text = (folder / path).read_text(encoding="utf-8").splitlines(keepends=True)
-            text[line] = edit
-            (folder / path).write_text("".join(text), encoding="utf-8")
-            kind = _try_mutant(folder, Path(place), tests)
-        seen[kind] += 1
-        if kind == "survived":
-            survivors.append(f"{path}:{line + 1}: {edit.strip()}")
-            print(f"survived: {survivors[-1]}", flush=True)
-        if number % 20 == 19:
-            print(f"{number + 1} mutants: {dict(seen)}", flush=True)
-    valid = sum(seen.values()) - seen["not compiled"]
-    killed = valid - seen["survived"]
-    print(f"{valid} mutants of {len(places)} places: {killed} seen, {100 * killed / max(valid, 1):.1f} %, {dict(seen)}")
-    return 0
-
-
-def _find_places():
-    """All mutants: file, line, and what the line becomes; comments and declarations of constants aside."""
-    for source in sorted(FOLDER.glob("*.c")):
-        inside = False
-        for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(keepends=True)):
-            code = line.split("/*")[0]
-            inside = (inside or "/*" in line) and "*/" not in line.rpartition("/*")[2]
-            if inside or line.startswith(("#", "/*", "   ")) and not line.startswith("    "):
-                continue
-            for pattern, replacement in EDITS:
-                for match in re.finditer(pattern, code):
-                    changed = code[: match.start()] + replacement + code[match.end() :]
-                    if pattern.startswith(r"\bif"):
-                        changed = _negate(code, match.end())
-                    if changed and changed != code:
-                        yield source.name, number, changed + line[len(code) :]
-
-
-def _negate(code: str, begin: int) -> str:
-    """A line whose condition is turned round; nothing where it goes on in the next line."""
-    depth = 1
-    for k in range(begin, len(code)):
-        depth += {"(": 1, ")": -1}.get(code[k], 0)
-        if depth == 0:
-            return f"{code[:begin]}!({code[begin:k]}){code[k:]}"
-    return ""
-
-
-def _try_mutant(folder: Path, place: Path, tests: list[str]) -> str:
-    try:
-        compile_engine(folder, place / "objects", place / "engine.so", "-O1")
-    except subprocess.CalledProcessError:
-        return "not compiled"
-    try:
-        environment = {**os.environ, "ROBODYN_ENGINE": str(place / "engine.so"), "ROBODYN_OPTIMISATION": "0"}
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", "-p", "no:cacheprovider", *tests]
-        command += [f"--ignore=tests/unit/engine/{name}.py" for name in ("test_building", "test_library")]
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=LONGEST, check=False)
-    except subprocess.TimeoutExpired:
-        return "hung"
-    return "survived" if done.returncode == 0 else "seen"
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("coverage", "memory", "memory-child", "mutants"))
-    parser.add_argument("tests", nargs="*", default=FAST_TESTS)
-    parser.add_argument("--count", type=int, default=500, help="of mutants")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("what", choices=("coverage", "memory", "memory-child"))
+    parser.add_argument("tests", nargs="*", default=["tests/unit/engine"])
     parser.add_argument("--workers", type=int, default=0, help="processes of the tests")
     wanted = parser.parse_intermixed_args()
     if wanted.what == "coverage":
         return report_coverage(wanted.tests, wanted.workers)
     if wanted.what == "memory":
-        return fail_memory()
-    if wanted.what == "memory-child":
-        return fail_memory_here(wanted.tests[0])
-    return sample_mutants(wanted.count, wanted.seed, wanted.tests)
+        compile_failing(BUILD / "memory", "-O1")
+        return fail_memory(BUILD / "memory" / "engine.so")
+    return fail_memory_here(wanted.tests[0])
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
     "--hide-scrollbars",
+    "--force-prefers-reduced-motion",
 )
 # WebGL without a graphics card: it takes a tenth of a second of both cores a picture.
 WEBGL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
@@ -66,6 +67,10 @@ class Browser:
         """Load a page and wait until its script has drawn it."""
         self._report("url", {"url": str(address)})
         self.wait("document.documentElement.dataset.ready === 'true'")
+
+    def leave(self):
+        """Show nothing."""
+        self._report("url", {"url": "about:blank"})
 
     def run(self, script, *arguments):
         return self._report("execute/sync", {"script": script, "args": list(arguments)})
@@ -198,6 +203,8 @@ def show_pages(browser, write):
     def open_page(*arguments, **options):
         path = write(len(opened), *arguments, **options)
         if not opened:
+            # What was open before, perhaps a page that looks for its server, has ended.
+            browser.leave()
             browser.errors(), browser.requests()
         browser.open(path.as_uri())
         opened.append(path.as_uri())

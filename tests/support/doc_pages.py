@@ -88,7 +88,7 @@ SHORTER = {
     "robodyn sweep arm.toml --vary": "--no-plot",
     "robodyn run quadruped": "--duration 0.05",
     "robodyn run delta-stack": None,
-    "robodyn fit slide.toml slide.csv --contest all": "--contest viscous_friction",
+    "robodyn fit slide.toml slide.csv --compare-laws all": "--compare-laws viscous_friction",
     "robodyn fit epaas-rig-extend": "--starts 1",
     "robodyn tune examples/gantry_feed_forward.toml": "robodyn tune axis.toml --minimise peak:error "
     "--free '*.derivative' --subject-to margin>=now --subject-to phase>=now --bounds '*.derivative=300:700' "

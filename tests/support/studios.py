@@ -3,7 +3,10 @@
 import threading
 from contextlib import contextmanager
 
-from robodyn.presentation.studio import Source, StudioServer
+from robodyn.cli.studio import list_commands
+from robodyn.presentation.studio import JobTable, StudioServer
+
+JOBS = JobTable(("-m", "robodyn.cli.studio"), list_commands())
 
 CART = """
 title = "A cart on a rail"
@@ -34,17 +37,17 @@ parameters = { stiffness = 500 }
 @contextmanager
 def serving(name, **options):
     """A studio that is served by a thread."""
-    with StudioServer(Source(str(name)), **options) as server:
+    with StudioServer(None if name is None else str(name), JOBS, **options) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield server
 
 
 def move(page, name, value):
-    """Drag a number's slider to a value, wherever it is in the tree, and let it go; waits for the run."""
-    before = page.run("return document.documentElement.dataset.run")
+    """Drag a number's slider to a value, wherever it is, and let it go; waits for the run and for the text."""
+    before = page.run("return document.documentElement.dataset.written ?? ''")
     drag(page, name, value)
-    page.wait(f"document.documentElement.dataset.run !== '{before}'")
+    page.wait(f"(document.documentElement.dataset.written ?? '') !== '{before}'")
 
 
 def drag(page, name, value):
@@ -69,4 +72,16 @@ def write(page, text):
         area.value = arguments[0];
         area.dispatchEvent(new Event('input'));""",
         text,
+    )
+
+
+def strike(page, selector, key, **held):
+    """Strike a key on an element, with others held down."""
+    page.run(
+        """const element = document.querySelector(arguments[0]);
+        element.focus();
+        element.dispatchEvent(new KeyboardEvent('keydown', {key: arguments[1], bubbles: true, ...arguments[2]}));""",
+        selector,
+        key,
+        held,
     )

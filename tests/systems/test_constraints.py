@@ -19,6 +19,7 @@ from robodyn import (
     LinearConstraint,
     LoopJoint,
     Machine,
+    MachineDynamics,
     Mechanism,
     ModelError,
     Point,
@@ -28,7 +29,6 @@ from robodyn import (
     assemble,
     simulate,
 )
-from robodyn.analysis.mechanics.kinetics import Kinetics
 from robodyn.base.symbolic import cos, sin
 
 TILTED = (2.0, 3.0, -9.0)
@@ -209,12 +209,12 @@ def moved(names):
 
 def test_a_prescribed_motion_needs_the_torque_of_inverse_dynamics():
     run = simulate(moved(("shoulder", "elbow")))
-    kinetics = Kinetics(assemble(two_links()))
+    dynamics = MachineDynamics(two_links().machine)
     rates = np.array([rate for _, rate in MOVES.values()])
     sizes = np.array([size for size, _ in MOVES.values()])
     for k, time in list(enumerate(run.time))[::25]:
         q, v, a = (sizes * rates**n * f(rates * time) for n, f in ((0, np.sin), (1, np.cos), (2, lambda u: -np.sin(u))))
-        torque = kinetics.coefficients_at(q).force(v, a)
+        torque = dynamics.inverse_dynamics(q, v, a)
         assert [run[f"{name}.position"].values[k] for name in MOVES] == pytest.approx(list(q), abs=1e-8)
         # Recorded between steps too, where the interpolated motion is less exact than the steps themselves.
         assert [run[f"{name}_drive.force"].values[k] for name in MOVES] == pytest.approx(list(torque), abs=1e-6)

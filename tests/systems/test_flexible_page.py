@@ -92,4 +92,4 @@ def test_modes_swing_over_the_rest_position_and_can_be_chosen(draw, vibration, t
     assert page.picture("#machine") != first
     page.click("#modes tbody tr:nth-child(3) button")
     assert page.text(".caption").startswith(f"{vibration.modes[2].frequency:.4g} Hz")
-    assert page.run("return document.querySelector('#replay-tools select').value") == "3"
+    assert page.run("return document.querySelector('.run-choice select').value") == "3"

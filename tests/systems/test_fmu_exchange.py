@@ -18,7 +18,7 @@ from fmpy.fmi1 import FMICallException  # noqa: E402
 from fmpy.validation import validate_fmu  # noqa: E402
 
 from robodyn.exchange.fmi import FmuUnit, write_fmu  # noqa: E402
-from robodyn.exchange.fmi.carried import CarriedUnit  # noqa: E402
+from robodyn.exchange.fmi.checking import LedUnit  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 # Both solvers' tolerances, 1e-7 and 1e-9, and what a second of motion makes of them; seen were 6e-7.
@@ -77,26 +77,26 @@ def path(request, folder):
 
 def euler(unit, time, end, step):
     """The simplest solver: events at the ends of its steps, and at the unit's own times."""
-    x = unit.x
+    x = unit.instance.x
     while time < end - 1e-12:
-        after = min(time + step, unit.next_time, end)
-        x, before = x + (after - time) * unit.rates, unit.indicators
+        after = min(time + step, unit.steps.due, end)
+        x, before = x + (after - time) * unit.instance.rates, unit.instance.indicators
         time = after
-        unit.place(time, x)
-        crossed = np.any(np.sign(before) * np.sign(unit.indicators) < 0)
-        if unit.complete() or crossed or time >= unit.next_time:
+        unit.instance.move(time, x)
+        crossed = np.any(np.sign(before) * np.sign(unit.instance.indicators) < 0)
+        if unit.instance.complete()[0] or crossed or time >= unit.steps.due:
             unit.update()
-            x = unit.x
+            x = unit.instance.x
 
 
 def read(unit, *names):
-    return np.array(unit.get([unit.references[name] for name in names]))
+    return np.array(unit.get(names))
 
 
 def test_a_solver_of_the_first_order_converges_to_the_simulation(path):
     run, errors = simulate(pushed()), []
     for step in (4e-3, 1e-3):
-        with CarriedUnit(path) as unit:
+        with LedUnit(path) as unit:
             unit.start(0.0)
             euler(unit, 0.0, 3.0, step)
             errors.append(abs(read(unit, "rail.position")[0] - run["rail.position"].final))
@@ -105,85 +105,85 @@ def test_a_solver_of_the_first_order_converges_to_the_simulation(path):
 
 
 def test_samples_are_taken_at_their_ticks(path):
-    with CarriedUnit(path) as unit:
+    with LedUnit(path) as unit:
         unit.start(0.0)
-        assert unit.next_time == 0.05
+        assert unit.steps.due == 0.05
         assert read(unit, "taken.output")[0] == -1.0
-        unit.place(0.05, np.array([0.1, 0.7, *unit.x[2:]]))
+        unit.instance.move(0.05, np.array([0.1, 0.7, *unit.instance.x[2:]]))
         unit.update()
         assert read(unit, "taken.output")[0] == 0.7
-        assert unit.next_time == 0.15
+        assert unit.steps.due == 0.15
         # An importer that adds steps up comes a little early, and is not asked to come again.
-        unit.place(0.15 - 1e-12, np.array([0.1, 0.8, *unit.x[2:]]))
+        unit.instance.move(0.15 - 1e-12, np.array([0.1, 0.8, *unit.instance.x[2:]]))
         unit.update()
-        assert (read(unit, "taken.output")[0], unit.next_time) == (0.8, 0.25)
+        assert (read(unit, "taken.output")[0], unit.steps.due) == (0.8, 0.25)
 
 
 def test_inputs_act_at_once_and_parameters_at_events(path):
-    with CarriedUnit(path) as unit:
+    with LedUnit(path) as unit:
         unit.start(0.0)
         unit.set({"push.value": 3.0})
-        assert unit.rates[1] == 1.5
+        assert unit.instance.rates[1] == 1.5
         with pytest.raises(FMICallException):
             unit.set({"cart.mass": 4.0})
-        assert "can be set at events" in unit.messages[-1]
-        unit.unit.enterEventMode()
+        assert "can be set at events" in unit.instance.messages[-1]
+        unit.instance.unit.enterEventMode()
         unit.set({"cart.mass": 4.0, "initial.rail.velocity": 2.0})
-        unit.settle()
-        np.testing.assert_array_equal(unit.rates[:2], [2.0, 0.75])
+        unit.steps.settle()
+        np.testing.assert_array_equal(unit.instance.rates[:2], [2.0, 0.75])
 
 
 def test_a_wall_acts_once_however_far_the_solver_overshot(path):
-    with CarriedUnit(path) as unit:
+    with LedUnit(path) as unit:
         unit.start(0.0)
-        rest = unit.x[2:]
-        unit.place(0.01, np.array([1.01, 2.0, *rest]))
-        assert unit.complete()
+        rest = unit.instance.x[2:]
+        unit.instance.move(0.01, np.array([1.01, 2.0, *rest]))
+        assert unit.instance.complete()[0]
         unit.update()
-        np.testing.assert_array_equal(unit.x[:2], [1.01, -1.0])
+        np.testing.assert_array_equal(unit.instance.x[:2], [1.01, -1.0])
         # Still behind the wall on the way out: another event there changes nothing.
-        unit.place(0.02, np.array([1.005, -1.0, *rest]))
-        assert not unit.complete()
+        unit.instance.move(0.02, np.array([1.005, -1.0, *rest]))
+        assert not unit.instance.complete()[0]
         unit.update()
-        assert unit.x[1] == -1.0
+        assert unit.instance.x[1] == -1.0
         # Turned back before it was out, it meets the wall again.
-        unit.place(0.03, np.array([1.004, 0.5, *rest]))
-        assert unit.complete()
+        unit.instance.move(0.03, np.array([1.004, 0.5, *rest]))
+        assert unit.instance.complete()[0]
         unit.update()
-        assert unit.x[1] == -0.25
+        assert unit.instance.x[1] == -0.25
 
 
 def test_a_unit_goes_back_to_a_state_between_events(path):
-    with CarriedUnit(path) as unit:
+    with LedUnit(path) as unit:
         unit.start(0.0)
         euler(unit, 0.0, 1.02, 1e-3)
-        save, restore = ("getFMUstate", "setFMUstate") if unit.version == 2 else ("getFMUState", "setFMUState")
-        saved, x, due = getattr(unit.unit, save)(), unit.x, unit.next_time
+        save, restore = ("getFMUstate", "setFMUstate") if unit.instance.version == 2 else ("getFMUState", "setFMUState")
+        saved, x, due = getattr(unit.instance.unit, save)(), unit.instance.x, unit.steps.due
         euler(unit, 1.02, 1.5, 1e-3)
-        first = unit.x
-        getattr(unit.unit, restore)(saved)
-        unit.next_time = due
-        np.testing.assert_array_equal(unit.x, x)
+        first = unit.instance.x
+        getattr(unit.instance.unit, restore)(saved)
+        unit.steps.due = due
+        np.testing.assert_array_equal(unit.instance.x, x)
         euler(unit, 1.02, 1.5, 1e-3)
-        np.testing.assert_array_equal(unit.x, first)
+        np.testing.assert_array_equal(unit.instance.x, first)
 
 
 def test_directional_derivatives_of_rates_are_exact(path):
-    with CarriedUnit(path) as unit:
+    with LedUnit(path) as unit:
         unit.start(0.0)
         knowns = [unit.references[name] for name in ("push.value", "cart.mass", "rail.velocity")]
         unknowns = [unit.references[name] for name in ("der(rail.velocity)", "der(rail.position)")]
-        columns = [unit.unit.getDirectionalDerivative(unknowns, [known], [1.0]) for known in knowns]
+        columns = [unit.instance.unit.getDirectionalDerivative(unknowns, [known], [1.0]) for known in knowns]
     # a = F / m with F = 1, m = 2.
     np.testing.assert_allclose(np.transpose(columns), [[0.5, -0.25, 0.0], [0.0, 0.0, 1.0]], atol=1e-15)
 
 
 def test_calls_of_the_other_kind_and_mode_are_refused(path):
-    with CarriedUnit(path) as unit:
+    with LedUnit(path) as unit:
         unit.start(0.0)
         with pytest.raises(FMICallException):
-            unit.settle()
-        assert "cannot be called while the unit is in continuous-time mode" in unit.messages[-1]
+            unit.steps.settle()
+        assert "cannot be called while the unit is in continuous-time mode" in unit.instance.messages[-1]
     # The same file in co-simulation.
     with FmuUnit(path) as unit:
         unit.start(0.0)

@@ -8,6 +8,7 @@ from support.browser import open_browser, show_pages
 from support.report_pages import number, scrub, write_numbered
 
 from robodyn import Run
+from robodyn.base.units import parse_unit
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, SignalInfo
 from robodyn.presentation.pages import write_report
 
@@ -32,11 +33,13 @@ def show(browser, tmp_path):
 
 
 def readouts(browser):
-    """Values shown beside the names of the plotted signals, by name, one for each run."""
+    """Values in SI of what is shown beside the names of the plotted signals, by name, one for each run."""
     script = """
         return [...document.querySelectorAll('.legend li')].map((row) => [row.querySelector('.name').textContent,
+            row.closest('.panel').dataset.shown,
             [...row.querySelectorAll('.value')].map((value) => value.textContent)]);"""
-    return {name: [number(text) for text in texts] for name, texts in browser.run(script)}
+    rows = browser.run(script)
+    return {name: [number(text) * parse_unit(unit or "1").factor for text in texts] for name, unit, texts in rows}
 
 
 def pick(browser, name):
@@ -115,6 +118,7 @@ def test_a_click_in_a_plot_goes_to_that_time(show, scara):
 
 def test_a_click_on_an_event_goes_to_its_time(show, scara):
     page = show(scara)
+    page.click("a[href='#fold-events']")
     page.click("#events tbody tr:nth-child(1) button")
     assert number(page.text("#clock")) == pytest.approx(scara.events[0].time, abs=1e-4)
 

@@ -117,7 +117,8 @@ def saved_gif(page):
     page.run(
         "const make = URL.createObjectURL; URL.createObjectURL = (blob) => { window.saved = blob; return make(blob); }"
     )
-    page.click("button[aria-label^='Save the replay']")
+    page.click("summary[aria-label='What is shown']")
+    page.click("#gif")
     page.wait("window.saved")
     page.run("saved.arrayBuffer().then((all) => (window.bytes = [...new Uint8Array(all)]))")
     page.wait("window.bytes")
@@ -134,7 +135,7 @@ def test_a_replay_is_saved_as_an_animated_gif(draw, digger):
     for k in range(4):
         gif.seek(k)
         pictures.append(np.array(gif.convert("RGB"), float))
-    page.wait("document.querySelector('#replay-tools button:last-child').textContent === 'GIF'")
+    page.wait("document.querySelector('#gif').textContent === 'Save as GIF'")
     assert page.picture("#machine") == shown
     # The first picture is what the page shows at the start, to the colours of a GIF (steps of 8 of 255, the 256 most
     # frequent ones), on the card's white.
@@ -182,7 +183,7 @@ def test_drawn_cylinders_are_as_long_as_the_simulation_says(show, digger):
 def test_another_runs_machine_can_be_chosen(show, scara, weak):
     page = show(scara, weak, labels=["strong", "weak"])
     scrub(page, 0.5)
-    choose = "const list = document.querySelector('#replay-tools select'); list.value = 1;"
+    choose = "const list = document.querySelector('.run-choice select'); list.value = 1;"
     page.run(choose + "list.dispatchEvent(new Event('change'))")
     time = 0.5 * max(scara.time[-1], weak.time[-1])
     assert place_of(page, "tool")[0] == pytest.approx(weak["tool.position.x"](time), abs=PLACED)

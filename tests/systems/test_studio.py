@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 from support.report_pages import number, scrub
-from support.studios import CART, drag, move, serving, write
+from support.studios import CART, drag, move, serving, strike, write
 from typer.testing import CliRunner
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
@@ -71,8 +71,8 @@ LAYOUT = """
       const places = [0.1, 0.5, 0.9].map((share) => left + share * (right - left));
       return places.every((x) => element === document.elementFromPoint(x, middle));
     };
-    const tools = all('#actions button, #replay-tools button, #tabs button');
-    const scrolling = all('body, #desk, #tree, #plots, #panes');
+    const tools = all('#actions button:not([hidden]), #replay-tools > button, #tabs button');
+    const scrolling = all('body, #desk, #tree, #side');
     const ids = all('[id]').map(({id}) => id);
     return {
       panels: Object.fromEntries(arguments[0].map((selector) => [selector, box(document.querySelector(selector))])),
@@ -83,7 +83,7 @@ LAYOUT = """
       wide: scrolling.filter((part) => part.scrollWidth > part.clientWidth).map(({id}) => id),
       twice: ids.filter((id, k) => ids.indexOf(id) !== k),
     };"""
-PANELS = (".top", "#numbers", "#replay", "#transport", "#sheet", "#plots")
+PANELS = (".top", "#tiles", "#numbers", "#replay", "#transport", "#file", "#side")
 
 
 def lies_within(inner, outer):
@@ -105,24 +105,30 @@ def test_panels_fill_the_window_side_by_side_and_sliders_are_seen(artist, weld, 
     panels = layout["panels"]
     assert [name for name, box in panels.items() if not lies_within(box, (0, 0, width, height))] == []
     assert [pair for pair in itertools.combinations(panels, 2) if overlap(*(panels[name] for name in pair))] == []
-    # Each of the three columns reaches from the bar above to the end of the window, but for its margins.
-    below, margin = panels[".top"][3], 12
-    assert [name for name in ("#numbers", "#replay", "#plots") if panels[name][1] > below + margin] == []
-    assert [name for name in ("#numbers", "#sheet", "#plots") if panels[name][3] < height - margin] == []
+    # Each of the three columns reaches from the answers above to the bar of time, but for its margins.
+    above, below, margin = panels["#tiles"][3], panels["#transport"][1], 16
+    assert [name for name in ("#numbers", "#replay", "#side") if panels[name][1] > above + margin] == []
+    assert [name for name in ("#numbers", "#file", "#side") if panels[name][3] < below - margin] == []
     assert layout["sliders"] >= sliders
     assert lies_within(layout["machine"], panels["#replay"])
-    assert lies_within(layout["charts"][0], panels["#plots"])
+    assert lies_within(layout["charts"][0], panels["#side"])
     left, top, right, bottom = layout["machine"]
     assert (right - left > width / 4, bottom - top > height / 5) == (True, True)
     assert (layout["covered"], layout["wide"], layout["twice"]) == ([], [], [])
 
 
+def text_of(page):
+    return page.run("return document.querySelector('#text').value")
+
+
 def final(page):
     scrub(page, 1.0)
-    script = (
-        "return [...document.querySelectorAll('.legend li')].find((l) => l.textContent.startsWith('rail.position'))"
-    )
-    return number(page.run(script + ".querySelector('.value').textContent"))
+    script = """const rows = [...document.querySelectorAll('.legend li')];
+        const row = rows.find((l) => l.textContent.startsWith('rail.position'));
+        return [row.querySelector('.value').textContent, row.closest('.panel').dataset.shown];"""
+    value, unit = page.run(script)
+    # The legend has the unit of its axis.
+    return number(value) * {"m": 1.0, "mm": 1e-3, "µm": 1e-6}[unit]
 
 
 def test_a_slider_gives_the_run_that_the_library_gives_and_undo_takes_it_back(page, cart):
@@ -136,12 +142,64 @@ def test_a_slider_gives_the_run_that_the_library_gives_and_undo_takes_it_back(pa
     assert "finished" in page.text("#outcome")
     # The run before is a shadow of the new one.
     assert "before" in page.text("#overlay")
+    assert text_of(page) == CART.replace("stiffness = 500", "stiffness = 800")
     page.click("#undo")
     page.wait("document.querySelector('#overlay').textContent.includes('as described')")
     assert final(page) == pytest.approx(described, rel=SHOWN)
+    assert text_of(page) == CART
     page.click("#redo")
     page.wait("document.querySelector('#overlay').textContent.includes('800')")
     assert final(page) == pytest.approx(changed, rel=SHOWN)
+    assert text_of(page) == CART.replace("stiffness = 500", "stiffness = 800")
+
+
+def shown_value(page, name):
+    return page.run("return document.querySelector(`[data-number='${arguments[0]}'] input[type=text]`).value", name)
+
+
+def test_file_and_sliders_are_one_truth_with_one_undo_kept_over_a_reload_and_saved(browser, tmp_path):
+    """A number that is typed into the text moves its slider; Ctrl-Z takes back either, wherever the cursor is."""
+    text = CART.replace("mass = 2", 'mass = "2 kg"   # with its box')
+    path = tmp_path / "cart.toml"
+    path.write_text(text)
+    browser.errors()
+    with serving(path) as server:
+        browser.open(server.address)
+        write(browser, text.replace("stiffness = 500", "stiffness = 640"))
+        browser.wait("document.querySelector('#overlay').textContent.includes('640')")
+        assert shown_value(browser, "spring.stiffness") == "640 N/m"
+        move(browser, "carriage.mass", 4.0)
+        edited = text.replace("stiffness = 500", "stiffness = 640").replace('"2 kg"', '"4 kg"')
+        assert text_of(browser) == edited
+        strike(browser, "#text", "z", ctrlKey=True)
+        browser.wait("document.querySelector('#text').value.includes('2 kg')")
+        assert text_of(browser) == text.replace("stiffness = 500", "stiffness = 640")
+        strike(browser, "#number-search", "z", ctrlKey=True)
+        browser.wait("document.querySelector('#text').value.includes('stiffness = 500')")
+        assert text_of(browser) == text
+        browser.click("#redo")
+        browser.click("#redo")
+        browser.wait("document.querySelector('#text').value.includes('4 kg')")
+        # A reload goes on where it was, history included.
+        browser.run("document.documentElement.dataset.ready = 'false'; location.reload();")
+        browser.wait("document.documentElement.dataset.ready === 'true'")
+        assert text_of(browser) == edited
+        assert shown_value(browser, "carriage.mass") == "4 kg"
+        browser.wait("!document.querySelector('#undo').disabled")
+        browser.click("#save")
+        browser.wait("document.querySelector('#file-state').textContent === 'as in the file'")
+        assert path.read_text() == edited
+        browser.run("window.location = 'about:blank'")
+    assert browser.errors() == []
+
+
+def test_arrows_change_a_number_by_a_percent_and_what_is_no_number_is_refused_at_its_field(page):
+    field = "[data-number='spring.stiffness'] input[type=text]"
+    strike(page, field, "ArrowUp")
+    page.wait("document.querySelector('#text').value.includes('stiffness = 505')")
+    page.run(f"const f = document.querySelector(`{field}`); f.value = '7 kg'; f.dispatchEvent(new Event('change'));")
+    assert "spring.stiffness: must be a number in N/m" in page.text(".number.refused .why")
+    assert "stiffness = 505" in text_of(page)
 
 
 def test_a_number_that_is_a_constant_of_the_code_compiles_anew_and_its_slider_goes_on_from_the_file(page, cart):
@@ -164,7 +222,6 @@ def test_a_number_that_no_machine_can_have_is_refused_at_its_slider_and_the_run_
 
 
 def test_a_broken_file_is_told_as_check_tells_it_and_runs_again_when_mended(page, cart, tmp_path):
-    page.click("#tab-file")
     broken = CART.replace("viscous = 4", "viscose = 4").replace('kind = "prismatic"', 'kind = "prisma"')
     copy = tmp_path / "cart.toml"
     copy.write_text(broken)
@@ -189,7 +246,6 @@ def test_a_broken_file_is_told_as_check_tells_it_and_runs_again_when_mended(page
 
 
 def test_a_file_that_another_program_writes_is_followed_and_edits_here_are_kept_from_it(page, cart):
-    page.click("#tab-file")
     try:
         run = page.run("return document.documentElement.dataset.run")
         cart.write_text(CART.replace("stiffness = 500", "stiffness = 321"))
@@ -204,14 +260,11 @@ def test_a_file_that_another_program_writes_is_followed_and_edits_here_are_kept_
         assert "222" in page.run("return document.querySelector('#text').value")
     finally:
         cart.write_text(CART)
-    page.run(
-        "[...document.querySelectorAll('#file-head button')].find((b) => b.textContent === 'Discard edits').click()"
-    )
+    page.run("[...document.querySelectorAll('#file-head button')].find((b) => b.textContent === 'Discard').click()")
     page.wait("document.querySelector('#file-state').textContent === 'as in the file'")
 
 
 def test_the_editor_completes_tables_keys_and_words_by_the_schema(page):
-    page.click("#tab-file")
     script = """const [text, area] = [arguments[0], document.querySelector('#text')];
         area.value = text; area.focus(); area.setSelectionRange(text.length, text.length);
         area.dispatchEvent(new Event('input'));
@@ -231,7 +284,7 @@ def test_the_editor_completes_tables_keys_and_words_by_the_schema(page):
     assert page.run("return document.querySelector('.choices').hidden")
 
 
-def test_runs_are_pinned_compared_and_saved_as_a_patch(page, cart, folder):
+def test_runs_are_pinned_and_compared(page, cart):
     page.click("#pin")
     move(page, "spring.stiffness", 700.0)
     page.click("#tab-compare")
@@ -241,22 +294,29 @@ def test_runs_are_pinned_compared_and_saved_as_a_patch(page, cart, folder):
     row = "[...document.querySelectorAll('#pane-compare tr')].find((r) => r.cells[0].textContent === 'rail.position')"
     # Rows of the runs differ, and so the places where they are compared: the curves are smooth.
     assert number(page.run(f"return {row}.cells[2].textContent")) == pytest.approx(apart, rel=2e-3)
-    page.click("#patch")
-    page.wait("document.querySelector('#dialog').open")
-    page.run("document.querySelector('#dialog-name').value = 'stiffer.toml'")
-    page.click("#dialog button.main")
-    page.wait("!document.querySelector('#dialog').open")
-    assert read_scenario(folder / "stiffer.toml").numbers()["spring.stiffness"].value == 700.0
-    page.click("#patch")
-    page.wait("document.querySelector('#dialog').open")
-    page.run("document.querySelector('#dialog-name').value = 'cart.toml'")
-    page.click("#dialog button.main")
-    page.wait("document.querySelector('#dialog-note').textContent.includes('holds something else')")
-    assert cart.read_text() == CART
+
+
+def test_a_scenario_of_the_catalogue_is_opened_from_the_start_page_and_saved_as_a_file(browser, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ROBODYN_CACHE", str(tmp_path / "cache"))
+    browser.errors()
+    with serving(None) as server:
+        browser._report("url", {"url": server.address})
+        browser.wait("document.querySelector('[data-scenario=pendulum]')")
+        browser.click("[data-scenario=pendulum]")
+        browser.wait("document.documentElement.dataset.ready === 'true'")
+        move(browser, "bob.mass", 3.0)
+        browser.click("#save")
+        browser.wait("document.querySelector('#dialog').open")
+        browser.click("#dialog button.main")
+        browser.wait("!document.querySelector('#dialog').open")
+        assert read_scenario(tmp_path / "pendulum.toml").numbers()["bob.mass"].value == 3.0
+        browser.wait("document.querySelector('#file-state').textContent === 'as in the file'")
+        browser.run("window.location = 'about:blank'")
+    assert browser.errors() == []
 
 
 def test_a_run_that_cannot_go_on_is_shown_as_far_as_it_came_and_a_long_one_can_be_stopped(page):
-    page.click("#tab-file")
     write(page, CART + "\n[solver]\nmax_steps = 20\n")
     page.wait("document.querySelector('#outcome').textContent === 'step limit'")
     assert 0 < scrub(page, 1.0) < 0.5
@@ -283,22 +343,23 @@ def test_two_browsers_at_once_do_not_disturb_each_other_and_the_machine_is_drawn
     artist.run("window.location = 'about:blank'")
 
 
-def test_a_sweep_tells_its_progress_and_its_numbers(page, cart):
-    page.click("#tab-jobs")
-    for field, value in {"number": "spring.stiffness", "from": "400", "to": "600", "count": "5"}.items():
-        page.run(f"document.querySelector('#sweep-{field}').value = arguments[0]", value)
+def test_a_command_is_called_with_the_text_as_it_is(page, cart):
+    move(page, "friction.viscous", 2.0)
+    page.click("#tab-sweep")
+    page.run("document.querySelector('#sweep-vary').value = 'spring.stiffness=400:600:5'")
     page.run("document.querySelector('#sweep-measure').value = 'final:rail.position'")
     page.click("#sweep-start")
-    page.wait("document.querySelector('[data-job=sweep] .job-head').textContent.length > 'Stop'.length")
     page.wait("document.querySelector('[data-job=sweep] table')")
     cells = (
         "[...document.querySelectorAll('[data-job=sweep] tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
     )
     rows = page.run(f"return {cells}")
     assert [number(row[1]) for row in rows] == [400, 450, 500, 550, 600]
-    expected = simulate(read_scenario(cart).with_numbers({"spring.stiffness": 400.0}))["rail.position"](0.5)
-    # Five digits are shown; the sweep's own rows end at the same time.
-    assert number(rows[0][2]) == pytest.approx(expected, rel=1e-4)
+    numbers = {"spring.stiffness": 400.0, "friction.viscous": 2.0}
+    expected = simulate(read_scenario(cart).with_numbers(numbers))["rail.position"](0.5)
+    # Five digits in mm are shown; the sweep's own rows end at the same time.
+    assert "[mm]" in page.text("[data-job=sweep] thead")
+    assert number(rows[0][2]) == pytest.approx(1e3 * expected, rel=1e-4)
 
 
 def test_names_and_titles_that_look_like_script_are_text(browser, folder):
@@ -309,9 +370,8 @@ def test_names_and_titles_that_look_like_script_are_text(browser, folder):
     browser.errors()
     with serving(path) as server:
         browser.open(server.address)
-        assert browser.text("#told") == EVIL
+        assert browser.text("#heading") == EVIL
         assert path.name in browser.text("#file-head")
-        browser.click("#tab-file")
         write(browser, CART + f'\n[joints."{quoted}"]\nkind = "{quoted}"\n')
         browser.wait("document.querySelector('#flaws').textContent.includes('onerror')")
         browser.click("#tab-modes")

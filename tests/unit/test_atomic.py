@@ -16,7 +16,7 @@ PLAIN = re.compile(r"\.write_(?:text|bytes)\(|open\([^)]*[\"'][wa]b?[\"']")
 # Files of folders that are thrown away or made for nobody else, drafts, and locks.
 FREE = {"computation/engine/building.py", "computation/native/cache.py", "exchange/fmi/writing.py"}
 FREE |= {"exchange/codegen/compilers.py", "exchange/codegen/c_folder.py"}
-FREE |= {"analysis/sweeps/folder.py", "presentation/studio/server.py"}
+FREE |= {"analysis/sweeps/folder.py", "presentation/studio/source.py"}
 
 
 @pytest.fixture

@@ -12,11 +12,16 @@ from robodyn.base.units import (
     OTHERS,
     PREFIXED,
     PREFIXES,
+    SHOWN,
     Unit,
     UnitError,
+    choose_unit,
     fill_unit,
     parse_unit,
     same_quantity,
+    show_quantities,
+    show_quantity,
+    write_unit,
 )
 
 ORACLE = pint.UnitRegistry()
@@ -163,3 +168,50 @@ def test_placeholders_are_filled_without_ambiguity():
     assert fill_unit("{x}/{F}", {"{x}": "rad", "{F}": "N m"}) == "rad/(N m)"
     assert fill_unit("{u} s/{x}", {"{x}": "rad", "{u}": "rad/s"}) == "1"
     assert fill_unit("{u}/{x}", {"{x}": "m", "{u}": "V"}) == "V/m"
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (3.12e-5, "m", "31.2 µm"),
+        (-0.25, "m", "-250 mm"),
+        (2.0, "m", "2 m"),
+        (0.5, "rad", "28.65 deg"),
+        (2e-3, "s", "2 ms"),
+        (300.0, "rad/s", "2865 rpm"),
+        (2e5, "Pa", "2 bar"),
+        (9.81, "m/s^2", "9.81 m/s²"),
+        (12.0, "kg m^2", "12 kg m²"),
+        (12.0, "N m/rad", "12 N m/rad"),
+        (7.0, "my_unit", "7 my_unit"),
+        (7.0, "", "7"),
+        (1e-16, "m", "0 m"),
+        (-6.8e-33, "N m", "0 N m"),
+        (-0.0, "m", "0 m"),
+        (math.nan, "m", "nan m"),
+        (math.inf, "m", "inf m"),
+    ],
+)
+def test_a_quantity_is_shown_in_the_unit_of_its_size(value, unit, shown):
+    assert show_quantity(value, unit) == shown
+
+
+def test_numbers_of_a_row_share_a_unit_and_rounding_beside_them_is_0():
+    assert show_quantities([-1e-13, 0.02, 2e-6], "m") == (["0", "20", "0.002"], "mm")
+
+
+def test_shown_units_measure_what_they_stand_for_and_get_no_larger_number_than_the_next():
+    for unit, steps in SHOWN.items():
+        sizes = [parse_unit(name).factor for _, name in steps]
+        assert all(parse_unit(name).measures_like(parse_unit(unit)) for _, name in steps)
+        assert sizes == sorted(sizes)
+        assert [least for least, _ in steps] == sorted(least for least, _ in steps)
+        for least, name in steps:
+            assert write_unit(name) == name
+            assert choose_unit(unit, max(least, 1e-11)).name == name
+
+
+@pytest.mark.parametrize(("unit", "printed"), [("um", "µm"), ("kg m^2", "kg m²"), ("kohm", "kΩ"), ("m^0.5", "m^0.5"),
+                                               ("1/s^2", "1/s²"), ("us", "µs"), ("bus", "bus")])  # fmt: skip
+def test_units_are_printed_alike(unit, printed):
+    assert write_unit(unit) == printed

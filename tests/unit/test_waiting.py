@@ -47,6 +47,16 @@ def wait_until_it_is_shown(message):
         time.sleep(0.001)
 
 
+def test_a_notebook_reports_on_standard_output(slow, monkeypatch, capsys):
+    monkeypatch.delenv(QUIET, raising=False)
+    monkeypatch.setattr(waiting, "_is_notebook", lambda stream: True)
+    with WaitingLine("working") as line:
+        line.update("half")
+    printed = capsys.readouterr()
+    assert "robodyn: working, half ..." in printed.out
+    assert printed.err == ""
+
+
 def test_fast_work_tells_nothing(stream):
     with WaitingLine("working") as message:
         message.update("half of it")

@@ -93,7 +93,7 @@ def find_loop_warnings(
 def _judge_loops(system: System, parameters: Mapping[str, float] | None) -> tuple[list[str], list[str]]:
     """Sentences on unstable loops, and why loops cannot be judged."""
     # Linear models take longer to load than a short run takes: only where nothing is known yet.
-    from robodyn.analysis.linear.loop_check import check_loops
+    from robodyn.analysis.linear.loop_table import check_loops
 
     try:
         return [finding.sentence for finding in check_loops(system, parameters=parameters)], []

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.base.atomic import write_file
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import Flaw, ModelError, refuse
 from robodyn.computation.results.signal import Floats
 
 
@@ -38,7 +38,7 @@ class Checkpoint:
             raise ModelError([Flaw("", f"is not the state of a {kind}", "name another file")], str(path)) from error
         if not same:
             what = f"is the state of another {kind}: the scenario, the data or the settings differ"
-            raise ModelError([Flaw("", what, "name another file, or delete it to begin anew")], str(path))
+            refuse("", what, "name another file, or delete it to begin anew", str(path))
 
     def save(self, kept: Any) -> None:
         """Keep this instead of what was there before, all or nothing."""

@@ -44,7 +44,7 @@ NEW = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ResidualRows:
     """One recording: X (n, channels, k) and e (n, channels), over the noise, 0 where a sample is not used.
 
     Attributes:
@@ -83,20 +83,24 @@ class Spread:
         return np.asarray(self.covariance / np.outer(sizes, sizes))
 
 
-def find_spread(parts: Sequence[Part], along: Floats) -> Spread:
+def find_spread(parts: Sequence[ResidualRows], along: Floats) -> Spread:
     """Of the numbers `along @ y`, y the least-squares coefficients of X; along has a row for each number."""
     if not along.size:
         return Spread(np.zeros((len(along),) * 2), np.full(len(along), np.inf), np.inf)
+    # Slopes made orthonormal: estimates are sums of noise along them, `ways` leads back to the numbers.
     R = np.linalg.qr(np.vstack([part.X.reshape(part.e.size, -1) for part in parts]), mode="r")
     inverse = np.linalg.inv(R)
-    parts = [Part(part.X @ inverse, part.e, part.used) for part in parts]
+    parts = [ResidualRows(part.X @ inverse, part.e, part.used) for part in parts]
     ways = along @ inverse
+    # The colour of the noise, and slopes and residuals without it.
     filters, variances, independent = _find_filters(parts)
     g, F, eta = zip(*(_whiten(part, filters) for part in parts), strict=True)
+    # Variance of every number by slow cosine transforms of its terms, which need not be alike over time.
     counts = [_count_cosines(part, len(parts)) for part in parts]
     scores = [_slow(np.einsum("tck,tc->tk", *both), nu) for *both, nu in zip(g, eta, counts, strict=True)]
     spread = np.vstack(scores) @ ways.T
     Q = sum(np.einsum("tck,tcl->kl", own, own) for own in g)
+    # Raised by what the fit took out of the noise; degrees of freedom by Satterthwaite.
     factors, freedom = np.ones((2, len(ways)))
     for k, way in enumerate(ways):
         if way.any():
@@ -104,6 +108,7 @@ def find_spread(parts: Sequence[Part], along: Floats) -> Spread:
             factors[k] = np.sqrt(whole / max(float(np.trace(G)), 1e-6 * whole))
             freedom[k] = max(float(np.trace(G) ** 2 / np.sum(G * G)), 1.0)
     spread = spread * factors
+    # A second estimate, for noise of one size all the time.
     local, steady = spread.T @ spread, ways @ _steady(g, eta, parts, variances) @ ways.T
     # Both are right for noise that is the same all the time, and the second scatters less; else the first one is.
     more = min(independent / 2, STEADY)
@@ -117,7 +122,7 @@ def find_spread(parts: Sequence[Part], along: Floats) -> Spread:
     return Spread(covariance, freedom, independent)
 
 
-def describe_doubt(spread: Spread, parts: Sequence[Part], shapes: Sequence[Floats]) -> str:
+def describe_doubt(spread: Spread, parts: Sequence[ResidualRows], shapes: Sequence[Floats]) -> str:
     """Why intervals are no 95 % ones, empty where nothing speaks against them; shapes as for `find_chance`."""
     count, rows = parts[0].X.shape[2], sum(part.fresh * part.used.sum() for part in parts)
     if not count:
@@ -135,7 +140,7 @@ def describe_doubt(spread: Spread, parts: Sequence[Part], shapes: Sequence[Float
     return ""
 
 
-def find_chance(parts: Sequence[Part], shapes: Sequence[Floats]) -> float:
+def find_chance(parts: Sequence[ResidualRows], shapes: Sequence[Floats]) -> float:
     """How probable it is that residuals of noise alone follow the motion as much as these do.
 
     What a lacking law makes of signals s of the motion (n, channels, signals) is looked for in the residuals: s itself,
@@ -144,10 +149,11 @@ def find_chance(parts: Sequence[Part], shapes: Sequence[Floats]) -> float:
     """
     from scipy.special import stdtr
 
-    def split(x: Floats, e: Floats) -> list[Part]:
+    def split(x: Floats, e: Floats) -> list[ResidualRows]:
         pieces = zip(parts, np.split(x, ends), np.split(e, ends), strict=True)
-        return [Part(a.reshape(*p.e.shape, -1), b.reshape(p.e.shape), p.used) for p, a, b in pieces]
+        return [ResidualRows(a.reshape(*p.e.shape, -1), b.reshape(p.e.shape), p.used) for p, a, b in pieces]
 
+    # Shapes that a lacking law could make of the motion, less what the slopes explain already.
     ends = np.cumsum([part.e.size for part in parts])[:-1]
     e = np.concatenate([part.e.ravel() for part in parts])
     X = np.linalg.qr(np.vstack([part.X.reshape(part.e.size, -1) for part in parts]))[0]
@@ -158,6 +164,7 @@ def find_chance(parts: Sequence[Part], shapes: Sequence[Floats]) -> float:
     tried = tried[:, np.linalg.norm(tried, axis=0) > NEW]
     if not tried.size:
         return 1.0
+    # The shape that explains most of the whitened residuals gets a coefficient of its own.
     filters = _find_filters(split(X, e))[0]
     products, squares = np.zeros((2, tried.shape[1]))
     for part in split(tried, e):
@@ -166,11 +173,12 @@ def find_chance(parts: Sequence[Part], shapes: Sequence[Floats]) -> float:
     best = tried[:, int(np.argmax(products**2 / squares))]
     size = float(best @ e / (best @ best))
     spread = find_spread(split(np.column_stack([X, best]), e - size * best), np.eye(X.shape[1] + 1)[-1:])
+    # Student's test of that coefficient, as often as shapes were tried (Bonferroni).
     ratio = abs(size) / max(float(spread.deviations[0]), 1e-300)
     return min(1.0, float(2 * stdtr(spread.freedom[0], -ratio) * tried.shape[1]))
 
 
-def _steady(g: Sequence[Floats], eta: Sequence[Floats], parts: Sequence[Part], variances: Floats) -> Floats:
+def _steady(g: Sequence[Floats], eta: Sequence[Floats], parts: Sequence[ResidualRows], variances: Floats) -> Floats:
     """Covariance of g^T eta where eta is white and of one size all the time, and channels share it as residuals do."""
     used = np.vstack([part.used for part in parts]).astype(float)
     whole = np.vstack(eta) * used
@@ -204,10 +212,10 @@ def _cosines(x: Floats, most: int) -> Floats:
     """sum_t x_t cos(pi j (t + 1/2) / n), j = 0 .. most, of columns."""
     from scipy.fft import dct
 
-    found = np.zeros((most + 1, x.shape[1]))
+    cosines = np.zeros((most + 1, x.shape[1]))
     own = dct(x, type=2, axis=0)[: most + 1] / 2
-    found[: len(own)] = own
-    return found
+    cosines[: len(own)] = own
+    return cosines
 
 
 def _slow(x: Floats, nu: int) -> Floats:
@@ -215,12 +223,12 @@ def _slow(x: Floats, nu: int) -> Floats:
     return np.asarray(_cosines(x, nu)[1:] * np.sqrt(2 / nu))
 
 
-def _count_cosines(part: Part, parts: int) -> int:
+def _count_cosines(part: ResidualRows, parts: int) -> int:
     rows = int(part.used.any(axis=1).sum())
     return int(np.clip(SLOW * rows ** (2 / 3), 4, max(MOST // parts, 4)))
 
 
-def _whiten(part: Part, filters: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
+def _whiten(part: ResidualRows, filters: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
     """g, F and eta."""
     from scipy.signal import lfilter
 
@@ -232,19 +240,21 @@ def _whiten(part: Part, filters: Sequence[Floats]) -> tuple[Floats, Floats, Floa
     return g, F, eta
 
 
-def _find_filters(parts: Sequence[Part]) -> tuple[list[Floats], Floats, float]:
+def _find_filters(parts: Sequence[ResidualRows]) -> tuple[list[Floats], Floats, float]:
     """A and the variance of eta of each channel, of all recordings together; how many residuals are worth new ones."""
     filters, variances, independent = list[Floats](), list[float](), 0.0
     for c in range(parts[0].e.shape[1]):
         count = sum(int(part.used[:, c].sum()) for part in parts)
         longest = max(int(part.used[:, c].sum()) for part in parts)
         most = int(min(longest // 10, 10 * np.log10(max(longest, 1))))
+        # Autocovariance of the channel, of all recordings together, over pairs of samples that are there.
         pairs, sums = np.zeros((2, most + 1))
         for part in parts:
             pairs += _lagged(part.used[:, c, None] * 1.0, part.used[:, c, None] * 1.0, most)[0]
             sums += _lagged(part.e[:, c, None], part.e[:, c, None], most)[0]
         pairs = np.maximum(np.rint(pairs), 1.0)
         seen = sums / pairs
+        # A filter from it, then again with what the fit has taken out of noise of that colour put back.
         a, variance = _predict(seen, count)
         for _ in range(ROUNDS if count and most else 0):
             a, variance = _predict(seen + variance / pairs * _taken([part.X[:, c] for part in parts], a, most), count)
@@ -287,6 +297,7 @@ def _predict(autocovariance: Floats, count: int) -> tuple[Floats, float]:
     best, found = np.inf, (a, variance)
     for order in range(len(autocovariance)):
         if order:
+            # Levinson's recursion: one coefficient more from those before.
             reflection = -float(a @ autocovariance[order:0:-1]) / variance
             if abs(reflection) >= 1:
                 break
@@ -294,6 +305,7 @@ def _predict(autocovariance: Floats, count: int) -> tuple[Floats, float]:
             a, variance = a + reflection * a[::-1], variance * (1 - reflection**2)
         if not variance > 1e-9 * autocovariance[0]:
             break
+        # Akaike: a coefficient must gain more than it costs.
         criterion = count * np.log(variance) + 2 * order
         if criterion < best:
             best, found = criterion, (a, variance)

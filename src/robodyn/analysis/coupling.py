@@ -11,15 +11,18 @@ import numpy as np
 
 from robodyn.base.errors import FlawList
 from robodyn.computation.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection
-from robodyn.computation.cosimulation.exchange import Exchange, Span, Trend
-from robodyn.computation.cosimulation.macro_steps import check_units
+from robodyn.computation.cosimulation.coupling import Answer, Asked, Coupling, Trend
+from robodyn.computation.cosimulation.macro_steps import couple_units
+from robodyn.computation.engine.binding import functions
+
+Span = tuple[float, float]
 
 # --------------------------------------------------------------------------------------------------
 # Stability limit by bisection: up to which macro step does something hold?
 
 
 @dataclass(frozen=True)
-class Limit:
+class StepLimit:
     """Where something ceases to hold.
 
     Attributes:
@@ -39,7 +42,7 @@ def find_limit(
     longest: float,
     stride: float = 2.0,
     within: float = 1.05,
-) -> Limit:
+) -> StepLimit:
     """The macro step at which a check begins to fail.
 
     What fails only between two strides, and holds again, is not seen.
@@ -61,14 +64,13 @@ def find_limit(
             break
         else:
             step = min(stride * step, longest) if holds else max(step / stride, shortest)
-    return Limit(holds, fails)
+    return StepLimit(holds, fails)
 
 
 # --------------------------------------------------------------------------------------------------
 # Spectral radius of a macro step: by how much does a small disturbance of any co-simulation grow in one?
 #
-# One macro step H takes z to F(z). z has the states of all units and the memory of their sampled blocks, the
-# signals of
+# One macro step H takes z to F(z). z has the states of all units and the memory of their sampled blocks, the signals of
 # earlier exchanges that polynomials still go through, and of what units were sent last all that acts on what they send
 # next: an output that depends directly on an input is read at the end of a macro step, with the input as it was in it.
 # The Jacobian comes by central differences of the units themselves, so that it holds for all couplings, schemes and
@@ -104,18 +106,23 @@ class MacroSteps:
         time: float = 0.0,
     ) -> None:
         _check(units)
-        self.exchange = check_units(units, connections, signal_connections, None, settings).exchange
+        self.coupling = couple_units(units, connections, signal_connections, None, settings)
         self.units = {unit.name: unit for unit in units}
         self.settings, self.time = settings, time
         self._go_there()
-        self._saved = self.exchange.save()
+        self.coupling.carry_out(functions().coupling_save)
         self._passing = self._find_passing()
 
     def _go_there(self) -> None:
-        self.exchange.start(0.0)
-        instants = np.linspace(0.0, self.time, math.ceil(self.time / self.settings.step) + 1).tolist()
-        for begin, end in zip(instants[:-1], instants[1:], strict=True):
-            _advance(self.exchange, begin, end, self.settings.scheme)
+        coupling = self.coupling
+        coupling.progress = lambda time, step, steps: None
+        asked = coupling.carry_out(functions().coupling_advance)
+        if asked != Asked.STARTED:
+            raise ValueError(f"the co-simulation does not start: {asked.name}")
+        # One macro step at a time, which ends where it is told to.
+        coupling.native.set(row_capacity=1, first_step=math.inf)
+        for end in np.linspace(0.0, self.time, math.ceil(self.time / self.settings.step) + 1).tolist()[1:]:
+            _advance(coupling, end)
 
     def jacobian(self, step: float, disturbance: float = DISTURBANCE) -> np.ndarray:
         """dF/dz of a macro step [s], (n, n)."""
@@ -141,7 +148,7 @@ class MacroSteps:
     def _find_passing(self) -> dict[str, tuple[str, ...]]:
         """Inputs of each unit on whose last value depends what is sent next, by trying each of them."""
         passing = {}
-        for name, inputs in _sent(self.exchange).items():
+        for name, inputs in _sent(self.coupling).items():
             found = []
             for key in inputs:
                 ends = [self._exchanged(name, key, change) for change in (DISTURBANCE, -DISTURBANCE)]
@@ -156,28 +163,29 @@ class MacroSteps:
         unit = self.units[name]
         unit.hold((key,), unit.held((key,)) + change)
         self._read_again()
-        self.exchange.write(self.time, self.settings.step)
+        self.coupling.native.fields.end = self.time + self.settings.step
+        self.coupling.carry_out(functions().coupling_exchange)
         units = self.units.values()
         return np.concatenate([part for unit in units for part in (unit.state, unit.values)])
 
     def _begin(self, step: float) -> None:
         """Back to the instant, as if everything had been as it is there for some macro steps."""
-        self.exchange.restore(self._saved)
-        self._saved = self.exchange.save()
-        for memory in _memories(self.exchange):
+        self.coupling.carry_out(functions().coupling_restore)
+        self.coupling.native.fields.time = self.time
+        for memory in _memories(self.coupling):
             memory.fill(self.time, step)
 
     def _end(self, z: np.ndarray, step: float) -> np.ndarray:
         self._begin(step)
         self._write(z)
-        _advance(self.exchange, self.time, self.time + step, self.settings.scheme)
+        _advance(self.coupling, self.time + step)
         return self._read()
 
     def _read(self) -> np.ndarray:
         parts = []
         for name, unit in self.units.items():
             parts += [unit.state[: _n_moving(unit)], unit.memory, unit.held(self._passing[name])]
-        return np.concatenate([*parts, *(value for memory in _memories(self.exchange) for value in memory.values)])
+        return np.concatenate([*parts, *(memory.values.ravel() for memory in _memories(self.coupling))])
 
     def _write(self, z: np.ndarray) -> None:
         left = z
@@ -186,17 +194,19 @@ class MacroSteps:
             state, memory, inputs, left = np.split(left, np.cumsum(sizes))
             unit.move(np.concatenate([state, unit.state[len(state) :]]), memory)
             unit.hold(self._passing[name], inputs)
-        for earlier in _memories(self.exchange):
-            left = earlier.change(left)
+        for earlier in _memories(self.coupling):
+            taken, left = np.split(left, [earlier.values.size])
+            earlier.values[:] = taken.reshape(earlier.values.shape)
         self._read_again()
 
     def _read_again(self) -> None:
         """Outputs at the instant, after something has been changed there."""
-        exchange = self.exchange
-        exchange.outputs = {name: unit.read() for name, unit in exchange.units.items()}
-        for samples in exchange.samples:
-            if not samples.channel.mean:
-                samples.add(self.time, exchange.outputs[samples.channel.source])
+        for unit in self.units.values():
+            unit.read()
+        for channel, trend in zip(self.coupling.channels, self.coupling.trends, strict=False):
+            if not channel.mean:
+                source = self.units[channel.source].read()
+                trend.values[trend.fields.count - 1] = [channel.gain * source[name] for name in channel.outputs]
 
 
 def _n_moving(unit: ScenarioUnit) -> int:
@@ -204,12 +214,12 @@ def _n_moving(unit: ScenarioUnit) -> int:
     return len(unit.state) - unit.system.n_quadratures
 
 
-def _sent(exchange: Exchange) -> dict[str, tuple[str, ...]]:
+def _sent(coupling: Coupling) -> dict[str, tuple[str, ...]]:
     """All that each unit is sent: inputs fed by signals, and what reduced models bring."""
-    sent: dict[str, list[str]] = {name: [] for name in exchange.units}
-    for channel in exchange.channels:
+    sent: dict[str, list[str]] = {name: [] for name in coupling.units}
+    for channel in coupling.channels:
         sent[channel.target] += channel.inputs
-    for pair in exchange.pairs:
+    for pair in coupling.pairs:
         for _, receiver in pair.models:
             side = pair.sides[receiver]
             sent[side.unit] += side.interface.incoming
@@ -240,12 +250,14 @@ def _check_samples(units: Mapping[str, ScenarioUnit], step: float) -> None:
     flaws.raise_if_any("growth")
 
 
-def _advance(exchange: Exchange, begin: float, end: float, scheme: str) -> None:
-    exchange.write(begin, end - begin)
-    outcome = exchange.advance(begin, end, scheme)
-    if outcome is not None:
-        raise ValueError(f"no macro step of {end - begin:g} s at {begin:g} s: {outcome.sentence}")
-    exchange.accept(begin, end)
+def _advance(coupling: Coupling, end: float) -> None:
+    """One macro step."""
+    fields, begin = coupling.native.fields, coupling.time
+    fields.n_rows, fields.duration = 0, end
+    coupling.carry_out(functions().coupling_advance)
+    if fields.ended != Answer.GOES_ON or coupling.time != end:
+        reason = coupling.outcome.sentence if coupling.outcome else "a reduced model does not exist"
+        raise ValueError(f"no macro step of {end - begin:g} s at {begin:g} s: {reason}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,37 +276,30 @@ class _Memory:
     def fill(self, time: float, step: float) -> None:
         """As if the last value had been there all the time."""
         ages = (*self.ages, (0.0, 0.0)) if self.fresh else self.ages
-        self.trend.values = [self.trend.values[-1]] * len(ages)
-        self.trend.spans = [(time - first * step, time - last * step) for first, last in ages]
+        trend, n = self.trend, len(ages)
+        trend.values[:n] = trend.values[trend.fields.count - 1].copy()
+        trend.spans[:n] = [(time - first * step, time - last * step) for first, last in ages]
+        trend.fields.count = n
 
     @property
-    def places(self) -> range:
-        end = len(self.trend.values) - (1 if self.fresh else 0)
-        return range(end - len(self.ages), end)
-
-    @property
-    def values(self) -> list[np.ndarray]:
-        return [self.trend.values[k] for k in self.places]
-
-    def change(self, left: np.ndarray) -> np.ndarray:
-        """Take the values from the beginning of a column; the rest of it."""
-        for k in self.places:
-            n = len(self.trend.values[k])
-            self.trend.values[k], left = left[:n].copy(), left[n:]
-        return left
+    def values(self) -> np.ndarray:
+        """Oldest first, in the engine's memory."""
+        end = self.trend.fields.count - self.fresh
+        return self.trend.values[end - len(self.ages) : end]
 
 
-def _memories(exchange: Exchange) -> list[_Memory]:
-    found = []
-    for samples in exchange.samples:
-        order = samples.channel.order
-        if samples.channel.mean:
+def _memories(coupling: Coupling) -> list[_Memory]:
+    memories = []
+    n = len(coupling.channels)
+    for channel, trend in zip(coupling.channels, coupling.trends, strict=False):
+        if channel.mean:
             # The mean over the last macro step is remembered too.
-            found.append(_Memory(samples.trend, tuple((k + 1.0, float(k)) for k in range(order, -1, -1)), False))
-        elif order:
-            found.append(_Memory(samples.trend, _instants(order), True))
-    found += [_Memory(trend, _instants(trend.order), False) for trend in exchange.models.trends.values() if trend.order]
-    return found
+            ages = tuple((k + 1.0, float(k)) for k in range(channel.order, -1, -1))
+            memories.append(_Memory(trend, ages, False))
+        elif channel.order:
+            memories.append(_Memory(trend, _instants(channel.order), True))
+    models = [(trend, trend.fields.order) for trend in coupling.trends[n:]]
+    return memories + [_Memory(trend, _instants(order), False) for trend, order in models if order]
 
 
 def _instants(order: int) -> tuple[Span, ...]:

@@ -121,8 +121,10 @@ class _Traced:
     @staticmethod
     def of(block: Block) -> _Traced:
         moving: list[ca.SX] = []
+        # Parameters are numbers; what the law reads, its states and memory are symbols.
         arguments = {argument.name: _value(block, argument, moving) for argument in arguments_of(block.function)}
         trace = trace_law(block.function, arguments, {}, block.name, FlawList())
+        # Sizes of its parameters say over which distances it may change.
         numbers = np.abs(np.concatenate([np.ravel(value) for value in (1.0, *block.parameters.values())]).astype(float))
         sizes = numbers[np.isfinite(numbers) & (numbers > 0)]
         results = list(trace.results.values()) if trace else []
@@ -177,6 +179,7 @@ class _Traced:
     @property
     def _wraps(self) -> bool:
         """Whether some output climbs between the steps and falls back at them: x - floor(x) has no mean slope."""
+        # Slopes between the steps against those of the means: where the latter vanish, the steps undo the climb.
         ends = [ca.vec(ca.densify(ca.jacobian(e, self.moving))) for e in (ca.vertcat(*self.results), self._smooth)]
         rng = np.random.default_rng(0)
         places = np.column_stack([self._draw(rng) for _ in range(POINTS)])
@@ -214,10 +217,12 @@ def _any_jumps(outputs: Outputs, table: np.ndarray) -> bool:
     """
     with np.errstate(invalid="ignore"):
         change = np.abs(np.diff(table, axis=2))
+    # Parts of lines in which an output changes by more than rounding ...
     output, line, part = np.nonzero(change > CHANGED * np.nanmax(np.abs(table), axis=(1, 2), keepdims=True))
     low, high = part / PARTS, (part + 1) / PARTS
     below, above = table[output, line, part], table[output, line, part + 1]
     each = np.arange(len(line))
+    # ... are halved towards their larger change: at a jump all of it is left, on a slope nothing.
     for _ in range(HALVINGS if len(each) else 0):
         middle = (low + high) / 2
         value = outputs(line, middle)[output, each]

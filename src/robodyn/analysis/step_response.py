@@ -8,7 +8,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import refuse
 from robodyn.computation.results.signal import Floats, Signal, settled_after
 
 # A peak lower than this share of the step is a ripple of its rise; one from which the signal falls by less than this
@@ -89,7 +89,7 @@ class StepResponse:
             return self.peaks[k]
         found = "no peak" if not self.peaks else "one peak alone"
         what = f"has {found} after the step at {self.at:g} s"
-        raise ModelError([Flaw(self.signal.name, what, "record it for longer, or ask for shares at given times")])
+        refuse(self.signal.name, what, "record it for longer, or ask for shares at given times")
 
 
 def _first_above(time: Floats, shares: Floats, level: float) -> float:
@@ -118,27 +118,38 @@ def measure_step(
     first, last = float(signal.time[0]), float(signal.time[-1])
     if not first <= at < last:
         what = f"is recorded from {first:g} to {last:g} s, the step is said to be at {at:g} s"
-        raise ModelError([Flaw(signal.name, what, "say when the step is")])
+        refuse(signal.name, what, "say when the step is")
     start = float(signal(at)) if start is None else float(start)
     final = signal.final if final is None else float(final)
     if start == final:
         what = f"starts and ends at {final:g} {signal.unit}"
-        raise ModelError([Flaw(signal.name, what, "a step needs two different levels: give start and final")])
-    return StepResponse(signal, at, start, final, _find_peaks(signal, at, start, final - start))
-
-
-def _find_peaks(signal: Signal, at: float, start: float, height: float) -> tuple[Peak, ...]:
-    """The peaks of the share of the step done, ripples left out."""
+        refuse(signal.name, what, "a step needs two different levels: give start and final")
+    # The peaks of the share of the step done, ripples left out.
+    height = final - start
     # At a jump the last row is the value; what lies before the step is left out.
     rows = np.flatnonzero(np.append(np.diff(signal.time) > 0, True) & (signal.time >= at))
     time, shares = signal.time[rows] - at, (signal.values[rows] - start) / height
     if signal.rate_values is not None:
-        found = _cubic_maxima(time, shares, signal.rate_values[rows] / height)
+        # Maxima of the cubic pieces with given ends and slopes: roots of their derivatives, falling
+        # through zero.
+        rates = signal.rate_values[rows] / height
+        found = []
+        # A piece that begins by rising and ends by falling has exactly one greatest value inside.
+        for k in np.flatnonzero((rates[:-1] > 0) & (rates[1:] <= 0)):
+            h, rise = time[k + 1] - time[k], shares[k + 1] - shares[k]
+            c1 = h * rates[k]
+            c2 = 3 * rise - h * (2 * rates[k] + rates[k + 1])
+            c3 = h * (rates[k] + rates[k + 1]) - 2 * rise
+            # The root of c + b s + a s^2 in (0, 1], given c > 0 >= c + b + a, without cancellation.
+            b = 2 * c2
+            s = float(2 * c1 / (-b + np.sqrt(b * b - 4 * (3 * c3) * c1)))
+            found.append(Peak(float(time[k] + s * h), float(shares[k] + s * (c1 + s * (c2 + s * c3)))))
     else:
         found = _parabolic_maxima(time, shares)
     if signal.knots is not None:
         found = [_sharpen(signal, at, start, height, peak) for peak in found]
-    return _drop_ripples([peak for peak in found if peak.share >= LEAST_SHARE], time, shares)
+    peaks = _drop_ripples([peak for peak in found if peak.share >= LEAST_SHARE], time, shares)
+    return StepResponse(signal, at, start, final, peaks)
 
 
 def _sharpen(signal: Signal, at: float, start: float, height: float, peak: Peak) -> Peak:
@@ -168,28 +179,6 @@ def _drop_ripples(found: list[Peak], time: Floats, shares: Floats) -> tuple[Peak
 def _lowest(time: Floats, shares: Floats, begin: float, end: float) -> float:
     """The least sample between two times."""
     return float(np.min(shares[(time >= begin) & (time <= end)], initial=np.inf))
-
-
-def _cubic_maxima(time: Floats, values: Floats, rates: Floats) -> list[Peak]:
-    """Maxima of the cubic pieces with given ends and slopes: roots of their derivatives, falling through zero.
-
-    y'(s) = c1 + 2 c2 s + 3 c3 s^2 with s = (t - t_k)/h
-    """
-    found = []
-    # A piece that begins by rising and ends by falling has exactly one greatest value inside.
-    for k in np.flatnonzero((rates[:-1] > 0) & (rates[1:] <= 0)):
-        h, rise = time[k + 1] - time[k], values[k + 1] - values[k]
-        c1 = h * rates[k]
-        c2 = 3 * rise - h * (2 * rates[k] + rates[k + 1])
-        c3 = h * (rates[k] + rates[k + 1]) - 2 * rise
-        s = _falling_root(c1, 2 * c2, 3 * c3)
-        found.append(Peak(float(time[k] + s * h), float(values[k] + s * (c1 + s * (c2 + s * c3)))))
-    return found
-
-
-def _falling_root(c: float, b: float, a: float) -> float:
-    """The root of c + b s + a s^2 in (0, 1], given c > 0 >= c + b + a, without cancellation."""
-    return float(2 * c / (-b + np.sqrt(b * b - 4 * a * c)))
 
 
 def _parabolic_maxima(time: Floats, values: Floats) -> list[Peak]:

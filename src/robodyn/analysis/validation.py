@@ -21,7 +21,7 @@ from robodyn.analysis.measurement.measured import (
     match_measured,
     without,
 )
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import ModelError, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulate
@@ -54,7 +54,7 @@ def validate(
         cutoff: of the low-pass of inverse dynamics [Hz].
     """
     if method not in ("simulation", "inverse", "both"):
-        raise ModelError([Flaw("method", f"must be 'simulation', 'inverse' or 'both', is {method!r}")], "validation")
+        refuse("method", f"must be 'simulation', 'inverse' or 'both', is {method!r}", source="validation")
     signals: tuple[SignalError, ...] = ()
     efforts: tuple[JointPrediction, ...] = ()
     run, notes, done = None, [], 0
@@ -89,7 +89,7 @@ def _simulate(system: System, data: Run, inputs: Sequence[str]) -> Run:
     units = {info.name: info.unit for info in driven.signals}
     compared = without(data, [name for name in data.names if name in inputs or name not in units])
     if not compared.names:
-        raise ModelError([Flaw("signals", "none of the data is a signal of the model")], "validation")
+        refuse("signals", "none of the data is a signal of the model", source="validation")
     match_measured(compared, units)
     recording = Recording(times=tuple(data.time.tolist()), signals=compared.names)
     return simulate(driven.lasting(last_as_long(driven.scenario, data)), recording=recording)

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 MOST_TOLD, LONGEST_TEXT, LONGEST_NAME = 100, 500, 100
 """Flaws that are reported, letters of each, and of a name for which the nearest known one is looked for."""
@@ -98,6 +98,11 @@ class FlawList:
             raise ModelError(self.found, source)
 
 
+def refuse(path: str, what: str, remedy: str = "", source: str = "") -> NoReturn:
+    """A ModelError of one flaw."""
+    raise ModelError([Flaw(path, what, remedy)], source)
+
+
 def refuse_unknown(names: Iterable[str], known: Iterable[str], what: str, source: str = "", under: str = "") -> None:
     """A ModelError where a name is none of those known."""
     flaws = FlawList()
@@ -108,7 +113,7 @@ def refuse_unknown(names: Iterable[str], known: Iterable[str], what: str, source
 def refuse_word(key: str, word: str, known: Iterable[str], source: str = "") -> None:
     """A ModelError where a setting is none of the words it may be."""
     if word not in set(known):
-        raise ModelError([Flaw(key, f"'{word}' is unknown", nearest(word, known))], source)
+        refuse(key, f"'{word}' is unknown", nearest(word, known), source)
 
 
 def near_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
@@ -123,8 +128,8 @@ def near_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
         for k, part in enumerate(parts):
             others = words if part in words else ()
             meant = ["".join([*parts[:k], word, *parts[k + 1 :]]) for word in others]
-            if found := [other for other in meant if other in there]:
-                return found[:most]
+            if neighbours := [other for other in meant if other in there]:
+                return neighbours[:most]
     # A part of a longer name: pid is in pid_control and sampled_pid.
     asked = set(re.split("[._]", name))
     longer = sorted((other for other in candidates if asked < set(re.split("[._]", other))), key=len)

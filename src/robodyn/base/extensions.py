@@ -34,16 +34,16 @@ def collect(group: str, own: Mapping[str, T], fits: Callable[[Any], bool], what:
     Args:
         fits: whether something brought is of the right kind; what: that kind, in words.
     """
-    found = {name: Extension(thing, "robodyn") for name, thing in own.items()}
+    extensions = {name: Extension(thing, "robodyn") for name, thing in own.items()}
     for point in sorted(entry_points(group=group), key=lambda point: (_package(point), point.name)):
         for name, thing in _load(point).items():
             if not isinstance(name, str) or not fits(thing):
                 _warn(point, f"'{name}' is not {what}")
-            elif name in found:
-                _warn(point, f"'{name}' is taken: {found[name].package} has one of that name")
+            elif name in extensions:
+                _warn(point, f"'{name}' is taken: {extensions[name].package} has one of that name")
             else:
-                found[name] = Extension(thing, _package(point))
-    return found
+                extensions[name] = Extension(thing, _package(point))
+    return extensions
 
 
 def _load(point: EntryPoint) -> Mapping[Any, Any]:

@@ -15,10 +15,10 @@ class ModuleWhenUsed:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        found = getattr(import_module(self._name), attribute)
+        value = getattr(import_module(self._name), attribute)
         # Kept here, so that it is looked up once.
-        setattr(self, attribute, found)
-        return found
+        setattr(self, attribute, value)
+        return value
 
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ def load_when_used(package: str, homes: Mapping[str, str]) -> tuple[Callable[[st
     def find(name: str) -> Any:
         if name not in home_of:
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
-        found = getattr(import_module(home_of[name]), name)
-        setattr(sys.modules[package], name, found)
-        return found
+        value = getattr(import_module(home_of[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
 
     return find, lambda: sorted({*vars(sys.modules[package]), *home_of})

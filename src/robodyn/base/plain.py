@@ -171,9 +171,9 @@ def _without_none(annotation: Any) -> Any:
 def _annotation(kind: Any, name: str) -> Any:
     """The type of a field or property, evaluated in the module that declares it; Any where it is not loaded there."""
     for base in kind.__mro__:
-        found = base.__dict__.get(name)
-        if isinstance(found, property):
-            text = found.fget.__annotations__["return"] if found.fget else Any
+        member = base.__dict__.get(name)
+        if isinstance(member, property):
+            text = member.fget.__annotations__["return"] if member.fget else Any
         elif name in base.__dict__.get("__annotations__", {}):
             text = base.__annotations__[name]
         else:

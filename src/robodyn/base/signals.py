@@ -1,8 +1,8 @@
-"""Signals: what does a column of numbers over time mean?"""
+"""Signals: what does a column of numbers over time mean, and which ones are looked at first?"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from robodyn.base.records import dataclass
@@ -31,3 +31,27 @@ def number_units(infos: Sequence[SignalInfo]) -> list[int]:
     """The number of each signal's unit among all units, 0 where it has none; -1 for signals that hold."""
     numbers = {unit: k for k, unit in enumerate(dict.fromkeys(["", *(info.unit for info in infos)]))}
     return [-1 if info.kind == "held" else numbers[info.unit] for info in infos]
+
+
+MOST_OF_A_UNIT, MOST_UNITS = 4, 4
+"""Curves of a plot, and plots, of a first look."""
+_ERRORS = ("deviation.", "error", "following_error")
+_MOTIONS = ("position", "velocity")
+
+
+def choose_first(infos: Iterable[SignalInfo]) -> list[str]:
+    """Names for a first look: deviations and errors, then positions and velocities of joints, a few of each unit.
+
+    Where a machine has neither, the first signals of each unit.
+    """
+    units = {info.name: info.unit for info in infos}
+    errors = [name for name in units if name.startswith(_ERRORS)]
+    taken = {units[name] for name in errors}
+    motions = []
+    for quantity in _MOTIONS:
+        joints = (name for name in units if name.count(".") == 1 and name.endswith(f".{quantity}"))
+        motions += [name for name in joints if units[name] not in taken]
+    groups: dict[str, list[str]] = {}
+    for name in [*errors, *motions] or units:
+        groups.setdefault(units[name], []).append(name)
+    return [name for group in list(groups.values())[:MOST_UNITS] for name in group[:MOST_OF_A_UNIT]]

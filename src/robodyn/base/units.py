@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache
@@ -285,3 +285,101 @@ def _unknown(word: str) -> str:
     known += [prefix + name for prefix in PREFIXES for name in (*COHERENT, *PREFIXED) if name != "kg"]
     alike = [name for name in known if name.lower() == word.lower()]
     return f'unit "{word}" is unknown; {nearest(alike[0], alike) if alike else nearest(word, known)}'
+
+
+# Units for people: in which unit is a number read, and how is that unit written? The one home of this for the shell,
+# tables, pictures, sheets, notebooks and pages, whose script gets SHOWN. Files and JSON stay in SI.
+
+SHOWN: dict[str, tuple[tuple[float, str], ...]] = {
+    "m": ((0.0, "nm"), (1e-7, "µm"), (1e-3, "mm"), (1.0, "m"), (1e4, "km")),
+    "s": ((0.0, "ns"), (1e-7, "µs"), (1e-3, "ms"), (1.0, "s")),
+    "rad": ((0.0, "µrad"), (1e-3, "mrad"), (0.02, "deg")),
+    "m/s": ((0.0, "µm/s"), (1e-3, "mm/s"), (0.5, "m/s")),
+    "rad/s": ((0.0, "µrad/s"), (1e-3, "mrad/s"), (0.02, "deg/s"), (60.0, "rpm")),
+    "m/s^2": ((0.0, "mm/s²"), (0.1, "m/s²")),
+    "N": ((0.0, "mN"), (0.1, "N"), (1e4, "kN")),
+    "N m": ((0.0, "mN m"), (0.1, "N m"), (1e4, "kN m")),
+    "J": ((0.0, "mJ"), (0.1, "J"), (1e4, "kJ")),
+    "W": ((0.0, "mW"), (0.1, "W"), (1e4, "kW")),
+    "Pa": ((0.0, "Pa"), (1e4, "bar")),
+    "A": ((0.0, "mA"), (0.1, "A")),
+    "V": ((0.0, "mV"), (0.1, "V"), (1e4, "kV")),
+    "Hz": ((0.0, "mHz"), (0.01, "Hz"), (1e4, "kHz")),
+}
+"""Unit of SI -> from which largest magnitude on [SI] which unit is shown."""
+ROUNDING = 1e-9
+"""Share of the largest number beside it below which a number is what rounding leaves, and shown as 0."""
+SMALLEST = 1e-12
+"""Magnitude [SI] below which a number is shown as 0 whatever stands beside it."""
+RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+@dataclass(frozen=True)
+class ShownUnit:
+    """A unit in which numbers are shown: what it is called, and what one of it is in SI."""
+
+    name: str
+    size: float = 1.0
+
+    def scale(self, value: float, digits: int = 4) -> str:
+        """A number of SI in this unit, as text."""
+        return show_number(value / self.size, digits)
+
+
+@lru_cache(maxsize=1000)
+def write_unit(unit: str) -> str:
+    """A unit as it is printed: µm, N m, m/s², Ω."""
+    text = re.sub(r"\^(-?\d+)(?![\d.])", lambda power: power[1].translate(RAISED), unit)
+    text = re.sub(r"\bu(?=(?:m|s|rad|g|N|A|V|W|F|H|J|Pa|ohm)\b)", "µ", text)
+    return re.sub(r"ohm\b", "Ω", text)
+
+
+def with_unit(text: str, unit: str) -> str:
+    """A label with its unit in brackets; nothing there for numbers without one."""
+    return f"{text} [{write_unit(unit)}]" if unit else text
+
+
+def choose_unit(unit: str, largest: float, wanted: Sequence[str] = ()) -> ShownUnit:
+    """The unit in which numbers [unit, of SI] of at most this magnitude are shown; one that is wanted goes first."""
+    for name in wanted:
+        if _measures(name, unit):
+            return ShownUnit(write_unit(name), parse_unit(name).factor)
+    if unit not in SHOWN or not SMALLEST <= largest < math.inf:
+        return ShownUnit(write_unit(unit))
+    name = [name for least, name in SHOWN[unit] if least <= largest][-1]
+    return ShownUnit(name, parse_unit(name).factor)
+
+
+def check_units(wanted: Sequence[str], units: Sequence[str]) -> None:
+    """Every unit that is asked for is one, and measures something of these units."""
+    for name in wanted:
+        try:
+            parse_unit(name)
+        except UnitError as error:
+            raise ValueError(f"unit {name!r}: {error}") from error
+        if not any(_measures(name, unit) for unit in units):
+            raise ValueError(f"unit {name!r}: nothing that is drawn is measured in it ({nearest(name, units)})")
+
+
+def _measures(name: str, unit: str) -> bool:
+    """Whether a signal's unit, which may be none or of a law of one's own, measures what the named one does."""
+    known = known_unit(unit) if unit else None
+    return known is not None and parse_unit(name).measures_like(known)
+
+
+def show_number(value: float, digits: int = 4) -> str:
+    """A number with so many digits; 0 for what rounding leaves of it, without a sign."""
+    return "0" if abs(value) < SMALLEST else f"{value:.{digits}g}"
+
+
+def show_quantity(value: float, unit: str, digits: int = 4) -> str:
+    """A number of SI with its unit, both as a person reads them: 31.2 µm."""
+    shown = choose_unit(unit, abs(value))
+    return f"{shown.scale(value, digits)} {shown.name}".rstrip()
+
+
+def show_quantities(values: Sequence[float], unit: str, digits: int = 4) -> tuple[list[str], str]:
+    """Numbers of SI in one unit that suits the largest, and that unit; what is rounding beside it is 0."""
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    shown = choose_unit(unit, largest)
+    return [shown.scale(value if abs(value) >= ROUNDING * largest else 0.0, digits) for value in values], shown.name

@@ -1,4 +1,5 @@
-"""Progress line: what is being done while one waits? On standard error, where work lasts longer than a second.
+"""Progress line: what is being done while one waits? On standard error, where work lasts longer than a second; in a
+notebook, where that looks like a failure, on standard output.
 
 The line is closed with the duration. Work within work is part of it and has no line of its own. The environment
 variable ROBODYN_QUIET, or `with quietly():`, keeps all silent; so does a caller that listens to the progress itself.
@@ -154,12 +155,12 @@ class _Line:
         if self.owner is not owner:
             self._write(("\n" if self.owner else "") + self._fit(text))
             self.owner, self.width = owner, len(text)
-        elif _is_rewritable(sys.stderr):
+        elif _is_rewritable(_stream()):
             self._rewrite(text)
 
     def close(self, owner: WaitingLine, seconds: float) -> None:
         if self.owner is owner:
-            if _is_rewritable(sys.stderr):
+            if _is_rewritable(_stream()):
                 self._rewrite(f"robodyn: {owner.what}: {seconds:.1f} s")
                 self._write("\n")
             else:
@@ -172,19 +173,29 @@ class _Line:
 
     def _fit(self, text: str) -> str:
         """A line that breaks cannot be written over."""
-        return text[: shutil.get_terminal_size().columns - 1] if _is_rewritable(sys.stderr) else text
+        return text[: shutil.get_terminal_size().columns - 1] if _is_rewritable(_stream()) else text
 
     def _write(self, text: str) -> None:
         # Nobody listening is no reason to stop the work.
         with contextlib.suppress(OSError, ValueError, AttributeError):
-            sys.stderr.write(text)
-            sys.stderr.flush()
+            stream = _stream()
+            stream.write(text)
+            stream.flush()
+
+
+def _stream() -> TextIO:
+    """Where progress is reported."""
+    return sys.stdout if _is_notebook(sys.stderr) else sys.stderr
+
+
+def _is_notebook(stream: TextIO | None) -> bool:
+    return type(stream).__module__.startswith("ipykernel")
 
 
 def _is_rewritable(stream: TextIO | None) -> bool:
     if stream is None or stream.closed:
         return False
-    return stream.isatty() or type(stream).__module__.startswith("ipykernel")
+    return stream.isatty() or _is_notebook(stream)
 
 
 _work, _line, _watcher = _Work(), _Line(), _Watcher()

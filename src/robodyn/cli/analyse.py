@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from robodyn.base.errors import FlawList
 from robodyn.cli.application import Bar, announce, fail, messages
-from robodyn.cli.command import Paths, Texts, command, drawing, refuse_ending, refuse_other
+from robodyn.cli.command import Paths, Texts, command, drawing, needing, refuse_ending, refuse_other
 from robodyn.cli.run import prepare_folder
 from robodyn.cli.sweep import read_varied, trace_varied
 from robodyn.cli.targets import (
@@ -26,7 +26,7 @@ from robodyn.presentation.reporting.displays import Display, display, shows, wri
 if TYPE_CHECKING:
     from robodyn.analysis.accuracy.circle import CircleTests
     from robodyn.analysis.accuracy.sheet import Sheet
-    from robodyn.analysis.budget.split import Budget
+    from robodyn.analysis.budget import Budget
     from robodyn.analysis.mechanics.forces import ForceSplit
     from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics, Posture, Singularity
     from robodyn.analysis.sensitivity.ranking import Ranking
@@ -125,7 +125,7 @@ def budget(
     out: Folder for the picture and the tables.
     plot: Draw the parts along the motion.
     """
-    from robodyn.analysis.budget.split import split_deviation
+    from robodyn.analysis.budget import split_deviation
 
     what = load_single(scenario, setting)
     asked: dict[str, Any] = {"along": along, "points": points}
@@ -160,7 +160,7 @@ def _read_groups(texts: Sequence[str]) -> dict[str, list[str]]:
 
 def _write_tables(found: Budget, folder: Path, name: str) -> list[Path]:
     """All parts over time: a CSV file, and a Parquet file where its package is installed."""
-    from robodyn.analysis.budget.split import as_run
+    from robodyn.analysis.budget import as_run
     from robodyn.computation.results import to_csv, to_parquet
 
     parts = as_run(found)
@@ -222,12 +222,7 @@ def sheet(
         flaws.add(f"--band {band}", str(error))
     flaws.raise_if_any(f"sheet of '{what.name}'")
     found = make_sheet(system, drawn, deviation=deviation, band=width, seed=seed, budget=budget, workers=workers)
-    for path in out:
-        from robodyn.presentation.reporting import write_sheet
-
-        with drawing(f"--out {path}"):
-            write_sheet(found, path)
-        messages.print(f"sheet: {path}")
+    write_sheets(found, "--out", out)
     return found
 
 
@@ -238,14 +233,16 @@ def circle(
     y: str = "tool.position.y",
     radius: str | None = None,
     centre: str | None = None,
+    sheet: Paths = (),
 ) -> CircleTests:
     """Radial deviation, circular deviation and quadrant peaks of the last whole turn, as ISO 230-4 defines them.
 
     runs: Run files; of two in opposite directions also the hysteresis.
     x: Signal of the attained position.
     y: The other one.
-    radius: Of the nominal circle; default: fitted, to 1 um.
+    radius: Of the nominal circle; default: fitted, to 1 µm.
     centre: Of the nominal circle, X,Y; default: fitted.
+    sheet: Sheet to sign, .html or .pdf; may be given twice.
     """
     from robodyn.analysis.accuracy.circle import CircleTests, measure_circle, measure_hysteresis
 
@@ -256,7 +253,19 @@ def circle(
         middle = first, second
     tests = [measure_circle(load_run(path), x, y, radius=size, centre=middle, name=Path(path).stem) for path in runs]
     both_ways = len(tests) == 2 and tests[0].clockwise != tests[1].clockwise
-    return CircleTests(tuple(tests), measure_hysteresis(*tests) if both_ways else None)
+    found = CircleTests(tuple(tests), measure_hysteresis(*tests) if both_ways else None)
+    write_sheets(found, "--sheet", sheet)
+    return found
+
+
+def write_sheets(found: Sheet | CircleTests, option: str, paths: Sequence[Path]) -> None:
+    """Typeset a sheet into each file."""
+    for path in paths:
+        from robodyn.presentation.reporting import write_sheet
+
+        with drawing(f"{option} {path}"), needing(f"{option} {path}", "sheets"):
+            write_sheet(found, path)
+        messages.print(f"sheet: {path}")
 
 
 def _lengths(option: str, text: str, count: int) -> list[float]:

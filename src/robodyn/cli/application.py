@@ -12,11 +12,11 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import typer
 from typer.core import TyperGroup
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 BAD_INPUT, SIMULATION_FAILED, INTERRUPTED = 2, 3, 130
-MODULES = ("run", "describe", "look", "linear", "analyse", "sweep", "measure", "export")
+MODULES = ("run", "describe", "look", "studio", "linear", "analyse", "sweep", "measure", "export")
 """Modules of this package with commands; one that is called like its module is found at once."""
 
 # Of click, which typer once required and now carries inside.
@@ -208,7 +208,12 @@ class Bar:
 
     Args:
         timed: whether the time that is left is shown too.
+
+    Attributes:
+        listener: gets the text and the share that is done in place of a terminal, of all bars.
     """
+
+    listener: ClassVar[Callable[[str, float | None], None] | None] = None
 
     def __init__(self, timed: bool = False) -> None:
         self.timed = timed
@@ -223,6 +228,8 @@ class Bar:
 
     def show(self, text: str, done: float | None = None, total: float | None = None) -> None:
         """Say what is done of how much; without a total something moves."""
+        if Bar.listener:
+            return Bar.listener(text, done / total if total and done is not None else None)
         if messages.console.is_terminal:
             self.bar = self.bar or self._start()
             self.bar.update(self.task, completed=done, total=total, said=text)

@@ -2,7 +2,7 @@
 
     @command("loops", plot="Draw the gains over frequency into this file.")
     def loops(scenario: str, loop: Texts = (), at: str = "start") -> LoopTable:
-        '''Cut each loop of the sampled controllers and print what it bears.
+        '''Cut each loop of the sampled controllers and print its margins.
 
         scenario: Name in the catalogue, or a TOML file.
         loop: SIGNAL, or SIGNAL:TARGET:ANSWER: where to cut.
@@ -20,8 +20,11 @@ from __future__ import annotations
 
 import inspect
 import re
+import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,6 +41,9 @@ Paths = Sequence[Path]
 PAGE = "Write all of it into this file, as a page (.html) or as JSON (.json)."
 RETURNED: dict[str, Callable[..., Any]] = {}
 """Functions of the commands that print JSON, by their names."""
+
+COLLECTED: ContextVar[list[Any] | None] = ContextVar("results", default=None)
+"""Where results go that nobody prints: a caller sets it to a list."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +68,12 @@ def command(name: str, *, page: bool = True, json: bool = True, **pictures: str)
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        about, texts = _read_docstring(function)
+        about, texts = read_docstring(function)
         own = inspect.signature(function).parameters
         parameters = [_parameter(one, texts[one.name], function.__module__) for one in own.values()]
         added = {option: _option(Path | None, None, option, text) for option, text in pictures.items()}
+        if pictures:
+            added["dark"] = _option(bool, False, "dark", "Draw pictures for a dark page.")
         if page and "out" not in own:
             added["out"] = _option(Path | None, None, "out", PAGE)
         if json:
@@ -82,8 +90,10 @@ def command(name: str, *, page: bool = True, json: bool = True, **pictures: str)
             result = function(
                 **{name: () if own[name].default == () and not value else value for name, value in given.items()}
             )
-            if result is not None:
-                _answer(result, files, (asked | given).get("as_json", False))
+            if (results := COLLECTED.get()) is not None:
+                results.append(result)
+            elif result is not None:
+                _answer(result, files, (asked | given).get("as_json", False), asked.get("dark", False))
 
         parameters += added.values()
         # Typer reads signature and annotations; arguments come first there.
@@ -95,7 +105,7 @@ def command(name: str, *, page: bool = True, json: bool = True, **pictures: str)
     return register
 
 
-def _answer(result: Any, files: dict[str, Path], as_json: bool) -> None:
+def _answer(result: Any, files: dict[str, Path], as_json: bool, dark: bool) -> None:
     """Write what was asked for, then print: what cannot be written leaves nothing half said."""
     shown = display(result)
     for option, path in files.items():
@@ -103,7 +113,7 @@ def _answer(result: Any, files: dict[str, Path], as_json: bool) -> None:
             if option == "out":
                 write_display(result, path)
             else:
-                write_picture(shown, option, path)
+                write_picture(shown, option, path, dark=dark)
     if as_json:
         print_json(result)
     else:
@@ -114,12 +124,28 @@ def _answer(result: Any, files: dict[str, Path], as_json: bool) -> None:
         raise typer.Exit(shown.code)
 
 
+COLOURS = {"good": "green", "fair": "yellow", "bad": "red"}
+
+
 def tell(shown: Display) -> None:
-    """A display in the shell: warnings and notes on standard error, all else on standard output."""
+    """A display in the shell: warnings and notes on standard error, all else on standard output.
+
+    On a terminal lines fit its width, and verdicts have colours.
+    """
     warn(shown.warnings)
     tell_notes(shown.notes)
-    if text := to_text(shown):
-        output.print(text)
+    if not sys.stdout.isatty():
+        if text := to_text(shown):
+            output.print(text)
+        return
+    lines = to_text(shown, shutil.get_terminal_size().columns).split("\n")
+    for number, line in enumerate(lines):
+        colour = COLOURS.get(shown.verdict) if number == 0 else None
+        if line.startswith("warning:"):
+            colour = "yellow"
+        elif "VIOLATED" in line:
+            colour = "red"
+        output.print(typer.style(line, fg=colour, bold=number == 0) if colour else line)
 
 
 def warn(sentences: Sequence[str]) -> None:
@@ -134,7 +160,7 @@ def tell_notes(sentences: Sequence[str]) -> None:
         messages.print(f"robodyn: note: {sentence}")
 
 
-def _read_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, tuple[str, str]]]:
+def read_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, tuple[str, str]]]:
     """What a command does, and of each parameter its name on the command line, if it has one, and its help."""
     about, _, rest = (inspect.getdoc(function) or "").partition("\n\n")
     lines = re.findall(r"^(\w+)(?: \((.*?)\))?: (.*(?:\n +.*)*)", rest, re.MULTILINE)

@@ -321,7 +321,7 @@ def check(file: str) -> Checked:
 
 @shows
 def show_checked(found: Checked) -> Display:
-    from robodyn.computation.results.summary import list_found
+    from robodyn.presentation.reporting.summaries import list_starts
 
     parts, told, notes = [], [], []
     for phase in found.checked:
@@ -329,7 +329,7 @@ def show_checked(found: Checked) -> Display:
         notes += phase.notes
         counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in phase.counts.items())
         name = f"{found.file}, phase {phase.system.scenario.name}" if found.phases else found.file
-        parts += [f"{name}: usable; {counts}", *list_found(phase.starts or {})]
+        parts += [f"{name}: usable; {counts}", *list_starts(phase.starts or {})]
     return Display(found.file, parts, notes, told)
 
 

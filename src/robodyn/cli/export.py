@@ -17,16 +17,19 @@ from robodyn.presentation.reporting.displays import Display, shows
 if TYPE_CHECKING:
     from robodyn.description.model import Scenario, Solver
     from robodyn.exchange.codegen import Written as WrittenCode
+    from robodyn.exchange.codegen.model import Exported
     from robodyn.presentation.studies import PublishedValue, Study
 
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "nc": ".nc", "mcap": ".mcap", "xlsx": ".xlsx", "fmu": ".fmu"}
-SUFFIXES |= {"c": "-c", "wasm": "-wasm", "toml": ".toml"}
+SUFFIXES |= {"c": "-c", "wasm": "-wasm", "toml": ".toml", "ltv": ".mat"}
+METHODS = ("nonlinear", "perturbation")
 # Options that have an effect on workbooks, on FMUs and on code.
 OPTIONS = {
     "xlsx": ("solver", "step", "rows", "duration", "set", "tunable"),
-    "fmu": ("solver", "step", "duration", "set", "tunable", "fmi", "kind", "platform", "input"),
+    "fmu": ("solver", "step", "duration", "set", "tunable", "fmi", "kind", "platform", "input", "method"),
     "toml": ("duration", "set", "tunable"),
-    **dict.fromkeys(("c", "wasm"), ("solver", "step", "duration", "set", "tunable", "input")),
+    "ltv": ("duration", "set"),
+    **dict.fromkeys(("c", "wasm"), ("solver", "step", "duration", "set", "tunable", "input", "method")),
 }
 
 
@@ -45,11 +48,13 @@ def export(
     kind: str | None = None,
     platform: Texts = (),
     entry: Texts = (),
+    method: str | None = None,
 ) -> Written:
     """Write a run as CSV, Parquet, netCDF or MCAP, or a scenario as TOML, a workbook of formulas, an FMU, or code.
 
     what (RUN|SCENARIO): A run file; else a scenario or TOML file.
-    to (--to): csv, parquet, nc or mcap of a run; toml, xlsx, fmu, c, wasm of a scenario.
+    to (--to): csv, parquet, nc or mcap of a run; toml, xlsx, fmu, c, wasm of a scenario; ltv: the linear
+        time-varying model along its nominal motion, a MATLAB file.
     out: File or folder; default: beside the run, or NAME.xlsx.
     solver: xlsx: euler or heun; else any. Default: the scenario's.
     step: xlsx: time between rows; others: step of the method [s].
@@ -61,11 +66,14 @@ def export(
     kind: fmu: cs (co-simulation), me (model exchange) or both; default: cs.
     platform: fmu: linux64, win64, darwin64, ... or all; default: this one.
     entry (--input): fmu, c, wasm: a block's output (fmu: or a tunable number) from outside: name[=start].
+    method: fmu, c, wasm: nonlinear, or perturbation: near the nominal motion.
     """
     if to not in SUFFIXES:
         raise fail(f"--to {to}: unknown format ({nearest(to, SUFFIXES)})")
     stated = {"solver": solver, "step": step, "rows": rows, "duration": duration, "set": setting, "tunable": tunable}
-    _refuse_options(to, stated | {"fmi": fmi, "kind": kind, "platform": platform, "input": entry})
+    _refuse_options(to, stated | {"fmi": fmi, "kind": kind, "platform": platform, "input": entry, "method": method})
+    if method not in (None, *METHODS):
+        raise fail(f"--method {method}: must be {' or '.join(METHODS)}")
     if to not in OPTIONS:
         return Written([_export_run(what, to, out)])
     if rows is not None and duration is not None:
@@ -92,11 +100,35 @@ def export(
         lines = _export_file(scenario, path)
     elif to == "xlsx":
         lines = _export_workbook(scenario, chosen, rows, path)
+    elif to == "ltv":
+        lines = _export_linear_model(scenario, path)
     elif to in ("c", "wasm"):
-        lines = export_code(scenario, chosen, path, to, entry)
+        lines = export_code(_near(scenario, chosen, method), chosen, path, to, entry)
     else:
-        lines = export_unit(scenario, chosen, path, 2 if fmi is None else fmi, kind or "cs", entry, platform)
+        near = _near(scenario, chosen, method)
+        lines = export_unit(near, chosen, path, 2 if fmi is None else fmi, kind or "cs", entry, platform)
     return Written([path], lines)
+
+
+def _near(scenario: Scenario, solver: Solver, method: str | None) -> Exported:
+    """The scenario itself, or near its nominal motion."""
+    if method != "perturbation":
+        return scenario
+    from robodyn.computation.perturbation import Perturbed
+
+    return Perturbed(scenario, solver=solver, propagators=False)
+
+
+def _export_linear_model(scenario: Scenario, path: Path) -> list[str]:
+    from robodyn.computation.assembly import assemble
+    from robodyn.computation.perturbation import compute_nominal, save_linear_model
+
+    nominal = compute_nominal(assemble(scenario))
+    with writing(f"--to ltv: {path}"):
+        save_linear_model(nominal, path)
+    n, rows = len(nominal.joints), len(nominal.times)
+    sizes = f"{2 * n} states, {n} inputs, {len(nominal.signals)} outputs"
+    return [f"{path}: A, B, C, D at {rows} times, {sizes}"]
 
 
 def _refuse_options(to: str, given: dict[str, Any]) -> None:
@@ -170,11 +202,11 @@ USES = {"cs": "run", "me": "led along its run", "both": "run and led along its r
 
 
 def export_unit(
-    scenario: Scenario, solver: Solver, path: Path, fmi: int, kind: str, inputs: Sequence[str], platforms: Sequence[str]
+    scenario: Exported, solver: Solver, path: Path, fmi: int, kind: str, inputs: Sequence[str], platforms: Sequence[str]
 ) -> list[str]:
     """Write the FMU; lines that say what it is."""
     from robodyn.exchange.fmi import write_fmu
-    from robodyn.exchange.fmi.exchange_checking import TOLERANCE
+    from robodyn.exchange.fmi.checking import TOLERANCE
 
     given = read_inputs(inputs)
     with writing(f"--to fmu: {path}", "fmi"):
@@ -191,7 +223,8 @@ def export_unit(
 
 def describe_fixed(names: Sequence[str]) -> list[str]:
     """A line on numbers that cannot be changed in what was exported, if there are any."""
-    return [f"fixed, since references jump by them: {', '.join(names)}"] if names else []
+    what = "fixed, since references jump by them or the nominal motion was computed for them"
+    return [f"{what}: {', '.join(names)}"] if names else []
 
 
 def read_inputs(texts: Sequence[str]) -> dict[str, float | None]:
@@ -206,7 +239,7 @@ def read_inputs(texts: Sequence[str]) -> dict[str, float | None]:
 RUN_BY = {"c": "a C compiler", "wasm": "node"}
 
 
-def export_code(scenario: Scenario, solver: Solver, folder: Path, to: str, inputs: Sequence[str]) -> list[str]:
+def export_code(scenario: Exported, solver: Solver, folder: Path, to: str, inputs: Sequence[str]) -> list[str]:
     """Write the folder; lines that say what is in it."""
     from robodyn.exchange.codegen import write_c, write_wasm
 

@@ -203,7 +203,7 @@ def find_loops(
     friction: str | None = None,
     setting: Texts = (),
 ) -> LoopTable:
-    """Cut each loop at a controller's output and print what it bears, all others closed, delays exact.
+    """Cut each loop at a controller's output and print its margins, all others closed, delays exact.
 
     scenario: Name in the catalogue, or a TOML file.
     loop: SIGNAL, or SIGNAL:TARGET:ANSWER: where to cut, and whose bandwidth; default: all loops.
@@ -212,8 +212,7 @@ def find_loops(
     friction: none (of sampled loops the default), stuck, or sliding: without what is dry (of continuous ones).
     setting (--set): Change a number: name=value.
     """
-    from robodyn.analysis.linear.loop_check import check_loops
-    from robodyn.analysis.linear.loop_table import loop_table
+    from robodyn.analysis.linear.loop_table import check_loops, loop_table
 
     refuse_other("--at", at, PLACES)
     system = load_system(scenario, setting)

@@ -1,4 +1,4 @@
-"""Looking at runs and machines: summaries, pictures, comparisons, pages, the browser and the studio."""
+"""Looking at runs and machines: summaries, pictures, comparisons, pages and the browser."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from robodyn.analysis.key_results import key_results
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.cli.application import fail, output
 from robodyn.cli.command import Paths, Texts, Written, command, drawing, writing
@@ -20,10 +21,10 @@ from robodyn.cli.targets import (
     phases_of,
     read_data,
     read_settings,
-    require_file,
     split_names,
 )
 from robodyn.presentation.reporting.displays import Display, display, shows, to_section
+from robodyn.presentation.reporting.summaries import summarise
 
 if TYPE_CHECKING:
     from robodyn.computation.assembly import System
@@ -65,8 +66,8 @@ def show(run: str, signal: Texts = (), png: Path | None = None, signals: bool = 
 
 @shows
 def show_shown(shown: ShownRun) -> Display:
-    said = f"\npicture: {shown.picture}" if shown.picture else ""
-    return replace(display(shown.run), warnings=(), text=shown.run.summary(shown.signals) + said)
+    found = summarise(shown.run, key_results(shown.run), signals=shown.signals, statistics=True)
+    return replace(found, parts=[*found.parts, f"picture: {shown.picture}"]) if shown.picture else found
 
 
 @command("compare")
@@ -99,6 +100,7 @@ def plot(
     end: float | None = None,
     label: Texts = (),
     unit: Texts = (),
+    dark: bool = False,
 ) -> Written:
     """Draw signals over time or against each other, and the path of a point through space.
 
@@ -111,16 +113,19 @@ def plot(
     end (--to): Draw up to this time [s].
     label: Name of each run in the picture, in their order.
     unit: Unit of the axes over time: um, mm, deg ...
+    dark: Draw for a dark page.
     """
     if against is not None and not signal:
         raise fail(f"--against {against}: give what to draw over it with --signal")
     if unit and (against is not None or path is not None):
-        raise fail(f"--unit {unit[0]}: is for signals over time; --against and --path are drawn in SI")
+        raise fail(f"--unit {unit[0]}: is for signals over time; --against and --path choose theirs by size")
     if len(runs) == 1 and not Path(runs[0]).exists():
+        if dark:
+            raise fail("--dark: pictures of studies are drawn as they were published")
         return _plot_study(runs[0], out)
     found = [read_data(Path(run)) for run in runs]
     window = None if start is None and end is None else (start, end)
-    options = {"labels": list(label) or None, "window": window}
+    options = {"labels": list(label) or None, "window": window, "dark": dark}
     with drawing():
         pictures = _pictures(found, list(signal) or None, against, path, options, unit)
         files = _files(pictures, Path(runs[0]), out)
@@ -181,6 +186,8 @@ def _files(pictures: list[Drawing], run: Path, out: Path | None) -> list[Path]:
 
 # Report pages.
 
+FIRST = ("budget", "loops")
+"""Analyses of which key results are made."""
 PARTS = ("loops", "modes", "sweep", "budget", "forces", "sheet")
 
 
@@ -196,10 +203,14 @@ def report(
     live: bool = False,
     slider: Texts = (),
     setting: Texts = (),
+    limit: str = "",
+    fast: bool = False,
     exaggerate: float = 1.0,
     mesh_budget: float = 2.0,
 ) -> Written:
-    """Write one self-contained HTML page: summary, plots, 3-D replay, events, parameters, provenance.
+    """Write one self-contained HTML page: key results, 3-D replay, deviation and its causes, plots, all numbers.
+
+    Of a scenario with a path the causes of its misses and the margins of its loops are computed as well.
 
     runs: Run files, or scenarios to be simulated; several are compared.
     out: Page to write.
@@ -211,6 +222,8 @@ def report(
     live: Let the page simulate by itself, with sliders for numbers: one scenario, not a run.
     slider: Numbers that get sliders (patterns); by default all tunable ones.
     setting (--set): Change a scenario's number: name=value.
+    limit: Largest miss of a path that is allowed, such as 0.2mm; path_limit of the scenario if not given.
+    fast: Leave out what takes longest: causes and margins that --with does not ask for.
     exaggerate: How many times too large deformations are drawn at first.
     mesh_budget: Megabytes that meshes may take in the page; they are made coarser until they fit.
     """
@@ -223,6 +236,10 @@ def report(
     asked = _read_parts(parts, vary, random)
     options: dict[str, Any] = {"exaggerate": exaggerate, "mesh_budget": mesh_budget, "signals": signal}
     options["sections"] = [_read_note(path) for path in note]
+    options["limit"] = _read_limit(limit)
+    # A tile and the bars show them: what a path's engineer asks first.
+    first = [] if fast or not _has_path(runs[0]) else [part for part in FIRST if part not in asked]
+    asked = [*first, *asked]
     system = trace_varied(_find_scenario(runs, setting), [*vary, *random]) if asked else None
     if live:
         options["live"] = _make_live(runs, slider, setting)
@@ -233,14 +250,50 @@ def report(
         # What is analysed is what is simulated: the first scenario, traced once.
         analysed = next((run for run in runs if not run.endswith(".run")), None) if system else None
         found = [_find_run(run, setting, system if run == analysed else None) for run in runs]
-    if system:
-        options["sections"] += [_analyse(system, part, vary, random) for part in asked]
+    for part in asked:
+        assert system is not None
+        try:
+            result = _analyse(system, part, vary, random)
+        except ModelError:
+            if part in first:
+                continue
+            raise
+        shown = result if isinstance(result, Display) else display(result)
+        options["sections"].append(to_section(shown) | {"name": part.capitalize()})
+        # Key results are those of the first run.
+        if part in FIRST and not runs[0].endswith(".run"):
+            options[part] = result
     try:
         with writing(f"--out {out}"):
             write_report(found, out, labels=name_runs(runs), **options)
     except ValueError as error:
         raise fail(error) from error
     return Written([out])
+
+
+def _read_limit(text: str) -> float | None:
+    """A length [m]; None where none is given."""
+    from robodyn.description.files.units import read_quantity
+
+    if not text:
+        return None
+    try:
+        value = read_quantity(text, "m", bare=True)
+    except ValueError as error:
+        raise fail(f"--limit {text}: {error}") from error
+    if not value > 0:
+        raise fail(f"--limit {text}: must be above 0")
+    return value
+
+
+def _has_path(what: str) -> bool:
+    """Whether it is a scenario that measures how far it misses its path."""
+    from robodyn.description.model import Scenario
+
+    if what.endswith(".run"):
+        return False
+    scenario = load_scenario(what)
+    return isinstance(scenario, Scenario) and any(block.name == "deviation" for block in scenario.machine.blocks)
 
 
 def _read_parts(text: str, vary: Sequence[str], random: Sequence[str]) -> list[str]:
@@ -256,8 +309,8 @@ def _read_parts(text: str, vary: Sequence[str], random: Sequence[str]) -> list[s
     return parts
 
 
-def _analyse(system: System, part: str, vary: Sequence[str], random: Sequence[str]) -> dict[str, Any]:
-    """One analysis as a section of the page."""
+def _analyse(system: System, part: str, vary: Sequence[str], random: Sequence[str]) -> Any:
+    """The result of one analysis, or its display where there is more to say of it."""
     flaws, name = FlawList(), system.scenario.name
     grid, drawn = read_varied(flaws, system, name, vary, (), random)
     flaws.raise_if_any(f"report of '{name}'")
@@ -265,34 +318,34 @@ def _analyse(system: System, part: str, vary: Sequence[str], random: Sequence[st
         case "loops":
             from robodyn.analysis.linear.loop_table import loop_table
 
-            return to_section(display(loop_table(system)))
+            return loop_table(system)
         case "modes":
             from robodyn.analysis.linear.modes import find_modes
 
             try:
-                return to_section(display(find_modes(system, at="equilibrium")))
+                return find_modes(system, at="equilibrium")
             except ModelError:
                 shown = display(find_modes(system, at="start"))
                 note = "about the start, since no equilibrium was found"
-                return to_section(replace(shown, notes=(note, *shown.notes)))
+                return replace(shown, notes=(note, *shown.notes))
         case "budget":
-            from robodyn.analysis.budget.split import split_deviation
+            from robodyn.analysis.budget import split_deviation
 
-            return to_section(display(split_deviation(system)))
+            return split_deviation(system)
         case "forces":
             from robodyn.analysis.mechanics.forces import split_forces
 
-            return to_section(display(split_forces(system.scenario)))
+            return split_forces(system.scenario)
         case "sheet":
             from robodyn.analysis.accuracy.sheet import make_sheet
 
-            return to_section(display(make_sheet(system, drawn)))
+            return make_sheet(system, drawn)
     from robodyn.analysis.sweeps.plan import plan_sweep
     from robodyn.analysis.sweeps.runner import run_sweep
 
     if not grid and not drawn:
         raise fail("--with sweep: say what is varied: --vary NAME=FIRST:LAST:COUNT or --random NAME=scale:0.9:1.1")
-    return to_section(display(run_sweep(plan_sweep(system, vary=grid, random=drawn))))
+    return run_sweep(plan_sweep(system, vary=grid, random=drawn))
 
 
 def _read_note(path: Path) -> dict[str, Any]:
@@ -460,44 +513,3 @@ def serve_until_interrupted(server: PageServer | StudioServer, browser: bool) ->
         server.serve_forever()
     except KeyboardInterrupt:
         output.print("ended")
-
-
-@command("studio", page=False, json=False)
-def studio(scenario: str, port: int | None = None, browser: bool = True) -> None:
-    """Move a scenario's numbers and see the machine answer: 3-D, plots, its file; Ctrl-C ends.
-
-    scenario: Name in the catalogue, a TOML file, or a robot file.
-    port: Port of the loopback address; default: that of the last time, or any free one.
-    browser: Open the studio in the browser.
-    """
-    # A misspelt name is told here; a file with mistakes is what the studio's editor is for.
-    if not scenario.endswith(".toml"):
-        load_scenario(scenario)
-    else:
-        require_file(scenario)
-    with _start_studio(scenario, port) as server:
-        serve_until_interrupted(server, browser)
-
-
-def _start_studio(scenario: str, port: int | None) -> StudioServer:
-    """The server; unless a port is asked for, at this scenario's last address, where open pages look for it."""
-    try:
-        from robodyn.presentation.studio import Source, StudioServer
-    except ImportError as error:
-        raise fail(f"the studio needs {error.name}: pip install 'robodyn[studio]'") from error
-    from robodyn.presentation.studio.server import keep_address, last_address
-
-    if port is not None and not 0 <= port < 1 << 16:
-        raise fail(f"--port {port}: must be from 0 to 65535")
-    last = last_address(scenario)
-    token = last.token if last else None
-    tried = [port] if port is not None else [last.port, 0] if last else [0]
-    for one in tried:
-        try:
-            server = StudioServer(Source(scenario), one, token)
-            keep_address(scenario, server.port, server.token)
-            return server
-        except OSError as error:
-            if one == tried[-1]:
-                raise fail(f"--port {one}: cannot be listened on ({error.strerror}): choose another one") from error
-    raise AssertionError("one port at least was tried")

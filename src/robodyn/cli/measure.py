@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +25,10 @@ from robodyn.cli.targets import (
 from robodyn.presentation.reporting.displays import write_display
 
 if TYPE_CHECKING:
-    from robodyn.analysis.fitting.experiments import Experiment
     from robodyn.analysis.fitting.fit import FitProgress
+    from robodyn.analysis.fitting.law_comparison import LawComparison
+    from robodyn.analysis.fitting.residuals import Experiment
     from robodyn.analysis.fitting.result import Fit
-    from robodyn.analysis.identification.contest import Contest
     from robodyn.analysis.identification.excitation import AxisSeries, AxisSpline, Excitation
     from robodyn.analysis.identification.identify import Identification
     from robodyn.analysis.measurement.data_sheet import DataSheets
@@ -144,7 +143,7 @@ def excite(
     limits = read_pairs("limit", limit, lambda _, text: float(text), "name=value, a number in SI")
     settings |= {"limits": limits, "within": within, "motion": motion, "seed": seed}
     runs = [read_data(path, mapping) for path in measured]
-    found = replace(design_excitation(load_single(scenario), measured=runs, **settings), measured=bool(runs))
+    found = design_excitation(load_single(scenario), measured=runs, **settings)
     if out is not None:
         _write_motion(found, out)
     return found
@@ -193,9 +192,9 @@ def identify(
     offsets: bool = True,
     setting: Texts = (),
     out: Path | None = None,
-    contest: bool = False,
+    compare_laws: bool = False,
     report: Path | None = None,
-) -> Identification | Contest:
+) -> Identification | LawComparison:
     """Identify base parameters with intervals, and bodies that could exist, by inverse dynamics.
 
     scenario: Name in the catalogue, or a TOML file: a first guess.
@@ -207,20 +206,20 @@ def identify(
     offsets: Whether efforts may have unknown constants.
     setting (--set): Change a number: name=value.
     out: Write the new numbers here (.toml), over the scenario's.
-    contest: Compare laws of friction on the same rows instead.
+    compare_laws: Compare laws of friction on the same rows instead.
     report: Write a page with all of it here (.html).
     """
-    from robodyn.analysis.identification.contest import Contest, compare_friction_laws
+    from robodyn.analysis.fitting.law_comparison import compare_friction_laws
     from robodyn.analysis.identification.identify import identify
 
     refuse_ending("--out", out, ".toml")
     refuse_ending("--report", report, ".html")
     what = load_single(scenario, setting)
     runs = [read_data(path, mapping) for path in data]
-    if contest:
+    if compare_laws:
         if out or report:
-            raise fail("--contest: has no effect on --out, --plot and --report; identify with the law that won")
-        return Contest(compare_friction_laws(what, runs, cutoff=cutoff))
+            raise fail("--compare-laws: has no effect on --out, --plot and --report; identify with the law that won")
+        return compare_friction_laws(what, runs, cutoff=cutoff)
     found = identify(what, runs, cutoff=cutoff, held_out=held_out, robust=robust, offsets=offsets)
     write_numbers(scenario, setting, found.numbers, out)
     if report is not None:
@@ -244,10 +243,10 @@ def fit(
     seed: int = 0,
     setting: Texts = (),
     workers: int = 0,
-    contest: str | None = None,
+    compare_laws: str | None = None,
     out: Path | None = None,
     state: Path | None = None,
-) -> Fit | Contest:
+) -> Fit | LawComparison:
     """Fit numbers of a scenario to measured signals, with intervals and correlations.
 
     scenario: Name in the catalogue, or a TOML file.
@@ -263,7 +262,7 @@ def fit(
     seed: Of the places searches begin at.
     setting (--set): Change a number: name=value; of one recording: FILE:name=value.
     workers: Threads; default: all processors.
-    contest: Compare laws of friction and gears instead: names with commas, or all.
+    compare_laws: Compare laws of friction and gears instead: names with commas, or all.
     out: Write a scenario with the fitted numbers (.toml), or all results (.json).
     state: Keep finished searches here, to go on after a break.
     """
@@ -275,10 +274,10 @@ def fit(
     settings |= {"inputs": entry, "held_out": held_out, "each": split_names(each), "starts": starts, "seed": seed}
     settings |= {"state": state, "workers": workers or os.cpu_count() or 1}
     what, experiments = _experiments(scenario, data, mapping, setting)
-    if contest is not None:
+    if compare_laws is not None:
         if out or state or each:
-            raise fail("--contest: has no effect on --out, --plot, --state and --each; fit the law that won")
-        return _compare_laws(what, experiments, contest, split_names(free), settings)
+            raise fail("--compare-laws: has no effect on --out, --plot, --state and --each; fit the law that won")
+        return _compare_laws(what, experiments, compare_laws, split_names(free), settings)
     found = _fit(what, experiments, split_names(free), settings)
     if out is not None and out.suffix == ".json":
         with writing(f"--out {out}"):
@@ -294,7 +293,7 @@ def _experiments(
     scenario: str, files: Sequence[Path], mapping: Path | None, changes: Sequence[str]
 ) -> tuple[Scenario, list[Experiment]]:
     """The scenario with what is changed for all, and recordings with what is changed for one."""
-    from robodyn.analysis.fitting.experiments import Experiment
+    from robodyn.analysis.fitting.residuals import Experiment
 
     what = load_single(scenario)
     own: dict[str, list[str]] = {path.name: [] for path in files}
@@ -332,12 +331,11 @@ def _fit(what: Scenario, experiments: list[Experiment], names: list[str], settin
 
 def _compare_laws(
     what: Scenario, experiments: list[Experiment], laws: str, free: list[str], settings: dict[str, Any]
-) -> Contest:
-    from robodyn.analysis.fitting.contest import LAWS, compare_laws
-    from robodyn.analysis.identification.contest import Contest
+) -> LawComparison:
+    from robodyn.analysis.fitting.law_comparison import LAWS, compare_laws
 
     chosen = LAWS if laws == "all" else split_names(laws)
-    return Contest(tuple(compare_laws(what, experiments, chosen, free=free, **settings)))
+    return compare_laws(what, experiments, chosen, free=free, **settings)
 
 
 @command("validate")

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from robodyn.analysis.key_results import KeyResult, key_results
 from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.units import UnitError
 from robodyn.base.waiting import WaitingLine
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, SimulationBar, announce, fail, messages
 from robodyn.cli.command import Texts, command, needing, warn, writing
@@ -21,7 +23,8 @@ from robodyn.cli.targets import (
     read_settings,
     require_file,
 )
-from robodyn.presentation.reporting.displays import Display, Table, shows, table_lines
+from robodyn.presentation.reporting.displays import Display, Part, Table, shows
+from robodyn.presentation.reporting.summaries import show_cosimulation, summarise
 
 if TYPE_CHECKING:
     from robodyn.computation.assembly import System
@@ -42,12 +45,15 @@ class KeptRun:
     """A run and its file.
 
     Attributes:
-        unstable: sentences on loops, which the run does not know; signals: whether their ranges are listed.
+        unstable: sentences on loops, which the run does not know.
+        signals, statistics: whether ranges of all signals and the costs are told, too.
+        results: the answers, which come first.
     """
 
     JSON = """
     scenario = run.provenance.scenario
     outcome = run.outcome
+    results: what one asks first, and its verdict
     end_time = run.outcome.time: [s]
     statistics = run.statistics: steps, evaluations, events, wall_time [s], times_real_time ...
     *run.certificate
@@ -64,6 +70,8 @@ class KeptRun:
     file: Path
     unstable: Sequence[str] = ()
     signals: bool = False
+    told_statistics: bool = False
+    results: Sequence[KeyResult] = ()
 
     @property
     def warnings(self) -> list[str]:
@@ -73,9 +81,9 @@ class KeptRun:
 
 @shows
 def show_kept(kept: KeptRun) -> Display:
+    shown = summarise(kept.run, kept.results, signals=kept.signals, statistics=kept.told_statistics)
     saved = f"saved as {kept.file}; look at it with: robodyn report {kept.file}"
-    text = f"{kept.run.summary(kept.signals)}\n{saved}"
-    return Display(f"Run of {kept.run.provenance.scenario}", text=text, **end_of(kept.run.outcome))
+    return replace(shown, parts=[*shown.parts, "", saved], **end_of(kept.run.outcome))
 
 
 def end_of(outcome: Outcome) -> dict[str, Any]:
@@ -112,7 +120,10 @@ def run(
     setting: Texts = (),
     out: Path = Path("out"),
     certify: bool = False,
+    causes: bool = False,
+    limit: str | None = None,
     signals: bool = False,
+    statistics: bool = False,
     loop_check: bool = True,
 ) -> KeptRun:
     """Simulate a scenario or an FMU; exit code 3 where it could not be carried through (the partial run is kept).
@@ -130,16 +141,24 @@ def run(
     setting (--set): Change a number: name=value.
     out: Folder for the run's file.
     certify: Simulate it again, by another method and tighter: errors of all signals.
+    causes: Say why the tool misses its path: an error budget, which takes some seconds.
+    limit: Largest miss of the path that is allowed, such as 0.2mm.
     signals: List the ranges of all signals, too.
+    statistics: Say what it cost, too: steps, evaluations, computing time.
     loop_check: Warn of unstable sampled loops before the run.
     """
     if scenario.endswith(".fmu"):
         require_file(scenario)
         refused = {"solver": solver, "atol": atol, "max-steps": max_steps, "max-wall-time": max_wall_time, "rate": rate}
         refused |= {"no-loop-check": None if loop_check else True, "certify": certify or None}
+        refused |= {"causes": causes or None, "limit": limit}
         refuse_options(refused)
-        return run_unit(Path(scenario), setting, duration, step, rtol, signal, out, signals)
+        done, path = run_unit(Path(scenario), setting, duration, step, rtol, signal, out)
+        return keep_run(done, path, signals=signals, told_statistics=statistics, results=key_results(done))
+    allowed = None if limit is None else read_limit(limit)
     what = load_scenario(scenario)
+    if causes and len(phases_of(what)) > 1:
+        raise fail("--causes: an error budget is of one scenario, not of a sequence")
     what = what.with_numbers(read_settings(setting, what, scenario))
     if duration is not None:
         what = what.with_numbers({"duration": duration})
@@ -155,7 +174,24 @@ def run(
     warn([*_find_limit_warnings(systems), *unstable])
     done = _simulate(what, ready, recording, certify)
     path = folder / f"{name_results(scenario, what)}.run"
-    return keep_run(done, path, unstable=unstable, signals=signals)
+    budget = None
+    if causes and done.outcome.carried_through:
+        from robodyn.analysis.budget import split_deviation
+
+        budget = split_deviation(systems[0])
+    results = key_results(done, limit=allowed, budget=budget)
+    how: dict[str, Any] = {"unstable": unstable, "signals": signals, "told_statistics": statistics}
+    return keep_run(done, path, results=results, **how)
+
+
+def read_limit(text: str) -> float:
+    """A length [m] of an option."""
+    from robodyn.description.files.units import read_quantity
+
+    try:
+        return read_quantity(text, "m", "m", bare=True)
+    except UnitError as error:
+        raise fail(f"--limit {text}: {error}") from error
 
 
 def run_unit(
@@ -166,9 +202,8 @@ def run_unit(
     tolerance: float | None,
     signal: Texts,
     out: Path,
-    signals: bool,
-) -> KeptRun:
-    """Simulate one FMU by itself."""
+) -> tuple[Run, Path]:
+    """The run of one FMU by itself, and where it is kept."""
     from robodyn.exchange.fmi import plan_experiment, simulate_fmu
 
     settings: dict[str, Any] = {"parameters": read_pairs("set", setting, lambda _, text: text)}
@@ -178,7 +213,7 @@ def run_unit(
         planned, *_ = plan_experiment(path, duration, step)
         with SimulationBar(planned.duration) as progress:
             done = simulate_fmu(path, progress=progress, **settings)
-    return keep_run(done, folder / f"{path.stem}.run", signals=signals)
+    return done, folder / f"{path.stem}.run"
 
 
 def refuse_options(options: Mapping[str, object]) -> None:
@@ -342,25 +377,26 @@ def _make_ready(what: Any, points: int | None, file: Path | None) -> Perturbed:
 
 @shows
 def show_perturbed(found: PerturbedRun) -> Display:
-    lines = [found.run.summary(signals=False), f"saved as {found.file}"]
+    shown = summarise(found.run, key_results(found.run), signals=False)
+    parts: list[Part] = [*shown.parts, "", f"saved as {found.file}"]
     if (both := found.comparison) is not None:
         rows = [_difference_row(row) for row in both.differences]
-        heads = ("difference from non-linear", "largest", "at", "rms", "< 2e-6", "< 1e-5", "")
-        lines += table_lines(Table(heads, rows, ("", ".3e", ".4f", ".3e", "", "", "")))
+        heads = ("difference from non-linear", "largest", "at [s]", "rms", "unit", "< 2e-6", "< 1e-5")
+        parts.append(Table(heads, rows, ("", ".3g", ".4f", ".3g", "", "", ""), by_row=("largest", "rms")))
         times = [f"{1e3 * seconds:.1f} ms" for seconds in (both.nonlinear_seconds, both.perturbed_seconds)]
         ratio = f"non-linear {times[0]}, perturbed {times[1]}: {both.speedup:.2f} times as fast"
-        lines.append(f"{ratio} (processor time, warm, least of several in turns)")
-        lines.append(f"propagators: {found.run.statistics.extra['propagators']}")
+        parts.append(f"{ratio} (processor time, warm, least of several in turns)")
+        parts.append(f"propagators: {found.run.statistics.extra['propagators']}")
     if (course := found.convergence) is not None:
-        table = Table(("points", "largest difference"), list(zip(course.points, course.largest, strict=True)), ".4e")
-        lines += table_lines(table)
+        rows = list(zip(course.points, course.largest, strict=True))
+        parts.append(Table(("points", "largest difference"), rows, ".4e"))
     heading = f"Run of {found.run.provenance.scenario} near its nominal motion"
-    return Display(heading, text="\n".join(lines), **end_of(found.run.outcome))
+    return Display(heading, parts, verdict=shown.verdict, **end_of(found.run.outcome))
 
 
 def _difference_row(row: Difference) -> tuple[Any, ...]:
     shares = (f"{100 * share:.1f} %" for share in row.shares)
-    return (row.signal, row.largest, row.at, row.rms, *shares, row.unit)
+    return (row.signal, row.largest, row.at, row.rms, row.unit, *shares)
 
 
 # Several subsystems.
@@ -467,6 +503,7 @@ def _change(
 
 
 @shows
-def show_cosimulation(kept: KeptCosimulation) -> Display:
-    lines = [kept.run.summary(), *(f"saved as {path}" for path in kept.files.values())]
-    return Display(f"Co-simulation {kept.run.name}", text="\n".join(lines), **end_of(kept.run.outcome))
+def show_kept_cosimulation(kept: KeptCosimulation) -> Display:
+    shown = show_cosimulation(kept.run)
+    saved = [f"saved as {path}" for path in kept.files.values()]
+    return replace(shown, parts=[*shown.parts, "", *saved], **end_of(kept.run.outcome))

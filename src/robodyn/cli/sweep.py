@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from robodyn.analysis.sweeps.plan import SweepPlan
     from robodyn.analysis.sweeps.runner import SweepProgress
     from robodyn.analysis.sweeps.table import SweepTable
-    from robodyn.analysis.sweeps.yields import Yield
+    from robodyn.analysis.sweeps.uncertainty import Yield
     from robodyn.analysis.tuning.tune import TuneProgress, Tuning
     from robodyn.computation.assembly import System
     from robodyn.description.model import Number, Scenario
@@ -102,7 +102,7 @@ def sweep(
     plot: Draw pictures into the folder.
     """
     from robodyn.analysis.checked_run import find_loop_warnings
-    from robodyn.analysis.sweeps.yields import find_yield
+    from robodyn.analysis.sweeps.uncertainty import find_yield
 
     settings: dict[str, Any] = {"runs": runs, "seed": seed, "along": along, "points": points, "rate": rate}
     settings |= {"measures": split_names(measure), "keep": split_names(keep), "sampling": sampling}
@@ -259,7 +259,7 @@ def _connect(on: str, workers: int | None) -> Any:
 
 def _read_limits(plan: SweepPlan, pairs: Sequence[str]) -> dict[str, float]:
     """Options `measure=value` as limits in the measures' units, with every problem."""
-    from robodyn.analysis.sweeps.yields import check_drawn
+    from robodyn.analysis.sweeps.uncertainty import check_drawn
     from robodyn.base.errors import nearest
     from robodyn.base.units import UnitError
     from robodyn.description.files.units import read_quantity

@@ -27,8 +27,16 @@ SHOWN = 6
 """Choices and start values of a robot that are printed."""
 
 
+EDITED: dict[str, str] = {}
+"""Texts of files as an editor holds them, read in place of what is kept of them."""
+
+
 def load_scenario(what: str) -> Scenario | ScenarioSequence:
     """A scenario of the catalogue by name, read from a TOML file, or a robot file's machine left to itself."""
+    if what in EDITED:
+        from robodyn.description.files import read_scenario
+
+        return read_scenario(what, EDITED[what])
     require_file(what)
     if what.endswith(".fmu"):
         raise fail(f"{what} is an FMU, not a scenario: `run` takes it, and `cosim` in a file")

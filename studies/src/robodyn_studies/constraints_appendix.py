@@ -11,7 +11,6 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.analysis import Kinetics
 from robodyn.computation.assembly import assemble
 from robodyn.computation.simulation import simulate
 from robodyn.description.catalog import cartesian_pendulum
@@ -19,6 +18,7 @@ from robodyn.presentation.studies import Kind, PublishedValue, above, below
 from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY
 from robodyn_studies.catalog.delta_robot import ARMS, delta_fall
 from robodyn_studies.constraints_runs import OWN, STUDY
+from robodyn_studies.kinetics import Kinetics
 
 APPENDIX = f"{STUDY}, appendix"
 Arm = tuple[np.ndarray, np.ndarray, np.ndarray]

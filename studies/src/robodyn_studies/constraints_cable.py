@@ -13,7 +13,7 @@ from time import process_time
 
 import numpy as np
 
-from robodyn.analysis import LinearModel, Mode, ModeSet, close_with_lead, design_lead, find_modes, linearise
+from robodyn.analysis import LinearModel, Mode, ModeSet, find_modes, linearise
 from robodyn.computation.assembly import assemble
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import CompiledSystem, compile_system, simulate
@@ -22,6 +22,7 @@ from robodyn_studies.catalog import Cable, CableControl, cable_hang, cable_probe
 from robodyn_studies.catalog.cable import STANDARD
 from robodyn_studies.catalog.cable_control import NEVER
 from robodyn_studies.constraints_runs import OWN, STUDY
+from robodyn_studies.lead_compensator import close_with_lead, design_lead
 
 CABLE, CONTROL = STANDARD, CableControl()
 FINE = replace(CABLE, links=90, bend=40, reach=2.0)

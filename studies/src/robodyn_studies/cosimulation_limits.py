@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from robodyn.analysis import Limit, MacroSteps, find_limit
+from robodyn.analysis import MacroSteps, StepLimit, find_limit
 from robodyn.computation.cosimulation import CosimSettings
 from robodyn_studies.catalog.space_case import PITCH
 from robodyn_studies.cosimulation_case import MILLI, UNLIMITED, Way, couple
@@ -54,7 +54,7 @@ MANY_WAYS = {
 
 
 @cache
-def stability_limit(way: Way, time: float = START, begin: float | None = None) -> Limit:
+def stability_limit(way: Way, time: float = START, begin: float | None = None) -> StepLimit:
     """Where disturbances begin to grow, at one instant of the manoeuvre.
 
     Args:
@@ -68,19 +68,19 @@ def stability_limit(way: Way, time: float = START, begin: float | None = None) -
     )
 
 
-def quick_stability_limit(way: Way) -> Limit:
+def quick_stability_limit(way: Way) -> StepLimit:
     """The same, from a macro step near the limit: where models hold the payload at the wall, signals at the start."""
     return stability_limit(way, START if way.latched else HELD, NEAR_LIMITS[way.coupling])
 
 
-def whole_stability_limit(way: Way) -> Limit:
+def whole_stability_limit(way: Way) -> StepLimit:
     """The smaller of the limits at the start and, for models, in touch with the wall."""
     times = (START,) if way.latched else (START, HELD)
     return min((stability_limit(way, time) for time in times), key=lambda limit: limit.holds)
 
 
 @cache
-def accuracy_limit(way: Way) -> Limit:
+def accuracy_limit(way: Way) -> StepLimit:
     """Where the distance of point A leaves 1 mm in the first part of the manoeuvre."""
     begin = 0.008 if way.latched else 0.05
     return find_limit(
@@ -96,8 +96,8 @@ class Row:
     """
 
     name: str
-    stable: Limit
-    accurate: Limit
+    stable: StepLimit
+    accurate: StepLimit
     errors: dict[float, float | None]
 
 
@@ -116,7 +116,7 @@ def write_row(row: Row) -> str:
     return f"| {' | '.join([row.name, _describe(row.stable), _describe(row.accurate), *errors])} |"
 
 
-def _describe(limit: Limit) -> str:
+def _describe(limit: StepLimit) -> str:
     if limit.holds == 0.0:
         return f"below {_digits(MILLI * limit.fails)}"
     if limit.fails == float("inf"):

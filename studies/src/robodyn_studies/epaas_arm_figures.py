@@ -7,22 +7,16 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.analysis import (
-    InertiaMatrix,
-    Kinetics,
-    OperationCount,
-    WorkspaceBoundary,
-    compare_algorithms,
-    effective_inertia,
-    effective_inertia_along,
-    workspace_boundary,
-)
 from robodyn.computation.assembly import System
-from robodyn.computation.dynamics import Tree, forward_dynamics, inverse_dynamics, lagrange_inverse_dynamics
+from robodyn.computation.dynamics import Tree, forward_dynamics, inverse_dynamics
 from robodyn.presentation.studies import Kind, PublishedValue, above, below
 from robodyn_studies import epaas_published as published
 from robodyn_studies.epaas_rounding import rounding_of
 from robodyn_studies.epaas_runs import ACTUATORS, LABELS, LOAD, arm_system, centred, unexplained
+from robodyn_studies.force_components import InertiaMatrix, effective_inertia, effective_inertia_along
+from robodyn_studies.kinetics import Kinetics, WorkspaceBoundary, workspace_boundary
+from robodyn_studies.lagrange import lagrange_inverse_dynamics
+from robodyn_studies.operation_counts import OperationCount, compare_algorithms
 from robodyn_studies.uicker_kahn import literal_uicker_kahn
 
 MOVED = "half a unit of its last digit, and what half of those of the printed arm can do to it, as computed"

@@ -16,21 +16,15 @@ from functools import cache
 import numpy as np
 from scipy.optimize import least_squares
 
-from robodyn.analysis import (
-    ForceComponents,
-    Kinetics,
-    SampledMotion,
-    effective_inertia_along,
-    force_components,
-    joint_motion,
-    spline_motion,
-)
+from robodyn.analysis import ForceComponents
 from robodyn.presentation.studies import Kind, PublishedValue, below
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog.epaas import PATH, PATH_TIMES
 from robodyn_studies.catalog.epaas_arm import CENTRES, LOWER_PRODUCT, LOWER_SQUARES, THETA_0
 from robodyn_studies.epaas_rounding import arm_kinetics, rounding_of
 from robodyn_studies.epaas_runs import ACTUATORS, LABELS, LOAD, arm_system
+from robodyn_studies.force_components import effective_inertia_along, force_components
+from robodyn_studies.kinetics import Kinetics, SampledMotion, joint_motion, spline_motion
 
 ROUNDED = (
     "half a unit of its last digit, what half of the last digits of the printed arm can do to it, and two deviations "

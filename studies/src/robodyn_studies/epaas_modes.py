@@ -79,7 +79,7 @@ def _column_figures() -> Iterator[PublishedValue]:
 
 @cache
 def linear_models(axis: str) -> tuple[LinearModel, LinearModel]:
-    """From an axis' set point to its position, with valves (order 25) and with delays in their place (order 15)."""
+    """From an axis' setpoint to its position, with valves (order 25) and with delays in their place (order 15)."""
     place = "joint1" if axis == "vane" else axis
     full, reduced = (
         linearise(

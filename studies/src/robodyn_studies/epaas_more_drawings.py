@@ -37,7 +37,7 @@ def draw_measuring_phase(path: Path) -> None:
     """Phase of the measuring circuit: from noise, the model, and the study's reading."""
     figure, (ax,) = panel_figure(1)
     found = noise.noise_response(noise.BARE_PISTON, "piston.position", "piston.measured.output")
-    seen = found.told & (found.frequency > 10) & (found.frequency < 400)
+    seen = found.reliable & (found.frequency > 10) & (found.frequency < 400)
     f = found.frequency[seen]
     phase = np.degrees(np.unwrap(np.angle(found.values[seen])))
     ax.semilogx(f, phase, color=COLOURS[0], linewidth=LINE_WIDTH, label="simulated noise")
@@ -51,7 +51,7 @@ def draw_valve_response(path: Path) -> None:
     """Amplitude and phase of the valve with a bare piston."""
     figure, (upper, lower) = panel_figure(2)
     found = noise.noise_response(noise.BARE_PISTON)
-    seen = found.told & (found.frequency > 8) & (found.frequency < 400)
+    seen = found.reliable & (found.frequency > 8) & (found.frequency < 400)
     # Held samples are half a period late.
     f, values = found.frequency[seen], (found.values * np.exp(1j * np.pi * found.frequency * noise.PERIOD))[seen]
     level = np.abs(values[(f >= noise.LOW[0]) & (f <= noise.LOW[1])]).mean()

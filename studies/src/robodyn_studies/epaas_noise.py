@@ -64,7 +64,7 @@ def read_peak(response: MeasuredResponse, above: float = 30.0, below: float = 25
     """Frequency [Hz] of a response's peak and its height over the level at 8 to 20 Hz, by a parabola around it."""
     f, size = response.frequency, np.log(response.magnitude)
     low = np.mean(size[(f >= LOW[0]) & (f <= LOW[1])])
-    inside = np.flatnonzero((f > above) & (f < below) & response.told)
+    inside = np.flatnonzero((f > above) & (f < below) & response.reliable)
     top = inside[np.argmax(size[inside])]
     near = inside[np.abs(np.log(f[inside] / f[top])) < 0.2]
     a, b, c = np.polyfit(np.log(f[near] / f[top]), size[near] - low, 2)
@@ -102,7 +102,7 @@ def cylinder_estimate(corrected: bool) -> CylinderEstimate:
 def delay_from_noise(upto: float = 193.0) -> float:
     """Of the measuring circuit [s]: from the piston's place to the measured voltage, at frequencies that are told."""
     response = noise_response(BARE_PISTON, "piston.position", "piston.measured.output")
-    good = response.told & (response.frequency > 20) & (response.frequency <= upto)
+    good = response.reliable & (response.frequency > 20) & (response.frequency <= upto)
     return estimate_delay(response.frequency[good], np.unwrap(np.angle(response.values[good]))).delay.value
 
 
@@ -110,7 +110,7 @@ def valve_from_noise() -> tuple[ResonatorEstimate, float]:
     """The valve by the bare piston: the element of second order, and the delay that its phase has beyond that [s]."""
     response = noise_response(BARE_PISTON)
     f0, damping = (found := estimate_resonator(*read_peak(response, below=300.0))).frequency, found.damping
-    good = response.told & (response.frequency > 20) & (response.frequency < f0)
+    good = response.reliable & (response.frequency > 20) & (response.frequency < f0)
     f = response.frequency[good]
     s = 1j * f / f0
     # Held samples are half a period late.

@@ -135,7 +135,7 @@ def _beyond() -> tuple[Picture, ...]:
         Picture("readings", "Which height, level and weight suit all tables of steps", more.draw_readings),
         Picture("wrist-path", "All five axes along places of the wrist, L2 coupled to L4", more.draw_wrist_path),
         *_tornado_pictures(),
-        Picture("order", "From the set point of L4 to its position: order 25 and order 15", drawings.draw_orders),
+        Picture("order", "From the setpoint of L4 to its position: order 25 and order 15", drawings.draw_orders),
         Picture("order-steps", "Steps of L3 and L4 with order 25 and 15", drawings.draw_order_steps),
         Picture("friction", "L3 after its step with three descriptions of dry friction", drawings.draw_friction),
         Picture("fit", "Parameters fitted to synthetic measurements of the rig", lambda path: plot_fit(fitted(), path)),

@@ -11,10 +11,10 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.analysis import Kinetics
 from robodyn.description.model import Body
 from robodyn_studies.catalog.epaas_arm import GRIPPERS, LENGTH, LINKS
 from robodyn_studies.epaas_runs import ACTUATORS, arm_system
+from robodyn_studies.kinetics import Kinetics
 
 HALF_GRAM, HALF_MILLIMETRE, TENTH = 5e-4, 5e-4, 5e-5
 SEVENTH = 5e-8

@@ -78,7 +78,7 @@ BALANCED = Reading(False, 0.4, {"vane": 0.3, "l3": 0.53, "l4": 0.53, "l1": -0.53
 
 @cache
 def rig_run(direction: str, mass: float, reading: Reading = LOADED) -> Run:
-    """A step of the rig's set point until it is at rest."""
+    """A step of the rig's setpoint until it is at rest."""
     return simulate(epaas_rig(reading.rig_volts(direction), mass, weight=reading.weight))
 
 

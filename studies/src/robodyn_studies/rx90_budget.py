@@ -19,7 +19,7 @@ GROUPS = {
     "friction of the wrist, compensated": ("*.friction", "*.feed_forward"),
     "encoders, limits, sampling, delay": ("*.encoder", "*.*_loop", "sampling*"),
 }
-"""Parts that are shown together: friction and what the feed-forward gives for it nearly cancel."""
+"""Parts that are shown together: friction and what the feedforward gives for it nearly cancel."""
 LARGEST = 0.05
 """Part of the largest deviation that the remainder may be."""
 
@@ -41,7 +41,7 @@ def budget_figures() -> Iterator[PublishedValue]:
     total = MICRO * float(np.max(np.abs(budget.total[0][_near_reversal(budget)])))
     reason = "friction of joint 3 by itself near the reversal, horizontally: far more than the deviation itself"
     yield above("budget_joint3_friction_um", friction, total, "um", reason, OWN)
-    reason = "what its feed-forward gives against it: more than half of it is compensated"
+    reason = "what its feedforward gives against it: more than half of it is compensated"
     yield above("budget_joint3_compensation_um", fed, friction / 2, "um", reason, OWN)
 
 

@@ -42,7 +42,7 @@ def margin_figures() -> Iterator[PublishedValue]:
     pairs = zip(AXES, position_loops().rows, current_commands().rows, strict=True)
     for k, outer, inner in pairs:
         margins = (outer.margins, inner.margins)
-        reason = f"from set point to joint, -3 dB, {where}"
+        reason = f"from setpoint to joint, -3 dB, {where}"
         yield above(f"bandwidth_axis{k}_hz", outer.bandwidth, BANDWIDTH, "Hz", reason, OWN)
         yield above(f"gain_margin_axis{k}", min(one.gain_to for one in margins), GAIN, "", both, OWN)
         yield above(f"phase_margin_axis{k}_deg", min(one.phase for one in margins), PHASE, "deg", both, OWN)

@@ -78,7 +78,7 @@ BEYOND = (
         "Deviations of the rigid robot, with elastic gears, and with flexible links",
         drawings.draw_builds,
     ),
-    Picture("budget", "Of what the deviations consist, friction less what the feed-forward gives for it", draw_budget),
+    Picture("budget", "Of what the deviations consist, friction less what the feedforward gives for it", draw_budget),
     Picture(
         "budget-reversal",
         "The same where joints 2 and 3 turn back",

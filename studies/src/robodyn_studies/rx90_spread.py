@@ -1,7 +1,7 @@
 """RX90B study: how far does the path error spread if friction is not what it was when measured?
 
 Levels of dry friction at each place change together by a factor of 0.7 to 1.3, viscous friction by another: about what
-warming up does to a gear. The factors are this project's choice. The controller's feed-forward does not know.
+warming up does to a gear. The factors are this project's choice. The controller's feedforward does not know.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ENDS = (5.0, 95.0)
 
 @cache
 def plan_spread(runs: int = RUNS) -> SweepPlan:
-    """Monte-Carlo over friction, deviations kept every 2 mm of the path."""
+    """Monte Carlo over friction, deviations kept every 2 mm of the path."""
     random = {}
     for place in FRICTIONS:
         random[f"{place}.friction.coulomb*,{place}.friction.static*"] = FACTORS

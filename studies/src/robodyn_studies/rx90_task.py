@@ -76,7 +76,7 @@ def rate_of(part: str) -> float:
 
 @cache
 def calm_run(share: float = 1e-3) -> Run:
-    """The weld with hardly any dry friction, neither in the joints nor in their feed-forward."""
+    """The weld with hardly any dry friction, neither in the joints nor in their feedforward."""
     numbers = weld().numbers()
     levels = [
         f"{place}.friction.{name}"

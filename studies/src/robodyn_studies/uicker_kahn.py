@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import casadi as ca
 
-from robodyn.analysis import OperationCount, count_operations
+from robodyn_studies.operation_counts import OperationCount, count_operations
 
 
 def literal_uicker_kahn(n: int) -> OperationCount:

@@ -1,6 +1,8 @@
 """Do the figures of ISO 9283 and ISO 230-4 come out as closed forms of clouds, paths and circles say?"""
 
 import json
+import re
+from datetime import date
 from itertools import takewhile
 
 import numpy as np
@@ -10,7 +12,7 @@ from typer.testing import CliRunner
 import robodyn as rd
 from robodyn.analysis.accuracy.circle import fit_circle, measure_circle, measure_hysteresis
 from robodyn.analysis.accuracy.iso9283 import (
-    Followed,
+    FollowedPath,
     measure_corner,
     measure_path,
     measure_pose,
@@ -124,7 +126,7 @@ def test_a_tool_that_enters_the_band_before_its_command_stops_settles_from_then_
     names = ("d.along", "d.horizontal", "d.vertical", "way", "x", "y", "z")
     rows = (gone - way, 0 * z, 0 * z, way, x, y, z)
     values = {name: np.array([row] * 3) for name, row in zip(names, rows, strict=True)}
-    cycles = Cycles(Curves("time", "s", time, values, {}), Followed(names[:3], "way", names[4:]))
+    cycles = Cycles(Curves("time", "s", time, values, {}), FollowedPath(names[:3], "way", names[4:]))
     stabilisation, overshoot = (figure for figure in pose_figures(cycles, 0.1, []) if figure.symbol in ("t", "OV"))
     # In the band from 0.9 s on, for good from 1.4 s on.
     assert stabilisation.value == pytest.approx(0.5, abs=2e-3)
@@ -217,8 +219,13 @@ def test_the_sheet_of_a_pushed_cart_is_what_its_stiffness_makes_of_the_push(cart
     assert [values[symbol].cycles for symbol in ("AP", "AT", "t")] == [30, 10, 3]
     assert any("no corners" in note for note in sheet.notes)
     pages = [write_sheet(sheet, cart.with_suffix(ending)) for ending in (".html", ".pdf")]
-    assert "positioning repeatability" in pages[0].read_text(encoding="utf-8")
-    assert pages[1].read_bytes()[:4] == b"%PDF"
+    text = pages[0].read_text(encoding="utf-8")
+    said = ("positioning repeatability", "Payload", "all checks passed in 30 of 30 runs", "Tested by, date")
+    for words in (*said, f"robodyn {rd.__version__}", date.today().isoformat()):
+        assert words in text
+    printed = pages[1].read_bytes()
+    assert printed[:4] == b"%PDF"
+    assert len(re.findall(rb"/Type /Page\b", printed)) == 2
 
 
 def gantry():
@@ -293,7 +300,7 @@ def test_a_pose_that_is_approached_in_several_directions_varies_by_the_distance_
     names = ("d.along", "d.horizontal", "d.vertical", "way", "x", "y", "z")
     rows = (late, 0 * x, 0 * x, way, x + late, 0 * x, 0 * x)
     values = {name: np.array([row, row]) for name, row in zip(names, rows, strict=True)}
-    cycles = Cycles(Curves("time", "s", time, values, {}), Followed(names[:3], "way", names[4:], path=path))
+    cycles = Cycles(Curves("time", "s", time, values, {}), FollowedPath(names[:3], "way", names[4:], path=path))
     assert [rest.name for rest in cycles.rests] == ["P2", "P1/1", "P3", "P1/2"]
     (varied,) = [figure for figure in pose_figures(cycles, 1e-3, []) if figure.symbol == "vAP"]
     assert (varied.pose, varied.value) == ("P1", pytest.approx(2e-4, rel=1e-9))
@@ -318,11 +325,14 @@ def test_the_circle_of_a_run_is_printed_and_drawn(tmp_path):
     path = tmp_path / "lobed.run"
     save(circle_run(lambda a: 1e-5 * np.cos(3 * a)), path)
     result = CliRunner().invoke(
-        app, ["circle", str(path), "--x", "x", "--y", "y", "--plot", str(tmp_path / "c.png"), "--json"]
+        app,
+        ["circle", str(path), "--x", "x", "--y", "y", "--plot", str(tmp_path / "c.png"), "--dark", "--json"]
+        + ["--sheet", str(tmp_path / "c.html")],
     )
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["tests"][0]["circular"] == pytest.approx(2e-5, rel=1e-3)
     assert (tmp_path / "c.png").stat().st_size > 5000
+    assert "circular deviation" in (tmp_path / "c.html").read_text(encoding="utf-8")
 
 
 def test_a_sheet_of_a_cart_whose_friction_sticks_is_split_by_cause(cart):

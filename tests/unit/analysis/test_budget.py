@@ -22,20 +22,20 @@ from support.budgets import (
 from support.followers import BRISTLES, two_link
 
 from robodyn import Block, Event, FormulaSignal, Recording
+from robodyn.analysis import budget as budget_module
 from robodyn.analysis import split_deviation
-from robodyn.analysis.budget import split
-from robodyn.analysis.budget.split import (
+from robodyn.analysis.budget import (
     ELASTICITY,
     REST,
     SAMPLING,
     STIFFER,
-    Replay,
+    TwinRuns,
     as_run,
-    find_causes,
+    find_sources,
     find_twin,
+    loop_variants,
     sample_faster,
     stiffen,
-    vary,
 )
 from robodyn.base.errors import ModelError
 from robodyn.computation.perturbation import Perturbed
@@ -54,7 +54,7 @@ def follow_with_all_causes(scenario, signals):
     near = Perturbed(scenario)
     twin = find_twin(near)
     recording = dataclasses.replace(scenario.recording, signals=signals)
-    run = Replay(near, twin, recording).simulate(*twin.causes)
+    run = TwinRuns(near, twin, recording).simulate(*twin.causes)
     return [(run[name].values, run[f"linear.{name}"].values) for name in signals]
 
 
@@ -291,8 +291,8 @@ def test_a_scenario_without_a_rate_is_split_at_even_times():
 def test_a_distance_is_split_only_where_it_is_named():
     names = ("deviation.vertical", "deviation.distance", "path.s")
     system = SimpleNamespace(signal_names=names, scenario=SimpleNamespace(name="weld"))
-    assert split.choose_signals(system, ["deviation.*"]) == names[:1]
-    assert split.choose_signals(system, ["deviation.*", "deviation.distance"]) == names[:2]
+    assert budget_module.choose_signals(system, ["deviation.*"]) == names[:1]
+    assert budget_module.choose_signals(system, ["deviation.*", "deviation.distance"]) == names[:2]
 
 
 def beyond(position):
@@ -331,7 +331,7 @@ RESET = Event("reset", beyond, {"position": "cart.position"}, action=back)
 def test_what_cannot_be_split_is_told(scenario, message):
     forces = [("cart", "bristles.torque")]
     with pytest.raises(ModelError, match=message):
-        find_causes(scenario, forces)
+        find_sources(scenario, forces)
 
 
 def test_friction_that_holds_takes_away_what_the_others_do():
@@ -352,7 +352,7 @@ def test_differences_of_motions_and_the_linear_twin_agree(monkeypatch):
     """On a servo loop with bristles away from its limits, which has a twin: two independent ways to the same parts."""
     scenario = servo_cart(current_limit=50.0, voltage_limit=500.0)
     twin = split_deviation(scenario, POSITION)
-    monkeypatch.setattr(split, "why_no_twin", lambda scenario: "asked for")
+    monkeypatch.setattr(budget_module, "why_no_twin", lambda scenario: "asked for")
     found = split_deviation(scenario, POSITION)
     assert [part.name for part in found.parts] == [part.name for part in twin.parts]
     largest = np.abs(twin.values).max()
@@ -398,8 +398,8 @@ def test_a_scenario_without_nominal_motion_has_no_budget():
 
 
 def test_a_loop_is_varied_step_by_step():
-    names = [name for name, _ in vary(elastic_cart(2e4, 60.0), {"wagon.mass": 1.0})]
+    names = [name for name, _ in loop_variants(elastic_cart(2e4, 60.0), {"wagon.mass": 1.0})]
     assert names == [ELASTICITY, "wagon.mass"]
-    faster = dict(vary(servo_cart()))[SAMPLING]
+    faster = dict(loop_variants(servo_cart()))[SAMPLING]
     periods = {block.name: (block.period, block.delay) for block in faster.machine.blocks if block.sampled}
     assert periods["position_loop"] == (1e-3 / 16, 0.0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from robodyn.analysis.coloured_noise import SURE, Part, describe_doubt, find_chance, find_spread
+from robodyn.analysis.coloured_noise import SURE, ResidualRows, describe_doubt, find_chance, find_spread
 
 ROWS, REPETITIONS = 500, 120
 TIME = np.arange(ROWS) / 50
@@ -36,7 +36,7 @@ def regress(noise, slopes=SLOPES, channels=1):
     beta = np.linalg.lstsq(X, y, rcond=None)[0]
     e = (y - X @ beta).reshape(channels, -1).T
     stacked = np.stack([slopes] * channels, axis=1)
-    return beta, Part(stacked, e, np.ones(e.shape, bool))
+    return beta, ResidualRows(stacked, e, np.ones(e.shape, bool))
 
 
 @pytest.mark.parametrize("kind", NOISES)
@@ -74,9 +74,11 @@ def test_recordings_of_their_own_and_rows_left_out_change_little():
     for seed in range(30):
         noise = slow(np.random.default_rng(seed))
         _, part = regress([noise])
-        halves = [Part(part.X[rows], part.e[rows], part.used[rows]) for rows in (slice(0, 250), slice(250, 500))]
+        halves = [
+            ResidualRows(part.X[rows], part.e[rows], part.used[rows]) for rows in (slice(0, 250), slice(250, 500))
+        ]
         _, half = regress([noise[:250]], SLOPES[:250])
-        empty = Part(*(np.concatenate([x, np.zeros_like(x)]) for x in (half.X, half.e, half.used)))
+        empty = ResidualRows(*(np.concatenate([x, np.zeros_like(x)]) for x in (half.X, half.e, half.used)))
         deviations.append([find_spread(parts, np.eye(3)).deviations for parts in ([part], halves, [half], [empty])])
     whole, halves, half, empty = np.sqrt(np.mean(np.square(deviations), axis=0))
     assert halves == pytest.approx(whole, rel=0.15)

@@ -5,9 +5,8 @@ import pytest
 from support.rod_pendulum import GRAVITY, LENGTH, MASS, POLE, pushed_pendulum
 
 from robodyn import ConstraintMethod, assemble
-from robodyn.analysis.linear.constrained import reduce_constraints
 from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.analysis.linear.linearisation import linearise
+from robodyn.analysis.linear.linearisation import linearise, reduce_constraints
 from robodyn.analysis.linear.poles import find_cancelled_pairs, find_hidden_poles, find_minimal, truncate
 from robodyn.base.errors import ModelError
 from robodyn.description.catalog import pendulum

@@ -1,20 +1,22 @@
 """Are designed motions within all limits, better than random ones, and found by exact slopes?"""
 
 import tomllib
+from functools import partial
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from robodyn.analysis.identification.excitation import (
+    PENALTIES,
     MotionFamily,
-    _find_limits,
-    _Problem,
+    cost,
     design_excitation,
-    read_workspace,
+    draw_motion,
+    find_scaling,
+    pose_problem,
 )
 from robodyn.analysis.identification.identify import identify
-from robodyn.analysis.identification.regressor import bare_system, make_regressor
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
 from robodyn.base.errors import ModelError
 from robodyn.cli.application import app
@@ -38,15 +40,17 @@ def arm():
 
 @pytest.mark.parametrize("criterion", ["D", "A"])
 def test_slopes_of_the_criterion_are_exact(arm, criterion):
-    regressor = make_regressor(arm)
     family = MotionFamily("spline" if criterion == "A" else "fourier", 0.2, 3)
-    workspace = read_workspace(bare_system(arm), ["tool.position.z>=0.2", "tool.velocity.x<=0.5"])
-    problem = _Problem(regressor, _find_limits(arm, regressor, {}), family, 0.02, criterion, workspace)
-    y = 1.3 * problem._start(1)
-    value, slope = problem.cost(y)
+    within = ["tool.position.z>=0.2", "tool.velocity.x<=0.5"]
+    problem = pose_problem(arm, {}, within, family, criterion)
+    first = draw_motion(problem, 1, range(problem.n))
+    none = np.zeros((len(problem.theta),) * 2)
+    criterion_at = partial(cost, problem, find_scaling(problem, first, 0.02), none, PENALTIES[0])
+    y = 1.3 * first
+    value, slope = criterion_at(y)
     way = np.random.default_rng(0).normal(size=y.size)
     h = 1e-6
-    difference = (problem.cost(y + h * way)[0] - problem.cost(y - h * way)[0]) / (2 * h)
+    difference = (criterion_at(y + h * way)[0] - criterion_at(y - h * way)[0]) / (2 * h)
     assert slope @ way == pytest.approx(difference, rel=1e-5, abs=1e-6)
     assert np.isfinite(value)
 
@@ -105,17 +109,17 @@ def test_a_number_that_a_held_joint_hides_is_told_by_the_motion_that_is_suggeste
     found = design_excitation(arm, frequency=0.2, harmonics=3, iterations=5, measured=[first])
     hidden = {s.number: s for s in found.suggestions}
     known = {p.name: p for p in identify(arm, first, held_out=0).base}
-    assert not known["elbow.friction.viscous"].told
+    assert not known["elbow.friction.viscous"].identifiable
     assert hidden["elbow.friction.viscous"].joints == ("elbow",)
     motions = {s.joints: s.motion for s in found.suggestions if s.joints}
     for joints, motion in motions.items():
         second = _recording(arm, lambda time, c=motion: found.at(time, c))
         after = {p.name: p for p in identify(arm, [first, second], held_out=0).base}
         for number in (s.number for s in found.suggestions if s.joints == joints):
-            assert after[number].told, number
+            assert after[number].identifiable, number
             assert after[number].deviation <= (abs(after[number].given) or np.inf), number
     # Nothing that least squares cannot tell from the first recording is passed over.
-    lost = {name for name, p in known.items() if not p.told and not name.endswith("offset")}
+    lost = {name for name, p in known.items() if not p.identifiable and not name.endswith("offset")}
     assert lost <= set(hidden)
 
 

@@ -9,10 +9,9 @@ from support.machines import cart
 from support.measured import measure
 
 from robodyn import Solver, simulate
-from robodyn.analysis.fitting.contest import compare_laws
-from robodyn.analysis.fitting.experiments import Experiment
 from robodyn.analysis.fitting.fit import fit_parameters
-from robodyn.analysis.identification.contest import Contest
+from robodyn.analysis.fitting.law_comparison import LawComparison, compare_laws
+from robodyn.analysis.fitting.residuals import Experiment
 from robodyn.analysis.measurement.data_sheet import describe_saturation
 from robodyn.base.errors import FlawList, ModelError
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
@@ -154,17 +153,17 @@ def test_static_friction_acts_in_steps_between_samples_and_is_found_all_the_same
 
 def test_the_law_that_made_the_data_wins_by_simulation_and_what_cannot_be_told_is_named():
     laws = ("coulomb_friction", "stick_friction", "elastic_gear")
-    found = {c.law: c for c in compare_laws(servo(**{"friction.coulomb": 5.0}), stirred(servo()), laws)}
+    found = {c.law: c for c in compare_laws(servo(**{"friction.coulomb": 5.0}), stirred(servo()), laws).rows}
     assert list(found)[0] == "stick_friction"
     assert found["stick_friction"].fitted == pytest.approx(1.0, abs=0.01)
     # On held-out samples a slip one sample off the true one, by static friction known to parts of a newton, is more.
     assert found["stick_friction"].held_out < 1.5
     assert found["coulomb_friction"].held_out > 2.0
     assert "rail.armature: no rotor is there" in found["elastic_gear"].tried
-    text = describe(Contest(tuple(found.values())))
+    text = describe(LawComparison(tuple(found.values())))
     assert "best: stick_friction" in text
     assert "not judged" in text
-    with pytest.raises(ModelError, match=r"glue: is no law of the contest"):
+    with pytest.raises(ModelError, match=r"glue: is none of the laws to compare"):
         compare_laws(servo(), stirred(servo()), ["glue"])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robodyn import Solver
-from robodyn.analysis.coupling import Limit, MacroSteps, find_limit
+from robodyn.analysis.coupling import MacroSteps, StepLimit, find_limit
 from robodyn.base.errors import ModelError
 from robodyn.computation.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate
 from robodyn.description.catalog import Oscillator
@@ -14,8 +14,8 @@ DAMPED = Oscillator(damping=(0.01, 0.01, 0.01))
 
 
 def test_a_limit_that_is_not_reached_is_open():
-    assert find_limit(lambda _: True, 0.1, shortest=0.01, longest=0.5) == Limit(0.5, float("inf"))
-    assert find_limit(lambda _: False, 0.1, shortest=0.01, longest=0.5) == Limit(0.0, 0.01)
+    assert find_limit(lambda _: True, 0.1, shortest=0.01, longest=0.5) == StepLimit(0.5, float("inf"))
+    assert find_limit(lambda _: False, 0.1, shortest=0.01, longest=0.5) == StepLimit(0.0, 0.01)
 
 
 def test_strides_find_the_first_of_two_limits():

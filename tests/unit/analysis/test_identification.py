@@ -9,8 +9,8 @@ import pytest
 from support.machines import cart
 from typer.testing import CliRunner
 
-from robodyn.analysis.coloured_noise import Part
-from robodyn.analysis.identification.contest import compare_friction_laws
+from robodyn.analysis.coloured_noise import ResidualRows
+from robodyn.analysis.fitting.law_comparison import compare_friction_laws
 from robodyn.analysis.identification.identify import check_residuals, identify, plan_identification
 from robodyn.analysis.identification.least_squares import Estimate, coordinates_of, make_consistent
 from robodyn.analysis.identification.regressor import body_numbers, find_base_parameters, make_regressor
@@ -216,7 +216,7 @@ def test_bodies_that_are_found_could_exist():
     beta[k] = -0.2
     n = len(beta)
     rows = np.repeat(np.eye(n), 50, axis=0)[:, None]
-    part = Part(rows, np.random.default_rng(0).normal(size=(50 * n, 1)), np.ones((50 * n, 1), bool))
+    part = ResidualRows(rows, np.random.default_rng(0).normal(size=(50 * n, 1)), np.ones((50 * n, 1), bool))
     asked = Estimate(beta, np.ones(2), 100 * np.eye(n), np.eye(n), (part,), ())
     found = make_consistent(regressor.parameters, base.G, asked)
     assert found.lost > 1
@@ -243,7 +243,7 @@ def test_what_cannot_be_identified_is_refused_by_name():
 
 
 def test_currents_are_taken_by_the_drives_own_law():
-    from robodyn.analysis.identification.efforts import find_efforts
+    from robodyn.analysis.identification.motion_rows import find_efforts
 
     scenario = scara_ptp()
     names = ["shoulder.motor.current", "elbow.effort"]
@@ -282,11 +282,11 @@ def test_what_is_left_is_white_and_the_page_says_all():
     assert page.count("data:image/png;base64,") == 2
 
 
-def test_the_law_that_made_the_data_wins_the_contest():
-    found = compare_friction_laws(coupled_arm(), record(), ("viscous_friction", "coulomb_friction"), cutoff=15.0)
-    assert [contender.law for contender in found] == ["coulomb_friction", "viscous_friction"]
-    assert found[0].held_out < 0.5 * found[1].held_out
-    assert found[1].bic - found[0].bic > 100
+def test_the_law_that_made_the_data_ranks_first():
+    rows = compare_friction_laws(coupled_arm(), record(), ("viscous_friction", "coulomb_friction"), cutoff=15.0).rows
+    assert [row.law for row in rows] == ["coulomb_friction", "viscous_friction"]
+    assert rows[0].held_out < 0.5 * rows[1].held_out
+    assert rows[1].bic - rows[0].bic > 100
     with pytest.raises(ModelError, match="cannot be compared"):
         compare_friction_laws(coupled_arm(), record(), ["lugre_friction"])
 

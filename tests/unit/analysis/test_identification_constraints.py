@@ -134,7 +134,9 @@ def test_numbers_of_loops_and_followers_are_identified(make):
     )
     truth = dict(zip(plan.base.names, plan.base.G @ plan.regressor.given, strict=True))
     errors = [
-        abs(e.value - truth[e.name]) / max(3 * e.deviation, 1e-3 * abs(truth[e.name])) for e in found.base if e.told
+        abs(e.value - truth[e.name]) / max(3 * e.deviation, 1e-3 * abs(truth[e.name]))
+        for e in found.base
+        if e.identifiable
     ]
     # No noise but that of the filter: within three deviations or a thousandth nearly always.
     assert np.mean(np.array(errors) < 1) > 0.9

@@ -8,8 +8,7 @@ from support.machines import cart
 from support.sampled_loops import PERIOD, SLOW, cascade, single_loop
 
 from robodyn import Solver, simulate
-from robodyn.analysis.linear.loop_check import check_loops
-from robodyn.analysis.linear.loop_table import Loop, loop_table
+from robodyn.analysis.linear.loop_table import Loop, check_loops, loop_table
 from robodyn.analysis.linear.margins import find_gains, find_margins
 from robodyn.analysis.linear.sampling import lift, linearise_sampled, scale_held
 from robodyn.base.errors import ModelError

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
-from robodyn.analysis.linear.model_comparison import compare_models, match_poles
+from robodyn.analysis.linear.responses import compare_models, match_poles
 from robodyn.base.errors import ModelError
 
 NAMES = {"inputs": (Variable("u"),), "outputs": (Variable("y"),)}

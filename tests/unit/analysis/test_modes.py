@@ -1,15 +1,23 @@
-"""Are modes those of closed forms: pendulums, chains of masses, the oil columns of a hydraulic robot?"""
+"""Are modes, their shapes and their animation those of closed forms?"""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.linalg import eigh
+from scipy.linalg import block_diag, eigh
+from support.limber import limber_modes
 from support.machines import cart, signals_only
 
 from robodyn import assemble
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
-from robodyn.analysis.linear.modes import find_modes
+from robodyn.analysis.linear.modes import DRAWN_DEFLECTION, ModeSet, animate_modes, build_skeleton, find_modes
 from robodyn.description.catalog import double_pendulum, pendulum
 from robodyn.description.model import GROUND, Block, Body, Joint, Machine, Mechanism, Point, Scenario
+from robodyn.description.structures import Reduction, Section, beam
+
+# --------------------------------------------------------------------------------------------------
+# Are modes those of closed forms: pendulums, chains of masses, the oil columns of a hydraulic robot?
+
 
 HANGING = {"shoulder.position": 0.0, "elbow.position": 0.0}
 MASSES, STIFFNESSES = (2.0, 3.0), (500.0, 300.0)
@@ -145,3 +153,91 @@ def test_a_delay_takes_part_in_the_modes_it_makes():
     # Shares 1 / (1 + s tau) and s tau / (1 + s tau) with s tau = j pi / 2.
     assert mode.participation["late"] / mode.participation["x"] == pytest.approx(np.pi / 2)
     assert sum(mode.participation.values()) == pytest.approx(1.0)
+
+
+# --------------------------------------------------------------------------------------------------
+# Does a mode in motion pass through the shapes that are drawn, with the phases of its states?
+
+
+# What is left after sums and products of numbers near 1.
+ROUNDING = 1e-12
+
+
+@pytest.fixture(scope="module")
+def swinging():
+    found, system = limber_modes()
+    return found, system, animate_modes(found, system)
+
+
+def places(found, system, run, t):
+    x = found.model.point.x.copy()
+    x[: system.n_q] = [run[state.name](t) for state in system.states[: system.n_q]]
+    return found.skeleton.place(x, found.model.point.p)
+
+
+def test_it_begins_and_ends_in_the_drawn_shape_and_is_opposite_between(swinging):
+    found, system, vibration = swinging
+    assert len(vibration.runs) == len(vibration.modes) > 3
+    for mode, run in zip(vibration.modes, vibration.runs, strict=True):
+        for share, drawn in ((0.0, mode.displaced.there), (0.5, mode.displaced.back), (1.0, mode.displaced.there)):
+            found_there = places(found, system, run, share * vibration.period)
+            np.testing.assert_allclose(found_there, drawn, atol=ROUNDING)
+
+
+def test_states_that_lag_behind_do_so_in_motion(swinging):
+    found, system, vibration = swinging
+    for mode, run in zip(vibration.modes, vibration.runs, strict=True):
+        for state in system.states[: system.n_q]:
+            # A quarter of a period on, Re(phi j) = -Im(phi).
+            swing = run[state.name](vibration.period / 4) - vibration.rest[state.name](0.0)
+            assert swing == pytest.approx(-mode.displaced.amplitude * mode.shape[state.name].imag, abs=ROUNDING)
+
+
+def test_modes_of_flexible_bodies_are_drawn_large_enough_and_not_too_large(swinging):
+    found, _, vibration = swinging
+    size = np.ptp(found.mean, axis=0).max()
+    assert any(mode.dominant(1)[0].startswith(("crook.mode", "lash.mode")) for mode in vibration.modes)
+    for mode in vibration.modes:
+        moved = np.linalg.norm(mode.displaced.there - found.mean, axis=1).max() / size
+        # Up to the limit of deflection, which is kept to first order, and a tenth of it where turns are the limit.
+        assert 0.1 * DRAWN_DEFLECTION < moved < 1.1 * DRAWN_DEFLECTION
+
+
+def test_free_motions_are_not_taken_for_vibrations():
+    found, _ = limber_modes()
+    slow, swings = [[0.0, 1.0], [-1e-24, 0.0]], [[0.0, 1.0], [-400.0, 0.0]]
+    alone = find_modes(LinearModel(slow))[0]
+    beside = min(find_modes(LinearModel(block_diag(slow, swings))), key=lambda mode: abs(mode.pole))
+    assert (alone.free, beside.free) == (False, True)
+    alone, beside = (replace(mode, participation={"hinge.position": 1.0}) for mode in (alone, beside))
+    assert alone in ModeSet(found.model, (alone,), found.skeleton).moving
+    assert beside not in ModeSet(found.model, (*found, beside), found.skeleton).moving
+
+
+def test_modes_that_move_nothing_cannot_be_animated(swinging):
+    found, system, _ = swinging
+    with pytest.raises(ValueError, match="no mode oscillates"):
+        animate_modes(found, system, modes=[])
+
+
+# --------------------------------------------------------------------------------------------------
+# Is a bent beam drawn along its nodes?
+
+
+def test_skeleton_follows_the_nodes_of_a_bent_beam():
+    section = Section.tube(0.02, 0.002, 7e10, 2.7e10, 2700.0)
+    body = beam("arm", 1.0, section, Reduction(modes=0, directions=("y", "rz")), elements=3)
+    # Two of its four nodes are named points; the others are drawn all the same.
+    named = [point for point in body.points() if point.name in ("arm.root", "arm.root_tip1")]
+    arm = Mechanism("arm", (body,), (Joint("hinge", "revolute", "ground", "arm"),), named)
+    system = assemble(Scenario("draw", Machine("arm", arm), 1.0))
+
+    skeleton = build_skeleton(system)
+
+    lines = {(skeleton.names[a], skeleton.names[b]) for a, b in skeleton.edges}
+    beams = {("arm.root", "arm.root_tip1"), ("arm.root_tip1", "arm.root_tip2"), ("arm.root_tip2", "arm.tip")}
+    assert {("ground", "hinge"), ("hinge", "arm.root")} | beams <= lines
+    x = np.zeros(len(system.states))
+    x[1] = 0.1
+    places = dict(zip(skeleton.names, skeleton.place(x, np.zeros(0)), strict=True))
+    assert places["arm.tip"][1] > places["arm.root_tip2"][1] > places["arm.root_tip1"][1] > 0

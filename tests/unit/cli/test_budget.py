@@ -24,10 +24,10 @@ def test_a_budget_is_told_and_kept(invoke, read_json, tmp_path):
         assert "tool.position.z: elbow.friction [m]" in next(csv.reader(file))
 
 
-def test_the_table_has_micrometres_groups_sum_and_remainder(invoke):
+def test_the_table_has_its_unit_groups_sum_and_remainder(invoke):
     result = invoke(*CALL, "--no-plot", "--group", "friction=*.friction")
     assert result.exit_code == 0, result.output
-    for words in ("tool.position.z [um]", "friction", "2 parts", "sum of parts", "remainder", "total", "written: "):
+    for words in ("tool.position.z [mm]", "friction", "2 parts", "sum of parts", "remainder", "total", "written: "):
         assert words in result.stdout
     assert "without effect: elbow.velocity_loop, shoulder.velocity_loop" in result.stdout
     assert ".png" not in result.stdout

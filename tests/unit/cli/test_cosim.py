@@ -143,6 +143,7 @@ def test_certify_prints_the_errors_of_half_the_macro_step(invoke, tmp_path):
     assert done.exit_code == 0, done.output
     assert "errors are those against half the macro step, doubled" in " ".join(done.output.split())
     head = next(line.split() for line in done.output.splitlines() if line.split()[:1] == ["signal"])
-    assert head[-1] == "error"
+    assert head[-2:] == ["error", "unit"]
     row = next(line.split() for line in done.output.splitlines() if line.split()[:1] == ["slide.position"])
-    assert 0 < float(row[-1]) < 0.1
+    assert 0 < float(row[-2]) < 0.1
+    assert row[-1] == "m"

@@ -15,7 +15,9 @@ def quiet_but_for_compiling(text: str) -> bool:
 def test_a_run_is_kept_and_summed_up(invoke, quick, tmp_path):
     result = invoke("run", quick)
     assert result.exit_code == 0
-    assert "FINISHED at 0.2 s" in result.stdout
+    assert result.stdout.startswith("quick: reached the end time 0.2 s\n\nPeak speed")
+    assert "evaluations" not in result.stdout
+    assert "evaluations" in invoke("run", quick, "--statistics").stdout
     assert load(tmp_path / "out" / "quick.run").outcome.ok
     assert quiet_but_for_compiling(result.stderr)
 

@@ -30,8 +30,8 @@ def test_a_unit_is_run_and_its_run_is_kept(invoke, ball, read_json, tmp_path):
 
 
 def test_other_commands_take_the_run(invoke, ball):
-    assert "state_event at 0.451523641 s" in invoke("run", ball).output
-    assert "ball: FINISHED at 1.5 s" in invoke("show", "out/ball.run").output
+    assert "state_event  0.451523641 s" in invoke("run", ball).output
+    assert "ball: reached the end time 1.5 s" in invoke("show", "out/ball.run").output
     for command in (
         ("plot", "out/ball.run", "--signal", "height"),
         ("report", "out/ball.run"),

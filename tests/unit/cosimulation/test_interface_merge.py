@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from robodyn.base.errors import ModelError
 from robodyn.computation.cosimulation import (
@@ -12,8 +13,10 @@ from robodyn.computation.cosimulation import (
     cosimulate,
     model_from_mobility,
 )
-from robodyn.computation.cosimulation.reduced import join_motions, turn_between, turn_by
+from robodyn.computation.cosimulation.reduced import JOININGS, PortTerms, turn_between
+from robodyn.computation.engine.binding import Structure, functions
 from robodyn.description.catalog import oscillator_sides
+from robodyn.description.model import Interface
 
 GENERATOR = np.random.default_rng(7)
 
@@ -21,9 +24,20 @@ GENERATOR = np.random.default_rng(7)
 def side(rank=6):
     """A reduced model with a mobility of some rank, a little away from the origin."""
     factor = GENERATOR.normal(size=(6, rank))
-    rotation = turn_by(np.eye(3), 1e-3 * GENERATOR.normal(size=3))
+    rotation = Rotation.from_rotvec(1e-3 * GENERATOR.normal(size=3)).as_matrix()
     motion = InterfaceMotion(1e-3 * GENERATOR.normal(size=3), GENERATOR.normal(size=6), rotation)
     return model_from_mobility(factor @ factor.T, np.zeros(6), motion)
+
+
+def join_motions(first, second, how):
+    """The common motion that the engine finds for two sides."""
+    ports = [PortTerms(Interface("port", "model", point="tip", rotates=True), {}) for _ in range(2)]
+    for port, model in zip(ports, (first, second), strict=True):
+        port.put(model)
+    ports[0].fields.moves = 1
+    pair = Structure("Pair", first=ports[0], second=ports[1], join=JOININGS.index(how))
+    functions().interface_join(pair.address, ports[0].fields.wanted)
+    return ports[0].goal
 
 
 def test_sides_joined_by_inertia_keep_their_momentum():

@@ -11,7 +11,6 @@ from robodyn.computation.cosimulation import (
     ScenarioUnit,
     SignalConnection,
     cosimulate,
-    macro_steps,
 )
 from robodyn.computation.results import OutcomeKind
 from robodyn.description.catalog import oscillator_sides
@@ -47,15 +46,20 @@ def test_three_units_joined_rigidly_move_as_one_mass(masses):
     assert errors[1] == pytest.approx(errors[0] / 2, rel=0.1)
 
 
+class Foreign(ScenarioUnit):
+    """A scenario that is called in Python."""
+
+
 @pytest.mark.parametrize("natively", [True, False])
-def test_implicit_models_are_of_second_order(masses, natively, monkeypatch):
+def test_implicit_models_are_of_second_order(masses, natively):
     left, _, right = masses
-    if not natively:
-        monkeypatch.setattr(macro_steps, "runs_natively", lambda exchange: False)
     omega, errors = np.sqrt(50.0 / 4.0), []
     for step in (0.04, 0.02):
         link = Connection("left.b", "right.a", implicit=True)
-        run = cosimulate([left.renew(), right.renew()], [link], settings=CosimSettings(step))
+        units = [left.renew(), right.renew()]
+        if not natively:
+            units[0].__class__ = Foreign
+        run = cosimulate(units, [link], settings=CosimSettings(step))
         errors.append(run["right"]["slide.position"].final - np.sin(omega) / omega)
 
     # Held models are 4.2 mm off at the longer step.

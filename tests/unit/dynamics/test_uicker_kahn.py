@@ -8,10 +8,8 @@ from robodyn.computation.dynamics import (
     Link,
     Tree,
     inverse_dynamics,
-    lagrange_coefficients,
-    lagrange_inverse_dynamics,
-    pseudo_inertia,
 )
+from robodyn_studies.lagrange import lagrange_coefficients, lagrange_inverse_dynamics, pseudo_inertia
 
 Z = np.array([0.0, 0.0, 1.0])
 L1, L2, M1, M2, G = 0.7, 0.5, 3.0, 2.0, 9.81

@@ -114,6 +114,25 @@ def test_a_row_that_only_follows_takes_the_direction_of_its_motion():
         assert moved.solve()[1][0] == b
 
 
+@pytest.mark.parametrize("kind", ["independent", "dependent", "impact", "sliding"])
+def test_friction_that_slides_for_certain_keeps_its_direction_beside_what_may_change(kind):
+    generator = np.random.default_rng(KINDS.index(kind))
+    settled = 0
+    for _ in range(100):
+        sticks, contacts = int(generator.integers(1, 5)), int(generator.integers(1, 5))
+        problem = make_problem(generator, kind, sticks, contacts, int(generator.integers(2, 8)))
+        slides = (problem.upper < NO_BOUND) & (generator.random(len(problem.b)) < 0.5)
+        given = np.where(slides, generator.choice([-1.0, 1.0], len(slides)), problem.initial)
+        problem = replace(problem, allowed=np.where(slides, 0.0, 1.0), initial=given)
+        unsettled, modes = problem.solve()
+        if unsettled:
+            continue
+        settled += 1
+        assert np.array_equal(modes[slides], given[slides])
+        assert problem.contradiction(modes) < CLOSE
+    assert settled > 60
+
+
 def cone_problem(generator: np.random.Generator, contacts: int, joints: int) -> Problem:
     """Contact points in space: a normal and two tangents each."""
     problem, k = make_problem(generator, "independent", 0, 3 * contacts, joints), 3 * contacts

@@ -5,7 +5,7 @@ import pytest
 
 from robodyn.base.errors import ModelError
 from robodyn.description.files.samples import read_clocks, read_mapping, read_samples
-from robodyn.description.files.samples.clocks import even_times
+from robodyn.description.files.samples.reading import even_times
 
 
 def write(tmp_path, text, name="log.csv", encoding="utf-8"):

@@ -10,11 +10,11 @@ from robodyn.description.model.formula import (
     FUNCTIONS,
     FormulaError,
     evaluate,
+    infer_unit,
     names_in,
     parse_formula,
     rename_signals,
 )
-from robodyn.description.model.formula_units import infer_unit
 
 VALUES = {"a": 2.0, "b": 3.0, "x.position": 0.3, "y.position": 0.4, "time": 1.5, "my-arm.position": 7.0}
 UNITS = {"x": "m", "y": "m", "v": "m/s", "q": "rad", "w": "rad/s", "tau": "N m", "F": "N"}

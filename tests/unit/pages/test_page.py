@@ -8,8 +8,8 @@ from importlib.resources import files
 import pytest
 
 from robodyn.presentation.pages import make_page, write_report
-from robodyn.presentation.pages.contents import MOST_EVENTS, choose_signals, describe_run
-from robodyn.presentation.pages.page import MOST_RUNS, SCRIPTS
+from robodyn.presentation.pages.contents import MOST_EVENTS, describe_run
+from robodyn.presentation.pages.page import MOST_RUNS, SCRIPTS, read_template
 
 EVIL = """</script><script>window.broken=1</script>'"&<!--{{data}}"""
 
@@ -40,10 +40,10 @@ def test_names_that_look_like_markup_stay_text(make_measured):
 def test_every_template_is_in_the_page(make_crane):
     page = make_page(make_crane())
     shipped = {entry.name for entry in files("robodyn.presentation.pages").joinpath("template").iterdir()}
-    other = {"modes.js", "modes.html", "closing.js", "view.js", "view.html", "live.js"}
+    other = {"modes.js", "modes.html", "view.js", "view.html", "live.js"}
     assert shipped == {*SCRIPTS, "page.css", "head.html", "foot.html", "page.html", *other}
-    template = files("robodyn.presentation.pages") / "template"
-    assert all(template.joinpath(name).read_text() in page for name in (*SCRIPTS, "page.css"))
+    assert all(read_template(name) in page for name in (*SCRIPTS, "page.css"))
+    assert "{{" not in page
 
 
 def test_a_page_tells_what_the_run_tells(make_crane):
@@ -77,12 +77,6 @@ def test_numbers_json_does_not_know_become_texts(make_crane):
 def test_equations_are_shown_where_the_run_has_them(make_crane):
     assert describe_run(make_crane(), "crane")["equations"] is None
     assert describe_run(make_crane(equations=["a = b"]), "crane")["equations"] == ["a = b"]
-
-
-def test_positions_and_velocities_of_joints_are_plotted_first(make_crane, make_measured):
-    assert choose_signals([make_crane()]) == ["turn.position", "slide.position", "turn.velocity"]
-    assert choose_signals([make_measured([f"x{k}" for k in range(9)])]) == ["x0", "x1", "x2", "x3"]
-    assert choose_signals([make_measured((), rows=0)]) == []
 
 
 def test_very_many_events_are_cut_and_counted(make_crane):
@@ -122,7 +116,7 @@ OWN = {
     "report": [TEMPLATES["pages"] / name for name in ("page.html", "main.js")],
     "live": [files("robodyn.exchange.codegen") / "web" / "simulation.mjs", TEMPLATES["pages"] / "live.js"],
     "modes": [TEMPLATES["pages"] / name for name in ("modes.html", "modes.js")],
-    "view": [TEMPLATES["pages"] / name for name in ("view.html", "closing.js", "view.js")],
+    "view": [TEMPLATES["pages"] / name for name in ("view.html", "view.js")],
     "studio": [path for path in TEMPLATES["studio"].iterdir() if path.suffix != ".css"],
 }
 """What each page has of its own, beside the style sheet and the scripts that all share; the live page is a report."""
@@ -150,10 +144,10 @@ def find_ids(text):
 
 
 def test_the_style_of_a_page_reaches_no_other():
-    """What only one page has is styled under the class of its body, or another page may call its own parts so too."""
+    """What only one page has is styled under its mode, or another page may call its own parts so too."""
     rules = re.sub(r"/\*.*?\*/|\{[^{}]*\}", ";", join_texts([TEMPLATES["pages"] / "page.css"]), flags=re.DOTALL)
     selectors = [selector.strip() for selector in re.split(r"[,;{}]", rules)]
-    plain = {name for s in selectors if not s.startswith((".live ", ".view ")) for name in re.findall(r"#([\w-]+)", s)}
+    plain = {name for s in selectors if not s.startswith("[data-mode") for name in re.findall(r"#([\w-]+)", s)}
     assert {"picture", "replay", "workspace"} <= plain
     ids = {page: find_ids(join_texts(paths)) for page, paths in OWN.items()}
     users = {name: [page for page in ids if name in ids[page]] for name in plain - find_ids(SHARED)}

@@ -14,7 +14,7 @@ from robodyn.description.paths import (
     straight_line,
     way_points,
 )
-from robodyn.description.paths.orientation import rotation_vector
+from robodyn.description.paths.cartesian import rotation_vector
 
 INERTIA = (0.1, 0.1, 0.1)
 DOWN = np.diag([1.0, -1.0, -1.0])

@@ -7,8 +7,7 @@ from tests.support.six_axis_arms import offset_wrist, random_arm
 from robodyn import ModelError
 from robodyn.description.catalog import six_axis_mechanism
 from robodyn.description.paths import build_arm, find_branches, point_tool
-from robodyn.description.paths.inverse import wrap
-from robodyn.description.paths.spherical_wrist import wrist_center
+from robodyn.description.paths.inverse import wrap, wrist_center
 
 SIX_AXIS = build_arm(six_axis_mechanism(), "tool")
 OFFSET = build_arm(offset_wrist(), "tool")

@@ -18,7 +18,7 @@ from robodyn.description.paths import (
     straight_line,
     way_points,
 )
-from robodyn.description.paths.refinement import refine
+from robodyn.description.paths.inverse import refine
 
 ARM = six_axis_mechanism()
 SIX = build_arm(ARM, "tool")

@@ -16,7 +16,7 @@ from robodyn.description.paths import (
     straight_line,
     way_points,
 )
-from robodyn.description.paths.orientation import rotation_vector
+from robodyn.description.paths.cartesian import rotation_vector
 
 DOWN = point_tool((0, 0, -1))
 ZIGZAG = [(0.6, -0.3, -0.2), (0.7, 0.0, -0.2), (0.5, 0.2, 0.0), (0.5, 0.5, 0.0)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.analysis import Budget, Part
+from robodyn.analysis import Budget, BudgetPart
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
 from robodyn.presentation.reporting import draw_budget, plot_budget
 from robodyn.presentation.reporting.causes import choose_areas, choose_rows
@@ -18,7 +18,7 @@ def budget(count=9):
     infos = (SignalInfo("deviation.vertical", "m"), SignalInfo("path.s", "m"))
     outcome = Outcome(OutcomeKind.FINISHED, "", 1.0)
     run = Run(np.linspace(0, 1, way.size), np.column_stack([total, way]), infos, outcome, Provenance("weld"))
-    parts = tuple(Part(f"part{k}", "force", "cause") for k in range(1, count + 1))
+    parts = tuple(BudgetPart(f"part{k}", "force", "cause") for k in range(1, count + 1))
     return Budget(run, ("deviation.vertical",), "path.s", parts, values, total[None])
 
 
@@ -40,13 +40,13 @@ def test_a_path_is_drawn_where_it_goes_on():
     np.testing.assert_array_equal(choose_rows(-way), [4, 2, 0])
 
 
-def test_the_total_is_a_line_in_micrometres_along_the_path():
+def test_the_total_is_a_line_along_the_path_whose_axes_are_in_micrometres_and_millimetres():
     (ax,) = draw_budget(budget()).axes
     (line,) = [line for line in ax.lines if line.get_gid() == "total"]
     np.testing.assert_allclose(line.get_xdata(), [0.0, 0.1, 0.2, 0.3])
-    np.testing.assert_allclose(line.get_ydata(), 46.0, rtol=1e-12)
-    assert ax.get_ylabel() == "deviation.vertical [um]"
-    assert ax.get_xlabel() == "path.s [m]"
+    np.testing.assert_allclose(line.get_ydata(), 46e-6, rtol=1e-12)
+    assert ax.get_ylabel() == "deviation.vertical [µm]"
+    assert ax.get_xlabel() == "path.s [mm]"
 
 
 @pytest.mark.parametrize("ending", ["png", "svg"])

@@ -7,7 +7,7 @@ import pytest
 
 from robodyn import assemble, simulate_many
 from robodyn.analysis.sweeps.table import SweepTable, Varied
-from robodyn.analysis.sweeps.yields import find_yield
+from robodyn.analysis.sweeps.uncertainty import find_yield
 from robodyn.computation.results.table import Curves
 from robodyn.description.catalog import pendulum
 from robodyn.presentation.reporting import describe

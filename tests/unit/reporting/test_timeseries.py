@@ -14,7 +14,7 @@ pytest.importorskip("matplotlib")
 def test_axes_are_labelled_with_quantity_and_unit_and_lines_with_their_joint(make_run, texts):
     figure = draw_signals(make_run(), ["*.velocity"])
     alone, shared = figure.axes
-    assert shared.get_ylabel() == "velocity [rad/s]"
+    assert shared.get_ylabel() == "velocity [deg/s]"
     assert texts(shared.get_legend()) == ["elbow", "wrist"]
     assert alone.get_ylabel() == "slide velocity [m/s]"
     assert alone.get_legend() is None
@@ -51,7 +51,7 @@ def test_runs_have_colours_and_styles_of_their_own_and_share_a_panel_a_signal(ma
     assert texts(figure.legends[0]) == ["rigid", "elastic"]
 
 
-_JOINTS = (("slide", "m"), ("elbow", "rad"), ("wrist", "rad"))
+_JOINTS = (("slide", "m"), ("elbow", "deg"), ("wrist", "deg"))
 
 
 def test_a_signal_that_one_run_lacks_is_drawn_of_the_other(make_run):
@@ -88,7 +88,7 @@ def test_legends_cover_no_data(make_run):
 @pytest.mark.parametrize("count", [1, 5, 8, 12])
 def test_long_labels_of_neighbouring_panels_keep_apart(make_run, overlaps, count):
     units = {f"left_arm.shoulder_pitch_joint{k}.torque_command": "N m" for k in range(count)}
-    figure = draw_signals([make_run(units), make_run(units)])
+    figure = draw_signals([make_run(units), make_run(units)], ["*"])
     figure.draw_without_rendering()
     assert len(figure.axes) == count
     assert not overlaps([ax.yaxis.label.get_window_extent() for ax in figure.axes])
@@ -96,7 +96,7 @@ def test_long_labels_of_neighbouring_panels_keep_apart(make_run, overlaps, count
 
 def test_every_column_of_panels_has_a_time_axis(make_run):
     units = {f"joint{k}.position": "rad" for k in range(9)}
-    figure = draw_signals([make_run(units), make_run(units)])
+    figure = draw_signals([make_run(units), make_run(units)], ["*"])
     assert sum(ax.get_xlabel() == "time [s]" for ax in figure.axes) == 2
 
 
@@ -106,10 +106,10 @@ def test_too_many_panels_are_refused(make_run):
         draw_signals([make_run(units), make_run(units)], ["*"])
 
 
-@pytest.mark.parametrize(("scale", "power"), [(1e-12, "-3"), (1e300, "300"), (1.0, "")])
+@pytest.mark.parametrize(("scale", "power"), [(1e-12, "-9"), (1e300, "300"), (1.0, "")])
 def test_tiny_and_huge_numbers_are_powers_of_ten(make_run, scale, power):
-    # The smallest prefix is nano, so 1e-12 is 1e-3 of its unit.
-    ax = draw_signals(make_run(scale=scale), ["elbow.position", "wrist.position"]).axes[0]
+    # The smallest prefix of a current is milli, so 8e-12 A is 8e-9 of its unit.
+    ax = draw_signals(make_run(scale=scale), ["elbow.current"]).axes[0]
     ax.figure.draw_without_rendering()
     shown = ax.yaxis.get_offset_text().get_text().replace("\N{MINUS SIGN}", "-")
     assert re.findall(r"10\^\{(?:\\mathdefault\{)?(-?\d+)", shown) == ([power] if power else [])
@@ -124,10 +124,11 @@ def test_a_single_sample_is_a_dot(make_run):
 @pytest.mark.parametrize(
     ("scale", "units", "label", "size"),
     [
-        (3e-5, (), "elbow position [urad]", 1e-6),
-        (3e-2, (), "elbow position [mrad]", 1e-3),
-        (3.0, (), "elbow position [rad]", 1.0),
-        (3.0, ("deg",), "elbow position [deg]", math.pi / 180),
+        (3e-5, (), "elbow position [µrad]", 1e-6),
+        (3e-3, (), "elbow position [mrad]", 1e-3),
+        (3.0, (), "elbow position [deg]", math.pi / 180),
+        (3.0, ("rad",), "elbow position [rad]", 1.0),
+        (0.0, (), "elbow position [rad]", 1.0),
         (3e-5, ("um", "arcsec"), None, None),
     ],
 )
@@ -139,5 +140,8 @@ def test_axes_are_in_the_unit_that_is_asked_for_or_that_suits_the_size(make_run,
         return
     (ax,) = draw_signals(run, units=units).axes
     assert ax.get_ylabel() == label
-    drawn = ax.lines[0].get_ydata()
-    assert max(abs(drawn)) == pytest.approx(max(abs(run["elbow.position"].values)) / size, rel=1e-2)
+    ax.figure.draw_without_rendering()
+    # The line is in SI; what its ticks are called times the unit is where they stand.
+    np.testing.assert_array_equal(ax.lines[0].get_ydata()[-1], run["elbow.position"].values[-1])
+    named = [float(text.get_text().replace("\N{MINUS SIGN}", "-")) for text in ax.get_yticklabels()]
+    np.testing.assert_allclose(size * np.array(named), ax.get_yticks(), rtol=1e-9, atol=1e-9 * size)

@@ -85,7 +85,7 @@ def test_the_axes_hold_the_obstacles(make_arc):
     assert high > 4.5
 
 
-@pytest.mark.parametrize(("size", "unit", "factor"), [(1e-6, "um", 1e6), (0.01, "mm", 1e3), (1e6, "km", 1e-3)])
+@pytest.mark.parametrize(("size", "unit", "factor"), [(1e-6, "µm", 1e6), (0.01, "mm", 1e3), (1e6, "km", 1e-3)])
 def test_the_unit_of_length_fits_the_path(make_arc, size, unit, factor):
     ax = draw_path(make_arc(size), "tool").axes[0]
     assert ax.get_xlabel() == f"x [{unit}]"

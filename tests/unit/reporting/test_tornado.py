@@ -79,7 +79,7 @@ def test_a_fit_shows_samples_simulation_and_what_is_left(fit):
     np.testing.assert_array_equal(lines["simulated"].get_ydata(), fit.recordings[0].run["a"].values)
     (left,) = [line for line in below.get_lines() if line.get_gid() == "residual"]
     np.testing.assert_array_equal(left.get_ydata(), fit.recordings[0].residuals[:, 0])
-    assert [ax.get_ylabel() for ax in (above, below)] == ["a [m]", "residual [m]"]
+    assert [ax.get_ylabel() for ax in (above, below)] == ["a [m]", "residual [mm]"]
 
 
 def test_both_are_written_to_files(tmp_path, fit):

@@ -19,7 +19,9 @@ def test_a_slider_moved_gives_the_run_of_that_number():
     expected = simulate(pendulum.with_numbers({"gravity.z": -2.0}))
     np.testing.assert_array_equal(shown.run["hinge.position"].values, expected["hinge.position"].values)
     (curve,) = shown.curves
-    assert curve["now"][1][-1] == expected["hinge.position"].values[-1] != curve["before"][1][-1]
+    assert curve["unit"] == "deg"
+    assert curve["now"][1][-1] == pytest.approx(np.degrees(expected["hinge.position"].values[-1]), rel=1e-12)
+    assert curve["now"][1][-1] != curve["before"][1][-1]
     assert "simulated in" in shown.told
 
 

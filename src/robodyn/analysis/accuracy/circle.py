@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, ModelError, refuse_unknown
+from robodyn.base.errors import refuse, refuse_unknown
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 
@@ -44,6 +44,7 @@ class CircleTest:
         angles: even, from 0 to 2 pi; deviation: F there [m]; speed: along the circle [m/s], the mean.
         highest, lowest: of F; circular: G.
         clockwise: seen from the third axis.
+        machine: scenario of the run; payload: mass of the body of that name [kg]; checks: what its certificate says.
     """
 
     JSON = """
@@ -70,6 +71,9 @@ class CircleTest:
     circular: float
     peaks: tuple[QuadrantPeak, ...]
     clockwise: bool
+    machine: str = ""
+    payload: float | None = None
+    checks: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +135,11 @@ def measure_circle(
         float(np.ptp(about)),
         tuple(_peak(grid, deviation, quarter * TURN / 4) for quarter in range(4)),
         sign < 0,
+        run.provenance.scenario,
+        run.provenance.parameters.get("payload.mass", {}).get("value"),
+        f"{len(run.certificate) - len(run.certificate.violated)} of {len(run.certificate)} checks passed"
+        if len(run.certificate)
+        else "",
     )
 
 
@@ -151,7 +160,7 @@ def measure_hysteresis(one: CircleTest, other: CircleTest) -> float:
     """H [m] of two tests of the same circle in opposite directions."""
     if one.clockwise == other.clockwise:
         what = "both go round in the same direction"
-        raise ModelError([Flaw("circle", what, "give one run in each")], "circle")
+        refuse("circle", what, "give one run in each", "circle")
     return float(np.max(np.abs((one.deviation + one.radius) - (other.deviation + other.radius))))
 
 
@@ -161,7 +170,7 @@ def _last_turn(p: Floats) -> tuple[slice, float]:
     turned = angle[-1] - angle[0]
     if abs(turned) < TURN * (1 - 1e-6):
         what = f"the motion goes {np.degrees(abs(turned)):.4g} deg round, not once"
-        raise ModelError([Flaw("circle", what, "simulate it for longer, or say where the centre is")], "circle")
+        refuse("circle", what, "simulate it for longer, or say where the centre is", "circle")
     sign = 1.0 if turned > 0 else -1.0
     left = sign * (angle[-1] - angle)
     begin = int(np.flatnonzero(left >= TURN * (1 - 1e-6))[-1])

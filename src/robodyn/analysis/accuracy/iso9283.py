@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robodyn.base.errors import Flaw, ModelError, nearest
+from robodyn.base.errors import nearest, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.results.table import Curves
@@ -38,7 +38,7 @@ class Corner:
 
 
 @dataclass(frozen=True)
-class Followed:
+class FollowedPath:
     """Signals of a tool that follows a path, and the path's corners.
 
     Attributes:
@@ -51,7 +51,7 @@ class Followed:
     tool: tuple[str, str, str]
     corners: tuple[Corner, ...] = ()
     path: PathDeviation | None = None
-    turned: Turned | None = None
+    turned: ToolOrientation | None = None
 
     @property
     def signals(self) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ class Followed:
         return np.asarray(table.at(way)[0][0])
 
 
-def find_followed(system: System, name: str) -> Followed:
+def find_followed(system: System, name: str) -> FollowedPath:
     """What a block that measures deviations from a path reads and says; a scenario without one is a ModelError."""
     blocks = {block.name: block for block in system.scenario.machine.blocks}
     block = blocks.get(name)
@@ -75,19 +75,19 @@ def find_followed(system: System, name: str) -> Followed:
         remedy = nearest(name, have) if have else (
             "rd.move(scenario, along=..., tool=...) makes it; or add law = \"line_deviation\" with the tool's position"
         )  # fmt: skip
-        raise ModelError([Flaw("path", what, remedy)], f"sheet of '{system.scenario.name}'")
+        refuse("path", what, remedy, f"sheet of '{system.scenario.name}'")
     inputs = {key: str(value) for key, value in block.inputs.items()}
     way = inputs.get("s") or inputs.get("way") or ""
     tool = tuple(inputs.get(key, "") for key in "xyz")
     missing = [signal for signal in (way, *tool) if signal not in system.signal_names]
     if missing:
         what = f"reads no signals of the tool's place and its way: {', '.join(missing)}"
-        raise ModelError([Flaw(f"blocks.{name}", what)], f"sheet of '{system.scenario.name}'")
+        refuse(f"blocks.{name}", what, source=f"sheet of '{system.scenario.name}'")
     deviation = (f"{name}.along", f"{name}.horizontal", f"{name}.vertical")
     law = block.law if isinstance(block.law, PathDeviation) else None
     corners = find_corners(law) if law else ()
     turned = find_turned(system.scenario, tool[0].removesuffix(".position.x"), way)
-    return Followed(deviation, way, (tool[0], tool[1], tool[2]), corners, law, turned)
+    return FollowedPath(deviation, way, (tool[0], tool[1], tool[2]), corners, law, turned)
 
 
 def find_corners(law: PathDeviation) -> tuple[Corner, ...]:
@@ -95,7 +95,7 @@ def find_corners(law: PathDeviation) -> tuple[Corner, ...]:
     knots, place, tangent, bend = (np.array(rows) for rows in (law.knots, law.place, law.tangent, law.bend))
     straight = np.linalg.norm(bend, axis=1) < STRAIGHT
     pieces = _pieces(knots, straight, tangent)
-    found = []
+    corners = []
     for (a, b), (c, d) in zip(pieces[:-1], pieces[1:], strict=True):
         u, w = tangent[b], tangent[c]
         if np.arccos(np.clip(u @ w, -1, 1)) < LEAST_TURN or knots[b] == knots[c]:
@@ -104,8 +104,8 @@ def find_corners(law: PathDeviation) -> tuple[Corner, ...]:
         s, t = np.linalg.lstsq(np.column_stack([u, -w]), place[c] - place[b], rcond=None)[0]
         corner = (place[b] + s * u + place[c] + t * w) / 2
         reach = min(np.linalg.norm(corner - place[a]), np.linalg.norm(place[d] - corner))
-        found.append(Corner(corner, u, w, float(reach)))
-    return tuple(found)
+        corners.append(Corner(corner, u, w, float(reach)))
+    return tuple(corners)
 
 
 def _pieces(knots: Floats, straight: Floats, tangent: Floats) -> list[tuple[int, int]]:
@@ -118,7 +118,7 @@ def _pieces(knots: Floats, straight: Floats, tangent: Floats) -> list[tuple[int,
 
 
 @dataclass(frozen=True)
-class Turned:
+class ToolOrientation:
     """Signals of an attained orientation (quaternion w, x, y, z), and references of the joints of the tool's arm."""
 
     attained: tuple[str, ...]
@@ -130,7 +130,7 @@ class Turned:
         return (*self.attained, *self.references)
 
 
-def find_turned(scenario: Scenario, point: str, way: str) -> Turned | None:
+def find_turned(scenario: Scenario, point: str, way: str) -> ToolOrientation | None:
     """What says how a tool is turned; None where its joints follow no path of theirs.
 
     Args:
@@ -148,10 +148,12 @@ def find_turned(scenario: Scenario, point: str, way: str) -> Turned | None:
     if set(arm.joints) != set(joints):
         return None
     attained = tuple(f"{bodies[point]}.orientation.{part}" for part in "wxyz")
-    return Turned(attained, tuple(f"{block.name}.position{1 + joints.index(name)}" for name in arm.joints), arm)
+    return ToolOrientation(
+        attained, tuple(f"{block.name}.position{1 + joints.index(name)}" for name in arm.joints), arm
+    )
 
 
-def measure_turns(curves: Curves, turned: Turned) -> Floats:
+def measure_turns(curves: Curves, turned: ToolOrientation) -> Floats:
     """Rotation vectors [rad], world axes, from the commanded orientation to the attained one, (n, m, 3)."""
     w, *xyz = (curves.values[name] for name in turned.attained)
     attained = Rotation.from_quat(np.stack([*xyz, w], axis=-1).reshape(-1, 4))
@@ -196,12 +198,9 @@ def measure_pose(attained: Floats, commanded: Floats) -> PoseFigures:
     middle = attained.mean(axis=0)
     distances = np.linalg.norm(attained - middle, axis=1)
     offset = middle - commanded
-    return PoseFigures(float(np.linalg.norm(offset)), _repeatability(distances), offset, distances)
-
-
-def _repeatability(distances: Floats) -> float:
-    """l + 3 S of distances (n,)."""
-    return float(distances.mean() + 3 * distances.std(ddof=1))
+    # l + 3 S of distances (n,).
+    repeatability = float(distances.mean() + 3 * distances.std(ddof=1))
+    return PoseFigures(float(np.linalg.norm(offset)), repeatability, offset, distances)
 
 
 def measure_turn(turns: Floats) -> tuple[Floats, Floats]:

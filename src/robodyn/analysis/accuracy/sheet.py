@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.accuracy import iso9283
-from robodyn.analysis.accuracy.iso9283 import PARTS, Corner, Followed, find_followed, measure_turns
-from robodyn.analysis.budget.split import REMAINDER, split_deviation
+from robodyn.analysis.accuracy.iso9283 import PARTS, Corner, FollowedPath, find_followed, measure_turns
+from robodyn.analysis.budget import REMAINDER, split_deviation
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import SweepProgress, run_sweep
 from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.analysis.sweeps.variation import Distribution
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.errors import FlawList, ModelError, refuse
 from robodyn.base.lazy import Displayed
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
@@ -57,7 +57,7 @@ class Rest:
 class Cycles:
     """Deviation and tool (n, m, 3), turns (n, m, 3) or None, speeds (n, m), the commanded way (m,) and its speed."""
 
-    def __init__(self, curves: Curves, followed: Followed) -> None:
+    def __init__(self, curves: Curves, followed: FollowedPath) -> None:
         self.time = curves.places
         self.followed = followed
         self.tool = np.stack([curves.values[name] for name in followed.tool], axis=-1)
@@ -69,7 +69,7 @@ class Cycles:
         top = self.commanded.max()
         if not top > 0:
             what = f"'{followed.way}' does not grow: the tool is told to stand"
-            raise ModelError([Flaw("path", what, "let the scenario last until it moves")], "sheet")
+            refuse("path", what, "let the scenario last until it moves", "sheet")
         self.moving = self.commanded > MOVING * top
         self.steady = self.commanded > STEADY * top
 
@@ -84,17 +84,18 @@ class Cycles:
 
         Poses are counted as they are met, P1 being where the path begins.
         """
+        # Rests behind motions; a path without any ends in one.
         rows = _still(self.moving) or [(len(self.time) - 1,) * 2]
         places = [self.followed.place(float(self.way[last])) for _, last in rows]
         if len(rows) == 1:
             return (Rest("end", "end", *rows[0], places[0]),)
         poses = _count(self.followed.place(float(self.way[0])), places)
-        found = []
+        rests = []
         for k, ((first, last), place) in enumerate(zip(rows, places, strict=True)):
             visits = poses[: k + 1].count(poses[k])
             name = poses[k] if poses.count(poses[k]) == 1 else f"{poses[k]}/{visits}"
-            found.append(Rest(poses[k], name, first, last, place, self._direction(last, place)))
-        return tuple(found)
+            rests.append(Rest(poses[k], name, first, last, place, self._direction(last, place)))
+        return tuple(rests)
 
     def offsets(self, rest: Rest) -> Floats:
         """Attained positions from the commanded one (n, 3): in world axes where the place is known, else the path's."""
@@ -107,7 +108,7 @@ class Cycles:
         return np.asarray((place - before) / np.linalg.norm(place - before))
 
 
-def _deviate(curves: Curves, followed: Followed) -> Floats:
+def _deviate(curves: Curves, followed: FollowedPath) -> Floats:
     """Along, horizontal and vertical (n, m, 3): of places, which are smooth, where their axes turn at corners."""
     if followed.path is None:
         return np.stack([curves.values[name] for name in followed.deviation], axis=-1)
@@ -195,7 +196,7 @@ def _settling(cycles: Cycles, rest: Rest, limit: float, within: str, notes: list
 
 def _variations(cycles: Cycles) -> list[Figure]:
     """vAP of the poses that are approached in several directions."""
-    found = []
+    variations = []
     for pose in dict.fromkeys(rest.pose for rest in cycles.rests):
         rests: list[Rest] = []
         for rest in cycles.rests:
@@ -205,8 +206,8 @@ def _variations(cycles: Cycles) -> list[Figure]:
             middles = np.array([cycles.tool[:, rest.last].mean(axis=0) for rest in rests])
             name = f"multi-directional variation, {len(rests)} approaches"
             value = iso9283.measure_variation(middles)
-            found.append(Figure("vAP", name, "max |G_h - G_k|", len(cycles.tool), value, "m", pose=pose))
-    return found
+            variations.append(Figure("vAP", name, "max |G_h - G_k|", len(cycles.tool), value, "m", pose=pose))
+    return variations
 
 
 def _differ(one: Rest, other: Rest) -> bool:
@@ -295,6 +296,7 @@ def split_spread(table: SweepTable, cloud: Floats, figure: float) -> tuple[Cause
     Args:
         cloud: attained positions (n, 3), or angles (n, 1); figure: what the shares are of.
     """
+    # Regression of the cloud on the drawn numbers, each by its own deviation; what is left is not explained.
     names = [name for name in table.drawn if np.std(table.inputs[name]) > 0]
     total = float(((cloud - cloud.mean(axis=0)) ** 2).sum())
     if not names or total == 0 or len(names) >= len(cloud) - 2:
@@ -324,9 +326,9 @@ class Figure:
 # --------------------------------------------------------------------------------------------------
 # ISO 9283 sheet: how accurate and repeatable does a robot follow its path, and because of what?
 #
-# Cycles of one robot are runs in which the stated uncertainties are drawn anew. Accuracy is split by the error
-# budget of
-# the scenario itself, projected onto the deviation it explains; repeatability by linear regression on what was drawn.
+# Cycles of one robot are runs in which the stated uncertainties are drawn anew. Accuracy is split by the error budget
+# of the scenario itself, projected onto the deviation it explains; repeatability by linear regression on what was
+# drawn.
 
 
 POINTS = 2001
@@ -341,7 +343,7 @@ class Sheet(Displayed):
         time: of the curves [s], (m,); deviation: (n, m, 3), along, horizontal, vertical [m]; speed: (n, m) [m/s].
         commanded: speed [m/s], (m,); rests: where the tool rests, with its rows of the curves; clouds: attained
             positions from the commanded one at each, (n, 3) [m], in the world's axes where their places are known.
-        notes: what is not on the sheet, and why.
+        notes: what is not on the sheet, and why; payload: mass of the body of that name [kg].
     """
 
     JSON = """
@@ -364,6 +366,7 @@ class Sheet(Displayed):
     rests: tuple[Rest, ...]
     clouds: tuple[Floats, ...]
     notes: tuple[str, ...]
+    payload: float | None = None
 
     @property
     def standard(self) -> str:
@@ -419,10 +422,11 @@ def make_sheet(
     return Sheet(
         scenario.name, scenario.title, tuple(figures), drawn, seed, cycles.time, cycles.deviation, cycles.speed,
         cycles.commanded, cycles.rests, tuple(cycles.offsets(rest) for rest in cycles.rests), tuple(notes),
+        payload=scenario.numbers()["payload.mass"].value if "payload.mass" in scenario.numbers() else None,
     )  # fmt: skip
 
 
-def _about_orientation(scenario: Scenario, followed: Followed) -> list[str]:
+def _about_orientation(scenario: Scenario, followed: FollowedPath) -> list[str]:
     """What is not measured of it."""
     if followed.turned is None:
         return ["orientations are not measured: no path gives the references of all joints of the tool's arm"]
@@ -433,7 +437,7 @@ def _about_orientation(scenario: Scenario, followed: Followed) -> list[str]:
 
 
 def _run_cycles(
-    system: System, random: Mapping[str, Distribution], seed: int, followed: Followed, points: int, *how: Any
+    system: System, random: Mapping[str, Distribution], seed: int, followed: FollowedPath, points: int, *how: Any
 ) -> SweepTable:
     """The runs, with the curves of all signals that are measured."""
     plan = plan_sweep(system, random=random, runs=iso9283.POSE_CYCLES, seed=seed, keep=followed.signals, points=points)
@@ -442,7 +446,7 @@ def _run_cycles(
     failed = [sentence for sentence, kind in zip(table.sentences, table.outcomes, strict=True) if kind != "finished"]
     if failed or table.curves is None:
         what = f"{len(failed)} of {len(table.outcomes)} cycles did not reach the end"
-        raise ModelError([Flaw("cycles", f"{what}: {failed[0] if failed else ''}")], f"sheet of '{plan.scenario.name}'")
+        refuse("cycles", f"{what}: {failed[0] if failed else ''}", source=f"sheet of '{plan.scenario.name}'")
     return table
 
 
@@ -482,16 +486,16 @@ def _velocity(cycles: Cycles, notes: list[str]) -> list[Figure]:
 def _corners(cycles: Cycles, notes: list[str]) -> list[Figure]:
     if not cycles.followed.corners:
         notes.append("no cornering figures: the path has no corners between straight parts")
-    found = []
+    corners = []
     tracks = cycles.tool[: iso9283.CORNER_CYCLES]
     for number, corner in enumerate(cycles.followed.corners, start=1):
         figures = iso9283.measure_corner(_near(tracks, corner), corner.place, corner.before, corner.after)
         name = f"corner {number}"
-        found += [
+        corners += [
             Figure("CR", f"cornering round-off error, {name}", "min |p - corner|", len(tracks), figures.rounding, "m"),
             Figure("CO", f"cornering overshoot, {name}", "max beyond the line", len(tracks), figures.overshoot, "m"),
         ]
-    return found
+    return corners
 
 
 def _near(tracks: Floats, corner: Corner) -> Floats:

@@ -12,9 +12,9 @@ import numpy as np
 
 from robodyn.analysis.commissioning.drive_sizes import (
     COMPUTED_TORQUE,
-    Axis,
     Control,
     Drive,
+    DriveAxis,
     Gains,
     read_control,
     read_drives,
@@ -54,7 +54,7 @@ class DressedAxis:
     gain_margin = margins.gain
     numbers = axis.sized.numbers: each with its source
     """
-    axis: Axis
+    axis: DriveAxis
     least_inertia: float
     most_inertia: float
     gains: Gains | ErrorDynamics
@@ -191,7 +191,7 @@ def _choose_joints(machine: Machine, wanted: Iterable[str] | None) -> tuple[list
     return [single[name] for name in names], undressed
 
 
-def _size(joints: list[Joint], drives: Mapping[str, Drive], control: Control) -> list[Axis]:
+def _size(joints: list[Joint], drives: Mapping[str, Drive], control: Control) -> list[DriveAxis]:
     flaws, axes = FlawList(), []
     for joint in joints:
         drive = drives[joint.name]
@@ -202,12 +202,12 @@ def _size(joints: list[Joint], drives: Mapping[str, Drive], control: Control) ->
         elif drive.stated("family") and (drive.family == "ball-screw") == joint.rotates:
             flaws.add(f"drives.{joint.name}.family", f"'{drive.family}' does not fit a {joint.kind} joint")
         else:
-            axes.append(Axis(joint, drive, size_drive(drive, joint, effort), control))
+            axes.append(DriveAxis(joint, drive, size_drive(drive, joint, effort), control))
     flaws.raise_if_any("dress")
     return axes
 
 
-def _with_joints(machine: Machine, axes: Iterable[Axis]) -> Machine:
+def _with_joints(machine: Machine, axes: Iterable[DriveAxis]) -> Machine:
     """The machine with rotors in its joints, their own friction gone."""
     assert machine.mechanism is not None
     bare = {axis.name: axis.bare_joint() for axis in axes}
@@ -219,7 +219,7 @@ def _with_joints(machine: Machine, axes: Iterable[Axis]) -> Machine:
 Controlled = tuple[Machine, Mapping[str, Gains | ErrorDynamics], Mapping[str, LoopMargins]]
 
 
-def _cascade(rigid: Machine, axes: list[Axis], places: Mapping[str, float], inertias: Inertias) -> Controlled:
+def _cascade(rigid: Machine, axes: list[DriveAxis], places: Mapping[str, float], inertias: Inertias) -> Controlled:
     """Loops on each joint that are designed in the linear model of the whole machine."""
 
     def dressed(gains: Mapping[str, Gains]) -> Machine:
@@ -230,7 +230,9 @@ def _cascade(rigid: Machine, axes: list[Axis], places: Mapping[str, float], iner
     return dressed(gains), gains, margins
 
 
-def _compute_torques(rigid: Machine, axes: list[Axis], places: Mapping[str, float], inertias: Inertias) -> Controlled:
+def _compute_torques(
+    rigid: Machine, axes: list[DriveAxis], places: Mapping[str, float], inertias: Inertias
+) -> Controlled:
     """One law for all joints, from the robot's own model."""
     parts = [axis.commanded_blocks(places[axis.name], torque_signal(k)) for k, axis in enumerate(axes)]
     geared = _with_blocks(rigid, axes, parts)
@@ -239,7 +241,7 @@ def _compute_torques(rigid: Machine, axes: list[Axis], places: Mapping[str, floa
     return with_computed_torque(geared, axes, gains), dict.fromkeys((axis.name for axis in axes), gains), margins
 
 
-def _with_blocks(rigid: Machine, axes: list[Axis], parts: Iterable[Iterable[Block]]) -> Machine:
+def _with_blocks(rigid: Machine, axes: list[DriveAxis], parts: Iterable[Iterable[Block]]) -> Machine:
     """The machine with the blocks of its axes, on elastic gears where they are."""
     blocks = [block for part in parts for block in part]
     gears = {axis.name: axis.gear for axis in axes if axis.gear is not None}
@@ -259,7 +261,7 @@ def _start(machine: Machine, given: Mapping[str, float]) -> dict[str, float]:
     return places
 
 
-def _nominal(machine: Machine, axes: Iterable[Axis]) -> dict[str, str]:
+def _nominal(machine: Machine, axes: Iterable[DriveAxis]) -> dict[str, str]:
     """References as the nominal motion, where every joint of the machine has one."""
     assert machine.mechanism is not None
     signals = {}
@@ -272,7 +274,7 @@ def _nominal(machine: Machine, axes: Iterable[Axis]) -> dict[str, str]:
 
 
 def _rows(
-    axes: Iterable[Axis],
+    axes: Iterable[DriveAxis],
     inertias: Inertias,
     gains: Mapping[str, Gains | ErrorDynamics],
     margins: Mapping[str, LoopMargins],

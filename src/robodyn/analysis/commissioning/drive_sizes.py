@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
 from robodyn.base.units import UnitError
 from robodyn.description.files.units import read_quantity
 from robodyn.description.model import Block, ElasticGear, Joint
@@ -87,7 +87,15 @@ def size_drive(drive: Drive, joint: Joint, effort: float) -> SizedDrive:
             numbers[key] = Sourced(found.value, told)
     given = {key: Sourced(value, "given") for key, value in drive.numbers_given().items()}
     numbers |= _of_robot(joint, (numbers | given)["ratio"].value) | given
-    numbers = _derived(numbers, family["sources"])
+    # What follows from the others where it is not given: static friction, damping of the gear.
+    sources = family["sources"]
+    armature = numbers["rotor_inertia"].value * numbers["ratio"].value ** 2
+    critical = 2 * math.sqrt(numbers["stiffness"].value * armature)
+    follows = {
+        "static": Sourced(STATIC * numbers["coulomb"].value, sources["static"]),
+        "damping": Sourced(DAMPING_RATIO * critical, sources["damping"]),
+    }
+    numbers = follows | numbers
     elastic = family["elastic"] if drive.elastic is None else drive.elastic
     return SizedDrive(name, size["name"], effort, x, elastic, numbers)
 
@@ -103,17 +111,6 @@ def _of_robot(joint: Joint, ratio: float) -> dict[str, Sourced]:
     if joint.armature > 0:
         numbers["rotor_inertia"] = Sourced(joint.armature / ratio**2, "the robot's own armature over ratio^2")
     return numbers
-
-
-def _derived(numbers: dict[str, Sourced], sources: dict[str, str]) -> dict[str, Sourced]:
-    """What follows from the others where it is not given: static friction, damping of the gear."""
-    armature = numbers["rotor_inertia"].value * numbers["ratio"].value ** 2
-    critical = 2 * math.sqrt(numbers["stiffness"].value * armature)
-    follows = {
-        "static": Sourced(STATIC * numbers["coulomb"].value, sources["static"]),
-        "damping": Sourced(DAMPING_RATIO * critical, sources["damping"]),
-    }
-    return follows | numbers
 
 
 # --------------------------------------------------------------------------------------------------
@@ -235,12 +232,12 @@ def _tables(given: str | Path | Mapping[str, Any], words: tuple[str, ...], key: 
         path = Path(given)
         if not path.is_file():
             what = f"'{given}' is neither one of {', '.join(words)} nor a file"
-            raise ModelError([Flaw(key, what, nearest(str(given), words))])
+            refuse(key, what, nearest(str(given), words))
         given = _load(path)
     bad = [name for name, table in given.items() if not isinstance(table, Mapping | Drive)]
     if bad:
         what = f"{', '.join(bad)}: must be tables by joint, or [{ALL}]"
-        raise ModelError([Flaw(key, what, f'such as [{ALL}] with {key} = "{words[0]}"')])
+        refuse(key, what, f'such as [{ALL}] with {key} = "{words[0]}"')
     return {name: table.stated() if isinstance(table, Drive) else table for name, table in given.items()}
 
 
@@ -302,7 +299,7 @@ class Gains:
 
 
 @dataclass(frozen=True)
-class Axis:
+class DriveAxis:
     """A joint to be dressed."""
 
     joint: Joint
@@ -445,13 +442,12 @@ class Axis:
         elif kind == "stribeck":
             numbers |= smooth | bump
         elif kind == "lugre":
-            numbers |= bump | self._bristles()
+            # Stiffness and damping of LuGre's bristles: bent by some counts at the static level,
+            # damped by the rotor.
+            stiffness = self.sized["static"] / (PRESLIDING * self.resolution)
+            bristles = {"stiffness": stiffness, "damping": math.sqrt(stiffness * self.sized.armature)}
+            numbers |= bump | bristles
         return (Block(f"{self.name}.friction", law.get(kind, "lugre_friction"), self.name, parameters=numbers),)
-
-    def _bristles(self) -> dict[str, float]:
-        """Stiffness and damping of LuGre's bristles: bent by some counts at the static level, damped by the rotor."""
-        stiffness = self.sized["static"] / (PRESLIDING * self.resolution)
-        return {"stiffness": stiffness, "damping": math.sqrt(stiffness * self.sized.armature)}
 
     def _loss(self) -> tuple[Block, ...]:
         if not self.sized["loss"]:

@@ -1,24 +1,15 @@
-"""Time-optimal path parameterisation: how fast can a given path be gone along, within what the drives can give?
-
-    minimise  sum_i 2 ds / (v_i + v_i+1),   a_i = (v_i+1^2 - v_i^2) / (2 ds)
-
-over the speeds v at ways along the path, within all limits at both ends of every interval, and with a jerk limit
-
-    |a_i - a_i-1| / ds v_i <= jerk
-
-Solved by CasADi and IPOPT with exact derivatives. Reachability methods (TOPP-RA) are faster, but take neither jerk nor
-viscous friction: with these the set of allowed accelerations is not one interval that depends on v^2 alone.
-"""
+"""Fast moves along a path: how fast can it be gone along, within what drives, joints and currents allow?"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from robodyn.analysis.commissioning.efforts import InverseDynamics, check_unconstrained
 from robodyn.analysis.commissioning.moving import (
     NAME,
     SETTLING,
@@ -28,15 +19,164 @@ from robodyn.analysis.commissioning.moving import (
     start_of,
     with_references,
 )
-from robodyn.analysis.commissioning.path_limits import PathLimits, find_limits
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.errors import FlawList, refuse
 from robodyn.base.numerics import bisect
 from robodyn.base.waiting import report_progress
 from robodyn.description.laws.speed_profile import plan_phases, travel
 from robodyn.description.model import Machine, Scenario
-from robodyn.description.paths import CartesianPath
+from robodyn.description.paths import CartesianPath, JointPath
 from robodyn.description.paths.deviation import deviation_blocks
 from robodyn.description.paths.reference import joint_motion, timed_block
+
+# --------------------------------------------------------------------------------------------------
+# Limits along a path: which speeds and accelerations along it do drives, joints and currents allow?
+#
+#     tau_j = m_j(s) s'' + h_j(s) s'^2 + g_j(s) + sign(q_j') (coulomb_j + viscous_j |q_j'| s')
+#     |(1 +- loss_j) (tau_j without friction) + friction| <= effort_j,
+#     |q_j'| s' <= speed_j,   |q_j''| <= acceleration_j
+#
+# with the true inverse dynamics of the machine, payload included. A current limit is one of effort: i = tau / k_t.
+
+
+@dataclass(frozen=True, eq=False)
+class PathLimits:
+    """Coefficients at ways s (k,) of all moving joints, (k, n), and their limits (n,).
+
+    Attributes:
+        inertia, centrifugal, gravity: m, h, g; slope, bend: q', q''.
+        coulomb: sliding friction in the direction of the motion, (k, n); viscous, loss: of friction and gears.
+        effort, speed, acceleration: limits, inf where there is none.
+    """
+
+    joints: tuple[str, ...]
+    s: np.ndarray
+    slope: np.ndarray
+    bend: np.ndarray
+    inertia: np.ndarray
+    centrifugal: np.ndarray
+    gravity: np.ndarray
+    coulomb: np.ndarray
+    viscous: np.ndarray
+    loss: np.ndarray
+    effort: np.ndarray
+    speed: np.ndarray
+    acceleration: np.ndarray
+
+    def rows(self, k: Any, v: Any, a: Any) -> list[tuple[Any, float]]:
+        """What must stay between -limit and limit at the ways k, for a speed v and an acceleration a along the path.
+
+        Works on numbers and CasADi's symbols alike.
+        """
+        found = []
+        for j in range(len(self.joints)):
+            slope, bend = self.slope[k, j], self.bend[k, j]
+            if np.isfinite(self.effort[j]):
+                driven = self.inertia[k, j] * a + self.centrifugal[k, j] * v**2 + self.gravity[k, j]
+                rubbing = np.sign(slope) * (self.coulomb[k, j] + self.viscous[j] * np.abs(slope) * v)
+                shares = (1 + self.loss[j], 1 - self.loss[j]) if self.loss[j] else (1.0,)
+                found += [(share * driven + rubbing, float(self.effort[j])) for share in shares]
+            if np.isfinite(self.speed[j]):
+                found.append((slope * v, float(self.speed[j])))
+            if np.isfinite(self.acceleration[j]):
+                found.append((bend * v**2 + slope * a, float(self.acceleration[j])))
+        return found
+
+    def use(self, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """Largest share of any limit at each way, (k,)."""
+        every = np.arange(len(self.s))
+        return np.max([np.abs(row) / limit for row, limit in self.rows(every, v, a)], axis=0)
+
+
+def find_limits(
+    flaws: FlawList,
+    machine: Machine,
+    plan: JointPath,
+    places: Mapping[str, float],
+    s: np.ndarray,
+    current: Mapping[str, float],
+) -> PathLimits:
+    """The limits of a machine along a planned path.
+
+    Args:
+        places: positions of the joints that stay; current: limits of motors' currents by joint [A].
+    """
+    assert machine.mechanism is not None
+    inverse = InverseDynamics(machine, plan.joints, places)
+    check_unconstrained(flaws, inverse.dynamics, inverse.rest, plan.joints)
+    flaws.raise_if_any("fast path")
+    q, slope, bend = plan.at(s)
+    still = np.zeros(len(plan.joints))
+    gravity = np.array([inverse(row, still, still) for row in q])
+    inertia = np.array([inverse(row, still, d) for row, d in zip(q, slope, strict=True)]) - gravity
+    centrifugal = np.array([inverse(*rows) for rows in zip(q, slope, bend, strict=True)]) - gravity
+    own = {joint.name: joint for joint in machine.mechanism.joints}
+    columns = [[own[name] for name in names if name in own] for names in inverse.columns]
+    forward, back, viscous, loss = _friction(machine, inverse.columns)
+    coulomb = np.where(slope < 0, back, forward)
+    effort = np.array([_least(joint.effort_limit for joint in joints) for joints in columns])
+    effort = np.minimum(effort, _by_current(flaws, machine, plan.joints, inverse.columns, current))
+    speed = np.array([_least(joint.speed_limit for joint in joints) for joints in columns])
+    acceleration = np.array([_least(joint.acceleration_limit for joint in joints) for joints in columns])
+    if not np.isfinite(effort).any():
+        flaws.add("joints", "none has an effort limit", "give the joints effort_limit, or dress the robot")
+    flaws.raise_if_any("fast path")
+    return PathLimits(
+        plan.joints, s, slope, bend, inertia, centrifugal, gravity, coulomb, viscous, loss, effort, speed, acceleration
+    )
+
+
+def _least(limits: Any) -> float:
+    return min((value for value in limits if value is not None), default=np.inf)
+
+
+def _friction(machine: Machine, columns: Sequence[Sequence[str]]) -> np.ndarray:
+    """Coulomb forward and back, viscous and loss of each joint, (4, n): sums over what rubs on it or on its drive."""
+    found = np.zeros((4, len(columns)))
+    for block in machine.all_blocks:
+        j = next((j for j, names in enumerate(columns) if block.on in names), None)
+        if j is not None and block.info.disturbance:
+            numbers = {key: value for key, value in block.parameters.items() if isinstance(value, float)}
+            coulomb = numbers.get("coulomb", 0.0)
+            back = numbers.get("coulomb_back", coulomb)
+            found[:, j] += coulomb, back, numbers.get("viscous", 0.0), numbers.get("load_loss", 0.0)
+    return found
+
+
+def _by_current(
+    flaws: FlawList,
+    machine: Machine,
+    joints: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    current: Mapping[str, float],
+) -> np.ndarray:
+    """Efforts that currents allow, by the torque constants of the motors."""
+    found = np.full(len(joints), np.inf)
+    flaws.add_unknown(current, joints, "is no joint of the path", "current")
+    for name, limit in ((name, limit) for name, limit in current.items() if name in joints):
+        j = joints.index(name)
+        motors = [block for block in machine.blocks if block.on in columns[j] and "torque_constant" in block.parameters]
+        if not motors:
+            flaws.add(f"current.{name}", "the joint has no motor with a torque_constant", "leave it out")
+        elif not limit > 0:
+            flaws.add(f"current.{name}", f"must be positive, is {limit:g}")
+        else:
+            numbers = motors[0].parameters
+            found[j] = float(str(numbers["torque_constant"])) * float(str(numbers.get("gear", 1.0))) * limit
+    return found
+
+
+# --------------------------------------------------------------------------------------------------
+# Time-optimal path parameterisation: how fast can a given path be gone along, within what the drives can give?
+#
+#     minimise  sum_i 2 ds / (v_i + v_i+1),   a_i = (v_i+1^2 - v_i^2) / (2 ds)
+#
+# over the speeds v at ways along the path, within all limits at both ends of every interval, and with a jerk limit
+#
+#     |a_i - a_i-1| / ds v_i <= jerk
+#
+# Solved by CasADi and IPOPT with exact derivatives. Reachability methods (TOPP-RA) are faster, but take neither jerk
+# nor viscous friction: with these the set of allowed accelerations is not one interval that depends on v^2 alone.
+
 
 POINTS = 200
 SLOWEST = 1e-6
@@ -131,7 +271,8 @@ def move_fast(
     places = start_of(flaws, what, machine.mechanism, start or {})
     point = tool or machine.mechanism.points[0].name
     plan = plan_from(flaws, what, point, along, places, **choice)
-    s = _ways(plan.length, points)
+    # Ways that are closer at both ends, where speeds rise steeply with the way.
+    s = plan.length * (1 - np.cos(np.linspace(0, np.pi, points + 1))) / 2
     limits = find_limits(flaws, machine, plan, places, s, current or {})
     _check_standing(limits, share)
     v, a = optimise_speeds(limits, jerk, top_speed, share)
@@ -146,7 +287,18 @@ def move_fast(
     blocks = (block, *deviation_blocks(machine.mechanism, NAME, point, along, measured))
     duration = begin + float(time[-1])
     scenario = with_references(what, blocks, duration + SETTLING, plan) if isinstance(what, Scenario) else None
-    rival, top, ramp = find_trapezoid(limits, plan.length, jerk, top_speed, share)
+    # Duration [s], speed and acceleration of the fastest move with one of each for the whole path, by search. Where the
+    # path allows most; what it allows elsewhere is seen along the whole profile.
+    allowed = np.min(share * limits.speed / np.maximum(np.abs(limits.slope), 1e-12), axis=1)
+    fastest = min(top_speed, float(np.max(allowed)))
+    fastest = fastest if np.isfinite(fastest) else 100 * plan.length
+    speeds = fastest * np.geomspace(0.02, 1.0, TRAPEZOIDS)
+    best = min(_steepest(limits, plan.length, speed, jerk, share) for speed in speeds)
+    # Once more between the neighbours of the best.
+    near = np.clip(best[1] * (speeds[1] / speeds[0]) ** np.linspace(-1, 1, TRAPEZOIDS), 0.0, fastest)
+    rival, top, ramp = (
+        min(best, *(_steepest(limits, plan.length, speed, jerk, share) for speed in near)) if best[1] else best
+    )
     slower = _profile(way, plan.length, top, ramp, jerk * share)[0] if np.isfinite(rival) else np.full(SAMPLES, np.nan)
     return FastMove(
         plan.joints, duration, begin + samples, *motion, effort, blocks, scenario, plan, way, speed, change,
@@ -154,18 +306,13 @@ def move_fast(
     )  # fmt: skip
 
 
-def _ways(length: float, points: int) -> np.ndarray:
-    """Ways that are closer at both ends, where speeds rise steeply with the way."""
-    return length * (1 - np.cos(np.linspace(0, np.pi, points + 1))) / 2
-
-
 def _weights(intervals: int, jerk: float) -> np.ndarray:
     """Time of an interval, by its length over the sum of its speeds: 2 with an even acceleration, 3 with an even jerk
     from rest or to it."""
-    found = np.full(intervals, 2.0)
+    weights = np.full(intervals, 2.0)
     if np.isfinite(jerk):
-        found[[0, -1]] = 3.0
-    return found
+        weights[[0, -1]] = 3.0
+    return weights
 
 
 def _check_standing(limits: PathLimits, share: float) -> None:
@@ -174,7 +321,7 @@ def _check_standing(limits: PathLimits, share: float) -> None:
     worst = int(np.argmax(use))
     if use[worst] >= share:
         what = f"at {1e3 * limits.s[worst]:.1f} mm of the path {100 * use[worst]:.4g} % of a limit is needed to stand"
-        raise ModelError([Flaw("path", what, "carry less, or take larger drives")], "fast path")
+        refuse("path", what, "carry less, or take larger drives", "fast path")
 
 
 def optimise_speeds(limits: PathLimits, jerk: float, top_speed: float, share: float) -> tuple[np.ndarray, np.ndarray]:
@@ -202,7 +349,7 @@ def optimise_speeds(limits: PathLimits, jerk: float, top_speed: float, share: fl
     found = solver(x0=guess[1:-1], lbx=SLOWEST * s[-1], ubx=np.minimum(upper, 1e6), lbg=-1, ubg=1)
     if not solver.stats()["success"]:
         what = f"no timing was found: {solver.stats()['return_status']}"
-        raise ModelError([Flaw("path", what, "take fewer points, or another jerk limit")], "fast path")
+        refuse("path", what, "take fewer points, or another jerk limit", "fast path")
     speeds = np.concatenate([[0.0], np.array(found["x"]).ravel(), [0.0]])
     steps = np.diff(speeds**2) / (2 * ds)
     middle = (steps[1:] * ds[:-1] + steps[:-1] * ds[1:]) / (ds[1:] + ds[:-1])
@@ -229,21 +376,6 @@ def _profile(
     way, v, a, _ = travel(time, phases)
     a[-1] = a[-2]
     return np.interp(s, way, v), np.interp(s, way, a)
-
-
-def find_trapezoid(
-    limits: PathLimits, length: float, jerk: float, top_speed: float, share: float
-) -> tuple[float, float, float]:
-    """Duration [s], speed and acceleration of the fastest move with one of each for the whole path, by search."""
-    # Where the path allows most; what it allows elsewhere is seen along the whole profile.
-    allowed = np.min(share * limits.speed / np.maximum(np.abs(limits.slope), 1e-12), axis=1)
-    fastest = min(top_speed, float(np.max(allowed)))
-    fastest = fastest if np.isfinite(fastest) else 100 * length
-    speeds = fastest * np.geomspace(0.02, 1.0, TRAPEZOIDS)
-    best = min(_steepest(limits, length, speed, jerk, share) for speed in speeds)
-    # Once more between the neighbours of the best.
-    near = np.clip(best[1] * (speeds[1] / speeds[0]) ** np.linspace(-1, 1, TRAPEZOIDS), 0.0, fastest)
-    return min(best, *(_steepest(limits, length, speed, jerk, share) for speed in near)) if best[1] else best
 
 
 def _steepest(limits: PathLimits, length: float, speed: float, jerk: float, share: float) -> tuple[float, float, float]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.analysis.commissioning.drive_sizes import Axis, Control, Gains
+from robodyn.analysis.commissioning.drive_sizes import Control, DriveAxis, Gains
 from robodyn.analysis.linear.margins import STABLE, Curves, find_margins
 from robodyn.analysis.linear.sampling import SampledModel, lift, sampled_lineariser
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
@@ -20,15 +20,13 @@ from robodyn.description.model.control_model import ControlModel
 # --------------------------------------------------------------------------------------------------
 # Cascade tuning: which gains do a joint's loops get from the inertia it moves, and which margins do they keep?
 #
-# With Jmin and Jmax the least and largest inertia a joint sees over poses (others held, rotor included), T the lag
-# of the
-# velocity loop,
+# With Jmin and Jmax the least and largest inertia a joint sees over poses (others held, rotor included), T the lag of
+# the velocity loop,
 #
 #     w = (90 deg - margin - atan(1 / 5)) / T,   P = w Jmin,   I = P w' / 5,   position gain = w' / 5,   w' = P / Jmax
 #
 # is the rigid design. Elastic gears and the other joints take their part: every loop is cut in the linear model of the
-# whole machine, at several poses, and gains of joints that keep less than the margins wanted are lowered until they
-# do.
+# whole machine, at several poses, and gains of joints that keep less than the margins wanted are lowered until they do.
 # An unstable machine does not say which joint makes it so, and all are lowered: after that each joint is raised again,
 # between the highest gain known to keep the margins and the lowest known not to.
 
@@ -72,7 +70,7 @@ class LoopMargins:
         return LoopMargins(worst.phase, min(m.gain for m in margins), worst.pose)
 
 
-def find_inertias(dynamics: MachineDynamics, axes: Sequence[Axis], start: Mapping[str, float]) -> Inertias:
+def find_inertias(dynamics: MachineDynamics, axes: Sequence[DriveAxis], start: Mapping[str, float]) -> Inertias:
     """Diagonal entries of the mass matrix at the start, the middle of the limits and random poses within them."""
     random = np.random.default_rng(SEED)
     ranges = {axis.name: _range(axis) for axis in axes}
@@ -93,7 +91,7 @@ def _mass_matrix(dynamics: MachineDynamics, pose: Mapping[str, float]) -> np.nda
     return dynamics.mass_matrix(dynamics.positions_at({f"{name}.position": q for name, q in pose.items()}))
 
 
-def _range(axis: Axis) -> tuple[float, float]:
+def _range(axis: DriveAxis) -> tuple[float, float]:
     half = UNLIMITED[axis.unit]
     lower, upper = axis.joint.lower_limit, axis.joint.upper_limit
     if lower is None or upper is None:
@@ -109,7 +107,7 @@ def crossover(control: Control) -> float:
     return (math.pi / 2 - control.phase_margin - math.atan(1 / CORNER)) / lag
 
 
-def rigid_gains(axis: Axis, least: float, most: float) -> Gains:
+def rigid_gains(axis: DriveAxis, least: float, most: float) -> Gains:
     """The design for a rigid gear: fastest where the inertia is least, the slower loops for where it is largest."""
     proportional = crossover(axis.control) * least
     slowest = proportional / most
@@ -118,7 +116,7 @@ def rigid_gains(axis: Axis, least: float, most: float) -> Gains:
 
 @report_progress("designing the loops of")
 def design_loops(
-    scenario: Scenario, axes: Sequence[Axis], gains: Mapping[str, Gains], inertias: Inertias
+    scenario: Scenario, axes: Sequence[DriveAxis], gains: Mapping[str, Gains], inertias: Inertias
 ) -> tuple[dict[str, Gains], dict[str, LoopMargins]]:
     """Gains that keep the margins at all poses, from those of the rigid design, and the margins they keep.
 
@@ -158,7 +156,7 @@ def describe_margins(margins: LoopMargins) -> str:
     return f"a phase margin of {math.degrees(margins.phase):.3g} deg and a gain margin of {margins.gain:.3g}"
 
 
-def remedy_for(axis: Axis, margins: LoopMargins) -> str:
+def remedy_for(axis: DriveAxis, margins: LoopMargins) -> str:
     """What gives a joint more margin, or asks for less."""
     ways = []
     if axis.gear is not None:
@@ -174,7 +172,7 @@ def remedy_for(axis: Axis, margins: LoopMargins) -> str:
 
 def _raise_gains(
     linearise: Callable[..., SampledModel],
-    axes: Sequence[Axis],
+    axes: Sequence[DriveAxis],
     gains: Mapping[str, Gains],
     rigid: Mapping[str, Gains],
     inertias: Inertias,
@@ -220,23 +218,23 @@ Cuts = dict[str, list[LoopMargins]]
 
 def _find_margins(
     linearise: Callable[..., SampledModel],
-    axes: Sequence[Axis],
+    axes: Sequence[DriveAxis],
     gains: Mapping[str, Gains],
     poses: Sequence[Mapping[str, float]],
-    looked_at: Sequence[Axis],
+    looked_at: Sequence[DriveAxis],
     measure: Callable[[SampledModel, str], tuple[float, float]],
 ) -> dict[str, Cuts]:
     """Margins by joint and by place of the cut, at each pose."""
     parameters = {key: value for axis in axes for key, value in gain_numbers(axis.name, gains[axis.name]).items()}
-    found: dict[str, Cuts] = {axis.name: {"position": [], "velocity": []} for axis in looked_at}
+    margins: dict[str, Cuts] = {axis.name: {"position": [], "velocity": []} for axis in looked_at}
     for k, pose in enumerate(poses):
         model = linearise(place_axes(axes, pose), parameters)
         for axis in looked_at:
             cuts = {"position": f"{axis.name}.position_loop.velocity_command"}
             cuts["velocity"] = f"{axis.name}.velocity_loop.torque_command"
             for where, signal in cuts.items():
-                found[axis.name][where].append(LoopMargins(*measure(model, signal), k))
-    return found
+                margins[axis.name][where].append(LoopMargins(*measure(model, signal), k))
+    return margins
 
 
 def gain_numbers(name: str, gains: Gains) -> dict[str, float]:
@@ -248,7 +246,7 @@ def gain_numbers(name: str, gains: Gains) -> dict[str, float]:
     }
 
 
-def place_axes(axes: Sequence[Axis], pose: Mapping[str, float]) -> dict[str, float]:
+def place_axes(axes: Sequence[DriveAxis], pose: Mapping[str, float]) -> dict[str, float]:
     """Joints and the drives of elastic ones at a pose."""
     place = {f"{name}.position": q for name, q in pose.items()}
     drives = {f"{axis.gear.drive}.position": pose[axis.name] for axis in axes if axis.gear is not None}
@@ -277,7 +275,7 @@ def exact_margins(model: SampledModel, signal: str) -> tuple[float, float]:
     return (math.radians(found.phase), found.gain_to) if found.stable else (0.0, 0.0)
 
 
-def _shortfall(axis: Axis, margins: Mapping[str, Cuts]) -> tuple[bool, bool]:
+def _shortfall(axis: DriveAxis, margins: Mapping[str, Cuts]) -> tuple[bool, bool]:
     """Whether the position gain, and whether those of the velocity loop have to go down."""
     few = {
         where: not all(keeps_margins(axis, m) for m in margins[axis.name][where]) for where in ("position", "velocity")
@@ -285,12 +283,12 @@ def _shortfall(axis: Axis, margins: Mapping[str, Cuts]) -> tuple[bool, bool]:
     return few["position"] and not few["velocity"], few["velocity"]
 
 
-def keeps_margins(axis: Axis, margins: LoopMargins) -> bool:
+def keeps_margins(axis: DriveAxis, margins: LoopMargins) -> bool:
     """Whether a loop has the margins wanted."""
     return margins.phase >= axis.control.phase_margin and margins.gain >= axis.control.gain_margin
 
 
-def _least(axis: Axis, margins: Mapping[str, Cuts]) -> LoopMargins:
+def _least(axis: DriveAxis, margins: Mapping[str, Cuts]) -> LoopMargins:
     return LoopMargins.least([m for cut in margins[axis.name].values() for m in cut])
 
 
@@ -299,10 +297,9 @@ def _least(axis: Axis, margins: Mapping[str, Cuts]) -> LoopMargins:
 #
 #     f = L (s_ref'' + kd e' + kp e) + b,    e'' + kd e' + kp e = 0
 #
-# for all axes alike, from the rigid model of the robot at its encoders, drives' inertias included. With w as fast
-# as the
-# lags allow (`loop_design.py`), kd = w and kp = w^2 / 5. Elastic gears take their part: each axis'
-# torque is cut in the linear model of the whole machine, and w is lowered until all loops keep their margins.
+# for all axes alike, from the rigid model of the robot at its encoders, drives' inertias included. With w as fast as
+# the lags allow (`loop_design.py`), kd = w and kp = w^2 / 5. Elastic gears take their part: each axis' torque is cut in
+# the linear model of the whole machine, and w is lowered until all loops keep their margins.
 
 
 NAME = "computed_torque"
@@ -327,7 +324,7 @@ def torque_signal(k: int) -> str:
     return f"{NAME}.torque.{k}"
 
 
-def with_computed_torque(machine: Machine, axes: Sequence[Axis], gains: ErrorDynamics) -> Machine:
+def with_computed_torque(machine: Machine, axes: Sequence[DriveAxis], gains: ErrorDynamics) -> Machine:
     """The machine with the block that controls all its axes."""
     signals = {
         "position": "encoder.measured",
@@ -351,7 +348,7 @@ def with_computed_torque(machine: Machine, axes: Sequence[Axis], gains: ErrorDyn
 
 @report_progress("designing the control of")
 def design_error_dynamics(
-    scenario: Scenario, axes: Sequence[Axis], poses: Sequence[Mapping[str, float]]
+    scenario: Scenario, axes: Sequence[DriveAxis], poses: Sequence[Mapping[str, float]]
 ) -> tuple[ErrorDynamics, dict[str, LoopMargins]]:
     """The fastest error dynamics that keep the margins of all axes at all poses, and the margins they keep.
 
@@ -398,16 +395,18 @@ def design_error_dynamics(
 
 
 def _least_margins(
-    models: Sequence[SampledModel], axes: Sequence[Axis], measure: Callable[[SampledModel, str], tuple[float, float]]
+    models: Sequence[SampledModel],
+    axes: Sequence[DriveAxis],
+    measure: Callable[[SampledModel, str], tuple[float, float]],
 ) -> dict[str, LoopMargins]:
     """The least margins of each axis over the poses."""
-    found = {}
+    least_margins = {}
     for k, axis in enumerate(axes):
         every = [LoopMargins(*measure(model, torque_signal(k)), pose) for pose, model in enumerate(models)]
-        found[axis.name] = LoopMargins.least(every)
-    return found
+        least_margins[axis.name] = LoopMargins.least(every)
+    return least_margins
 
 
-def _share(axis: Axis, margins: LoopMargins) -> float:
+def _share(axis: DriveAxis, margins: LoopMargins) -> float:
     """How much of the margins wanted an axis has."""
     return min(margins.phase / axis.control.phase_margin, (margins.gain - 1) / (axis.control.gain_margin - 1))

@@ -21,21 +21,21 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.checkpoint import Checkpoint
-from robodyn.analysis.fitting.experiments import (
+from robodyn.analysis.fitting.residuals import (
     Experiment,
     Noise,
+    Residuals,
     check_request,
     list_experiments,
     make_residuals,
     split_experiments,
     spread_noise,
 )
-from robodyn.analysis.fitting.residuals import Residuals
 from robodyn.analysis.fitting.result import Fit, FitStart, find_idle, find_unidentifiable, summarise_fit
 from robodyn.analysis.fitting.search_space import Bounds, Scale, SearchSpace, make_search_space
 from robodyn.analysis.measurement.measured import at_ticks, describe_rates
 from robodyn.analysis.sensitivity.variation import assemble_tunable
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import Flaw, ModelError, refuse
 from robodyn.base.waiting import report_progress
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
@@ -107,15 +107,18 @@ def fit_parameters(
     residuals = make_residuals(
         system, experiments, fitted, free, each, dict(bounds or {}), noise, inputs, solver, exact
     )
+    # Residuals can be simulated now: are the parameters identifiable at all?
     with _threads(workers, residuals) as residuals.pool:
         space = make_search_space(scenario, residuals.scales)
         _check_effects(residuals)
+        # Searches from all starts, each kept as soon as it is done.
         kept = Checkpoint("fit", state, *_deciding(scenario, residuals, free, each, seed))
         found = [FitStart(tuple(begin), tuple(values), *rest) for begin, values, *rest in kept.kept or []]
         points = space.draw_starts(starts, seed)
         for start in _search_all(residuals, space, points[len(found) :], len(found), starts, progress, workers):
             found.append(start)
             kept.save([dataclasses.astuple(start) for start in found])
+        # From the best of them: stepwise parameters by wide differences, signals weighed by their own noise.
         z, best = _choose_best(found[:starts], residuals.scales)
         residuals.stepwise = tuple(sorted({*residuals.stepwise, *_find_stepwise(residuals, z)}))
         residuals, z = _weigh(residuals, space, z, noise)
@@ -129,7 +132,7 @@ def fit_parameters(
 def _threads(workers: int, residuals: Residuals) -> Iterator[Executor | None]:
     """Threads for recordings, none where one thread is all that can work."""
     if workers < 1:
-        raise ModelError([Flaw("workers", f"must be at least 1, is {workers}")], "fit")
+        refuse("workers", f"must be at least 1, is {workers}", source="fit")
     if min(workers, len(residuals.parts)) == 1:
         yield None
         return
@@ -185,7 +188,7 @@ def _check_effects(residuals: Residuals) -> None:
     names = [scale.number.name for scale in scales]
     first = np.array([scale.scaled(scale.number.value) for scale in scales])
     if not residuals.carried_through(first):
-        raise ModelError([Flaw("", f"with the given values: {residuals.failure}")], "fit")
+        refuse("", f"with the given values: {residuals.failure}", source="fit")
     residuals.stepwise = _find_stepwise(residuals, first)
     flaws = find_unidentifiable(residuals.slopes(first), names)
     limits = np.array([scale.limits for scale in scales])
@@ -266,7 +269,7 @@ def _choose_best(found: Sequence[FitStart], scales: Sequence[Scale]) -> tuple[Fl
     costs = [np.inf if start.cost is None else start.cost for start in found]
     best = int(np.argmin(costs))
     if not np.isfinite(costs[best]):
-        raise ModelError([Flaw("", f"the simulation failed at every start: {found[0].message}")], "fit")
+        refuse("", f"the simulation failed at every start: {found[0].message}", source="fit")
     return np.array([s.scaled(value) for s, value in zip(scales, found[best].values, strict=True)]), best
 
 

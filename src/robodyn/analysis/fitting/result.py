@@ -12,12 +12,12 @@ import numpy as np
 
 from robodyn.analysis.coloured_noise import Spread, describe_doubt, find_spread
 from robodyn.analysis.fitting.residuals import STEPWISE, RecordingResiduals, Residuals
-from robodyn.analysis.fitting.search_space import OF_RECORDING, FreeInertia, Scale, SearchSpace
+from robodyn.analysis.fitting.search_space import OF_RECORDING, Scale, SearchSpace
 from robodyn.analysis.identification.identify import IntervalEstimate
 from robodyn.analysis.measurement.measured import SignalError, compare_signals
 from robodyn.analysis.sensitivity.variation import Variation
 from robodyn.base.atomic import write_file
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import Flaw, refuse
 from robodyn.base.lazy import Displayed
 from robodyn.base.plain import to_plain
 from robodyn.computation.results import Run
@@ -28,8 +28,7 @@ from robodyn.computation.results.signal import Floats
 #
 # Symbols: J the slopes of the weighted residuals by the scaled parameters z, c its columns' lengths.
 #
-# The singular values of J diag(1/c) decide: a tiny one is a combination of parameters, its singular vector, along
-# which
+# The singular values of J diag(1/c) decide: a tiny one is a combination of parameters, its singular vector, along which
 # the data do not change.
 
 
@@ -211,7 +210,7 @@ def write_fit(fit: Fit, path: str | Path) -> Path:
     """Everything that was found, in a JSON file."""
     path = Path(path)
     if path.suffix != ".json":
-        raise ModelError([Flaw(str(path), "must end in .json", "`robodyn fit --out` writes a scenario as TOML")])
+        refuse(str(path), "must end in .json", "`robodyn fit --out` writes a scenario as TOML")
     write_file(path, json.dumps(to_plain(fit), indent=2) + "\n")
     return path
 
@@ -263,7 +262,10 @@ def summarise_fit(
     spread, doubt = _find_spread(residuals, space, z, r, J, noise_given)
     limited = space.at_limit(z)
     names = [scale.number.name for scale in residuals.scales]
-    agreeing = _agreeing(starts, best, r.size * residuals.parts[0].variation.solver.rtol ** 2)
+    # The starts that found the best fit, to rounding or to a cost that the simulation's own error
+    # makes.
+    most = (starts[best].cost or 0.0) * (1 + SAME_COST) + (r.size * residuals.parts[0].variation.solver.rtol ** 2)
+    agreeing = [start for start in starts if start.cost is not None and start.cost <= most]
     bound = space.at_bounds(z)
     parameters = tuple(
         _parameter(scale, float(z[k]), deviation, half, [s.values[k] for s in agreeing], bound[k])
@@ -272,6 +274,23 @@ def summarise_fit(
         )
     )
     signals = _signals(residuals, z)
+    found = list(dict.fromkeys(_describe_slopes(part.variation) for part in residuals.parts))
+    steps = ", ".join(residuals.scales[k].number.name for k in residuals.stepwise)
+    all_slopes = (
+        [*found, f"{steps} acts in steps, at samples: differences of {100 * STEPWISE:.0f} %"] if steps else found
+    )
+    # Signals that the fit does not meet: intervals then say nothing about the truth.
+    remedy = "the intervals mean nothing; look at units and start values, or try more starts"
+    misfit = [
+        f"{s.name} is not met (R^2 = {s.r_squared:.3g}): {remedy}" for s in signals if not s.r_squared >= LEAST_SHARE
+    ]
+    # Bodies that the data would make impossible ones.
+    limits = [
+        f"the inertia of {free.body} lies at the limit of what is physically possible (one principal moment is the sum "
+        "of the other two): intervals are those of changes along it; let more of its entries be free, or look at what "
+        "else takes part in the motion"
+        for free in limited
+    ]
     return Fit(
         parameters=parameters,
         correlation=spread.correlation,
@@ -280,12 +299,12 @@ def summarise_fit(
         cost=0.5 * float(r @ r),
         best=best,
         agreeing=len(agreeing),
-        jacobian="; ".join(_describe_all_slopes(residuals)),
+        jacobian="; ".join(all_slopes),
         doubt=doubt,
         warnings=(
             *filter(None, [doubt]),
-            *_describe_misfit(signals),
-            *_describe_limits(limited),
+            *misfit,
+            *limits,
             *_describe_unfinished(residuals, space, z, parameters),
             *_warnings(parameters, spread.correlation, names, starts, len(agreeing)),
         ),
@@ -300,12 +319,6 @@ def _recording(part: RecordingResiduals, z: Floats, whole: Run) -> FittedRecordi
     proof = replace(whole, values=np.where(fitted, np.nan, whole.values))
     held_out = compare_signals(run, proof) if (np.isfinite(whole.values) & ~fitted).any() else ()
     return FittedRecording(part.label, whole, run, part.apart(z), held_out)
-
-
-def _describe_all_slopes(residuals: Residuals) -> list[str]:
-    found = list(dict.fromkeys(_describe_slopes(part.variation) for part in residuals.parts))
-    steps = ", ".join(residuals.scales[k].number.name for k in residuals.stepwise)
-    return [*found, f"{steps} acts in steps, at samples: differences of {100 * STEPWISE:.0f} %"] if steps else found
 
 
 def _describe_slopes(variation: Variation) -> str:
@@ -352,12 +365,6 @@ def _motion(residuals: Residuals, part: RecordingResiduals, z: Floats) -> Floats
     return found
 
 
-def _agreeing(starts: Sequence[FitStart], best: int, least: float) -> list[FitStart]:
-    """The starts that found the best fit, to rounding or to a cost that the simulation's own error makes."""
-    most = (starts[best].cost or 0.0) * (1 + SAME_COST) + least
-    return [start for start in starts if start.cost is not None and start.cost <= most]
-
-
 def _parameter(
     scale: Scale, z: float, deviation: float, half: float, found: Sequence[float], bound: bool
 ) -> FittedParameter:
@@ -376,7 +383,7 @@ def _signals(residuals: Residuals, z: Floats) -> tuple[FittedSignal, ...]:
     for part, own in residuals.each(z):
         for name, errors in zip(part.data.names, part.apart(own).T, strict=True):
             columns[name].append((errors, part.data[name].values))
-    found = []
+    signals = []
     for name, pairs in columns.items():
         # A recording's own mean is no merit of the fit.
         spread = [values - np.nanmean(values) for _, values in pairs]
@@ -384,26 +391,8 @@ def _signals(residuals: Residuals, z: Floats) -> tuple[FittedSignal, ...]:
         square = float(np.nanmean(np.concatenate([errors for errors, _ in pairs]) ** 2))
         share = 1 - square / variance if variance > 0 else float("nan")
         count = int(sum(np.isfinite(values).sum() for _, values in pairs))
-        found.append(FittedSignal(name, units[name], count, square**0.5, residuals.noise[name], share))
-    return tuple(found)
-
-
-def _describe_misfit(signals: Sequence[FittedSignal]) -> list[str]:
-    """Signals that the fit does not meet: intervals then say nothing about the truth."""
-    remedy = "the intervals mean nothing; look at units and start values, or try more starts"
-    return [
-        f"{s.name} is not met (R^2 = {s.r_squared:.3g}): {remedy}" for s in signals if not s.r_squared >= LEAST_SHARE
-    ]
-
-
-def _describe_limits(limited: Sequence[FreeInertia]) -> list[str]:
-    """Bodies that the data would make impossible ones."""
-    return [
-        f"the inertia of {free.body} lies at the limit of what is physically possible (one principal moment is the sum "
-        "of the other two): intervals are those of changes along it; let more of its entries be free, or look at what "
-        "else takes part in the motion"
-        for free in limited
-    ]
+        signals.append(FittedSignal(name, units[name], count, square**0.5, residuals.noise[name], share))
+    return tuple(signals)
 
 
 def _describe_unfinished(
@@ -427,14 +416,14 @@ def _warnings(
     starts: Sequence[FitStart],
     agreeing: int,
 ) -> list[str]:
-    found = [f"{p.name} lies at its bound: its interval means nothing" for p in parameters if p.at_bound]
+    warnings = [f"{p.name} lies at its bound: its interval means nothing" for p in parameters if p.at_bound]
     for p in parameters:
         if not p.at_bound and p.value and (p.upper - p.lower) / 2 > WIDE * abs(p.value):
-            found.append(f"{p.name} is hardly known from these data: its interval is wider than the value")
-    found += describe_correlations(correlation, names)
+            warnings.append(f"{p.name} is hardly known from these data: its interval is wider than the value")
+    warnings += describe_correlations(correlation, names)
     failed = sum(start.cost is None for start in starts)
     if failed:
-        found.append(f"{failed} of {len(starts)} starts failed: {next(s.message for s in starts if s.cost is None)}")
+        warnings.append(f"{failed} of {len(starts)} starts failed: {next(s.message for s in starts if s.cost is None)}")
     if len(starts) - failed > 2 and agreeing < 2:
-        found.append("no two starts led to the same fit: try more of them or narrower bounds")
-    return found
+        warnings.append("no two starts led to the same fit: try more of them or narrower bounds")
+    return warnings

@@ -125,8 +125,7 @@ def spread_points(count: int, dimension: int, seed: int) -> Floats:
 #
 #     S = trace(I)/2 1 - I   must not have a negative eigenvalue
 #
-# With a positive mass that is all there is to a possible body, wherever its centre of mass: its pseudo-inertia then
-# has
+# With a positive mass that is all there is to a possible body, wherever its centre of mass: its pseudo-inertia then has
 # no negative eigenvalue either (Wensing, Kim and Slotine 2018). Where all three moments of inertia are free,
 #
 #     S = L L^T,   L_ii = exp(y)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.identification.identify import HARDLY, Suggestion, Told, plan_identification, suggest_motions
+from robodyn.analysis.identification.identify import Information, Suggestion, plan_identification, suggest_motions
 from robodyn.analysis.identification.regressor import (
     BaseParameters,
     Regressor,
@@ -19,7 +19,7 @@ from robodyn.analysis.identification.regressor import (
     find_base_parameters,
     make_regressor,
 )
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import FlawList, ModelError, nearest, refuse
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.base.units import UnitError
 from robodyn.base.waiting import report_progress
@@ -68,50 +68,41 @@ def read_workspace(system: System, texts: Sequence[str]) -> Workspace:
     Args:
         system: the mechanism alone.
     """
-    units = {info.name: info.unit for info in system.signals if info.unit in KINEMATIC and _follows(system, info.name)}
-    flaws = FlawList()
-    found = [bound for text in texts for bound in _read(flaws, text, units)]
-    flaws.raise_if_any("excitation")
-    names = [name for name, _, _ in found]
-    signs, values = np.array([sign for _, sign, _ in found]), np.array([value for _, _, value in found])
-    own = tuple(units[name] for name in names)
-    return Workspace(tuple(text.strip() for text in texts), signs, values, own, _function(system, names))
-
-
-def _read(flaws: FlawList, text: str, units: dict[str, str]) -> Iterator[tuple[str, float, float]]:
-    """Signal, sign and value of a bound."""
-    match = BOUND.fullmatch(text)
-    if match is None:
-        flaws.add(f"within {text}", "must be written as SIGNAL>=VALUE or SIGNAL<=VALUE", '"tool.position.z>=0.1"')
-    elif match[1] not in units:
-        what = f"'{match[1]}' is no position or velocity of a point, joint or coordinate"
-        flaws.add(f"within {text}", what, nearest(match[1], units))
-    else:
-        try:
-            yield match[1], 1.0 if match[2] == ">=" else -1.0, read_quantity(match[3], units[match[1]], bare=True)
-        except UnitError as error:
-            flaws.add(f"within {text}", str(error))
-
-
-def _place(system: System, name: str) -> ca.SX:
-    return system.expressions.outputs[system.signal_names.index(name)]
-
-
-def _follows(system: System, name: str) -> bool:
-    """Whether a signal depends on q, and on v where that is a state, alone."""
     own = system.symbols
+    outputs = dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
+    # Signals that depend on q, and on v where that is a state, alone.
     moving = system.n_q if system.motion.momenta else system.n_q + system.n_v
     others = ca.vertcat(own.t, own.x[moving:], own.d, own.m)
-    return not ca.depends_on(_place(system, name), others)
-
-
-def _function(system: System, names: Sequence[str]) -> ca.Function:
-    own = system.symbols
-    column = ca.vertcat(ca.SX(0, 1), *(_place(system, name) for name in names))
-    numbers = ca.SX([number.value for number in system.parameters])
-    column = ca.substitute(column, own.p, numbers) if names else column
+    units = {
+        info.name: info.unit
+        for info in system.signals
+        if info.unit in KINEMATIC and not ca.depends_on(outputs[info.name], others)
+    }
+    flaws = FlawList()
+    names, signs, values = list[str](), list[float](), list[float]()
+    for text in texts:
+        match = BOUND.fullmatch(text)
+        if match is None:
+            flaws.add(f"within {text}", "must be written as SIGNAL>=VALUE or SIGNAL<=VALUE", '"tool.position.z>=0.1"')
+        elif match[1] not in units:
+            what = f"'{match[1]}' is no position or velocity of a point, joint or coordinate"
+            flaws.add(f"within {text}", what, nearest(match[1], units))
+        else:
+            try:
+                values.append(read_quantity(match[3], units[match[1]], bare=True))
+            except UnitError as error:
+                flaws.add(f"within {text}", str(error))
+                continue
+            names.append(match[1])
+            signs.append(1.0 if match[2] == ">=" else -1.0)
+    flaws.raise_if_any("excitation")
+    column = ca.vertcat(ca.SX(0, 1), *(outputs[name] for name in names))
+    if names:
+        column = ca.substitute(column, own.p, ca.SX([number.value for number in system.parameters]))
     q, v = own.x[: system.n_q], ca.SX(own.x[system.n_q : system.n_q + system.n_v])
-    return spell_out(ca.Function("workspace", [q, v], [ca.densify(column)]))
+    function = spell_out(ca.Function("workspace", [q, v], [ca.densify(column)]))
+    labels = tuple(text.strip() for text in texts)
+    return Workspace(labels, np.array(signs), np.array(values), tuple(units[name] for name in names), function)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -123,6 +114,8 @@ def _function(system: System, names: Sequence[str]) -> ca.Function:
 
 
 MOTIONS = ("fourier", "spline")
+Motion = tuple[Floats, Floats, Floats]
+"""Positions, velocities and accelerations, or what gives them from coefficients; (n_times, n) each."""
 
 
 @dataclass(frozen=True)
@@ -152,23 +145,19 @@ class MotionFamily:
     frequency: float
     harmonics: int
 
-    def basis(self, time: Floats) -> tuple[Floats, Floats, Floats]:
+    def basis(self, time: Floats) -> Motion:
         """B and its first and second derivatives at times [s]."""
-        return self._splines(time) if self.kind == "spline" else self._waves(time)
+        if self.kind == "spline":
+            # Columns: cubic splines that are 1 at one of the knots and 0 at the others.
+            from scipy.interpolate import CubicSpline
 
-    def _waves(self, time: Floats) -> tuple[Floats, Floats, Floats]:
-        """Columns 1, sin k w t, cos k w t."""
+            spline = CubicSpline(self.knots, np.eye(len(self.knots)), bc_type="clamped")
+            return spline(time), spline(time, 1), spline(time, 2)
+        # Columns 1, sin k w t, cos k w t.
         w = 2 * np.pi * self.frequency * np.arange(1, self.harmonics + 1)
         s, c = np.sin(np.outer(time, w)), np.cos(np.outer(time, w))
         one, none = np.ones((len(time), 1)), np.zeros((len(time), 1))
         return np.hstack([one, s, c]), np.hstack([none, w * c, -w * s]), np.hstack([none, -w * w * s, -w * w * c])
-
-    def _splines(self, time: Floats) -> tuple[Floats, Floats, Floats]:
-        """Columns: cubic splines that are 1 at one of the knots and 0 at the others."""
-        from scipy.interpolate import CubicSpline
-
-        spline = CubicSpline(self.knots, np.eye(len(self.knots)), bc_type="clamped")
-        return spline(time), spline(time, 1), spline(time, 2)
 
     @property
     def knots(self) -> Floats:
@@ -217,16 +206,15 @@ class MotionFamily:
 # --------------------------------------------------------------------------------------------------
 # Experiment design: which motion tells most of a machine's base parameters, within its limits?
 #
-# Symbols: Y regressor of the base parameters by the noise of the efforts, F = sum_t Y_t^T Y_t their information.
+# Symbols: Y regressor of the base parameters by the noise of the efforts, F = sum_t Y_t^T Y_t their information, y the
+# free numbers of the motions of all joints.
 #
 #     D: maximise log det F,   A: minimise the sum of relative variances, trace(S F^-1 S)
 #
-# over Fourier series (Swevers et al. 1997) or splines that begin and end at rest, see `motions`. What was measured
-# before
-# is part of F. Slopes are exact: with G = dJ/dY, the gradient by a motion is that of the number <G, Y(q, v, a)>, one
-# reverse sweep of the traced graph. Limits are penalties in the search; what is found is drawn together about a
-# position
-# that keeps them until it keeps all of them.
+# over Fourier series (Swevers et al. 1997) or splines that begin and end at rest, see `MotionFamily`. What was measured
+# before is part of F. Slopes are exact: with G = dJ/dY, the gradient by a motion is that of the number <G, Y(q, v, a)>,
+# one reverse sweep of the traced graph. Limits are penalties in the search; what is found is drawn together about a
+# position that keeps them until it keeps all of them.
 
 
 SAMPLES, CHECKED = 60, 200
@@ -241,6 +229,7 @@ PENALTIES = (10.0, 1000.0)
 WITHIN = 0.98
 """Share of a limit that is used."""
 CRITERIA = ("D", "A")
+LIMITS = ("lower_limit", "upper_limit", "speed_limit", "acceleration_limit", "effort_limit")
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,7 +240,7 @@ class Excitation:
         axes: series or splines of the joints; frequency: one over the period [Hz].
         information: log det F of a random motion within the limits, and of this one.
         deviations: predicted standard deviation of each base parameter after one period, by its value unless that is 0.
-        hardly_told: base parameters that even this motion hardly tells.
+        poorly_identified: base parameters that even this motion hardly tells.
         use: largest share of each limit that is used.
         workspace: value of each bounded signal that comes nearest to its bound.
         suggestions: numbers that the measured motions hardly tell, or this one where nothing was measured, and the
@@ -264,7 +253,7 @@ class Excitation:
     criterion
     information
     deviations
-    hardly_told
+    poorly_identified
     use
     workspace
     suggestions
@@ -274,7 +263,7 @@ class Excitation:
     criterion: str
     information: tuple[float, float]
     deviations: dict[str, float | None]
-    hardly_told: tuple[str, ...]
+    poorly_identified: tuple[str, ...]
     use: dict[str, float]
     workspace: dict[str, float]
     suggestions: tuple[Suggestion, ...]
@@ -282,11 +271,82 @@ class Excitation:
     coefficients: Floats = field(repr=False)
     measured: bool = False
 
-    def at(self, time: Floats, coefficients: Floats | None = None) -> tuple[Floats, Floats, Floats]:
+    def at(self, time: Floats, coefficients: Floats | None = None) -> Motion:
         """Positions, velocities and accelerations at times [s], (n, joints) each, of this motion or a suggested one."""
         c = self.coefficients if coefficients is None else coefficients
         q, v, a = (part @ c for part in self.family.basis(time))
         return q, v, a
+
+
+@dataclass(frozen=True, eq=False)
+class ExcitationProblem:
+    """A machine, its limits and the motions among which one is sought.
+
+    Attributes:
+        limits: of all joints by name, infinite where there is none; widths: over which bounded signals vary.
+        theta: base parameters of the scenario; centre: a position at which no limit is passed, (n,).
+        basis, dense: of the motions at the instants of the search, and of the check of limits.
+    """
+
+    regressor: Regressor
+    base: BaseParameters
+    limits: Mapping[str, Floats]
+    family: MotionFamily
+    workspace: Workspace
+    criterion: str
+    theta: Floats
+    basis: Motion
+    dense: Motion
+    widths: Floats
+    centre: Floats
+
+    @property
+    def n(self) -> int:
+        return len(self.regressor.joints)
+
+    def coefficients(self, y: Floats) -> Floats:
+        """Of all joints, (coefficients, n)."""
+        return self.family.free @ y.reshape(-1, self.n)
+
+    def motion(self, y: Floats, basis: Motion) -> Motion:
+        c = self.coefficients(y)
+        q, v, a = (part @ c for part in basis)
+        return q, v, a
+
+    def efforts(self, q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats]:
+        """Y of the base parameters, and the efforts of the scenario's own numbers."""
+        Y, fixed = self.regressor(q, v, a)
+        Y = Y[:, :, list(self.base.kept)]
+        return Y, Y @ self.theta + fixed
+
+    @cached_property
+    def reverse(self) -> Any:
+        """(q, v, a; G; e) -> gradient of <G, Y> + e . (tau_0, signals of the workspace) by (q, v, a)."""
+        state = ca.SX.sym("state", 3 * self.n)
+        q, v, a = ca.vertsplit(state, self.n)
+        Y, fixed = self.regressor.function(q, v, a)
+        Y, others = Y[:, list(self.base.kept)], ca.vertcat(fixed, self.workspace.function(q, v))
+        G, e = ca.SX.sym("G", *Y.shape), ca.SX.sym("e", others.numel())
+        slope = ca.gradient(ca.dot(G, ca.densify(Y)) + ca.dot(e, others), state)
+        function = ca.Function("reverse", [state, ca.vec(G), e], [ca.densify(slope)])
+        return compile_kernels({"reverse": function}, None).kernels["reverse"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Noise of each joint's effort, (n,), and sizes of the base parameters' columns, by which information counts."""
+
+    noise: Floats
+    columns: Floats
+
+    def rows(self, Y: Floats) -> Floats:
+        """Y by the noise, and in the scale of the numbers."""
+        return Y / self.noise[:, None] / self.columns
+
+    def information(self, Y: Floats) -> Floats:
+        """F of the scaled numbers."""
+        X = self.rows(Y)
+        return np.einsum("tjk,tjl->kl", X, X)
 
 
 @report_progress("designing an experiment for")
@@ -315,6 +375,8 @@ def design_excitation(
         within: bounds of signals that follow from the joints' motion: `tool.position.z>=0.1`.
         motion: fourier or spline; measured: recordings that tell something already.
     """
+    from scipy.optimize import minimize
+
     flaws = FlawList()
     if criterion not in CRITERIA:
         flaws.add("criterion", f"must be {' or '.join(CRITERIA)}, is {criterion!r}")
@@ -324,15 +386,102 @@ def design_excitation(
         flaws.add("harmonics", f"must be at least 2, is {harmonics}: a single one does not begin at rest")
     flaws.add_unless_positive(frequency=frequency, noise=noise, rate=rate)
     flaws.raise_if_any("excitation")
+    problem = pose_problem(scenario, limits or {}, within, MotionFamily(motion, frequency, harmonics), criterion)
+
+    # A random motion of all joints: numbers are scaled by what it shows of them.
+    first = draw_motion(problem, seed, range(problem.n))
+    scaling = find_scaling(problem, first, noise)
+    fisher = partial(_fisher, problem, scaling)
+    none = np.zeros((len(problem.theta),) * 2)
+    prior = sum((_measured_information(problem, scaling, run) for run in measured), none)
+
+    # Limits count little at first, so that the search is not held by them, then much.
+    y = first
+    for penalty in PENALTIES:
+        y = minimize(
+            lambda y, penalty=penalty: cost(problem, scaling, prior, penalty, y),
+            y,
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": iterations},
+        ).x
+    y = _keep_limits(problem, y)
+
+    # What one period at the rate of the measurement will tell, and what other motions would add.
+    per_sample = rate / (SAMPLES * frequency)
+    sizes, names = 1 / scaling.columns, problem.base.names
+    predicted = Information(names, problem.theta, sizes, (prior + fisher(y)) * per_sample)
+    known = replace(predicted, F=prior * per_sample) if measured else predicted
+
+    def move(moved: tuple[int, ...]) -> tuple[Floats, Floats]:
+        alone = draw_motion(problem, 0, moved)
+        return problem.coefficients(alone), fisher(alone) * per_sample
+
+    q, v, a = problem.motion(y, problem.dense)
+    shares = _limit_shares(problem, q, v, a)
+    del shares["workspace"]
+    margins = problem.workspace.margins(q, v)
+    reached = problem.workspace.signals(q, v)[np.argmin(margins, axis=0), range(margins.shape[1])].tolist()
+    c = problem.coefficients(y)
+    return Excitation(
+        axes=problem.family.axes(problem.regressor.joints, c),
+        frequency=frequency,
+        criterion=criterion,
+        information=(_log_det(prior + fisher(first)), _log_det(prior + fisher(y))),
+        deviations={name: predicted.relative(k) for k, name in enumerate(names)},
+        poorly_identified=tuple(names[k] for k in predicted.poorly_identified),
+        use={name: float(share.max()) for name, share in shares.items()},
+        workspace=dict(zip(problem.workspace.texts, reached, strict=True)),
+        suggestions=suggest_motions(known, problem.regressor.joints, move),
+        family=problem.family,
+        coefficients=c,
+        measured=bool(measured),
+    )
+
+
+def pose_problem(
+    scenario: Scenario, given: Mapping[str, float], within: Sequence[str], family: MotionFamily, criterion: str
+) -> ExcitationProblem:
+    """The problem, with a position at which all limits are kept; a ModelError where there is none."""
     bare = bare_system(scenario)
     regressor = make_regressor(scenario, bare)
     if regressor.closure:
         what = "joints that follow others by constraints cannot be moved by series of their own"
-        raise ModelError([Flaw("constraints", what, "design the motion of the open chain")], "excitation")
-    kept = _find_limits(scenario, regressor, limits or {})
-    family = MotionFamily(motion, frequency, harmonics)
-    problem = _Problem(regressor, kept, family, noise, criterion, read_workspace(bare, within))
-    return problem.solve(seed, iterations, rate, measured)
+        refuse("constraints", what, "design the motion of the open chain", "excitation")
+    limits = _find_limits(scenario, regressor, given)
+    workspace = read_workspace(bare, within)
+    base = find_base_parameters(regressor)
+    period, n = 1 / family.frequency, len(regressor.joints)
+    basis = family.basis(np.arange(SAMPLES) / SAMPLES * period)
+    dense = family.basis(np.linspace(0, period, CHECKED * family.harmonics))
+
+    # Positions: the middle of all ranges, and many random ones.
+    rng = np.random.default_rng(0)
+    low, high = limits["lower_limit"], limits["upper_limit"]
+    q = (high + low) / 2 + np.vstack([np.zeros((1, n)), rng.uniform(-1, 1, (POSITIONS, n))]) * ((high - low) / 2)
+    fast = np.where(np.isfinite(limits["speed_limit"]), limits["speed_limit"], 1.0)
+    margins = workspace.margins(q, fast * rng.uniform(-1, 1, q.shape))
+    widths = np.maximum(np.ptp(margins, axis=0), 1e-9)
+    theta = base.G @ regressor.given
+    problem = ExcitationProblem(
+        regressor, base, limits, family, workspace, criterion, theta, basis, dense, widths, q[0]
+    )
+
+    # The middle is the centre where it keeps all limits at rest, else the position that keeps them best.
+    shares = _limit_shares(problem, q, np.zeros_like(q), np.zeros_like(q))
+    worst = np.max(np.hstack(list(shares.values())), axis=1)
+    if worst.min() <= WITHIN:
+        return problem if worst[0] <= WITHIN else replace(problem, centre=q[np.argmin(worst)])
+    flaws, remedy = FlawList(), "make it wider"
+    for text, least in zip(workspace.texts, shares["workspace"].min(axis=0), strict=True):
+        if least > WITHIN:
+            flaws.add(f"within {text}", "cannot be kept: the machine is not there at any position", remedy)
+    for joint, least in zip(regressor.joints, shares["effort"].min(axis=0), strict=True):
+        if least > WITHIN:
+            flaws.add(f"{joint}.effort_limit", "cannot be kept: even at rest the effort is above it", "raise it")
+    if not flaws.found:
+        flaws.add("limits", "cannot be kept all at once at any position", "make some of them wider")
+    raise ModelError(flaws.found, "excitation")
 
 
 def _find_limits(scenario: Scenario, regressor: Regressor, given: Mapping[str, float]) -> dict[str, Floats]:
@@ -345,253 +494,130 @@ def _find_limits(scenario: Scenario, regressor: Regressor, given: Mapping[str, f
     for name in given:
         if name not in known:
             flaws.add(name, "is no limit of a joint", f"JOINT.{', JOINT.'.join(LIMITS)}")
-    found = {}
+    limits = {}
     for key in LIMITS:
-        own = [given.get(f"{name}.{key}", getattr(joints[name], key)) for name in regressor.joints]
-        for name, value in zip(regressor.joints, own, strict=True):
+        values = [given.get(f"{name}.{key}", getattr(joints[name], key)) for name in regressor.joints]
+        for name, value in zip(regressor.joints, values, strict=True):
             if value is None and key in ("lower_limit", "upper_limit", "speed_limit"):
                 flaws.add(f"{name}.{key}", "is needed to design an experiment", "give it to the joint, or as a limit")
-        found[key] = np.array([np.inf if value is None else value for value in own])
+        limits[key] = np.array([np.inf if value is None else value for value in values])
     flaws.raise_if_any("excitation")
-    return found
+    return limits
 
 
-LIMITS = ("lower_limit", "upper_limit", "speed_limit", "acceleration_limit", "effort_limit")
+def _limit_shares(problem: ExcitationProblem, q: Floats, v: Floats, a: Floats) -> dict[str, Floats]:
+    """Share of each limit that is used at each instant, (n_times, joints); of the workspace, 1 at its bounds."""
+    limits = problem.limits
+    low, high = limits["lower_limit"], limits["upper_limit"]
+    return {
+        "position": np.abs(q - (high + low) / 2) / ((high - low) / 2),
+        "speed": np.abs(v) / limits["speed_limit"],
+        "acceleration": np.abs(a) / limits["acceleration_limit"],
+        "effort": np.abs(problem.efforts(q, v, a)[1]) / limits["effort_limit"],
+        "workspace": 1 - problem.workspace.margins(q, v) / problem.widths,
+    }
 
 
-class _Problem:
-    """Cost and gradient by the free numbers y of all motions, see `MotionFamily`."""
+def _keep_limits(problem: ExcitationProblem, y: Floats) -> Floats:
+    """The motion, drawn together about the centre until every limit is kept."""
+    centre = np.outer(problem.family.still, problem.centre).ravel()
+    share = 1.0
+    while share > SMALLEST:
+        drawn = centre + share * (y - centre)
+        shares = _limit_shares(problem, *problem.motion(drawn, problem.dense))
+        worst = max(float(used.max(initial=0.0)) for used in shares.values())
+        if worst <= KEPT:
+            return drawn
+        share *= max(min(WITHIN / worst, 0.98), 0.5)
+    what = "cannot be kept by a motion: it would have to be too small to tell anything"
+    refuse("limits", what, "make those of efforts and workspace wider", "excitation")
 
-    scale: Floats
 
-    def __init__(
-        self,
-        regressor: Regressor,
-        limits: dict[str, Floats],
-        family: MotionFamily,
-        noise: float,
-        criterion: str,
-        workspace: Workspace,
-    ) -> None:
-        self.regressor, self.limits, self.family, self.criterion = regressor, limits, family, criterion
-        self.workspace = workspace
-        self.base: BaseParameters = find_base_parameters(regressor)
-        self.kept = list(self.base.kept)
-        self.n, self.noise = len(regressor.joints), noise
-        period = 1 / family.frequency
-        self.basis = family.basis(np.arange(SAMPLES) / SAMPLES * period)
-        self.dense = family.basis(np.linspace(0, period, CHECKED * family.harmonics))
-        self.free = family.free
-        self.theta = self.base.G @ regressor.given
-        self.sizes = np.ones(self.n)
-        self.penalty = PENALTIES[0]
-        self.prior = np.zeros((len(self.kept),) * 2)
-        self.reverse = self._trace_reverse()
-        self.middle = (limits["upper_limit"] + limits["lower_limit"]) / 2
-        self.centre = self._find_centre()
+def draw_motion(problem: ExcitationProblem, seed: int, moved: Sequence[int]) -> Floats:
+    """A random motion of some joints about the centre, within the limits."""
+    span = (problem.limits["upper_limit"] - problem.limits["lower_limit"]) / 4
+    wide = problem.family.draw(np.random.default_rng(seed), problem.n)
+    y = wide * np.where(np.isin(range(problem.n), moved), span, 0.0)
+    return _keep_limits(problem, (y + np.outer(problem.family.still, problem.centre)).ravel())
 
-    def _trace_reverse(self) -> Any:
-        """(q, v, a; G; e) -> gradient of <G, Y_kept> + e . (tau_0, signals of the workspace) by (q, v, a)."""
-        state = ca.SX.sym("state", 3 * self.n)
-        q, v, a = ca.vertsplit(state, self.n)
-        Y, fixed = self.regressor.function(q, v, a)
-        Y, others = Y[:, self.kept], ca.vertcat(fixed, self.workspace.function(q, v))
-        G, e = ca.SX.sym("G", self.n, len(self.kept)), ca.SX.sym("e", others.numel())
-        slope = ca.gradient(ca.dot(G, ca.densify(Y)) + ca.dot(e, others), state)
-        function = ca.Function("reverse", [state, ca.vec(G), e], [ca.densify(slope)])
-        return compile_kernels({"reverse": function}, None).kernels["reverse"]
 
-    def _find_centre(self) -> Floats:
-        """A position at which no limit is passed: the middle of all ranges, or the best of many random ones."""
-        rng = np.random.default_rng(0)
-        half = (self.limits["upper_limit"] - self.limits["lower_limit"]) / 2
-        q = self.middle + np.vstack([np.zeros((1, self.n)), rng.uniform(-1, 1, (POSITIONS, self.n))]) * half
-        fast = np.where(np.isfinite(self.limits["speed_limit"]), self.limits["speed_limit"], 1.0)
-        spread = self.workspace.margins(q, fast * rng.uniform(-1, 1, q.shape))
-        self.widths = np.maximum(np.ptp(spread, axis=0), 1e-9)
-        still = np.zeros_like(q)
-        shares = self._shares(q, still, still)
-        worst = np.max(np.hstack(list(shares.values())), axis=1)
-        if worst.min() > WITHIN:
-            self._refuse(shares)
-        return np.asarray(q[0] if worst[0] <= WITHIN else q[np.argmin(worst)])
+def find_scaling(problem: ExcitationProblem, y: Floats, noise: float) -> Scaling:
+    """Noise of the efforts by their limits, or as large as in a motion, and columns by their lengths in it."""
+    Y, efforts = problem.efforts(*problem.motion(y, problem.basis))
+    limit = problem.limits["effort_limit"]
+    largest = np.where(np.isfinite(limit), limit, np.abs(efforts).max(axis=0))
+    level = np.maximum(noise * largest, 1e-9)
+    lengths = np.linalg.norm((Y / level[:, None]).reshape(-1, Y.shape[2]), axis=0)
+    return Scaling(level, np.maximum(lengths, 1e-9 * lengths.max()))
 
-    def _refuse(self, shares: Mapping[str, Floats]) -> None:
-        """Say which limits no position keeps."""
-        flaws, remedy = FlawList(), "make it wider"
-        for text, least in zip(self.workspace.texts, shares["workspace"].min(axis=0), strict=True):
-            if least > WITHIN:
-                flaws.add(f"within {text}", "cannot be kept: the machine is not there at any position", remedy)
-        for joint, least in zip(self.regressor.joints, shares["effort"].min(axis=0), strict=True):
-            if least > WITHIN:
-                flaws.add(f"{joint}.effort_limit", "cannot be kept: even at rest the effort is above it", "raise it")
-        if not flaws.found:
-            flaws.add("limits", "cannot be kept all at once at any position", "make some of them wider")
-        flaws.raise_if_any("excitation")
 
-    def coefficients(self, y: Floats) -> Floats:
-        """Of all joints, (coefficients, n)."""
-        return self.free @ y.reshape(self.free.shape[1], self.n)
+def _fisher(problem: ExcitationProblem, scaling: Scaling, y: Floats) -> Floats:
+    """Information of a motion without what was measured."""
+    return scaling.information(problem.efforts(*problem.motion(y, problem.basis))[0])
 
-    def motion(self, y: Floats, basis: tuple[Floats, Floats, Floats] | None = None) -> tuple[Floats, Floats, Floats]:
-        c = self.coefficients(y)
-        q, v, a = (part @ c for part in basis or self.basis)
-        return q, v, a
 
-    def cost(self, y: Floats) -> tuple[float, Floats]:
-        q, v, a = self.motion(y)
-        Y, fixed = self.regressor(q, v, a)
-        Y = Y[:, :, self.kept]
-        X = Y / self.sizes[:, None] / self.scale
-        F = self.prior + self._information_of(Y) + 1e-9 * np.eye(len(self.kept))
-        inverse = np.linalg.inv(F)
-        if self.criterion == "D":
-            value, weight = -np.linalg.slogdet(F)[1], -2 * inverse
-        else:
-            value, weight = float(np.log(np.trace(inverse))), -2 * inverse @ inverse / np.trace(inverse)
-        G = X @ weight / self.sizes[:, None] / self.scale
-        tau = Y @ self.theta + fixed
-        over, slope = _excess(tau, -self.limits["effort_limit"], self.limits["effort_limit"])
-        G = G + self.penalty * slope[:, :, None] * self.theta
-        value += self.penalty * over
-        # Margins less than the part of a width that is left free.
-        low = np.maximum(1 - WITHIN - self.workspace.margins(q, v) / self.widths, 0)
-        value += self.penalty * float(np.sum(low**2))
-        slope = np.hstack([slope, -2 * low * self.workspace.signs / self.widths])
-        gq, gv, ga = self._gradients(q, v, a, G, self.penalty * slope)
-        for x, g, low, high in (
-            (q, gq, self.limits["lower_limit"], self.limits["upper_limit"]),
-            (v, gv, -self.limits["speed_limit"], self.limits["speed_limit"]),
-            (a, ga, -self.limits["acceleration_limit"], self.limits["acceleration_limit"]),
-        ):
-            over, slope = _excess(x, low, high)
-            value += self.penalty * over
-            g += self.penalty * slope
-        gradient = self.free.T @ sum(part.T @ g for part, g in zip(self.basis, (gq, gv, ga), strict=True))
-        return float(value), gradient.ravel()
+def _measured_information(problem: ExcitationProblem, scaling: Scaling, run: Run) -> Floats:
+    """Information of a recording: rows and noise as dense in time as those of the search."""
+    plan = plan_identification(problem.regressor.scenario, run, offsets=False)
+    assert plan.base.kept == problem.base.kept
+    rows = plan.rows(run)
+    return scaling.information(rows.Y * rows.used[:, :, None]) * SAMPLES * problem.family.frequency / rows.rate
 
-    def _gradients(self, q: Floats, v: Floats, a: Floats, G: Floats, e: Floats) -> tuple[Floats, Floats, Floats]:
-        states = np.hstack([q, v, a])
-        found = np.array(
-            [self.reverse(s, g.ravel(order="F"), w) for s, g, w in zip(states, G, np.ascontiguousarray(e), strict=True)]
-        )
-        gq, gv, ga = np.split(found, 3, axis=1)
-        return gq.copy(), gv.copy(), ga.copy()
 
-    def solve(self, seed: int, iterations: int, rate: float, measured: Sequence[Run]) -> Excitation:
-        from scipy.optimize import minimize
+def _log_det(F: Floats) -> float:
+    return float(np.linalg.slogdet(F + 1e-12 * np.eye(len(F)))[1])
 
-        y = self._start(seed)
-        self.prior = sum((self._measured(run) for run in measured), self.prior)
-        before = self._information(y)
-        for self.penalty in PENALTIES:
-            y = minimize(self.cost, y, jac=True, method="L-BFGS-B", options={"maxiter": iterations}).x
-        y = self._keep_limits(y)
-        return self._result(y, before, rate, bool(measured))
 
-    def _measured(self, run: Run) -> Floats:
-        """Information of a recording: rows and noise as dense in time as those of the search."""
-        plan = plan_identification(self.regressor.scenario, run, offsets=False)
-        assert plan.base.kept == self.base.kept
-        rows = plan.rows(run)
-        return self._information_of(rows.Y * rows.used[:, :, None]) * SAMPLES * self.family.frequency / rows.rate
+def cost(
+    problem: ExcitationProblem, scaling: Scaling, prior: Floats, penalty: float, y: Floats
+) -> tuple[float, Floats]:
+    """The criterion with penalties for limits that are passed, and its gradient by y."""
+    limits, workspace, theta = problem.limits, problem.workspace, problem.theta
+    q, v, a = problem.motion(y, problem.basis)
+    Y, tau = problem.efforts(q, v, a)
 
-    def _start(self, seed: int) -> Floats:
-        """A random motion of all joints, by which numbers are scaled."""
-        y = self._draw(seed, range(self.n))
-        Y, fixed = self.regressor(*self.motion(y))
-        efforts = np.abs(Y[:, :, self.kept] @ self.theta + fixed).max(axis=0)
-        limit = self.limits["effort_limit"]
-        self.sizes = np.maximum(self.noise * np.where(np.isfinite(limit), limit, efforts), 1e-9)
-        lengths = np.linalg.norm((Y[:, :, self.kept] / self.sizes[:, None]).reshape(-1, len(self.kept)), axis=0)
-        self.scale = np.maximum(lengths, 1e-9 * lengths.max())
-        return y
+    # The criterion and its gradient G by Y.
+    F = prior + scaling.information(Y) + 1e-9 * np.eye(len(theta))
+    inverse = np.linalg.inv(F)
+    if problem.criterion == "D":
+        value, weight = -np.linalg.slogdet(F)[1], -2 * inverse
+    else:
+        value, weight = float(np.log(np.trace(inverse))), -2 * inverse @ inverse / np.trace(inverse)
+    G = scaling.rows(scaling.rows(Y) @ weight)
 
-    def _draw(self, seed: int, moved: Sequence[int]) -> Floats:
-        """A random motion of some joints about the centre, within the limits."""
-        span = (self.limits["upper_limit"] - self.limits["lower_limit"]) / 4
-        y = self.family.draw(np.random.default_rng(seed), self.n) * np.where(np.isin(range(self.n), moved), span, 0.0)
-        return self._keep_limits((y + np.outer(self.family.still, self.centre)).ravel())
+    # Efforts beyond their limits, and margins of the workspace less than the part of a width that is left free.
+    over, slope = _excess(tau, -limits["effort_limit"], limits["effort_limit"])
+    G = G + penalty * slope[:, :, None] * theta
+    value += penalty * over
+    low = np.maximum(1 - WITHIN - workspace.margins(q, v) / problem.widths, 0)
+    value += penalty * float(np.sum(low**2))
+    e = penalty * np.hstack([slope, -2 * low * workspace.signs / problem.widths])
 
-    def _shares(self, q: Floats, v: Floats, a: Floats) -> dict[str, Floats]:
-        """Share of each limit that is used at each instant, (n_times, joints); of the workspace, 1 at its bounds."""
-        Y, fixed = self.regressor(q, v, a)
-        tau = Y[:, :, self.kept] @ self.theta + fixed
-        half = (self.limits["upper_limit"] - self.limits["lower_limit"]) / 2
-        sizes = {"position": np.abs(q - self.middle) / half, "speed": np.abs(v) / self.limits["speed_limit"]}
-        sizes |= {"acceleration": np.abs(a) / self.limits["acceleration_limit"]}
-        sizes |= {"effort": np.abs(tau) / self.limits["effort_limit"]}
-        return sizes | {"workspace": 1 - self.workspace.margins(q, v) / self.widths}
-
-    def _uses(self, y: Floats) -> dict[str, Floats]:
-        return {name: share.max(axis=0) for name, share in self._shares(*self.motion(y, self.dense)).items()}
-
-    def _keep_limits(self, y: Floats) -> Floats:
-        """The motion, drawn together about the centre until every limit is kept."""
-        centre = np.outer(self.family.still, self.centre).ravel()
-        share = 1.0
-        while share > SMALLEST:
-            drawn = centre + share * (y - centre)
-            worst = max(float(use.max(initial=0.0)) for use in self._uses(drawn).values())
-            if worst <= KEPT:
-                return drawn
-            share *= max(min(WITHIN / worst, 0.98), 0.5)
-        what = "cannot be kept by a motion: it would have to be too small to tell anything"
-        raise ModelError([Flaw("limits", what, "make those of efforts and workspace wider")], "excitation")
-
-    def _information(self, y: Floats) -> float:
-        return float(np.linalg.slogdet(self.prior + self._fisher(y) + 1e-12 * np.eye(len(self.kept)))[1])
-
-    def _fisher(self, y: Floats) -> Floats:
-        """Information of a motion without what was measured."""
-        return self._information_of(self.regressor(*self.motion(y))[0][:, :, self.kept])
-
-    def _information_of(self, Y: Floats) -> Floats:
-        """Sum of Y_t^T Y_t by the noise and in the scale of the numbers."""
-        X = Y / self.sizes[:, None] / self.scale
-        return np.einsum("tjk,tjl->kl", X, X)
-
-    def _result(self, y: Floats, before: float, rate: float, measured: bool) -> Excitation:
-        per_sample = rate / (SAMPLES * self.family.frequency)
-        F = (self.prior + self._fisher(y)) * per_sample
-        told = Told(self.base.names, self.theta, 1 / self.scale)
-        deviations = told.deviations(F)
-        uses = {name: float(use.max()) for name, use in self._uses(y).items() if name != "workspace"}
-        q, v, _ = self.motion(y, self.dense)
-        nearest = np.argmin(self.workspace.margins(q, v), axis=0)
-        reached = self.workspace.signals(q, v)[nearest, range(len(nearest))].tolist()
-
-        def move(moved: tuple[int, ...]) -> tuple[Floats, Floats]:
-            own = self._draw(0, moved)
-            return self.coefficients(own), self._fisher(own) * per_sample
-
-        c = self.coefficients(y)
-        return Excitation(
-            axes=self.family.axes(self.regressor.joints, c),
-            frequency=self.family.frequency,
-            criterion=self.criterion,
-            information=(before, self._information(y)),
-            deviations={name: told.told(k, deviations[k]) for k, name in enumerate(told.names)},
-            hardly_told=tuple(told.names[k] for k in np.flatnonzero(deviations > HARDLY).tolist()),
-            use=uses,
-            workspace=dict(zip(self.workspace.texts, reached, strict=True)),
-            suggestions=suggest_motions(told, self.prior * per_sample if measured else F, self.regressor.joints, move),
-            family=self.family,
-            coefficients=c,
-        )
+    # By the motion at every instant, then limits of the motion itself, then by y.
+    rows = zip(np.hstack([q, v, a]), G, np.ascontiguousarray(e), strict=True)
+    by_motion = np.array([problem.reverse(state, g.ravel(order="F"), w) for state, g, w in rows])
+    parts = (
+        (q, limits["lower_limit"], limits["upper_limit"]),
+        (v, -limits["speed_limit"], limits["speed_limit"]),
+        (a, -limits["acceleration_limit"], limits["acceleration_limit"]),
+    )
+    gradient = np.zeros(())
+    for (x, bottom, top), by_part, basis in zip(parts, np.split(by_motion, 3, axis=1), problem.basis, strict=True):
+        over, slope = _excess(x, bottom, top)
+        value += penalty * over
+        gradient = gradient + basis.T @ (by_part + penalty * slope)
+    return float(value), (problem.family.free.T @ gradient).ravel()
 
 
 def _excess(x: Floats, low: Floats, high: Floats) -> tuple[float, Floats]:
-    """Sum of squares of what is beyond limits, by their width, and its slope."""
+    """Sum of squares of what is beyond limits, by their width, and its slope.
+
+    Limits are drawn in a little, so that what the penalty leaves over is still within.
+    """
     finite = np.isfinite(high)
-    width = np.where(finite, np.where(finite, high, 1.0) - np.where(finite, low, 0.0), 1.0)
-    top, bottom = np.where(finite, high, np.inf), np.where(finite, low, -np.inf)
-    over = (np.maximum(x - _drawn_in(top, bottom)[0], 0) - np.maximum(_drawn_in(top, bottom)[1] - x, 0)) / width
+    top, bottom = np.where(finite, high, 1.0), np.where(finite, low, 0.0)
+    middle, width = (top + bottom) / 2, top - bottom
+    upper = np.where(finite, middle + WITHIN * (top - middle), np.inf)
+    lower = np.where(finite, middle + WITHIN * (bottom - middle), -np.inf)
+    over = (np.maximum(x - upper, 0) - np.maximum(lower - x, 0)) / width
     return float(np.sum(over**2)), 2 * over / width
-
-
-def _drawn_in(top: Floats, bottom: Floats) -> tuple[Floats, Floats]:
-    """Limits drawn in a little, so that what the penalty leaves over is still within."""
-    with np.errstate(invalid="ignore"):
-        middle = np.where(np.isfinite(top), (top + bottom) / 2, 0.0)
-        return middle + WITHIN * (top - middle), middle + WITHIN * (bottom - middle)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -12,9 +12,8 @@ import casadi as ca
 import numpy as np
 
 from robodyn.analysis.coloured_noise import describe_doubt
-from robodyn.analysis.identification.efforts import Effort, drives_of, find_efforts
 from robodyn.analysis.identification.least_squares import Estimate, estimate, make_consistent
-from robodyn.analysis.identification.motion_rows import Rows, make_rows
+from robodyn.analysis.identification.motion_rows import Effort, RegressionRows, drives_of, find_efforts, make_rows
 from robodyn.analysis.identification.regressor import (
     BaseParameters,
     Regressor,
@@ -54,9 +53,9 @@ class IntervalEstimate:
 
 @dataclass(frozen=True)
 class BaseEstimate(IntervalEstimate):
-    """One base parameter, and whether the data tell it."""
+    """One base parameter, and whether the data determine it."""
 
-    told: Annotated[bool, "whether the data say it"]
+    identifiable: Annotated[bool, "whether the data determine it"]
 
 
 @dataclass(frozen=True)
@@ -180,9 +179,8 @@ def _at_lag(e: Floats, u: Floats, lag: int) -> float:
 # --------------------------------------------------------------------------------------------------
 # Suggestions: which numbers does an experiment hardly tell, and the motion of which joints would tell them?
 #
-# Symbols: F information of the experiment, F_S that of one period in which only the joints S move, as fast and as
-# far as
-# limits allow; s_k deviation of the k-th number.
+# Symbols: F information of the experiment, F_S that of one period in which only the joints S move, as fast and as far
+# as limits allow; s_k deviation of the k-th number.
 #
 #     s_k^2 = [(F + F_S)^-1]_kk,   S of one joint if that is enough, or else of two
 
@@ -217,85 +215,74 @@ class Suggestion:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
-    """What numbers are, by which deviations are judged; sizes: deviations that their own columns alone would leave."""
+class Information:
+    """What an experiment says of numbers.
+
+    Attributes:
+        sizes: deviations that the numbers' own columns alone would leave; F: information on numbers over their sizes.
+    """
 
     names: tuple[str, ...]
     values: Floats
     sizes: Floats
+    F: Floats
+
+    @cached_property
+    def deviations(self) -> Floats:
+        """By the values, or by sizes where these are 0."""
+        # F^-1, very large where there is no information.
+        values, vectors = np.linalg.eigh(self.F)
+        inverse = (vectors / np.maximum(values, 1e-14 * max(float(values[-1]), 1e-12))) @ vectors.T
+        relative = np.where(self._zero, NOTHING * self.sizes, self.values)
+        return np.sqrt(np.maximum(np.diag(inverse), 0)) * self.sizes / np.abs(relative)
 
     @property
-    def zero(self) -> np.ndarray:
-        """Which numbers are 0, or as good as."""
+    def _zero(self) -> np.ndarray:
         return np.abs(self.values) <= 1e-12
 
-    def told(self, k: int, deviation: float) -> float | None:
-        """A deviation by the value, if there is one."""
-        return None if self.zero[k] else float(deviation)
+    def relative(self, k: int) -> float | None:
+        """Deviation of a number by its value, if it has one."""
+        return None if self._zero[k] else float(self.deviations[k])
 
-    def deviations(self, F: Floats) -> Floats:
-        """By the values, or by sizes where these are 0, from the information on numbers over their sizes."""
-        relative = np.where(self.zero, NOTHING * self.sizes, self.values)
-        return np.sqrt(np.maximum(np.diag(invert(F)), 0)) * self.sizes / np.abs(relative)
-
-
-def invert(F: Floats) -> Floats:
-    """F^-1, very large where there is no information."""
-    values, vectors = np.linalg.eigh(F)
-    return np.asarray((vectors / np.maximum(values, 1e-14 * max(float(values[-1]), 1e-12))) @ vectors.T)
+    @property
+    def poorly_identified(self) -> list[int]:
+        """Places of the numbers that the experiment hardly tells."""
+        return np.flatnonzero(self.deviations > HARDLY).tolist()
 
 
 def suggest_motions(
-    told: Told, F: Floats, joints: tuple[str, ...], move: Callable[[tuple[int, ...]], tuple[Floats, Floats]]
+    known: Information, joints: tuple[str, ...], move: Callable[[tuple[int, ...]], tuple[Floats, Floats]]
 ) -> tuple[Suggestion, ...]:
-    """What tells the numbers that F hardly tells.
+    """What would tell the numbers that an experiment hardly tells.
 
     Args:
         move: coefficients and information of a motion of some joints alone.
     """
-    before = told.deviations(F)
-    open_ = np.flatnonzero(before > HARDLY).tolist()
-    found: dict[int, tuple[float, Suggestion]] = {}
+    best: dict[int, tuple[float, Suggestion]] = {}
     for count in (1, 2):
-        if len(found) < len(open_):
-            left = [k for k in open_ if k not in found]
-            found |= _best(told, F, before, left, joints, move, combinations(range(len(joints)), count))
-    return tuple(found.get(k, (0.0, _none(told, k, before)))[1] for k in open_)
-
-
-def _none(told: Told, k: int, before: Floats) -> Suggestion:
-    as_it_is = told.told(k, before[k])
-    return Suggestion(told.names[k], as_it_is, (), as_it_is)
-
-
-def _best(
-    told: Told,
-    F: Floats,
-    before: Floats,
-    left: list[int],
-    joints: tuple[str, ...],
-    move: Callable[[tuple[int, ...]], tuple[Floats, Floats]],
-    sets: Iterable[tuple[int, ...]],
-) -> dict[int, tuple[float, Suggestion]]:
-    """Of each number, the motion that leaves the least deviation, if that is little enough."""
-    found: dict[int, tuple[float, Suggestion]] = {}
-    for moved in sets:
-        motion, information = move(moved)
-        after = told.deviations(F + information)
-        names = tuple(joints[j] for j in moved)
-        for k in left:
-            if after[k] <= HARDLY and (k not in found or after[k] < found[k][0]):
-                told_then = told.told(k, after[k])
-                found[k] = after[k], Suggestion(told.names[k], told.told(k, before[k]), names, told_then, motion)
-    return found
+        # Of each number left, the motion of so many joints that leaves the least deviation, if that is little enough.
+        left = [k for k in known.poorly_identified if k not in best]
+        for moved in combinations(range(len(joints)), count) if left else ():
+            motion, more = move(moved)
+            then = replace(known, F=known.F + more)
+            names = tuple(joints[j] for j in moved)
+            for k in left:
+                deviation = then.deviations[k]
+                if deviation <= HARDLY and (k not in best or deviation < best[k][0]):
+                    suggestion = Suggestion(known.names[k], known.relative(k), names, then.relative(k), motion)
+                    best[k] = deviation, suggestion
+    suggestions = []
+    for k in known.poorly_identified:
+        before = known.relative(k)
+        suggestions.append(best[k][1] if k in best else Suggestion(known.names[k], before, (), before))
+    return tuple(suggestions)
 
 
 # --------------------------------------------------------------------------------------------------
 # Identification by inverse dynamics: motions and efforts in, base parameters and possible bodies out.
 #
-# The steps: regressor of the machine, its base parameters, filtered rows of each recording, weighted least squares
-# on the
-# first part of them, possible bodies with these base parameters, prediction of the part that was held out.
+# The steps: regressor of the machine, its base parameters, filtered rows of each recording, weighted least squares on
+# the first part of them, possible bodies with these base parameters, prediction of the part that was held out.
 
 
 HELD_OUT = 0.25
@@ -356,13 +343,19 @@ class IdentificationPlan:
         """The regressor of the base parameters."""
         return self.regressor.choose(self.base.kept)
 
-    def rows(self, run: Run, cutoff: float | None = None) -> Rows:
+    def rows(self, run: Run, cutoff: float | None = None) -> RegressionRows:
         """Filtered rows of a recording."""
-        data = _matched(self.system, run, self.efforts)
-        rows = make_rows(self.reduced, self.efforts, self.jacobians, data, cutoff)
+        # Units of the signals that are used must be those of the model.
+        units = {info.name: info.unit for info in self.system.signals}
+        of_efforts = [name for effort in self.efforts for name in effort.signals]
+        source = str(run.provenance.description.get("file", "measured data"))
+        refuse_unknown(of_efforts, run.names, "is not in the data", source)
+        unused = [n for n in run.names if n not in units or not (n.endswith(".position") or n in of_efforts)]
+        match_measured(without(replace(run, time=run.time - run.time[0]), unused), units)
+        rows = make_rows(self.reduced, self.efforts, self.jacobians, run, cutoff)
         return replace(rows, used=rows.used & self.usable)
 
-    def estimate(self, rows: Sequence[Rows], robust: bool = False) -> Estimate:
+    def estimate(self, rows: Sequence[RegressionRows], robust: bool = False) -> Estimate:
         """Base parameters from rows; what these do not tell stays as the scenario has it."""
         return estimate(rows, self.base.G @ self.regressor.given, robust)
 
@@ -389,17 +382,6 @@ def _check(runs: Sequence[Run], cutoff: float | None, held_out: float) -> None:
     if not 0 <= held_out < 1:
         flaws.add("held_out", f"must be at least 0 and below 1, is {held_out:g}")
     flaws.raise_if_any("identification")
-
-
-def _matched(system: System, run: Run, efforts: Sequence[Effort]) -> Run:
-    """The same data; units of the signals that are used must be those of the model."""
-    units = {info.name: info.unit for info in system.signals}
-    of_efforts = [name for effort in efforts for name in effort.signals]
-    source = str(run.provenance.description.get("file", "measured data"))
-    refuse_unknown(of_efforts, run.names, "is not in the data", source)
-    unused = [n for n in run.names if n not in units or not (n.endswith(".position") or n in of_efforts)]
-    match_measured(without(replace(run, time=run.time - run.time[0]), unused), units)
-    return run
 
 
 def _act_on_joints(system: System, regressor: Regressor, efforts: Sequence[Effort]) -> tuple[Floats, np.ndarray]:
@@ -431,7 +413,7 @@ def _lever(system: System, regressor: Regressor, on: str) -> Floats | None:
     return regressor.closure.lever(row) if regressor.closure else row
 
 
-def split_rows(rows: Sequence[Rows], held_out: float) -> tuple[list[Rows], list[Rows]]:
+def split_rows(rows: Sequence[RegressionRows], held_out: float) -> tuple[list[RegressionRows], list[RegressionRows]]:
     """Rows for the fit and rows for its proof: last recordings, or the last part of the only one."""
     if held_out == 0:
         return list(rows), []
@@ -445,13 +427,33 @@ def split_rows(rows: Sequence[Rows], held_out: float) -> tuple[list[Rows], list[
 
 
 def _summarise(
-    regressor: Regressor, base: BaseParameters, found: Estimate, fitted: Sequence[Rows], held: Sequence[Rows]
+    regressor: Regressor,
+    base: BaseParameters,
+    found: Estimate,
+    fitted: Sequence[RegressionRows],
+    held: Sequence[RegressionRows],
 ) -> Identification:
     consistent = make_consistent(regressor.parameters, base.G, found)
     beta = base.G @ consistent.theta
     parts = [(rows, False) for rows in fitted] + [(rows, True) for rows in held]
     predictions = [*predict_joints(regressor, fitted, beta, False), *predict_joints(regressor, held, beta, True)]
-    estimates = _base_estimates(regressor, base, found)
+    spread = found.spread
+    given = base.G @ regressor.given
+    basis = np.linalg.qr(found.known)[0]
+    identifiable = np.linalg.norm(basis, axis=1) > 1 - 1e-6
+    estimates = tuple(
+        BaseEstimate(name, regressor.parameters[k].unit, b, d, b - h, b + h, g, bool(t))
+        for name, k, b, d, h, g, t in zip(
+            base.names,
+            base.kept,
+            found.beta.tolist(),
+            spread.deviations.tolist(),
+            spread.half_widths.tolist(),
+            given.tolist(),
+            identifiable,
+            strict=True,
+        )  # fmt: skip
+    )
     doubt = describe_doubt(found.spread, found.parts, [r.Y for r in fitted])
     measured = np.concatenate([np.where(r.used, r.tau, np.nan) for r, _ in parts])
     return Identification(
@@ -489,27 +491,9 @@ def _numbers(regressor: Regressor, theta: Floats) -> dict[str, float]:
     return numbers | {p.number: float(t) for p, t in zip(regressor.parameters, theta, strict=True) if p.number}
 
 
-def _base_estimates(regressor: Regressor, base: BaseParameters, found: Estimate) -> tuple[BaseEstimate, ...]:
-    spread = found.spread
-    given = base.G @ regressor.given
-    basis = np.linalg.qr(found.known)[0]
-    told = np.linalg.norm(basis, axis=1) > 1 - 1e-6
-    return tuple(
-        BaseEstimate(name, regressor.parameters[k].unit, b, d, b - h, b + h, g, bool(t))
-        for name, k, b, d, h, g, t in zip(
-            base.names,
-            base.kept,
-            found.beta.tolist(),
-            spread.deviations.tolist(),
-            spread.half_widths.tolist(),
-            given.tolist(),
-            told,
-            strict=True,
-        )  # fmt: skip
-    )
-
-
-def predict_joints(regressor: Regressor, rows: Sequence[Rows], beta: Floats, held_out: bool) -> list[JointPrediction]:
+def predict_joints(
+    regressor: Regressor, rows: Sequence[RegressionRows], beta: Floats, held_out: bool
+) -> list[JointPrediction]:
     found = []
     for k, (joint, unit) in enumerate(zip(regressor.joints, regressor.forces, strict=True)):
         tau = np.concatenate([r.tau[r.used[:, k], k] for r in rows]) if rows else np.zeros(0)
@@ -530,27 +514,31 @@ def _describe_negative(regressor: Regressor, base: BaseParameters, estimates: Se
     positive = np.array([parameter.non_negative for parameter in regressor.parameters])
     for row, k, e in zip(base.G, base.kept, estimates, strict=True):
         a_sum = bool(np.all(row[positive] >= 0) and not np.any(row[~positive]))
-        if not regressor.parameters[k].body and positive[k] and a_sum and e.told and e.upper < 0:
+        if not regressor.parameters[k].body and positive[k] and a_sum and e.identifiable and e.upper < 0:
             yield f"{e.name} comes out negative: the sign of a position or of an effort there is wrong, or a delay is"
 
 
 def _warnings(
-    estimates: Sequence[BaseEstimate], predictions: Sequence[JointPrediction], rows: Sequence[Rows], lost: float
+    estimates: Sequence[BaseEstimate],
+    predictions: Sequence[JointPrediction],
+    rows: Sequence[RegressionRows],
+    lost: float,
 ) -> tuple[str, ...]:
-    found = [f"{e.name} is not told by these data: it stays as given" for e in estimates if not e.told]
+    unknown = [e.name for e in estimates if not e.identifiable]
+    warnings = [f"{name} cannot be identified from these data: it stays as given" for name in unknown]
     hardly = [
         e.name for e in estimates
-        if e.told and not e.name.endswith(".effort_offset") and (e.upper - e.lower) / 2 > WIDE * abs(e.value)
+        if e.identifiable and not e.name.endswith(".effort_offset") and (e.upper - e.lower) / 2 > WIDE * abs(e.value)
     ]  # fmt: skip
     if hardly:
-        found.append(f"hardly known from these data, intervals are wider than values: {', '.join(hardly)}")
+        warnings.append(f"hardly known from these data, intervals are wider than values: {', '.join(hardly)}")
     for p in predictions:
         if p.percent > POOR:
             part = "held-out" if p.held_out else "fitted"
             what = f"{p.percent:.0f} % of the {part} force of {p.joint} is left"
-            found.append(f"{what}: look at sign, unit, gear and delay of its columns, or at what the model lacks")
+            warnings.append(f"{what}: look at sign, unit, gear and delay of its columns, or at what the model lacks")
     count = sum(int(r.used.sum()) for r in rows)
     if lost > 3 * len(estimates):
         what = f"possible bodies are {lost:.3g} worse in the sum of squares of {count} rows than impossible ones"
-        found.append(f"{what}: the model lacks something")
-    return tuple(found)
+        warnings.append(f"{what}: the model lacks something")
+    return tuple(warnings)

@@ -10,8 +10,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.coloured_noise import Part, Spread, find_spread
-from robodyn.analysis.identification.motion_rows import Rows
+from robodyn.analysis.coloured_noise import ResidualRows, Spread, find_spread
+from robodyn.analysis.identification.motion_rows import RegressionRows
 from robodyn.analysis.identification.regressor import Parameter
 from robodyn.computation.results.signal import Floats
 
@@ -48,7 +48,7 @@ class Estimate:
     noise: Floats
     root: Floats
     known: Floats
-    parts: tuple[Part, ...]
+    parts: tuple[ResidualRows, ...]
     residuals: tuple[Floats, ...]
 
     @cached_property
@@ -57,7 +57,7 @@ class Estimate:
         return find_spread(self.parts, self.known)
 
 
-def estimate(rows: Sequence[Rows], start: Floats, robust: bool = False) -> Estimate:
+def estimate(rows: Sequence[RegressionRows], start: Floats, robust: bool = False) -> Estimate:
     """Fit beta to the rows of all recordings.
 
     Args:
@@ -87,7 +87,7 @@ def estimate(rows: Sequence[Rows], start: Floats, robust: bool = False) -> Estim
     weighed = np.split(np.sqrt(weights) / noise, ends), np.split(e, ends)
     # The low-pass leaves two rows new in a period of its cutoff.
     parts = [
-        Part(w[:, :, None] * (r.Y @ known), w * own, r.used, min(2 * r.cutoff / r.rate, 1.0))
+        ResidualRows(w[:, :, None] * (r.Y @ known), w * own, r.used, min(2 * r.cutoff / r.rate, 1.0))
         for r, w, own in zip(rows, *weighed, strict=True)
     ]
     left = tuple(np.split(np.where(used, e, np.nan), ends))

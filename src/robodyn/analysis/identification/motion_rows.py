@@ -1,21 +1,15 @@
-"""Rows of the regression: from noisy positions and efforts to filtered regressors and forces, without phase.
-
-    q -> low-pass -> q, v, a by central differences -> Y, tau_0 -> low-pass -> every n-th row
-    tau                                                        -> low-pass -> every n-th row
-
-Both sides pass the same filter, so that it changes nothing but the noise (Gautier 1997). Rows in which a joint hardly
-moves are left out: dry friction has no direction there.
-"""
+"""Rows of the regression: from measured positions and efforts to filtered regressors and forces."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import casadi as ca
 import numpy as np
 
-from robodyn.analysis.identification.efforts import Effort
-from robodyn.analysis.identification.regressor import Regressor
+from robodyn.analysis.identification.regressor import Regressor, passive_blocks
 from robodyn.analysis.measurement.data_sheet import (
     GAP,
     assess_clock,
@@ -25,9 +19,180 @@ from robodyn.analysis.measurement.data_sheet import (
 )
 from robodyn.analysis.measurement.measured import without
 from robodyn.analysis.measurement.responses import ANTI_ALIAS, LowPass, differentiate, resample
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
+from robodyn.base.symbolic.tables import spell_out
+from robodyn.computation.assembly import System
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
+from robodyn.description.laws import arguments_of
+from robodyn.description.model.outputs import name_results
+
+# --------------------------------------------------------------------------------------------------
+# Measured efforts: from which measured signals follow the forces that drives put on the joints?
+#
+# A drive's force is a signal of the scenario, `elbow.drive.torque`. It is taken from the data by that name, or computed
+# by the drive's own law where the data have all that it depends on, such as a current that is a state, or another
+# output of the drive, such as the current of a current source, of which it is a multiple. Where several blocks act on a
+# joint each force is found by itself; `elbow.effort` is all of them together.
+
+
+PROBE, PROBES = 1e-2, 8
+"""Size and number of random arguments at which a force is compared with another output of its law."""
+SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Force:
+    """One force, and the data's signals that it is computed from by a function; None for what is measured itself."""
+
+    signal: str
+    signals: tuple[str, ...]
+    function: Any = None
+
+    def of(self, data: Run) -> Floats:
+        columns = [data[name].values for name in self.signals]
+        if self.function is None:
+            return columns[0]
+        table = np.vstack([np.zeros((0, len(data.time))), *columns])
+        return np.array(self.function.map(len(data.time))(table)).ravel()
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What all drives put on a joint or coordinate, and what there is to say about where it comes from."""
+
+    on: str
+    forces: tuple[Force, ...]
+    note: str = ""
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """Of the data."""
+        return tuple(dict.fromkeys(name for force in self.forces for name in force.signals))
+
+    def of(self, data: Run) -> Floats:
+        return np.sum([force.of(data) for force in self.forces], axis=0)
+
+
+def find_efforts(system: System, data: Run) -> tuple[list[Effort], list[str]]:
+    """Efforts of all drives that the data tell, and a sentence on each measured force that is of no use."""
+    drives = drives_of(system)
+    efforts, notes = [], []
+    for place in dict.fromkeys([*drives, *system.motion.coordinates]):
+        found = _effort(system, place, drives.get(place, []), data)
+        if isinstance(found, Effort):
+            efforts.append(found)
+            found = found.note
+        notes += [found] if found else []
+    if not efforts:
+        known = ", ".join(signal for signals in drives.values() for signal in signals) or "none of the model's drives"
+        what = f"have no force of a drive: {known}"
+        remedy = "name a column like one of them, or JOINT.effort, in a mapping"
+        raise ModelError([Flaw("signals", what, remedy), *(Flaw("signals", note) for note in notes)], "measured data")
+    return efforts, notes
+
+
+def drives_of(system: System) -> dict[str, list[str]]:
+    """Joint or coordinate -> signals of forces that drives put on it."""
+    passive = {block.name for block in passive_blocks(system.scenario)}
+    found: dict[str, list[str]] = {}
+    for on, signal in system.motion.forces:
+        if signal.rpartition(".")[0] not in passive:
+            found.setdefault(on, []).append(signal)
+    return found
+
+
+def _effort(system: System, place: str, signals: Sequence[str], data: Run) -> Effort | str:
+    """The effort on a place, or why a force that was measured there does not give it."""
+    if f"{place}.effort" in data:
+        return Effort(place, (Force(f"{place}.effort", (f"{place}.effort",)),))
+    forces = {signal: _force(system, signal, data) for signal in signals}
+    told = [signal for signal, force in forces.items() if force and force.signals]
+    measured = ", ".join(signal for signal in told if signal in data)
+    others = ", ".join(signal for signal in signals if signal not in data)
+    unknown = ", ".join(signal for signal, force in forces.items() if force is None)
+    if told and not unknown:
+        note = f"{place}: the effort is {measured} as measured and {others} by the model's law"
+        return Effort(place, tuple(filter(None, forces.values())), note if measured and others else "")
+    if not measured:
+        return ""
+    what = f"{measured} is not used: {unknown} acts on {place} too, and the data do not tell it"
+    return f"{what}; name what its law depends on, or all together as {place}.effort, in a mapping"
+
+
+def _force(system: System, signal: str, data: Run) -> Force | None:
+    """One force by the data; of no signals where it is a constant of the model, None where they do not tell it."""
+    if signal in data:
+        return Force(signal, (signal,))
+    outputs = dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
+    columns, other = _columns(system), ca.vertcat(system.symbols.t, system.symbols.d)
+    depends = ca.which_depends(outputs[signal], ca.vertcat(*columns.values()), 1, False)
+    names = [name for name, used in zip(columns, depends, strict=True) if used]
+    computed = not any(ca.which_depends(outputs[signal], other, 1, False)) and all(name in data for name in names)
+    if computed and names:
+        return Force(signal, tuple(names), _function(system, outputs[signal], [columns[name] for name in names]))
+    owner = signal.rpartition(".")[0]
+    for name in (n for n in outputs if n.rpartition(".")[0] == owner and n != signal and n in data):
+        factor = _factor(system, signal, name)
+        if factor is not None:
+            given = ca.SX.sym("given")
+            return Force(signal, (name,), ca.Function("force", [given], [factor * given]))
+    return Force(signal, (), _function(system, outputs[signal], [])) if computed else None
+
+
+def _factor(system: System, force: str, other: str) -> float | None:
+    """How many times another output of its block a force is, whatever the block reads; None where it is no constant."""
+    owner = force.rpartition(".")[0]
+    block = next((block for block in system.scenario.machine.all_blocks if block.name == owner), None)
+    if block is None or not block.native or block.model is not None:
+        return None
+    symbols, arguments = list[ca.SX](), dict[str, Any]()
+    for name in (argument.name for argument in arguments_of(block.function)):
+        count = len(block.inputs[name]) if isinstance(block.inputs.get(name), tuple) else 0
+        own = [ca.SX.sym(name) for _ in range(max(count, 1))]
+        arguments[name] = block.parameters.get(name, tuple(own) if count else own[0])
+        symbols += [] if name in block.parameters else own
+    results = name_results(block, block.function(**arguments))
+    keys = [signal.removeprefix(f"{owner}.") for signal in (force, other)]
+    if not all(key in results for key in keys):
+        return None
+    pair = [ca.SX(results[key]) for key in keys]
+    both = spell_out(ca.Function("pair", [ca.vertcat(ca.SX(0, 1), *symbols)], pair))
+    rng = np.random.default_rng(0)
+    probes = [both(rng.normal(0, PROBE, len(symbols))) for _ in range(PROBES)]
+    found = np.array([[float(value) for value in probe] for probe in probes])
+    if not np.isfinite(found).all() or not np.any(found[:, 1]):
+        return None
+    factor = float(found[:, 0] @ found[:, 1] / (found[:, 1] @ found[:, 1]))
+    left = np.abs(found[:, 0] - factor * found[:, 1]).max()
+    return factor if factor and left <= SAME * np.abs(found[:, 0]).max() else None
+
+
+def _columns(system: System) -> Mapping[str, ca.SX]:
+    """States and memory by name."""
+    states = [(info.name, system.symbols.x[k]) for k, info in enumerate(system.states)]
+    memory = [(info.name, system.symbols.m[k]) for k, info in enumerate(system.memory)]
+    return dict([*states, *memory])
+
+
+def _function(system: System, force: ca.SX, columns: Sequence[ca.SX]) -> Any:
+    """A force by columns of the data, numbers as the scenario has them."""
+    given = ca.SX.sym("given", len(columns))
+    old = ca.vertcat(*columns, system.symbols.p)
+    new = ca.vertcat(given, ca.SX([number.value for number in system.parameters]))
+    plain = ca.substitute([force], [old], [new])[0]
+    return spell_out(ca.Function("force", [given], [plain]))
+
+
+# --------------------------------------------------------------------------------------------------
+# Rows of the regression: from noisy positions and efforts to filtered regressors and forces, without phase.
+#
+#     q -> low-pass -> q, v, a by central differences -> Y, tau_0 -> low-pass -> every n-th row
+#     tau                                                        -> low-pass -> every n-th row
+#
+# Both sides pass the same filter, so that it changes nothing but the noise (Gautier 1997). Rows in which a joint hardly
+# moves are left out: dry friction has no direction there.
+
 
 NOISY = 1e-4
 """Power of the noise in an acceleration, by that of the acceleration: by so much it makes inertias too small."""
@@ -44,7 +209,7 @@ STILL = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class RegressionRows:
     """Rows of one recording: time (n,), Y (n, joints, parameters), tau (n, joints), used (n, joints).
 
     Attributes:
@@ -58,8 +223,8 @@ class Rows:
     rate: float
     cutoff: float
 
-    def part(self, kept: np.ndarray) -> Rows:
-        return Rows(self.time[kept], self.Y[kept], self.tau[kept], self.used[kept], self.rate, self.cutoff)
+    def part(self, kept: np.ndarray) -> RegressionRows:
+        return RegressionRows(self.time[kept], self.Y[kept], self.tau[kept], self.used[kept], self.rate, self.cutoff)
 
 
 def check_data(regressor: Regressor, efforts: Sequence[Effort], data: Run) -> None:
@@ -108,7 +273,7 @@ def make_rows(
     jacobians: Floats,
     data: Run,
     cutoff: float | None = None,
-) -> Rows:
+) -> RegressionRows:
     """Filtered rows of one recording.
 
     Args:
@@ -146,10 +311,9 @@ def make_rows(
         gaps = len(assess_clock(data.time).gaps)
         what = f"no rows are left: a low-pass of {chosen:.3g} Hz mixes rows over {NEAR / chosen:.3g} s"
         remedy = "log longer without them, move faster, or give a higher cutoff"
-        raise ModelError([Flaw("rows", f"{what}, and there are {gaps} gaps and joints that stand still", remedy)],
-                         "measured data")  # fmt: skip
+        refuse("rows", f"{what}, and there are {gaps} gaps and joints that stand still", remedy, "measured data")
     thin = slice(None, None, max(int(slow / (PER_CUTOFF * chosen)), 1))
-    return Rows(
+    return RegressionRows(
         time[thin], np.nan_to_num(Y)[thin], np.nan_to_num(forces)[thin], used[thin], slow / (thin.step or 1), chosen
     )
 

@@ -85,7 +85,11 @@ class LinearModel(Displayed):
         sizes = self._sizes()
         for key, (row, column) in MATRICES.items():
             matrix = np.atleast_2d(np.array(getattr(self, key), float))
-            _check_matrix(flaws, key, matrix, (sizes[row], sizes[column]))
+            shape = (sizes[row], sizes[column])
+            if matrix.size and matrix.shape != shape:
+                flaws.add(key, f"must be {shape[0]} by {shape[1]}, is {matrix.shape[0]} by {matrix.shape[1]}")
+            elif not np.all(np.isfinite(matrix)):
+                flaws.add(key, "has entries that are not finite numbers")
             matrix = matrix if matrix.size else np.zeros((sizes[row], sizes[column]))
             matrix.flags.writeable = False
             object.__setattr__(self, key, matrix)
@@ -103,10 +107,10 @@ class LinearModel(Displayed):
     def _sizes(self) -> dict[str, int]:
         """How many x, u, y and d there are, as the matrices that are given say; else as many as are named."""
         shapes = {key: np.atleast_2d(np.asarray(getattr(self, key))).shape for key in MATRICES}
-        found = {"x": shapes["A"][0], "d": len(self.delays), "u": len(self.inputs), "y": len(self.outputs)}
-        found["u"] = max([shapes[key][1] for key in "BDG" if 0 not in shapes[key]], default=found["u"])
-        found["y"] = max([shapes[key][0] for key in "CDK" if 0 not in shapes[key]], default=found["y"])
-        return found
+        sizes = {"x": shapes["A"][0], "d": len(self.delays), "u": len(self.inputs), "y": len(self.outputs)}
+        sizes["u"] = max([shapes[key][1] for key in "BDG" if 0 not in shapes[key]], default=sizes["u"])
+        sizes["y"] = max([shapes[key][0] for key in "CDK" if 0 not in shapes[key]], default=sizes["y"])
+        return sizes
 
     def __repr__(self) -> str:
         sizes = f"{self.order} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
@@ -217,10 +221,3 @@ def _check_kinds(flaws: FlawList, part: str, entries: Sequence[Any], kind: type)
     for k, entry in enumerate(entries):
         if not isinstance(entry, kind):
             flaws.add(f"{part}[{k}]", f"must be a {kind.__name__}, is {entry!r}")
-
-
-def _check_matrix(flaws: FlawList, key: str, matrix: np.ndarray, shape: tuple[int, int]) -> None:
-    if matrix.size and matrix.shape != shape:
-        flaws.add(key, f"must be {shape[0]} by {shape[1]}, is {matrix.shape[0]} by {matrix.shape[1]}")
-    elif not np.all(np.isfinite(matrix)):
-        flaws.add(key, "has entries that are not finite numbers")

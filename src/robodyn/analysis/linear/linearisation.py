@@ -9,12 +9,13 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from scipy.linalg import qr
 
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_staircases, smooth_expressions
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
 from robodyn.analysis.point_functions import OperatingPoint as OperatingPoint
 from robodyn.analysis.point_functions import PointFunctions
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse_unknown
+from robodyn.base.errors import FlawList, nearest, refuse, refuse_unknown
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.functions import INPUTS, Expressions
 from robodyn.computation.assembly.system import FREE
@@ -47,7 +48,12 @@ def find_point(
         parameters: tunable numbers to change; balance: the equations of rest, where they are there already.
     """
     changes = dict(parameters or {})
-    p = _parameter_values(system, changes)
+    tunable = [number.name for number in system.parameters]
+    refuse_unknown(changes, tunable, "is not tunable in this system", "parameters")
+    if changes:
+        # The descriptions check themselves: a negative mass is refused here as it is anywhere else.
+        system.scenario.with_numbers(changes)
+    p = np.array([changes.get(number.name, number.value) for number in system.parameters], float)
     if isinstance(at, OperatingPoint):
         return _check_sizes(system, replace(at, p=p))
     if at == "equilibrium" or (at == "start" and system.scenario.initialisation == "at_rest"):
@@ -103,7 +109,7 @@ def _check_sizes(system: System, point: OperatingPoint) -> OperatingPoint:
         count = getattr(point, part).size
         if count != len(infos):
             what = f"has {count} values of {part}, the system {len(infos)}"
-            raise ModelError([Flaw("at", what, "give a point of the same system")], "operating point")
+            refuse("at", what, "give a point of the same system", "operating point")
     return point
 
 
@@ -111,7 +117,14 @@ def _values_at(system: System, at: Place) -> tuple[float, dict[str, float]]:
     """Time and values by name; friction that sticks is left open where they do not say what it does."""
     open_friction = dict.fromkeys(sticking_directions(system), FREE)
     if isinstance(at, Mapping):
-        return 0.0, open_friction | _check_values(system, at)
+        known = [state.name for state in system.states] + [memory.name for memory in system.memory]
+        flaws = FlawList()
+        flaws.add_unknown(at, known, "there is no such state", "at")
+        for name, value in at.items():
+            if not np.isfinite(value):
+                flaws.add(f"at.{name}", f"must be a finite number, is {value}")
+        flaws.raise_if_any("operating point")
+        return 0.0, open_friction | {name: float(value) for name, value in at.items()}
     if isinstance(at, Run):
         return at.outcome.time, _end_values(system, at)
     if isinstance(at, tuple) and len(at) == 2 and isinstance(at[0], Run):
@@ -119,34 +132,14 @@ def _values_at(system: System, at: Place) -> tuple[float, dict[str, float]]:
     if isinstance(at, str) and at == "start":
         return 0.0, open_friction
     what = f"must be 'equilibrium', 'start', a run, (run, time) or values by name, is {at!r}"
-    raise ModelError([Flaw("at", what)], "operating point")
-
-
-def _parameter_values(system: System, changes: dict[str, float]) -> np.ndarray:
-    tunable = [number.name for number in system.parameters]
-    refuse_unknown(changes, tunable, "is not tunable in this system", "parameters")
-    if changes:
-        # The descriptions check themselves: a negative mass is refused here as it is anywhere else.
-        system.scenario.with_numbers(changes)
-    return np.array([changes.get(number.name, number.value) for number in system.parameters], float)
-
-
-def _check_values(system: System, values: Mapping[str, float]) -> dict[str, float]:
-    known = [state.name for state in system.states] + [memory.name for memory in system.memory]
-    flaws = FlawList()
-    flaws.add_unknown(values, known, "there is no such state", "at")
-    for name, value in values.items():
-        if not np.isfinite(value):
-            flaws.add(f"at.{name}", f"must be a finite number, is {value}")
-    flaws.raise_if_any("operating point")
-    return {name: float(value) for name, value in values.items()}
+    refuse("at", what, source="operating point")
 
 
 def _end_values(system: System, run: Run) -> dict[str, float]:
     missing = [state.name for state in system.states if state.name not in run.end]
     if missing:
         what = f"has no end value of {', '.join(missing[:3])}"
-        raise ModelError([Flaw("at", what, "give a run of the same machine")], "operating point")
+        refuse("at", what, "give a run of the same machine", "operating point")
     recorded = {delay.name: run[delay.name].final for delay in system.delays if delay.name in run}
     return dict(run.end) | recorded
 
@@ -157,7 +150,7 @@ def _recorded_values(system: System, run: Run, time: float) -> dict[str, float]:
     missing = [name for name in wanted if name not in run]
     if missing:
         what = f"the run has not recorded {', '.join(missing[:3])}"
-        raise ModelError([Flaw("at", what, "record all states")], "operating point")
+        refuse("at", what, "record all states", "operating point")
     recorded = [name for name in (*wanted, *(delay.name for delay in system.delays)) if name in run]
     return {name: float(run[name](time)) for name in recorded}
 
@@ -522,3 +515,112 @@ def build_model(slopes: Slopes) -> LinearModel:
         ),
         point=point,
     )
+
+
+# --------------------------------------------------------------------------------------------------
+# Linearisation under constraints: which model does a machine have in as few coordinates as it can move in?
+#
+# Linearised in all coordinates, a machine with k constraint equations has 2 k states too many: errors of the
+# constraints and of their rates, which decay by themselves. Motions that keep the constraints,
+#
+#     [dh/dq  0    ] [dq]
+#     [dh'/dq dh/dq] [dv] = 0,   dx = N dy,
+#
+# never leave this space, so that y' = S A N y + S B u, where y are some of the states themselves and S picks them.
+
+
+RANK = 1e-8
+"""Part of the largest gradient below which an equation says nothing new."""
+STILL = 1e-7
+"""Part of its size by which an input may move the constraints: rounding."""
+
+
+def reduce_constraints(model: LinearModel, system: System, keep: Sequence[str] = ()) -> LinearModel:
+    """A linear model in coordinates that the constraints leave free, from one in all coordinates.
+
+    Args:
+        model: `linearise(system, ...)`, at a point where the constraints are met.
+        keep: joints whose position and velocity are to be states; the rest is chosen so that they move most.
+
+    Raises:
+        ModelError: when the system has no constraints, the kept joints do not determine the motion, or an input moves
+            the constraints.
+    """
+    # Derivatives of all constraints and their rates by the model's states, (2 k, order), and
+    # inputs.
+    flaws, point, n = FlawList(), model.point, model.order + system.n_q - system.n_v
+    if not system.motion.constraint_forces:
+        what = f"'{system.scenario.name}' has no constraints"
+        flaws.add("system", what, "its linear model is in free coordinates as it is")
+    if point is None:
+        flaws.add("model", "does not know its operating point", "take one of `linearise`")
+    flaws.raise_if_any("linear model")
+    assert point is not None
+    tunable = [number.name for number in system.parameters]
+    columns = [system.symbols.x[:n], *(system.symbols.p[tunable.index(one.name)] for one in model.inputs)]
+    matrix = PointFunctions(system, {}, (system.expressions.constraints, ca.vertcat(*columns))).slopes(point)
+    tangent = find_tangent(system, point.x[:n], np.zeros(n), range(n))
+    by_states, by_inputs = matrix[:, :n] @ tangent.into, matrix[:, n:]
+    places = _find_places(model, system, keep)
+    N, chosen = free_motions(by_states, places)
+    _check_inputs(model, by_states, by_inputs)
+    count = len(system.motion.constraint_forces)
+    note = f"reduced from {model.order} states to the {len(chosen)} that {count} constraints leave free"
+    return replace(
+        model,
+        A=(model.A @ N)[chosen],
+        B=model.B[chosen],
+        E=model.E[chosen],
+        C=model.C @ N,
+        F=model.F @ N,
+        states=tuple(model.states[k] for k in chosen),
+        notes=(*model.notes, note),
+    )
+
+
+def free_motions(gradients: np.ndarray, first: Sequence[int] = ()) -> tuple[np.ndarray, list[int]]:
+    """Motions that keep linear constraints, as a function of some of the states: x = N x[chosen].
+
+    Args:
+        gradients: (2 k, n); first: states to choose before others.
+    """
+    _, sizes, Vh = np.linalg.svd(gradients)
+    rank = int(np.sum(sizes > RANK * sizes.max(initial=0.0)))
+    basis = Vh[rank:].T
+    # Rows that determine all others: the first ones as given, the rest by pivots (those that move
+    # most).
+    forced = list(first)
+    left = basis
+    if forced:
+        R = qr(basis[forced].T, mode="r")[0]
+        if len(forced) > basis.shape[1] or np.abs(np.diag(R)).min() < RANK:
+            refuse("keep", "these joints do not move independently", "name fewer of them")
+        Q = np.linalg.qr(basis[forced].T)[0]
+        left = basis - basis @ Q @ Q.T
+    pivots = qr(left.T, mode="r", pivoting=True)[1]
+    chosen = sorted([*forced, *pivots[: basis.shape[1] - len(forced)].tolist()])
+    return np.linalg.solve(basis[chosen].T, basis.T).T, chosen
+
+
+def _find_places(model: LinearModel, system: System, keep: Sequence[str]) -> list[int]:
+    """Positions and velocities of the kept joints among the states."""
+    names = [state.name for state in model.states]
+    joints = [name.removesuffix(".position") for name in names if name.endswith(".position")]
+    flaws, n = FlawList(), len(names) + system.n_q - system.n_v
+    tangent = find_tangent(system, np.array([state.start for state in system.states[:n]]), np.zeros(n), range(n))
+    if names != [variable.name for variable in tangent.variables]:
+        flaws.add("model", "is not one of this system in all its coordinates", "take `linearise(system, ...)`")
+    flaws.add_unknown(keep, joints, "is no moving joint", "keep")
+    flaws.raise_if_any("linear model")
+    return [names.index(f"{joint}.{part}") for part in ("position", "velocity") for joint in keep]
+
+
+def _check_inputs(model: LinearModel, by_states: np.ndarray, by_inputs: np.ndarray) -> None:
+    """An input that changes a constraint itself, or drives its error, has no place in free coordinates."""
+    flaws = FlawList()
+    driven = by_states @ model.B
+    size = np.abs(by_states).max() * np.abs(model.B).max(axis=0, initial=0.0)
+    for k, variable in enumerate(model.inputs):
+        if by_inputs[:, k].any() or np.any(np.abs(driven[:, k]) > STILL * size[k]):
+            flaws.add(f"inputs.{variable.name}", "moves the constraints", "linearise in all coordinates instead")
+    flaws.raise_if_any("linear model")

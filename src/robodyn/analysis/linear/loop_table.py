@@ -1,4 +1,4 @@
-"""Loop table: crossover, bandwidth and margins of every control loop."""
+"""Control loops: crossover, bandwidth and margins of each, and which gain makes one unstable."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eig
 from scipy.optimize import brentq
 
-from robodyn.analysis.linear.constrained import reduce_constraints
 from robodyn.analysis.linear.linear_model import MATRICES, LinearModel
-from robodyn.analysis.linear.linearisation import Place, linearise
+from robodyn.analysis.linear.linearisation import Place, linearise, reduce_constraints
 from robodyn.analysis.linear.margins import (
     MOST_GAIN,
     STABLE,
+    Curves,
     Margins,
+    choose_between,
     count_growing,
     distance_to_one,
     find_bandwidth,
@@ -28,10 +30,11 @@ from robodyn.analysis.linear.margins import (
     respond_held,
     respond_loop,
 )
+from robodyn.analysis.linear.modes import FRICTION
 from robodyn.analysis.linear.poles import find_poles
 from robodyn.analysis.linear.responses import FrequencyResponse, choose_frequencies, respond
-from robodyn.analysis.linear.sampling import SampledModel, lift, linearise_sampled, scale_held
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse_word
+from robodyn.analysis.linear.sampling import SampledModel, can_lift, lift, linearise_sampled, remembered, scale_held
+from robodyn.base.errors import FlawList, nearest, refuse, refuse_word
 from robodyn.base.lazy import Displayed
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
@@ -40,23 +43,25 @@ from robodyn.description.model.controllers import find_controllers
 from robodyn.description.model.outputs import name_results
 
 # --------------------------------------------------------------------------------------------------
-# Continuous loops, with pure delays as they are: where are they cut, and what does each bear?
+# Loop table: crossover, bandwidth and margins of every control loop.
+
+
+# --------------------------------------------------------------------------------------------------
+# Continuous loops, with pure delays as they are: where are they cut, and which margins has each?
 #
 # A loop is cut at an output s of a block. A number p is added to it, s = w + p with w what the block computes, and the
 # closed machine is linearised (see `linear_model`; s = C x + K d + p):
 #
 #     x' = A x + E d + B p,   v = F x + H d + G p,   w = C x + K d
 #
-# Closed by a factor k, s = k w, that is p = (k - 1) w; k = 0 cuts it, k = 1 is the machine as it runs. The gain
-# round the
-# cut loop is exact at every frequency, delays included; poles of the closed one too (see `poles`).
+# Closed by a factor k, s = k w, that is p = (k - 1) w; k = 0 cuts it, k = 1 is the machine as it runs. The gain round
+# the cut loop is exact at every frequency, delays included; poles of the closed one too (see `poles`).
 #
 #     gain margins    k = -1 / L            where L(i omega) is real and negative
 #     phase margin    |angle of -L|         where |L| = 1
 #     delay margin    angle of -L / omega   there, the angle from 0 to 2 pi
 
 
-FRICTION = ("none", "stuck", "sliding")
 DRY = ("coulomb", "static")
 """Numbers of friction laws that are no slope of a speed."""
 ACTS = 1e-12
@@ -133,7 +138,7 @@ class ContinuousLoop:
         return FrequencyResponse(variable, variable, grid, values)
 
     def margins(self, gain: FrequencyResponse) -> Margins:
-        """What the loop bears, by its gain's curve."""
+        """Margins of the loop, by its gain's curve."""
         frequency, values = gain.frequency, gain.values
         real = [self.gain(np.array([f]))[0].real for f in self._crossings(frequency, values, np.imag)]
         limits = [float(-1 / value) for value in (*real, values[0].real) if value < -1 / MOST_GAIN]
@@ -216,23 +221,20 @@ def cut_loops(
     if system.motion.constraint_forces:
         model = reduce_constraints(model, system)
     for name in zero:
-        model = _silence(model, numbers[name], name)
+        # The model with a signal zero whatever its block computes: the number p added is -(C x + K
+        # d + D others).
+        column = [one.name for one in model.inputs].index(numbers[name])
+        row = [one.name for one in model.outputs].index(name)
+        others = model.D[row].copy()
+        others[column] = 0.0
+        computed = {"x": model.C[row], "d": model.K[row], "u": others}
+        pushed = {"x": model.B[:, column], "d": model.G[:, column], "y": model.D[:, column]}
+        changed = {}
+        for key, (rows, columns) in MATRICES.items():
+            changed[key] = getattr(model, key) - np.outer(pushed[rows], computed[columns])
+        model = replace(model, **changed)
     loops = [ContinuousLoop(name, model.choose([numbers[name]], [name])) for name in wanted]
     return loops if signals is not None else [loop for loop in loops if loop.acts_back]
-
-
-def _silence(model: LinearModel, number: str, signal: str) -> LinearModel:
-    """The model with a signal zero whatever its block computes: the number p added is -(C x + K d + D others)."""
-    column = [one.name for one in model.inputs].index(number)
-    row = [one.name for one in model.outputs].index(signal)
-    others = model.D[row].copy()
-    others[column] = 0.0
-    computed = {"x": model.C[row], "d": model.K[row], "u": others}
-    pushed = {"x": model.B[:, column], "d": model.G[:, column], "y": model.D[:, column]}
-    changed = {}
-    for key, (rows, columns) in MATRICES.items():
-        changed[key] = getattr(model, key) - np.outer(pushed[rows], computed[columns])
-    return replace(model, **changed)
 
 
 def _outputs(block: Block, known: Sequence[str]) -> list[str]:
@@ -365,7 +367,7 @@ def _continuous_table(
         pairs = [(cut.signal, Loop(cut.signal), cut) for cut in cut_at()]
         if not pairs:
             remedy = "name where to cut: --loop BLOCK.OUTPUT; linear models without loops: robodyn modes"
-            raise ModelError([Flaw("blocks", "none is a controller that acts back on itself", remedy)])
+            refuse("blocks", "none is a controller that acts back on itself", remedy)
     else:
         pairs = [(name, loop, cut_at([loop.signal], zero=loop.cut)[0]) for name, loop in loops.items()]
     rows = []
@@ -434,3 +436,193 @@ def _check_loops(system: System, loops: Mapping[str, Loop]) -> None:
         if (loop.target is None) != (loop.answer is None):
             flaws.add(f"loops.{name}", "has only one of target and answer", "give both or neither")
     flaws.raise_if_any(f"scenario '{system.scenario.name}'")
+
+
+# --------------------------------------------------------------------------------------------------
+# Stability check of loops: will they be stable, and if not, which gain is the cause and by how much?
+#
+# All outputs of one block are scaled by k. Of the blocks whose scaling leaves the fewest growing motions the one that
+# has to be changed least is named; then, with its outputs scaled well beyond that limit, the next, until nothing grows.
+
+
+@dataclass(frozen=True)
+class LoopFinding:
+    """A loop that is unstable.
+
+    Attributes:
+        block: the block that is the cause, None where no block's gain alone changes it.
+        gains: its numbers that its outputs are proportional to; below, above: factors on them between which it is
+            stable (0: no lower limit, inf: no upper one).
+        growth: [1/s]; radius: of the largest multiplier, in turn_time [s].
+        states: that take most part, by name.
+    """
+
+    block: str | None
+    gains: tuple[str, ...]
+    above: float
+    below: float
+    growth: float
+    radius: float
+    turn_time: float
+    states: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What grows, how fast, and which gain to change by how much."""
+        what = f"deviations of {', '.join(self.states)} grow x10 in {_describe_time(np.log(10) / self.growth)}"
+        size = f"multiplier {self.radius:.4g} in {_describe_time(self.turn_time)}"
+        if self.block is None:
+            return f"unstable at the start: {what} ({size}); no controller's gain alone changes that"
+        loop = f"the loop of {self.block} is unstable at these gains: {what} ({size})"
+        return f"{loop}; {self._remedy()}"
+
+    def _remedy(self) -> str:
+        which = " and ".join(f"{self.block}.{name}" for name in self.gains) or f"what {self.block} commands"
+        if self.below < 1:
+            return f"reduce {which} below {_describe_share(self.below)}"
+        return f"raise {which} above {_describe_share(self.above)}"
+
+
+@report_progress("checking the loops of")
+def check_loops(
+    what: System | Scenario,
+    *,
+    at: Place = "start",
+    friction: str | None = None,
+    parameters: Mapping[str, float] | None = None,
+) -> tuple[LoopFinding, ...]:
+    """Loops that are unstable at the start of a scenario; none where nothing is controlled.
+
+    Args:
+        at, parameters: as `linearise` takes them.
+        friction: as `loop_table` takes it; by default "none" where blocks are sampled and "stuck", as it is, else.
+
+    Raises:
+        ModelError: where a sampled block is called in Python, or continuous delays act besides: then it is not known.
+    """
+    system = what if isinstance(what, System) else assemble(what)
+    if not system.discrete.tasks:
+        return _check_continuous(system, at, friction or "stuck", parameters)
+    friction = friction or "none"
+    model = linearise_sampled(system, at, friction=friction, parameters=parameters)
+    blocks = [block for block in system.scenario.machine.blocks if block.sampled]
+    found: list[LoopFinding] = []
+    while _count(model.multipliers) and len(found) <= len(blocks):
+        blame = _find_blame(model, blocks)
+        found.append(_describe(model, blame))
+        if blame is None:
+            break
+        model = scale_held(model, blame.signals, blame.inside)
+    return tuple(found)
+
+
+def _check_continuous(
+    system: System, at: Place, friction: str, parameters: Mapping[str, float] | None
+) -> tuple[LoopFinding, ...]:
+    """Continuous loops whose gain alone makes the machine unstable; None's sentence where no gain alone does."""
+    blocks = {block.name: block for block in find_controllers(system.scenario.machine)}
+    if not blocks:
+        return ()
+    if friction == "stuck":
+        # Loops are cut by another trace: not where nothing grows in this one.
+        model = linearise(system, at, parameters=parameters)
+        if system.motion.constraint_forces:
+            model = reduce_constraints(model, system)
+        poles = np.array([root.pole for root in find_poles(model)])
+        if not _count(np.exp(poles / np.abs(poles).max(initial=1.0))):
+            return ()
+    loops = cut_loops(system, at=at, friction=friction, parameters=parameters)
+    if not loops or not _count(loops[0].multipliers()):
+        return ()
+    poles = loops[0].poles()
+    fastest = max(poles, key=lambda pole: pole.real)
+    turn = 2 * np.pi / abs(fastest.imag) if fastest.imag else 1 / fastest.real
+    rest = (float(fastest.real), float(np.exp(fastest.real * turn)), float(turn), _growing_states(loops[0].closed))
+    # Of all loops the one whose gain has to be changed least.
+    limits = []
+    for loop in loops:
+        margins = loop.margins(loop.respond())
+        block = next(block for name, block in blocks.items() if loop.signal.startswith(f"{name}."))
+        if not np.isnan(margins.gain_from) and find_gains(block):
+            change = -np.log(margins.gain_to) if margins.gain_to < 1 else np.log(margins.gain_from)
+            limits.append((float(change), block, margins))
+    if not limits:
+        return (LoopFinding(None, (), 1.0, 1.0, *rest),)
+    _, block, margins = min(limits, key=lambda row: row[0])
+    return (LoopFinding(block.name, find_gains(block), margins.gain_from, margins.gain_to, *rest),)
+
+
+def _growing_states(model: LinearModel, count: int = 2) -> tuple[str, ...]:
+    """States that take most part in the motion that grows most."""
+    root = max(find_poles(model), key=lambda root: root.pole.real)
+    shares = np.abs(root.shares[: model.order])
+    return tuple(model.states[k].name for k in np.argsort(-shares, kind="stable")[:count])
+
+
+@dataclass(frozen=True)
+class _Blame:
+    """A block, the factors between which its outputs leave `left` growing motions, and one of these factors."""
+
+    block: Block
+    signals: tuple[str, ...]
+    left: int
+    above: float
+    below: float
+
+    @property
+    def inside(self) -> float:
+        """A factor well inside the range: half or twice its limit, or its middle where it is narrow."""
+        middle = choose_between(self.above, self.below)
+        return max(self.below / 2, middle) if self.below < 1 else min(2 * self.above, middle)
+
+    @property
+    def change(self) -> float:
+        """How far the gain must go, as a logarithm."""
+        return float(-np.log(self.below) if self.below < 1 else np.log(self.above))
+
+
+def _count(multipliers: np.ndarray) -> int:
+    return int(np.sum(np.abs(multipliers) > 1 + STABLE))
+
+
+def _find_blame(model: SampledModel, blocks: Sequence[Block]) -> _Blame | None:
+    now = _count(model.multipliers)
+    found = [blame for block in blocks if find_gains(block) for blame in _scalings(model, block) if blame.left < now]
+    return min(found, key=lambda blame: (blame.left, round(blame.change, 3)), default=None)
+
+
+def _scalings(model: SampledModel, block: Block) -> list[_Blame]:
+    """The ranges of factors on a block's outputs other than the one of today, with what is left to grow in each."""
+    signals = tuple(held_outputs(model, block))
+    if not can_lift(model, signals):
+        return []
+    lifted = lift(model, signals)
+    if not lifted.closes:
+        return []
+    ranges = count_growing(lifted, Curves(lifted).real_gains())
+    return [_Blame(block, signals, left, low, high) for low, high, left in ranges if not low <= 1 <= high]
+
+
+def _describe(model: SampledModel, blame: _Blame | None) -> LoopFinding:
+    radius = float(np.abs(model.multipliers).max())
+    # States that take most part in the motion that grows most: of left and right eigenvector the
+    # product.
+    kept = remembered(model.matrix)
+    values, left, right = eig(model.matrix[np.ix_(kept, kept)], left=True, right=True)
+    most = int(np.argmax(np.abs(values)))
+    share = np.abs(left[:, most] * right[:, most]) * (kept < model.order)
+    places = kept[np.argsort(-share, kind="stable")[:2]]
+    dominant_states = tuple(model.states[k].name for k in places if k < model.order)
+    rest = (model.growth, radius, model.turn_time, dominant_states)
+    if blame is None:
+        return LoopFinding(None, (), 1.0, 1.0, *rest)
+    return LoopFinding(blame.block.name, find_gains(blame.block), blame.above, blame.below, *rest)
+
+
+def _describe_time(seconds: float) -> str:
+    unit, factor = ("s", 1.0) if seconds >= 1 else ("ms", 1e3)
+    return f"{seconds * factor:.3g} {unit}"
+
+
+def _describe_share(factor: float) -> str:
+    return f"{100 * factor:.3g} %"

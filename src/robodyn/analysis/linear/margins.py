@@ -1,4 +1,4 @@
-"""Loop gains and margins: what does a loop bear of gain, phase and delay?"""
+"""Loop gains and margins: how much more gain, phase lag and delay until a loop is unstable?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from robodyn.analysis.linear.responses import GROWN, SETTLED, FrequencyResponse,
 from robodyn.analysis.linear.sampling import Lifted, SampledModel, find_held, lift
 from robodyn.analysis.linear.stability import join_branches
 from robodyn.analysis.model_stand_in import stand_in
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import refuse
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import Block
 from robodyn.description.model.outputs import name_results
@@ -60,17 +60,14 @@ def _draw_arguments(block: Block) -> dict[str, Any]:
         elif block.source_of(argument) == "axes":
             drawn[argument.name] = tuple(generator.normal(size=len(stand_in(block).axes)))
         elif argument.name in known:
-            drawn[argument.name] = _as_numbers(known[argument.name])
+            # Numbers that divide by zero without an error.
+            value = known[argument.name]
+            drawn[argument.name] = tuple(map(np.float64, value)) if isinstance(value, tuple) else np.float64(value)
         elif isinstance(source, (tuple, list)):
             drawn[argument.name] = tuple(generator.normal(size=len(source)))
         else:
             drawn[argument.name] = np.float64(generator.normal())
     return drawn
-
-
-def _as_numbers(value: Any) -> Any:
-    """Numbers that divide by zero without an error."""
-    return tuple(map(np.float64, value)) if isinstance(value, tuple) else np.float64(value)
 
 
 def _results(block: Block, arguments: dict[str, Any]) -> np.ndarray:
@@ -88,12 +85,11 @@ def _call(block: Block, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Gain, phase and delay margins: how much of each does a sampled loop bear?
+# Gain, phase and delay margins: how far is a sampled loop from instability?
 #
 # The loop is cut at held signals and closed by a factor k on all of them, u = k w. It is at the limit of stability
-# where
-# k lambda = 1 for an eigenvalue lambda of L(z) (see `lifting`) at some z = e^(i omega T): the eigenvalues' curves over
-# half the unit circle of z, the other half being their mirror, are followed and give
+# where k lambda = 1 for an eigenvalue lambda of L(z) (see `lifting`) at some z = e^(i omega T): the eigenvalues' curves
+# over half the unit circle of z, the other half being their mirror, are followed and give
 #
 #     gain margins    k = 1 / lambda       where lambda is real and positive
 #     phase margin    |angle of lambda|    where |lambda| = 1
@@ -119,14 +115,14 @@ SHORTEST_DELAY, LONGEST_DELAY, DELAYS_TRIED, DELAY_ACCURACY = 0.05, 100.0, 16, 1
 
 @dataclass(frozen=True)
 class Margins:
-    """What a loop bears.
+    """Margins of a loop.
 
     Attributes:
         signals: held ones at which it is cut.
         stable: as it is; radius: its largest multiplier's magnitude, of a cycle.
         gain_from, gain_to: factors on the signals between which it is stable, the stable range nearest to 1; 0 and inf
             where there is no limit, nan where no factor makes it stable.
-        phase: [deg], delay: [s]: what is borne in addition; nan where it is unstable, inf where there is no limit.
+        phase: [deg], delay: [s]: what may be added; nan where it is unstable, inf where there is no limit.
     """
 
     JSON = """
@@ -225,7 +221,16 @@ class Curves:
 
     def __init__(self, lifted: Lifted, estimated: bool = False) -> None:
         self.lifted = lifted
-        self.angles = _choose_angles(lifted)
+        # Evenly spaced in decades and on the circle, and close around the multipliers of cut and
+        # closed loop.
+        even = [np.geomspace(LOWEST_ANGLE, np.pi, GRID_POINTS // 2), np.linspace(0, np.pi, GRID_POINTS // 2)[1:]]
+        found = np.concatenate([np.linalg.eigvals(lifted.M), np.linalg.eigvals(lifted.close())])
+        found = found[np.abs(found) > 0.5]
+        width = np.maximum(np.abs(1 - np.abs(found)), 1e-4)
+        beside = np.abs(np.angle(found))[:, None] + width[:, None] * np.linspace(-3, 3, 13)
+        angles = np.concatenate([*even, beside.ravel()])
+        angles = angles[(angles >= LOWEST_ANGLE) & (angles <= np.pi)]
+        self.angles = np.unique(np.round(angles, 12).clip(LOWEST_ANGLE, np.pi))
         self.values = join_branches(list(self._eigenvalues(self.angles, estimated)))
 
     def _eigenvalues(self, angles: np.ndarray, estimated: bool = False) -> np.ndarray:
@@ -274,18 +279,6 @@ class Curves:
             side = 0 if (measure(value) > 0) == above else 1
             angles[side], values[side] = middle, value
         return float(angles.mean()), complex(values.mean())
-
-
-def _choose_angles(lifted: Lifted) -> np.ndarray:
-    """Evenly spaced in decades and on the circle, and close around the multipliers of cut and closed loop."""
-    even = [np.geomspace(LOWEST_ANGLE, np.pi, GRID_POINTS // 2), np.linspace(0, np.pi, GRID_POINTS // 2)[1:]]
-    found = np.concatenate([np.linalg.eigvals(lifted.M), np.linalg.eigvals(lifted.close())])
-    found = found[np.abs(found) > 0.5]
-    width = np.maximum(np.abs(1 - np.abs(found)), 1e-4)
-    beside = np.abs(np.angle(found))[:, None] + width[:, None] * np.linspace(-3, 3, 13)
-    angles = np.concatenate([*even, beside.ravel()])
-    angles = angles[(angles >= LOWEST_ANGLE) & (angles <= np.pi)]
-    return np.unique(np.round(angles, 12).clip(LOWEST_ANGLE, np.pi))
 
 
 def _find_delay(model: SampledModel, lifted: Lifted, signals: Sequence[str]) -> float:
@@ -367,7 +360,7 @@ def respond_held(
 ) -> FrequencyResponse:
     """How an output follows a held signal that is driven from outside instead of by its block.
 
-    For a set point that is the closed loop; for the command of an outer loop it is the inner one with the outer cut.
+    For a setpoint that is the closed loop; for the command of an outer loop it is the inner one with the outer cut.
 
     Args:
         signal: an output of a sampled block; output: one of the model's outputs.
@@ -418,7 +411,7 @@ def find_output(model: SampledModel, name: str) -> int:
     names = [variable.name for variable in model.outputs]
     if name not in names:
         remedy = "name it among the outputs when linearising"
-        raise ModelError([Flaw(f"output.{name}", "is no output of the model", remedy)], "loop")
+        refuse(f"output.{name}", "is no output of the model", remedy, "loop")
     return names.index(name)
 
 
@@ -431,7 +424,7 @@ def _choose_grid(period: float, frequency: ArrayLike | None) -> np.ndarray:
     good = grid.ndim == 1 and grid.size and np.isfinite(grid).all() and grid[0] > 0 and (np.diff(grid) > 0).all()
     if not good or grid[-1] > highest * (1 + 1e-9):
         what = f"must be increasing numbers above 0 and up to {highest:g} Hz, half of the sample rate"
-        raise ModelError([Flaw("frequency", what)], "loop")
+        refuse("frequency", what, source="loop")
     return grid
 
 
@@ -445,14 +438,14 @@ def respond_held_step(
     """The response of an output to a held signal that is driven from outside and jumps at time 0, from rest.
 
     Args:
-        signal: an output of a sampled block, such as the command of an outer loop or a sampled set point.
+        signal: an output of a sampled block, such as the command of an outer loop or a sampled setpoint.
         output: one of the model's outputs; duration: [s], by default until the slowest motion has settled.
     """
     lifted, row = lift(model, [signal]), find_output(model, output)
     time = _choose_duration(np.linalg.eigvals(lifted.M), lifted.turn_time) if duration is None else duration
     if not 0 < time <= MOST_CYCLES * lifted.turn_time:
         what = f"must be positive and at most {MOST_CYCLES * lifted.turn_time:g} s, is {time:g} s"
-        raise ModelError([Flaw("duration", what)], "step")
+        refuse("duration", what, source="step")
     cycles = int(np.ceil(time / lifted.turn_time))
     u = np.full(lifted.times.size, height)
     x, values = np.zeros(len(lifted.M)), []

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 # --------------------------------------------------------------------------------------------------
 # Idealised loops: what of a machine counts when they are judged? Friction in or out, limits and quantisers ideal.
 #
-# Limits and resolutions (`LawInfo.ideal`) are taken at the values at which they do nothing: inside its limits a
-# loop is
+# Limits and resolutions (`LawInfo.ideal`) are taken at the values at which they do nothing: inside its limits a loop is
 # as if it had none, and the slope of a staircase is zero or infinite but its mean is one. Friction
 # (`LawInfo.disturbance`) is left out (`System.without_friction`) unless it is wanted: without what it damps a loop is
 # judged on the safe side.
@@ -120,13 +119,13 @@ def _place_nodes(
 ) -> dict[tuple[str, str], ca.SX]:
     """(body, node) -> place in the world, of nodes that carry nothing and so are no links."""
     poses, modes = link_poses(mechanics.tree, q), mechanics.tree.deformations(q)
-    found: dict[tuple[str, str], ca.SX] = {}
+    places: dict[tuple[str, str], ca.SX] = {}
     for body in bodies:
         link = mechanics.placements[body.name].link
         for node in body.nodes:
             if (body.name, node.name) not in mechanics.nodes:
-                found[body.name, node.name] = ca.SX((poses[link] @ build_node(node).pose(modes[link])).p)
-    return found
+                places[body.name, node.name] = ca.SX((poses[link] @ build_node(node).pose(modes[link])).p)
+    return places
 
 
 def _follow_beams(body: FlexibleBody, mechanics: Mechanics, numbers: dict[tuple[str, str], int]) -> list[Edge]:
@@ -325,7 +324,7 @@ def _mark_method(modes: tuple[Mode, ...], model: LinearModel, system: System, pa
         return modes
     from scipy.optimize import linear_sum_assignment
 
-    from robodyn.analysis.linear.constrained import reduce_constraints
+    from robodyn.analysis.linear.linearisation import reduce_constraints
 
     try:
         own = _modes_of(reduce_constraints(model, system), pade)

@@ -10,7 +10,7 @@ from scipy.linalg import block_diag, eig, matrix_balance, qr, schur, solve_sylve
 from scipy.optimize import linear_sum_assignment
 
 from robodyn.analysis.linear.linear_model import LinearModel, Variable
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import refuse
 
 # --------------------------------------------------------------------------------------------------
 # Poles: where are those of a linear model with delays, exactly, and which states take part in them?
@@ -57,13 +57,13 @@ def find_poles(model: LinearModel, order: int = PADE_ORDER) -> tuple[Root, ...]:
     """
     if model.delays and order < 1:
         what = f"must be at least 1 for a model with delays, is {order}"
-        raise ModelError([Flaw("pade", what, "its poles are found by approximating the delays")])
+        refuse("pade", what, "its poles are found by approximating the delays")
     pencil = Pencil(model)
-    found = []
+    roots = []
     for pole, right, left in _pade_poles(model, max(order, _needed_order(model))):
         root = pencil.refine(pole, right, left) if model.delays else pencil.root(pole, right, left)
-        found += [] if root is None else [root]
-    return tuple(sorted(found, key=lambda root: (abs(root.pole), -root.pole.imag)))
+        roots += [] if root is None else [root]
+    return tuple(sorted(roots, key=lambda root: (abs(root.pole), -root.pole.imag)))
 
 
 def _needed_order(model: LinearModel) -> int:
@@ -112,17 +112,15 @@ class Pencil:
     def refine(self, pole: complex, right: np.ndarray, left: np.ndarray) -> Root | None:
         """Newton's method from a Pade pole and its vectors; None where it finds no root near by."""
         s, z = self._iterate(pole, right / self.scale)
-        if not self.is_near(s, pole) or not self._is_root(s):
+        # Whether a root is the one a Pade pole stands for; poles at zero are known to half the
+        # digits at worst.
+        if not (abs(s - pole) <= NEAR * abs(pole) + 1e-7 * self.size) or not self._is_root(s):
             return None
         y = left * self.scale
         for _ in range(2):
             y = _solve(self.matrix(s).T, self.slope(s) * y)
             y = y / np.linalg.norm(y)
         return self.root(s, z * self.scale, y / self.scale)
-
-    def is_near(self, root: complex, pole: complex) -> bool:
-        """Whether a root is the one a Pade pole stands for; poles at zero are known to half the digits at worst."""
-        return abs(root - pole) <= NEAR * abs(pole) + 1e-7 * self.size
 
     def _iterate(self, start: complex, z: np.ndarray) -> tuple[complex, np.ndarray]:
         """Newton's method; it ends early where it leaves the neighbourhood, since such a root is not kept."""
@@ -158,11 +156,9 @@ def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
 #     [A - s I  B]
 #     [C        D]   loses rank
 #
-# These are the invariant zeros: transmission zeros, and where inputs are as many as outputs also the poles that
-# inputs do
-# not reach or outputs do not see (those of the transfer matrix alone: `find_zeros(find_minimal(model))`).
-# Emami-Naeini and Van Dooren (1982): zeros at infinity and what makes the pencil not square are taken off by
-# orthogonal
+# These are the invariant zeros: transmission zeros, and where inputs are as many as outputs also the poles that inputs
+# do not reach or outputs do not see (those of the transfer matrix alone: `find_zeros(find_minimal(model))`).
+# Emami-Naeini and Van Dooren (1982): zeros at infinity and what makes the pencil not square are taken off by orthogonal
 # steps; eigenvalues of what is left are finite.
 
 
@@ -191,22 +187,29 @@ def find_zeros(model: LinearModel, tolerance: float = RANK) -> np.ndarray:
     scaled = scale_states(model)
     if not scaled.B.size or not scaled.C.size:
         return np.zeros(0, complex)
-    # Units of inputs and outputs do not move zeros; like sizes make the decisions on rank.
-    B, C, D = _scale_channels(scaled.B, scaled.C, scaled.D)
-    limit = tolerance * max(np.abs(part).max(initial=0.0) for part in (scaled.A, B, C, D))
-    A, B, C, D = _reduce((scaled.A, B, C, D), limit)
-    A, B, C, D = _transpose(_reduce(_transpose((A, B, C, D)), limit))
-    return _finite_eigenvalues(A, B, C, D)
-
-
-def _scale_channels(B: np.ndarray, C: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Columns of [B; D] and rows of [C, D] of size 1, zero ones as they are."""
+    # Units of inputs and outputs do not move zeros; like sizes make the decisions on rank: columns
+    # of [B; D] and rows of [C, D] get size 1, zero ones stay as they are.
+    B, D = scaled.B, scaled.D
     columns = np.linalg.norm(np.vstack([B, D]), axis=0)
     columns = np.where(columns > 0, columns, 1.0)
     B, D = B / columns, D / columns
-    rows = np.linalg.norm(np.hstack([C, D]), axis=1)
+    rows = np.linalg.norm(np.hstack([scaled.C, D]), axis=1)
     rows = np.where(rows > 0, rows, 1.0)
-    return B, C / rows[:, None], D / rows[:, None]
+    C, D = scaled.C / rows[:, None], D / rows[:, None]
+    limit = tolerance * max(np.abs(part).max(initial=0.0) for part in (scaled.A, B, C, D))
+    A, B, C, D = _reduce((scaled.A, B, C, D), limit)
+    A, B, C, D = _transpose(_reduce(_transpose((A, B, C, D)), limit))
+    # Zeros of a system whose D is square and regular: those of A - s E on the kernel of [C, D].
+    n = len(A)
+    if n == 0:
+        return np.zeros(0, complex)
+    if not len(D):
+        return sort_roots(np.linalg.eigvals(A))
+    # [C, D] W = [0, R]: the first n columns of W are the states and inputs that outputs do not see.
+    W = np.flip(qr(np.flip(np.hstack([C, D]), axis=1).T)[0], axis=1)
+    W = np.flip(W, axis=0)[:, : n + B.shape[1] - len(D)]
+    numerator, denominator = np.hstack([A, B]) @ W, W[:n]
+    return sort_roots(eig(numerator, denominator, right=False))
 
 
 def _transpose(pencil: Matrices) -> Matrices:
@@ -241,20 +244,6 @@ def _compress_rows(matrix: np.ndarray, limit: float) -> tuple[np.ndarray, int]:
         return np.eye(len(matrix)), 0
     U, sizes, _ = np.linalg.svd(matrix)
     return U, int(np.sum(sizes > limit))
-
-
-def _finite_eigenvalues(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
-    """Zeros of a system whose D is square and regular: those of A - s E on the kernel of [C, D]."""
-    n = len(A)
-    if n == 0:
-        return np.zeros(0, complex)
-    if not len(D):
-        return sort_roots(np.linalg.eigvals(A))
-    # [C, D] W = [0, R]: the first n columns of W are the states and inputs that outputs do not see.
-    W = np.flip(qr(np.flip(np.hstack([C, D]), axis=1).T)[0], axis=1)
-    W = np.flip(W, axis=0)[:, : n + B.shape[1] - len(D)]
-    numerator, denominator = np.hstack([A, B]) @ W, W[:n]
-    return sort_roots(eig(numerator, denominator, right=False))
 
 
 def find_cancelled_pairs(model: LinearModel, tolerance: float = SAME) -> tuple[CancelledPair, ...]:
@@ -352,7 +341,10 @@ def _new_directions(basis: np.ndarray, columns: np.ndarray, tolerance: float) ->
 
 def scale_states(model: LinearModel) -> LinearModel:
     """The same model without delays, states in units in which rows and columns of A are of like size."""
-    require_finite(model)
+    # Refuse a model with delays, which has infinitely many states.
+    if model.delays:
+        what = f"the model has {len(model.delays)} delays, and with them infinitely many states"
+        refuse("model", what, "replace them: model.with_pade(order)", "linear model")
     _, (scale, _) = matrix_balance(model.A, permute=False, separate=True)
     return replace(
         model,
@@ -378,22 +370,14 @@ def _numbered(count: int) -> tuple[Variable, ...]:
     return tuple(Variable(f"x{k + 1}") for k in range(count))
 
 
-def require_finite(model: LinearModel) -> None:
-    """Refuse a model with delays, which has infinitely many states."""
-    if model.delays:
-        what = f"the model has {len(model.delays)} delays, and with them infinitely many states"
-        raise ModelError([Flaw("model", what, "replace them: model.with_pade(order)")], "linear model")
-
-
 # --------------------------------------------------------------------------------------------------
 # Balanced truncation (Hankel): which states of a linear model matter least between its inputs and outputs?
 #
 #     A P + P A^T + B B^T = 0,   A^T Q + Q A + C^T C = 0,   sigma_i^2 = eigenvalues of P Q
 #
-# Poles that are not stable have no such P and Q: they are split off first, kept as they are, and put back
-# (ordered Schur form, then a Sylvester equation). P and Q are found as products L L^T, so that a state that inputs
-# do not
-# reach has a sigma of rounding size, not of its square root. Square-root method: Tombs and Postlethwaite (1987).
+# Poles that are not stable have no such P and Q: they are split off first, kept as they are, and put back (ordered
+# Schur form, then a Sylvester equation). P and Q are found as products L L^T, so that a state that inputs do not reach
+# has a sigma of rounding size, not of its square root. Square-root method: Tombs and Postlethwaite (1987).
 
 
 MARGIN = 1e-8
@@ -439,7 +423,8 @@ def truncate(model: LinearModel, order: int | None = None, *, tolerance: float =
         tolerance: part of the largest Hankel singular value below which states are left out, where no order is given.
     """
     split = split_stable(model)
-    reach, see = _factors(split.stable)
+    # L of P = L L^T and of Q = L L^T, real, (n, 2 n).
+    reach, see = factor_gramian(split.stable.A, split.stable.B), factor_gramian(split.stable.A.T, split.stable.C.T)
     U, sigma, Vh = np.linalg.svd(see.T @ reach)
     sigma = sigma[: split.stable.order]
     kept = int(np.sum(sigma > tolerance * _size(split, sigma))) if order is None else order - split.others.order
@@ -469,7 +454,7 @@ def _check_order(order: int | None, split: Split, kept: int, sigma: np.ndarray) 
     lowest, highest = split.others.order, split.others.order + int(np.sum(sigma > 0))
     if not lowest <= order <= highest:
         what = f"must be from {lowest} (the poles that are not stable) to {highest}, is {order}"
-        raise ModelError([Flaw("order", what)], "balanced truncation")
+        refuse("order", what, source="balanced truncation")
 
 
 def split_stable(model: LinearModel) -> Split:
@@ -496,11 +481,6 @@ def add_models(first: LinearModel, second: LinearModel) -> LinearModel:
         D=first.D + second.D,
         states=(),
     )
-
-
-def _factors(stable: LinearModel) -> tuple[np.ndarray, np.ndarray]:
-    """L of P = L L^T and of Q = L L^T, real, (n, 2 n)."""
-    return factor_gramian(stable.A, stable.B), factor_gramian(stable.A.T, stable.C.T)
 
 
 def factor_gramian(A: np.ndarray, B: np.ndarray) -> np.ndarray:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import expm
+from scipy.optimize import linear_sum_assignment
 
 from robodyn.analysis.linear.linear_model import LinearModel, Variable, find_places
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import refuse
 from robodyn.computation.results import Signal
 
 # --------------------------------------------------------------------------------------------------
@@ -82,7 +83,7 @@ def respond(
     )
     grid = choose_frequencies([model]) if frequency is None else np.atleast_1d(np.asarray(frequency, float))
     if grid.ndim != 1 or not grid.size or np.any(grid < 0) or np.any(np.diff(grid) <= 0) or not np.isfinite(grid).all():
-        raise ModelError([Flaw("frequency", "must be increasing numbers of at least 0 Hz")], "frequency response")
+        refuse("frequency", "must be increasing numbers of at least 0 Hz", source="frequency response")
     channel = model.choose([model.inputs[column].name], [model.outputs[row].name])
     values = channel.frequency_response(2 * np.pi * grid)[:, 0, 0]
     return FrequencyResponse(model.inputs[column], model.outputs[row], grid, values)
@@ -105,7 +106,7 @@ def choose_variable(name: str | None, variables: tuple[Variable, ...], part: str
     """Index of the input or output named, or of the only one."""
     if name is None and len(variables) != 1:
         known = ", ".join(variable.name for variable in variables) or "none"
-        raise ModelError([Flaw(part, f"the model has {len(variables)}: {known}", "say which")], purpose)
+        refuse(part, f"the model has {len(variables)}: {known}", "say which", purpose)
     return 0 if name is None else find_places([name], variables, f"{part}s")[0]
 
 
@@ -226,7 +227,7 @@ def _samples_within(model: LinearModel, grid: np.ndarray) -> int:
     count = int(np.ceil(FINE * grid[1] / model.delay_times.min()))
     if count * grid.size > MOST_SAMPLES:
         what = f"{grid[-1]:g} s are more than {MOST_SAMPLES // FINE} times the shortest delay"
-        raise ModelError([Flaw("time", what, "look at a shorter time")], "time response")
+        refuse("time", what, "look at a shorter time", "time response")
     return max(count, 1)
 
 
@@ -279,7 +280,95 @@ def choose_times(model: LinearModel, count: int = TIME_POINTS) -> np.ndarray:
 
 def _check_samples(time: np.ndarray, driven: np.ndarray) -> None:
     if time.ndim != 1 or time.size < 2 or time[0] != 0 or not np.allclose(np.diff(time), time[1], rtol=1e-6):
-        raise ModelError([Flaw("time", "must be two or more even steps from 0 s")], "time response")
+        refuse("time", "must be two or more even steps from 0 s", source="time response")
     if time[1] <= 0 or driven.shape != time.shape or not np.isfinite(driven).all():
         what = f"must be a finite number for each of {time.size} times that increase"
-        raise ModelError([Flaw("driven", what)], "time response")
+        refuse("driven", what, source="time response")
+
+
+# --------------------------------------------------------------------------------------------------
+# Model comparison: how well does one linear model, for example one of lower order, stand for another?
+
+
+# Poles that are further apart than this part of their magnitudes' sum do not stand for each other.
+FURTHEST = 0.25
+
+
+@dataclass(frozen=True)
+class PolePair:
+    """A pole of the full model [rad/s] and the one that stands for it, None where there is none."""
+
+    full: complex
+    reduced: complex | None
+
+    @property
+    def shift(self) -> float:
+        """|s_reduced - s_full| / |s_full|; not a number without a partner."""
+        if self.reduced is None or self.full == 0:
+            return np.nan
+        return abs(self.reduced - self.full) / abs(self.full)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelComparison:
+    """Two linear models side by side.
+
+    Attributes:
+        inputs, outputs: the channels both have.
+        frequency: [Hz], (n,).
+        error: |y_reduced - y_full| over the largest |y_full| of the same channel, (n, n_outputs, n_inputs).
+        poles: of the full model, slowest first, upper half plane only.
+    """
+
+    orders: tuple[int, int]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    frequency: np.ndarray
+    error: np.ndarray
+    poles: tuple[PolePair, ...]
+
+    @property
+    def largest_error(self) -> float:
+        """Over all channels and frequencies."""
+        return float(self.error.max())
+
+    def valid_to(self, tolerance: float) -> float:
+        """Frequency [Hz] up to which no channel's error passes a tolerance; 0 where the first one does."""
+        passed = np.flatnonzero(self.error.max(axis=(1, 2)) > tolerance)
+        if not passed.size:
+            return float(self.frequency[-1])
+        return float(self.frequency[passed[0] - 1]) if passed[0] else 0.0
+
+
+def compare_models(full: LinearModel, reduced: LinearModel, frequency: ArrayLike | None = None) -> ModelComparison:
+    """Frequency responses of all common channels and poles of two models, delays exact in both.
+
+    Args:
+        frequency: [Hz]; by default a grid around the poles of both.
+    """
+    inputs = tuple(v.name for v in full.inputs if v.name in {u.name for u in reduced.inputs})
+    outputs = tuple(v.name for v in full.outputs if v.name in {u.name for u in reduced.outputs})
+    if not inputs or not outputs:
+        what = "the models have no input or no output in common"
+        refuse("", what, "linearise both with the same inputs and outputs", "comparison of models")
+    grid = choose_frequencies([full, reduced]) if frequency is None else np.atleast_1d(np.asarray(frequency, float))
+    wanted, found = (m.choose(inputs, outputs).frequency_response(2 * np.pi * grid) for m in (full, reduced))
+    size = np.abs(wanted).max(axis=0)
+    error = np.abs(found - wanted) / np.where(size > 0, size, 1.0)
+    return ModelComparison(
+        (full.order, reduced.order), inputs, outputs, grid, error, match_poles(full.poles(), reduced.poles())
+    )
+
+
+def match_poles(full: ArrayLike, reduced: ArrayLike) -> tuple[PolePair, ...]:
+    """Pairs of poles with the least sum of relative distances, of each conjugate pair the upper one.
+
+    Poles of the full model without a near one in the reduced model stay alone.
+    """
+    upper, others = (np.asarray(poles, complex) for poles in (full, reduced))
+    upper, others = upper[upper.imag >= 0], others[others.imag >= 0]
+    distance = np.abs(upper[:, None] - others[None, :]) / np.maximum(np.abs(upper[:, None]) + np.abs(others), 1e-300)
+    rows, columns = linear_sum_assignment(distance)
+    pairs = zip(rows.tolist(), columns.tolist(), strict=True)
+    partners = {row: complex(others[column]) for row, column in pairs if distance[row, column] <= FURTHEST}
+    return tuple(PolePair(complex(pole), partners.get(k)) for k, pole in enumerate(upper))

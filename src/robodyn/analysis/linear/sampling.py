@@ -11,14 +11,13 @@ import numpy as np
 from scipy.linalg import expm
 
 from robodyn.analysis.jumps import Jump, describe_staircases, find_staircases, smooth_expressions
-from robodyn.analysis.linear.constrained import free_motions
 from robodyn.analysis.linear.linear_model import Variable
-from robodyn.analysis.linear.linearisation import OperatingPoint, Place, find_point, find_tangent
+from robodyn.analysis.linear.linearisation import OperatingPoint, Place, find_point, find_tangent, free_motions
 from robodyn.analysis.linear.modes import FRICTION, friction_states, ideal_numbers
 from robodyn.analysis.linear.poles import sort_roots
 from robodyn.analysis.linear.trim import count_states, memory_changes
 from robodyn.analysis.point_functions import PointFunctions
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse_unknown, refuse_word
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse, refuse_unknown, refuse_word
 from robodyn.base.symbolic.kinds import changed_entries
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.declarations import MemoryInfo, StateInfo
@@ -127,7 +126,7 @@ class SampledModel:
         """[x, m] before the tasks of a cycle's first tick, from the same a cycle before."""
         if self.turn * self.size**2 > MOST_WORK:
             what = f"{self.size} states and memory are too many for {self.turn} base periods until sample times meet"
-            raise ModelError([Flaw("loop", what, "choose longer periods, or shorter delays")])
+            refuse("loop", what, "choose longer periods, or shorter delays")
         whole = np.eye(self.size)
         with np.errstate(over="ignore", invalid="ignore"):
             for tick in range(self.turn):
@@ -135,7 +134,7 @@ class SampledModel:
                 whole[: self.order] = self.glide @ whole
         if not np.isfinite(whole).all():
             what = "its motion outgrows all numbers before its sample times meet again"
-            raise ModelError([Flaw("loop", what, "reduce the gains")])
+            refuse("loop", what, "reduce the gains")
         return whole
 
     @cached_property
@@ -262,6 +261,11 @@ class SampledParts:
         N, chosen = free_motions(closed[:, :n]) if system.motion.constraint_forces else (np.eye(n), list(range(n)))
         rates = rates[chosen]
         units = {info.name: info.unit for info in system.signals}
+        blocks = [block.name for block in self.system.scenario.machine.all_blocks if block.info.disturbance]
+        message = {"none": "is left out", "stuck": "sticks", "sliding": "slides"}[self.friction]
+        friction = f"friction {message}: {', '.join(blocks)}" if blocks else ""
+        late_reads = map(str, self.system.discrete.late_reads)
+        notes = tuple(filter(None, [friction, describe_staircases(self.staircases), *late_reads]))
         return SampledModel(
             *(rates[:, :n] @ N, rates[:, n:], outputs[:, :n] @ N, outputs[:, n:]),
             tuple(self._update(k, matrix, n, N, memory) for k, matrix in enumerate(tasks)),
@@ -269,7 +273,7 @@ class SampledParts:
             tuple(tangent.variables[k] for k in chosen),
             tuple(_variable(system.memory[k], point.m[k]) for k in memory),
             tuple(Variable(name, units[name], float(v)) for name, v in zip(self.outputs, values, strict=True)),
-            self._notes(),
+            notes,
         )
 
     @cached_property
@@ -306,7 +310,7 @@ class SampledParts:
         slopes = self._functions.slopes(point)
         if not np.isfinite(slopes).all():
             what = "some slopes are not numbers at this operating point"
-            raise ModelError([Flaw("at", what, "choose another one")], self.system.scenario.name)
+            refuse("at", what, "choose another one", self.system.scenario.name)
         return np.split(slopes, np.cumsum([row.numel() for row in self._rows])[:-1])
 
     def _bend_bristles(self, point: OperatingPoint) -> OperatingPoint:
@@ -335,13 +339,6 @@ class SampledParts:
     def staircases(self) -> tuple[Jump, ...]:
         """Blocks with steps."""
         return find_staircases(self.system.scenario, rubs=self.friction != "none")
-
-    def _notes(self) -> tuple[str, ...]:
-        blocks = [block.name for block in self.system.scenario.machine.all_blocks if block.info.disturbance]
-        message = {"none": "is left out", "stuck": "sticks", "sliding": "slides"}[self.friction]
-        friction = f"friction {message}: {', '.join(blocks)}" if blocks else ""
-        late_reads = map(str, self.system.discrete.late_reads)
-        return tuple(filter(None, [friction, describe_staircases(self.staircases), *late_reads]))
 
 
 def _variable(info: StateInfo | MemoryInfo, value: float) -> Variable:
@@ -429,27 +426,24 @@ class Lifted:
     def close(self, gain: complex = 1.0) -> np.ndarray:
         """The matrix of a cycle with u = gain w; writings that are read cycles later wait in further rows."""
         if self.late.any():
-            return self._close_late(gain)
+            # u_j = gain w_j of `late` cycles before: state [X, w 1 cycle ago, w 2 cycles ago, ...].
+            r, n, depth = len(self.D), len(self.M), int(self.late.max())
+            size = n + r * depth
+            # u = S [X, past] + now w: rows of S choose from the past, `now` are those of this cycle.
+            now = np.diag((self.late == 0).astype(float))
+            S = np.zeros((r, size))
+            for j in np.flatnonzero(self.late):
+                S[j, n + r * (self.late[j] - 1) + j] = 1.0
+            C = np.hstack([self.C, np.zeros((r, r * depth))])
+            w = np.linalg.solve(np.eye(r) - gain * self.D @ now, C + gain * self.D @ S)
+            whole = np.zeros((size, size), w.dtype)
+            whole[:n, :n] = self.M
+            whole[:n] += self.B @ (gain * (now @ w + S))
+            whole[n : n + r] = w
+            whole[n + r :, n:-r] = np.eye(size - n - r)
+            return whole
         inner = np.linalg.solve(np.eye(len(self.D)) - gain * self.D, gain * self.C)
         return self.M + self.B @ inner
-
-    def _close_late(self, gain: complex) -> np.ndarray:
-        """u_j = gain w_j of `late` cycles before: state [X, w 1 cycle ago, w 2 cycles ago, ...]."""
-        r, n, depth = len(self.D), len(self.M), int(self.late.max())
-        size = n + r * depth
-        # u = S [X, past] + now w: rows of S choose from the past, `now` are those of this cycle.
-        now = np.diag((self.late == 0).astype(float))
-        S = np.zeros((r, size))
-        for j in np.flatnonzero(self.late):
-            S[j, n + r * (self.late[j] - 1) + j] = 1.0
-        C = np.hstack([self.C, np.zeros((r, r * depth))])
-        w = np.linalg.solve(np.eye(r) - gain * self.D @ now, C + gain * self.D @ S)
-        whole = np.zeros((size, size), w.dtype)
-        whole[:n, :n] = self.M
-        whole[:n] += self.B @ (gain * (now @ w + S))
-        whole[n : n + r] = w
-        whole[n + r :, n:-r] = np.eye(size - n - r)
-        return whole
 
     def multipliers(self, gain: complex = 1.0) -> np.ndarray:
         """Of a cycle with the loop closed by a gain, complex."""
@@ -485,8 +479,75 @@ def lift(model: SampledModel, signals: Sequence[str], extra_delay: float = 0.0) 
     if not can_lift(model, signals):
         what = f"is written more than {MOST_WRITINGS} times until all sample times meet again"
         remedy = "cut the loop at a slower block, or choose periods that meet sooner"
-        raise ModelError([Flaw(f"signals.{signals[0]}", what, remedy)], "loop")
-    return _Turn(model, places, extra_delay).lift()
+        refuse(f"signals.{signals[0]}", what, remedy, "loop")
+
+    # Writings: tick, number of the task, place among the cut signals.
+    writings = []
+    for tick in range(model.turn):
+        for number, update in enumerate(model.updates):
+            if update.is_due(tick):
+                writings += [(tick, number, k) for k in np.flatnonzero(np.isin(places, update.places)).tolist()]
+    times = np.array([tick for tick, _, _ in writings]) * model.period
+    # Cycles that pass before each writing is read, and when in the cycle it is; at once without a delay.
+    late, arrivals = np.zeros(len(writings), int), list[tuple[float, int, int]]()
+    if extra_delay:
+        # In base periods; what falls on a tick but for rounding is there.
+        instants = (times + extra_delay) / model.period
+        instants = np.where(np.abs(instants - np.round(instants)) < 1e-9, np.round(instants), instants)
+        late = (instants // model.turn).astype(int)
+        seconds = ((instants - late * model.turn) * model.period).tolist()
+        arrivals = [(time, 0, j) for j, time in enumerate(seconds)]
+
+    # Rows are [x, m, s], s being what readers of the cut signals see; columns are [the same at the start, u].
+    n, size, width = model.order, model.size, model.size + places.size
+    whole = np.hstack([np.eye(width), np.zeros((width, len(writings)))])
+    written = np.zeros((len(writings), width + len(writings)))
+    flows = {1.0: model.glide}
+
+    def seen() -> np.ndarray:
+        """The memory as its readers see it."""
+        memory = whole[n:size].copy()
+        memory[places] = whole[size:]
+        return memory
+
+    def glide(time: float) -> None:
+        if time > 0 and n:
+            # Gaps that differ by rounding are the same.
+            key = round(time / model.period, 12)
+            if key not in flows:
+                flows[key] = model.flow(time)
+            whole[:n] = flows[key][:, :n] @ whole[:n] + flows[key][:, n:] @ seen()
+
+    def arrive(j: int) -> None:
+        """Readers see u_j from now on."""
+        row = size + writings[j][2]
+        whole[row] = 0.0
+        whole[row, width + j] = 1.0
+
+    # One cycle from instant to instant; what arrives at a tick is there before its tasks run.
+    ticks = [(tick * model.period, 1, tick) for tick in range(model.turn)]
+    now, outputs = 0.0, []
+    for time, is_tick, number in sorted([*ticks, *arrivals]):
+        glide(time - now)
+        now = time
+        if not is_tick:
+            arrive(number)
+            continue
+        for task, update in enumerate(model.updates):
+            if update.is_due(number):
+                whole[n + update.places] = update.by_state @ whole[:n] + update.by_memory @ seen()
+                for j, (tick, writer, k) in enumerate(writings):
+                    if (tick, writer) == (number, task):
+                        written[j] = whole[n + places[k]]
+                        if not extra_delay:
+                            arrive(j)
+        outputs.append(model.C @ whole[:n] + model.D @ seen())
+    glide(model.turn_time - now)
+
+    (M, B), (C, D), (P, Q) = (np.split(part, [width], axis=1) for part in (whole, written, np.vstack(outputs)))
+    kept = remembered(M, C, P)
+    parts = (M[np.ix_(kept, kept)], B[kept], C[:, kept], D, P[:, kept], Q)
+    return Lifted(*parts, times, np.arange(model.turn) * model.period, late, model.turn_time)
 
 
 def can_lift(model: SampledModel, signals: Sequence[str]) -> bool:
@@ -514,99 +575,3 @@ def scale_held(model: SampledModel, signals: Sequence[str], gain: float) -> Samp
         return replace(update, by_memory=update.by_memory * factors)
 
     return replace(model, B=model.B * factors, D=model.D * factors, updates=tuple(map(scaled, model.updates)))
-
-
-class _Turn:
-    """One cycle from instant to instant.
-
-    Rows are [x, m, s], s being what readers of the cut signals see; columns are [the same at the start, u].
-    """
-
-    def __init__(self, model: SampledModel, places: np.ndarray, extra_delay: float) -> None:
-        self.model, self.places, self.extra_delay = model, places, extra_delay
-        self.width = model.size + places.size
-        written = [np.flatnonzero(np.isin(places, update.places)).tolist() for update in model.updates]
-        # Tick, number of the task, place among the cut signals.
-        self.writings = [
-            (tick, number, k)
-            for tick in range(model.turn)
-            for number, update in enumerate(model.updates)
-            if update.is_due(tick)
-            for k in written[number]
-        ]
-        self.times = np.array([tick for tick, _, _ in self.writings]) * model.period
-        self._flows = {1.0: model.glide}
-
-    def lift(self) -> Lifted:
-        model, r = self.model, len(self.writings)
-        self.whole = np.hstack([np.eye(self.width), np.zeros((self.width, r))])
-        self.written = np.zeros((r, self.width + r))
-        late, arrivals = self._arrivals()
-        ticks = [(tick * model.period, 1, tick) for tick in range(model.turn)]
-        now, outputs = 0.0, []
-        # What arrives at a tick is there before its tasks run.
-        for time, kind, number in sorted([*ticks, *((time, 0, j) for j, time in arrivals.items())]):
-            self._glide(time - now)
-            now = time
-            if kind == 0:
-                self._arrive(number)
-            else:
-                self._run_tasks(number)
-                outputs.append(model.C @ self.whole[: model.order] + model.D @ self._read())
-        self._glide(model.turn_time - now)
-        return self._pack(np.vstack(outputs), late)
-
-    def _arrivals(self) -> tuple[np.ndarray, dict[int, float]]:
-        """Cycles that pass before each writing is read, and when in the cycle it is; none where it is at once."""
-        model = self.model
-        if not self.extra_delay:
-            return np.zeros(len(self.writings), int), {}
-        # In base periods; what falls on a tick but for rounding is there.
-        instants = (self.times + self.extra_delay) / model.period
-        instants = np.where(np.abs(instants - np.round(instants)) < 1e-9, np.round(instants), instants)
-        late = (instants // model.turn).astype(int)
-        return late, dict(enumerate(((instants - late * model.turn) * model.period).tolist()))
-
-    def _read(self) -> np.ndarray:
-        """The memory as its readers see it."""
-        seen = self.whole[self.model.order : self.model.size].copy()
-        seen[self.places] = self.whole[self.model.size :]
-        return seen
-
-    def _glide(self, time: float) -> None:
-        n = self.model.order
-        if time <= 0 or not n:
-            return
-        # Gaps that differ by rounding are the same.
-        key = round(time / self.model.period, 12)
-        if key not in self._flows:
-            self._flows[key] = self.model.flow(time)
-        flow = self._flows[key]
-        self.whole[:n] = flow[:, :n] @ self.whole[:n] + flow[:, n:] @ self._read()
-
-    def _run_tasks(self, tick: int) -> None:
-        n = self.model.order
-        for number, update in enumerate(self.model.updates):
-            if update.is_due(tick):
-                self.whole[n + update.places] = update.by_state @ self.whole[:n] + update.by_memory @ self._read()
-                self._note_writings(tick, number)
-
-    def _note_writings(self, tick: int, number: int) -> None:
-        for j, (due, task, k) in enumerate(self.writings):
-            if (due, task) == (tick, number):
-                self.written[j] = self.whole[self.model.order + self.places[k]]
-                if not self.extra_delay:
-                    self._arrive(j)
-
-    def _arrive(self, j: int) -> None:
-        """Readers see u_j from now on."""
-        row = self.model.size + self.writings[j][2]
-        self.whole[row] = 0.0
-        self.whole[row, self.width + j] = 1.0
-
-    def _pack(self, outputs: np.ndarray, late: np.ndarray) -> Lifted:
-        (M, B), (C, D), (P, Q) = (np.split(part, [self.width], axis=1) for part in (self.whole, self.written, outputs))
-        kept = remembered(M, C, P)
-        parts = (M[np.ix_(kept, kept)], B[kept], C[:, kept], D, P[:, kept], Q)
-        ticks = np.arange(self.model.turn) * self.model.period
-        return Lifted(*parts, self.times, ticks, late, self.model.turn_time)

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from robodyn.analysis.linear.constrained import reduce_constraints
 from robodyn.analysis.linear.linear_model import LinearModel
-from robodyn.analysis.linear.linearisation import Parts, Slopes, build_model
+from robodyn.analysis.linear.linearisation import Parts, Slopes, build_model, reduce_constraints
 from robodyn.analysis.linear.poles import sort_roots
 from robodyn.analysis.linear.sampling import SampledParts, check_sampled
 from robodyn.analysis.linear.trim import Trimmer

@@ -16,7 +16,7 @@ import numpy as np
 
 from robodyn.analysis.linear.linearisation import OperatingPoint, sticking_directions
 from robodyn.analysis.point_functions import PointFunctions, described_point
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
 from robodyn.base.numerics import limit_step, solve_newton
 from robodyn.base.symbolic.kinds import changed_entries
 from robodyn.computation.assembly import System
@@ -55,33 +55,32 @@ class Trimmer:
 
     def __init__(self, system: System, held: Sequence[str], by: Sequence[str]) -> None:
         self.system, self.held, self.by = system, tuple(held), tuple(by)
-        _check_names(self)
-        tunable = [number.name for number in system.parameters]
-        self._free = [tunable.index(name) for name in by]
+        flaws, tunable = FlawList(), [number.name for number in system.parameters]
+        flaws.add_unknown(held, system.signal_names, "there is no such signal", "held")
+        flaws.add_unknown(by, tunable, "is not tunable in this system", "by")
+        if len(by) > len(held):
+            what = f"{len(by)} numbers cannot be found from {len(held)} held signals"
+            flaws.add("by", what, "hold as many signals")
+        flaws.raise_if_any(f"trim of '{system.scenario.name}'")
+
+        # Unknowns: states that something depends on, delayed signals, memory that tasks change, numbers.
+        changes = memory_changes(system)
+        symbols, expressions = system.symbols, system.expressions
         self._n = count_states(system)
-        self._memory = [k for k, row in enumerate(memory_changes(system)) if row is not None]
-        rows = self._rows()
-        self._functions = PointFunctions(system, {"rows": rows}, (rows, self._columns()))
-        self._scale = self._nominal()
-
-    def _rows(self) -> ca.SX:
-        system = self.system
-        kept = [row for row in memory_changes(system) if row is not None]
-        delayed = system.expressions.delayed - system.symbols.d if system.delays else ca.SX(0, 1)
-        closed = system.expressions.constraints[: len(system.motion.constraint_forces)]
-        places = [system.signal_names.index(name) for name in self.held]
-        signals = [system.expressions.outputs[k] for k in places]
-        return ca.densify(ca.vertcat(system.expressions.rhs[: self._n], delayed, *kept, closed, *signals))
-
-    def _columns(self) -> ca.SX:
-        symbols = self.system.symbols
-        memory = [symbols.m[k] for k in self._memory]
-        return ca.vertcat(symbols.x[: self._n], symbols.d, *memory, *(symbols.p[k] for k in self._free))
-
-    def _nominal(self) -> np.ndarray:
-        parts: list[StateInfo | DelayInfo] = [*self.system.states[: self._n], *self.system.delays]
-        known = [float(part.nominal) for part in parts]
-        return np.array(known + [1.0] * (len(self._memory) + len(self._free)))
+        self._memory = [k for k, change in enumerate(changes) if change is not None]
+        self._free = [tunable.index(name) for name in by]
+        memory, numbers = [symbols.m[k] for k in self._memory], [symbols.p[k] for k in self._free]
+        columns = ca.vertcat(symbols.x[: self._n], symbols.d, *memory, *numbers)
+        # Equations: rates, what delays and tasks change, constraints, and the signals that are held.
+        delayed = expressions.delayed - symbols.d if system.delays else ca.SX(0, 1)
+        closed = expressions.constraints[: len(system.motion.constraint_forces)]
+        signals = [expressions.outputs[system.signal_names.index(name)] for name in held]
+        still = [change for change in changes if change is not None]
+        rows = ca.densify(ca.vertcat(expressions.rhs[: self._n], delayed, *still, closed, *signals))
+        self._functions = PointFunctions(system, {"rows": rows}, (rows, columns))
+        parts: list[StateInfo | DelayInfo] = [*system.states[: self._n], *system.delays]
+        nominal = [float(part.nominal) for part in parts]
+        self._scale = np.array(nominal + [1.0] * (len(memory) + len(numbers)))
 
     def find(
         self,
@@ -95,11 +94,43 @@ class Trimmer:
             guess: a point found before, or states by name; the scenario's start otherwise.
             parameters: tunable numbers to change.
         """
-        work = _Work(self, np.asarray(values, float), self._begin(guess, dict(parameters or {})))
-        z, iterations = work.solve()
-        point = work.point(z)
-        found = {name: float(point.p[k]) for name, k in zip(self.by, self._free, strict=True)}
-        return Trim(point, found, iterations)
+        start = self._begin(guess, dict(parameters or {}))
+        wanted, n, scale = np.asarray(values, float), self._n, self._scale
+        cuts = np.cumsum([n, len(self.system.delays), len(self._memory)])
+
+        # Unknowns z are in units of their nominal magnitudes, and so are the rates of states.
+        def point_at(z: np.ndarray) -> OperatingPoint:
+            x, m, p = start.x.copy(), start.m.copy(), start.p.copy()
+            x[:n], d, m[self._memory], p[self._free] = np.split(z * scale, cuts)
+            return OperatingPoint(start.t, x, d, m, p)
+
+        def residual(z: np.ndarray) -> np.ndarray:
+            rows = self._functions("rows", point_at(z))
+            rows[:n] /= scale[:n]
+            rows[rows.size - wanted.size :] -= wanted
+            return rows
+
+        def newton_step(z: np.ndarray, error: np.ndarray, _: None) -> np.ndarray:
+            matrix = self._functions.slopes(point_at(z)) * scale
+            matrix[:n] /= scale[:n, None]
+            return -np.linalg.lstsq(matrix, error, rcond=1e-12)[0]
+
+        first = np.concatenate([start.x[:n], start.d, start.m[self._memory], start.p[self._free]]) / scale
+        solution = solve_newton(
+            lambda z: (residual(z), None),
+            newton_step,
+            first,
+            most_steps=NEWTON_STEPS,
+            still=STILL,
+            settled=SETTLED,
+            shorten=lambda z, step: limit_step(LONGEST_STEP)(z, step / (1 + np.abs(z))),
+            uphill=True,
+        )
+        if not solution.solved:
+            raise self._unrest(solution.residual, wanted)
+        point = point_at(solution.z)
+        inputs = {name: float(point.p[k]) for name, k in zip(self.by, self._free, strict=True)}
+        return Trim(point, inputs, solution.steps)
 
     def _begin(self, guess: OperatingPoint | Mapping[str, float] | None, changes: dict[str, float]) -> OperatingPoint:
         system = self.system
@@ -107,72 +138,26 @@ class Trimmer:
             p = guess.p.copy()
             for k, number in enumerate(system.parameters):
                 p[k] = changes.get(number.name, p[k] if k in self._free else number.value)
-            return OperatingPoint(guess.t, guess.x, guess.d, guess.m, p)
+            return replace(guess, p=p)
         given = dict.fromkeys(sticking_directions(system), FREE) | dict(guess or {})
         x = np.array([given.get(info.name, info.start) for info in system.states], float)
         m = np.array([given.get(info.name, info.start) for info in system.memory], float)
         p = np.array([changes.get(number.name, number.value) for number in system.parameters], float)
         return replace(described_point(system), x=x, m=m, p=p)
 
-
-@dataclass(frozen=True, eq=False)
-class _Work:
-    """Newton's method for one set of values; unknowns in units of their nominal magnitudes."""
-
-    trimmer: Trimmer
-    values: np.ndarray
-    start: OperatingPoint
-
-    def point(self, z: np.ndarray) -> OperatingPoint:
-        t, whole = self.trimmer, z * self.trimmer._scale
-        x, m, p = self.start.x.copy(), self.start.m.copy(), self.start.p.copy()
-        cuts = np.cumsum([t._n, len(t.system.delays), len(t._memory)])
-        x[: t._n], d, m[t._memory], p[t._free] = np.split(whole, cuts)
-        return OperatingPoint(self.start.t, x, d, m, p)
-
-    def unknowns(self) -> np.ndarray:
-        t, s = self.trimmer, self.start
-        return np.concatenate([s.x[: t._n], s.d, s.m[t._memory], s.p[t._free]]) / t._scale
-
-    def residual(self, z: np.ndarray) -> np.ndarray:
-        rows, n = self.trimmer._functions("rows", self.point(z)), self.trimmer._n
-        rows[:n] /= self.trimmer._scale[:n]
-        rows[rows.size - self.values.size :] -= self.values
-        return rows
-
-    def jacobian(self, z: np.ndarray) -> np.ndarray:
-        scale, n = self.trimmer._scale, self.trimmer._n
-        matrix = self.trimmer._functions.slopes(self.point(z)) * scale
-        matrix[:n] /= scale[:n, None]
-        return matrix
-
-    def solve(self) -> tuple[np.ndarray, int]:
-        found = solve_newton(
-            lambda z: (self.residual(z), None),
-            lambda z, residual, _: -np.linalg.lstsq(self.jacobian(z), residual, rcond=1e-12)[0],
-            self.unknowns(),
-            most_steps=NEWTON_STEPS,
-            still=STILL,
-            settled=SETTLED,
-            shorten=lambda z, step: limit_step(LONGEST_STEP)(z, step / (1 + np.abs(z))),
-            uphill=True,
-        )
-        if not found.solved:
-            raise self._unrest(found.residual)
-        return found.z, found.steps
-
-    def _unrest(self, residual: np.ndarray) -> ModelError:
-        t = self.trimmer
-        names = [f"rate of {state.name}" for state in t.system.states[: t._n]]
-        names += [f"what {delay.name} delays" for delay in t.system.delays]
-        names += [f"memory {t.system.memory[k].name}" for k in t._memory]
-        names += [f"constraint {name}" for name in t.system.motion.constraint_forces] + list(t.held)
+    def _unrest(self, residual: np.ndarray, values: np.ndarray) -> ModelError:
+        """Which equation is met least."""
+        system = self.system
+        names = [f"rate of {state.name}" for state in system.states[: self._n]]
+        names += [f"what {delay.name} delays" for delay in system.delays]
+        names += [f"memory {system.memory[k].name}" for k in self._memory]
+        names += [f"constraint {name}" for name in system.motion.constraint_forces] + list(self.held)
         worst = int(np.argmax(np.where(np.isfinite(residual), np.abs(residual), np.inf)))
-        wanted = ", ".join(f"{name} = {value:g}" for name, value in zip(t.held, self.values, strict=True))
+        wanted = ", ".join(f"{name} = {value:g}" for name, value in zip(self.held, values, strict=True))
         where = f" with {wanted}" if wanted else ""
         what = f"nothing at rest found{where}: {residual[worst]:.3g} is left of {names[worst]}"
         remedy = "name the numbers that hold it there, or start nearer to it"
-        return ModelError([Flaw("held", what, remedy)], f"trim of '{t.system.scenario.name}'")
+        return ModelError([Flaw("held", what, remedy)], f"trim of '{system.scenario.name}'")
 
 
 def find_trim(
@@ -210,19 +195,8 @@ def memory_changes(system: System) -> list[ca.SX | None]:
     for task in system.discrete.tasks:
         if task.call is not None:
             what = f"block '{task.name}' is called in Python: whether it is at rest cannot be known"
-            raise ModelError([Flaw("system", what)], system.scenario.name)
+            refuse("system", what, source=system.scenario.name)
         after = system.memory_after(task)
         for k in changed_entries(m, after):
             rows[k] = after[k] - m[k]
     return rows
-
-
-def _check_names(trimmer: Trimmer) -> None:
-    system, flaws = trimmer.system, FlawList()
-    tunable = [number.name for number in system.parameters]
-    flaws.add_unknown(trimmer.held, system.signal_names, "there is no such signal", "held")
-    flaws.add_unknown(trimmer.by, tunable, "is not tunable in this system", "by")
-    if len(trimmer.by) > len(trimmer.held):
-        what = f"{len(trimmer.by)} numbers cannot be found from {len(trimmer.held)} held signals"
-        flaws.add("by", what, "hold as many signals")
-    flaws.raise_if_any(f"trim of '{system.scenario.name}'")

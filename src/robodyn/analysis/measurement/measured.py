@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.analysis.measurement.data_sheet import assess_clock
 from robodyn.analysis.measurement.responses import resample
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import FlawList, nearest, refuse
 from robodyn.base.units import same_quantity
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
@@ -102,7 +102,7 @@ def synchronise(first: Run, second: Run, signal: str, other: str = "", longest: 
     if correlation < ALIKE:
         what = f"have a correlation of {correlation:.2g} at best"
         remedy = "name a signal that both recorded, or allow a larger offset"
-        raise ModelError([Flaw(f"{signal}, {other or signal}", what, remedy)], "synchronisation")
+        refuse(f"{signal}, {other or signal}", what, remedy, "synchronisation")
     places, lags = _window_delays(a.time, a.values, b.time - offset, b.values, rate)
     middle = float((max(a.time[0], b.time[0] - offset) + min(a.time[-1], b.time[-1] - offset)) / 2)
     if len(lags) < 4:
@@ -234,7 +234,7 @@ def at_ticks(system: System, data: Run) -> Run:
 def last_as_long(scenario: Scenario, data: Run) -> Scenario:
     """The scenario for as long as data last, recorded as a run asks for."""
     if not data.time[-1] > 0:
-        raise ModelError([Flaw("time", "has nothing after the start")], "measured data")
+        refuse("time", "has nothing after the start", source="measured data")
     recording = replace(scenario.recording, times=None, rate=None, refine=None)
     return replace(scenario, duration=float(data.time[-1]), recording=recording)
 

@@ -10,7 +10,7 @@ import numpy as np
 from robodyn.analysis.linear.linear_model import LinearModel, Variable
 from robodyn.analysis.linear.responses import FrequencyResponse, respond
 from robodyn.analysis.measurement.data_sheet import GAP, assess_clock
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.errors import FlawList, refuse
 from robodyn.computation.results import Run, SignalInfo
 from robodyn.computation.results.signal import Floats, held_rows
 from robodyn.description.laws.recorded import AT_TICK
@@ -18,9 +18,8 @@ from robodyn.description.laws.recorded import AT_TICK
 # --------------------------------------------------------------------------------------------------
 # Filtering of measured signals: resampling, anti-alias low-pass and differentiation, without phase unless one asks.
 #
-# A Butterworth filter forwards and backwards in time has no phase; its gain is squared, and its cutoff is here
-# where the
-# *squared* gain is 1/2. In one direction ("causal") it delays slow signals by `delay`.
+# A Butterworth filter forwards and backwards in time has no phase; its gain is squared, and its cutoff is here where
+# the *squared* gain is 1/2. In one direction ("causal") it delays slow signals by `delay`.
 
 
 ANTI_ALIAS = 0.4
@@ -65,7 +64,7 @@ class LowPass:
 
         if self.cutoff >= rate / 2:
             what = f"{self.cutoff:g} Hz is not below half the rate of {rate:g} Hz"
-            raise ModelError([Flaw("cutoff", what, "choose a lower one, or none")], "low-pass")
+            refuse("cutoff", what, "choose a lower one, or none", "low-pass")
         sos = butter(self.order, self._corner(rate), fs=rate, output="sos")
         found = np.full(values.shape, np.nan)
         for part in finite_parts(values):
@@ -104,11 +103,11 @@ def resample(data: Run, rate: float, *, filtered: bool = True, widest_gap: float
         widest_gap: [s] up to which signals are interpolated, 1.5 usual steps by default.
     """
     if not rate > 0:
-        raise ModelError([Flaw("rate", f"must be positive, is {rate:g}")], "resampling")
+        refuse("rate", f"must be positive, is {rate:g}", source="resampling")
     first = np.concatenate([[True], np.diff(data.time) > 0])
     time, values = data.time[first], data.values[first]
     if time.size < 2:
-        raise ModelError([Flaw("time", f"has {time.size} different times", "at least 2 are needed")], "resampling")
+        refuse("time", f"has {time.size} different times", "at least 2 are needed", "resampling")
     usual = float(np.median(np.diff(time)))
     gap = GAP * max(usual, 0.0) if widest_gap is None else widest_gap
     if filtered and rate < 0.99 / usual:
@@ -191,8 +190,8 @@ class MeasuredResponse(FrequencyResponse):
     averages: float
 
     @property
-    def told(self) -> np.ndarray:
-        """Where the data tell the response; elsewhere noise makes the magnitude too large."""
+    def reliable(self) -> np.ndarray:
+        """Where the data determine the response; elsewhere noise makes the magnitude too large."""
         return self.deviation < CLEAR
 
     @property
@@ -224,8 +223,26 @@ def estimate_response(
     even = resample(data, rate, filtered=False)
     columns = np.column_stack([even[name].values for name in names])
     columns = columns[np.isfinite(columns).all(axis=1)]
-    length = _window(len(columns), rate, resolution, period)
-    spectra, frequency, averages = _spectra(columns, rate, length, periodic=period is not None)
+    # Rows of a window.
+    rows = len(columns)
+    length = round(period * rate) if period else round(rate / resolution) if resolution else rows // SEGMENTS
+    if not 8 <= length <= rows // 2:
+        what = f"windows of {length} rows do not fit twice into {rows} rows"
+        refuse("data", what, "measure longer, or take a coarser resolution", "frequency response")
+    # Cross spectra of all columns (n_f, k, k) above 0 Hz, their frequencies, and how many averages
+    # they are worth.
+    periodic = period is not None
+    step = length if periodic else length // 2
+    taper = np.ones(length) if periodic else np.hanning(length + 1)[:-1]
+    starts = range(0, len(columns) - length + 1, step)
+    total = np.zeros((length // 2, columns.shape[1], columns.shape[1]), complex)
+    for start in starts:
+        part = columns[start : start + length]
+        waves = np.fft.rfft(taper[:, None] * (part - part.mean(axis=0)), axis=0)[1 : length // 2 + 1]
+        total += waves[:, :, None] * waves[:, None, :].conj()
+    averages = len(starts) * (1.0 if periodic else OVERLAP_COST)
+    frequency = np.asarray(np.fft.rfftfreq(length, 1 / rate)[1 : length // 2 + 1], float)
+    spectra = total / len(starts)
     driver = 2 if reference else 0
     S = spectra[:, driver, driver].real
     compared = (0, 1) if reference else (1,)
@@ -251,35 +268,11 @@ def _check(data: Run, names: list[str], resolution: float | None, period: float 
     flaws.raise_if_any("frequency response")
 
 
-def _window(rows: int, rate: float, resolution: float | None, period: float | None) -> int:
-    """Rows of a window."""
-    length = round(period * rate) if period else round(rate / resolution) if resolution else rows // SEGMENTS
-    if not 8 <= length <= rows // 2:
-        what = f"windows of {length} rows do not fit twice into {rows} rows"
-        raise ModelError([Flaw("data", what, "measure longer, or take a coarser resolution")], "frequency response")
-    return int(length)
-
-
-def _spectra(columns: Floats, rate: float, length: int, periodic: bool) -> tuple[np.ndarray, Floats, float]:
-    """Cross spectra of all columns (n_f, k, k) above 0 Hz, their frequencies, and how many averages they are worth."""
-    step = length if periodic else length // 2
-    taper = np.ones(length) if periodic else np.hanning(length + 1)[:-1]
-    starts = range(0, len(columns) - length + 1, step)
-    total = np.zeros((length // 2, columns.shape[1], columns.shape[1]), complex)
-    for start in starts:
-        part = columns[start : start + length]
-        waves = np.fft.rfft(taper[:, None] * (part - part.mean(axis=0)), axis=0)[1 : length // 2 + 1]
-        total += waves[:, :, None] * waves[:, None, :].conj()
-    averages = len(starts) * (1.0 if periodic else OVERLAP_COST)
-    frequency = np.asarray(np.fft.rfftfreq(length, 1 / rate)[1 : length // 2 + 1], float)
-    return total / len(starts), frequency, averages
-
-
 def respond_between(model: LinearModel, by: str, input: str, output: str, frequency: Floats) -> FrequencyResponse:
     """The model's exact response of one output to another while an input moves both, as a measurement sees them."""
     first, second = (respond(model, by, name, frequency) for name in (input, output))
     if not np.all(first.values):
         what = f"does not move {input}"
         remedy = "name a number that does, such as the offset of a chirp; numbers of sampled blocks move nothing"
-        raise ModelError([Flaw(by, what, remedy)], "frequency response")
+        refuse(by, what, remedy, "frequency response")
     return FrequencyResponse(first.output, second.output, second.frequency, second.values / first.values)

@@ -14,7 +14,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.errors import FlawList, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.declarations import StateInfo
 from robodyn.computation.assembly.network import SignalInfo
@@ -39,7 +39,10 @@ def hamiltonian_system(system: System) -> System:
     """
     _check(system)
     system = _fix_numbers(system)
-    form = _Form(system, _momentum_symbols(system))
+    names = [state.name.replace(".velocity", ".momentum") for state in system.states[system.n_q : 2 * system.n_q]]
+    momentum_symbols = ca.vertcat(*(ca.SX.sym(name) for name in names))
+    form = _Form(system, momentum_symbols)
+    # Velocities are replaced everywhere by M^-1 p; momenta change by -dE/dq and all torques.
     states = _momentum_states(system)
     own = system.expressions.in_terms_of(form.in_momenta)
     momentum_rate = form.in_momenta(form.conservative_force())
@@ -132,11 +135,6 @@ def _fix_numbers(system: System) -> System:
     return assemble(replace(scenario, machine=replace(scenario.machine, tunable=())))
 
 
-def _momentum_symbols(system: System) -> ca.SX:
-    names = [state.name.replace(".velocity", ".momentum") for state in system.states[system.n_q : 2 * system.n_q]]
-    return ca.vertcat(*(ca.SX.sym(name) for name in names))
-
-
 def _total_torques(system: System) -> ca.SX:
     """Joint torques with those of constraints: the signals `<joint>.torque` or `<joint>.force`."""
     names, found = system.signal_names, []
@@ -151,7 +149,9 @@ def _momentum_states(system: System) -> tuple[StateInfo, ...]:
     """The states with their start values: M v where the run would start."""
     n = system.n_q
     start = search_start(system, np.array([number.value for number in system.parameters], float)).x
-    M = _mass_matrix_at(system, start)
+    function, parameters = system.function(system.mass_matrix), [number.value for number in system.parameters]
+    d, m = np.zeros(len(system.delays)), np.zeros(len(system.memory))
+    M = np.array(function(0.0, start, d, m, parameters))
     momenta = M @ start[n : 2 * n]
     states = []
     for k, state in enumerate(system.states):
@@ -163,18 +163,12 @@ def _momentum_states(system: System) -> tuple[StateInfo, ...]:
     return tuple(states)
 
 
-def _mass_matrix_at(system: System, x: np.ndarray) -> np.ndarray:
-    function, parameters = system.function(system.mass_matrix), [number.value for number in system.parameters]
-    d, m = np.zeros(len(system.delays)), np.zeros(len(system.memory))
-    return np.array(function(0.0, x, d, m, parameters))
-
-
 def _check(system: System) -> None:
     flaws = FlawList()
     if system.motion.mechanics is None:
-        raise ModelError([Flaw("machine", "has no mechanism, and so no momenta")], system.scenario.name)
+        refuse("machine", "has no mechanism, and so no momenta", source=system.scenario.name)
     if system.motion.momenta:
-        raise ModelError([Flaw("system", "is in momenta already")], system.scenario.name)
+        refuse("system", "is in momenta already", source=system.scenario.name)
     if system.motion.constraint_forces and system.scenario.constraint_method.method == "minimal":
         flaws.add(
             "constraint_method.method",

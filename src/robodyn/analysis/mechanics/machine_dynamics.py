@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import null_space
 
 from robodyn.analysis.point_functions import PointFunctions, described_point
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse_unknown
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse, refuse_unknown
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.dynamics import geometric_jacobian
 from robodyn.description.model import Machine, Scenario
@@ -38,8 +38,10 @@ class MachineDynamics:
 
     def __init__(self, machine: Machine) -> None:
         if machine.mechanism is None:
-            raise ModelError([Flaw("machine.mechanism", "there is none", "give it bodies and joints")], machine.name)
-        self._system = _bare_system(machine)
+            refuse("machine.mechanism", "there is none", "give it bodies and joints", machine.name)
+        # The machine without what drives, brakes or measures it.
+        left_out: dict[str, Any] = dict.fromkeys(("delays", "signals", "contacts", "interfaces", "tunable"), ())
+        self._system = assemble(Scenario(machine.name, replace(machine.with_all_blocks(()), **left_out), 1.0))
         # There are no delays, and memory says that constraints hold.
         self._point = described_point(self._system)
         freedoms = machine.mechanism.freedoms
@@ -80,7 +82,7 @@ class MachineDynamics:
         if np.max(left, initial=0.0) > REACHED * max(float(np.max(np.abs(wanted), initial=0.0)), TINY):
             worst = self.forces[int(np.argmax(left))]
             what = f"cannot do it: {np.max(left):.3g} of {worst} is left"
-            raise ModelError([Flaw("joints", what, "name other joints, or more of them")])
+            refuse("joints", what, "name other joints, or more of them")
         return np.asarray(found)
 
     def jacobian(self, point: str, q: Any) -> np.ndarray:
@@ -150,10 +152,14 @@ class MachineDynamics:
         return PointFunctions(system, columns)
 
 
-def _bare_system(machine: Machine) -> System:
-    """The machine without what drives, brakes or measures it."""
-    left_out: dict[str, Any] = dict.fromkeys(("delays", "signals", "contacts", "interfaces", "tunable"), ())
-    return assemble(Scenario(machine.name, replace(machine.with_all_blocks(()), **left_out), 1.0))
+def joint_names(system: System) -> tuple[str, ...]:
+    """Moving joints, then modes, in the order of q; a ModelError without a mechanism."""
+    mechanism = system.scenario.machine.mechanism
+    if mechanism is None:
+        flaw = Flaw("machine.mechanism", "there is none", "forces and inertias belong to a mechanism")
+        raise ModelError([flaw], f"scenario '{system.scenario.name}'")
+
+    return tuple(freedom.name for freedom in mechanism.freedoms)
 
 
 def _jacobian(system: System, point: str) -> ca.SX:

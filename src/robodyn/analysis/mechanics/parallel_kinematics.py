@@ -10,9 +10,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.mechanics.kinetics import joint_names, start_positions
+from robodyn.analysis.mechanics.machine_dynamics import joint_names
 from robodyn.analysis.point_functions import PointFunctions, described_point
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.errors import FlawList, refuse
 from robodyn.base.numerics import limit_step, solve_newton
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
@@ -134,7 +134,7 @@ class ParallelKinematics:
         self._rows = [3 * self.points.index(point) + XYZ.index(axis) for axis in self.axes]
         self._functions = self._compile()
         self._described = described_point(system)
-        self.start = start_positions(system)
+        self.start = self._described.x[: system.n_q]
 
     def _check(self) -> None:
         flaws, n = FlawList(), len(self.joints)
@@ -194,12 +194,9 @@ class ParallelKinematics:
             still=tolerance,
             shorten=limit_step(LONGEST_STEP),
         )
-        return self._posture(found.z, found.steps, float(np.max(np.abs(found.residual))))
-
-    def _posture(self, q: np.ndarray, iterations: int, residual: float) -> Posture:
-        here = self.at(q)
+        here = self.at(found.z)
         points = dict(zip(self.points, here.points.reshape(-1, 3), strict=True))
-        return Posture(self.joints, q, here.s, points, iterations, residual)
+        return Posture(self.joints, found.z, here.s, points, found.steps, float(np.max(np.abs(found.residual))))
 
     def branches(self, target: Any, *, around: float = np.pi, tries: int = 300, seed: int = 1) -> list[Posture]:
         """All ways found to put the point at a target, the nearest to the start first.
@@ -214,17 +211,15 @@ class ParallelKinematics:
         begin = self.at(self.start).s
         for k in range(tries):
             guess = self.start + (k > 0) * around * generator.uniform(-1, 1, len(self.start))
-            posture = self._unwind(target, self.inverse(target, guess))
+            posture = self.inverse(target, guess)
+            # Without whole revolutions of joints away from the start, where no constraint counts them.
+            turns = np.array([state.unit == "rad" for state in self.system.states[: len(self.joints)]])
+            apart = posture.q - self.start
+            near = self.inverse(target, self.start + np.where(turns, np.angle(np.exp(1j * apart)), apart))
+            posture = near if near.solved and near.iterations <= 1 else posture
             if posture.solved and all(self._apart(posture.actuated, other.actuated) > SAME for other in found):
                 found.append(posture)
         return sorted(found, key=lambda posture: self._apart(posture.actuated, begin))
-
-    def _unwind(self, target: Any, posture: Posture) -> Posture:
-        """The same posture without whole revolutions of joints away from the start, where no constraint counts them."""
-        turns = np.array([state.unit == "rad" for state in self.system.states[: len(self.joints)]])
-        apart = posture.q - self.start
-        near = self.inverse(target, self.start + np.where(turns, np.angle(np.exp(1j * apart)), apart))
-        return near if near.solved and near.iterations <= 1 else posture
 
     def _apart(self, a: np.ndarray, b: np.ndarray) -> float:
         """Largest difference of two sets of motor positions, angles modulo 2 pi."""
@@ -242,7 +237,7 @@ class ParallelKinematics:
         slope = np.vstack([here.H, here.S])
         if np.linalg.cond(slope) > 1 / np.finfo(float).eps:
             what = f"the point '{self.point}' moves here although all motors are held"
-            raise ModelError([Flaw("posture", what, "choose another posture: this one is singular")], "robot Jacobian")
+            refuse("posture", what, "choose another posture: this one is singular", "robot Jacobian")
         motors = np.vstack([np.zeros((len(here.h), len(here.s))), np.eye(len(here.s))])
         return here.P @ np.linalg.solve(slope, motors)
 
@@ -331,6 +326,7 @@ def map_workspace(
         start: posture to begin from; by default that of the scenario's start values.
         limits: (lower, upper) of motor positions that bound what can be reached.
     """
+    # Postures on the grid, from the start outwards, then how well conditioned each is.
     bounds = _find_bounds(kinematics, grid, limits or {})
     values = tuple(np.asarray(grid[axis], float) for axis in kinematics.axes)
     begin = start or kinematics.forward(kinematics.at(kinematics.start).s)
@@ -372,6 +368,7 @@ def _fill(
     bounds: tuple[np.ndarray, np.ndarray],
 ) -> Iterator[tuple[tuple[int, ...], Posture]]:
     """Places of the grid and their postures, from the place nearest to the start outwards."""
+    # Breadth first: every place is tried from a neighbour that was reached, and belongs to the same working mode.
     mode = kinematics.orientation(begin.q)
     here = begin.points[kinematics.point][["xyz".index(axis) for axis in kinematics.axes]]
     nearest_place = tuple(int(np.argmin(np.abs(column - c))) for column, c in zip(values, here, strict=True))

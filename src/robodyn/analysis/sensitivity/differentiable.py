@@ -16,7 +16,7 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.system import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, prepare_variation
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
 from robodyn.computation.results.signal import Floats
 from robodyn.description.model import Scenario, Solver
 
@@ -48,7 +48,7 @@ class RunFunction:
         given = dict(zip(self.parameters, np.asarray(values, float).ravel().tolist(), strict=True))
         run = self.variation.attempt(given, self.times)
         if isinstance(run, str):
-            raise ModelError([Flaw("", run)], "run as a function")
+            refuse("", run, source="run as a function")
         y = np.column_stack([run[name].values for name in self.signals])
         slopes = [[run[sensitivity_name(s, p)].values for s in self.signals] for p in self.parameters]
         return y, np.array(slopes).transpose(2, 1, 0)
@@ -131,7 +131,7 @@ def run_function(
     flaws.raise_if_any("run as a function")
     variation = prepare_variation(scenario, tuple(parameters), tuple(signals), solver)
     if not variation.exact:
-        raise ModelError([Flaw("parameters", f"have no exact derivative: {variation.reason}")], "run as a function")
+        refuse("parameters", f"have no exact derivative: {variation.reason}", source="run as a function")
     return RunFunction(variation, tuple(parameters), tuple(signals), grid)
 
 

@@ -36,16 +36,7 @@ class Direction:
 def find_directions(system: System, names: Sequence[str]) -> tuple[Direction, ...]:
     """The numbers of these names; one that has no exact derivative is a ModelError that says why."""
     flaws = FlawList()
-    _check_system(system, flaws)
-    for name in {name for name in names if list(names).count(name) > 1}:
-        flaws.add(name, "is named twice", "name it once")
-    found = [_find(system, name, flaws) for name in names]
-    flaws.raise_if_any(f"sensitivities of '{system.scenario.name}'")
-    return tuple(direction for direction in found if direction is not None)
-
-
-def _check_system(system: System, flaws: FlawList) -> None:
-    """Python code has no derivative."""
+    # Python code has no derivative.
     for task in system.discrete.tasks:
         if task.call is not None:
             flaws.add(f"blocks.{task.name}", "is called in Python, which cannot be differentiated", REMEDY)
@@ -53,6 +44,11 @@ def _check_system(system: System, flaws: FlawList) -> None:
         if guard.call is not None:
             what = "has an action called in Python, which cannot be differentiated"
             flaws.add(f"events.{guard.name}", what, REMEDY)
+    for name in {name for name in names if list(names).count(name) > 1}:
+        flaws.add(name, "is named twice", "name it once")
+    found = [_find(system, name, flaws) for name in names]
+    flaws.raise_if_any(f"sensitivities of '{system.scenario.name}'")
+    return tuple(direction for direction in found if direction is not None)
 
 
 def _find(system: System, name: str, flaws: FlawList) -> Direction | None:

@@ -12,7 +12,7 @@ from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.system import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, assemble_tunable, prepare_variation
 from robodyn.analysis.step_response import measure_step
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse_word
+from robodyn.base.errors import FlawList, ModelError, refuse, refuse_word
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import assemble
 from robodyn.computation.engine.slices import take_measure
@@ -185,7 +185,7 @@ def choose_measure(scenario: Scenario, kind: str | None = None) -> tuple[str, st
     smooth = [text for text in default_measures(system) if not text.startswith("peak:")]
     usual = find_measures(FlawList(), smooth, system)
     if not usual:
-        raise ModelError([Flaw("", "moves nothing whose sensitivity could be meant", "name a signal")], "sensitivities")
+        refuse("", "moves nothing whose sensitivity could be meant", "name a signal", "sensitivities")
     sizes = [abs(measure.take(run.time, run[measure.signal].values)) for measure in usual]
     chosen = usual[int(np.argmax(sizes))]
     return kind or chosen.kind, chosen.signal
@@ -244,7 +244,7 @@ def _check(variation: Variation, changes: Mapping[str, float]) -> None:
 
 def _require(run: Run, what: str) -> None:
     if not run.outcome.ok:
-        raise ModelError([Flaw("", f"{what}: {run.outcome.sentence}")], "sensitivities")
+        refuse("", f"{what}: {run.outcome.sentence}", source="sensitivities")
 
 
 class _Reading(Run):

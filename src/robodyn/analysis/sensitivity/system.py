@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tangent:
+class SensitivityTangent:
     """A system's symbols with their sensitivities; j counts the parameters.
 
     Attributes:
@@ -106,24 +106,24 @@ class Tangent:
     def state_rates(self) -> list[ca.SX]:
         """U_dot of each parameter; where there is a shift h(t, x, d), `U_dot = S_dot + h_t + h_x f` without d_dot."""
         own, f, smooth = self.system.symbols, self.system.expressions.rhs, self.smooth.rhs
-        found = []
+        state_rates = []
         for j in range(self.count):
             if self.shifts[j].nnz() == 0:
-                found.append(self.along(j, smooth))
+                state_rates.append(self.along(j, smooth))
                 continue
             by = ca.vertcat(own.t, own.x)
             carried = ca.jtimes(self.shifts[j], by, ca.vertcat(1, f))
-            found.append(self.along(j, smooth, self.delayed[j]) + ca.densify(carried))
-        return found
+            state_rates.append(self.along(j, smooth, self.delayed[j]) + ca.densify(carried))
+        return state_rates
 
 
-def start_tangent(system: System, smooth: Expressions, directions: tuple[Direction, ...]) -> Tangent:
+def start_tangent(system: System, smooth: Expressions, directions: tuple[Direction, ...]) -> SensitivityTangent:
     """Symbols of the sensitivities of states and memory; delays are added by `sensitivity.delays`."""
     own = system.symbols
     n_x, n_m, n_d = own.x.numel(), own.m.numel(), own.d.numel()
     acts = any(guard.action for guard in system.discrete.guards)
     zeros = tuple(ca.SX(n_d, 1) for _ in directions)
-    return Tangent(
+    return SensitivityTangent(
         system=system,
         smooth=smooth,
         directions=directions,
@@ -146,28 +146,16 @@ def sensitivity_name(name: str | None, parameter: str) -> str:
 # Jumps of sensitivities: how do these change at events and samples?
 #
 # Symbols: g the guard, a the action's new x and m, T the event's time, dT its derivative by p; f- and f+ the rates
-# before
-# and after; primes of p left out.
+# before and after; primes of p left out.
 #
 #     dT = -(g_x S + g_d D + g_m M + g_p) / (g_t + g_x f- + g_d d_dot)
 #     S+ = a_x S + a_d D + a_m M + a_p + (a_t + a_x f- + a_d d_dot) dT - f+ dT
 #
-# A guard that jumps across zero by another's action, or by a sample, happens at that instant: its dT is that one's,
-# or 0.
-# Where a state arrives at its limit L it stays there: S+ = L_p.
+# A guard that jumps across zero by another's action, or by a sample, happens at that instant: its dT is that one's, or
+# 0. Where a state arrives at its limit L it stays there: S+ = L_p.
 
 
-def extend_tasks(tangent: Tangent) -> dict[str, ca.SX]:
-    """Tasks that write M too: `M+ = a_x S + a_d D + a_m M + a_p`; samples are taken at times that do not move."""
-    found = {}
-    for name, memory in tangent.system.expressions.updates.items():
-        columns = [tangent.along(j, tangent.smooth.updates[name]) for j in range(tangent.count)]
-        still = [] if tangent.instant is None else [tangent.system.symbols.t, ca.SX.zeros(tangent.count)]
-        found[name] = ca.vertcat(memory, *columns, *still)
-    return found
-
-
-def extend_actions(extended: System, tangent: Tangent) -> System:
+def extend_actions(extended: System, tangent: SensitivityTangent) -> System:
     """Actions that write S and M too, one for each guard, since the instant depends on the guard."""
     system = tangent.system
     _check_guards(system)
@@ -203,7 +191,7 @@ def _check_guards(system: System) -> None:
     flaws.raise_if_any(f"sensitivities of '{system.scenario.name}'")
 
 
-def _instant_shifts(tangent: Tangent, guard: ca.SX) -> list[ca.SX]:
+def _instant_shifts(tangent: SensitivityTangent, guard: ca.SX) -> list[ca.SX]:
     """dT of each parameter: by the guard's crossing, or as of what happened at the same time before."""
     assert tangent.instant is not None
     rate = tangent.rate(guard)
@@ -211,7 +199,7 @@ def _instant_shifts(tangent: Tangent, guard: ca.SX) -> list[ca.SX]:
     return [where(again, tangent.instant[1 + j], -tangent.along(j, guard) / rate) for j in range(tangent.count)]
 
 
-def _act(tangent: Tangent, after: ca.SX, smooth: ca.SX, shifts: list[ca.SX]) -> ca.SX:
+def _act(tangent: SensitivityTangent, after: ca.SX, smooth: ca.SX, shifts: list[ca.SX]) -> ca.SX:
     """[x+, U+, m+, M+, instant] of an action at a time that moves with each parameter.
 
     Args:
@@ -239,7 +227,7 @@ def _unfolded(column: ca.SX, time: ca.SX) -> ca.SX:
     return ca.vertcat(ca.SX(0, 1), *(ca.if_else(time > -math.inf, e, 0) if e.is_constant() else e for e in entries))
 
 
-def add_limits(extended: System, tangent: Tangent) -> System:
+def add_limits(extended: System, tangent: SensitivityTangent) -> System:
     """Guards at the limits of states, with the action `S+ = L_p`."""
     system = tangent.system
     n = len(system.limited)
@@ -252,20 +240,16 @@ def add_limits(extended: System, tangent: Tangent) -> System:
                 continue
             name = f"{system.states[k].name} at its {side} limit"
             column.append(system.symbols.x[k] - limit)
-            actions[f"action:{side}{k}"] = _arrive(extended, tangent, k, limit)
+            # [x, U+, m, M] with the sensitivity of state k that of its limit.
+            x = ca.SX(extended.symbols.x)
+            for j in range(tangent.count):
+                shift = ca.densify(tangent.shifts[j])
+                x[(1 + j) * len(tangent.system.states) + k] = tangent.along(j, limit) + shift[k]
+            actions[f"action:{side}{k}"] = ca.vertcat(x, extended.symbols.m)
             guards.append(Guard(name, direction, action=f"action:{side}{k}"))
     expressions = dataclasses.replace(extended.expressions, guards=ca.vertcat(*column), actions=actions)
     discrete = dataclasses.replace(extended.discrete, guards=tuple(guards))
     return dataclasses.replace(extended, discrete=discrete, expressions=expressions)
-
-
-def _arrive(extended: System, tangent: Tangent, k: int, limit: ca.SX) -> ca.SX:
-    """[x, U+, m, M] with the sensitivity of state k that of its limit."""
-    x = ca.SX(extended.symbols.x)
-    for j in range(tangent.count):
-        shift = ca.densify(tangent.shifts[j])
-        x[(1 + j) * len(tangent.system.states) + k] = tangent.along(j, limit) + shift[k]
-    return ca.vertcat(x, extended.symbols.m)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -299,13 +283,20 @@ class Companion(DelayInfo):
         return self.source
 
 
-def add_delays(tangent: Tangent) -> Tangent:
+def add_delays(tangent: SensitivityTangent) -> SensitivityTangent:
     """The tangent with the sensitivities of delayed signals, their rates and shifts as far as they are needed."""
     system = tangent.system
     if not system.delays:
         return tangent
     flaws = FlawList()
-    _check_actions(system, flaws)
+    # An event that makes a delayed signal jump is refused: the jump arrives at a time that moves
+    # with p.
+    column = ca.vertcat(system.symbols.x, system.symbols.m)
+    for guard in system.discrete.guards:
+        changed = [column[i] for i in _changed(system, guard.action)] if guard.action else []
+        if any(_depends(system.expressions.delayed, ca.vertcat(ca.SX(0, 1), *changed))):
+            what = "makes a delayed signal jump, at a time that depends on parameters"
+            flaws.add(f"events.{guard.name}", what, REMEDY)
     infos: list[DelayInfo] = []
     symbols, delayed = [], []
     for direction in tangent.directions:
@@ -332,7 +323,7 @@ def add_delays(tangent: Tangent) -> Tangent:
     return tangent
 
 
-def extend_delayed(tangent: Tangent) -> ca.SX:
+def extend_delayed(tangent: SensitivityTangent) -> ca.SX:
     """The column of all delayed signals: w, w_p + b, w_dot + b, and once more those whose start value is wanted."""
     system = tangent.system
     if not system.delays:
@@ -345,11 +336,11 @@ def extend_delayed(tangent: Tangent) -> ca.SX:
     return ca.vertcat(*columns)
 
 
-def _needs_rates(tangent: Tangent) -> bool:
+def _needs_rates(tangent: SensitivityTangent) -> bool:
     return tangent.instant is not None or any(direction.delay is not None for direction in tangent.directions)
 
 
-def _needs_start(tangent: Tangent, direction: Direction) -> bool:
+def _needs_start(tangent: SensitivityTangent, direction: Direction) -> bool:
     """Whether the delay whose time is the parameter carries jumps, from a start value that is not given."""
     k = direction.delay
     return k is not None and tangent.system.delays[k].before is None and can_jump(tangent.system)[k]
@@ -384,7 +375,7 @@ def can_jump(system: System) -> list[bool]:
     return jumps
 
 
-def _add_shifts(tangent: Tangent, flaws: FlawList) -> Tangent:
+def _add_shifts(tangent: SensitivityTangent, flaws: FlawList) -> SensitivityTangent:
     """Shifts for the times of delays whose signals may jump; refused where they act together with something else."""
     system = tangent.system
     jumps = can_jump(system)
@@ -405,7 +396,7 @@ def _add_shifts(tangent: Tangent, flaws: FlawList) -> Tangent:
     return dataclasses.replace(tangent, shifts=tuple(shifts), delays=tuple(infos), extra=ca.vertcat(*symbols))
 
 
-def more_numbers(tangent: Tangent) -> dict[str, Number]:
+def more_numbers(tangent: SensitivityTangent) -> dict[str, Number]:
     """Times of the delays that have no name in the scenario."""
     own = [info for info in tangent.delays if not isinstance(info, Companion)]
     return {f"{info.owner}.time": Number(f"{info.owner}.time", info.time, "s") for info in own}
@@ -432,16 +423,6 @@ def _reason_against(system: System, k: int) -> str:
     if any(_depends(B, ca.vertcat(*others))):
         return "its effect depends on what else jumps"
     return ""
-
-
-def _check_actions(system: System, flaws: FlawList) -> None:
-    """An event that makes a delayed signal jump is refused: the jump arrives at a time that moves with p."""
-    column = ca.vertcat(system.symbols.x, system.symbols.m)
-    for guard in system.discrete.guards:
-        changed = [column[i] for i in _changed(system, guard.action)] if guard.action else []
-        if any(_depends(system.expressions.delayed, ca.vertcat(ca.SX(0, 1), *changed))):
-            what = "makes a delayed signal jump, at a time that depends on parameters"
-            flaws.add(f"events.{guard.name}", what, REMEDY)
 
 
 def _changed(system: System, action: str) -> list[int]:
@@ -492,7 +473,12 @@ def find_disagreement(variation: Variation, ideal: Mapping[str, float], duration
     slopes = {number.name: _slopes(variation, base, number.name) for number in variation.numbers}
     found = 0.0
     for change in CHANGES:
-        steps = _choose_steps(variation, base, slopes, change)
+        # A change of each parameter: more of those that do little.
+        spread = np.maximum(np.std(_values(variation, base), axis=0), 1e-300)
+        plain = {number.name: change * (abs(number.value) or 1.0) for number in variation.numbers}
+        effects = {name: float(np.max(np.std(slopes[name], axis=0) / spread)) * step for name, step in plain.items()}
+        largest = max(effects.values())
+        steps = {name: step * min(MOST, largest / max(effects[name], 1e-300)) for name, step in plain.items()}
         ends = [
             variation.run(dict(ideal) | {n.name: n.value + sign * steps[n.name] for n in variation.numbers}, recording)
             for sign in (1, -1)
@@ -512,15 +498,6 @@ def _values(variation: Variation, run: Run) -> Floats:
 
 def _slopes(variation: Variation, base: Run, name: str) -> Floats:
     return np.column_stack([base[sensitivity_name(signal, name)].values for signal in variation.signals])
-
-
-def _choose_steps(variation: Variation, base: Run, slopes: Mapping[str, Floats], change: float) -> dict[str, float]:
-    """A change of each parameter: more of those that do little."""
-    spread = np.maximum(np.std(_values(variation, base), axis=0), 1e-300)
-    plain = {number.name: change * (abs(number.value) or 1.0) for number in variation.numbers}
-    effects = {name: float(np.max(np.std(slopes[name], axis=0) / spread)) * step for name, step in plain.items()}
-    largest = max(effects.values())
-    return {name: step * min(MOST, largest / max(effects[name], 1e-300)) for name, step in plain.items()}
 
 
 def _compare(expected: Floats, found: Floats, base: Run, variation: Variation) -> float:
@@ -580,6 +557,13 @@ def sensitivity_system(
     rates = ca.vertcat(system.expressions.rhs, *tangent.state_rates)
     outputs = [tangent.along(j, tangent.smooth.outputs) for j in range(tangent.count)]
     picked = [column[k] for column in outputs for k in chosen]
+    # Tasks that write M too: `M+ = a_x S + a_d D + a_m M + a_p`; samples are taken at times that do
+    # not move.
+    found = {}
+    for name, memory in tangent.system.expressions.updates.items():
+        columns = [tangent.along(j, tangent.smooth.updates[name]) for j in range(tangent.count)]
+        still = [] if tangent.instant is None else [tangent.system.symbols.t, ca.SX.zeros(tangent.count)]
+        found[name] = ca.vertcat(memory, *columns, *still)
     extended = dataclasses.replace(
         system,
         states=(*system.states, *_states(system, tangent.directions)),
@@ -593,7 +577,7 @@ def sensitivity_system(
             rhs=rates,
             outputs=ca.vertcat(system.expressions.outputs, *picked),
             delayed=extend_delayed(tangent),
-            updates=extend_tasks(tangent),
+            updates=found,
         ),
         warnings=(*system.warnings, *filter(None, [describe_staircases(jumps), describe_leaps(jumps)])),
     )
@@ -627,7 +611,7 @@ def _states(system: System, directions: Sequence[Direction]) -> list[StateInfo]:
     ]
 
 
-def _memory(system: System, tangent: Tangent) -> list[MemoryInfo]:
+def _memory(system: System, tangent: SensitivityTangent) -> list[MemoryInfo]:
     """The memory M, and the instant of the last event and how far it moves with each parameter."""
     infos = [
         MemoryInfo(sensitivity_name(info.name, direction.name), "", 1.0 if k in direction.memory else 0.0, hidden=True)

@@ -23,7 +23,7 @@ from robodyn.analysis.sweeps.folder import SweepRow, find_versions, hash_equatio
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.analysis.sweeps.runner import ClusterLost
 from robodyn.analysis.sweeps.runs import Job, Prepare, SweepWorker
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import Flaw, ModelError, refuse
 from robodyn.base.waiting import quietly
 
 _making = threading.Lock()
@@ -62,7 +62,7 @@ def _make_job(content: bytes, equations: str) -> Job:
         raise ModelError([flaw], "a worker") from error
     if hash_equations(plan) != equations:
         what = "the equations of the scenario are others there: a law has been edited in one of both places"
-        raise ModelError([Flaw(sys.executable, what, "install the same modules of yours there")], "a worker")
+        refuse(sys.executable, what, "install the same modules of yours there", "a worker")
     return Job(plan, prepare)
 
 
@@ -158,7 +158,10 @@ class Cluster:
         try:
             future = self.done.get(timeout=timeout)
         except queue.Empty:
-            return [], self._abandoned()
+            # Runs that only workers may carry out which are gone, all of them.
+            lost = [key for key, (_, workers, _) in self.pending.items() if not workers & self.accepted.keys()]
+            abandoned = [run for key in lost for run in self._cancel(key)]
+            return [], abandoned
         *_, runs = self.pending.pop(future.key, (future, frozenset(), []))
         if not runs or future.status in ("cancelled", "lost"):
             return [], runs
@@ -167,11 +170,6 @@ class Cluster:
         except KilledWorker as error:
             what = f"runs {runs[0]} to {runs[-1]} have ended each worker that was at them"
             raise ClusterLost(f"{what}, as systems do where memory runs out ({error})") from error
-
-    def _abandoned(self) -> list[int]:
-        """Runs that only workers may carry out which are gone, all of them."""
-        lost = [key for key, (_, workers, _) in self.pending.items() if not workers & self.accepted.keys()]
-        return [run for key in lost for run in self._cancel(key)]
 
     def _cancel(self, key: str) -> list[int]:
         future, _, runs = self.pending.pop(key)
@@ -195,7 +193,7 @@ def run_on_cluster(
     """Every run once on the workers of a client; `keep` is called with each, `report` now and then."""
     if not isinstance(client, Client) or client.asynchronous:
         what = f"must be a distributed.Client that waits for its answers, is {client!r}"
-        raise ModelError([Flaw("client", what, "give Client(ADDRESS), without asynchronous")], "sweep")
+        refuse("client", what, "give Client(ADDRESS), without asynchronous", "sweep")
     plan = plan.without_inputs()
     cluster = Cluster(client, cloudpickle.dumps((plan, prepare)), hash_equations(plan))
     waiting = [list(reversed(group)) for group in groups][::-1]
@@ -208,7 +206,11 @@ def run_on_cluster(
             size = max(1, min(LARGEST_TASK, int(TASK_SECONDS * count / spent))) if spent else 1
             for _ in range(cluster.free):
                 if waiting:
-                    cluster.submit(_take_some(waiting, size))
+                    # The next runs, of one group: they share native code.
+                    runs = [waiting[-1].pop() for _ in range(min(size, len(waiting[-1])))]
+                    if not waiting[-1]:
+                        waiting.pop()
+                    cluster.submit(runs)
             finished, again = cluster.receive(LOOK)
             if again:
                 waiting.append(again[::-1])
@@ -218,11 +220,3 @@ def run_on_cluster(
     finally:
         cluster.close()
     report(cluster)
-
-
-def _take_some(waiting: list[list[int]], size: int) -> list[int]:
-    """The next runs, of one group: they share native code."""
-    runs = [waiting[-1].pop() for _ in range(min(size, len(waiting[-1])))]
-    if not waiting[-1]:
-        waiting.pop()
-    return runs

@@ -25,7 +25,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.atomic import write_file
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import Flaw, ModelError, refuse
 from robodyn.computation.engine.building import source_digest
 from robodyn.computation.results.signal import Floats
 from robodyn.description.model import describe
@@ -162,7 +162,9 @@ def _read_line(line: bytes) -> SweepRow:
 def open_folder(folder: Path, plan: Mapping[str, Any], fresh: bool) -> None:
     """Make a folder ready for a plan; that of another plan is refused unless it is to begin anew."""
     if fresh:
-        empty_folder(folder)
+        # Remove what a sweep has left in its folder, and nothing else.
+        for path in [*(folder / PARTS).glob("*.jsonl"), *(folder / name for name in (PLAN, *RESULTS))]:
+            path.unlink(missing_ok=True)
     kept = folder / PLAN
     if not kept.exists():
         write_file(kept, json.dumps(plan, indent=1, default=str))
@@ -173,20 +175,11 @@ def open_folder(folder: Path, plan: Mapping[str, Any], fresh: bool) -> None:
     except (ValueError, KeyError, TypeError) as error:
         raise ModelError([Flaw("", "is not the plan of a sweep", "name another folder")], str(kept)) from error
     if digest != plan["digest"]:
-        what = f"holds another sweep: {_describe_difference(before, plan)}"
-        raise ModelError([Flaw("", what, "name another folder, or begin anew: --fresh, fresh=True")], str(folder))
-
-
-def _describe_difference(before: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
-    now = json.loads(json.dumps(plan, default=str))
-    keys = [key for key in now if key != "digest" and before.get(key) != now[key]]
-    return f"{', '.join(keys)} differ" if keys else "the equations of the scenario differ"
-
-
-def empty_folder(folder: Path) -> None:
-    """Remove what a sweep has left in its folder, and nothing else."""
-    for path in [*(folder / PARTS).glob("*.jsonl"), *(folder / name for name in (PLAN, *RESULTS))]:
-        path.unlink(missing_ok=True)
+        now = json.loads(json.dumps(plan, default=str))
+        keys = [key for key in now if key != "digest" and before.get(key) != now[key]]
+        difference = f"{', '.join(keys)} differ" if keys else "the equations of the scenario differ"
+        what = f"holds another sweep: {difference}"
+        refuse("", what, "name another folder, or begin anew: --fresh, fresh=True", str(folder))
 
 
 @contextmanager

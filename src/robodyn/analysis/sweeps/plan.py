@@ -16,10 +16,10 @@ from robodyn.analysis.sweeps.runs import Nonlinear
 from robodyn.analysis.sweeps.variation import (
     RANDOM,
     SOBOL,
-    Axis,
     Distribution,
     Draw,
     Factors,
+    GridAxis,
     check_once,
     check_sampling,
     combine_axes,
@@ -29,7 +29,7 @@ from robodyn.analysis.sweeps.variation import (
     names_meant,
     sample_draws,
 )
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import FlawList, nearest, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation.measures import Measure, find_measures
@@ -59,7 +59,7 @@ class SweepPlan:
 
     scenario: Scenario
     system: System = field(repr=False, compare=False)
-    axes: tuple[Axis, ...]
+    axes: tuple[GridAxis, ...]
     draws: tuple[Draw, ...]
     runs: int
     seed: int
@@ -77,7 +77,7 @@ class SweepPlan:
     @property
     def names(self) -> tuple[str, ...]:
         """The varied numbers, in the order of the columns of `inputs`."""
-        groups: list[Axis | Draw] = [*self.axes, *self.draws]
+        groups: list[GridAxis | Draw] = [*self.axes, *self.draws]
         return tuple(name for group in groups for name in group.names)
 
     @property
@@ -167,16 +167,18 @@ def plan_sweep(
     Raises:
         ModelError: with every problem found.
     """
+    # Numbers that are varied become inputs of one system; everything wrong is collected.
     flaws = FlawList()
     system = assemble_varied(what, [*(vary or {}), *(random or {})], keep)
     scenario = system.scenario
     known = find_numbers(system)
     axes, draws = make_axes(flaws, vary or {}, known), make_draws(flaws, random or {}, known)
-    groups: list[Axis | Draw] = [*axes, *draws]
+    groups: list[GridAxis | Draw] = [*axes, *draws]
     names = [name for group in groups for name in group.names]
     check_once(flaws, names)
     if not (vary or random):
         flaws.add("", "nothing is varied", "name a number and its values")
+    # Settings without an effect are refused.
     others = {"runs": runs, "seed": seed, "sampling": None if sampling == RANDOM else sampling}
     _check_settings(flaws, others if not random else {}, "nothing is drawn at random")
     count = (runs or (RUNS_OF_SOBOL if sampling == SOBOL else RUNS)) if random else 1
@@ -190,6 +192,7 @@ def plan_sweep(
         flaws.add("", f"{in_all:.3g} runs are too many", f"at most {MOST_RUNS:,}")
     check_sampling(flaws, sampling, count, len(draws))
     flaws.raise_if_any(f"sweep of '{scenario.name}'")
+    # First the plan, then what follows from its own values: numbers for which code is made anew, places of curves.
     signals = {info.name: info for info in system.signals}
     plan = SweepPlan(
         scenario=scenario,
@@ -259,9 +262,9 @@ def _choose_places(plan: SweepPlan, count: int) -> tuple[float, ...]:
         return tuple(np.linspace(0.0, plan.longest, count).tolist())
     result = Nonlinear(plan)({"duration": plan.scenario.duration})
     if not result.outcome.carried_through:
-        raise ModelError([Flaw("along", f"the scenario itself: {result.outcome.sentence}")], "sweep")
+        refuse("along", f"the scenario itself: {result.outcome.sentence}", source="sweep")
     way = result.signals[plan.along]
     first, last = float(way[0]), float(np.max(way))
     if not last > first:
-        raise ModelError([Flaw("along", f"'{plan.along}' does not rise", "choose another signal, or time")], "sweep")
+        refuse("along", f"'{plan.along}' does not rise", "choose another signal, or time", "sweep")
     return tuple(np.linspace(first, last, count).tolist())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from robodyn.analysis.sweeps.folder import PartWriter, SweepRow, describe_plan, locking, open_folder, read_parts
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.analysis.sweeps.runs import Job, NearNominal, Nonlinear, Prepare, SweepWorker
-from robodyn.analysis.sweeps.table import Rows, SweepTable, make_table, write_table
+from robodyn.analysis.sweeps.table import SweepRows, SweepTable, make_table, write_table
 from robodyn.base.errors import FlawList, refuse_word
 from robodyn.base.waiting import WaitingLine
 from robodyn.computation.simulation.batch import count_cores, run_in_threads
@@ -135,7 +135,7 @@ class _Sweep:
     ) -> None:
         self.plan, self.prepare, self.folder, self.progress = plan, prepare, folder, progress
         self.begun, self.simulated = time.perf_counter(), 0.0
-        self.rows = Rows(plan)
+        self.rows = SweepRows(plan)
         for done in read_parts(folder) if folder else ():
             self.rows.add(done)
         self.missing = self.rows.missing
@@ -147,6 +147,7 @@ class _Sweep:
     def run(self, workers: int | None, client: Any) -> SweepTable:
         """Carry out what is missing."""
         if self.missing:
+            # Runs that share native code follow each other; each is kept as soon as it is done.
             groups = self.plan.group(self.missing)
             self.writer = PartWriter(self.folder) if self.folder else None
             with self.message, closing(self.writer) if self.writer else nullcontext():

@@ -76,6 +76,7 @@ class Nonlinear:
         structural = {name: changes[name] for name in plan.structural if name in changes}
         free = {name: value for name, value in changes.items() if name not in structural}
         starts = {name.removeprefix(INITIAL): value for name, value in free.items() if name.startswith(INITIAL)}
+        # One thread at a time makes code and runner; while numbers of structure and duration stay, both do.
         with self._lock:
             adapt, described = self._find_code(structural)
             duration = free.get("duration", described.system.scenario.duration)

@@ -16,7 +16,7 @@ import numpy as np
 from robodyn.analysis.sweeps.folder import SweepRow
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.base.atomic import replacing
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import refuse
 from robodyn.base.lazy import Displayed
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.results.table import Curves, RunTable
@@ -96,11 +96,11 @@ class SweepTable(RunTable, Displayed):
     def spreads(self) -> dict[str, dict[str, float | str]]:
         """Percentiles of every measure, and its unit."""
         percents = (0.0, 5.0, 50.0, 95.0, 100.0)
-        found: dict[str, dict[str, float | str]] = {}
+        spreads: dict[str, dict[str, float | str]] = {}
         for name in self.measures:
             values = self.percentiles(name, percents).tolist()
-            found[name] = {**dict(zip(map(str, percents), values, strict=True)), "unit": self.units[name]}
-        return found
+            spreads[name] = {**dict(zip(map(str, percents), values, strict=True)), "unit": self.units[name]}
+        return spreads
 
     @property
     def rate(self) -> float:
@@ -108,7 +108,7 @@ class SweepTable(RunTable, Displayed):
         return self.simulated / self.elapsed if self.simulated > 0 else float("nan")
 
 
-class Rows:
+class SweepRows:
     """What came out of the runs so far, as columns: all the memory that a sweep needs, taken before its first run.
 
     Attributes:
@@ -117,7 +117,12 @@ class Rows:
 
     def __init__(self, plan: SweepPlan) -> None:
         count, kept = plan.n_runs, len(plan.keep) * len(plan.places)
-        _check_memory(plan, 8.0 * count * kept)
+        size = 8.0 * count * kept
+        most = PART_OF_MEMORY * memory_size()
+        if size > most:
+            what = f"curves of {len(plan.keep)} signals at {len(plan.places)} places of {plan.n_runs} runs take "
+            remedy = f"at most {most / 2**30:.3g} GB are kept here: name fewer signals or points, or take measures"
+            refuse("keep", f"{what}{size / 2**30:.3g} GB", remedy, f"sweep of '{plan.scenario.name}'")
         self.plan = plan
         self.outcomes: list[str | None] = [None] * count
         self.sentences = [""] * count
@@ -139,15 +144,7 @@ class Rows:
         return [k for k, outcome in enumerate(self.outcomes) if outcome is None]
 
 
-def _check_memory(plan: SweepPlan, size: float) -> None:
-    most = PART_OF_MEMORY * memory_size()
-    if size > most:
-        what = f"curves of {len(plan.keep)} signals at {len(plan.places)} places of {plan.n_runs} runs take "
-        remedy = f"at most {most / 2**30:.3g} GB are kept here: name fewer signals or points, or take measures"
-        raise ModelError([Flaw("keep", f"{what}{size / 2**30:.3g} GB", remedy)], f"sweep of '{plan.scenario.name}'")
-
-
-def make_table(rows: Rows, simulated: float, elapsed: float) -> SweepTable:
+def make_table(rows: SweepRows, simulated: float, elapsed: float) -> SweepTable:
     """The table of a plan of which every run is finished."""
     plan = rows.plan
     axes = [Varied(axis.label, axis.unit, np.array(axis.places), plan.points[:, k]) for k, axis in enumerate(plan.axes)]

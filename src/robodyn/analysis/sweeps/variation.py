@@ -33,7 +33,7 @@ class Factors:
 
 
 @dataclass(frozen=True)
-class Axis:
+class GridAxis:
     """One direction of a grid: numbers that change together.
 
     Attributes:
@@ -51,7 +51,7 @@ class Axis:
 
 def make_axes(
     flaws: FlawList, vary: Mapping[str, Sequence[float] | Factors], known: Mapping[str, Number]
-) -> list[Axis]:
+) -> list[GridAxis]:
     """The axes that keys and their values stand for; all problems are collected."""
     axes = []
     for key, given in vary.items():
@@ -66,7 +66,7 @@ def make_axes(
         units = {number.unit for number in numbers}
         unit = units.pop() if len(units) == 1 and not isinstance(given, Factors) else ""
         label = f"factor of {key}" if isinstance(given, Factors) else key
-        axes.append(Axis(label, unit, tuple(number.name for number in numbers), places, values))
+        axes.append(GridAxis(label, unit, tuple(number.name for number in numbers), places, values))
     return axes
 
 
@@ -96,7 +96,7 @@ def scalable(flaws: FlawList, key: str, numbers: Sequence[Number]) -> list[Numbe
     return changed
 
 
-def combine_axes(axes: Sequence[Axis]) -> np.ndarray:
+def combine_axes(axes: Sequence[GridAxis]) -> np.ndarray:
     """Every combination of places as indices, the last axis fastest, (n_points, n_axes)."""
     shape = [len(axis.places) for axis in axes]
     return np.indices(shape).reshape(len(axes), -1).T if axes else np.zeros((1, 0), int)
@@ -108,7 +108,7 @@ LEAST_SHARE, MOST_SOBOL = 2.0**-40, 21201
 
 
 @dataclass(frozen=True)
-class Kind:
+class DistributionFamily:
     """A family of distributions: names of its arguments, how it is drawn, its quantiles, whether as a factor of the
     number itself."""
 
@@ -128,13 +128,15 @@ def _bell(shares: Floats) -> Floats:
     return ndtri(shares)
 
 
-KINDS: Mapping[str, Kind] = {
-    "normal": Kind(
+KINDS: Mapping[str, DistributionFamily] = {
+    "normal": DistributionFamily(
         ("mean", "deviation"), lambda random, n, a: random.normal(a[0], a[1], n), lambda u, a: a[0] + a[1] * _bell(u)
     ),
-    "uniform": Kind(("lower", "upper"), lambda random, n, a: random.uniform(a[0], a[1], n), _spread),
-    "scale": Kind(("lower", "upper"), lambda random, n, a: random.uniform(a[0], a[1], n), _spread, relative=True),
-    "lognormal": Kind(
+    "uniform": DistributionFamily(("lower", "upper"), lambda random, n, a: random.uniform(a[0], a[1], n), _spread),
+    "scale": DistributionFamily(
+        ("lower", "upper"), lambda random, n, a: random.uniform(a[0], a[1], n), _spread, relative=True
+    ),
+    "lognormal": DistributionFamily(
         ("deviation",),
         lambda random, n, a: np.exp(random.normal(0.0, a[0], n)),
         lambda u, a: np.exp(a[0] * _bell(u)),

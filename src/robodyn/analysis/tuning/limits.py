@@ -18,7 +18,7 @@ from robodyn.analysis.linear.margins import Margins, find_margins
 from robodyn.analysis.linear.sampling import SampledModel, sampled_lineariser
 from robodyn.analysis.sensitivity.variation import Variation
 from robodyn.analysis.tuning.performance import Cases
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import FlawList, nearest, refuse
 from robodyn.base.units import UnitError
 from robodyn.computation.assembly import System
 from robodyn.computation.results.signal import Floats
@@ -46,7 +46,7 @@ FAR = 60.0
 
 
 @dataclass(frozen=True)
-class Limit:
+class TuningLimit:
     """One side of a number that a tuning keeps.
 
     Attributes:
@@ -61,7 +61,7 @@ class Limit:
     bound: float | None
     unit: str
 
-    def with_bound(self, now: float) -> Limit:
+    def with_bound(self, now: float) -> TuningLimit:
         """The same limit, at what it limits now where no bound is given."""
         return self if self.bound is not None else dataclasses.replace(self, bound=now)
 
@@ -70,15 +70,19 @@ class Limit:
         bound = self.bound or 0.0
         return (1.0 if self.least else -1.0) * (value - bound) / self.size
 
+    def worst(self, values: Floats) -> float:
+        """The value that comes nearest to the limit or misses it most."""
+        return float(values.min() if self.least else values.max())
+
     @property
     def size(self) -> float:
         """What distances to it are measured by."""
         return SIZES.get(str(self.what)) or abs(self.bound or 0.0) or 1.0
 
 
-def read_limits(flaws: FlawList, texts: Sequence[str], system: System) -> list[Limit]:
+def read_limits(flaws: FlawList, texts: Sequence[str], system: System) -> list[TuningLimit]:
     """The limits that texts ask for; a pattern of signals stands for several."""
-    found: list[Limit] = []
+    limits: list[TuningLimit] = []
     for text in texts:
         match = LIMIT.fullmatch(text)
         if match is None:
@@ -87,17 +91,17 @@ def read_limits(flaws: FlawList, texts: Sequence[str], system: System) -> list[L
         what, sign, value = match.groups()
         kind, _, pattern = what.partition(":")
         if kind in MARGINS:
-            found += _read_margin(flaws, text, kind, pattern or "*", sign, value)
+            limits += _read_margin(flaws, text, kind, pattern or "*", sign, value)
         else:
-            found += [
-                Limit(text, measure, "", sign == ">=", bound, measure.unit)
+            limits += [
+                TuningLimit(text, measure, "", sign == ">=", bound, measure.unit)
                 for measure in find_measures(flaws, [what], system)
                 for bound in _read_bound(flaws, text, value, measure.unit)
             ]
-    return found
+    return limits
 
 
-def _read_margin(flaws: FlawList, text: str, kind: str, pattern: str, sign: str, value: str) -> list[Limit]:
+def _read_margin(flaws: FlawList, text: str, kind: str, pattern: str, sign: str, value: str) -> list[TuningLimit]:
     if sign != ">=":
         flaws.add(f"limit {text}", f"a {kind} has a lower limit", f"{kind}>={value}")
         return []
@@ -108,7 +112,7 @@ def _read_margin(flaws: FlawList, text: str, kind: str, pattern: str, sign: str,
     most = {"margin": FAR, "phase": 180.0, "delay": np.inf}[kind]
     if any(bound is not None and not 0 <= bound <= most for bound in given):
         flaws.add(f"limit {text}", f"must be from 0 to at most {most:g} {MARGINS[kind]}")
-    return [Limit(text, kind, pattern, True, bound, MARGINS[kind]) for bound in given]
+    return [TuningLimit(text, kind, pattern, True, bound, MARGINS[kind]) for bound in given]
 
 
 def _read_bound(flaws: FlawList, text: str, value: str, unit: str, bare: bool = False) -> list[float | None]:
@@ -130,7 +134,12 @@ def measure_margin(kind: str, margins: Margins, period: float) -> float:
     Args:
         period: base period [s].
     """
-    gain = _gain_margin(margins)
+    # Gain margin [dB], to the nearer of the two limits; -FAR where no gain is stable.
+    gain = -FAR
+    if not np.isnan(margins.gain_to):
+        up = FAR if np.isinf(margins.gain_to) else 20 * np.log10(margins.gain_to)
+        down = FAR if margins.gain_from <= 0 else -20 * np.log10(margins.gain_from)
+        gain = float(np.clip(min(up, down), -FAR, FAR))
     if kind == "margin":
         return gain
     if not margins.stable:
@@ -138,28 +147,18 @@ def measure_margin(kind: str, margins: Margins, period: float) -> float:
     return min(margins.phase, 180.0) if kind == "phase" else min(margins.delay, 1e3)
 
 
-def _gain_margin(margins: Margins) -> float:
-    """[dB], to the nearer of the two limits of gain; -FAR where no gain is stable."""
-    if np.isnan(margins.gain_to):
-        return -FAR
-    up = FAR if np.isinf(margins.gain_to) else 20 * np.log10(margins.gain_to)
-    down = FAR if margins.gain_from <= 0 else -20 * np.log10(margins.gain_from)
-    return float(np.clip(min(up, down), -FAR, FAR))
-
-
 # --------------------------------------------------------------------------------------------------
 # Margins of all cases: how much is left to each limit, and how does that change with the gains?
 #
 # Loops are cut in the sampled linear model of each case at each place. Slopes are differences of margins, which are
-# found
-# to twelve digits.
+# found to twelve digits.
 
 
 STEP = 1e-5
 """Change of a scaled gain for differences."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class MarginLimits:
     """Margins of loops as functions of the scaled gains z.
 
@@ -170,7 +169,7 @@ class MarginLimits:
 
     scales: Sequence[Scale]
     cases: Cases
-    rows: Sequence[tuple[Limit, str]]
+    rows: Sequence[tuple[TuningLimit, str]]
     places: Sequence[Sequence[Place]]
     linearise: Callable[[Place, Mapping[str, float]], SampledModel]
     memo: Memo
@@ -198,7 +197,7 @@ class MarginLimits:
 
 def make_margin_limits(
     variation: Variation,
-    limits: Sequence[Limit],
+    limits: Sequence[TuningLimit],
     scales: Sequence[Scale],
     cases: Cases,
     at: Sequence[str | float],
@@ -220,8 +219,7 @@ def make_margin_limits(
     margins = MarginLimits(scales, cases, rows, places, linearise, memo)
     now = margins.values(np.array([scale.scaled(scale.number.value) for scale in scales])).min(axis=0)
     least = {limit: min(v for (one, _), v in zip(rows, now, strict=True) if one is limit) for limit, _ in rows}
-    margins.rows = [(limit.with_bound(float(least[limit])), name) for limit, name in rows]
-    return margins
+    return dataclasses.replace(margins, rows=[(limit.with_bound(float(least[limit])), name) for limit, name in rows])
 
 
 def _find_places(variation: Variation, cases: Cases, case: int, at: Sequence[str | float]) -> list[Place]:
@@ -229,12 +227,12 @@ def _find_places(variation: Variation, cases: Cases, case: int, at: Sequence[str
     times = [place for place in at if not isinstance(place, str)]
     run = simulate(variation.scenario.with_numbers(cases.changes[case]), variation.solver) if times else None
     if run is not None and (not run.outcome.carried_through or max(times) > run.time[-1]):
-        raise ModelError([Flaw("at", f"there is no motion at {max(times):g} s: {run.outcome.sentence}")], "tuning")
+        refuse("at", f"there is no motion at {max(times):g} s: {run.outcome.sentence}", source="tuning")
     starts = cases.starts(case)
-    found: list[Place] = []
+    places: list[Place] = []
     for place in at:
         if run is not None and not isinstance(place, str):
-            found.append((run, place))
+            places.append((run, place))
         else:
-            found.append(starts if starts and place == "start" else str(place))
-    return found
+            places.append(starts if starts and place == "start" else str(place))
+    return places

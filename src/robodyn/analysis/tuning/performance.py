@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -108,7 +108,6 @@ class Performance:
 
     Attributes:
         windows: how many each measure is taken of; times: at which the signals are read [s].
-        on_run: called after every set of runs.
         failure: why the last motion could not be carried through.
     """
 
@@ -119,9 +118,8 @@ class Performance:
     cases: Cases
     times: Floats
     memo: Memo
-    on_run: Callable[[], None] | None = None
     failure: str = ""
-    evaluations: int = field(default=0)
+    evaluations: int = 0
 
     @property
     def spans(self) -> list[slice]:
@@ -132,10 +130,18 @@ class Performance:
     def values(self, z: Floats) -> Floats | None:
         """Every measure's windows, (n_cases, n_rows); None where a motion fails."""
         kept = self.memo.get("values", z)
-        if kept is None:
-            self._compute(z)
-            kept = self.memo.get("values", z)
-        return kept if kept is not None and kept.size else None
+        if kept is not None:
+            return kept if kept.size else None
+        runs = self.runs(z)
+        if runs is None:
+            self.memo.put("values", z, np.zeros(0))
+            self.memo.put("slopes", z, self._no_slopes(z))
+            return None
+        if self.variation.exact:
+            self.memo.put("slopes", z, np.array([self._exact(run, z) for run in runs]))
+        values = np.array([self._read(run) for run in runs])
+        self.memo.put("values", z, values)
+        return values
 
     def slopes(self, z: Floats) -> Floats:
         """Of the values by z, (n_cases, n_rows, n_z); zero where a motion fails."""
@@ -150,21 +156,12 @@ class Performance:
         gains = {scale.number.name: scale.value(float(zk)) for scale, zk in zip(self.scales, z, strict=True)}
         found = [self.variation.attempt(gains | dict(changes), self.times) for changes in self.cases.changes]
         self.evaluations += 1
-        if self.on_run:
-            self.on_run()
         self.failure = next((run for run in found if isinstance(run, str)), self.failure)
         runs = [run for run in found if isinstance(run, Run)]
         return runs if len(runs) == len(found) else None
 
-    def _compute(self, z: Floats) -> None:
-        runs = self.runs(z)
-        if runs is None:
-            self.memo.put("values", z, np.zeros(0))
-            self.memo.put("slopes", z, np.zeros((len(self.cases.changes), self.spans[-1].stop, len(z))))
-            return
-        if self.variation.exact:
-            self.memo.put("slopes", z, np.array([self._exact(run, z) for run in runs]))
-        self.memo.put("values", z, np.array([self._read(run) for run in runs]))
+    def _no_slopes(self, z: Floats) -> Floats:
+        return np.zeros((len(self.cases.changes), self.spans[-1].stop, len(z)))
 
     def _read(self, run: Run, moved: Mapping[str, Floats] | None = None) -> list[float]:
         """Every measure's windows of one run, its signals moved if wished."""
@@ -192,6 +189,6 @@ class Performance:
         for step in size * np.eye(len(z)):
             ends = [self.values(z + step), self.values(z - step)]
             if ends[0] is None or ends[1] is None:
-                return np.zeros((len(self.cases.changes), self.spans[-1].stop, len(z)))
+                return self._no_slopes(z)
             columns.append((ends[0] - ends[1]) / (2 * size))
         return np.stack(columns, axis=-1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -14,9 +14,9 @@ from robodyn.analysis.fitting.search_space import Bounds, Scale, make_scales, sp
 from robodyn.analysis.linear.margins import find_gains
 from robodyn.analysis.sensitivity.variation import prepare_variation
 from robodyn.analysis.sweeps.variation import Distribution, Factors, find_numbers, match_numbers
-from robodyn.analysis.tuning.limits import Limit, MarginLimits, make_margin_limits, read_limits
+from robodyn.analysis.tuning.limits import MarginLimits, TuningLimit, make_margin_limits, read_limits
 from robodyn.analysis.tuning.performance import WINDOWS, Cases, Performance, count_windows, make_cases
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
@@ -133,10 +133,10 @@ KEPT = 1e-4
 """Part of its size by which a limit may be missed."""
 STARTS, MOST_STEPS, SETTLED, MOST_SCALE = 8, 60, 1e-4, 300.0
 
-Rows = Callable[[Floats], Floats]
+RowFunction = Callable[[Floats], Floats]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Problem:
     """Objective and limits as functions of z.
 
@@ -148,7 +148,7 @@ class Problem:
 
     performance: Performance
     margins: MarginLimits | None
-    limits: Sequence[Limit]
+    limits: Sequence[TuningLimit]
     first: float
     mean: bool
 
@@ -170,27 +170,35 @@ class Problem:
     def _flat(self, slopes: Floats) -> Floats:
         return slopes[:, self.performance.spans[0]].reshape(-1, slopes.shape[-1])
 
+    def margin_values(self, z: Floats) -> list[LimitedRows]:
+        """Every limit on margins, its loop and the margins in all cases and places."""
+        if self.margins is None:
+            return []
+        columns = self.margins.values(z).T
+        return [(limit, loop, column) for (limit, loop), column in zip(self.margins.rows, columns, strict=True)]
+
+    def limited_values(self, z: Floats) -> list[LimitedRows]:
+        """Every limit and what it limits, in all cases and places or windows: margins, then measures."""
+        values = self.performance.values(z)
+        rows = self.margin_values(z)
+        for limit, span in zip(self.limits, self.performance.spans[1:], strict=True):
+            count = len(self.performance.cases.changes) * (span.stop - span.start)
+            rows.append((limit, "", np.full(count, np.nan) if values is None else values[:, span].ravel()))
+        return rows
+
     def margin_slack(self, z: Floats) -> Floats:
         """Distance of each margin to its limit, row after row."""
-        if self.margins is None:
-            return np.zeros(0)
-        values = self.margins.values(z)
-        return np.concatenate([limit.slack(values[:, k]) for k, (limit, _) in enumerate(self.margins.rows)])
+        return _slack(self.margin_values(z))
+
+    def slack(self, z: Floats) -> Floats:
+        """Distance to all limits: first the margins', then those of measures, case by case."""
+        return _slack(self.limited_values(z))
 
     def margin_slopes(self, z: Floats) -> Floats:
         if self.margins is None:
             return np.zeros((0, len(z)))
         slopes = self.margins.slopes(z)
         return np.concatenate([slopes[:, k] / limit.size for k, (limit, _) in enumerate(self.margins.rows)])
-
-    def slack(self, z: Floats) -> Floats:
-        """Distance to all limits: first the margins', then those of measures, case by case."""
-        values = self.performance.values(z)
-        rows = [self.margin_slack(z)]
-        for limit, span in zip(self.limits, self.performance.spans[1:], strict=True):
-            count = len(self.performance.cases.changes) * (span.stop - span.start)
-            rows.append(np.full(count, -FAILED) if values is None else limit.slack(values[:, span]).ravel())
-        return np.concatenate(rows)
 
     def slack_slopes(self, z: Floats) -> Floats:
         slopes = self.performance.slopes(z)
@@ -199,6 +207,15 @@ class Problem:
             sign = 1.0 if limit.least else -1.0
             rows.append(sign * slopes[:, span].reshape(-1, len(z)) / limit.size)
         return np.concatenate(rows)
+
+
+LimitedRows = tuple[TuningLimit, str, Floats]
+"""A limit, the loop that it is on or an empty text, and the values it limits; nan where a motion fails."""
+
+
+def _slack(rows: Sequence[LimitedRows]) -> Floats:
+    parts = [np.nan_to_num(limit.slack(values), nan=-FAILED) for limit, _, values in rows]
+    return np.concatenate([np.zeros(0), *parts])
 
 
 def find_allowed(problem: Problem, scales: Sequence[Scale], begin: Floats, seed: int) -> tuple[Floats, float]:
@@ -214,7 +231,16 @@ def find_allowed(problem: Problem, scales: Sequence[Scale], begin: Floats, seed:
         if slack > least:
             best, least = found, slack
         if least >= 0:
-            return _come_near(problem, scales, begin, best), least
+            # The allowed z that is nearest to a wanted one.
+            near = _solve(
+                lambda z: 0.5 * float(np.sum((z - begin) ** 2)),
+                lambda z: z - begin,
+                problem.margin_slack,
+                problem.margin_slopes,
+                best,
+                [scale.limits for scale in scales],
+            )
+            return (near if problem.margin_slack(near).min() >= -KEPT else best), least
     return best, least
 
 
@@ -224,26 +250,13 @@ def spread_starts(scales: Sequence[Scale], count: int, seed: int) -> Floats:
     return regions[:, 0] + spread_points(count, len(scales), seed) * (regions[:, 1] - regions[:, 0])
 
 
-def _come_near(problem: Problem, scales: Sequence[Scale], wanted: Floats, allowed: Floats) -> Floats:
-    """The allowed z that is nearest to a wanted one."""
-    near = _solve(
-        lambda z: 0.5 * float(np.sum((z - wanted) ** 2)),
-        lambda z: z - wanted,
-        problem.margin_slack,
-        problem.margin_slopes,
-        allowed,
-        [scale.limits for scale in scales],
-    )
-    return near if problem.margin_slack(near).min() >= -KEPT else allowed
-
-
 def minimise_largest(
-    rows: Rows,
-    slopes: Rows,
+    rows: RowFunction,
+    slopes: RowFunction,
     begin: Floats,
     scales: Sequence[Scale],
-    slack: Rows | None = None,
-    slack_slopes: Rows | None = None,
+    slack: RowFunction | None = None,
+    slack_slopes: RowFunction | None = None,
 ) -> Floats:
     """The z with the smallest largest row, within bounds and with no negative slack.
 
@@ -273,9 +286,9 @@ def minimise_largest(
 
 def _solve(
     goal: Callable[[Floats], float],
-    slope: Rows,
-    slack: Rows,
-    slack_slopes: Rows,
+    slope: RowFunction,
+    slack: RowFunction,
+    slack_slopes: RowFunction,
     begin: Floats,
     bounds: Sequence[tuple[float, float]],
     settled: float = SETTLED,
@@ -315,32 +328,40 @@ def summarise_tuning(
 ) -> Tuning:
     """All tables of a tuning whose best gains are known."""
     performance = problem.performance
-    before, after = problem.goals(begin), problem.goals(best)
     prices, rest = find_prices(problem, scales, best)
-    worst = int(np.argmax(_by_case(problem, best)))
     runs = [performance.runs(z) for z in (begin, best)]
     if runs[0] is None or runs[1] is None:
-        raise ModelError([Flaw("", performance.failure)], "tuning")
-    cases = [
-        TunedCase(dict(changes), float(a), float(b))
-        for changes, a, b in zip(
-            performance.cases.changes, _by_case(problem, begin), _by_case(problem, best), strict=True
-        )
-    ]
+        refuse("", performance.failure, source="tuning")
+    cases = [_by_case(problem, z) for z in (begin, best)]
+    worst = int(np.argmax(cases[1]))
+
+    # Prices of a limit's rows add up to its own.
+    limits, place = [], 0
+    for (limit, loop, before), (_, _, after) in zip(
+        problem.limited_values(begin), problem.limited_values(best), strict=True
+    ):
+        price = float(prices[place : place + after.size].sum())
+        place += after.size
+        numbers = (limit.bound or 0.0, limit.worst(before), limit.worst(after))
+        cost = price * problem.first / limit.size
+        limits.append(KeptLimit(limit.text, loop, limit.unit, *numbers, price > 0, cost))
     return Tuning(
-        measure.name,
-        measure.unit,
-        over,
-        float(before.max()) * problem.first,
-        float(after.max()) * problem.first,
-        _gains(problem, scales, begin, best),
-        (*_margin_limits(problem, begin, best, prices), *_measure_limits(problem, begin, best, prices)),
-        tuple(cases),
-        performance.variation.reason or "exact",
-        performance.variation.notes,
-        rest,
-        performance.evaluations,
-        (runs[0][worst], runs[1][worst]),
+        objective=measure.name,
+        unit=measure.unit,
+        over=over,
+        before=float(problem.goals(begin).max()) * problem.first,
+        after=float(problem.goals(best).max()) * problem.first,
+        gains=_gains(problem, scales, begin, best),
+        limits=tuple(limits),
+        cases=tuple(
+            TunedCase(dict(changes), float(a), float(b))
+            for changes, a, b in zip(performance.cases.changes, *cases, strict=True)
+        ),
+        slopes=performance.variation.reason or "exact",
+        notes=performance.variation.notes,
+        rest=rest,
+        evaluations=performance.evaluations,
+        runs=(runs[0][worst], runs[1][worst]),
     )
 
 
@@ -373,53 +394,24 @@ def find_prices(problem: Problem, scales: Sequence[Scale], z: Floats) -> tuple[F
 
 def _gains(problem: Problem, scales: Sequence[Scale], begin: Floats, best: Floats) -> tuple[TunedGain, ...]:
     slopes = problem.goal_slopes(best)[int(np.argmax(problem.goals(best)))] * problem.first
-    found = []
+    gains = []
     for scale, first, last, slope in zip(scales, begin, best, slopes, strict=True):
         value = scale.value(float(last))
         number, percent = scale.number, abs(value) / 100 / scale.slope(float(last))
         at_bound = any(abs(limit - last) < AT_BOUND for limit in scale.limits)
-        found.append(
+        gains.append(
             TunedGain(
                 number.name, number.unit, scale.value(float(first)), value, scale.lower, scale.upper, at_bound,
                 float(slope * percent),
             )
         )  # fmt: skip
-    return tuple(found)
-
-
-def _margin_limits(problem: Problem, begin: Floats, best: Floats, prices: Floats) -> list[KeptLimit]:
-    if problem.margins is None:
-        return []
-    before, after = (problem.margins.values(z) for z in (begin, best))
-    found = []
-    for k, (limit, loop) in enumerate(problem.margins.rows):
-        price = float(prices[k * len(after) : (k + 1) * len(after)].sum())
-        numbers = (limit.bound or 0.0, float(before[:, k].min()), float(after[:, k].min()))
-        found.append(KeptLimit(limit.text, loop, limit.unit, *numbers, price > 0, price * problem.first / limit.size))
-    return found
-
-
-def _measure_limits(problem: Problem, begin: Floats, best: Floats, prices: Floats) -> list[KeptLimit]:
-    values = [problem.performance.values(z) for z in (begin, best)]
-    place = 0 if problem.margins is None else problem.margins.values(best).size
-    found = []
-    for limit, span in zip(problem.limits, problem.performance.spans[1:], strict=True):
-        before, after = (
-            float("nan") if v is None else float(v[:, span].min() if limit.least else v[:, span].max()) for v in values
-        )
-        count = len(problem.performance.cases.changes) * (span.stop - span.start)
-        price = float(prices[place : place + count].sum())
-        place += count
-        costs = price * problem.first / limit.size
-        found.append(KeptLimit(limit.text, "", limit.unit, limit.bound or 0.0, before, after, price > 0, costs))
-    return found
+    return tuple(gains)
 
 
 # --------------------------------------------------------------------------------------------------
 # Controller tuning: which gains make a motion best, within limits on margins and on the motion itself?
 #
-# The objective is a measure of the simulated motion, its slopes are the exact sensitivities through events and
-# samples;
+# The objective is a measure of the simulated motion, its slopes are the exact sensitivities through events and samples;
 # margins come from the sampled linear model. Several cases count at once: payloads, operating points, random draws.
 
 
@@ -508,8 +500,8 @@ def tune_gains(
     problem = Problem(performance, margins, [limit for limit, _ in on_measures], 1.0, over == "mean")
     first, slack = find_allowed(problem, scales, begin, seed or 0)
     if slack < -KEPT:
-        raise _no_margins(margins, scales, first)
-    _set_first(problem, begin)
+        raise _no_margins(problem, scales, first)
+    problem = _scale_to_first(problem, begin)
     others = [find_allowed(problem, scales, z, seed or 0)[0] for z in spread_starts(scales, starts - 1, seed or 0)]
     best = _search(problem, scales, [first, *others], progress)
     return summarise_tuning(problem, scales, begin, best, measure, over)
@@ -526,7 +518,7 @@ def _check(
     over: str,
     at: Sequence[str | float],
     counts: tuple[int, int],
-) -> tuple[list[str], Measure, list[Limit], Cases]:
+) -> tuple[list[str], Measure, list[TuningLimit], Cases]:
     """Names of gains, the measure, the limits and the cases; all that is wrong is reported at once."""
     flaws, scenario, (starts, points) = FlawList(), system.scenario, counts
     names = _find_free(flaws, system, free)
@@ -590,21 +582,16 @@ def _make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> tup
     return make_scales(numbers, {key: pair for key, pair in given.items() if key in names or key not in used})
 
 
-def _set_first(problem: Problem, begin: Floats) -> None:
-    """The given gains' objective, by which all are divided, and what limits of 'now' are now."""
-    values = problem.performance.values(begin)
-    if values is None:
-        raise ModelError([Flaw("", f"with the given gains: {problem.performance.failure}")], "tuning")
+def _scale_to_first(problem: Problem, begin: Floats) -> Problem:
+    """The problem by the given gains: its objective in parts of theirs, limits of 'now' at what they have."""
+    if problem.performance.values(begin) is None:
+        refuse("", f"with the given gains: {problem.performance.failure}", source="tuning")
     first = float(problem.goals(begin).max())
     if not abs(first) > 0:
-        raise ModelError([Flaw("minimise", "is 0 with the given gains: there is nothing to improve")], "tuning")
-    problem.first = abs(first)
-    spans = problem.performance.spans[1:]
-    worst = [
-        float(values[:, s].min() if limit.least else values[:, s].max())
-        for limit, s in zip(problem.limits, spans, strict=True)
-    ]
-    problem.limits = [limit.with_bound(value) for limit, value in zip(problem.limits, worst, strict=True)]
+        refuse("minimise", "is 0 with the given gains: there is nothing to improve", source="tuning")
+    values = problem.limited_values(begin)[len(problem.margin_values(begin)) :]
+    limits = [limit.with_bound(limit.worst(now)) for limit, _, now in values]
+    return replace(problem, first=abs(first), limits=limits)
 
 
 def _search(
@@ -631,35 +618,26 @@ def _search(
     allowed = [entry for entry in met if entry[0] >= -KEPT]
     if not allowed:
         _, _, z = max(met, key=lambda entry: entry[0])
-        flaw = Flaw("limits", _describe_missed(problem, scales, z), "relax one, or free more gains")
+        parts = []
+        for limit, loop, values in problem.limited_values(z):
+            if not loop and np.isfinite(values).all():
+                parts.append(f"{limit.text}: {limit.worst(values):.4g} {limit.unit}")
+        missed = f"no gains were found that keep them all; nearest: {'; '.join(parts)} with {describe_gains(scales, z)}"
+        flaw = Flaw("limits", missed, "relax one, or free more gains")
         raise ModelError([flaw], "tuning")
     return min(allowed, key=lambda entry: entry[1])[2]
 
 
-def _describe_missed(problem: Problem, scales: Sequence[Scale], z: Floats) -> str:
-    values = problem.performance.values(z)
-    parts = []
-    for limit, span in zip(problem.limits, problem.performance.spans[1:], strict=True):
-        if values is not None:
-            worst = float(values[:, span].min() if limit.least else values[:, span].max())
-            parts.append(f"{limit.text}: {worst:.4g} {limit.unit}")
-    return f"no gains were found that keep them all; nearest: {'; '.join(parts)} with {describe_gains(scales, z)}"
-
-
-def _no_margins(margins: MarginLimits | None, scales: Sequence[Scale], z: Floats) -> ModelError:
+def _no_margins(problem: Problem, scales: Sequence[Scale], z: Floats) -> ModelError:
     """Which limit is missed most by the gains that come nearest to keeping all of them."""
-    rows: list[tuple[Limit, str]] = list(margins.rows) if margins else []
-    worst = margins.values(z).min(axis=0) if margins else np.zeros(0)
-    flaws = [
-        Flaw(
-            f"limit {limit.text}",
-            f"no gains within their bounds were found that keep it: {name} has {value:.4g} {limit.unit} with those "
-            f"that come nearest, {describe_gains(scales, z)}",
-            f"ask for at most {value:.3g} {limit.unit}, widen the bounds or free other gains",
-        )
-        for (limit, name), value in zip(rows, worst, strict=True)
-        if limit.slack(np.array([value]))[0] < -KEPT
-    ]
+    flaws = []
+    for limit, loop, values in problem.margin_values(z):
+        worst = limit.worst(values)
+        if limit.slack(np.array([worst]))[0] < -KEPT:
+            what = f"no gains within their bounds were found that keep it: {loop} has {worst:.4g} {limit.unit} with "
+            what += f"those that come nearest, {describe_gains(scales, z)}"
+            remedy = f"ask for at most {worst:.3g} {limit.unit}, widen the bounds or free other gains"
+            flaws.append(Flaw(f"limit {limit.text}", what, remedy))
     return ModelError(flaws, "tuning")
 
 

@@ -163,9 +163,9 @@ def _retrace(
 def _repeat(op: int, operands: list[ca.SX], replace: Callable[[Table, ca.SX], ca.SX | None]) -> ca.SX:
     """An operation on expressions."""
     if op == node_operation() and (table := lookup(number_of(float(operands[0])))).kind in (LOCATE, GATHER):
-        found = replace(table, operands[1])
-        if found is not None:
-            return found
+        result = replace(table, operands[1])
+        if result is not None:
+            return result
     return ca.SX.binary(op, *operands) if len(operands) == 2 else ca.SX.unary(op, *operands)
 
 

@@ -12,8 +12,7 @@ from robodyn.base.units import parse_unit
 from robodyn.computation.assembly.contribution import Context, Contribution, define, merge
 from robodyn.computation.assembly.network import SignalInfo
 from robodyn.computation.assembly.tracing import Bindings
-from robodyn.description.model.formula import FormulaError, evaluate
-from robodyn.description.model.formula_units import infer_unit, may_be_in
+from robodyn.description.model.formula import FormulaError, evaluate, infer_unit, may_be_in
 
 
 def trace_formulas(context: Context, known: Mapping[str, str]) -> Contribution:

@@ -22,7 +22,7 @@ from typing import Any
 
 from robodyn.base.errors import FlawList, nearest
 from robodyn.computation.cosimulation.reduced import JOININGS
-from robodyn.computation.cosimulation.scenario_inputs import HIGHEST_ORDER, MEAN
+from robodyn.computation.cosimulation.scenario_inputs import HIGHEST_ORDER, MEAN, expected_outputs
 from robodyn.computation.cosimulation.unit import GivesModels, KeepsMotion, TakesModels, Unit, interfaces_of
 from robodyn.description.model import Description, Interface
 from robodyn.description.model.fields import choice, flag, quantity, reference, whole_number
@@ -101,6 +101,11 @@ class Side:
     def elastic(self) -> bool:
         """Whether this side has the elastic part of the coupling."""
         return self.interface.stiffness is not None
+
+    @property
+    def expected(self) -> list[str]:
+        """Outputs that say what this side takes the motion of the other for."""
+        return expected_outputs(self.interface)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.computation.cosimulation.connection import Connection, SignalConnection
-from robodyn.computation.cosimulation.macro_steps import Progress, cosimulate
+from robodyn.computation.cosimulation.coupling import Progress
+from robodyn.computation.cosimulation.macro_steps import cosimulate
 from robodyn.computation.cosimulation.result import CosimulationRun
 from robodyn.computation.cosimulation.scenario_unit import ScenarioUnit
 from robodyn.computation.cosimulation.settings import CosimSettings
@@ -135,9 +136,8 @@ class CosimulationFile:
             against = f"{against}, which {second.outcome.sentence}"
         runs = {}
         for name, run in first.runs.items():
-            errors = compare_solutions(run, second[name], against)
-            bars = {key: dataclasses.replace(bar, error=RICHARDSON * bar.error) for key, bar in errors.bars.items()}
-            runs[name] = dataclasses.replace(run, errors=dataclasses.replace(errors, bars=bars))
+            errors = compare_solutions(run, second[name], against, RICHARDSON)
+            runs[name] = dataclasses.replace(run, errors=errors)
         return dataclasses.replace(first, runs=runs)
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from robodyn.computation.cosimulation.certificate import Outputs, PairBook, certify_coupling, find_start_gaps
 from robodyn.computation.cosimulation.connection import Channel, InterfacePair
-from robodyn.computation.cosimulation.reduced import reach
 from robodyn.computation.cosimulation.settings import CosimSettings
-from robodyn.computation.cosimulation.unit import InterfaceMotion, Unit, UnitEvent, kinds_of, warnings_of
+from robodyn.computation.cosimulation.unit import Unit, UnitEvent, kinds_of, warnings_of
 from robodyn.computation.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
 from robodyn.computation.simulation.certificate import judge
 
@@ -50,8 +48,7 @@ class CouplingRecord:
         self.start = np.full(len(self.booked), np.nan)
         self.start_gaps = find_start_gaps(pairs, outputs)
         self.last_time: float | None = None
-        self._blocks: list[np.ndarray] = []
-        self._rows: list[list[float]] = []
+        self._blocks = [np.zeros((0, self.width))]
 
     @property
     def width(self) -> int:
@@ -60,37 +57,17 @@ class CouplingRecord:
 
     def begin(self, outputs: Outputs) -> None:
         """The units as they are at the start."""
-        self.start = np.array(self._book(outputs))
-
-    def _book(self, outputs: Outputs | None) -> list[float]:
-        if outputs is None:
-            return [math.nan] * len(self.booked)
-        return [outputs[unit][name] for unit, name in self.booked]
-
-    def add(
-        self,
-        time: float,
-        noted: Outputs,
-        own: Mapping[str, tuple[float, float]],
-        step: float = 0.0,
-        begun: Outputs | None = None,
-        ended: Outputs | None = None,
-    ) -> None:
-        """A row; own: connection -> gap, condition."""
-        messages = [value for pair in self.pairs for value in own[pair.name]]
-        kept = [noted[unit][name] for unit, name in self.kept]
-        self._rows.append([time, step, *messages, *kept, *self._book(begun), *self._book(ended)])
-        self.last_time = time
+        self.start = np.array([outputs[unit][name] for unit, name in self.booked])
 
     def extend(self, rows: np.ndarray) -> None:
-        """Many rows at once, (n, width)."""
+        """Rows from the engine, (n, width)."""
         if len(rows):
-            self._blocks += [np.array(self._rows).reshape(-1, self.width), rows]
-            self._rows, self.last_time = [], float(rows[-1, 0])
+            self._blocks.append(rows)
+            self.last_time = float(rows[-1, 0])
 
     def run(self, name: str, outcome: Outcome, statistics: Statistics, settings: CosimSettings) -> Run:
         """The record as a run, judged by its certificate."""
-        rows = np.vstack([*self._blocks, np.array(self._rows, float).reshape(-1, self.width)])
+        rows = np.vstack(self._blocks)
         n, n_own = len(self.booked), 2 * len(self.pairs)
         own, kept = rows[:, 2 : 2 + n_own], rows[:, 2 + n_own : self.width - 2 * n]
         begun, ended = rows[:, self.width - 2 * n : self.width - n], rows[:, self.width - n :]
@@ -156,9 +133,3 @@ class UnitRecord:
             tuple(self.events),
             warnings_of(self.unit),
         )
-
-
-def gap_between(first: InterfaceMotion, second: InterfaceMotion) -> float:
-    """Distance [m or rad] between two motions of one interface, or the angle between them if that is larger."""
-    apart = reach(first, second).tolist()
-    return max(math.hypot(*apart[:3]), math.hypot(*apart[3:]))

@@ -9,16 +9,14 @@
 Peiret, Gonzalez, Kovecses, Teichmann (2020), J. Comput. Nonlinear Dyn. 15, 041001; for flexible bodies Dai, Raoofian,
 Kovecses, Teichmann. f holds elastic, damping and all other forces but those of the interface and of constraints.
 
-Two sides that are joined rigidly go on from a common motion (`join_motions`), which each takes on by the change of its
-states that is nearest in kinetic energy (`move_interface`).
+Two sides that are joined rigidly go on from a common motion, which each takes on by the change of its states that is
+nearest in kinetic energy: see `coupled_motion.c`.
 """
 
 from __future__ import annotations
 
-import ctypes
-import math
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, Protocol
+from collections.abc import Collection, Mapping
+from typing import Protocol
 
 import casadi as ca
 import numpy as np
@@ -27,10 +25,11 @@ from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import Port
 from robodyn.computation.assembly.functions import INPUTS
 from robodyn.computation.assembly.system import build_mass_matrix
-from robodyn.computation.cosimulation.scenario_inputs import STEP
+from robodyn.computation.cosimulation.scenario_inputs import HIGHEST_ORDER, STEP, expected_outputs
 from robodyn.computation.cosimulation.unit import InterfaceMotion, ReducedModel
-from robodyn.computation.engine.binding import address_of, functions, structures
+from robodyn.computation.engine.binding import Structure, address_of, functions
 from robodyn.computation.native import Kernel, KernelModule, compile_kernels
+from robodyn.description.model import Interface
 
 SMALL = 1e-9
 
@@ -66,70 +65,99 @@ def turn_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return sine * np.where(size < SMALL, 1.0, angle / np.where(size < SMALL, 1.0, size))
 
 
-def turn_by(rotation: np.ndarray, turn: np.ndarray) -> np.ndarray:
-    """A rotation followed by another, given as a rotation vector in world axes, (3, 3), by Rodrigues' formula."""
-    angle = math.hypot(*turn.tolist())
-    if angle == 0.0:
-        return rotation
-    x, y, z = turn / angle
-    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return (np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K) @ rotation
+TAKES = {True: 1, False: 2}
+"""How a model is taken, as in coupling.h: rigidly, or behind a stiffness."""
 
 
-class PortTerms:
-    """The terms of the equations at an interface, as the head of this file names them, in the engine's memory.
+class PortTerms(Structure):
+    """An interface in the engine's memory: the terms of the equations there, as the head of this file names them.
 
-    Attributes:
-        port: the engine's structure, with terms, reduced model and room for work in arrays of this object.
+    Args:
+        places: of the unit's outputs.
+        sizes: n_q, n_v and the number of constraints; none for a unit that gives its model by itself.
     """
 
-    def __init__(self, system: System, port: Port, length: float) -> None:
-        k, n, m = len(port.interface.row_names), system.n_v, len(system.motion.constraint_forces)
-        self.rows, self.n_q, self.n_v = k, system.n_q, n
-        self.rotates = port.rotation is not None
-        sizes = (n * n, n, n, k * n, k, m * n, m, m, system.n_q * n, min(k, 3) + k + 9 * self.rotates)
-        self.values = np.zeros(sum(sizes))
-        self.model = np.zeros(2 * k * k + 3 * k + 1)
-        self._room = np.zeros(functions().interface_work(n, k, m)), np.zeros(n)
-        self._first_motion, self._first_N = sum(sizes[:-1]), sum(sizes[:-2])
-        self.port: Any = structures()["Port"]()
-        numbers = {"rows": k, "n_q": system.n_q, "n_v": n, "n_constraints": m, "rotates": int(self.rotates)}
-        for name, value in {**numbers, "length": length}.items():
-            setattr(self.port, name, value)
-        arrays = zip(("term_values", "model", "work", "change"), (self.values, self.model, *self._room), strict=True)
-        for name, array in arrays:
-            setattr(self.port, name, address_of(array))
+    def __init__(
+        self,
+        part: Interface,
+        places: Mapping[str, int],
+        sizes: tuple[int, int, int] = (0, 0, 0),
+        length: float = 1.0,
+    ) -> None:
+        k, (n_q, n, m), rotates = len(part.row_names), sizes, part.rotates
+        self.rows = k
+        entries = (n * n, n, n, k * n, k, m * n, m, m, n_q * n)
+        n_motion = min(k, 3) + k + 9 * rotates
+        super().__init__(
+            "Port",
+            rows=k,
+            n_q=n_q,
+            n_v=n,
+            n_constraints=m,
+            rotates=int(rotates),
+            length=length,
+            term_values=np.zeros(sum(entries) + n_motion),
+            model=np.zeros(2 * k * k + 3 * k + 1),
+            sent=np.zeros((HIGHEST_ORDER + 1, k)),
+            wanted=np.zeros(n_motion),
+            work=np.zeros(functions().interface_work(n, k, m)),
+            change=np.zeros(n),
+        )
+        self._motion = self.arrays["term_values"][sum(entries) :]
+        for key, names in (("velocity", part.names("velocity")), ("expected", expected_outputs(part))):
+            if all(name in places for name in names):
+                self.set(**{key: np.array([places[name] for name in names], np.int64)})
 
     @property
-    def motion(self) -> InterfaceMotion:
-        """Of the interface."""
-        return split_motion(self.rows, self.values[self._first_motion :].copy())
+    def condition(self) -> float:
+        """Condition number of the mobility."""
+        return float(self.arrays["model"][-1])
 
     @property
-    def N(self) -> np.ndarray:
-        """q' = N v."""
-        return self.values[self._first_N : self._first_motion].reshape(self.n_v, self.n_q).T
-
-    def reduce(self) -> ReducedModel:
-        """The reduced interface model by the equations of the head; M without the inertia attached here."""
-        functions().interface_reduce(ctypes.addressof(self.port))
+    def taken(self) -> ReducedModel:
+        """The model as it was taken last."""
         k = self.rows
-        inertia, mobility, *others = np.split(self.model.copy(), np.cumsum([k * k, k * k, k, k, k]))
-        effective, inertial, acceleration, condition = others
+        entries = np.split(self.arrays["model"].copy(), np.cumsum([k * k, k * k, k, k, k]))
+        inertia, mobility, effective, inertial, acceleration, condition = entries
         matrices = inertia.reshape(k, k).T, effective, inertial, mobility.reshape(k, k).T
-        return ReducedModel(*matrices, acceleration, self.motion, float(condition[0]))
+        return ReducedModel(*matrices, acceleration, self._split(self._motion), float(condition[0]))
 
-    def direct(self, inertia: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        """The change of v nearest in kinetic energy with which the interface's velocity changes as wanted.
+    def put(self, model: ReducedModel, further: np.ndarray | None = None) -> None:
+        """A model that a unit gave by itself; further: c1, c2, ... of its acceleration."""
+        parts = (model.inertia.T.ravel(), model.mobility.T.ravel(), model.effective_force, model.inertial_force)
+        self.arrays["model"][:] = np.concatenate([*parts, model.acceleration, [model.condition]])
+        self._motion[:] = flatten_motion(model.motion)
+        courses = [model.acceleration] if further is None else [model.acceleration, *further]
+        self.arrays["sent"][: len(courses)] = courses
+        self.fields.n_sent = len(courses)
 
-        Args:
-            inertia: attached at the interface, (k, k).
-        """
-        address, change = ctypes.addressof(self.port), np.zeros(self.n_v)
-        columns, wanted = np.ascontiguousarray(inertia.T), np.ascontiguousarray(wanted)
-        functions().interface_prepare(address, address_of(columns))
-        functions().interface_direct(address, address_of(wanted), address_of(change))
-        return change
+    @property
+    def course(self) -> np.ndarray:
+        """c1, c2, ... of the acceleration sent last, (order, k)."""
+        return self.arrays["sent"][1 : self.fields.n_sent].copy()
+
+    @property
+    def goal(self) -> InterfaceMotion | None:
+        """The motion that this side goes on with, or that of the far side behind a stiffness; None: its own."""
+        return self._split(self.arrays["wanted"]) if self.fields.moves else None
+
+    def set_goal(self, motion: InterfaceMotion | None) -> None:
+        self.fields.moves = int(motion is not None)
+        if motion is not None:
+            self.arrays["wanted"][:] = flatten_motion(motion)
+
+    def _split(self, values: np.ndarray) -> InterfaceMotion:
+        """Position, velocity and rotation, as they stand behind one another."""
+        k, n = self.rows, min(self.rows, 3)
+        values = values.copy()
+        rotation = values[n + k :].reshape(3, 3) if len(values) > n + k else None
+        return InterfaceMotion(values[:n], values[n : n + k], rotation)
+
+
+def flatten_motion(motion: InterfaceMotion) -> np.ndarray:
+    """Position, velocity and rotation row by row, one behind the other."""
+    rotation = np.zeros(0) if motion.rotation is None else motion.rotation.ravel()
+    return np.concatenate([motion.position, motion.velocity, rotation])
 
 
 def invert(S: np.ndarray) -> np.ndarray:
@@ -166,26 +194,17 @@ class PortFunctions:
     def kernel(self, name: str) -> Kernel:
         return self.module.kernels[name]
 
-    def terms(self, name: str, length: float) -> PortTerms:
-        """Room for the terms of an interface, which belongs to one run."""
-        return PortTerms(self.system, self.ports[name], length)
-
-    def fill(self, terms: PortTerms, name: str, *inputs: np.ndarray) -> PortTerms:
-        """Terms of the equations at (t, x, d, m, p), p prepared by `module`."""
-        terms.values[:] = self.kernel(f"terms:{name}")(*inputs)
-        return terms
+    def port(self, name: str, places: Mapping[str, int], length: float) -> PortTerms:
+        """An interface in the engine's memory, which belongs to one run."""
+        sizes = self.system.n_q, self.system.n_v, len(self.system.motion.constraint_forces)
+        port = PortTerms(self.ports[name].interface, places, sizes, length)
+        port.set(terms=self.kernel(f"terms:{name}").address)
+        return port
 
 
 def _motion(port: Port) -> list[ca.SX]:
     turned = [ca.vec(port.rotation.T)] if port.rotation is not None else []
     return [port.position, port.velocity, *turned]
-
-
-def split_motion(k: int, values: np.ndarray) -> InterfaceMotion:
-    """Position, velocity and rotation of an interface of k rows, as they stand behind one another."""
-    n = min(k, 3)
-    rotation = values[n + k :].reshape(3, 3) if len(values) > n + k else None
-    return InterfaceMotion(values[:n], values[n : n + k], rotation)
 
 
 def _terms(system: System, port: Port, implicit: bool = False) -> list[ca.SX]:
@@ -232,66 +251,17 @@ def reduce_system(
     p = made.module.prepare([number.value for number in system.parameters])
     m = np.array([info.start for info in system.memory], float)
     d = np.array([delay.before or 0.0 for delay in system.delays], float)
-    terms = made.terms(interface, length)
-    return made.fill(terms, interface, np.array([time]), np.asarray(x, float), d, m, p).reduce()
+    port = made.port(interface, {}, length)
+    inputs = np.array([time]), np.asarray(x, float), d, m, p
+    port.arrays["term_values"][:] = made.kernel(f"terms:{interface}")(*inputs)
+    functions().interface_reduce(port.address)
+    return port.taken
 
 
 JOININGS = ("inertia", "mean", "none")
 """Each side moves by the other's share of the inertia, both move halfway, or each keeps its own motion."""
-CLOSED = 1e-12
-"""Distance at which an interface is where it should be [m, rad]."""
-
-
-def join_motions(first: ReducedModel, second: ReducedModel, how: str) -> InterfaceMotion:
-    """The common motion of two sides.
-
-        inertia: (M_1 + M_2) w = M_1 w_1 + M_2 w_2,    mean: w = (w_1 + w_2) / 2
-
-    and so for the position and the rotation. The first keeps the momentum; a side is not asked to move where it cannot,
-    which is where its inertia has no bound.
-    """
-    a, b = first.motion, second.motion
-    # How much of the way to the second side the first one goes, (k, k): by the mobilities W = M^-1, which exist also
-    # where an inertia does not, (M_1 + M_2)^-1 M_2 = W_1 (W_1 + W_2)^-1.
-    share = np.eye(len(first.mobility)) / 2
-    if how == "inertia":
-        share = np.linalg.solve((first.mobility + second.mobility).T, first.mobility.T).T
-    moved = share @ reach(a, b)
-    n = len(a.position)
-    rotation = None if a.rotation is None else turn_by(a.rotation, moved[n:])
-    return InterfaceMotion(a.position + moved[:n], a.velocity + share @ (b.velocity - a.velocity), rotation)
-
-
-def move_interface(
-    terms: PortTerms,
-    evaluate: Callable[[np.ndarray], object],
-    x: np.ndarray,
-    spheres: np.ndarray,
-    inertia: np.ndarray,
-    motion: InterfaceMotion,
-    steps: int,
-) -> np.ndarray:
-    """States with which an interface has a motion, by the changes nearest in kinetic energy, attached inertia included.
-
-    One Newton step closes a gap but for its square. To force that to zero would throw a mechanism about that cannot
-    move so, near a singular position: on the way it is left to the next exchange. The velocity changes by the terms of
-    the last step, for the same reason.
-
-    Args:
-        evaluate: makes the terms those at some states; spheres: see `quaternions`.
-        inertia: attached at the interface, (k, k); steps: of Newton's method, at most.
-    """
-    x, n_q, n_v = x.copy(), terms.n_q, terms.n_v
-    for _ in range(steps):
-        evaluate(x)
-        apart = reach(terms.motion, motion)
-        if np.max(np.abs(apart)) <= CLOSED:
-            break
-        x[:n_q] += terms.N @ terms.direct(inertia, apart)
-        for first, end in spheres.tolist():
-            x[first:end] /= np.linalg.norm(x[first:end])
-    x[n_q : n_q + n_v] += terms.direct(inertia, motion.velocity - terms.motion.velocity)
-    return x
+CLOSING_STEPS = 4
+"""Newton steps that join an interface at the start, at most."""
 
 
 def quaternions(system: System) -> np.ndarray:

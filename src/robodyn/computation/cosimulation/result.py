@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from robodyn.base.lazy import Displayed, later
 from robodyn.computation.results import Certificate, Outcome, Run, Statistics, save
-from robodyn.computation.results.summary import SIGNALS_SHOWN, list_found, list_signals
 
 
 @dataclass(frozen=True, eq=False)
-class CosimulationRun:
+class CosimulationRun(Displayed):
     """What happened.
 
     Attributes:
@@ -28,6 +28,8 @@ class CosimulationRun:
     outcome: Outcome
     statistics: Statistics
     warnings: tuple[str, ...] = ()
+
+    summary = later("robodyn.presentation.reporting.displays:describe")
 
     def __getitem__(self, unit: str) -> Run:
         """The run of a unit."""
@@ -46,24 +48,7 @@ class CosimulationRun:
         wanted = [name for name in final if name.endswith(".energy_error")]
         return sum(final[name] for name in wanted if connection in (None, name.removesuffix(".energy_error")))
 
-    def summary(self) -> str:
-        """Outcome, costs and the coupling as lines of text."""
-        counts = f"{self._describe_steps()}, {self.statistics.rejected} rejected"
-        lines = [f"{self.name}: {self.outcome.sentence}", f"{counts}, {self.statistics.wall_time:.3g} s of computing"]
-        final = self.coupling.final if self.coupling.time.size else {}
-        for name in (n for n in final if n.endswith((".energy_error", ".gap", ".condition"))):
-            signal = self.coupling[name]
-            lines.append(f"  {name:<48} {signal.final:12.4e} {signal.unit:<4} largest {signal.peak:12.4e}")
-        lines += self.certificate.lines()
-        for name, run in self.runs.items():
-            micro = f"{run.statistics.steps} steps" if run.statistics.steps else "no record of its steps"
-            lines.append(f"  {name:<20} {micro}, {run.time.size} rows of {len(run)} signals")
-            lines += [f"  {name}: {line}" for line in list_found(run.found)]
-            if run.errors is not None:
-                lines += [f"  {line}" for line in (*run.errors.lines(), *list_signals(run, SIGNALS_SHOWN))]
-        return "\n".join([*lines, *(f"warning: {sentence}" for sentence in self.warnings)])
-
-    def _describe_steps(self) -> str:
+    def describe_steps(self) -> str:
         """How many macro steps there were, and how long they really were: events cut them, and the end the last one."""
         steps = self.coupling["macro_step"].values
         taken = steps[steps > 0]

@@ -14,11 +14,9 @@ from functools import cache
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
 from robodyn.computation.assembly import System
-from robodyn.computation.cosimulation.unit import InterfaceMotion
 from robodyn.description.model import Interface, Number
 
 EXCHANGE, STEP = "exchange.time", "exchange.step"
@@ -124,72 +122,14 @@ def mean_units(giving: Sequence[Interface], units: Mapping[str, str]) -> dict[st
     }
 
 
-def mean_forces(
-    part: Interface, found: Mapping[str, float], impulse: Sequence[float], passed: float
-) -> dict[str, float]:
-    """Mean of an interface's force over the last macro step: what its impulse grew by, divided by the time passed.
-
-    Args:
-        found: signals now; impulse: at the beginning of the step; passed: since then [s].
-    """
-    if passed <= 0:
-        return {mean: found[force] for mean, force in zip(part.names(MEAN), part.names("force"), strict=True)}
-    impulses = zip(part.names(MEAN), part.names("impulse"), impulse, strict=True)
-    return {mean: (found[now] - before) / passed for mean, now, before in impulses}
+def expected_outputs(part: Interface) -> list[str]:
+    """Outputs that say what an interface takes the motion of the other side for."""
+    far = "" if part.stiffness is None else "far_"
+    names = [*part.names(f"{far}position"), *part.names(f"{far}velocity")]
+    return [*names, *(part.names(f"{far}orientation") if part.rotates else ())]
 
 
-def far_states(part: Interface, motion: InterfaceMotion) -> dict[str, float]:
-    """States of the far side behind an interface's stiffness: where it is, and no rotation since this exchange."""
-    states = dict(zip(part.names("far_position"), motion.position, strict=True))
-    states |= dict(zip(part.names("far_velocity"), motion.velocity, strict=True))
-    return states | {f"{part.name}.far_turn.{row}": 0.0 for row in part.row_names[3:]}
-
-
-@cache
-def lower_triangle(n: int) -> tuple[np.ndarray, ...]:
-    """Rows and columns of a symmetric matrix's entries as they are sent, row by row."""
-    return np.tril_indices(n)
-
-
-class InputValues:
-    """Values of all tunable numbers of a unit, in the order of its parameters."""
-
-    def __init__(self, parameters: Sequence[Number]) -> None:
-        self.values = np.array([number.value for number in parameters], float)
-        self._place = {number.name: k for k, number in enumerate(parameters)}
-        self._places: dict[tuple[str, ...], np.ndarray] = {}
-
-    def set_course(self, names: tuple[str, ...], course: np.ndarray, time: float) -> None:
-        """Numbers that move from a time on: course (order + 1, n); higher coefficients are zero."""
-        places = self._find(all_coefficients(names)).reshape(-1, len(names))
-        self.values[places[: len(course)]] = course
-        self.values[places[len(course) :]] = 0.0
-        self.values[self._place[EXCHANGE]] = time
-
-    def value(self, name: str) -> float:
-        """Of a number that stays as it is until the next exchange."""
-        return float(self.values[self._place[name]])
-
-    def set(self, names: tuple[str, ...], values: np.ndarray | float) -> None:
-        """Numbers that stay as they are until the next exchange."""
-        self.values[self._find(names)] = values
-
-    def _find(self, names: tuple[str, ...]) -> np.ndarray:
-        """Places of numbers among the tunable ones; looked up once."""
-        if names not in self._places:
-            self._places[names] = np.array([self._place[name] for name in names], int)
-        return self._places[names]
-
-    def at(self, names: tuple[str, ...], time: float) -> np.ndarray:
-        """What was sent last for some inputs, as it acts at a time."""
-        passed = time - self.values[self._place[EXCHANGE]] if EXCHANGE in self._place else 0.0
-        return np.array([np.polyval(self.values[self._course(name)][::-1], passed) for name in names])
-
-    def shift(self, names: tuple[str, ...], values: np.ndarray, time: float) -> None:
-        """Shift what was sent last, so that it has other values at a time."""
-        for name, change in zip(names, values - self.at(names, time), strict=True):
-            self.values[self._place[name]] += change
-
-    def _course(self, name: str) -> list[int]:
-        """Places of an input's coefficients: of its value alone where it does not move by itself."""
-        return [self._place[key] for key in coefficient_names(name) if key in self._place]
+def far_states(part: Interface) -> list[str]:
+    """States of the far side behind an interface's stiffness: position, velocity, rotation since the exchange."""
+    turns = [f"{part.name}.far_turn.{row}" for row in part.row_names[3:]]
+    return [*part.names("far_position"), *part.names("far_velocity"), *turns]

@@ -12,14 +12,15 @@ import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
 from robodyn.computation.assembly import assemble
-from robodyn.computation.cosimulation.reduced import PortFunctions, move_interface, quaternions
+from robodyn.computation.cosimulation.reduced import CLOSING_STEPS, TAKES, PortFunctions, PortTerms, quaternions
 from robodyn.computation.cosimulation.scenario_inputs import (
+    EXCHANGE,
     HIGHEST_ORDER,
+    MEAN,
     STEP,
-    InputValues,
+    all_coefficients,
+    coefficient_names,
     far_states,
-    lower_triangle,
-    mean_forces,
     mean_units,
     moving_inputs,
     port_signals,
@@ -27,6 +28,8 @@ from robodyn.computation.cosimulation.scenario_inputs import (
 )
 from robodyn.computation.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
 from robodyn.computation.engine import ResumableRun, Status, Trajectory
+from robodyn.computation.engine.binding import Structure, address_of, functions
+from robodyn.computation.engine.integrate import Reason
 from robodyn.computation.results import Outcome, Run
 from robodyn.computation.simulation import compile_system
 from robodyn.computation.simulation.extent import engine_recording
@@ -34,12 +37,12 @@ from robodyn.computation.simulation.outcomes import describe_failure, describe_o
 from robodyn.computation.simulation.problem import build_problem
 from robodyn.computation.simulation.python_calls import PythonCalls
 from robodyn.computation.simulation.recording import make_run
-from robodyn.computation.simulation.starting import find_start, list_changes
+from robodyn.computation.simulation.starting import Start, find_start, list_changes
 from robodyn.description.model import Interface, Scenario, Solver
 from robodyn.description.model.kinds import Bounds
 
-CLOSING_STEPS = 4
-"""Newton steps that join an interface at the start, at most."""
+OUTPUTS = ("outputs", "noted", "begun", "arrived", "saved")
+"""Arrays of a unit's outputs, as coupling.h names them."""
 
 
 class ScenarioUnit:
@@ -94,39 +97,30 @@ class ScenarioUnit:
         self.implicit: tuple[str, ...] = ()
         # Of outputs chosen and of implicit interfaces; units that are renewed share them.
         self._made: dict[tuple[tuple[str, ...], tuple[str, ...]], PortFunctions] = {}
-        self.numbers = InputValues(self.system.parameters)
-        self.begin = find_start(self.compiled, self.values)
-        self.run: ResumableRun | None = None
-        self.ended: Trajectory | None = None
-        self.corrected = False
-        self.impulse: dict[str, list[float]] = {}
-        self.since = self.begin.time
+        self._numbers = {number.name: k for k, number in enumerate(self.system.parameters)}
+        self._begin()
         self.choose(())
 
-    @property
-    def values(self) -> np.ndarray:
-        """Of the tunable numbers, in the order of `system.parameters`."""
-        return self.numbers.values
+    def _begin(self) -> None:
+        """Be at the start; how the run begins may still be changed by the first exchange."""
+        self.values = np.array([number.value for number in self.system.parameters], float)
+        self.begin = find_start(self.compiled, self.values)
+        self.run = self._make_run(self.begin)
+        self.used = self.corrected = False
+        self.ended: Trajectory | None = None
+        means = [name for part in self.giving for name in part.names(MEAN)]
+        self.native = Structure("CoupledUnit", since=self.begin.time, impulse=np.zeros(len(means)))
 
     @property
     def time(self) -> float:
         """That the unit has reached [s]."""
-        return float(self._now()[0][0])
-
-    @property
-    def used(self) -> bool:
-        """Whether it has been started."""
-        return self.run is not None
+        return self.run.time
 
     def renew(self) -> ScenarioUnit:
         """The same unit from its start, for another co-simulation, without being assembled and compiled again."""
         unit = copy.copy(self)
-        unit.numbers = InputValues(self.system.parameters)
-        unit.begin = find_start(self.compiled, unit.values)
-        unit.run, unit.ended, unit.corrected = None, None, False
-        unit.impulse, unit.since = {}, unit.begin.time
-        unit._make_terms()
-        unit._prepare()
+        unit._begin()
+        unit._connect()
         return unit
 
     def choose(self, names: Sequence[str]) -> None:
@@ -140,99 +134,172 @@ class ScenarioUnit:
         chosen = tuple(dict.fromkeys(name for name in (*own, *names) if name not in self._means))
         if chosen != self.chosen:
             self.chosen = chosen
-            self._make_functions()
-        self._prepare()
+            self._connect()
 
-    def _make_functions(self) -> None:
-        """What is read, and the terms at interfaces, in native code."""
+    def foresee(self, interfaces: Sequence[str]) -> None:
+        """Models of some interfaces hold what their forces become within the macro step."""
+        if set(interfaces) - set(self.implicit):
+            self.implicit = tuple(dict.fromkeys((*self.implicit, *interfaces)))
+            self._connect()
+        if interfaces:
+            self.native.fields.span = self._numbers[STEP]
+
+    def _connect(self) -> None:
+        """The unit in the engine's memory: what is read, and the terms at its interfaces, in native code."""
         key = (self.chosen or (), self.implicit)
         if key not in self._made:
             outputs, known = self.system.expressions.outputs, self.system.signal_names
             column = ca.vertcat(ca.SX(0, 1), *(outputs[known.index(name)] for name in key[0]))
             self._made[key] = PortFunctions(self.system, {"chosen": column}, self.implicit)
-        self.functions = self._made[key]
-        self._make_terms()
+        made = self.functions = self._made[key]
+        means = [name for part in self.giving for name in part.names(MEAN)]
+        self.place = {name: k for k, name in enumerate((*key[0], *means))}
+        at = {
+            f"{key}s": np.array([self.place[n] for part in self.giving for n in part.names(key)], np.int64)
+            for key in ("impulse", "force")
+        }
+        before = self.native
+        self.native = Structure(
+            "CoupledUnit",
+            read=made.kernel("chosen").address,
+            run_prelude=self.compiled.module.prelude_address,
+            port_prelude=made.module.prelude_address,
+            values=self.values,
+            port_p=made.module.prepare(self.values),
+            spheres=self.spheres,
+            impulse=before.arrays["impulse"],
+            since=before.fields.since,
+            n_read=len(key[0]),
+            n_means=len(means),
+            n_values=len(self.values),
+            n_spheres=len(self.spheres),
+            clock=self._numbers.get(EXCHANGE, -1),
+            span=-1,
+            **at,
+            **{name: np.zeros(len(self.place)) for name in OUTPUTS},
+        )
+        self.ports = {name: self._make_port(part) for name, part in self.interfaces.items()}
+        self._connect_run()
 
-    def _make_terms(self) -> None:
-        """Room for what is found at interfaces."""
-        self.terms = {name: self.functions.terms(name, self.length) for name in self.interfaces}
+    def _connect_run(self) -> None:
+        """The engine finds the run, and what a stiff method has got on the way."""
+        run = self.run.integration
+        self.native.set(run=run.address, run_p=run.p)
+        if run.derivatives is not None:
+            prelude = self.compiled.derivative_module[0].prelude_address
+            self.native.set(jacobian_prelude=prelude, jacobian_p=run.p_jacobian)
+
+    def _make_port(self, part: Interface) -> PortTerms:
+        port = self.functions.port(part.name, self.place, self.length)
+        if part.takes != "model":
+            return port
+        matrix, course = ("far_inertia", "far_force") if part.rigid else ("far_mobility", "far_acceleration")
+        port.set(
+            takes=TAKES[part.rigid],
+            matrix=self.numbers_at(part.names(matrix)),
+            course=self.numbers_at(all_coefficients(part.names(course))),
+        )
+        if not part.rigid:
+            port.set(states=self._far_states(part))
+            if part.rotates:
+                port.set(turned=self.numbers_at(part.names("far_orientation")))
+        return port
+
+    def _far_states(self, part: Interface) -> np.ndarray:
+        names = [state.name for state in self.system.states]
+        return np.array([names.index(name) for name in far_states(part)], np.int64)
+
+    def numbers_at(self, names: Sequence[str]) -> np.ndarray:
+        """Places of tunable numbers."""
+        return np.array([self._numbers[name] for name in names], np.int64)
 
     def _prepare(self) -> None:
         """What depends on the numbers alone, anew."""
-        self.p = self.functions.module.prepare(self.values)
-        if self.run is not None:
-            fresh = self.compiled.module.prepare(self.values)
-            self.run.change(fresh)
-            self.calls.p = fresh
+        functions().unit_prepare(self.native.address)
 
-    def _now(self) -> tuple[np.ndarray, ...]:
-        """t, x, d, m, p at the present time."""
-        if self.run is None:
-            d = np.array([delay.before or 0.0 for delay in self.system.delays], float)
-            return np.array([self.begin.time]), self.begin.x, d, self.begin.m, self.p
-        return np.array([self.run.time]), self.run.x, self.run.d, self.run.m, self.p
-
-    def start(self, time: float) -> None:
-        """Begin: what is due at the start happens."""
+    def _make_run(self, begin: Start) -> ResumableRun:
         numbers, duration = self.compiled.number_values(self.values), self.scenario.duration
-        self.begin = dataclasses.replace(self.begin, time=time)
         self.calls = PythonCalls(self.compiled, self.compiled.module.prepare(self.values))
-        self.run = ResumableRun(
-            build_problem(self.compiled, self.calls.p, numbers, self.begin),
+        run = ResumableRun(
+            build_problem(self.compiled, self.calls.p, numbers, begin),
             self.solver,
-            time,
-            time + duration,
-            self.begin.x,
-            self.begin.m,
+            begin.time,
+            begin.time + duration,
+            begin.x,
+            begin.m,
             self.calls.p,
-            engine_recording(self.scenario.recording, self.solver, time, duration),
+            engine_recording(self.scenario.recording, self.solver, begin.time, duration),
             python_task=self.calls.run_task,
             python_action=self.calls.run_action,
         )
+        # Python blocks see the numbers that the engine changes.
+        self.calls.p = run.integration.p
+        return run
+
+    def start(self, time: float) -> None:
+        """Begin: what is due at the start happens."""
+        x, found = self.run.x.copy(), self.begin.found
+        if self.corrected:
+            # What the scenario describes is not what it begins with: its run says so.
+            described = self.begin.x.copy()
+            for part in self.interfaces.values():
+                if part.takes == "model" and not part.rigid:
+                    far = self._far_states(part)
+                    described[far] = x[far]
+            changes = list_changes(self.system, described, x)
+            found = {**found, **{n: (found.get(n, (old,))[0], new) for n, (old, new) in changes.items()}}
+        self.begin = dataclasses.replace(self.begin, time=time, x=x, found=found)
+        self.run, self.used = self._make_run(self.begin), True
+        self._connect_run()
         self.run.go_on(time)
-        self.since = time
-        self.impulse = self._impulses()
+        self._connect_run()
+        self.native.set(since=time, moved=0)
 
     def read(self) -> dict[str, float]:
         """The chosen outputs at the present time."""
-        now = self._now()
-        found = self._read(now)
-        passed = float(now[0][0]) - self.since
-        for part in self.giving:
-            found |= mean_forces(part, found, self.impulse.get(part.name, []), passed)
-        return found
-
-    def _read(self, now: tuple[np.ndarray, ...]) -> dict[str, float]:
-        return dict(zip(self.chosen or (), self.functions.kernel("chosen")(*now).tolist(), strict=True))
-
-    def _impulses(self) -> dict[str, list[float]]:
-        found = self._read(self._now())
-        return {part.name: [found[name] for name in part.names("impulse")] for part in self.giving}
+        functions().unit_read(self.native.address)
+        return dict(zip(self.place, self.native.arrays["outputs"].tolist(), strict=True))
 
     def write(self, inputs: Mapping[str, Coefficients]) -> None:
         """Inputs as polynomials from the present time on."""
         for name, coefficients in inputs.items():
-            self.numbers.set_course((name,), np.array(coefficients, float)[:, None], self.time)
+            course, places = np.array(coefficients, float), self.numbers_at(all_coefficients((name,)))
+            at = self.native.address, address_of(course), len(course), 1, address_of(places), self.time
+            functions().unit_write(*at)
         self._prepare()
 
     def advance(self, time: float, step: float) -> Outcome | None:
         """Native integration to `time + step`."""
-        assert self.run is not None
-        self.since, self.impulse = time, self._impulses() if self.impulse else {}
+        native = self.native
+        self.read()
+        native.arrays["impulse"][:] = native.arrays["outputs"][native.arrays["impulses"]]
+        self.run.moved |= bool(native.fields.moved)
+        native.set(since=time, moved=0)
         try:
             status = self.run.go_on(time + step)
         except Exception as error:  # noqa: BLE001  a Python block or action may raise anything
-            self.ended = self.run.finish(Status.FAILED)
-            return describe_failure(self.ended, self.calls.running, error)
-        if status is Status.FINISHED:
-            return None
-        return self.conclude(status)
+            return self._fail(error)
+        self._connect_run()
+        return None if status is Status.FINISHED else self.conclude(status)
+
+    def serve(self, reason: Reason) -> Outcome | None:
+        """What the run returned to Python for, while others advance it; the outcome where it cannot go on."""
+        try:
+            if not self.run.integration.serve(reason):
+                return self.conclude(self.run.status)
+        except Exception as error:  # noqa: BLE001  a Python block or action may raise anything
+            return self._fail(error)
+        self._connect_run()
+        return None
 
     def conclude(self, status: Status) -> Outcome:
         """The outcome of a run that could not go on, or ends."""
-        assert self.run is not None
         self.ended = self.run.finish(status)
         return describe_outcome(self.compiled, self.solver, self.ended)
+
+    def _fail(self, error: Exception) -> Outcome:
+        self.ended = self.run.finish(Status.FAILED)
+        return describe_failure(self.ended, self.calls.running, error)
 
     def reduced_model(self, interface: str, step: float = 0.0) -> ReducedModel:
         """The scenario's mechanism as it is felt at an interface, at the present state.
@@ -240,19 +307,13 @@ class ScenarioUnit:
         Args:
             step: macro step within which its forces change as they do to first order [s]; 0: they are held.
         """
-        if step > 0 and interface not in self.implicit:
-            self.implicit = (*self.implicit, interface)
-            self._make_functions()
+        if step > 0:
+            self.foresee([interface])
+        if self.implicit:
+            self.values[self._numbers[STEP]] = step
             self._prepare()
-        if self.implicit and self.numbers.value(STEP) != step:
-            self.numbers.set((STEP,), step)
-            self._prepare()
-        return self.functions.fill(self.terms[interface], interface, *self._now()).reduce()
-
-    @property
-    def foresees(self) -> bool:
-        """Whether the models that it gave last are implicit."""
-        return bool(self.implicit) and self.numbers.value(STEP) > 0
+        functions().unit_reduce(self.native.address, self.ports[interface].address)
+        return self.ports[interface].taken
 
     def attach_model(
         self, interface: str, model: ReducedModel, motion: InterfaceMotion | None, trend: np.ndarray | None = None
@@ -264,93 +325,66 @@ class ScenarioUnit:
                 interface goes on with; None: its own.
             trend: c1, c2, ... of the model's acceleration over the next macro step, (order, k).
         """
-        part = self.interfaces[interface]
-        rows = lower_triangle(len(part.row_names))
-        further = np.zeros((0, len(part.row_names))) if trend is None else trend
-        if part.rigid:
-            self.numbers.set(part.names("far_inertia"), model.inertia[rows])
-            course = np.vstack([model.force, further @ model.inertia])
-            self.numbers.set_course(part.names("far_force"), course, self.time)
-            self._prepare()
-            if motion is not None:
-                self._move_interface(interface, model.inertia, motion)
-            return
-        assert motion is not None
-        self.numbers.set(part.names("far_mobility"), model.mobility[rows])
-        course = np.vstack([model.acceleration, further])
-        self.numbers.set_course(part.names("far_acceleration"), course, self.time)
-        if motion.rotation is not None:
-            self.numbers.set(part.names("far_orientation"), motion.rotation.ravel())
-        self._prepare()
-        states = far_states(part, motion)
-        x = self._now()[1].copy()
-        for k, state in enumerate(self.system.states):
-            x[k] = states.get(state.name, x[k])
-        self.move(x)
-
-    def _move_interface(self, interface: str, inertia: np.ndarray, motion: InterfaceMotion) -> None:
-        """The interface gets the common motion: at the start exactly, on the way by one Newton step."""
-        steps, self.corrected = CLOSING_STEPS if self.run is None else 1, True
-        (t, x, *rest), terms = self._now(), self.terms[interface]
-
-        def evaluate(tried: np.ndarray) -> object:
-            return self.functions.fill(terms, interface, t, tried, *rest)
-
-        moved = move_interface(terms, evaluate, x, self.spheres, inertia, motion, steps)
-        if self.run is None:
-            # What the scenario describes is not what it begins with: its run says so.
-            changes = list_changes(self.system, self.begin.x, moved)
-            described = {name: entry[0] for name, entry in self.begin.found.items()}
-            found = {name: (described.get(name, old), new) for name, (old, new) in changes.items()}
-            self.begin = dataclasses.replace(self.begin, found={**self.begin.found, **found})
-        self.move(moved)
+        part, port = self.interfaces[interface], self.ports[interface]
+        sender = PortTerms(part, {})
+        sender.put(model, trend)
+        port.set_goal(motion)
+        # The interface gets the common motion: at the start exactly, on the way by one Newton step.
+        steps = 1 if self.used else CLOSING_STEPS
+        functions().unit_attach(self.native.address, port.address, sender.address, self.time, steps)
+        self.corrected |= part.rigid and motion is not None
 
     @property
     def state(self) -> np.ndarray:
         """Continuous states at the present time, in the order of `system.states`."""
-        return self._now()[1].copy()
+        return self.run.x.copy()
 
     @property
     def memory(self) -> np.ndarray:
         """What sampled blocks remember and hold at the present time."""
-        return self._now()[3][self.system.sampled_memory]
+        return self.run.m[self.system.sampled_memory]
 
     def move(self, x: np.ndarray, memory: np.ndarray | None = None) -> None:
         """Go on from other continuous states, and from other memory of sampled blocks."""
-        if self.run is None:
-            self.begin = dataclasses.replace(self.begin, x=x)
-        else:
-            self.run.move(x)
+        self.run.x[:] = x
+        self.native.fields.moved = 1
         if memory is not None:
-            self._now()[3][self.system.sampled_memory] = memory
+            self.run.m[self.system.sampled_memory] = memory
 
-    def held(self, names: tuple[str, ...]) -> np.ndarray:
+    def held(self, names: Sequence[str]) -> np.ndarray:
         """What was sent last for some inputs, as it acts at the present time."""
-        return self.numbers.at(names, self.time)
+        passed = self.time - self.values[self._numbers[EXCHANGE]] if EXCHANGE in self._numbers else 0.0
+        values = []
+        for name in names:
+            course = [self.values[self._numbers[key]] for key in coefficient_names(name) if key in self._numbers]
+            values.append(np.polyval(course[::-1], passed))
+        return np.array(values)
 
-    def hold(self, names: tuple[str, ...], values: np.ndarray) -> None:
+    def hold(self, names: Sequence[str], values: np.ndarray) -> None:
         """Shift what was sent last, so that it has other values at the present time."""
-        self.numbers.shift(names, values, self.time)
+        self.values[self.numbers_at(names)] += values - self.held(names)
         self._prepare()
 
     def save(self) -> Any:
         """All that changes."""
-        assert self.run is not None
-        return self.run.save(), self.values.copy(), self.since, dict(self.impulse), self.corrected
+        native = self.native
+        own = native.arrays["impulse"].copy(), native.fields.since, native.fields.moved, self.corrected
+        return self.run.save(), self.values.copy(), own
 
     def restore(self, state: Any) -> None:
         """Go back to where `save` was called."""
-        assert self.run is not None
-        saved, values, self.since, self.impulse, self.corrected = state
+        saved, self.values[:], (impulse, since, moved, self.corrected) = state
         self.run.restore(saved)
-        self.numbers.values, self.ended = values.copy(), None
+        self.native.arrays["impulse"][:] = impulse
+        self.native.set(since=since, moved=moved)
+        self.ended = None
+        self._connect_run()
         self._prepare()
 
     def finish(self, outcome: Outcome) -> Run:
         """The scenario's own run so far; where it has not begun, its start."""
-        if self.run is None:
+        if not self.used:
             self.start(self.begin.time)
-        assert self.run is not None
         trajectory = self.ended or self.run.finish(Status.FINISHED)
         unbalanced = "what joins the interfaces at each exchange moves the state" if self.corrected else ""
         return make_run(self.compiled, self.solver, self.values, trajectory, outcome, self.begin, unbalanced=unbalanced)

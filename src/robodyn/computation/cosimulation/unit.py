@@ -2,13 +2,11 @@
 
 To be read, written and advanced is all that `Unit` asks for. Each further ability is a protocol of its own: a unit
 has it or not, whatever class it is of, and where it does not, the default of a function below stands. A user's unit may
-raise anything: what it raises is reported with its name and ends the run (`call_unit`). Events of units cut macro
-steps, where all units can go back and stop there (`UnitEvents`).
+raise anything: what it raises is reported with its name and ends the run (`call_unit`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar, runtime_checkable
@@ -44,7 +42,7 @@ class UnitEvent:
 
 @runtime_checkable
 class Unit(Protocol):
-    """A subsystem, coupled by named scalar inputs and outputs; what it may have further, see `capabilities`."""
+    """A subsystem, coupled by named scalar inputs and outputs; what it may do further, the protocols below say."""
 
     @property
     def name(self) -> str:
@@ -352,55 +350,7 @@ def name_unit(name: str, outcome: Any, time: float) -> Outcome:
 
 
 CLOSE = 1e-9
-"""Part of a macro step by which an event is away from its end that does not cut it."""
-
-
-class UnitEvents:
-    """Events of the present macro step.
-
-    Attributes:
-        can_cut: whether a macro step can be cut at an event: all units must be able to go back and to stop there.
-    """
-
-    def __init__(self, units: Mapping[str, Unit]) -> None:
-        self.tellers = {name: unit for name, unit in units.items() if isinstance(unit, TellsEvents)}
-        self.found: dict[str, list[UnitEvent]] = {}
-        parts = units.values()
-        self.can_cut = (
-            any(has_events(unit) for unit in parts)
-            and all(can_restore(unit) for unit in parts)
-            and all(can_vary_steps(unit) for unit in parts)
-        )
-
-    def clear(self) -> None:
-        """A macro step begins."""
-        self.found = {}
-
-    def collect(self, name: str) -> None:
-        """What a unit reports."""
-        if name in self.tellers:
-            self.found[name] = self.tellers[name].take_events()
-
-    def of(self, unit: str) -> list[UnitEvent]:
-        """Events of a unit."""
-        return self.found.get(unit, [])
-
-    def find_cut(self, begin: float, end: float) -> float | None:
-        """Where the macro step should have ended, for an event inside it [s]; one at its very end is no reason.
-
-        One at its beginning, where a unit found by rounding that it was not there yet, makes it as short as can be.
-        """
-        if not self.can_cut:
-            return None
-        events = [event for message in self.found.values() for event in message if event.before is not None]
-        first = min((event.time for event in events), default=end)
-        cut = max(first, math.nextafter(begin, math.inf))
-        return cut if cut < end - CLOSE * (end - begin) else None
-
-    def arrived(self, unit: str, outputs: Mapping[str, float]) -> Mapping[str, float]:
-        """Outputs at the end of a macro step; where it is cut at an event, those before it: the jump comes after."""
-        sides = (event.before for event in self.of(unit) if self.can_cut)
-        return next((before for before in sides if before is not None), outputs)
+"""Part of a macro step by which an event is away from its end that is at its end, as in coupling.c."""
 
 
 def all_arrive(outcome: Outcome, begin: float, end: float) -> bool:

@@ -18,18 +18,11 @@ from robodyn.computation.dynamics.kinematics import (
 from robodyn.computation.dynamics.newton_euler import bias, inverse_dynamics, joint_wrenches, link_motions, point_drift
 from robodyn.computation.dynamics.solve import Factors, halve_ldl, ldl, solve_ldl, solve_symmetric
 from robodyn.computation.dynamics.tree import GROUND, Link, Tree
-from robodyn.computation.dynamics.uicker_kahn import (
-    LagrangeCoefficients,
-    lagrange_coefficients,
-    lagrange_inverse_dynamics,
-    pseudo_inertia,
-)
 
 __all__ = [
     "GROUND",
     "Elasticity",
     "Factors",
-    "LagrangeCoefficients",
     "Link",
     "Node",
     "Tree",
@@ -41,8 +34,6 @@ __all__ = [
     "inverse_dynamics",
     "joint_wrenches",
     "kinetic_energy",
-    "lagrange_coefficients",
-    "lagrange_inverse_dynamics",
     "ldl",
     "link_motions",
     "link_poses",
@@ -57,7 +48,6 @@ __all__ = [
     "point_velocity",
     "position_rates",
     "potential_energy",
-    "pseudo_inertia",
     "relative_jacobian",
     "solve_articulated",
     "solve_ldl",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ HEADERS = tuple(Path(__file__).with_name(name) for name in ("engine.h", "couplin
 NUMBERS = {"double": ctypes.c_double, "int64_t": ctypes.c_int64}
 """Types of the fields that are numbers; all others are addresses."""
 ENGINE_NAMES = ("Model", "Method", "Solver", "Recording", "Run", "Check", "Slice", "Record", "March")
-NAMES = (*ENGINE_NAMES, "Trend", "CoupledRun", "Channel", "Port", "Pair", "Coupling")
+NAMES = (*ENGINE_NAMES, "Trend", "CoupledUnit", "Channel", "Port", "Pair", "Coupling")
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STRUCTURE = re.compile(r"typedef struct (?:\w+ )?\{(.*?)\} (\w+);", re.DOTALL)
@@ -114,10 +115,18 @@ def functions() -> Any:
         ("slice_begin", None, [pointer, pointer, number]),
         ("slice_judge", None, [pointer, pointer, number, pointer, pointer]),
         ("coupling_advance", number, [pointer]),
+        ("coupling_exchange", number, [pointer]),
+        ("coupling_save", number, [pointer]),
+        ("coupling_restore", number, [pointer]),
+        ("coupling_note", None, [pointer]),
+        ("unit_read", None, [pointer]),
+        ("unit_prepare", None, [pointer]),
+        ("unit_write", None, [pointer, pointer, number, number, pointer, real]),
+        ("unit_reduce", None, [pointer] * 2),
+        ("unit_attach", None, [pointer] * 3 + [real, number]),
         ("interface_work", number, [number] * 3),
         ("interface_reduce", None, [pointer]),
-        ("interface_prepare", None, [pointer, pointer]),
-        ("interface_direct", None, [pointer] * 3),
+        ("interface_join", None, [pointer] * 2),
         ("invert_symmetric", None, [pointer, number, pointer, pointer]),
     ):
         function = getattr(library, name)
@@ -138,6 +147,41 @@ def fill(name: str, source: Any, **others: Any) -> Any:
         if value is not None:
             setattr(structure, field, address_of(value) if isinstance(value, np.ndarray) else value)
     return structure
+
+
+class Structure:
+    """A structure of the engine with the arrays and structures that it points to, which it keeps alive."""
+
+    def __init__(self, name: str, **fields: Any) -> None:
+        self.fields: Any = structures()[name]()
+        self.arrays: dict[str, Any] = {}
+        self.set(**fields)
+
+    def set(self, **fields: Any) -> None:
+        """Give fields their values; arrays and structures by their addresses."""
+        for key, value in fields.items():
+            address = value
+            if isinstance(value, np.ndarray):
+                address = address_of(value)
+            elif isinstance(value, Structure):
+                address = value.address
+            elif isinstance(value, ctypes.Array):
+                address = ctypes.addressof(value)
+            if address is not value:
+                self.arrays[key] = value
+            setattr(self.fields, key, address)
+
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self.fields)
+
+
+def line_up(name: str, parts: Sequence[Structure]) -> Any:
+    """Structures one behind the other; each part is one of them from now on."""
+    row = (structures()[name] * len(parts))(*(part.fields for part in parts))
+    for part, entry in zip(parts, row, strict=True):
+        part.fields = entry
+    return row
 
 
 def copied(structure: Any, **changes: int) -> Any:

@@ -108,7 +108,7 @@ void interface_join(const Pair *pair, double *motion) {
 }
 
 /* Quaternions that were moved along their tangents have the length 1 again. */
-static void put_on_sphere(const CoupledRun *unit, double *x) {
+static void put_on_sphere(const CoupledUnit *unit, double *x) {
   for (int64_t s = 0; s < unit->n_spheres; s++) {
     int64_t first = unit->spheres[2 * s], end = unit->spheres[2 * s + 1];
     double size = norm(x + first, end - first);
@@ -116,23 +116,29 @@ static void put_on_sphere(const CoupledRun *unit, double *x) {
   }
 }
 
-/* States with which an interface has a motion, by the changes nearest in kinetic energy, attached inertia included.
+/* States with which an interface has the motion port->wanted, by the changes nearest in kinetic energy, attached inertia
+   included; the terms are those at the present states.
 
    One Newton step closes a gap but for its square. To force that to zero would throw a mechanism about that cannot move
-   so, near a singular position: it is left to the next exchange. The velocity changes by the same terms, for the same
-   reason. */
-void move_interface(const Port *port, CoupledRun *unit, const double *inertia, const double *motion) {
+   so, near a singular position: on the way it is left to the next exchange. The velocity changes by the terms of the
+   last step, for the same reason. */
+void move_interface(const Port *port, CoupledUnit *unit, const double *inertia, int64_t steps) {
   int64_t n = places(port), k = port->rows, n_v = port->n_v, n_q = port->n_q;
-  const double *own = port_motion(port), *N = own - n_q * n_v;
-  double between[6], *x = unit->run->x, *change = port->change, most = 0.0;
+  const double *own = port_motion(port), *N = own - n_q * n_v, *motion = port->wanted;
+  double between[6], *x = unit->run->x, *change = port->change;
   if (!prepare_reduced(port)) interface_prepare(port, inertia);
-  apart(port, own, motion, between);
-  for (int64_t i = 0; i < k; i++) most = largest(most, fabs(between[i]));
-  if (most > CLOSED) {
+  for (int64_t step = 1; step <= steps; step++) {
+    double most = 0.0;
+    apart(port, own, motion, between);
+    for (int64_t i = 0; i < k; i++) most = largest(most, fabs(between[i]));
+    if (most <= CLOSED) break;
     interface_direct(port, between, change);
     for (int64_t j = 0; j < n_v; j++)
       for (int64_t i = 0; i < n_q; i++) x[i] += N[j * n_q + i] * change[j];
     put_on_sphere(unit, x);
+    if (step == steps) break;
+    evaluate_terms(unit, port);
+    interface_prepare(port, inertia);
   }
   for (int64_t i = 0; i < k; i++) between[i] = motion[n + i] - own[n + i];
   interface_direct(port, between, change);

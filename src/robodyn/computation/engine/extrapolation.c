@@ -21,7 +21,7 @@ void trend_add(Trend *trend, double begin, double end, const double *values, con
 }
 
 /* Mean of s^k over a span. */
-static double mean_power(double a, double b, int64_t k) {
+double mean_power(double a, double b, int64_t k) {
   double sum = 0.0;
   for (int64_t i = 0; i <= k; i++) {
     double product = 1.0;

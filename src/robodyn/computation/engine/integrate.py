@@ -269,17 +269,23 @@ class Integration:
         self.run.budget = self.size = self.fixed_budget or FIRST_BUDGET
         self.slice_begun = self.shown = clock.perf_counter()
         while (reason := advance(address)) != Reason.ENDED:
-            if reason == Reason.BUDGET_USED:
-                self.start_slice()
-            elif reason == Reason.NEEDS_JACOBIAN:
-                self.add_derivatives()
-            elif reason == Reason.NEEDS_TASK:
-                self.run_task()
-            else:
-                self.run_action()
-            if self.max_wall_time is not None and clock.perf_counter() - self.begun > self.max_wall_time:
-                self.conclude(Status.WALL_TIME)
+            if not self.serve(reason):
                 return
+
+    def serve(self, reason: int) -> bool:
+        """Do what the engine returned for; whether the run may go on: its time may be used up."""
+        if reason == Reason.BUDGET_USED:
+            self.start_slice()
+        elif reason == Reason.NEEDS_JACOBIAN:
+            self.add_derivatives()
+        elif reason == Reason.NEEDS_TASK:
+            self.run_task()
+        else:
+            self.run_action()
+        if self.max_wall_time is not None and clock.perf_counter() - self.begun > self.max_wall_time:
+            self.conclude(Status.WALL_TIME)
+            return False
+        return True
 
     def start_slice(self) -> None:
         """Show the progress and choose the next budget, at most four times the last, for 20 ms of work."""

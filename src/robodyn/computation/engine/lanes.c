@@ -59,15 +59,38 @@ static int is_shadowed(void) {
   return shadow != 0;
 }
 
+#if defined __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+
+/* An engine that checks its memory must know on which stack it is: it tells where the stack lies that was left. */
+static void arrive(Pack *pack, void *fake_stack) {
+  const void *bottom;
+  size_t size;
+  __sanitizer_finish_switch_fiber(fake_stack, &bottom, &size);
+  if (!pack->entering) return;
+  pack->entering = 0;
+  pack->bottom = bottom;
+  pack->size = size;
+}
+
+static void go_to(Pack *pack, void **from, const struct Lane *next) {
+  void *fake_stack = NULL;
+  __sanitizer_start_switch_fiber(&fake_stack, next ? next->stack : pack->bottom, next ? STACK : pack->size);
+  engine_switch(from, next ? next->place : pack->place);
+  arrive(pack, fake_stack);
+}
+#else
+static void arrive(Pack *pack, void *fake_stack) { (void)pack, (void)fake_stack; }
+
+/* Go on with another lane, or with the caller of them all. */
+static void go_to(Pack *pack, void **from, const struct Lane *next) { engine_switch(from, next ? next->place : pack->place); }
+#endif
+
 /* Let the next lane go on that may, else the caller of them all. */
 static void leave(struct Lane *lane) {
-  struct Lane *end = lane->pack->lane + lane->pack->n_lanes;
-  for (struct Lane *next = lane + 1; next < end; next++)
-    if (next->status == READY) {
-      engine_switch(&lane->place, next->place);
-      return;
-    }
-  engine_switch(&lane->place, lane->pack->place);
+  struct Lane *end = lane->pack->lane + lane->pack->n_lanes, *next = lane + 1;
+  while (next < end && next->status != READY) next++;
+  go_to(lane->pack, &lane->place, next < end ? next : NULL);
 }
 
 /* The model's function, computed with those of other lanes. */
@@ -85,6 +108,7 @@ void wait_for(Run *run, Kernel kernel, double t, const double *x, const double *
 
 /* What a lane does for ever: one run of the queue after the other. */
 static void work(struct Lane *lane) {
+  arrive(lane->pack, NULL);
   for (;;) {
     lane->pack->reasons[lane->number] = run_advance(lane->run);
     /* A convoy ends before its leader does: others would wait for ever. */
@@ -92,7 +116,7 @@ static void work(struct Lane *lane) {
     lane->run->compute = NULL;
     lane->run->lane = NULL;
     lane->status = IDLE;
-    engine_switch(&lane->place, lane->pack->place);
+    go_to(lane->pack, &lane->place, NULL);
   }
 }
 
@@ -220,10 +244,12 @@ static int64_t go_on(Pack *pack) {
   for (int64_t l = 0; l < pack->n_lanes;) {
     struct Lane *lane = &pack->lane[l];
     if (lane->status == IDLE) take_next(pack, l);
-    if (lane->status == READY)
-      engine_switch(&pack->place, lane->place);
-    else
+    if (lane->status != READY) {
       l++;
+      continue;
+    }
+    pack->entering = 1;
+    go_to(pack, &pack->place, lane);
   }
   for (int64_t l = 0; l < pack->n_lanes; l++) waiting += pack->lane[l].status == WAITING;
   return waiting;

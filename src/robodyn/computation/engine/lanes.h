@@ -7,7 +7,7 @@
 
 enum { MOST_LANES = 8 };
 
-#if defined __x86_64__ && !defined _WIN32 && !defined __SANITIZE_ADDRESS__
+#if defined __x86_64__ && !defined _WIN32
 #define HAS_LANES 1
 #else
 #define HAS_LANES 0
@@ -33,6 +33,9 @@ struct Lane {
 
 struct Pack {
   void *place;            /* where the caller's stack stands, while a lane runs */
+  const void *bottom;     /* of the caller's stack, and its size: for engines that check their memory */
+  size_t size;
+  int64_t entering;       /* 1: the caller has just let a lane go on */
   int64_t n_lanes;
   int64_t n_kernels;
   const Kernel *kernels;  /* functions of one robot, the cheapest first, */

@@ -17,7 +17,7 @@
 /* Times that are this many times as far apart as they can be told are not the same. */
 #define APART 4.0
 /* Steps after which runs are looked at: one that has left the numbers goes on by the method, which says so. */
-enum { LOOK = 64, MOST_TASKS = 64 };
+enum { LOOK = 64, MOST_TASKS = 256 };
 
 /* Runs that march: their kernels, and where their numbers stand, side by side. */
 typedef struct {
@@ -56,7 +56,7 @@ static int64_t count_steps(const Run *run, int64_t k) {
   const Model *model = run->model;
   int64_t kind = run->recording->kind;
   int simple = run->plain && model->n_limited == 0 && !model->projection && run->method->family == FUSED_STEP;
-  if (!simple || kind == RECORD_STEPS || run->open_end || (kind == RECORD_TIMES && !course->row_step)) return 0;
+  if (!simple || model->n_tasks > MOST_TASKS || kind == RECORD_STEPS || run->open_end || (kind == RECORD_TIMES && !course->row_step)) return 0;
   for (int64_t i = 0; i < course->n_fixed; i++)
     if (run->p[course->fixed[i]] != course->fixed_values[i]) return 0;
   /* Up to the last tick, or step, that begins before the end. */
@@ -82,15 +82,18 @@ static double step_time(const Run *run, int64_t k) {
 
 /* Look at the last of what is watched at the beginning of a step; only where the largest is positive, or no number, at all
    of it. */
-static void look_within(const Party *party, int64_t k, double t) {
+static void look_within(const Party *party, int64_t k) {
   const Model *model = party->run[0]->model;
   const March *course = model->march;
   int64_t L = party->lanes;
   party->within(course->within_rows + k * course->within_width, party->s, NULL, party->m, party->p, party->y);
-  for (int64_t l = 0; l < party->n; l++) {
+  int64_t passed = 0;
+  for (int64_t l = 0; l < L; l++) passed += !(party->y[l] <= 0.0);
+  for (int64_t l = 0; passed > 0 && l < party->n; l++) {
     Run *run = party->run[l];
     double *x = state(run, POINT), *m = run->changed, *values = run->work_outputs;
     if (party->y[party->lane[l]] <= 0.0) continue;
+    double t = step_time(run, k);
     for (int64_t i = 0; i < model->n_x; i++) x[i] = party->s[course->place[i] * L + party->lane[l]];
     for (int64_t i = 0; i < model->n_m; i++) m[i] = party->m[i * L + party->lane[l]];
     model->within(&t, x, run->d, m, run->p, values);
@@ -99,10 +102,11 @@ static void look_within(const Party *party, int64_t k, double t) {
 }
 
 /* Look at all that is watched. */
-static void look_at_all(const Party *party, int64_t k, double t) {
+static void look_at_all(const Party *party, int64_t k) {
   const Model *model = party->run[0]->model;
   const March *course = model->march;
   int64_t n = model->n_watched, L = party->lanes;
+  double t = step_time(party->run[0], k);
   party->watched(course->watched_rows + k / course->watch * course->watched_width, party->s, NULL, party->m, party->p,
                  party->y);
   for (int64_t l = 0; l < party->n; l++) {
@@ -130,17 +134,31 @@ static void keep_row(const Party *party, int64_t time) {
   }
 }
 
-/* The tasks of a tick. */
-static void do_tasks(const Party *party, int64_t tick) {
-  const Run *first = party->run[0];
-  const Model *model = first->model;
+/* Ticks at which tasks are due next, and rows of what depends on time alone there. */
+typedef struct {
+  int64_t tick[MOST_TASKS];
+  const double *row[MOST_TASKS];
+} DueTasks;
+
+/* The tasks with which a run goes on. Divisions are only here, not in the loop: one takes as long as twenty products. */
+static void find_due_tasks(const Run *run, DueTasks *due) {
+  const Model *model = run->model;
   const March *course = model->march;
   for (int64_t j = 0; j < model->n_tasks; j++) {
-    if (first->task_due[j] != tick) continue;
-    int64_t number = (tick - model->task_offset[j]) / model->task_period[j];
-    const double *rows = (const double *)(intptr_t)course->task_rows[j];
-    party->task[j](rows + number * course->task_width[j], party->s, NULL, party->m, party->p, party->m);
-    for (int64_t l = 0; l < party->n; l++) party->run[l]->task_due[j] += model->task_period[j];
+    int64_t number = (run->task_due[j] - model->task_offset[j]) / model->task_period[j];
+    due->tick[j] = run->task_due[j];
+    due->row[j] = (const double *)(intptr_t)course->task_rows[j] + number * course->task_width[j];
+  }
+}
+
+/* The tasks of a tick. */
+static void do_tasks(const Party *party, int64_t tick, DueTasks *due) {
+  const Model *model = party->run[0]->model;
+  for (int64_t j = 0; j < model->n_tasks; j++) {
+    if (due->tick[j] != tick) continue;
+    party->task[j](due->row[j], party->s, NULL, party->m, party->p, party->m);
+    due->row[j] += model->march->task_width[j];
+    due->tick[j] += model->task_period[j];
   }
 }
 
@@ -153,33 +171,49 @@ static int all_are_finite(const Party *party) {
   return total == 0.0;
 }
 
-/* Steps from number k on; how many were taken. */
+/* Steps from number k on; how many were taken. What the number of a step decides is counted along. */
 static int64_t take_steps(const Party *party, int64_t k, int64_t count) {
   Run *first = party->run[0];
   const Model *model = first->model;
   const March *course = model->march;
   int64_t n_y = course->n_linear * party->lanes, n_times = first->recording->kind == RECORD_TIMES ? first->recording->n_times : 0;
   int watches = first->recording->watch_steps && model->n_within > 0 && party->within;
-  int64_t begun = k;
-  for (; k < begun + count; k++) {
-    double t = step_time(first, k);
-    if (k == begun || k % course->group == 0) {
-      int64_t group = k / course->group;
+  int64_t begun = k, group = k / course->group, group_end = k, until_tick = course->per_tick, look = k + LOOK;
+  int64_t tick = course->per_tick > 0 ? k / course->per_tick : 0;
+  int64_t next_watch = party->watched ? (k + course->watch - 1) / course->watch * course->watch : INT64_MAX;
+  int64_t next_row = first->next_time < n_times ? course->row_step[first->next_time] : INT64_MAX;
+  DueTasks due;
+  find_due_tasks(first, &due);
+  int64_t end = k + count;
+  while (k < end) {
+    if (k == group_end) {
       party->interpolate(course->weight + group, course->pairs + course->knot[group] * course->pair_width, NULL, NULL, NULL,
                          party->propagator);
+      group_end = ++group * course->group;
     }
-    if (first->next_time < n_times && course->row_step[first->next_time] == k) keep_row(party, first->next_time);
-    if (party->watched && k % course->watch == 0)
-      look_at_all(party, k, t);
-    else if (watches)
-      look_within(party, k, t);
+    if (k == next_row) {
+      keep_row(party, first->next_time);
+      next_row = first->next_time < n_times ? course->row_step[first->next_time] : INT64_MAX;
+    }
+    if (k == next_watch) {
+      look_at_all(party, k);
+      next_watch += course->watch;
+    } else if (watches) {
+      look_within(party, k);
+    }
     party->rest(course->rest_rows + k * course->rest_width, party->s, NULL, party->m, party->p, party->s + n_y);
     party->propagate(course->affine + k * course->affine_width, party->s, party->propagator, NULL, NULL, party->s);
-    int is_tick = course->per_tick > 0 && (k + 1) % course->per_tick == 0;
-    if (is_tick) do_tasks(party, (k + 1) / course->per_tick);
-    if (is_tick && (k + 1 - begun) % LOOK == 0 && !all_are_finite(party)) return k + 1 - begun;
+    k++;
+    if (--until_tick != 0) continue;
+    until_tick = course->per_tick;
+    do_tasks(party, ++tick, &due);
+    if (k < look) continue;
+    look = k + LOOK;
+    if (!all_are_finite(party)) break;
   }
-  return count;
+  for (int64_t l = 0; l < party->n; l++)
+    for (int64_t j = 0; j < model->n_tasks; j++) party->run[l]->task_due[j] = due.tick[j];
+  return k - begun;
 }
 
 /* The working vector of a run at step k; where it has not marched up to here, nothing was before. */
@@ -247,7 +281,7 @@ void march_together(Pack *pack, const int64_t *group, int64_t count) {
   Party party = {count, L, {NULL}, {0}, find_side(pack, course->rest), find_side(pack, course->propagate),
                  course->interpolate, find_side(pack, course->outputs), find_side(pack, course->watched),
                  find_side(pack, course->within), task, NULL, NULL, NULL, leader->propagator, pack->p};
-  if (!party.rest || !party.propagate || (course->outputs && !party.outputs) || model->n_tasks > MOST_TASKS) return;
+  if (!party.rest || !party.propagate || (course->outputs && !party.outputs)) return;
   if ((course->within && !party.within) || (course->watched && !party.watched)) return;
   for (int64_t j = 0; j < model->n_tasks; j++)
     if (!(task[j] = find_side(pack, course->task[j]))) return;

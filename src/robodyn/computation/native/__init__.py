@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         pattern,
     )
     from robodyn.computation.native.kernel import Kernel, KernelModule, LaneModule
-    from robodyn.computation.native.machine import has_wide_vectors
+    from robodyn.computation.native.machine import has_wide_registers, has_wide_vectors
     from robodyn.computation.native.program import Program
     from robodyn.computation.native.reading import UnsupportedOperation, is_plain, read_program
 
@@ -39,6 +39,7 @@ __all__ = [
     "compile_lanes",
     "directional",
     "find_rough_entries",
+    "has_wide_registers",
     "has_wide_vectors",
     "improve_program",
     "is_plain",
@@ -56,7 +57,7 @@ __getattr__, __dir__ = load_when_used(
         ),
         "robodyn.computation.native.compiling": "compile_kernels compile_lanes improve_program",
         "robodyn.computation.native.kernel": "Kernel KernelModule LaneModule",
-        "robodyn.computation.native.machine": "has_wide_vectors",
+        "robodyn.computation.native.machine": "has_wide_registers has_wide_vectors",
         "robodyn.computation.native.program": "Program",
         "robodyn.computation.native.reading": "UnsupportedOperation is_plain read_program",
     },

@@ -12,7 +12,6 @@ from robodyn.computation.native import cache_entry
 from robodyn.computation.native.cache_entry import Code, Sizes
 from robodyn.computation.native.conditions import DRIFTS, Conditions, find_conditions
 from robodyn.computation.native.derivatives import Sweep
-from robodyn.computation.native.drives import deciding_parameters, find_drives
 from robodyn.computation.native.elementary import inline_elementary, inline_some, make_portable
 from robodyn.computation.native.emit import emit_lanes, emit_module, reads_rows
 from robodyn.computation.native.families import gather_families
@@ -21,7 +20,7 @@ from robodyn.computation.native.kernel import KernelModule, LaneModule, Origin, 
 from robodyn.computation.native.machine import QUICK, Machine, compile_objects, optimisation, vector_length
 from robodyn.computation.native.prelude import separate_prelude
 from robodyn.computation.native.program import Program
-from robodyn.computation.native.timetable import SUFFIX, separate_time
+from robodyn.computation.native.time_signals import SUFFIX, deciding_parameters, find_time_signals, separate_time
 
 DRIVES, TIME_INPUT = "drives", 0
 SELDOM = (DRIFTS,)
@@ -59,13 +58,13 @@ def compile_kernels(
         loose: name of a function -> entry of its first output from which on elementary functions are by arithmetic.
         plain: whether every operation is rounded by itself, and no function is the C library's: the same bits on
             every platform.
-        driven: names of functions of t, x, d, m and p whose drives become a kernel `drives`, and whose conditions the
-            kernels `conditions`, `enclosures` and `drifts`: see `drives.py`, `conditions.py`.
+        driven: names of functions of t, x, d, m and p whose time signals become a kernel `drives`, and whose conditions
+            the kernels `conditions`, `enclosures` and `drifts`: see `time_signals.py`, `conditions.py`.
         limited: states that the function `limits` gives the limits of.
         rare: names of functions that are seldom called: what they alone need is compiled fast.
         timed: names of functions that get a row of numbers for each instant instead of the time, which a kernel of
-            the same name with `.rows` behind it computes: see `timetable.py`; fixed: the parameters that such rows may
-            depend on. Those that are inexact have ten digits.
+            the same name with `.rows` behind it computes: see `time_signals.py`; fixed: the parameters that such rows
+            may depend on. Those that are inexact have ten digits.
         on_compile: called with a sentence before a compilation that no cache could spare.
         data: numbers of the run's table, where the functions read one.
     """
@@ -186,8 +185,8 @@ def _make_code(
 def _make_programs(
     functions: Mapping[str, ca.Function], settings: _Settings
 ) -> tuple[dict[str, Program], int, int, int, Conditions]:
-    """The programs of the functions, of their drives and conditions and of the prelude, which has no name; the numbers
-    of parameters and of what the prelude gives, the width of the run's table, and the conditions."""
+    """The programs of the functions, of their time signals and conditions and of the prelude, which has no name; the
+    numbers of parameters and of what the prelude gives, the width of the run's table, and the conditions."""
     apart = {*settings.inexact, *settings.timed}
     families = gather_families(functions, apart, settings.parameter_input)
     wholes = {name: family.read() for name, family in families.items()}
@@ -228,7 +227,7 @@ def _make_programs(
     programs = {name: programs[name] for name in functions} | {name: wholes[name] for name in others}
     if prelude and settings.driven and settings.parameter_input is not None:
         driven = [programs[name] for name in settings.driven]
-        programs[DRIVES] = find_drives(driven, TIME_INPUT, settings.parameter_input)
+        programs[DRIVES] = find_time_signals(driven, TIME_INPUT, settings.parameter_input)
     n_prelude = prelude.out_sizes[0] if prelude else 0
     if prelude and n_prelude:
         programs[""] = prelude

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from robodyn.base.symbolic import tables
-from robodyn.computation.native.program import Builder, Node, Program, operands, with_operands
+from robodyn.computation.native.program import Builder, Node, Program, Term, operands, with_operands
 
 DELAYS = "delayed"
 BENT = ("rhs", DELAYS)
@@ -250,7 +250,7 @@ class _Tangents:
 
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
-        self._rates: dict[int, int | None] = {}
+        self._rates: dict[int, Term | None] = {}
 
     def of(self, number: int) -> int:
         """The rate of a node, as a node."""
@@ -258,138 +258,99 @@ class _Tangents:
             if needed not in self._rates:
                 self._rates[needed] = self._rate(needed)
         rate = self._rates[number]
-        return self._add("const", 0.0) if rate is None else rate
+        return self._builder.add(("const", 0.0)) if rate is None else rate.node
 
-    def _add(self, *node: object) -> int:
-        return self._builder.add(node)
-
-    def _settle(self, number: int, *deciding: int) -> int:
-        """A rate, known where some nodes do not change their values."""
-        for node in deciding:
-            number = self._add("add", number, self._add("settled", node))
-        return number
-
-    def _rate(self, number: int) -> int | None:
+    def _rate(self, number: int) -> Term | None:
         node = self._builder.nodes[number]
         op = node[0]
         if op == "input":
-            return self._add("input", -1 - node[1], node[2]) if node[1] in MOVING else None
-        read = operands(node)
-        rates = [self._rates[i] for i in read]
+            moved = ("input", -1 - node[1], node[2])
+            return Term(self._builder, self._builder.add(moved)) if node[1] in MOVING else None
+        rates = [self._rates[i] for i in operands(node)]
         if all(rate is None for rate in rates):
             return None
-        zero = self._add("const", 0.0)
+        value, *read = (Term(self._builder, i) for i in (number, *operands(node)))
+        zero = value.number(0.0)
+        if op in STEPPING:
+            return _settled(zero, value)
+        known = [zero if rate is None else rate for rate in rates]
         if op in ("select", "if_else_zero"):
-            return self._choice(node, rates, zero)
-        if op in (
-            "lt",
-            "le",
-            "eq",
-            "ne",
-            "and",
-            "or",
-            "not",
-            "sign",
-            "floor",
-            "ceil",
-            "locate",
-            "gather",
-            "seek",
-            "row",
-        ):
-            return self._settle(zero, number)
+            slope = read[0].choose(known[1], known[2] if op == "select" else zero)
+            return slope if rates[0] is None else _settled(slope, read[0])
         if op in ("fmod", "remainder"):
             # a - n b, as long as n is the same.
-            place = _decisive(self._builder, node)
-            turns = self._add("floor", place[0] if place else number)
-            whole = self._add("neg", turns) if rates[1] is not None else zero
-            slope = [rates[0] or zero, self._add("mul", whole, rates[1] or zero)]
-            return self._settle(self._add("add", *slope), turns)
+            turns = self._decisive(node, value).apply("floor")
+            whole = -turns if rates[1] is not None else zero
+            return _settled(known[0] + whole * known[1], turns)
         if op == "copysign":
-            below = self._add("lt", node[2], zero)
-            same = self._add("mul", self._add("sign", node[1]), self._add("copysign", self._add("const", 1.0), node[2]))
-            return self._settle(self._add("mul", same, rates[0] or zero), below)
+            below = read[1] < zero
+            same = read[0].apply("sign") * value.number(1.0).apply("copysign", read[1])
+            return _settled(same * known[0], below)
         if op in ("fmin", "fmax"):
-            pair = (node[1], node[2]) if op == "fmin" else (node[2], node[1])
-            return self._add("select", self._add("le", *pair), *(rate if rate is not None else zero for rate in rates))
-        slopes = _SLOPES[op](self._add, number, *read)
-        terms = [self._add("mul", s, r) for s, r in zip(slopes, rates, strict=True) if r is not None and s is not None]
+            first, second = read if op == "fmin" else read[::-1]
+            return (first <= second).choose(known[0], known[1])
+        slopes = _SLOPES[op](value, *read)
+        terms = [value.number(s) * r for s, r in zip(slopes, rates, strict=True) if r is not None]
         total = terms[0]
         for term in terms[1:]:
-            total = self._add("add", total, term)
-        if op != "atan2":
-            return total
+            total = total + term
+        return total if op != "atan2" else _settled(total, self._decisive(node, value) < zero)
+
+    def _decisive(self, node: Node, value: Term) -> Term:
         place = _decisive(self._builder, node)
-        return self._settle(total, self._add("lt", place[0] if place else number, zero))
-
-    def _choice(self, node: Node, rates: list[int | None], zero: int) -> int:
-        one = rates[1] if rates[1] is not None else zero
-        other = rates[2] if node[0] == "select" and rates[2] is not None else zero
-        slope = self._add("select", node[1], one, other)
-        return slope if rates[0] is None else self._settle(slope, node[1])
+        return Term(self._builder, place[0]) if place else value
 
 
-Add = Callable[..., int]
+def _settled(rate: Term, deciding: Term) -> Term:
+    """A rate, known where a node does not change its value."""
+    return rate + deciding.apply("settled")
 
 
-def _slopes() -> dict[str, Callable[..., tuple[int | None, ...]]]:
-    """Derivatives of every smooth operation by its operands; arguments are `add`, the node itself, the operands."""
-
-    def one(add: Add) -> int:
-        return add("const", 1.0)
-
-    def over(add: Add, value: int) -> int:
-        return add("inv", value)
-
-    def root(add: Add, value: int) -> int:
-        return add("inv", add("sqrt", value))
-
-    def power(add: Add, node: int, a: int, b: int) -> tuple[int, int]:
-        lower = add("pow", a, add("sub", b, one(add)))
-        return add("mul", b, lower), add("mul", node, add("log", a))
-
-    def angle(add: Add, node: int, y: int, x: int) -> tuple[int, int]:
-        square = over(add, add("add", add("sq", x), add("sq", y)))
-        return add("mul", x, square), add("neg", add("mul", y, square))
-
-    return {
-        "add": lambda add, node, a, b: (one(add), one(add)),
-        "sub": lambda add, node, a, b: (one(add), add("const", -1.0)),
-        "neg": lambda add, node, a: (add("const", -1.0),),
-        "twice": lambda add, node, a: (add("const", 2.0),),
-        "mul": lambda add, node, a, b: (b, a),
-        "div": lambda add, node, a, b: (over(add, b), add("neg", add("div", node, b))),
-        "inv": lambda add, node, a: (add("neg", add("sq", node)),),
-        "sq": lambda add, node, a: (add("twice", a),),
-        "muladd": lambda add, node, a, b, c: (b, a, one(add)),
-        "fabs": lambda add, node, a: (add("sign", a),),
-        "sqrt": lambda add, node, a: (add("mul", add("const", 0.5), over(add, node)),),
-        "exp": lambda add, node, a: (node,),
-        "log": lambda add, node, a: (over(add, a),),
-        "log1p": lambda add, node, a: (over(add, add("add", a, one(add))),),
-        "expm1": lambda add, node, a: (add("add", node, one(add)),),
-        "erf": lambda add, node, a: (
-            add("mul", add("const", 2.0 / math.sqrt(math.pi)), add("exp", add("neg", add("sq", a)))),
-        ),
-        "sin": lambda add, node, a: (add("cos", a),),
-        "cos": lambda add, node, a: (add("neg", add("sin", a)),),
-        "tan": lambda add, node, a: (add("add", one(add), add("sq", node)),),
-        "asin": lambda add, node, a: (root(add, add("sub", one(add), add("sq", a))),),
-        "acos": lambda add, node, a: (add("neg", root(add, add("sub", one(add), add("sq", a)))),),
-        "atan": lambda add, node, a: (over(add, add("add", one(add), add("sq", a))),),
-        "sinh": lambda add, node, a: (add("cosh", a),),
-        "cosh": lambda add, node, a: (add("sinh", a),),
-        "tanh": lambda add, node, a: (add("sub", one(add), add("sq", node)),),
-        "asinh": lambda add, node, a: (root(add, add("add", one(add), add("sq", a))),),
-        "acosh": lambda add, node, a: (root(add, add("sub", add("sq", a), one(add))),),
-        "atanh": lambda add, node, a: (over(add, add("sub", one(add), add("sq", a))),),
-        "pow": power,
-        "hypot": lambda add, node, a, b: (add("div", a, node), add("div", b, node)),
-        "atan2": angle,
-    }
+STEPPING = frozenset([*TRUTHS, "sign", "floor", "ceil", "locate", "gather", "seek", "row"])
+"""Operations that change by steps alone."""
 
 
-_SLOPES = _slopes()
+def _root(value: Term) -> Term:
+    return value.apply("sqrt").apply("inv")
+
+
+_SLOPES: dict[str, Callable[..., tuple[Term | float, ...]]] = {
+    "add": lambda y, a, b: (1.0, 1.0),
+    "sub": lambda y, a, b: (1.0, -1.0),
+    "neg": lambda y, a: (-1.0,),
+    "twice": lambda y, a: (2.0,),
+    "mul": lambda y, a, b: (b, a),
+    "div": lambda y, a, b: (b.apply("inv"), -(y / b)),
+    "inv": lambda y, a: (-y.apply("sq"),),
+    "sq": lambda y, a: (a.apply("twice"),),
+    "muladd": lambda y, a, b, c: (b, a, 1.0),
+    "fabs": lambda y, a: (a.apply("sign"),),
+    "sqrt": lambda y, a: (y.apply("inv") * 0.5,),
+    "exp": lambda y, a: (y,),
+    "log": lambda y, a: (a.apply("inv"),),
+    "log1p": lambda y, a: ((a + 1.0).apply("inv"),),
+    "expm1": lambda y, a: (y + 1.0,),
+    "erf": lambda y, a: ((-a.apply("sq")).apply("exp") * (2.0 / math.sqrt(math.pi)),),
+    "sin": lambda y, a: (a.apply("cos"),),
+    "cos": lambda y, a: (-a.apply("sin"),),
+    "tan": lambda y, a: (y.apply("sq") + 1.0,),
+    "asin": lambda y, a: (_root(1.0 - a.apply("sq")),),
+    "acos": lambda y, a: (-_root(1.0 - a.apply("sq")),),
+    "atan": lambda y, a: ((a.apply("sq") + 1.0).apply("inv"),),
+    "sinh": lambda y, a: (a.apply("cosh"),),
+    "cosh": lambda y, a: (a.apply("sinh"),),
+    "tanh": lambda y, a: (1.0 - y.apply("sq"),),
+    "asinh": lambda y, a: (_root(a.apply("sq") + 1.0),),
+    "acosh": lambda y, a: (_root(a.apply("sq") - 1.0),),
+    "atanh": lambda y, a: ((1.0 - a.apply("sq")).apply("inv"),),
+    "pow": lambda y, a, b: (b * a.apply("pow", b - 1.0), y * a.apply("log")),
+    "hypot": lambda y, a, b: (a / y, b / y),
+    "atan2": lambda v, y, x: (
+        x * (x.apply("sq") + y.apply("sq")).apply("inv"),
+        -(y * (x.apply("sq") + y.apply("sq")).apply("inv")),
+    ),
+}
+"""Derivatives of every smooth operation y by its operands."""
 
 
 # --------------------------------------------------------------------------------------------------------------- bounds
@@ -404,8 +365,8 @@ class _Ball:
             number would be lost in the smaller or larger of two.
     """
 
-    middle: int
-    radius: int | None = None
+    middle: Term
+    radius: Term | None = None
     finite: bool = True
 
 
@@ -413,16 +374,16 @@ class _Ball:
 class _Truth:
     """Whether a condition may hold, and whether it may fail, as nodes."""
 
-    may_hold: int
-    may_fail: int
+    may_hold: Term
+    may_fail: Term
 
 
 @dataclass(frozen=True)
 class _Index:
     """The first and the last row of a table that a place may be in."""
 
-    first: int
-    last: int
+    first: Term
+    last: Term
 
 
 Bounds = _Ball | _Truth | _Index
@@ -435,7 +396,7 @@ def _enclose(source: Builder, outputs: list[int], sizes: tuple[int, ...]) -> tup
     for number in _reach(source.nodes, outputs):
         found[number] = enclosure.bound(source.nodes[number], found)
     balls = [enclosure.ball(found[number]) for number in outputs]
-    columns = [ball.middle for ball in balls], [enclosure.radius(ball) for ball in balls]
+    columns = [ball.middle.node for ball in balls], [enclosure.radius(ball).node for ball in balls]
     box = (sizes[TIME], 4 * enclosure.width, *sizes[DELAYED:])
     return enclosure.builder.finish(ENCLOSURES, box, [[*columns[0], *columns[1]]]), enclosure.entries
 
@@ -449,10 +410,11 @@ class _Enclosure:
         self.entries: set[int] = set()
         self._begins = [sum(sizes[:i]) for i in range(MEMORY + 1)]
 
-    def _add(self, *node: object) -> int:
-        return self.builder.add(node)
+    def _add(self, *node: object) -> Term:
+        numbers = (part.node if isinstance(part, Term) else part for part in node)
+        return Term(self.builder, self.builder.add(tuple(numbers)))
 
-    def _const(self, value: float) -> int:
+    def _const(self, value: float) -> Term:
         return self._add("const", value)
 
     def bound(self, node: Node, found: Mapping[int, Bounds]) -> Bounds:
@@ -479,16 +441,16 @@ class _Enclosure:
     def _settle_infinite(self, ball: _Ball) -> _Ball:
         """Bounds that may not be numbers: then 0 and infinity."""
         radius = self.radius(ball)
-        size = self._add("add", self._add("fabs", ball.middle), radius)
-        known = self._add("lt", size, self._const(math.inf))
-        middle = self._add("select", known, ball.middle, self._const(0.0))
-        return _Ball(middle, self._add("select", known, radius, self._const(math.inf)), finite=False)
+        size = abs(ball.middle) + radius
+        known = size < math.inf
+        middle = known.choose(ball.middle, 0.0)
+        return _Ball(middle, known.choose(radius, math.inf), finite=False)
 
-    def _into(self, op: str, end: int) -> int:
+    def _into(self, op: str, end: Term) -> Term:
         """The end of an interval, within what a function is defined for."""
         least, most = _RISING[op]
-        end = self._add("fmax", end, self._const(least)) if least is not None else end
-        return self._add("fmin", end, self._const(most)) if most is not None else end
+        end = end.apply("fmax", least) if least is not None else end
+        return end.apply("fmin", most) if most is not None else end
 
     def _unknown(self) -> _Ball:
         return _Ball(self._const(0.0), self._const(math.inf), finite=False)
@@ -504,7 +466,7 @@ class _Enclosure:
 
     # Bounds of one kind as those of another.
 
-    def radius(self, ball: _Ball) -> int:
+    def radius(self, ball: _Ball) -> Term:
         """The radius as a node."""
         return self._const(0.0) if ball.radius is None else ball.radius
 
@@ -514,7 +476,7 @@ class _Enclosure:
             return bounds
         if isinstance(bounds, _Index):
             return self._between(bounds.first, bounds.last)
-        return self._between(self._add("not", bounds.may_fail), bounds.may_hold)
+        return self._between(~bounds.may_fail, bounds.may_hold)
 
     def _truth(self, bounds: Bounds) -> _Truth:
         """Bounds as a truth's: anything but zero is true."""
@@ -522,38 +484,38 @@ class _Enclosure:
             return bounds
         low, high = self._ends(self.ball(bounds))
         zero = self._const(0.0)
-        may_fail = self._add("and", self._add("le", low, zero), self._add("le", zero, high))
-        is_zero = self._add("and", self._add("eq", low, zero), self._add("eq", high, zero))
-        return _Truth(self._add("not", is_zero), may_fail)
+        may_fail = (low <= zero) & (zero <= high)
+        is_zero = low.equals(zero) & high.equals(zero)
+        return _Truth(~is_zero, may_fail)
 
-    def _ends(self, ball: _Ball) -> tuple[int, int]:
+    def _ends(self, ball: _Ball) -> tuple[Term, Term]:
         if ball.radius is None:
             return ball.middle, ball.middle
-        return self._add("sub", ball.middle, ball.radius), self._add("add", ball.middle, ball.radius)
+        return ball.middle - ball.radius, ball.middle + ball.radius
 
-    def _between(self, low: int, high: int) -> _Ball:
+    def _between(self, low: Term, high: Term) -> _Ball:
         half = self._const(0.5)
-        middle = self._add("mul", half, self._add("add", low, high))
-        return _Ball(middle, self._add("mul", half, self._add("sub", high, low)))
+        middle = half * (low + high)
+        return _Ball(middle, half * (high - low))
 
-    def _sizes(self, ball: _Ball) -> tuple[int, int]:
+    def _sizes(self, ball: _Ball) -> tuple[Term, Term]:
         """Least and largest magnitude."""
-        size = self._add("fabs", ball.middle)
+        size = abs(ball.middle)
         if ball.radius is None:
             return size, size
-        least = self._add("fmax", self._add("sub", size, ball.radius), self._const(0.0))
-        return least, self._add("add", size, ball.radius)
+        least = (size - ball.radius).apply("fmax", 0.0)
+        return least, size + ball.radius
 
     def _hull(self, a: _Ball, b: _Ball) -> _Ball:
         (a_low, a_high), (b_low, b_high) = self._ends(a), self._ends(b)
-        return self._between(self._add("fmin", a_low, b_low), self._add("fmax", a_high, b_high))
+        return self._between(a_low.apply("fmin", b_low), a_high.apply("fmax", b_high))
 
-    def _pick(self, condition: int, a: _Ball, b: _Ball) -> _Ball:
+    def _pick(self, condition: Term, a: _Ball, b: _Ball) -> _Ball:
         """One ball or the other, by a condition that is known."""
-        middle = self._add("select", condition, a.middle, b.middle)
+        middle = condition.choose(a.middle, b.middle)
         if a.radius is None and b.radius is None:
             return _Ball(middle)
-        return _Ball(middle, self._add("select", condition, self.radius(a), self.radius(b)))
+        return _Ball(middle, condition.choose(self.radius(a), self.radius(b)))
 
     # Arithmetic.
 
@@ -561,32 +523,33 @@ class _Enclosure:
         middle = self._add(op, a.middle, b.middle)
         if a.radius is None or b.radius is None:
             return _Ball(middle, b.radius if a.radius is None else a.radius)
-        return _Ball(middle, self._add("add", a.radius, b.radius))
+        return _Ball(middle, a.radius + b.radius)
 
     def _product(self, a: _Ball, b: _Ball) -> _Ball:
-        middle = self._add("mul", a.middle, b.middle)
+        middle = a.middle * b.middle
         if a.radius is None and b.radius is None:
             return _Ball(middle)
         if a.radius is None:
             a, b = b, a
+        assert a.radius is not None
         # |a| r_b + r_a (|b| + r_b)
         if b.radius is None:
-            return _Ball(middle, self._add("mul", a.radius, self._add("fabs", b.middle)))
-        across = self._add("mul", a.radius, self._sizes(b)[1])
-        return _Ball(middle, self._add("add", self._add("mul", self._add("fabs", a.middle), b.radius), across))
+            return _Ball(middle, a.radius * abs(b.middle))
+        across = a.radius * self._sizes(b)[1]
+        return _Ball(middle, abs(a.middle) * b.radius + across)
 
     def _reciprocal(self, a: _Ball) -> _Ball:
         if a.radius is None:
-            return _Ball(self._add("inv", a.middle))
-        size = self._add("fabs", a.middle)
-        near, far = (self._add("inv", self._add(op, size, a.radius)) for op in ("sub", "add"))
+            return _Ball(a.middle.apply("inv"))
+        size = abs(a.middle)
+        near, far = (self._add(op, size, a.radius).apply("inv") for op in ("sub", "add"))
         ball = self._between(far, near)
-        apart = self._add("lt", a.radius, size)
-        radius = self._add("select", apart, self.radius(ball), self._const(math.inf))
-        return _Ball(self._add("copysign", ball.middle, a.middle), radius)
+        apart = a.radius < size
+        radius = apart.choose(self.radius(ball), math.inf)
+        return _Ball(ball.middle.apply("copysign", a.middle), radius)
 
     def _square(self, a: _Ball) -> _Ball:
-        return self._between(*(self._add("sq", size) for size in self._sizes(a)))
+        return self._between(*(size.apply("sq") for size in self._sizes(a)))
 
     def on_add(self, node: Node, a: Bounds, b: Bounds) -> _Ball:
         return self._sum(node[0], self.ball(a), self.ball(b))
@@ -600,15 +563,15 @@ class _Enclosure:
         top, bottom = self.ball(a), self.ball(b)
         if bottom.radius is not None:
             return self._product(top, self._reciprocal(bottom))
-        size = self._add("fabs", bottom.middle)
-        return _Ball(self._add("div", top.middle, bottom.middle), self._add("div", self.radius(top), size))
+        size = abs(bottom.middle)
+        return _Ball(top.middle / bottom.middle, self.radius(top) / size)
 
     def on_muladd(self, node: Node, a: Bounds, b: Bounds, c: Bounds) -> _Ball:
         return self._sum("add", self.on_mul(node, a, b), self.ball(c))
 
     def on_neg(self, node: Node, a: Bounds) -> _Ball:
         ball = self.ball(a)
-        return _Ball(self._add("neg", ball.middle), ball.radius)
+        return _Ball(-ball.middle, ball.radius)
 
     def on_twice(self, node: Node, a: Bounds) -> _Ball:
         ball = self.ball(a)
@@ -635,7 +598,7 @@ class _Enclosure:
 
     def on_copysign(self, node: Node, a: Bounds, b: Bounds) -> _Ball:
         size, (low, high) = self.on_fabs(node, a), self._ends(self.ball(b))
-        side = self._between(*(self._add("copysign", self._const(1.0), end) for end in (low, high)))
+        side = self._between(*(self._const(1.0).apply("copysign", end) for end in (low, high)))
         return self._product(size, side)
 
     # Elementary functions that do not only rise.
@@ -645,11 +608,11 @@ class _Enclosure:
         ball = self.ball(a)
         value, slope = self._add(node[0], ball.middle), self._add({"sin": "cos", "cos": "sin"}[node[0]], ball.middle)
         radius = self.radius(ball)
-        quarter = self._add("mul", self._const(0.25), self._add("sq", radius))
-        sag = self._add("fmin", quarter, self._const(1.0))
-        sway = self._add("mul", self._add("fabs", slope), self._add("fmin", radius, self._const(1.0)))
-        middle = self._add("sub", value, self._add("mul", value, sag))
-        return _Ball(middle, self._add("add", self._add("mul", self._add("fabs", value), sag), sway))
+        quarter = self._const(0.25) * radius.apply("sq")
+        sag = quarter.apply("fmin", 1.0)
+        sway = abs(slope) * radius.apply("fmin", 1.0)
+        middle = value - value * sag
+        return _Ball(middle, abs(value) * sag + sway)
 
     on_cos = on_sin
 
@@ -659,14 +622,14 @@ class _Enclosure:
 
     def on_acos(self, node: Node, a: Bounds) -> _Ball:
         low, high = (self._into("asin", end) for end in self._ends(self.ball(a)))
-        return self._between(self._add("acos", high), self._add("acos", low))
+        return self._between(high.apply("acos"), low.apply("acos"))
 
     def on_cosh(self, node: Node, a: Bounds) -> _Ball:
-        return self._between(*(self._add("cosh", size) for size in self._sizes(self.ball(a))))
+        return self._between(*(size.apply("cosh") for size in self._sizes(self.ball(a))))
 
     def on_pow(self, node: Node, a: Bounds, b: Bounds) -> _Ball:
         base, exponent = self.ball(a), self.ball(b)
-        known = self.builder.nodes[exponent.middle] if exponent.radius is None else ("input",)
+        known = self.builder.nodes[exponent.middle.node] if exponent.radius is None else ("input",)
         if known[0] != "const":
             # exp(b log a): of positive numbers alone.
             return self._exp(self._product(exponent, self._log(base)))
@@ -677,25 +640,25 @@ class _Enclosure:
             ends = self._ends(base)
         else:
             ends = self._into("sqrt", self._ends(base)[0]), self._into("sqrt", self._ends(base)[1])
-        ball = self._between(*(self._add("pow", end, rises) for end in ends))
+        ball = self._between(*(end.apply("pow", rises) for end in ends))
         return ball if known[1] >= 0 else self._reciprocal(ball)
 
     def _exp(self, ball: _Ball) -> _Ball:
-        return self._between(*(self._add("exp", end) for end in self._ends(ball)))
+        return self._between(*(end.apply("exp") for end in self._ends(ball)))
 
     def _log(self, ball: _Ball) -> _Ball:
-        return self._between(*(self._add("log", self._into("log", end)) for end in self._ends(ball)))
+        return self._between(*(self._into("log", end).apply("log") for end in self._ends(ball)))
 
     def on_atan2(self, node: Node, a: Bounds, b: Bounds) -> _Ball:
         """By its four corners, unless the box holds the origin or is cut by the half line on which the angle jumps."""
         y, x = self._ends(self.ball(a)), self._ends(self.ball(b))
-        corners = [self._add("atan2", one, other) for one in y for other in x]
+        corners = [one.apply("atan2", other) for one in y for other in x]
         low = high = corners[0]
         for corner in corners[1:]:
-            low, high = self._add("fmin", low, corner), self._add("fmax", high, corner)
+            low, high = low.apply("fmin", corner), high.apply("fmax", corner)
         zero = self._const(0.0)
-        cut = [self._add("le", x[0], zero), self._add("le", y[0], zero), self._add("le", zero, y[1])]
-        is_cut = self._add("and", self._add("and", cut[0], cut[1]), cut[2])
+        cut = [x[0] <= zero, y[0] <= zero, zero <= y[1]]
+        is_cut = cut[0] & cut[1] & cut[2]
         return self._pick(is_cut, _Ball(zero, self._const(math.pi)), self._between(low, high))
 
     def on_fmod(self, node: Node, a: Bounds, b: Bounds) -> _Ball:
@@ -704,16 +667,13 @@ class _Enclosure:
         low, high = self._ends(self.on_div(node, top, bottom))
         if node[0] == "remainder":
             half = self._const(0.5)
-            low, high = (self._add("floor", self._add("add", end, half)) for end in (low, high))
+            low, high = ((end + half).apply("floor") for end in (low, high))
         else:
             zero = self._const(0.0)
-            low, high = (
-                self._add("select", self._add("lt", end, zero), self._add("ceil", end), self._add("floor", end))
-                for end in (low, high)
-            )
+            low, high = ((end < zero).choose(end.apply("ceil"), end.apply("floor")) for end in (low, high))
         rest = self._sum("sub", top, self._product(_Ball(low), bottom))
         anything = _Ball(self._const(0.0), self._sizes(bottom)[1])
-        return self._pick(self._add("eq", low, high), rest, anything)
+        return self._pick(low.equals(high), rest, anything)
 
     on_remainder = on_fmod
 
@@ -721,17 +681,17 @@ class _Enclosure:
 
     def on_lt(self, node: Node, a: Bounds, b: Bounds) -> _Truth:
         (a_low, a_high), (b_low, b_high) = self._ends(self.ball(a)), self._ends(self.ball(b))
-        return _Truth(self._add("lt", a_low, b_high), self._add("le", b_low, a_high))
+        return _Truth(a_low < b_high, b_low <= a_high)
 
     def on_le(self, node: Node, a: Bounds, b: Bounds) -> _Truth:
         (a_low, a_high), (b_low, b_high) = self._ends(self.ball(a)), self._ends(self.ball(b))
-        return _Truth(self._add("le", a_low, b_high), self._add("lt", b_low, a_high))
+        return _Truth(a_low <= b_high, b_low < a_high)
 
     def on_eq(self, node: Node, a: Bounds, b: Bounds) -> _Truth:
         (a_low, a_high), (b_low, b_high) = self._ends(self.ball(a)), self._ends(self.ball(b))
-        meet = self._add("and", self._add("le", a_low, b_high), self._add("le", b_low, a_high))
-        same = self._add("and", self._add("eq", a_low, b_high), self._add("eq", a_high, b_low))
-        return _Truth(meet, self._add("not", same))
+        meet = (a_low <= b_high) & (b_low <= a_high)
+        same = a_low.equals(b_high) & a_high.equals(b_low)
+        return _Truth(meet, ~same)
 
     def on_ne(self, node: Node, a: Bounds, b: Bounds) -> _Truth:
         equal = self.on_eq(node, a, b)
@@ -739,11 +699,11 @@ class _Enclosure:
 
     def on_and(self, node: Node, a: Bounds, b: Bounds) -> _Truth:
         one, other = self._truth(a), self._truth(b)
-        return _Truth(self._add("and", one.may_hold, other.may_hold), self._add("or", one.may_fail, other.may_fail))
+        return _Truth(one.may_hold & other.may_hold, one.may_fail | other.may_fail)
 
     def on_or(self, node: Node, a: Bounds, b: Bounds) -> _Truth:
         one, other = self._truth(a), self._truth(b)
-        return _Truth(self._add("or", one.may_hold, other.may_hold), self._add("and", one.may_fail, other.may_fail))
+        return _Truth(one.may_hold | other.may_hold, one.may_fail & other.may_fail)
 
     def on_not(self, node: Node, a: Bounds) -> _Truth:
         truth = self._truth(a)
@@ -764,11 +724,11 @@ class _Enclosure:
     def on_settled(self, node: Node, deciding: Bounds) -> _Ball:
         """No rate while what decides is certain; any, where it is not."""
         if isinstance(deciding, _Truth):
-            open_ = self._add("and", deciding.may_hold, deciding.may_fail)
+            open_ = deciding.may_hold & deciding.may_fail
         else:
             low, high = self._ends(self.ball(deciding))
-            open_ = self._add("not", self._add("eq", low, high))
-        return _Ball(self._const(0.0), self._add("select", open_, self._const(math.inf), self._const(0.0)))
+            open_ = ~low.equals(high)
+        return _Ball(self._const(0.0), open_.choose(math.inf, 0.0))
 
     # Tables.
 
@@ -782,17 +742,17 @@ class _Enclosure:
         assert isinstance(index, _Index)
         values = tables.lookup(node[1]).values
         first, last = (_Ball(self._add("gather", node[1], end)) for end in (index.first, index.last))
-        apart = self._add("sub", index.last, index.first)
+        apart = index.last - index.first
         some = self._hull(first, last)
         all_ = self._between(self._const(min(values)), self._const(max(values)))
-        near = self._add("lt", apart, self._const(1.5))
+        near = apart < 1.5
         return self._pick(near, some, all_)
 
     def on_row(self, node: Node, index: Bounds) -> _Ball:
         """The number of a row; which numbers the rows between have is not known here."""
         assert isinstance(index, _Index)
         first = self._add("row", node[1], index.first)
-        same = self._add("eq", index.first, index.last)
+        same = index.first.equals(index.last)
         return self._pick(same, _Ball(first), self._unknown())
 
 

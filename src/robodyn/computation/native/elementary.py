@@ -33,7 +33,7 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from robodyn.computation.native.program import Builder, Node, Program, live_nodes, with_operands
+from robodyn.computation.native.program import Builder, Node, Program, Term, live_nodes, with_operands
 
 LEAST, LARGEST = -600.0, 709.0
 TINY = 1e-80
@@ -84,136 +84,130 @@ class Arithmetic(Builder):
 
     def __init__(self) -> None:
         super().__init__()
-        self._powers: dict[int, dict[float, int]] = {}
+        self._powers: dict[int, dict[float, Term]] = {}
 
     half_pi: tuple[float, ...] = HALF_PI
 
     def inline(self, program: Program, node: Node, new: Mapping[int, int] | Sequence[int]) -> int:
         """A node of a program by arithmetic, from what its operands have become."""
         op = node[0]
-        if op in INLINED:
-            number: int = getattr(self, op)(new[node[1]])
-            return number
-        if op == "pow" and _has_log(program, node):
-            return self.pow(new[node[1]], new[node[2]])
+        if op in INLINED or (op == "pow" and _has_log(program, node)):
+            return self.call(op, [new[i] for i in node[1:]])
         return self.add(with_operands(node, new))
 
-    def number(self, value: float) -> int:
-        return self.add(("const", value))
+    def call(self, op: str, operands: Sequence[int]) -> int:
+        """The function of a name."""
+        value: Term = getattr(self, op)(*(Term(self, number) for number in operands))
+        return value.node
 
-    def muladd(self, a: int, b: int, c: int) -> int:
+    def muladd(self, a: Term, b: Term | float, c: Term | float) -> Term:
         """a b + c, rounded once."""
-        return self.add(("muladd", a, b, c))
+        return a.apply("muladd", b, c)
 
-    def polynomial(self, x: int, terms: Sequence[float]) -> int:
+    def polynomial(self, x: Term, terms: Sequence[float]) -> Term:
         """sum_k terms_k x^k, in pairs: as short a chain as possible."""
-        level = [self.number(term) for term in terms]
+        level = [x.number(term) for term in terms]
         while len(level) > 1:
             pairs = [level[k : k + 2] for k in range(0, len(level), 2)]
             level = [self.muladd(pair[1], x, pair[0]) if len(pair) == 2 else pair[0] for pair in pairs]
-            x = self.add(("sq", x))
+            x = x.apply("sq")
         return level[0]
 
-    def round(self, x: int) -> int:
-        return self.add(("floor", self.add(("add", x, self.number(0.5)))))
+    def round(self, x: Term) -> Term:
+        return (x + 0.5).apply("floor")
 
-    def reduce(self, x: int, n: int, parts: Sequence[float]) -> int:
+    def reduce(self, x: Term, n: Term, parts: Sequence[float]) -> Term:
         """x - n (sum of parts), the large part first."""
-        minus = self.add(("neg", n))
+        minus = -n
         for part in parts:
-            x = self.muladd(minus, self.number(part), x)
+            x = self.muladd(minus, part, x)
         return x
 
-    def exp(self, x: int) -> int:
-        least, largest = self.number(LEAST), self.number(LARGEST)
-        x = self.add(("select", self.add(("lt", x, least)), least, x))
-        x = self.add(("select", self.add(("lt", largest, x)), largest, x))
+    def exp(self, x: Term) -> Term:
+        least, largest = x.number(LEAST), x.number(LARGEST)
+        x = (x < least).choose(least, x)
+        x = (largest < x).choose(largest, x)
+        return self._exp(x, (LN2_HIGH, LN2_LOW), EXP_TERMS)
+
+    def _exp(self, x: Term, ln2: Sequence[float], terms: Sequence[float]) -> Term:
         # Argument reduction (Cody and Waite 1980): x = n ln 2 + r, |r| <= ln 2 / 2; exp x = 2^n exp r.
-        n = self.round(self.add(("mul", x, self.number(1.0 / math.log(2.0)))))
-        r = self.reduce(x, n, (LN2_HIGH, LN2_LOW))
-        return self.add(("mul", self.polynomial(r, EXP_TERMS), self.add(("power_of_two", n))))
+        n = self.round(x * (1.0 / math.log(2.0)))
+        r = self.reduce(x, n, ln2)
+        return self.polynomial(r, terms) * n.apply("power_of_two")
 
-    def log(self, x: int) -> int:
-        exponent, m = self.add(("exponent", x)), self.add(("mantissa", x))
-        one = self.number(1.0)
-        # x = 2^e m; log m = 2 artanh((m - 1) / (m + 1)), whose series converges fast.
-        s = self.add(("div", self.add(("sub", m, one)), self.add(("add", m, one))))
-        series = self.polynomial(self.add(("sq", s)), ARTANH_TERMS)
-        low = self.muladd(exponent, self.number(LN2_LOW), self.add(("mul", s, series)))
-        value = self.muladd(exponent, self.number(LN2_HIGH), low)
-        return self.add(("select", self.add(("eq", x, x)), value, x))
+    def log(self, x: Term) -> Term:
+        exponent, of_mantissa = self._log(x, ARTANH_TERMS)
+        low = self.muladd(exponent, LN2_LOW, of_mantissa)
+        value = self.muladd(exponent, LN2_HIGH, low)
+        return x.equals(x).choose(value, x)
 
-    def pow(self, x: int, y: int) -> int:
+    def _log(self, x: Term, terms: Sequence[float]) -> tuple[Term, Term]:
+        """e and log m of x = 2^e m: log m = 2 artanh((m - 1) / (m + 1)), whose series converges fast."""
+        exponent, m = x.apply("exponent"), x.apply("mantissa")
+        one = x.number(1.0)
+        s = (m - one) / (m + one)
+        series = self.polynomial(s.apply("sq"), terms)
+        return exponent, s * series
+
+    def pow(self, x: Term, y: Term) -> Term:
         # A base of zero or below takes a harmless way, and is not a number in the end where it is negative.
-        tiny = self.number(TINY)
-        least = self.add(("select", self.add(("lt", x, tiny)), tiny, x))
-        value = self._power(least, y)
-        negative = self.add(("lt", x, self.number(0.0)))
-        return self.add(("select", negative, self.number(math.nan), value))
+        tiny = x.number(TINY)
+        value = self._power((x < tiny).choose(tiny, x), y)
+        return (x < 0.0).choose(math.nan, value)
 
-    def _power(self, x: int, y: int) -> int:
+    def _power(self, x: Term, y: Term) -> Term:
         """x^y for x > 0; where x^(y + 1) is there already, as beside a derivative, by x^(y + 1) / x."""
-        exponent = self.nodes[y]
-        known = self._powers.setdefault(x, {})
+        exponent = self.nodes[y.node]
+        known = self._powers.setdefault(x.node, {})
         above = known.get(exponent[1] + 1.0) if exponent[0] == "const" else None
         if above is not None:
-            return self.add(("div", above, x))
-        value = self.exp(self.add(("mul", y, self.log(x))))
+            return above / x
+        value = self.exp(y * self.log(x))
         if exponent[0] == "const":
             known[exponent[1]] = value
         return value
 
-    def _quadrant(self, x: int) -> tuple[int, int, int]:
+    def _quadrant(self, x: Term) -> tuple[Term, Term, Term]:
         """n modulo 4, and sin r and cos r."""
         # x = n pi / 2 + r in three parts of pi / 2; the quadrant n mod 4 chooses sine or cosine and the sign.
-        n = self.round(self.add(("mul", x, self.number(2.0 / math.pi))))
+        n = self.round(x * (2.0 / math.pi))
         r = self.reduce(x, n, self.half_pi)
-        quarter = self.add(("floor", self.add(("mul", n, self.number(0.25)))))
-        place = self.muladd(quarter, self.number(-4.0), n)
-        square = self.add(("sq", r))
-        sine = self.add(("mul", r, self.polynomial(square, SIN_TERMS)))
+        quarter = (n * 0.25).apply("floor")
+        place = self.muladd(quarter, -4.0, n)
+        square = r.apply("sq")
+        sine = r * self.polynomial(square, SIN_TERMS)
         return place, sine, self.polynomial(square, COS_TERMS)
 
-    def _is_odd(self, place: int) -> int:
-        first = self.add(("eq", place, self.number(1.0)))
-        return self.add(("or", first, self.add(("eq", place, self.number(3.0)))))
+    def _is_odd(self, place: Term) -> Term:
+        return place.equals(1.0) | place.equals(3.0)
 
-    def sin(self, x: int) -> int:
+    def sin(self, x: Term) -> Term:
         place, sine, cosine = self._quadrant(x)
-        value = self.add(("select", self._is_odd(place), cosine, sine))
-        below = self.add(("lt", self.number(1.5), place))
-        return self.add(("select", below, self.add(("neg", value)), value))
+        value = self._is_odd(place).choose(cosine, sine)
+        return (place > 1.5).choose(-value, value)
 
-    def cos(self, x: int) -> int:
+    def cos(self, x: Term) -> Term:
         place, sine, cosine = self._quadrant(x)
-        value = self.add(("select", self._is_odd(place), sine, cosine))
-        first = self.add(("eq", place, self.number(1.0)))
-        below = self.add(("or", first, self.add(("eq", place, self.number(2.0)))))
-        return self.add(("select", below, self.add(("neg", value)), value))
+        value = self._is_odd(place).choose(sine, cosine)
+        below = place.equals(1.0) | place.equals(2.0)
+        return below.choose(-value, value)
 
 
 class RoughArithmetic(Arithmetic):
     """Exponentials and logarithms to ten digits, in three quarters of the operations: for friction laws, whose numbers
     are known to two."""
 
-    def exp(self, x: int) -> int:
-        x = self.add(("fmin", self.add(("fmax", x, self.number(LEAST))), self.number(LARGEST)))
-        n = self.round(self.add(("mul", x, self.number(1.0 / math.log(2.0)))))
-        r = self.reduce(x, n, (math.log(2.0),))
-        return self.add(("mul", self.polynomial(r, EXP_TERMS[:10]), self.add(("power_of_two", n))))
+    def exp(self, x: Term) -> Term:
+        return self._exp(x.apply("fmax", LEAST).apply("fmin", LARGEST), (math.log(2.0),), EXP_TERMS[:10])
 
-    def log(self, x: int) -> int:
-        exponent, m = self.add(("exponent", x)), self.add(("mantissa", x))
-        one = self.number(1.0)
-        s = self.add(("div", self.add(("sub", m, one)), self.add(("add", m, one))))
-        series = self.polynomial(self.add(("sq", s)), ARTANH_TERMS[:6])
-        return self.muladd(exponent, self.number(math.log(2.0)), self.add(("mul", s, series)))
+    def log(self, x: Term) -> Term:
+        exponent, of_mantissa = self._log(x, ARTANH_TERMS[:6])
+        return self.muladd(exponent, math.log(2.0), of_mantissa)
 
-    def pow(self, x: int, y: int) -> int:
+    def pow(self, x: Term, y: Term) -> Term:
         # A base that is no number, or negative, stays none.
-        value = self._power(self.add(("fmax", x, self.number(TINY))), y)
-        allowed = self.add(("le", self.number(0.0), x))
-        return self.add(("select", allowed, value, self.number(math.nan)))
+        value = self._power(x.apply("fmax", TINY), y)
+        return x.number(0.0).apply("le", x).choose(value, x.number(math.nan))
 
 
 EXPM1_TERMS = tuple(1.0 / math.factorial(k + 1) for k in range(15))
@@ -242,8 +236,10 @@ def make_portable(program: Program) -> Program:
     builder = _Portable()
     new: dict[int, int] = {}
     for number, node in enumerate(program.nodes):
-        function = getattr(builder, node[0], None) if node[0] in FUNCTIONS else None
-        new[number] = function(*(new[i] for i in node[1:])) if function else builder.add(with_operands(node, new))
+        if node[0] in FUNCTIONS:
+            new[number] = builder.call(node[0], [new[i] for i in node[1:]])
+        else:
+            new[number] = builder.add(with_operands(node, new))
     return builder.finish(program.name, program.in_sizes, [[new[i] for i in output] for output in program.outputs])
 
 
@@ -258,140 +254,126 @@ class _Portable(Arithmetic):
 
     half_pi = _cut(sum((Fraction(part) for part in HALF_PI), Fraction()), 5)
 
-    def muladd(self, a: int, b: int, c: int) -> int:
-        return self.add(("add", self.add(("mul", a, b)), c))
+    def muladd(self, a: Term, b: Term | float, c: Term | float) -> Term:
+        return a * b + c
 
-    def exp(self, x: int) -> int:
-        value = self._choose(self._less(self.number(LARGEST), x), math.inf, super().exp(x))
-        return self._choose(self._less(x, self.number(LEAST)), 0.0, value)
+    def exp(self, x: Term) -> Term:
+        value = (x > LARGEST).choose(math.inf, super().exp(x))
+        return (x < LEAST).choose(0.0, value)
 
-    def log(self, x: int) -> int:
-        least, shift = self.number(2.0**-1000), 54.0
+    def log(self, x: Term) -> Term:
+        least, shift = x.number(2.0**-1000), 54.0
         # Numbers close to zero have fewer digits: they are multiplied by 2^54 first.
-        small = self._less(x, least)
-        value = super().log(self.add(("select", small, self.add(("mul", x, self.number(2.0**shift))), x)))
-        less = self.add(("sub", value, self.number(shift * math.log(2.0))))
-        value = self.add(("select", small, less, value))
-        value = self._choose(self.add(("eq", x, self.number(0.0))), -math.inf, value)
-        value = self._choose(self.add(("eq", x, self.number(math.inf))), math.inf, value)
-        return self._choose(self._less(x, self.number(0.0)), math.nan, value)
+        small = x < least
+        value = super().log(small.choose(x * 2.0**shift, x))
+        value = small.choose(value - shift * math.log(2.0), value)
+        value = x.equals(0.0).choose(-math.inf, value)
+        value = x.equals(math.inf).choose(math.inf, value)
+        return (x < 0.0).choose(math.nan, value)
 
-    def pow(self, x: int, y: int) -> int:
-        value = self.exp(self.add(("mul", y, self.log(self.add(("fabs", x))))))
-        whole = self.add(("eq", self.add(("floor", y)), y))
-        half = self.add(("mul", y, self.number(0.5)))
-        odd = self.add(("ne", self.add(("floor", half)), half))
-        signed = self.add(("select", odd, self.add(("neg", value)), value))
-        signed = self.add(("select", whole, signed, self.number(math.nan)))
-        value = self.add(("select", self._less(x, self.number(0.0)), signed, value))
-        return self._choose(self.add(("eq", y, self.number(0.0))), 1.0, value)
+    def pow(self, x: Term, y: Term) -> Term:
+        value = self.exp(y * self.log(abs(x)))
+        whole = y.apply("floor").equals(y)
+        half = y * 0.5
+        odd = half.apply("floor").apply("ne", half)
+        signed = odd.choose(-value, value)
+        signed = whole.choose(signed, x.number(math.nan))
+        value = (x < 0.0).choose(signed, value)
+        return y.equals(0.0).choose(1.0, value)
 
-    def expm1(self, x: int) -> int:
-        series = self.add(("mul", x, self.polynomial(x, EXPM1_TERMS)))
-        near = self._less(self.add(("fabs", x)), self.number(NEAR))
-        return self.add(("select", near, series, self.add(("sub", self.exp(x), self.number(1.0)))))
+    def expm1(self, x: Term) -> Term:
+        series = x * self.polynomial(x, EXPM1_TERMS)
+        near = abs(x) < NEAR
+        return near.choose(series, self.exp(x) - 1.0)
 
-    def log1p(self, x: int) -> int:
+    def log1p(self, x: Term) -> Term:
         # Kahan's: the rounding of u = 1 + x is taken back by x / (u - 1).
-        one = self.number(1.0)
-        u = self.add(("add", one, x))
-        ratio = self.add(("div", x, self.add(("sub", u, one))))
-        value = self.add(("mul", self.log(u), ratio))
-        value = self._choose(self.add(("eq", u, self.number(0.0))), -math.inf, value)
-        value = self._choose(self.add(("eq", x, self.number(math.inf))), math.inf, value)
-        return self.add(("select", self.add(("eq", u, one)), x, value))
+        one = x.number(1.0)
+        u = one + x
+        ratio = x / (u - one)
+        value = self.log(u) * ratio
+        value = u.equals(0.0).choose(-math.inf, value)
+        value = x.equals(math.inf).choose(math.inf, value)
+        return u.equals(one).choose(x, value)
 
-    def hypot(self, x: int, y: int) -> int:
-        _, large, ratio = self._proportion(self.add(("fabs", x)), self.add(("fabs", y)))
-        size = self.add(("sqrt", self.muladd(ratio, ratio, self.number(1.0))))
-        return self._choose(self.add(("eq", large, self.number(math.inf))), math.inf, self.add(("mul", large, size)))
+    def hypot(self, x: Term, y: Term) -> Term:
+        _, large, ratio = self._proportion(abs(x), abs(y))
+        size = self.muladd(ratio, ratio, 1.0).apply("sqrt")
+        return large.equals(math.inf).choose(math.inf, large * size)
 
-    def _proportion(self, x: int, y: int) -> tuple[int, int, int]:
+    def _proportion(self, x: Term, y: Term) -> tuple[Term, Term, Term]:
         """Of sizes: whether y is larger, the larger one, and the smaller one as part of it; 0 where both are."""
-        steep = self._less(x, y)
-        small, large = self.add(("select", steep, x, y)), self.add(("select", steep, y, x))
-        nothing = self.add(("eq", self.add(("add", x, y)), self.number(0.0)))
-        return steep, large, self._choose(nothing, 0.0, self.add(("div", small, large)))
+        steep = x < y
+        small, large = steep.choose(x, y), steep.choose(y, x)
+        nothing = (x + y).equals(0.0)
+        return steep, large, nothing.choose(0.0, small / large)
 
-    def _quadrant(self, x: int) -> tuple[int, int, int]:
+    def _quadrant(self, x: Term) -> tuple[Term, Term, Term]:
         # Beyond what can be reduced there is no angle.
-        far = self._less(self.number(FARTHEST), self.add(("fabs", x)))
-        return super()._quadrant(self._choose(far, math.nan, x))
+        return super()._quadrant((abs(x) > FARTHEST).choose(math.nan, x))
 
-    def tan(self, x: int) -> int:
-        return self.add(("div", self.sin(x), self.cos(x)))
+    def tan(self, x: Term) -> Term:
+        return self.sin(x) / self.cos(x)
 
-    def atan2(self, y: int, x: int) -> int:
-        steep, _, ratio = self._proportion(self.add(("fabs", x)), self.add(("fabs", y)))
+    def atan2(self, y: Term, x: Term) -> Term:
+        steep, _, ratio = self._proportion(abs(x), abs(y))
         angle = self._atan_of_unit(ratio)
-        angle = self.add(("select", steep, self._beyond(math.pi / 2, angle), angle))
-        behind = self._less(self.add(("copysign", self.number(1.0), x)), self.number(0.0))
-        angle = self.add(("select", behind, self._beyond(math.pi, angle), angle))
-        return self.add(("copysign", angle, y))
+        angle = steep.choose(math.pi / 2 - angle, angle)
+        behind = x.number(1.0).apply("copysign", x) < 0.0
+        angle = behind.choose(math.pi - angle, angle)
+        return angle.apply("copysign", y)
 
-    def _atan_of_unit(self, x: int) -> int:
+    def _atan_of_unit(self, x: Term) -> Term:
         """Of 0 <= x <= 1."""
-        one = self.number(1.0)
-        far = self._less(self.number(TAN_PI_8), x)
-        turned = self.add(("div", self.add(("sub", x, one)), self.add(("add", x, one))))
-        x = self.add(("select", far, turned, x))
-        angle = self.add(("mul", x, self.polynomial(self.add(("sq", x)), ATAN_TERMS)))
-        return self.add(("select", far, self.add(("add", angle, self.number(math.pi / 4))), angle))
+        one = x.number(1.0)
+        far = x > TAN_PI_8
+        x = far.choose((x - one) / (x + one), x)
+        angle = x * self.polynomial(x.apply("sq"), ATAN_TERMS)
+        return far.choose(angle + math.pi / 4, angle)
 
-    def _beyond(self, angle: float, less: int) -> int:
-        return self.add(("sub", self.number(angle), less))
-
-    def atan(self, x: int) -> int:
+    def atan(self, x: Term) -> Term:
         # Infinite slopes: a ratio of 1 to infinity is 0.
-        return self.atan2(x, self.number(1.0))
+        return self.atan2(x, x.number(1.0))
 
-    def asin(self, x: int) -> int:
+    def asin(self, x: Term) -> Term:
         return self.atan2(x, self._other_leg(x))
 
-    def acos(self, x: int) -> int:
+    def acos(self, x: Term) -> Term:
         return self.atan2(self._other_leg(x), x)
 
-    def _other_leg(self, x: int) -> int:
+    def _other_leg(self, x: Term) -> Term:
         """sqrt(1 - x^2), without cancellation near 1."""
-        one = self.number(1.0)
-        return self.add(("sqrt", self.add(("mul", self.add(("sub", one, x)), self.add(("add", one, x))))))
+        one = x.number(1.0)
+        return ((one - x) * (one + x)).apply("sqrt")
 
-    def sinh(self, x: int) -> int:
-        t = self.expm1(self.add(("fabs", x)))
-        whole = self.add(("add", t, self.add(("div", t, self.add(("add", t, self.number(1.0)))))))
-        whole = self._choose(self.add(("eq", t, self.number(math.inf))), math.inf, whole)
-        return self.add(("copysign", self.add(("mul", whole, self.number(0.5))), x))
+    def sinh(self, x: Term) -> Term:
+        t = self.expm1(abs(x))
+        whole = t + t / (t + 1.0)
+        whole = t.equals(math.inf).choose(math.inf, whole)
+        return (whole * 0.5).apply("copysign", x)
 
-    def cosh(self, x: int) -> int:
-        up = self.exp(self.add(("fabs", x)))
-        return self.add(("mul", self.add(("add", up, self.add(("inv", up)))), self.number(0.5)))
+    def cosh(self, x: Term) -> Term:
+        up = self.exp(abs(x))
+        return (up + up.apply("inv")) * 0.5
 
-    def tanh(self, x: int) -> int:
-        size = self.add(("fabs", x))
-        most = self.number(SATURATED)
-        size = self.add(("select", self._less(most, size), most, size))
-        t = self.expm1(self.add(("twice", size)))
-        return self.add(("copysign", self.add(("div", t, self.add(("add", t, self.number(2.0))))), x))
+    def tanh(self, x: Term) -> Term:
+        size, most = abs(x), x.number(SATURATED)
+        size = (most < size).choose(most, size)
+        t = self.expm1(size.apply("twice"))
+        return (t / (t + 2.0)).apply("copysign", x)
 
-    def asinh(self, x: int) -> int:
-        size, one = self.add(("fabs", x)), self.number(1.0)
-        root = self.add(("add", one, self.hypot(size, one)))
-        inner = self.muladd(size, self.add(("div", size, root)), size)
-        return self.add(("copysign", self.log1p(inner), x))
+    def asinh(self, x: Term) -> Term:
+        size, one = abs(x), x.number(1.0)
+        root = one + self.hypot(size, one)
+        inner = self.muladd(size, size / root, size)
+        return self.log1p(inner).apply("copysign", x)
 
-    def acosh(self, x: int) -> int:
-        one = self.number(1.0)
-        less = self.add(("sub", x, one))
-        root = self.add(("sqrt", self.add(("mul", less, self.add(("add", x, one))))))
-        return self.log1p(self.add(("add", less, root)))
+    def acosh(self, x: Term) -> Term:
+        one = x.number(1.0)
+        less = x - one
+        root = (less * (x + one)).apply("sqrt")
+        return self.log1p(less + root)
 
-    def atanh(self, x: int) -> int:
-        inner = self.add(("div", self.add(("twice", x)), self.add(("sub", self.number(1.0), x))))
-        return self.add(("mul", self.log1p(inner), self.number(0.5)))
-
-    def _less(self, a: int, b: int) -> int:
-        return self.add(("lt", a, b))
-
-    def _choose(self, condition: int, value: float, otherwise: int) -> int:
-        """A constant where a condition holds."""
-        return self.add(("select", condition, self.number(value), otherwise))
+    def atanh(self, x: Term) -> Term:
+        inner = x.apply("twice") / (1.0 - x)
+        return self.log1p(inner) * 0.5

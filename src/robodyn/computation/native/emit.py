@@ -17,7 +17,15 @@ from robodyn.computation.native.instructions import CALLS, Writer, declare, lite
 from robodyn.computation.native.kernel import emit_array_entry, emit_known
 from robodyn.computation.native.lanes import LaneWriter, SideWriter, declare_vectors
 from robodyn.computation.native.layout import order_operations
-from robodyn.computation.native.pieces import Text, alike_input, emit_function, emit_together, entries_of, pointers_of
+from robodyn.computation.native.pieces import (
+    WIDE_REGISTERS,
+    Text,
+    alike_input,
+    emit_function,
+    emit_together,
+    entries_of,
+    pointers_of,
+)
 from robodyn.computation.native.program import Program
 from robodyn.computation.native.rows import SEEK
 
@@ -105,7 +113,8 @@ def emit_lanes(
     short = {k: program for k, program in apart.items() if k not in long}
     bodies = [_emit_short(symbols[k], one, lanes, row_input) for k, one in short.items()]
     for k in side_by_side:
-        bodies.append(_emit_whole(symbols[k], programs[k], SideWriter(lanes, programs[k], {}, row_input)))
+        writer = SideWriter(lanes, programs[k], {}, row_input)
+        bodies.append(_emit_whole(symbols[k], programs[k], writer, WIDE_REGISTERS))
     settings = _piece_size(long, chunk_size), row_input
     shared = emit_together(long, symbols, settings, (), make_writer).often if long else ""
     return Text("\n".join([_emit_head(programs.values()), declare_vectors(lanes), shared, *bodies]), "")
@@ -164,7 +173,7 @@ def _emit_entries(k: int, program: Program, swept: bool, row_input: int) -> str:
     return body + emit_array_entry(symbol, in_sizes, out_sizes, longer)
 
 
-def _emit_whole(symbol: str, program: Program, writer: Writer) -> str:
+def _emit_whole(symbol: str, program: Program, writer: Writer, attributes: str = "") -> str:
     writer.compute(order_operations(program.nodes))
     writer.store_outputs(entries_of(program.outputs), alike_input(program))
-    return emit_function(symbol, pointers_of(program), writer.lines)
+    return emit_function(symbol, pointers_of(program), writer.lines, attributes=attributes)

@@ -93,6 +93,11 @@ def has_wide_vectors() -> bool:
     return _processor()[0] in WIDE
 
 
+def has_wide_registers() -> bool:
+    """Whether there are vectors of eight numbers at all: eight robots then fill one register."""
+    return "+avx512f" in _processor()[1]
+
+
 def vector_length() -> int:
     """Numbers in a vector that the processor computes at once."""
     return 8 if has_wide_vectors() else 4

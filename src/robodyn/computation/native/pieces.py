@@ -122,7 +122,12 @@ def entries_of(outputs: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
     return [(i, k, number) for i, output in enumerate(outputs) for k, number in enumerate(output)]
 
 
-def emit_function(symbol: str, arguments: str, lines: Sequence[str], linkage: str = "") -> str:
+WIDE_REGISTERS = '"min-legal-vector-width"="512" "prefer-vector-width"="512"'
+"""Attribute of functions that are hardly more than arithmetic of vectors: some processors have registers of eight
+numbers that LLVM leaves alone unless told to."""
+
+
+def emit_function(symbol: str, arguments: str, lines: Sequence[str], linkage: str = "", attributes: str = "") -> str:
     """LLVM text of a function."""
-    head = f"define {linkage} void @{symbol}({arguments}) noinline nounwind {{\n"
+    head = f"define {linkage} void @{symbol}({arguments}) noinline nounwind {attributes} {{\n"
     return head + "\n".join(lines) + "\n  ret void\n}\n"

@@ -10,9 +10,9 @@ and the others read its results behind the parameters, as entry n_parameters + k
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from robodyn.computation.native.program import Builder, Node, Program, operands, with_operands
+from robodyn.computation.native.program import Builder, Node, Program, find_border, find_dependence, with_operands
 
-_CONSTANT, _PARAMETER, _VARIABLE = 0, 1, 2
+_PARAMETER, _VARIABLE = 1, 2
 
 
 class Separated(NamedTuple):
@@ -51,8 +51,10 @@ def _rewrite(
     program: Program, parameter_input: int, n_parameters: int, prelude: Builder, entries: dict[int, int]
 ) -> Program:
     """One program without its parameter-only work; entries[node of the prelude] = k, place in c."""
-    kinds = _kinds(program, parameter_input)
-    wanted = _boundary(program, kinds)
+    kinds = find_dependence(program, lambda node: _PARAMETER if node[1] == parameter_input else _VARIABLE)
+    # Operations on parameters alone that something else, or an output, reads.
+    border = find_border(program, kinds, _PARAMETER, _VARIABLE)
+    wanted = {i for i in border if program.nodes[i][0] != "input"}
     builder = Builder()
     here: dict[int, int] = {}
     there: dict[int, int] = {}
@@ -63,7 +65,7 @@ def _rewrite(
         # Constants and parameters are computed there, whether or not something here reads them.
         there[number] = prelude.add(_as_prelude(with_operands(node, there)))
         # A border: what varies reads it here as one more entry behind the parameters.
-        if wanted[number]:
+        if number in wanted:
             k = entries.setdefault(there[number], len(entries))
             here[number] = builder.add(("input", parameter_input, n_parameters + k))
         elif kinds[number] != _PARAMETER or node[0] == "input":
@@ -73,27 +75,6 @@ def _rewrite(
 
 def _as_prelude(node: Node) -> Node:
     return ("input", 0, node[2]) if node[0] == "input" else node
-
-
-def _kinds(program: Program, parameter_input: int) -> list[int]:
-    kinds: list[int] = []
-    for node in program.nodes:
-        if node[0] == "input":
-            kinds.append(_PARAMETER if node[1] == parameter_input else _VARIABLE)
-        else:
-            kinds.append(max([_CONSTANT, *[kinds[i] for i in operands(node)]]))
-    return kinds
-
-
-def _boundary(program: Program, kinds: list[int]) -> bytearray:
-    """Marks the operations on parameters alone that something else, or an output, reads."""
-    wanted = bytearray(len(program.nodes))
-    readers = [operands(node) for node, kind in zip(program.nodes, kinds, strict=True) if kind == _VARIABLE]
-    for read in [*readers, *program.outputs]:
-        for i in read:
-            if kinds[i] == _PARAMETER:
-                wanted[i] = program.nodes[i][0] != "input"
-    return wanted
 
 
 def _widened(program: Program, parameter_input: int, n_inputs: int) -> Program:

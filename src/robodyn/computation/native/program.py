@@ -18,7 +18,9 @@ it. It is a plain value that every back-end (machine code, C, spreadsheets) star
 x, index, condition, a, b and c are numbers of nodes; table is a number of `robodyn.base.symbolic.tables`.
 """
 
-from collections.abc import Iterable, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
 from typing import Any
 
@@ -136,6 +138,89 @@ class Builder:
     def finish(self, name: str, in_sizes: Iterable[int], outputs: Iterable[Iterable[int]]) -> Program:
         """The program of the nodes that the outputs need."""
         return restrict(Program(name, (), tuple(self.nodes), ()), name, in_sizes, outputs)
+
+
+class Term:
+    """A node under construction that is computed with as with a number; comparisons give conditions."""
+
+    __slots__ = ("builder", "node")
+
+    def __init__(self, builder: Builder, node: int) -> None:
+        self.builder, self.node = builder, node
+
+    def apply(self, op: str, *others: Term | float) -> Term:
+        """A further operation, with this term as its first operand."""
+        return Term(self.builder, self.builder.add((op, self.node, *(self.number(other).node for other in others))))
+
+    def number(self, value: Term | float) -> Term:
+        """A constant beside this term."""
+        return value if isinstance(value, Term) else Term(self.builder, self.builder.add(("const", value)))
+
+    def __add__(self, other: Term | float) -> Term:
+        return self.apply("add", other)
+
+    def __sub__(self, other: Term | float) -> Term:
+        return self.apply("sub", other)
+
+    def __rsub__(self, other: float) -> Term:
+        return self.number(other).apply("sub", self)
+
+    def __mul__(self, other: Term | float) -> Term:
+        return self.apply("mul", other)
+
+    def __truediv__(self, other: Term) -> Term:
+        return self.apply("div", other)
+
+    def __neg__(self) -> Term:
+        return self.apply("neg")
+
+    def __abs__(self) -> Term:
+        return self.apply("fabs")
+
+    def __lt__(self, other: Term | float) -> Term:
+        return self.apply("lt", other)
+
+    def __le__(self, other: Term) -> Term:
+        return self.apply("le", other)
+
+    def __and__(self, other: Term) -> Term:
+        return self.apply("and", other)
+
+    def __or__(self, other: Term) -> Term:
+        return self.apply("or", other)
+
+    def __invert__(self) -> Term:
+        return self.apply("not")
+
+    def __gt__(self, other: float) -> Term:
+        return self.number(other) < self
+
+    def equals(self, other: Term | float) -> Term:
+        return self.apply("eq", other)
+
+    def choose(self, value: Term | float, otherwise: Term | float) -> Term:
+        """The value where this condition holds."""
+        return self.apply("select", value, otherwise)
+
+
+def find_dependence(program: Program, kind_of: Callable[[Node], int]) -> list[int]:
+    """The largest kind of input that each node depends on; 0 of constants.
+
+    Args:
+        kind_of: kind of an input.
+    """
+    kinds: list[int] = []
+    for node in program.nodes:
+        own = kind_of(node) if node[0] == "input" else 0
+        kinds.append(max((kinds[i] for i in operands(node)), default=own))
+    return kinds
+
+
+def find_border(program: Program, kinds: list[int], inner: int, outer: int) -> list[int]:
+    """Nodes of the inner kind that one of the outer kind, or an output, reads."""
+    readers = [operands(node) for node, kind in zip(program.nodes, kinds, strict=True) if kind == outer]
+    read = {i for numbers in (*readers, *program.outputs) for i in numbers}
+    return sorted(i for i in read if kinds[i] == inner)
 
 
 def restrict(program: Program, name: str, in_sizes: Iterable[int], outputs: Iterable[Iterable[int]]) -> Program:

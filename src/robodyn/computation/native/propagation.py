@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 
 from robodyn.computation.native.machine import Machine, compile_objects
-from robodyn.computation.native.pieces import Text
+from robodyn.computation.native.pieces import WIDE_REGISTERS, Text, emit_function
 
 WIDTH = 8
 """Numbers of a vector of rows, whatever the processor's own vectors are."""
@@ -56,8 +56,8 @@ def emit_propagation(n: int, m: int, lanes: int) -> str:
         declarations.append(f"declare {vector} @llvm.fmuladd.v{size}f64({vector}, {vector}, {vector})")
     text = list(declarations)
     for name, body in (("propagate", product), ("interpolate", mean)):
-        head = f"define void @{name}(ptr %i0, ptr %i1, ptr %i2, ptr %i3, ptr %i4, ptr %out) {{"
-        text += [head, "entry:", *body.lines, "  ret void", "}"]
+        arguments = "ptr %i0, ptr %i1, ptr %i2, ptr %i3, ptr %i4, ptr %out"
+        text.append(emit_function(name, arguments, ["entry:", *body.lines], attributes=WIDE_REGISTERS))
     return "\n".join(text)
 
 

@@ -10,7 +10,7 @@ from robodyn.computation.perturbation.comparison import (
 )
 from robodyn.computation.perturbation.nominal import Nominal, compute_nominal
 from robodyn.computation.perturbation.perturbed import Perturbed, simulate_perturbed
-from robodyn.computation.perturbation.storage import load_nominal, save_nominal
+from robodyn.computation.perturbation.storage import load_nominal, save_linear_model, save_nominal
 
 __all__ = [
     "Comparison",
@@ -23,6 +23,7 @@ __all__ = [
     "compute_nominal",
     "find_convergence",
     "load_nominal",
+    "save_linear_model",
     "save_nominal",
     "simulate_perturbed",
 ]

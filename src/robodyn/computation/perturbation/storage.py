@@ -1,6 +1,13 @@
 """Files of nominal motions: how is one kept, and how is a foreign or damaged file detected?
 
 A file is a NumPy archive: each array under its own name, the rest as JSON under "about", with the arrays' SHA-256.
+
+Linear time-varying model: what do other programs take along a nominal motion?
+
+    x_dot - x0_dot = A (x - x0) + B (u - u0),    y = y0 + C (x - x0) + D (u - u0)        x = [q, v]
+    A = [0, 1; -M0^-1 K0, -M0^-1 C0],   B = [0; M0^-1],   C = [dy/dq, dy/dv],   D = 0
+
+u are the torques and forces of everything but the linear mechanics on the joints: drives, friction, springs on joints.
 """
 
 from __future__ import annotations
@@ -47,6 +54,34 @@ def load_nominal(path: str | Path) -> Nominal:
         raise _refuse(path, "cannot be read: there is not enough memory") from error
     except DAMAGE as error:
         raise _refuse(path, f"is not the file of a nominal motion, or damaged ({error})") from error
+
+
+def save_linear_model(nominal: Nominal, path: str | Path) -> Path:
+    """Write the linear time-varying model along a nominal motion as a MATLAB file, and return its path.
+
+    A, B, C, D: matrices at the times t, which are the last dimension; x0, u0, y0: columns at these times. A time that
+    occurs twice is a break: the first entry belongs to the time before. states, inputs, outputs: names of the rows.
+    """
+    from scipy.io import savemat
+
+    R, n = nominal.velocity.shape
+    M = nominal.mass
+    A, B = np.zeros((R, 2 * n, 2 * n)), np.zeros((R, 2 * n, n))
+    A[:, :n, n:] = np.eye(n)
+    A[:, n:] = -np.linalg.solve(M, np.concatenate([nominal.stiffness, nominal.damping], axis=2))
+    B[:, n:] = np.linalg.inv(M)
+    C = np.concatenate([nominal.outputs_by_position, nominal.outputs_by_velocity], axis=2)
+    x0 = np.concatenate([nominal.position, nominal.velocity], axis=1)
+    matrices = {"A": A, "B": B, "C": C, "D": np.zeros((R, len(nominal.signals), n))}
+    members: dict[str, Any] = {name: matrix.transpose(1, 2, 0) for name, matrix in matrices.items()}
+    members |= {"t": nominal.times, "x0": x0.T, "u0": nominal.torque.T, "y0": nominal.outputs.T}
+    states = [f"{joint}.{quantity}" for quantity in ("position", "velocity") for joint in nominal.joints]
+    inputs = [f"{joint}.torque" for joint in nominal.joints]
+    for key, names in (("states", states), ("inputs", inputs), ("outputs", nominal.signals)):
+        members[key] = np.array(names, object)
+    with replacing(path) as draft, open(draft, "xb") as file:
+        savemat(file, members, oned_as="column")
+    return Path(path)
 
 
 def _read(members: dict[str, bytes]) -> Nominal:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from robodyn.base.plain import align
+from robodyn.base.lazy import Displayed, later
 from robodyn.base.records import dataclass
 
 
@@ -52,7 +52,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Displayed):
     """The checks of a run, and why others could not be made.
 
     Args:
@@ -86,19 +86,12 @@ class Certificate:
         """Whether every check is kept."""
         return all(check.ok for check in self.checks)
 
+    summary = later("robodyn.presentation.reporting.displays:describe")
+
     @property
     def violated(self) -> tuple[Check, ...]:
         """The checks that are not kept."""
         return tuple(check for check in self.checks if not check.ok)
-
-    def lines(self) -> list[str]:
-        """A table: every violated check, and of the others the worst of each name."""
-        if not self.checks:
-            return [f"not checked: {sentence}" for sentence in self.unchecked]
-        names = dict.fromkeys(check.name for check in self.checks)
-        shown = [*self.violated, *(self[name] for name in names if self[name].ok)]
-        rows = [("check", "value", "limit", ""), *(_row(check) for check in shown)]
-        return align(rows, "<><<") + [f"not checked: {sentence}" for sentence in self.unchecked]
 
 
 def certificate_from(record: Mapping[str, Any]) -> Certificate:
@@ -121,9 +114,3 @@ def join_certificates(parts: Iterable[Certificate]) -> Certificate:
 def _worst(checks: Iterable[Check]) -> Check:
     """The check that is furthest beyond its limit, or nearest to it."""
     return max(checks, key=lambda check: check.value / (check.limit or 1.0) if check.ok else float("inf"))
-
-
-def _row(check: Check) -> tuple[str, str, str, str]:
-    verdict = "" if check.ok else "VIOLATED"
-    where = f" ({check.subject})" if check.subject else ""
-    return f"{check.name}{where}", f"{check.value:.3g}", f"{check.limit:.3g} {check.unit}".rstrip(), verdict

@@ -28,7 +28,7 @@ class ErrorBar:
     """How far one signal may be off.
 
     Args:
-        error: largest difference between both solutions [unit]; time: where [s].
+        error: largest difference between both solutions, times a safety factor [unit]; time: where [s].
     """
 
     error: float
@@ -87,8 +87,8 @@ def errors_from(plain: Mapping[str, Any] | None) -> Errors | None:
     return Errors(**{**plain, "bars": {name: ErrorBar(**bar) for name, bar in plain["bars"].items()}})
 
 
-def compare_solutions(first: Run, second: Run, against: str) -> Errors:
-    """Errors of a run, as far as another solution of the same problem reaches.
+def compare_solutions(first: Run, second: Run, against: str, factor: float = 1.0) -> Errors:
+    """Errors of a run, as far as another solution of the same problem reaches: their differences times a factor.
 
     Compared where the first has rows, but not where an event of either is nearer than both differ about it: there a
     jump is early or late, which is said of the event and not of the signal.
@@ -111,7 +111,7 @@ def compare_solutions(first: Run, second: Run, against: str) -> Errors:
         # A phase of a sequence does not have all signals: what is no number in both is the same.
         apart = np.where(np.isnan(values) & np.isnan(others), 0.0, np.abs(values - others))
         at = int(np.argmax(apart))
-        bars[info.name] = ErrorBar(float(apart[at]), info.unit, float(times[at]))
+        bars[info.name] = ErrorBar(factor * float(apart[at]), info.unit, float(times[at]))
         if info.rate is not None and sizes[info.unit] > 0:
             worst = np.maximum(worst, apart / sizes[info.unit])
     return Errors(bars, against, sentence, agree, shift, *_find_loss(times, worst))

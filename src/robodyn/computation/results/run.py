@@ -19,7 +19,6 @@ from .outcome import Outcome
 from .provenance import Provenance
 from .signal import Booleans, Floats, Probes, Signal, check_time, frozen_array
 from .statistics import Statistics
-from .summary import summarise
 
 if TYPE_CHECKING:
     import xarray
@@ -37,6 +36,10 @@ class EventRecord:
     name: str
     time: float
     terminal: bool = False
+
+
+class EventList(Displayed, tuple[EventRecord, ...]):
+    """Events in the order in which they happened; notebooks show a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +94,9 @@ class Run(Displayed):
     def __post_init__(self) -> None:
         for part in ("time", "values"):
             object.__setattr__(self, part, frozen_array(getattr(self, part)))
-        for part in ("infos", "events", "warnings"):
+        for part in ("infos", "warnings"):
             object.__setattr__(self, part, tuple(getattr(self, part)))
+        object.__setattr__(self, "events", EventList(self.events))
         check_time(self.time)
         self._check_columns()
 
@@ -115,6 +119,7 @@ class Run(Displayed):
         return f"<Run of {self.provenance.scenario}: {counts}, {self.outcome.sentence}>"
 
     plot = later("robodyn.presentation.reporting.runs:draw_run")
+    summary = later("robodyn.presentation.reporting.summaries:summary_of")
     show = later("robodyn.presentation.pages.page:show_run")
 
     def select(self, *patterns: str) -> "Run":
@@ -175,11 +180,6 @@ class Run(Displayed):
         if self.time.size == 0:
             raise ValueError("the run recorded no samples")
         return dict(zip(self.names, self.values[-1].tolist(), strict=True))
-
-    def summary(self, signals: bool | None = None) -> str:
-        """Outcome, costs, checks, events and the ranges of signals as lines of text: of the first ones, or of all
-        or none if wished."""
-        return summarise(self, signals)
 
     def _column(self, name: str) -> int:
         if name not in self.names:

@@ -23,7 +23,7 @@ import numpy as np
 from robodyn.computation.native.kernel import row_loop
 from robodyn.computation.native.propagation import count_columns, padded, propagation_addresses
 from robodyn.computation.native.rows import HEADER
-from robodyn.computation.native.timetable import SUFFIX
+from robodyn.computation.native.time_signals import SUFFIX
 from robodyn.computation.simulation.problem import break_times
 from robodyn.computation.simulation.propagated_step import MARCH, NOMINAL, REST, TERMS, choose_step
 
@@ -40,7 +40,7 @@ JUMP = 1e-6
 """Change of a nominal position or velocity at a break [rad, m, their rates] that is none: so much it may move there."""
 UNSTABLE = 1.001
 """Growth of disturbances in a step, beside that of the linear equations, that is not rounding; own choice."""
-GROUP = 8
+GROUP = 16
 """Steps with one propagator: it hardly changes from step to step, and acts on deviations alone; own choice."""
 WATCH = 32
 """Steps between two looks at what runs watch of themselves, apart from limits of joints; own choice."""

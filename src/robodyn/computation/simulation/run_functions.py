@@ -21,6 +21,7 @@ from robodyn.computation.native import (
     build_jacobian,
     compile_kernels,
     compile_lanes,
+    has_wide_registers,
     has_wide_vectors,
     is_plain,
     read_program,
@@ -99,7 +100,9 @@ def compile_lane_module(
     """The same functions for several robots at once, the cheapest first; None where they cannot be."""
     kernels = gather_functions(system, solver, patterns, traced=not plain)
     functions = kernels.functions
-    lanes = MORE_LANES if INEXACT[0] in functions and has_wide_vectors() else LANES
+    # Steps by propagators are hardly more than products of vectors: any processor that has wide ones gains.
+    is_wide = has_wide_registers() if kernels.propagation else INEXACT[0] in functions and has_wide_vectors()
+    lanes = MORE_LANES if is_wide else LANES
     try:
         made = compile_lanes(functions, INPUTS.index("p"), lanes, **compilation(system, kernels, plain))
     except UnsupportedOperation:

@@ -182,6 +182,9 @@ FIXED_TOLERANCES = (1e-8, 1e-10)
 LONGEST_PART = (5.0**0.5 - 1.0) / 20.0
 """Longest step of the second solution as part of the run: other steps than the first, on purpose, and no multiple of
 them. Where the motion is a polynomial, both would otherwise grow their steps over the same things."""
+SAFETY = 1.5
+"""Error bar by difference of both solutions: |e1| <= |e1 - e2| + |e2|, and the second error is at most a third of the
+first. The difference alone covers the first error only where both have opposite signs."""
 FINER = 4.0
 """How much finer its steps are where its method must stay the same."""
 
@@ -207,9 +210,10 @@ def add_errors(run: Run, what: Traced, solver: Solver, signals: tuple[str, ...],
     times = None if isinstance(what, (ScenarioSequence, Phases)) else tuple(np.unique(run.time))
     found = simulate(what if changed else _treat_otherwise(what), second, Recording(signals=signals, times=times))
     against = f"{second.method} at rtol {second.rtol:g}" if second.adaptive else f"{second.method} in finer steps"
+    against = f"{against}, times {SAFETY:g}"
     if not found.outcome.ok:
-        against = f"{against}, which {found.outcome.sentence}"
-    return dataclasses.replace(run, errors=compare_solutions(run, found, against))
+        against = f"{against}; it {found.outcome.sentence}"
+    return dataclasses.replace(run, errors=compare_solutions(run, found, against, SAFETY))
 
 
 def other_solver(solver: Solver, retreated: bool = True) -> Solver:

@@ -166,7 +166,7 @@ def check_ranges(system: System, x: np.ndarray, values: np.ndarray) -> None:
         lower, upper = c.range or (-np.inf, np.inf)
         if not lower <= position <= upper:
             what = f"the start found at {position:.6g} is out of reach, allowed is {lower:g} to {upper:g}"
-            flaws.add(f"coordinates.{c.name}.range", what, "change initial, the set point or the range")
+            flaws.add(f"coordinates.{c.name}.range", what, "change initial, the setpoint or the range")
     system.scenario.raise_if_any(flaws)
 
 

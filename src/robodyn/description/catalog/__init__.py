@@ -73,7 +73,8 @@ def find_scenario(what: str) -> Scenario | ScenarioSequence:
     # The packages of others are loaded only where the library has no such scenario.
     known = {name: Extension(SCENARIOS[name], "robodyn")} if name in SCENARIOS else list_scenarios()
     if name not in known:
-        missing = "" if any(found.package == STUDIES for found in known.values()) else f"; more come with {STUDIES}"
+        packages = {extension.package for extension in known.values()}
+        missing = "" if STUDIES in packages else f"; more come with {STUDIES}"
         remedy = f"{nearest(name, known)}; a file must end in .toml{missing}"
         raise ModelError([Flaw("", f"there is no scenario '{name}'", remedy)])
     entry = known[name]

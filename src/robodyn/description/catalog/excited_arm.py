@@ -22,7 +22,7 @@ DAMPING = (2.4e3, 3e3, 700.0, 140.0, 100.0, 40.0)
 
 
 def excited_arm(duration: float = 20.0, seed: int = 3) -> Scenario:
-    """All axes follow Fourier series, two periods of 10 s: motions from which inertias and friction can be told."""
+    """All axes follow Fourier series, two periods of 10 s: inertias and friction can be identified from it."""
     mechanism = six_axis_mechanism()
     joints = tuple(joint if k < 4 else joint.replaced(armature=0.0) for k, joint in enumerate(mechanism.ordered_joints))
     wrist = (

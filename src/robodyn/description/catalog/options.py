@@ -23,31 +23,31 @@ KINDS: dict[Option, str] = {bool: "true or false", int: "a whole number", float:
 
 def options_of(maker: Callable[..., Any]) -> dict[str, Option]:
     """Options that a maker takes, by name."""
-    found: dict[str, Option] = {}
+    choices: dict[str, Option] = {}
     try:
         hints = typing.get_type_hints(maker.func if isinstance(maker, partial) else maker)
         parameters = inspect.signature(maker).parameters
     except (NameError, TypeError, ValueError):  # a maker of another package, whose hints say nothing here
-        return found
+        return choices
     for name, parameter in parameters.items():
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             # **options: Unpack[Options] takes what the dictionary of that type has.
             for each in typing.get_args(hints.get(name)):
-                found |= _kinds(typing.get_type_hints(each))
+                choices |= _kinds(typing.get_type_hints(each))
         elif parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
-            found |= _kinds({name: hints.get(name)})
-    return found
+            choices |= _kinds({name: hints.get(name)})
+    return choices
 
 
 def _kinds(hints: dict[str, Any]) -> dict[str, Option]:
     """The hints that a text can say; a hint such as `str | Law` counts as its word."""
-    found: dict[str, Option] = {}
+    options: dict[str, Option] = {}
     for name, hint in hints.items():
         union = isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union
         allowed = typing.get_args(hint) if union else (hint,)
         kind = next((kind for kind in KINDS if kind in allowed), None)
-        found |= {} if kind is None else {name: kind}
-    return found
+        options |= {} if kind is None else {name: kind}
+    return options
 
 
 def read_options(name: str, maker: Callable[..., Any], text: str) -> dict[str, Any]:

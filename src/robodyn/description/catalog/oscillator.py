@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base.errors import refuse_word
 from robodyn.base.records import dataclass
 from robodyn.description.model import (
     GROUND,
@@ -95,10 +95,7 @@ def oscillator_side(side: int, takes: str | None = None, numbers: Oscillator | N
 
 def oscillator_sides(coupling: str, numbers: Oscillator | None = None) -> tuple[Scenario, Scenario]:
     """Both sides of the cut, ready to be coupled in one of the ways of `COUPLINGS`."""
-    if coupling not in COUPLINGS:
-        flaws = FlawList()
-        flaws.add("coupling", f"'{coupling}' is unknown", nearest(coupling, COUPLINGS))
-        flaws.raise_if_any("oscillator")
+    refuse_word("coupling", coupling, COUPLINGS, "oscillator")
     first, second = COUPLINGS[coupling]
     return oscillator_side(0, first, numbers), oscillator_side(1, second, numbers)
 

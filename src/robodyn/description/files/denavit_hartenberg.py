@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from robodyn.base.errors import Flaw, ModelError, nearest
+from robodyn.base.errors import Flaw, ModelError, refuse_word
 from robodyn.base.spatial import Pose, about_axis
 from robodyn.description.model import GROUND, Body, Joint, Mechanism, Point
 from robodyn.description.model.description import Description
@@ -60,9 +60,7 @@ def mechanism_from_dh(
     Args:
         base: pose of frame 0 in the world.
     """
-    if convention not in CONVENTIONS:
-        flaw = Flaw("convention", f"'{convention}' is unknown", nearest(str(convention), CONVENTIONS))
-        raise ModelError([flaw])
+    refuse_word("convention", convention, CONVENTIONS)
     if len(rows) != len(bodies):
         what = f"there are {len(bodies)} for {len(rows)} rows"
         raise ModelError([Flaw("bodies", what, "one body for each row")])

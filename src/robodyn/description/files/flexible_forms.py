@@ -6,13 +6,15 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, ModelError
+from robodyn.base.errors import FlawList, ModelError, nearest
 from robodyn.base.untrusted import MEGABYTE, Unreadable, parse_json, read_archive, read_array, read_bytes, read_text
+from robodyn.description.files.forms import FORMS
 from robodyn.description.files.reading import Reader
 from robodyn.description.files.table import FAILED, Table
 from robodyn.description.files.values import VALUES
@@ -31,12 +33,53 @@ from robodyn.description.model.fields import (
     text,
     whole_number,
 )
-from robodyn.description.model.kinds import Kind
+from robodyn.description.model.kinds import Kind, Part
 from robodyn.description.model.numbers import Floats, check_vector
-from robodyn.description.model.referring_kinds import Part
-from robodyn.description.structures import Element, Particles, Reduction, Section, beam, frame, modal_body
-from robodyn.description.structures.beams import section
-from robodyn.description.structures.checks import check_element, check_modes, check_size
+from robodyn.description.structures import Element, Particles, Reduction, beam, frame, modal_body
+from robodyn.description.structures.beams import SECTIONS, Section, SectionPart, section
+from robodyn.description.structures.bodies import check_element, check_modes, check_size
+
+# --------------------------------------------------------------------------------------------------
+# Sections of beams in files: tables with names, which beams pick from, or the table of one in its place.
+
+
+# Stands in for a section that is flawed, so that flaws of what is made of it are reported too.
+STAND_IN = Section(1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+
+
+@dataclass
+class Sections:
+    """The sections that a file names (None where one is flawed), and which of them a beam is made of."""
+
+    found: dict[str, Section | None]
+    used: set[str] = field(default_factory=set)
+
+    def check_used(self, root: Table) -> None:
+        """A section nothing is made of is a mistake."""
+        for name in [name for name in self.found if name not in self.used]:
+            remedy = f'section = "{name}" of a beam or element names it'
+            root.flaws.add(f"sections.{name}", "nothing is made of it", remedy)
+
+
+def read_sections(root: Table, reader: Reader) -> Sections:
+    """The table `sections` of a file, which its beams then pick from."""
+    reader.sections = Sections({name: reader.read(table, SECTIONS) for name, table in root.tables("sections")})
+    return reader.sections
+
+
+def _pick(reader: Reader, kind: SectionPart, table: Table, key: str) -> Section:
+    value, sections = table.raw(key), reader.sections
+    if not isinstance(value, str):
+        return reader.read(table.table(key), kind.classes) or STAND_IN
+    sections.used.add(value)
+    if value not in sections.found:
+        table.flaws.add(table.at(key), f"there is no section '{value}'", nearest(value, sections.found))
+    return sections.found.get(value, FAILED) or STAND_IN
+
+
+VALUES[SectionPart] = _pick
+FORMS[Section] = SECTIONS
+
 
 # --------------------------------------------------------------------------------------------------
 # Modal data files: how are they kept beside the scenario's, as .json, .npz or .csv?
@@ -120,7 +163,7 @@ def load_csv(path: Path) -> dict[str, Any]:
 def _count_modes(columns: list[str]) -> int:
     """Number of modes in a head; unknown and missing columns are reported."""
     needed = {"mass", *AXES}
-    modes = {int(found[1]) for column in columns if (found := COLUMN.fullmatch(str(column)))}
+    modes = {int(match[1]) for column in columns if (match := COLUMN.fullmatch(str(column)))}
     n = max(modes, default=0)
     if n > len(columns):
         raise FileProblem(f"has a column for mode {n}, but only {len(columns)} columns", "number the modes from 1")
@@ -166,16 +209,16 @@ def join_file(table: Table, folder: Path, keys: Iterable[str]) -> Table | None:
     if file is None:
         return None
     try:
-        found = _load(folder / file)
+        contents = _load(folder / file)
     except FileProblem as problem:
         table.flaws.add(table.at("file"), f"'{file}' {problem}", problem.remedy)
         table.asked |= {*keys}
         table.finish()
         return None
-    for key in found.keys() & table.data.keys():
+    for key in contents.keys() & table.data.keys():
         table.flaws.add(table.at(key), f"'{file}' has it too", "give it once")
     rest = {key: value for key, value in table.data.items() if key != "file"}
-    return Table(found | rest, f"{table.path}[{file}]", table.flaws)
+    return Table(contents | rest, f"{table.path}[{file}]", table.flaws)
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -356,13 +399,13 @@ FLEXIBLE = (BeamBody, FrameBody, ModalBody)
 
 def _read_places(reader: Reader, kind: Places, table: Table, key: str) -> Any:
     places = table.table(key)
-    found = {node: places.vector(node, "m", 3) for node in places.data}
-    return FAILED if None in found.values() or not found else found
+    vectors = {node: places.vector(node, "m", 3) for node in places.data}
+    return FAILED if None in vectors.values() or not vectors else vectors
 
 
 def _read_listed(reader: Reader, kind: Listed, table: Table, key: str) -> Any:
-    found = [reader.read(row, kind.classes) or reader.stand_in(row, *kind.classes) for row in table.rows(key)]
-    return tuple(found) if found and FAILED not in found else FAILED
+    parts = [reader.read(row, kind.classes) or reader.stand_in(row, *kind.classes) for row in table.rows(key)]
+    return tuple(parts) if parts and FAILED not in parts else FAILED
 
 
 def _read_modal(reader: Reader, kind: ModalPart, table: Table, key: str) -> Any:

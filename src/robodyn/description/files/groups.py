@@ -9,8 +9,7 @@ from robodyn.description.files.path_forms import PATHS
 from robodyn.description.files.reading import key_of
 from robodyn.description.model import Scenario
 from robodyn.description.model.description import Description
-from robodyn.description.model.kinds import Kind, Texts
-from robodyn.description.model.referring_kinds import Numbers, Part, Parts, ReferenceMap
+from robodyn.description.model.kinds import Kind, Numbers, Part, Parts, ReferenceMap, Texts
 from robodyn.description.structures.beams import SECTIONS
 
 

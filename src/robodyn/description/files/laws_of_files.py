@@ -37,21 +37,21 @@ def load_function(text: Any, table: Table, key: str, folder: Path) -> Callable[.
     except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever the user's file raises is reported as a flaw of that file)
         table.flaws.add(table.at(key), f"'{source}' cannot be loaded: {type(error).__name__}: {error}")
         return FAILED
-    found: Any = getattr(module, name, None)
-    if not callable(found):
+    member: Any = getattr(module, name, None)
+    if not callable(member):
         known = [key for key, value in vars(module).items() if callable(value)]
         table.flaws.add(table.at(key), f"'{source}' has no function '{name}'", nearest(name, known))
         return FAILED
     if source.endswith(".py"):
         with suppress(TypeError):  # what has no weak references is not found again
-            _FILES[found] = (folder / source).resolve(), name
-    return found
+            _FILES[member] = (folder / source).resolve(), name
+    return member
 
 
 def _run(source: Path) -> ModuleType:
     if not source.is_file():
         raise FileNotFoundError
-    # From its text, not from compiled code of before: that is told from it by whole seconds and its size alone.
+    # From its text, not from compiled code of before, which is known to be old by whole seconds and its size alone.
     loader = SourceFileLoader(source.stem, str(source))
     spec = importlib.util.spec_from_file_location(source.stem, source, loader=loader)
     assert spec is not None
@@ -74,7 +74,7 @@ def name_function(function: Any, folder: Path | None = None) -> str | None:
     if not isinstance(module, str) or not isinstance(name, str) or module == "__main__":
         return None
     try:
-        found = getattr(importlib.import_module(module), name, None)
+        namesake = getattr(importlib.import_module(module), name, None)
     except ImportError:
         return None
-    return f"{module}:{name}" if found is function else None
+    return f"{module}:{name}" if namesake is function else None

@@ -8,10 +8,9 @@ from typing import Any
 from robodyn.base.errors import FlawList, nearest
 from robodyn.base.records import dataclass
 from robodyn.description.files.denavit_hartenberg import CONVENTIONS, mechanism_from_dh
-from robodyn.description.files.flexible_forms import FLEXIBLE
+from robodyn.description.files.flexible_forms import FLEXIBLE, read_sections
 from robodyn.description.files.forms import FORMS, BodyForm, RowForm
 from robodyn.description.files.reading import Reader
-from robodyn.description.files.section_forms import read_sections
 from robodyn.description.files.table import FAILED, Table, attempt
 from robodyn.description.model import Body, FlexibleBody, Freedom, Joint, Mechanism, Point
 from robodyn.description.model.body import check_attachments
@@ -138,14 +137,14 @@ def _read_rows(table: Table, bodies: Mapping[str, Any], reader: Reader) -> tuple
     if not rows:
         return [], [], convention
     carried = [row.text("body") for row in rows]
-    found = [reader.read(row, (RowForm,)) for row in rows]
+    forms = [reader.read(row, (RowForm,)) for row in rows]
     for row, body in zip(rows, carried, strict=True):
         if body is not None and body not in bodies:
             row.flaws.add(row.at("body"), f"there is no body '{body}'", nearest(body, bodies))
     if all(body in bodies for body in carried):
         for name in bodies.keys() - set(carried):
             table.flaws.add(f"bodies.{name}", "is not connected to the ground", "no row of the table carries it")
-    return [row for row in found if row is not FAILED], [bodies.get(body) for body in carried], convention
+    return [row for row in forms if row is not FAILED], [bodies.get(body) for body in carried], convention
 
 
 def _node_points(body: Body | None, table: Table) -> tuple[Point, ...]:

@@ -1,14 +1,24 @@
-"""Patch of a scenario's file: which tables change its numbers to others? A file that includes it and says them."""
+"""Changing the numbers of a scenario's file: in its own text, or by a patch, a file that includes it and says them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from robodyn.base.errors import FlawList
+from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.units import known_unit
+from robodyn.description.files.composition import Composed
+from robodyn.description.files.scenario_file import ScenarioFile, read_scenario
+from robodyn.description.files.units import is_quantity, split_quantity
 from robodyn.description.files.writing import scenario_tables, tables_text
+from robodyn.description.files.written_units import list_leaves, number_names
 from robodyn.description.model import Scenario
+
+ROUNDING = 1e-9
+"""Relative: a number written with twelve digits in its own unit is the same number."""
+INITIAL = "initial."
 
 
 def patch_text(scenario: Scenario, values: Mapping[str, float], include: str | Path | None = None) -> str:
@@ -17,33 +27,36 @@ def patch_text(scenario: Scenario, values: Mapping[str, float], include: str | P
     Args:
         include: the scenario's file; the patch is then a scenario by itself.
     """
-    data: dict[str, Any] = {} if include is None else {"include": str(include)}
-    blocks = _block_places(scenario)
-    if set(values) <= set(blocks):
-        for name, value in values.items():
-            _set(data, blocks[name], value)
-        return tables_text(data)
-    changed = scenario.with_numbers(values)
-    # What a file cannot name stands in the file that is patched.
-    old, new = (scenario_tables(one, unnamed=FlawList()) for one in (scenario, changed))
-    return tables_text(data | _difference(old, new))
+    head = {} if include is None else {"include": str(include)}
+    return tables_text(head | _patch_tables(scenario, values))
 
 
-def _block_places(scenario: Scenario) -> dict[str, tuple[str, ...]]:
-    """Where numbers of blocks stand in a file, also of a scenario of which another part cannot be written."""
-    return {
+def _patch_tables(scenario: Scenario, values: Mapping[str, float]) -> dict[str, Any]:
+    """Tables with new values, to be merged into those of the scenario's file."""
+    # Numbers of blocks have known places, also in a scenario of which another part cannot be written.
+    places: dict[str, tuple[str, ...]] = {
         f"{block.name}.{key}": ("blocks", block.name, "parameters", key)
         for block in scenario.machine.blocks
         for key, value in block.parameters.items()
         if isinstance(value, float)
     }
-
-
-def _set(data: dict[str, Any], place: tuple[str, ...], value: float) -> None:
-    table = data
-    for key in place[:-1]:
-        table = table.setdefault(key, {})
-    table[place[-1]] = value
+    known = scenario.numbers()
+    starts = [name for name in values if name.startswith(INITIAL) and name not in known]
+    places |= {name: ("initial", name.removeprefix(INITIAL)) for name in starts}
+    data: dict[str, Any] = {}
+    for name in (name for name in values if name in places):
+        *path, key = places[name]
+        table = data
+        for step in path:
+            table = table.setdefault(step, {})
+        table[key] = values[name]
+    others = {name: value for name, value in values.items() if name not in places}
+    if not others:
+        return data
+    # What a file cannot name stands in the file that is patched.
+    changed = scenario.with_numbers({name: value for name, value in values.items() if name not in starts})
+    old, new = (scenario_tables(one, unnamed=FlawList()) for one in (scenario, changed))
+    return _merge(_difference(old, new), data)
 
 
 def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,3 +69,152 @@ def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any
         elif value != old.get(key):
             found[key] = value
     return found
+
+
+def _merge(data: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    for key, value in more.items():
+        both = isinstance(value, Mapping) and isinstance(data.get(key), dict)
+        data[key] = _merge(data[key], value) if both else value
+    return data
+
+
+# Editing the text itself: comments, layout and the unit that each number is written in are kept.
+#
+# A number that the file states is replaced where it stands. One that it does not state itself (a default, a number of a
+# template, of an included file or of a robot file) gets an entry of its own, which wins over the others. The text is
+# read again afterwards: the numbers must be what was asked for, and all others what they were.
+
+
+def edit_text(scenario: Scenario, text: str, values: Mapping[str, float], *, check: bool = True) -> str:
+    """The text of a scenario's TOML file with other values of its numbers.
+
+    Args:
+        scenario: as read from this text.
+        check: whether to read the result again, which takes as long as reading the scenario.
+
+    Raises:
+        ModelError: that names each number which cannot be written into this text.
+    """
+    file = scenario.written_in
+    assert isinstance(file, ScenarioFile), "the scenario was read from a file"
+    stated: dict[str, float] = {}
+    unstated: dict[str, float] = {}
+    homes = _find_homes(file.composed, values)
+    for name, value in values.items():
+        (stated if name in homes else unstated)[name] = value
+    edited = _write(text, scenario, {homes[name]: value for name, value in stated.items()}, unstated)
+    if not check:
+        return edited
+    if not _unequal(Path(file.source), edited, scenario, values):
+        return edited
+    # A file may state a number in a form of its own, such as a mass by a density: then all are said as in a patch.
+    edited = _write(text, scenario, {}, dict(values))
+    if unequal := _unequal(Path(file.source), edited, scenario, values):
+        remedy = "change it in the file by hand"
+        raise ModelError([Flaw(name, "cannot be written into the file", remedy) for name in unequal], file.source)
+    return edited
+
+
+def _find_homes(composed: Composed, values: Mapping[str, float]) -> dict[str, str]:
+    """Number -> its place in the file's own text, where it is stated there for this number alone."""
+    homes: dict[str, str] = {}
+    for place, _ in list_leaves(composed.data):
+        for name in (name for name in number_names(place) if name in values):
+            stem, entry = _split_entry(place)
+            origin, there = composed.origins.get(stem, ("", stem))
+            if not origin and not there.startswith("templates."):
+                homes[name] = there + entry
+    return homes
+
+
+def _split_entry(place: str) -> tuple[str, str]:
+    """A place without the numbers of entries of lists at its end, and these."""
+    parts = place.split(".")
+    end = len(parts)
+    while end > 1 and parts[end - 1].isdigit():
+        end -= 1
+    return ".".join(parts[:end]), "".join(f".{part}" for part in parts[end:])
+
+
+def _write(text: str, scenario: Scenario, stated: Mapping[str, float], unstated: Mapping[str, float]) -> str:
+    """The text with values at places that it has, and with entries for numbers that it does not state."""
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    for place, value in stated.items():
+        _replace(document, place, value)
+    if unstated:
+        _insert(document, _patch_tables(scenario, unstated))
+    return tomlkit.dumps(document)
+
+
+def _replace(table: Any, place: str, value: float) -> None:
+    """Put a number at a place, in the unit that stands there; names with dots may be one key or several."""
+    entries = table.items() if isinstance(table, Mapping) else enumerate(table)
+    for key, old in entries:
+        if place == str(key):
+            table[key] = _in_unit_of(old, value)
+            return
+        if place.startswith(f"{key}.") and isinstance(old, (Mapping, list)):
+            return _replace(old, place[len(str(key)) + 1 :], value)
+    raise ModelError([Flaw(place, "is not in the text")])
+
+
+def _in_unit_of(old: Any, value: float) -> Any:
+    """A number as it would be written in place of another: "4 kg" for "2 kg", 3 for 2, 3.5 for 2.0."""
+    if isinstance(old, str) and is_quantity(old):
+        unit = split_quantity(old)[1]
+        factor = known.factor if unit and (known := known_unit(unit)) else 1.0
+        return f"{value / factor:.12g} {unit}".strip()
+    is_whole = isinstance(old, int) and math.isfinite(value) and value == round(value)
+    return round(value) if is_whole else float(value)
+
+
+def _insert(table: Any, changes: Mapping[str, Any]) -> None:
+    """Put entries into a table of a text, which has some of them already."""
+    import tomlkit
+
+    for key, value in changes.items():
+        old = table.get(key)
+        if isinstance(value, Mapping) and isinstance(old, Mapping):
+            _insert(old, value)
+        elif isinstance(value, (list, tuple)) and isinstance(old, list) and len(old) == len(value):
+            _replace_entries(old, value)
+        elif isinstance(value, Mapping):
+            # A table under a table that has only tables in it needs no heading of its own.
+            fresh = tomlkit.table(is_super_table=all(isinstance(entry, Mapping) for entry in value.values()))
+            _insert(fresh, value)
+            table[key] = fresh
+        else:
+            table[key] = _plain(value) if old is None or not isinstance(value, float) else _in_unit_of(old, value)
+
+
+def _replace_entries(old: Any, new: Any) -> None:
+    for k, (one, other) in enumerate(zip(old, new, strict=True)):
+        if isinstance(other, (list, tuple)) and isinstance(one, list) and len(one) == len(other):
+            _replace_entries(one, other)
+        elif one != other:
+            old[k] = _in_unit_of(one, other) if isinstance(other, float) else _plain(other)
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+
+
+def _unequal(path: Path, text: str, before: Scenario, values: Mapping[str, float]) -> list[str]:
+    """Numbers that a text does not give as they are wanted, or as they were."""
+    try:
+        after = read_scenario(path, text)
+    except ModelError:
+        return list(values)
+    known = {name: number.value for name, number in before.numbers().items()}
+    starts = {f"{INITIAL}{name}": value for name, value in before.start_values.items()}
+    wanted = starts | known | dict(values)
+    found = {f"{INITIAL}{name}": value for name, value in after.start_values.items()}
+    found |= {name: number.value for name, number in after.numbers().items()}
+    # Start values that nothing said are what they are; numbers that come along with a new table are defaults.
+    return [
+        name
+        for name, value in wanted.items()
+        if not math.isclose(found.get(name, 0.0), value, rel_tol=ROUNDING, abs_tol=1e-300) and not math.isnan(value)
+    ]

@@ -280,7 +280,7 @@ def path_tables(flaws: FlawList, machine: Machine) -> dict[str, tuple[dict[str, 
     from robodyn.description.paths.deviation import NOMINAL
 
     there = {block.name: block for block in machine.blocks}
-    found: dict[str, tuple[dict[str, Any], list[str]]] = {}
+    written: dict[str, tuple[dict[str, Any], list[str]]] = {}
     for name, block in there.items():
         request: PathRequest | None = getattr(block.law, "request", None)
         shape = None if request is None else _shape(request.path)
@@ -301,10 +301,10 @@ def path_tables(flaws: FlawList, machine: Machine) -> dict[str, tuple[dict[str, 
         made = paths.deviation_blocks(machine.mechanism, name, request.point, request.path, measured)
         if all(there.get(one.name) == one for one in made):
             table |= {"deviation": True} | ({"measured": list(measured)} if measured else {})
-            found[name] = table, [name, *(one.name for one in made)]
+            written[name] = table, [name, *(one.name for one in made)]
         else:
-            found[name] = table, [name]
-    return found
+            written[name] = table, [name]
+    return written
 
 
 def _shape(path: CartesianPath) -> dict[str, Any] | None:

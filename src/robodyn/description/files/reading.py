@@ -15,20 +15,20 @@ from robodyn.description.files.forms import forms_of
 from robodyn.description.files.table import FAILED, Table
 from robodyn.description.files.units import is_quantity, split_quantity
 from robodyn.description.files.values import VALUES, read_rotation
-from robodyn.description.model import FormulaSignal, referring_kinds, vector_kinds
+from robodyn.description.model import FormulaSignal, kinds
 from robodyn.description.model.description import Description, default_of
 from robodyn.description.model.kinds import Kind
 
 ENTRY = re.compile(r"(\w+)\[(\d+)\]")
 COUNTS = {2: "two", 3: "three"}
-MAPPINGS = (referring_kinds.Numbers, referring_kinds.ReferenceMap)
+MAPPINGS = (kinds.Numbers, kinds.ReferenceMap)
 """Kinds without which others of a description cannot be judged."""
 
 
 def key_of(name: str, kind: Kind) -> tuple[str, int | None]:
     """The key of a field in a file, and its place where the key holds a list of several fields."""
-    found = ENTRY.fullmatch(kind.key)
-    return (found[1], int(found[2])) if found else (kind.key or name, None)
+    match = ENTRY.fullmatch(kind.key)
+    return (match[1], int(match[2])) if match else (kind.key or name, None)
 
 
 def is_required(cls: type, name: str) -> bool:
@@ -90,15 +90,15 @@ class Reader:
         table.asked |= marked_words(cls).keys()
         for name, kind in cls.KINDS.items():
             key, entry = key_of(name, kind)
-            inline = isinstance(kind, referring_kinds.Part) and kind.inline
+            inline = isinstance(kind, kinds.Part) and kind.inline
             if inline or (name == "name" and not (kind.key and kind.key in table)):
                 continue
             if key != name:
                 self.spelled[table.at(name)] = table.at(kind.key)
-            if isinstance(kind, referring_kinds.Reference) and entry is not None:
+            if isinstance(kind, kinds.Reference) and entry is not None:
                 together = [own for own, other in cls.KINDS.items() if key_of(own, other)[0] == key]
                 found |= self._names(table, key, together, kind.to) if entry == 0 else {}
-            elif isinstance(kind, vector_kinds.Rotation):
+            elif isinstance(kind, kinds.Rotation):
                 given = [way for way in ("rpy", "quaternion", key) if way in table]
                 found |= {name: read_rotation(table, key)} if given else {}
             elif key in table:
@@ -127,12 +127,12 @@ class Reader:
 
     def stand_in(self, table: Table, cls: type[Description]) -> Any:
         """A description with defaults in place of what is flawed, so that flaws of what holds it are reported too."""
-        found = self.values(Table(table.data, table.path, FlawList()), cls)
-        for name, value in found.items():
+        values = self.values(Table(table.data, table.path, FlawList()), cls)
+        for name, value in values.items():
             flaws = FlawList()
             cls.KINDS[name].accept(flaws, name, value)
-            found[name] = default_of(cls, name) if flaws.found else value
-        return FAILED if dataclasses.MISSING in found.values() else cls(**found)
+            values[name] = default_of(cls, name) if flaws.found else value
+        return FAILED if dataclasses.MISSING in values.values() else cls(**values)
 
     def check(self, table: Table, cls: type[Description], values: dict[str, Any]) -> None:
         """Report what is wrong with single fields of a description that cannot be made."""
@@ -177,12 +177,12 @@ def spell(flaw: Flaw, spelled: Mapping[str, str]) -> Flaw:
 
 def written_units(table: Table) -> dict[str, str]:
     """SI units of the parameters of a formula that are written with a unit."""
-    found: dict[str, str] = {}
+    units: dict[str, str] = {}
     for key, value in table.table("parameters").data.items():
         text = split_quantity(value)[1] if isinstance(value, str) and is_quantity(value) else ""
         unit = known_unit(text) if text else None
-        found |= {key: unit.name or "1"} if unit else {}
-    return found
+        units |= {key: unit.name or "1"} if unit else {}
+    return units
 
 
 def choose(table: Table, classes: Sequence[type[Description]]) -> type[Description] | None:

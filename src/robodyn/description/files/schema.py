@@ -12,7 +12,7 @@ from robodyn.description.files.groups import GROUPS
 from robodyn.description.files.reading import is_required, key_of, marked_words
 from robodyn.description.files.reference_files import FILE_REFERENCE, FileReference
 from robodyn.description.laws import known_laws
-from robodyn.description.model import Block, Scenario, kinds, referring_kinds, vector_kinds
+from robodyn.description.model import Block, Scenario, kinds
 from robodyn.description.model.body import TENSOR, Inertia
 from robodyn.description.model.description import Description
 from robodyn.description.model.kinds import Kind
@@ -97,7 +97,7 @@ def _properties(cls: type[Description]) -> tuple[Schema, list[str]]:
     required = list(words)
     for name, kind in cls.KINDS.items():
         key, entry = key_of(name, kind)
-        if isinstance(kind, referring_kinds.Part) and kind.inline:
+        if isinstance(kind, kinds.Part) and kind.inline:
             inner = _properties(kind.classes[0])
             properties |= inner[0]
             required += inner[1]
@@ -108,9 +108,9 @@ def _properties(cls: type[Description]) -> tuple[Schema, list[str]]:
         elif name != "name" or kind.key:
             properties[key] = _schema(kind) | _about(kind)
             required += [key] if is_required(cls, name) and name != "name" else []
-            if isinstance(kind, vector_kinds.Rotation):
+            if isinstance(kind, kinds.Rotation):
                 properties |= {"rpy": _list(NUMBER, 3), "quaternion": _list(NUMBER, 4)}
-            if isinstance(kind, referring_kinds.Law) and cls is Block:
+            if isinstance(kind, kinds.LawOrName) and cls is Block:
                 properties |= _properties(FileReference)[0]
     return properties, required
 
@@ -156,7 +156,7 @@ def _count(kind: kinds.Count) -> Schema:
     return {"type": "integer", "minimum": kind.least} | ({} if kind.most is None else {"maximum": kind.most})
 
 
-def _vector(kind: vector_kinds.Vector) -> Schema:
+def _vector(kind: kinds.Vector) -> Schema:
     if kind.units:
         entries = dict.fromkeys(kind.suffixes, NUMBER)
         return {"type": "object", "properties": entries, "additionalProperties": False}
@@ -172,23 +172,23 @@ def _mapping(*values: Schema) -> Schema:
     return {"type": "object", "additionalProperties": values[0] if len(values) == 1 else {"anyOf": list(values)}}
 
 
-def _numbers(kind: referring_kinds.Numbers) -> Schema:
+def _numbers(kind: kinds.Numbers) -> Schema:
     if kind.dotted:
         return {"$ref": f"#/$defs/dotted_{'vectors' if kind.lists else 'numbers'}"}
     return _mapping(NUMBER, _list(NUMBER)) if kind.lists else _mapping(NUMBER)
 
 
-def _reference_map(kind: referring_kinds.ReferenceMap) -> Schema:
+def _reference_map(kind: kinds.ReferenceMap) -> Schema:
     if kind.keys_to:
         return {"$ref": "#/$defs/dotted_texts"}
     return _mapping(STRING, {"type": "number"}, {"type": "array"}) if kind.several else _mapping(STRING)
 
 
-def _law(kind: referring_kinds.Law) -> Schema:
+def _law(kind: kinds.LawOrName) -> Schema:
     return {"anyOf": [{"enum": [FILE_REFERENCE, *sorted(known_laws())]}, {"type": "string", "pattern": ":"}]}
 
 
-def _array(kind: vector_kinds.Array) -> Schema:
+def _array(kind: kinds.Array) -> Schema:
     return {"$ref": "#/$defs/nested_numbers"} if kind.of == "number" else {"type": "array"}
 
 
@@ -200,18 +200,18 @@ SCHEMAS: dict[type, Callable[[Any], Schema]] = {
     kinds.Texts: lambda kind: _list(STRING),
     kinds.Quantity: lambda kind: NUMBER,
     kinds.Quantities: lambda kind: {"anyOf": [NUMBER, _list(NUMBER)]},
-    vector_kinds.Vector: _vector,
+    kinds.Vector: _vector,
     Inertia: _inertia,
-    vector_kinds.Rotation: lambda kind: _list(_list(NUMBER, 3), 3),
-    vector_kinds.Array: _array,
-    referring_kinds.Target: lambda kind: {"type": ["string", "number"]},
-    referring_kinds.Weights: lambda kind: _mapping(NUMBER),
-    referring_kinds.ReferenceMap: _reference_map,
-    referring_kinds.Numbers: _numbers,
-    referring_kinds.Function: lambda kind: {"type": "string", "pattern": ":"},
-    referring_kinds.Law: _law,
-    referring_kinds.Part: lambda kind: _object(kind.classes),
-    referring_kinds.Parts: lambda kind: _tables(kind.classes),
+    kinds.Rotation: lambda kind: _list(_list(NUMBER, 3), 3),
+    kinds.Array: _array,
+    kinds.Target: lambda kind: {"type": ["string", "number"]},
+    kinds.Weights: lambda kind: _mapping(NUMBER),
+    kinds.ReferenceMap: _reference_map,
+    kinds.Numbers: _numbers,
+    kinds.Function: lambda kind: {"type": "string", "pattern": ":"},
+    kinds.LawOrName: _law,
+    kinds.Part: lambda kind: _object(kind.classes),
+    kinds.Parts: lambda kind: _tables(kind.classes),
     Places: lambda kind: _mapping(_list(NUMBER, 3)),
     Listed: lambda kind: _list(_object(kind.classes)),
     SectionPart: lambda kind: {"anyOf": [STRING, _object(kind.classes)]},

@@ -20,7 +20,7 @@ KEYS = ("name", "title", "phases")
 
 
 def is_sequence(path: str | Path) -> bool:
-    """Whether a file names phases; one that is no TOML is told so where it is read as a scenario."""
+    """Whether a file names phases; one that is no TOML is reported where it is read as a scenario."""
     try:
         return "phases" in tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):

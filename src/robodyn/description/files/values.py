@@ -14,7 +14,7 @@ from robodyn.description.files.laws_of_files import load_function
 from robodyn.description.files.reference_files import FILE_REFERENCE, read_file_reference
 from robodyn.description.files.table import FAILED, Table
 from robodyn.description.files.units import LINEAR, ROTARY, is_quantity
-from robodyn.description.model import kinds, referring_kinds, vector_kinds
+from robodyn.description.model import kinds
 from robodyn.description.model.body import TENSOR, Inertia
 from robodyn.description.model.coordinate import common_unit
 from robodyn.description.model.kinds import Kind
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 def read_numbers(table: Table, units: Mapping[str, str] | None = None, lists: bool = False) -> dict[str, Any]:
     """All entries of a table as numbers (or lists of numbers), converted to SI."""
-    found = {}
+    numbers = {}
     for key, value in table.data.items():
         unit = (units or {}).get(key, "")
-        found[key] = table.vector(key, unit) if lists and isinstance(value, list) else table.number(key, unit)
-    return found
+        numbers[key] = table.vector(key, unit) if lists and isinstance(value, list) else table.number(key, unit)
+    return numbers
 
 
 def read_rotation(table: Table, key: str = "rotation") -> Any:
@@ -63,18 +63,18 @@ def _read_quantity(reader: Reader, kind: kinds.Quantity, table: Table, key: str)
     return table.vector(key, unit) if many else table.number(key, unit)
 
 
-def _read_vector(reader: Reader, kind: vector_kinds.Vector, table: Table, key: str) -> Any:
+def _read_vector(reader: Reader, kind: kinds.Vector, table: Table, key: str) -> Any:
     unit = fill_unit(kind.unit, _place(reader, table))
     return _read_entries(table, key, kind) if kind.units else table.vector(key, unit, kind.length)
 
 
-def _read_entries(table: Table, key: str, kind: vector_kinds.Vector) -> Any:
+def _read_entries(table: Table, key: str, kind: kinds.Vector) -> Any:
     """Numbers of a table by their suffixes, 0 where they are not given."""
     entries = table.table(key)
     units = kind.units or (kind.unit,) * len(kind.suffixes)
-    found = tuple(entries.number(name, unit, 0.0) for name, unit in zip(kind.suffixes, units, strict=True))
+    numbers = tuple(entries.number(name, unit, 0.0) for name, unit in zip(kind.suffixes, units, strict=True))
     entries.finish()
-    return FAILED if None in found else found
+    return FAILED if None in numbers else numbers
 
 
 def _read_inertia(reader: Reader, kind: Inertia, table: Table, key: str) -> Any:
@@ -116,11 +116,11 @@ def _nested(table: Table, path: str, value: Any, unit: str) -> Any:
     return table.quantity(path, value, unit)
 
 
-def _read_plain_array(reader: Reader, kind: vector_kinds.Array, table: Table, key: str) -> Any:
+def _read_plain_array(reader: Reader, kind: kinds.Array, table: Table, key: str) -> Any:
     return read_array(table, key, kind.unit) if kind.of == "number" else table.raw(key)
 
 
-def _read_target(reader: Reader, kind: referring_kinds.Target, table: Table, key: str) -> Any:
+def _read_target(reader: Reader, kind: kinds.Target, table: Table, key: str) -> Any:
     """A signal's name, or a number: text that begins like a number with a unit is one."""
     value = table.raw(key)
     if isinstance(value, str) and not is_quantity(value):
@@ -128,15 +128,15 @@ def _read_target(reader: Reader, kind: referring_kinds.Target, table: Table, key
     return table.number(key, fill_unit(kind.written, _place(reader, table)))
 
 
-def _read_named(reader: Reader, kind: referring_kinds.Numbers, table: Table, key: str) -> Any:
+def _read_named(reader: Reader, kind: kinds.Numbers, table: Table, key: str) -> Any:
     """Numbers by name, in the units of states, or of a law that has been read before."""
     group = table.table(key).flattened() if kind.dotted else table.table(key)
     law = reader.loaded.get(table.at(kind.law), table.data.get(kind.law))
     units = reader.states if kind.law == "state" else _filled(reader, units_of(law), table)
     lists = {name: entry for name, entry in group.data.items() if isinstance(entry, list)}
     units = {**units, **{name: list_unit(name, units.get(name, ""), len(entry)) for name, entry in lists.items()}}
-    found = read_numbers(group, units, lists=kind.lists)
-    return FAILED if None in found.values() else found
+    numbers = read_numbers(group, units, lists=kind.lists)
+    return FAILED if None in numbers.values() else numbers
 
 
 def _filled(reader: Reader, units: Mapping[str, str], table: Table) -> Mapping[str, str]:
@@ -154,15 +154,15 @@ def _place(reader: Reader, table: Table) -> dict[str, str]:
     return dict({"rad": ROTARY, "m": LINEAR}.get(unit, {}))
 
 
-def _read_weights(reader: Reader, kind: referring_kinds.Weights, table: Table, key: str) -> Any:
-    found = read_numbers(table.table(key))
-    return FAILED if None in found.values() else found
+def _read_weights(reader: Reader, kind: kinds.Weights, table: Table, key: str) -> Any:
+    weights = read_numbers(table.table(key))
+    return FAILED if None in weights.values() else weights
 
 
-def _read_references(reader: Reader, kind: referring_kinds.ReferenceMap, table: Table, key: str) -> Any:
+def _read_references(reader: Reader, kind: kinds.ReferenceMap, table: Table, key: str) -> Any:
     """Argument -> signal name, or a list of them, or a number in its place."""
     group = table.table(key).flattened() if kind.keys_to else table.table(key)
-    found: dict[str, Any] = {}
+    references: dict[str, Any] = {}
     for name, value in group.data.items():
         group.asked.add(name)
         entries = value if isinstance(value, list) and kind.several else [value]
@@ -171,8 +171,8 @@ def _read_references(reader: Reader, kind: referring_kinds.ReferenceMap, table: 
             noun = "a signal's name or a list of them" if kind.several else "text"
             group.flaws.add(group.at(name), f"must be {noun}, is {value!r}")
             return FAILED
-        found[name] = tuple(entries) if isinstance(value, list) else value
-    return found
+        references[name] = tuple(entries) if isinstance(value, list) else value
+    return references
 
 
 def _read_function(reader: Reader, kind: Kind, table: Table, key: str) -> Any:
@@ -188,13 +188,13 @@ def _read_function(reader: Reader, kind: Kind, table: Table, key: str) -> Any:
 
 def _read_texts(reader: Reader, kind: Kind, table: Table, key: str) -> Any:
     good = isinstance(table.data[key], list) and all(isinstance(entry, str) for entry in table.data[key])
-    found = table.texts(key)
-    return found if good else FAILED
+    texts = table.texts(key)
+    return texts if good else FAILED
 
 
-def _read_parts(reader: Reader, kind: referring_kinds.Parts, table: Table, key: str) -> Any:
-    found = reader.group(table, key, kind.classes)
-    return FAILED if None in found.values() else tuple(found.values())
+def _read_parts(reader: Reader, kind: kinds.Parts, table: Table, key: str) -> Any:
+    parts = reader.group(table, key, kind.classes)
+    return FAILED if None in parts.values() else tuple(parts.values())
 
 
 def _read_file(reader: Reader, kind: kinds.File, table: Table, key: str) -> Any:
@@ -210,15 +210,15 @@ VALUES: dict[type, Callable[[Reader, Any, Table, str], Any]] = {
     kinds.File: _read_file,
     kinds.Texts: _read_texts,
     kinds.Quantity: _read_quantity,
-    vector_kinds.Vector: _read_vector,
+    kinds.Vector: _read_vector,
     Inertia: _read_inertia,
-    vector_kinds.Array: _read_plain_array,
-    referring_kinds.Target: _read_target,
-    referring_kinds.Weights: _read_weights,
-    referring_kinds.ReferenceMap: _read_references,
-    referring_kinds.Numbers: _read_named,
-    referring_kinds.Function: _read_function,
-    referring_kinds.Law: _read_function,
-    referring_kinds.Part: lambda reader, kind, table, key: reader.read(table.table(key), kind.classes),
-    referring_kinds.Parts: _read_parts,
+    kinds.Array: _read_plain_array,
+    kinds.Target: _read_target,
+    kinds.Weights: _read_weights,
+    kinds.ReferenceMap: _read_references,
+    kinds.Numbers: _read_named,
+    kinds.Function: _read_function,
+    kinds.LawOrName: _read_function,
+    kinds.Part: lambda reader, kind, table, key: reader.read(table.table(key), kind.classes),
+    kinds.Parts: _read_parts,
 }

@@ -14,9 +14,9 @@ from robodyn.description.files.forms import form_of
 from robodyn.description.files.laws_of_files import name_function
 from robodyn.description.files.path_forms import path_tables
 from robodyn.description.files.reading import key_of
-from robodyn.description.model import Event, Scenario, referring_kinds
+from robodyn.description.model import Event, Scenario, kinds
 from robodyn.description.model.description import Description
-from robodyn.description.model.vector_kinds import Vector
+from robodyn.description.model.kinds import Vector
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 WIDTH = 120
@@ -75,7 +75,7 @@ def _table(description: Description, name: str, path: str, flaws: FlawList, fold
         value, (key, entry) = getattr(description, field), key_of(field, kind)
         if field == "name":
             said |= {key: value} if kind.key and value != name else {}
-        elif isinstance(kind, referring_kinds.Part) and kind.inline:
+        elif isinstance(kind, kinds.Part) and kind.inline:
             said |= _table(value, name, path, flaws, folder) if value is not None else {}
         elif entry is not None:
             said.setdefault(key, []).append(value)
@@ -90,10 +90,10 @@ def _marks(description: Description, key: str, value: Any) -> bool:
 
 
 def _value(kind: Any, value: Any, name: str, path: str, flaws: FlawList, folder: Path | None) -> Any:
-    if isinstance(kind, referring_kinds.Parts):
+    if isinstance(kind, kinds.Parts):
         forms = {part.name: form_of(part) if isinstance(part, Event) else part for part in value}
         return {own: _table(form, name, f"{path}.{own}", flaws, folder) for own, form in forms.items()}
-    if isinstance(kind, referring_kinds.Part):
+    if isinstance(kind, kinds.Part):
         return _table(value, name, path, flaws, folder)
     if isinstance(kind, Vector) and kind.units:
         return dict(zip(kind.suffixes, value, strict=True))

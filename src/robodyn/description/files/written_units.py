@@ -17,24 +17,28 @@ from robodyn.description.model.scenario import ORIENTATION
 WITHIN = re.compile(rf"^({'|'.join(GROUPS)})\.")
 
 
-def find_written_units(path: str | Path, numbers: Collection[str]) -> dict[str, str]:
-    """Number -> the unit it is written with in a scenario's file, where that is not of SI (`elbow.target`: deg)."""
-    found: dict[str, str] = {}
-    for place, text in _texts(load_composed(Path(path)).data, ""):
-        written = split_quantity(text)[1] if is_quantity(text) else ""
+def find_written_units(path: str | Path, numbers: Collection[str], text: str | None = None) -> dict[str, str]:
+    """Number -> the unit it is written with in a scenario's file, where that is not of SI (`elbow.target`: deg).
+
+    Args:
+        text: what an editor holds of the file, read in place of what is kept of it.
+    """
+    units: dict[str, str] = {}
+    for place, value in list_leaves(load_composed(Path(path), text).data):
+        written = split_quantity(value)[1] if isinstance(value, str) and is_quantity(value) else ""
         unit = known_unit(written)
         if unit is not None and unit.factor != 1:
-            found |= {name: written for name in number_names(place) if name in numbers or name.startswith("initial.")}
-    return found
+            units |= {name: written for name in number_names(place) if name in numbers or name.startswith("initial.")}
+    return units
 
 
-def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Every text of a file with its place, entries of lists by their number."""
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, entry in entries:
-        yield from _texts(entry, f"{place}.{key}" if place else str(key))
-    if isinstance(value, str):
+def list_leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """Every text, number and switch of a file with its place, entries of lists by their number."""
+    if not isinstance(value, (dict, list)):
         yield place, value
+        return
+    for key, entry in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from list_leaves(entry, f"{place}.{key}" if place else str(key))
 
 
 def number_names(place: str) -> Iterator[str]:

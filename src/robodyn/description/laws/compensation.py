@@ -1,4 +1,4 @@
-"""Compensation beside the loop (disturbance observer, friction feed-forward, input shaping): what is known before?"""
+"""Compensation beside the loop (disturbance observer, friction feedforward, input shaping): what is known before?"""
 
 import math
 
@@ -29,8 +29,8 @@ def disturbance_observer(command, velocity, momentum, *, inertia, frequency, per
         inertia: J, that the axis feels.
     """
     gain = (1.0 - sym.exp(-2 * math.pi * frequency * period)) / period
-    found = gain * (inertia * velocity - momentum)
-    return {"disturbance": found, "momentum_next": momentum + period * (command + found)}
+    estimate = gain * (inertia * velocity - momentum)
+    return {"disturbance": estimate, "momentum_next": momentum + period * (command + estimate)}
 
 
 @law(

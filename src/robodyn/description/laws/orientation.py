@@ -34,9 +34,9 @@ def orientation_reference(way, rate=0.0, acceleration=0.0, *, target, start=(1.0
     phi = rotation_vector(*multiply(conjugate(start), target))
     angle = sqrt(sum(part * part for part in phi))
     axis = tuple(part / angle if angle > 0 else 0.0 for part in phi)
-    found = dict(zip("wxyz", multiply(start, quaternion_about(axis, way * angle)), strict=True))
+    quaternion = dict(zip("wxyz", multiply(start, quaternion_about(axis, way * angle)), strict=True))
     return {
-        **{f"orientation.{part}": value for part, value in found.items()},
+        **{f"orientation.{part}": value for part, value in quaternion.items()},
         **{f"angular_velocity.{axis}": part * rate for axis, part in zip("xyz", phi, strict=True)},
         **{f"angular_acceleration.{axis}": part * acceleration for axis, part in zip("xyz", phi, strict=True)},
     }

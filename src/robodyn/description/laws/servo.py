@@ -1,9 +1,9 @@
-"""Digital servo loops: what does an axis controller command? PI position, D velocity, feed-forward, current loop.
+"""Digital servo loops: what does an axis controller command? PI position, D velocity, feedforward, current loop.
 
     i_cmd = clip(P e + I sum(e) + D (w_ref - w) + i_ff),   U = clip(Pc (i_cmd - i) + Ic sum(i_cmd - i))
 
-Position and feed-forward are sampled slowly, velocity and current fast. Positions are those of the motor: with coupled
-gears its set point is a weighted sum of the joints', `phi_ref = sum n_i q_i`. No sum winds up while its output is
+Position and feedforward are sampled slowly, velocity and current fast. Positions are those of the motor: with coupled
+gears its setpoint is a weighted sum of the joints', `phi_ref = sum n_i q_i`. No sum winds up while its output is
 limited.
 """
 
@@ -53,7 +53,7 @@ def servo_position_loop(targets, position, excess, held, *, gears, proportional,
     """PI on the position error: `i_k = P e_k + h_k`, `h_{k+1} = h_k + I T e_k` unless the axis is at its limit.
 
     Args:
-        targets: set point of the joint that turns this motor, or of several; gears: motor turns per turn of each.
+        targets: setpoint of the joint that turns this motor, or of several; gears: motor turns per turn of each.
         excess: what the axis' current command last was beyond its limit.
     """
     error = weighted_sum(targets, gears) - position
@@ -83,7 +83,7 @@ def servo_feed_forward(
     The sign function s(w) rises linearly from -1 to 1 between -w0 and w0 (motor speeds): no jump at standstill.
 
     Args:
-        velocities, accelerations: set points of the joint that turns this motor, or of several.
+        velocities, accelerations: setpoints of the joint that turns this motor, or of several.
         inertia: [kg m^2] and friction on the motor's side; smoothing_velocity: w0.
     """
     velocity = weighted_sum(velocities, gears)

@@ -37,13 +37,12 @@ from robodyn.description.model.coordinate import (
     PointCoordinate,
     TriangleLength,
 )
-from robodyn.description.model.delay import Delay
 from robodyn.description.model.describe import describe, digest
 from robodyn.description.model.description import Description
 from robodyn.description.model.elastic import ElasticGear, with_elastic_joints
-from robodyn.description.model.event import Event, SetValues
+from robodyn.description.model.event import Delay, Event, SetValues
 from robodyn.description.model.fields import ZERO, quantity, vector
-from robodyn.description.model.formula_signal import FormulaSignal
+from robodyn.description.model.formula import FormulaSignal
 from robodyn.description.model.interface import Interface
 from robodyn.description.model.joint import GROUND, Freedom, Joint, Mimic, Point
 from robodyn.description.model.machine import Load, Machine, combine

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base.errors import FlawList
 from robodyn.description.laws import Argument, LawInfo, arguments_of, info_of
 from robodyn.description.model.control_model import ControlModel
 from robodyn.description.model.description import Description
@@ -22,8 +22,7 @@ from robodyn.description.model.fields import (
     reference_map,
     text,
 )
-from robodyn.description.model.frozen import FrozenDict
-from robodyn.description.model.numbers import Number, as_floats
+from robodyn.description.model.numbers import FrozenDict, Number, as_floats
 from robodyn.description.model.rules import check_law, check_parameters, find_law
 
 SHORTEST_TIME, LONGEST_TIME = 1e-9, 1e9
@@ -174,10 +173,10 @@ class Block(Description):
     @property
     def targets(self) -> dict[str, Any]:
         """Output -> joint or coordinate that it acts on, several values one by one: `torque.0`, `torque.1`."""
-        found: dict[str, Any] = {}
+        actions: dict[str, Any] = {}
         for output, on in self.acts.items():
-            found |= {f"{output}.{k}": one for k, one in enumerate(on)} if isinstance(on, tuple) else {output: on}
-        return found
+            actions |= {f"{output}.{k}": one for k, one in enumerate(on)} if isinstance(on, tuple) else {output: on}
+        return actions
 
     def _set_parameters(self) -> None:
         """Fill in defaults: a parameter has one name and one value wherever it is looked up."""
@@ -198,10 +197,7 @@ class Block(Description):
                 group = "parameters" if argument.keyword_only else "inputs"
                 flaws.add(f"{group}.{argument.name}", "is missing", f"the law '{self.law_name}' needs it")
         for group in ("inputs", "parameters", "states", "memory"):
-            for key in getattr(self, group):
-                if key not in names:
-                    what = f"is not an argument of '{self.law_name}'"
-                    flaws.add(f"{group}.{key}", what, nearest(key, names))
+            flaws.add_unknown(getattr(self, group), names, f"is not an argument of '{self.law_name}'", group)
         self._check_sources(flaws)
 
     def _check_sources(self, flaws: FlawList) -> None:

@@ -33,9 +33,8 @@ from robodyn.description.model.fields import (
     vector,
 )
 from robodyn.description.model.joint import Freedom, Point
-from robodyn.description.model.kinds import Rename
+from robodyn.description.model.kinds import Rename, Vector
 from robodyn.description.model.numbers import Floats, Rows, as_floats
-from robodyn.description.model.vector_kinds import Vector
 
 # --------------------------------------------------------------------------------------------------
 # Shapes of contacts: what can touch, and what can be touched? All hang on named points.
@@ -382,9 +381,9 @@ class FlexibleBody(Body):
         shapes = {"first": (n, 3), "first_bend": (n, n, 3), "second": (n, 3, 3), "second_bend": (n, n, 3, 3)}
         shapes |= {"turning": (n, 3), "turning_bend": (n, n, 3)}
         for name, shape in shapes.items():
-            found = np.shape(getattr(self.modal_inertia, name, ()))
-            if found != shape:
-                flaws.add(f"modal_inertia.{name}", f"must be of shape {shape}, is {found}")
+            actual = np.shape(getattr(self.modal_inertia, name, ()))
+            if actual != shape:
+                flaws.add(f"modal_inertia.{name}", f"must be of shape {shape}, is {actual}")
 
     def _check_nodes(self, flaws: FlawList) -> None:
         n = len(self.modal_mass)

@@ -30,8 +30,8 @@ from robodyn.description.model.fields import (
     weights,
     whole_number,
 )
+from robodyn.description.model.kinds import WORLD
 from robodyn.description.model.numbers import Floats, Rows, as_floats
-from robodyn.description.model.vector_kinds import WORLD
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -11,8 +11,7 @@ from robodyn.description.laws import info_of
 from robodyn.description.model.body import Ball, Box, HeightField, Plane, Rim, Touched, Touching
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import EMPTY, child, law_or_name, numbers, part_name, quantity, vector
-from robodyn.description.model.frozen import FrozenDict
-from robodyn.description.model.numbers import Floats, as_floats, check_finite
+from robodyn.description.model.numbers import Floats, FrozenDict, as_floats, check_finite
 from robodyn.description.model.rules import check_law, check_parameters, find_law
 
 # --------------------------------------------------------------------------------------------------

@@ -24,8 +24,8 @@ from robodyn.description.model.fields import (
     weights,
 )
 from robodyn.description.model.joint import Joint, Mimic
+from robodyn.description.model.kinds import WORLD, Vector
 from robodyn.description.model.numbers import Floats
-from robodyn.description.model.vector_kinds import WORLD, Vector
 
 # --------------------------------------------------------------------------------------------------
 # Coordinates: along which lengths and angles of a mechanism can forces act? Named scalars s(q).
@@ -182,8 +182,8 @@ def coordinate_unit(coordinate: Coordinate, joints: Mapping[str, str]) -> str:
 
 def common_unit(names: Iterable[Any], units: Mapping[str, str]) -> str:
     """The unit that all positions of these names have; empty where they differ or are not known."""
-    found = {units.get(str(name), "") for name in names}
-    return found.pop() if len(found) == 1 else ""
+    distinct = {units.get(str(name), "") for name in names}
+    return distinct.pop() if len(distinct) == 1 else ""
 
 
 # --------------------------------------------------------------------------------------------------
@@ -211,8 +211,8 @@ def check_mimics(flaws: FlawList, joints: Sequence[Joint]) -> None:
     """Leaders are axes of joints, and no joint follows itself through others."""
     axes = [freedom.name for joint in joints for freedom in joint.freedoms if freedom.is_single]
     fixed = [joint.name for joint in joints if joint.kind == "fixed"]
-    found = followers(joints)
-    for name, mimic in found.items():
+    mimics = followers(joints)
+    for name, mimic in mimics.items():
         path = f"joints.{name}.mimic.joint"
         if mimic.joint in fixed:
             flaws.add(
@@ -220,8 +220,8 @@ def check_mimics(flaws: FlawList, joints: Sequence[Joint]) -> None:
             )
         elif mimic.joint not in axes:
             flaws.add(path, f"there is no moving joint '{mimic.joint}'", nearest(mimic.joint, axes))
-        elif name in _leaders(name, found):
-            round_trip = " -> ".join([name, *_leaders(name, found)])
+        elif name in _leaders(name, mimics):
+            round_trip = " -> ".join([name, *_leaders(name, mimics)])
             flaws.add(path, f"the joint follows itself: {round_trip}", "let one of them follow nothing")
     if not flaws.found:
         _check_reach(flaws, joints)
@@ -255,18 +255,18 @@ def _leaders(name: str, found: Mapping[str, Mimic]) -> list[str]:
 
 def follow(initial: Mapping[str, float], joints: Sequence[Joint]) -> dict[str, float]:
     """Start values of all followers, as their leaders' say; given ones of followers lead those that follow them."""
-    found = followers(joints)
+    mimics = followers(joints)
     starts: dict[str, float] = {}
 
     def start(name: str, quantity: str) -> float:
         key = f"{name}.{quantity}"
-        if name in found and key not in starts:
-            mimic = found[name]
+        if name in mimics and key not in starts:
+            mimic = mimics[name]
             own = mimic.ratio * start(mimic.joint, quantity) + (mimic.offset if quantity == "position" else 0.0)
             starts[key] = own
         return initial.get(key, starts.get(key, 0.0))
 
-    for name in found:
+    for name in mimics:
         for motion in ("position", "velocity"):
             start(name, motion)
     return starts

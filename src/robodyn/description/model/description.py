@@ -29,7 +29,7 @@ class SourceFile(Protocol):
         """Its name."""
 
     def place(self, flaw: Flaw) -> Flaw:
-        """The same flaw, told where the thing stands."""
+        """The same flaw, reported where the thing stands."""
 
 
 @dataclass_transform(
@@ -64,8 +64,8 @@ class Description:
     def __init_subclass__(cls, *, kw_only: bool = False) -> None:
         made = make_record(cls, kw_only=kw_only)
         cls.KINDS = {field.name: field.metadata["kind"] for field in dataclasses.fields(made)}
-        told = "".join(f"        {name}: {kind.about}\n" for name, kind in cls.KINDS.items() if kind.about)
-        cls.__doc__ = f"{(cls.__doc__ or cls.__name__).rstrip()}\n\n    Attributes:\n{told}"
+        attributes = "".join(f"        {name}: {kind.about}\n" for name, kind in cls.KINDS.items() if kind.about)
+        cls.__doc__ = f"{(cls.__doc__ or cls.__name__).rstrip()}\n\n    Attributes:\n{attributes}"
 
     def __post_init__(self) -> None:
         flaws = FlawList()
@@ -93,8 +93,8 @@ class Description:
 
     def stated(self, *fields: str) -> dict[str, Any]:
         """Of these fields, or of all, those that are not at their defaults."""
-        found = {field: getattr(self, field) for field in fields or self.KINDS}
-        return {field: value for field, value in found.items() if value != default_of(type(self), field)}
+        values = {field: getattr(self, field) for field in fields or self.KINDS}
+        return {field: value for field, value in values.items() if value != default_of(type(self), field)}
 
     def set_fields(self, **values: Any) -> None:
         """Set fields of a description that is being made."""

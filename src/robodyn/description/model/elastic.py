@@ -129,7 +129,5 @@ def _check(machine: Machine, gears: Mapping[str, ElasticGear], link_side: Collec
             flaws.add(f"gears.{name}", f"there is no joint of one motion '{name}'", nearest(name, joints))
     groups = (machine.coordinates, machine.blocks, machine.signals, machine.delays, machine.controllers)
     known = [part.name for group in groups for part in group]
-    for name in link_side:
-        if name not in known:
-            flaws.add(f"link_side.{name}", "there is no such coordinate, block or delay", nearest(name, known))
+    flaws.add_unknown(link_side, known, "there is no such coordinate, block or delay", "link_side")
     flaws.raise_if_any(f"machine '{machine.name}'")

@@ -8,8 +8,18 @@ from typing import Any
 from robodyn.base.errors import FlawList
 from robodyn.base.records import dataclass
 from robodyn.description.model.description import Description
-from robodyn.description.model.fields import EMPTY, choice, flag, numbers, part_name, plain_function, reference_map
-from robodyn.description.model.frozen import FrozenDict
+from robodyn.description.model.fields import (
+    EMPTY,
+    choice,
+    flag,
+    numbers,
+    part_name,
+    plain_function,
+    quantity,
+    reference,
+    reference_map,
+)
+from robodyn.description.model.numbers import FrozenDict
 
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 
@@ -60,3 +70,18 @@ class SetValues:
 
     def __call__(self) -> dict[str, float]:
         return dict(self.values)
+
+
+# --------------------------------------------------------------------------------------------------
+# Pure delays: how does a signal arrive later?
+
+
+class Delay(Description):
+    """A pure delay of a continuous signal: `output(t) = signal(t - time)`."""
+
+    NOUN = "delay"
+
+    name: str = part_name()
+    signal: str = reference("signal", doc="what is delayed; the result is `NAME.output`")
+    time: float = quantity("s", positive=True, remedy="leave the delay out where there is none", doc="by how much")
+    before: float | None = quantity(default=None, doc="value until then", absent="the signal's start value")

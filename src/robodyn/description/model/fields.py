@@ -12,10 +12,9 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from robodyn.description.model import kinds, referring_kinds, vector_kinds
-from robodyn.description.model.frozen import FrozenDict
+from robodyn.description.model import kinds
 from robodyn.description.model.kinds import Bounds, Kind
-from robodyn.description.model.numbers import XYZ
+from robodyn.description.model.numbers import XYZ, FrozenDict
 
 MISSING: Any = dataclasses.MISSING
 ZERO, Z_AXIS = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
@@ -48,7 +47,7 @@ def _field(make: type[Kind]) -> Callable[..., Any]:
     return field
 
 
-part_name = _field(kinds.Name)
+part_name = _field(kinds.PartName)
 """The part's own name."""
 text = _field(kinds.Text)
 file = _field(kinds.File)
@@ -63,30 +62,30 @@ quantity = _field(kinds.Quantity)
 """A number with a unit; bounds are words of `Bounds`."""
 quantities = _field(kinds.Quantities)
 """A number, or several."""
-unit_vector = _field(vector_kinds.Direction)
-rotation_matrix = _field(vector_kinds.Rotation)
-array = _field(vector_kinds.Array)
+unit_vector = _field(kinds.Direction)
+rotation_matrix = _field(kinds.Rotation)
+array = _field(kinds.Array)
 """Numbers in nested lists."""
-reference = _field(referring_kinds.Reference)
+reference = _field(kinds.Reference)
 """The name of another part, or of a signal."""
-references = _field(referring_kinds.References)
+references = _field(kinds.References)
 """Names of other parts."""
-weights = _field(referring_kinds.Weights)
+weights = _field(kinds.Weights)
 """Factors by the name of what they belong to."""
-target = _field(referring_kinds.Target)
+target = _field(kinds.Target)
 """A signal, or a number in its place."""
-reference_map = _field(referring_kinds.ReferenceMap)
+reference_map = _field(kinds.ReferenceMap)
 """Names of other parts, or of signals, by what they are for."""
-text_map = _field(referring_kinds.TextMap)
+text_map = _field(kinds.TextMap)
 """Texts by what they are for."""
-numbers = _field(referring_kinds.Numbers)
+numbers = _field(kinds.Numbers)
 """Numbers by name, in the units of a law."""
-plain_function = _field(referring_kinds.Function)
-law_or_name = _field(referring_kinds.Law)
+plain_function = _field(kinds.Function)
+law_or_name = _field(kinds.LawOrName)
 """A law by name, or a function."""
 
 
-def vector(unit: str, length: int | None = 3, *, make: type[Kind] = vector_kinds.Vector, **words: Any) -> Any:
+def vector(unit: str, length: int | None = 3, *, make: type[Kind] = kinds.Vector, **words: Any) -> Any:
     """Several numbers; of three of a description the names end in x, y, z."""
     suffixes = words.pop("suffixes", XYZ if length == 3 else ())
     return _field(make)(unit, length, suffixes, **words)
@@ -99,9 +98,9 @@ def place(**words: Any) -> Any:
 
 def child(*classes: type, **words: Any) -> Any:
     """A description within the description."""
-    return _field(referring_kinds.Part)(classes, **words)
+    return _field(kinds.Part)(classes, **words)
 
 
 def children(*classes: type, **words: Any) -> Any:
     """Descriptions that have names, in order."""
-    return _field(referring_kinds.Parts)(classes, **words)
+    return _field(kinds.Parts)(classes, **words)

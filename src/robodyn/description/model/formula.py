@@ -16,13 +16,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 
 from robodyn.base import symbolic as sym
-from robodyn.base.errors import nearest
+from robodyn.base.errors import FlawList, nearest
 from robodyn.base.records import dataclass
+from robodyn.base.units import COHERENT, Unit, UnitError, known_unit, parse_unit
+from robodyn.description.model.description import Description
+from robodyn.description.model.fields import EMPTY, numbers, part_name, text, text_map
+from robodyn.description.model.kinds import Rename
+from robodyn.description.model.numbers import Number
 
 LONGEST, DEEPEST, MOST_PARTS = 1000, 40, 300
 """Letters of a formula, operations within operations, and numbers, names and operations together."""
@@ -59,7 +68,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Name:
+class SignalName:
     name: str
     at: int
     quoted: bool = False
@@ -74,7 +83,7 @@ class Operation:
     at: int
 
 
-Node = Constant | Name | Operation
+Node = Constant | SignalName | Operation
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -191,13 +200,13 @@ class _Parser:
         if kind == "number":
             return _finite(Constant(float(word), at))
         if kind == "quoted":
-            return Name(word, at, quoted=True)
+            return SignalName(word, at, quoted=True)
         if kind != "name":
             what = f"a number, a signal or a function is expected, not '{word}'" if word else "ends here"
             raise FormulaError(what, at)
         if self.kind == "sign" and self.word == "(":
             return self.read_call(word, at, depth)
-        return Constant(CONSTANTS[word], at) if word in CONSTANTS else Name(word, at)
+        return Constant(CONSTANTS[word], at) if word in CONSTANTS else SignalName(word, at)
 
     def read_call(self, function: str, at: int, depth: int) -> Node:
         if function not in FUNCTIONS:
@@ -235,9 +244,9 @@ def _finite(constant: Constant) -> Constant:
     return constant
 
 
-def names_in(tree: Node) -> Iterator[Name]:
+def names_in(tree: Node) -> Iterator[SignalName]:
     """Every name of a formula, as often as it stands there."""
-    if isinstance(tree, Name):
+    if isinstance(tree, SignalName):
         yield tree
     elif isinstance(tree, Operation):
         for operand in tree.operands:
@@ -248,7 +257,7 @@ def evaluate(tree: Node, values: Mapping[str, Any]) -> Any:
     """The value of a formula, of numbers or symbols by name."""
     if isinstance(tree, Constant):
         return tree.value
-    if isinstance(tree, Name):
+    if isinstance(tree, SignalName):
         return values[tree.name]
     return KNOWN[tree.function][1](*(evaluate(operand, values) for operand in tree.operands))
 
@@ -260,3 +269,238 @@ def rename_signals(formula: str, rename: Callable[[str], str]) -> str:
         length = len(name.name) + 2 * name.quoted
         formula = formula[: name.at] + (f"'{fresh}'" if "-" in fresh else fresh) + formula[name.at + length :]
     return formula
+
+
+# --------------------------------------------------------------------------------------------------
+# Units of formulas: in which unit is the result, and are only like quantities added and compared?
+#
+# A number without a name takes the unit of what it is added to, and has none in a product. The radian of a product with
+# other units (`radius * angle`, `torque * speed`) may be left out, as engineers do; rad/s stays no frequency.
+
+
+PLAIN, RADIAN = Unit(), Unit({"rad": Fraction(1)})
+ALIKE = ("+", "-", "min", "max", "clip", "hypot", "fmod", "<", "<=", ">", ">=", "atan2", "where")
+KEEPS = ("negative", "abs", "floor", "ceil")
+ANGLES = ("sin", "cos", "tan")
+TO_ANGLES = ("asin", "acos", "atan", "atan2")
+TRUTHS = ("<", "<=", ">", ">=", "and", "or", "not", "sign")
+SHORT = ("N", "W", "Pa", "V")
+"""Units whose names stand for longer products of the same dimension."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is known of the unit of a part: None is unknown.
+
+    Attributes:
+        free: whether it is a plain number, which takes the unit of its neighbour; composed: whether it is a product.
+    """
+
+    unit: Unit | None
+    free: bool = False
+    composed: bool = False
+
+
+def infer_unit(tree: Node, units: Mapping[str, str]) -> Unit | None:
+    """Unit of a formula's result, None where it is not known.
+
+    Args:
+        units: of signals and parameters; an empty one is unknown.
+
+    Raises:
+        FormulaError: where unlike quantities meet.
+    """
+    measure = _measure(tree, units)
+    return None if measure.free or measure.unit is None else _simplify(measure)
+
+
+def may_be_in(unit: Unit, declared: Unit) -> bool:
+    """Whether a result of a unit may be said to be in another one."""
+    return _alike(Measure(unit, composed=True), Measure(declared))
+
+
+def _measure(tree: Node, units: Mapping[str, str]) -> Measure:
+    if isinstance(tree, Constant):
+        return Measure(PLAIN, free=True)
+    if isinstance(tree, SignalName):
+        text = units.get(tree.name, "")
+        return Measure(known_unit(text) if text else None)
+    operands = [_measure(operand, units) for operand in tree.operands]
+    function = tree.function
+    if function in ALIKE:
+        values = operands[1:] if function == "where" else operands
+        return _result(function, _common(tree, values, units))
+    if function == "^" or function == "sqrt":
+        return _unit_power(tree, operands)
+    if function == "*" or function == "/":
+        return _product(function, *operands)
+    if function in KEEPS:
+        return operands[0]
+    if function != "sign":
+        _check_plain(tree, operands)
+    return _result(function, Measure(PLAIN))
+
+
+def _result(function: str, common: Measure) -> Measure:
+    if function in TO_ANGLES:
+        return Measure(RADIAN)
+    return Measure(PLAIN) if function in TRUTHS else common
+
+
+def _common(tree: Operation, operands: list[Measure], units: Mapping[str, str]) -> Measure:
+    """The unit that all operands share."""
+    bound = [operand for operand in operands if not operand.free]
+    known = [operand for operand in bound if operand.unit is not None]
+    for other in known[1:]:
+        if not _alike(known[0], other):
+            names = " and ".join(_describe_measure(operand) for operand in (known[0], other))
+            raise FormulaError(f"'{tree.function}' brings together {names}", tree.at, "only like quantities fit")
+    if not bound:
+        return operands[0]
+    # A plain signal gives the unit better than a product in which a radian may be left out.
+    return min(known, key=lambda operand: operand.composed) if known else Measure(None)
+
+
+def _alike(first: Measure, second: Measure) -> bool:
+    if first.unit is None or second.unit is None or first.unit.measures_like(second.unit):
+        return True
+    if not (first.composed or second.composed):
+        return False
+    left, right = (
+        {base: power for base, power in unit.dimension.items() if base != "rad"} for unit in (first.unit, second.unit)
+    )
+    return left == right and bool(set(left) - {"s"})
+
+
+def _product(function: str, first: Measure, second: Measure) -> Measure:
+    free = first.free and second.free
+    if first.unit is None or second.unit is None:
+        return Measure(None)
+    unit = first.unit * second.unit if function == "*" else first.unit / second.unit
+    return Measure(unit, free, first.composed or second.composed or not (first.free or second.free))
+
+
+def _unit_power(tree: Operation, operands: list[Measure]) -> Measure:
+    base = operands[0]
+    exponent = Constant(0.5, tree.at) if tree.function == "sqrt" else tree.operands[1]
+    if isinstance(exponent, Constant) and base.unit is not None:
+        return replace(base, unit=base.unit ** Fraction(exponent.value).limit_denominator(100))
+    _check_plain(tree, operands)
+    return replace(base, free=False)
+
+
+def _check_plain(tree: Operation, operands: list[Measure]) -> None:
+    for measure, operand in zip(operands, tree.operands, strict=True):
+        angle = tree.function in ANGLES and measure.unit is not None and measure.unit.measures_like(RADIAN)
+        if measure.unit is not None and measure.unit.dimension and not angle:
+            takes = "an angle" if tree.function in ANGLES else "plain numbers"
+            raise FormulaError(f"'{tree.function}' takes {takes}, not {_describe_measure(measure)}", operand.at)
+
+
+def _simplify(found: Measure) -> Unit:
+    """A product's unit without radians that other units make needless, under a short name where there is one."""
+    assert found.unit is not None
+    if not found.composed:
+        return found.unit
+    unit = found.unit
+    if set(unit.dimension) - {"rad", "s"}:
+        unit = Unit({name: power for name, power in unit.powers.items() if name != "rad"})
+    short = next((name for name in SHORT if COHERENT[name] == unit.dimension), None)
+    return Unit({short: Fraction(1)}) if short and len(unit.powers) > 1 else unit
+
+
+def _describe_measure(measure: Measure) -> str:
+    return (measure.unit.name or "a plain number") if measure.unit else "an unknown unit"
+
+
+# --------------------------------------------------------------------------------------------------
+# Signals by formula: a signal that is computed from others by an expression in text.
+
+
+class FormulaSignal(Description):
+    """A signal computed by a formula, such as `hypot(x.position, y.position) - radius`.
+
+    Its name is the signal's: blocks, events, delays and measures read it like any other. It is continuous; a formula of
+    sampled signals is held as they are. Its parameters are tunable as `<signal>.<parameter>`.
+    """
+
+    NOUN = "signal"
+
+    name: str = part_name()
+    formula: str = text(doc='of signals, parameters, `time` and `pi`: `"hypot(x.position, y.position) - radius"`')
+    unit: str | None = text(
+        default=None,
+        doc="SI unit of the result, checked against the one that follows from the formula",
+        absent="the one that follows",
+    )
+    parameters: Mapping[str, float] = numbers(under="", default=EMPTY, doc="name = number, with its unit if it has one")
+    parameter_units: Mapping[str, str] = text_map(default=EMPTY, doc="SI units of parameters written as plain numbers")
+
+    def check(self, flaws: FlawList) -> None:
+        if flaws.found:
+            return
+        names = self._check_formula(flaws)
+        for key in self.parameters:
+            if names and key not in names:
+                flaws.add(f"parameters.{key}", "is not used in the formula", "leave it out")
+            if key in FUNCTIONS or key in ("pi", "time"):
+                flaws.add(f"parameters.{key}", "is the name of a function or constant", "choose another name")
+        for key, unit in self.parameter_units.items():
+            self._check_unit(flaws, f"parameter_units.{key}", unit)
+            if key not in self.parameters:
+                flaws.add(f"parameter_units.{key}", "there is no such parameter")
+        if self.unit is not None:
+            self._check_unit(flaws, "unit", self.unit)
+
+    def _check_formula(self, flaws: FlawList) -> set[str]:
+        try:
+            names = {name.name for name in names_in(parse_formula(self.formula))}
+        except FormulaError as error:
+            flaws.add("formula", error.tell(self.formula), error.remedy)
+            return set()
+        if not names - set(self.parameters):
+            flaws.add("formula", "reads no signal", "a constant is the law constant_reference of a block")
+        return names
+
+    def _check_unit(self, flaws: FlawList, path: str, unit: str) -> None:
+        try:
+            known = parse_unit(unit)
+        except UnitError as error:
+            flaws.add(path, str(error))
+            return
+        if known.factor != 1:
+            flaws.add(path, f"'{unit}' is not of SI, as all signals are", f"say '{known.name}'")
+
+    @cached_property
+    def tree(self) -> Node:
+        """The formula, parsed."""
+        return parse_formula(self.formula)
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """Names of the signals it reads."""
+        names = dict.fromkeys(name.name for name in names_in(self.tree))
+        return tuple(name for name in names if name not in self.parameters)
+
+    def find_unit(self, units: Mapping[str, str]) -> str:
+        """The unit that is said, or the one that follows from those of signals; empty where that is not known."""
+        if self.unit is not None:
+            return self.unit
+        with suppress(FormulaError):
+            unit = infer_unit(self.tree, {**units, **self.parameter_units})
+            return unit.name or "1" if unit else ""
+        return ""
+
+    def references(self, path: str = "") -> Iterator[tuple[str, str, str]]:
+        for signal in self.signals:
+            yield f"{path}.formula" if path else "formula", "signal", signal
+
+    def renamed(self, rename: Rename) -> Self:
+        def replace(word: str) -> str:
+            return word if word in self.parameters else rename("signal", word)
+
+        return self.replaced(name=rename("part", self.name), formula=rename_signals(self.formula, replace))
+
+    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
+        for key, value in self.parameters.items():
+            yield Number(f"{prefix or self.name}.{key}", value, self.parameter_units.get(key, ""))

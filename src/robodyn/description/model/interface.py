@@ -82,9 +82,7 @@ class Interface(Description):
         self._set_row_values(flaws, "stiffness")
         self._set_row_values(flaws, "damping")
         self._check_elastic(flaws)
-        for key in self.given:
-            if key not in self._incoming():
-                flaws.add(f"given.{key}", "does not come in here", nearest(key, self._incoming()))
+        flaws.add_unknown(self.given, self._incoming(), "does not come in here", "given")
 
     def _check_rows(self, flaws: FlawList) -> None:
         if self.point is None:

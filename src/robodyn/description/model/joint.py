@@ -298,14 +298,14 @@ class Joint(Description):
     @property
     def blocks(self) -> tuple[JointBlock, ...]:
         """What damping, friction and end stops are to the machine: laws on this joint, with its own numbers."""
-        found = []
+        parts = []
         if self.damping is not None:
-            found.append(self._block("damping", "viscous_friction", viscous="damping"))
+            parts.append(self._block("damping", "viscous_friction", viscous="damping"))
         if self.friction is not None:
-            found.append(self._block("friction", "stick_friction", coulomb="friction"))
+            parts.append(self._block("friction", "stick_friction", coulomb="friction"))
         if self.stop_stiffness is not None:
-            found.append(self._block("end_stop", "end_stop", **STOP))
-        return tuple(found)
+            parts.append(self._block("end_stop", "end_stop", **STOP))
+        return tuple(parts)
 
     def _block(self, name: str, law: str, **fields: str) -> JointBlock:
         """A law whose parameters are fields of this joint; what it does not have limits nothing."""

@@ -7,7 +7,7 @@ references that a machine checks and renames (`references`, `renamed`), what mov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +17,19 @@ from robodyn.base.errors import FlawList, nearest
 from robodyn.base.records import dataclass
 from robodyn.description.model.numbers import (
     LEAST,
+    FrozenDict,
     Number,
     as_floats,
     check_count,
     check_finite,
     check_flag,
     check_name,
+    check_rotation,
+    check_text,
     check_texts,
+    check_vector,
 )
+from robodyn.description.model.rules import find_law, units_of
 
 if TYPE_CHECKING:
     from robodyn.base.spatial import Pose
@@ -87,7 +92,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Name(Kind):
+class PartName(Kind):
     """A part's own name."""
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
@@ -234,3 +239,366 @@ class Quantities(Quantity):
             return super().settle(flaws, path, value)
         usable = [self.bounds.check(flaws, f"{path}[{k}]", entry, "") for k, entry in enumerate(value)]
         return as_floats(value) if all(usable) else value
+
+
+# --------------------------------------------------------------------------------------------------
+# Kinds of fields of several numbers: vectors, places, directions, rotations and arrays, and how they move.
+
+
+WORLD = "world"
+
+
+def is_grounded(frame: str, owner: Description, grounded: Collection[str]) -> bool:
+    """Whether a frame is the world's, or that of the ground or of one of its points."""
+    return frame == WORLD or (bool(frame) and getattr(owner, frame) in grounded)
+
+
+@dataclass(frozen=True)
+class Vector(Kind):
+    """Several numbers of one unit.
+
+    Attributes:
+        length: how many; None for any number of them.
+        suffixes: of their names, () where they are no numbers of the description.
+        units: of each of them, where they differ; in files they are then a table by their suffixes.
+        frame: field that names the point or body in whose frame it is given, or "world".
+        placed: whether it is a place, not a direction or a free vector.
+        zero: whether it may have no length.
+    """
+
+    unit: str = ""
+    length: int | None = None
+    suffixes: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+    bounds: Bounds = FREE
+    frame: str = ""
+    placed: bool = False
+    zero: bool = True
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        if not check_vector(flaws, path, value, self.length):
+            return value
+        for k, entry in enumerate(value if self.bounds != FREE else ()):
+            self.bounds.check(flaws, f"{path}[{k}]", entry, self.unit)
+        if not self.zero and float(np.linalg.norm(value)) < 1e-9:
+            flaws.add(path, "must not be zero")
+        return as_floats(tuple(value))
+
+    def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
+        units = self.units or (self.unit,) * len(self.suffixes)
+        for suffix, entry, unit in zip(self.suffixes, value if self.suffixes else (), units, strict=True):
+            yield Number(f"{path}.{suffix}", entry, unit)
+
+    def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
+        names = [f"{path}.{suffix}" for suffix in self.suffixes]
+        if not any(name in changes for name in names):
+            return value
+        return tuple(changes.get(name, entry) for name, entry in zip(names, value, strict=True))
+
+    def moved(self, owner: Description, value: Any, place: Pose, grounded: Collection[str]) -> Any:
+        if not is_grounded(self.frame, owner, grounded):
+            return value
+        return as_floats(place.apply(value) if self.placed else place.R @ np.array(value))
+
+
+@dataclass(frozen=True)
+class Direction(Vector):
+    """Three numbers, kept as a unit vector."""
+
+    length: int | None = 3
+    zero: bool = False
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        value = super().settle(flaws, path, value)
+        if flaws.concern(path):
+            return value
+        size = float(np.linalg.norm(value))
+        # A vector of length one to the last bits stays as it is, so that descriptions are the same when read again.
+        near = abs(size - 1.0) < 4 * np.finfo(float).eps
+        return value if near else as_floats(np.array(value) / size)
+
+
+@dataclass(frozen=True)
+class Rotation(Kind):
+    """A rotation matrix, three rows."""
+
+    frame: str = ""
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        return as_floats(value) if check_rotation(flaws, value, path) else value
+
+    def moved(self, owner: Description, value: Any, place: Pose, grounded: Collection[str]) -> Any:
+        return as_floats(place.R @ np.array(value)) if is_grounded(self.frame, owner, grounded) else value
+
+
+@dataclass(frozen=True)
+class Array(Kind):
+    """Nested lists of numbers (or of "string" or "boolean"), whose shape its description checks."""
+
+    unit: str = ""
+    of: str = "number"
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        return as_floats(tuple(value) if isinstance(value, Iterable) else value)
+
+
+# --------------------------------------------------------------------------------------------------
+# Kinds of fields that refer to others: names of parts and signals, numbers by name, laws, whole descriptions.
+
+
+@dataclass(frozen=True)
+class Reference(Kind):
+    """The name of another part: a "point", "body", "moving joint", "joint or coordinate", or of a "signal"."""
+
+    to: str
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        check_text(flaws, path, value)
+        return value
+
+    def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
+        if isinstance(value, str):
+            yield path, self.to, value
+
+    def renamed(self, value: Any, rename: Rename) -> Any:
+        return rename(self.to, value) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class Target(Reference):
+    """The name of a signal, or a number in its place; files may give that in a unit."""
+
+    to: str = "signal"
+    written: str = ""
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        if isinstance(value, str):
+            return value
+        return float(value) if check_finite(flaws, path, value) else value
+
+
+@dataclass(frozen=True)
+class References(Texts):
+    """Names of several parts, which their noun says."""
+
+    empty: bool = False
+
+    def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
+        return ((path, self.noun, name) for name in value)
+
+    def renamed(self, value: Any, rename: Rename) -> Any:
+        return tuple(rename(self.noun, name) for name in value)
+
+
+@dataclass(frozen=True)
+class Weights(References):
+    """Factors by the name of what they belong to."""
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            flaws.add(path, f"must be a mapping of names to numbers, is {value!r}")
+            return value
+        for name, weight in value.items():
+            check_finite(flaws, f"{path}.{name}", weight)
+        if not (self.empty or value):
+            flaws.add(path, f"must name at least one {self.noun}")
+        return FrozenDict({name: as_floats(weight) for name, weight in value.items()})
+
+    def renamed(self, value: Any, rename: Rename) -> Any:
+        return {rename(self.noun, name): weight for name, weight in value.items()}
+
+
+@dataclass(frozen=True)
+class ReferenceMap(Kind):
+    """Names of parts or signals by what they are for: argument -> signal.
+
+    Attributes:
+        keys_to: what the keys refer to, "" for nothing.
+        several: whether a list of names, or a number, may stand in place of a name.
+    """
+
+    to: str
+    keys_to: str = ""
+    several: bool = False
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            flaws.add(path, f"must be a mapping of names to values, is {value!r}")
+            return value
+        for key, entry in value.items():
+            self._check(flaws, f"{path}.{key}", entry)
+        return FrozenDict({key: tuple(entry) if isinstance(entry, list) else entry for key, entry in value.items()})
+
+    def _check(self, flaws: FlawList, path: str, entry: Any) -> None:
+        if not self.several:
+            check_text(flaws, path, entry)
+            return
+        for one in entry if isinstance(entry, (tuple, list)) else (entry,):
+            if not isinstance(one, str):
+                check_finite(flaws, path, one, infinite=True)
+
+    def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
+        for key, entry in value.items():
+            if self.keys_to:
+                yield f"{path}.{key}", self.keys_to, key
+            for name in entry if isinstance(entry, tuple) else (entry,):
+                if isinstance(name, str):
+                    yield f"{path}.{key}", self.to, name
+
+    def renamed(self, value: Any, rename: Rename) -> Any:
+        def one(entry: Any) -> Any:
+            if isinstance(entry, tuple):
+                return tuple(one(name) for name in entry)
+            return rename(self.to, entry) if isinstance(entry, str) else entry
+
+        return {rename(self.keys_to, key) if self.keys_to else key: one(entry) for key, entry in value.items()}
+
+
+@dataclass(frozen=True)
+class TextMap(ReferenceMap):
+    """Texts by what they are for, which refer to nothing."""
+
+    to: str = ""
+
+    def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
+        return iter(())
+
+    def renamed(self, value: Any, rename: Rename) -> Any:
+        return value
+
+
+@dataclass(frozen=True)
+class Numbers(Kind):
+    """Numbers by name: a law's parameters, start values.
+
+    Attributes:
+        law: field of the law whose units they have; "state" for units of states; "" for none.
+        lists: whether a list of numbers may stand in place of one.
+        dotted: whether the names have dots, which files may write without quotes.
+        open: whether numbers may be given that are not there yet.
+    """
+
+    law: str = ""
+    lists: bool = False
+    dotted: bool = False
+    open: bool = False
+    infinite: bool = False
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            flaws.add(path, f"must be a mapping of names to values, is {value!r}")
+            return value
+        kept = FrozenDict({key: as_floats(entry) for key, entry in value.items()})
+        for key, entry in kept.items():
+            for one in entry if self.lists and isinstance(entry, tuple) else (entry,):
+                check_finite(flaws, f"{path}.{key}", one, infinite=self.infinite)
+        return kept
+
+    def units(self, owner: Any) -> Mapping[str, str]:
+        return units_of(getattr(owner, self.law)) if self.law not in ("", "state") else {}
+
+    def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
+        units = self.units(owner) if self.under is not None and value else {}
+        for key, entry in value.items() if self.under is not None else ():
+            own = f"{path}.{key}" if path else key
+            if isinstance(entry, tuple):
+                yield from (Number(f"{own}.{k}", one, units.get(key, "")) for k, one in enumerate(entry))
+            else:
+                yield Number(own, entry, units.get(key, ""))
+
+    def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
+        own = f"{path}."
+        given = {name.removeprefix(own): number for name, number in changes.items() if name.startswith(own)}
+        if self.under is None or not given:
+            return value
+        fresh = {
+            key: tuple(given.get(f"{key}.{k}", one) for k, one in enumerate(entry))
+            if isinstance(entry, tuple)
+            else given.get(key, entry)
+            for key, entry in value.items()
+        }
+        return fresh | given if self.open else fresh
+
+
+@dataclass(frozen=True)
+class Function(Kind):
+    """A plain function."""
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        if not callable(value):
+            flaws.add(path, f"must be a function, is {value!r}")
+        return value
+
+
+@dataclass(frozen=True)
+class LawOrName(Kind):
+    """A law of the package by its name, or a function; whether it fits, its description checks."""
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        name = getattr(value, "__name__", "")
+        return name if name and find_law(name) is value else value
+
+
+@dataclass(frozen=True)
+class Part(Kind):
+    """A description within a description; which of several classes, its keys in a file say.
+
+    Attributes:
+        inline: whether files give its fields beside those of its owner.
+        numbered: whether its numbers are numbers of its owner.
+    """
+
+    classes: tuple[type[Description], ...]
+    inline: bool = False
+    numbered: bool = True
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        if not isinstance(value, self.classes):
+            names = " or ".join(f"a {one.__name__}" for one in self.classes)
+            remedy = f"{self.classes[0].__name__}(**...) makes one of it" if isinstance(value, Mapping) else ""
+            flaws.add(path, f"must be {names}, is {value!r}", remedy)
+        return value
+
+    def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
+        return value.numbers(path) if self.numbered else iter(())
+
+    def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
+        return value.with_numbers(changes, path)
+
+    def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
+        yield from value.references(path)
+
+    def renamed(self, value: Any, rename: Rename) -> Any:
+        return value.renamed(rename)
+
+    def moved(self, owner: Description, value: Any, place: Pose, grounded: Collection[str]) -> Any:
+        return value.moved(place, grounded)
+
+
+@dataclass(frozen=True)
+class Parts(Part):
+    """Descriptions that have names, in order."""
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        value = tuple(value)
+        for k, part in enumerate(value):
+            super().settle(flaws, f"{path}[{k}]", part)
+        return value
+
+    def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
+        for part in value:
+            yield from part.numbers()
+
+    def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
+        changed = tuple(part.with_numbers(changes) for part in value)
+        return value if all(new is old for new, old in zip(changed, value, strict=True)) else changed
+
+    def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
+        for part in value:
+            yield from part.references(f"{path}.{part.name}")
+
+    def renamed(self, value: Any, rename: Rename) -> Any:
+        return tuple(part.renamed(rename) for part in value)
+
+    def moved(self, owner: Description, value: Any, place: Pose, grounded: Collection[str]) -> Any:
+        return tuple(part.moved(place, grounded) for part in value)

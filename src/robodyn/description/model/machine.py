@@ -17,18 +17,16 @@ from robodyn.description.model.block import Block
 from robodyn.description.model.constraint import CONSTRAINTS, Constraint
 from robodyn.description.model.contact import CONTACTS, AnyContact, RigidContact
 from robodyn.description.model.coordinate import COORDINATES, Coordinate, PointCoordinate, mimic_constraints
-from robodyn.description.model.delay import Delay
 from robodyn.description.model.description import Description
+from robodyn.description.model.event import Delay
 from robodyn.description.model.fields import ZERO, child, children, choice, part_name, reference, texts, vector
-from robodyn.description.model.formula_signal import FormulaSignal
+from robodyn.description.model.formula import FormulaSignal
 from robodyn.description.model.interface import Interface
 from robodyn.description.model.joint import GROUND
-from robodyn.description.model.kinds import Rename
+from robodyn.description.model.kinds import WORLD, Parts, Rename
 from robodyn.description.model.mechanism import Mechanism
 from robodyn.description.model.numbers import XYZ, Floats, check_distinct, check_name
-from robodyn.description.model.referring_kinds import Parts
 from robodyn.description.model.state_controller import StateController
-from robodyn.description.model.vector_kinds import WORLD
 
 if TYPE_CHECKING:
     from robodyn.base.spatial import Pose
@@ -256,9 +254,7 @@ def _check(name: str, machines: Mapping[str, Machine], places: Mapping[str, Pose
         flaws.add("machines", "there are none", "name at least one")
     for prefix in machines:
         check_name(flaws, prefix)
-    for prefix in places:
-        if prefix not in machines:
-            flaws.add(f"places.{prefix}", "there is no such machine", nearest(prefix, machines))
+    flaws.add_unknown(places, machines, "there is no such machine", "places")
     _check_gravity(flaws, machines)
     for prefix, machine in machines.items():
         _check_signals(flaws, prefix, machine)
@@ -288,9 +284,9 @@ def _check_world(flaws: FlawList, prefix: str, machine: Machine, place: Pose) ->
 
 
 def _check_gravity(flaws: FlawList, machines: Mapping[str, Machine]) -> None:
-    found = {prefix: machine.mechanism.gravity for prefix, machine in machines.items() if machine.mechanism}
-    for prefix, gravity in found.items():
-        first = next(iter(found.values()))
+    gravities = {prefix: machine.mechanism.gravity for prefix, machine in machines.items() if machine.mechanism}
+    for prefix, gravity in gravities.items():
+        first = next(iter(gravities.values()))
         if gravity != first:
             flaws.add(f"{prefix}.gravity", f"is {gravity}, that of the first machine {first}", "make them alike")
 

@@ -113,12 +113,10 @@ class Mechanism(Description):
     def _with_parts(self, group: str, parts: tuple[Body, ...] | tuple[Joint, ...]) -> Mechanism:
         old = getattr(self, group)
         flaws, known = FlawList(), [part.name for part in old]
-        for part in parts:
-            if part.name not in known:
-                what = f"there is no such {part.NOUN} to replace"
-                flaws.add(f"{group}.{part.name}", what, nearest(part.name, known))
-        flaws.raise_if_any(f"mechanism '{self.name}'")
         fresh = {part.name: part for part in parts}
+        noun = {"bodies": "body", "joints": "joint"}[group]
+        flaws.add_unknown(fresh, known, f"there is no such {noun} to replace", group)
+        flaws.raise_if_any(f"mechanism '{self.name}'")
         return self.replaced(**{group: tuple(fresh.get(part.name, part) for part in old)})
 
     def joint(self, name: str) -> Joint:

@@ -31,10 +31,9 @@ from robodyn.description.model.fields import (
     vector,
     whole_number,
 )
-from robodyn.description.model.frozen import FrozenDict
 from robodyn.description.model.joint import Freedom, Joint
 from robodyn.description.model.machine import Machine
-from robodyn.description.model.numbers import Floats, Number, check_distinct, check_finite
+from robodyn.description.model.numbers import Floats, FrozenDict, Number, check_distinct, check_finite
 from robodyn.description.model.solver import Solver
 
 # --------------------------------------------------------------------------------------------------
@@ -112,17 +111,17 @@ UNIT_LENGTH = 1e-6
 
 def vector_parts(joints: Iterable[Joint]) -> dict[str, dict[str, str]]:
     """What may be given as a vector -> its states and their units."""
-    found: dict[str, dict[str, str]] = {}
+    parts: dict[str, dict[str, str]] = {}
     for joint in joints:
         balls = [freedom for freedom in joint.freedoms if not freedom.is_single]
         for ball in balls:
-            found[ball.name + ORIENTATION] = ball.positions
-            found[f"{ball.name}.angular_velocity"] = ball.velocities
+            parts[ball.name + ORIENTATION] = ball.positions
+            parts[f"{ball.name}.angular_velocity"] = ball.velocities
         if joint.kind == "free":
             slides = [freedom for freedom in joint.freedoms if freedom.is_single]
-            found[f"{joint.name}.position"] = {name: unit for s in slides for name, unit in s.positions.items()}
-            found[f"{joint.name}.velocity"] = {name: unit for s in slides for name, unit in s.velocities.items()}
-    return found
+            parts[f"{joint.name}.position"] = {name: unit for s in slides for name, unit in s.positions.items()}
+            parts[f"{joint.name}.velocity"] = {name: unit for s in slides for name, unit in s.velocities.items()}
+    return parts
 
 
 def vector_units(joints: Iterable[Joint]) -> dict[str, str]:
@@ -206,9 +205,7 @@ def check_event_names(flaws: FlawList, events: Sequence[str], blocks: Sequence[s
 
 def check_nominal(flaws: FlawList, nominal: Mapping[str, Any], joints: Sequence[str]) -> None:
     """A nominal motion names moving joints, and all of them."""
-    for joint in nominal:
-        if joint not in joints:
-            flaws.add(f"nominal.{joint}", "is no moving joint", nearest(str(joint), joints))
+    flaws.add_unknown(nominal, joints, "is no moving joint", "nominal")
     for joint in joints if nominal else ():
         if joint not in nominal:
             flaws.add(f"nominal.{joint}", "is missing", "say which signal is its reference position")
@@ -274,6 +271,9 @@ class Scenario(Description, Displayed):
     )
     solver: Solver = child(Solver, default=Solver(), numbered=False, doc="[settings](#solver)", absent="`auto`")
     title: str = text(default="", doc="a sentence for people")
+    path_limit: float | None = quantity(
+        "m", positive=True, default=None, doc="largest miss of the path that is allowed; reports judge by it"
+    )
     obstacles: tuple[Obstacle, ...] = children(Obstacle, default=())
     initialisation: str = choice(
         INITIALISATIONS,
@@ -343,7 +343,7 @@ class Scenario(Description, Displayed):
                 flaws.add(f"delays.{delay.name}.before", what, "leave it out, or say initialisation = 'given'")
 
     def raise_if_any(self, flaws: FlawList) -> None:
-        """Raise what is found wrong later on, each flaw told where it stands in the scenario's file."""
+        """Raise what is found wrong later on, each flaw reported where it stands in the scenario's file."""
         file, name = self.written_in or self.machine.written_in, f"scenario '{self.name}'"
         if file is None:
             flaws.raise_if_any(name)

@@ -61,13 +61,13 @@ class TaskRows:
     @cached_property
     def positions(self) -> tuple[str, ...]:
         """Positions that need a wanted value: in axes other than the world's all three of a point."""
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         for row in self.all:
             if row.point and not row.rotates and self.frame != "world":
-                found |= dict.fromkeys(f"{row.point}.position.{axis}" for axis in XYZ)
+                names |= dict.fromkeys(f"{row.point}.position.{axis}" for axis in XYZ)
             elif not row.rotates:
-                found[row.name] = None
-        return tuple(found)
+                names[row.name] = None
+        return tuple(names)
 
 
 def find_rows(names: Sequence[str], frame: str) -> TaskRows:

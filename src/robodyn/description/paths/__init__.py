@@ -8,14 +8,24 @@ from robodyn.base.lazy import load_when_used
 
 if TYPE_CHECKING:
     from robodyn.description.paths.arm import SerialArm, build_arm, jacobian, jacobian_rate
-    from robodyn.description.paths.cartesian import CartesianPath, PathMotion, join_pieces
+    from robodyn.description.paths.cartesian import (
+        Arc,
+        Blend,
+        CartesianPath,
+        Line,
+        Orientation,
+        PathMotion,
+        arc_about,
+        arc_through,
+        join_pieces,
+        point_tool,
+        straight_line,
+        way_points,
+    )
     from robodyn.description.paths.deviation import deviation_blocks
     from robodyn.description.paths.inverse import Branches, find_branches
-    from robodyn.description.paths.orientation import Orientation, point_tool
-    from robodyn.description.paths.pieces import Arc, Blend, Line
     from robodyn.description.paths.planning import plan_path
     from robodyn.description.paths.reference import JointPath, PathReference, path_block, path_law, timed_block
-    from robodyn.description.paths.shapes import arc_about, arc_through, straight_line, way_points
 
 __all__ = [
     "Arc",
@@ -49,13 +59,11 @@ __getattr__, __dir__ = load_when_used(
     __name__,
     {
         "robodyn.description.paths.arm": "SerialArm build_arm jacobian jacobian_rate",
-        "robodyn.description.paths.cartesian": "CartesianPath PathMotion join_pieces",
+        "robodyn.description.paths.cartesian": "Arc Blend CartesianPath Line Orientation PathMotion arc_about "
+        "arc_through join_pieces point_tool straight_line way_points",
         "robodyn.description.paths.deviation": "deviation_blocks",
         "robodyn.description.paths.inverse": "Branches find_branches",
         "robodyn.description.paths.reference": "JointPath PathReference path_block path_law timed_block",
-        "robodyn.description.paths.orientation": "Orientation point_tool",
-        "robodyn.description.paths.pieces": "Arc Blend Line",
         "robodyn.description.paths.planning": "plan_path",
-        "robodyn.description.paths.shapes": "arc_about arc_through straight_line way_points",
     },
 )

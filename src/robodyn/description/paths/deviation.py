@@ -15,8 +15,7 @@ from robodyn.description.laws import LawInfo
 from robodyn.description.model import Block, Mechanism
 from robodyn.description.model.numbers import as_floats
 from robodyn.description.paths.arm import SerialArm, build_arm
-from robodyn.description.paths.cartesian import CartesianPath
-from robodyn.description.paths.pieces import Line
+from robodyn.description.paths.cartesian import CartesianPath, Line
 from robodyn.description.paths.planning import pose_at
 from robodyn.description.paths.reference import JointTable, Rows, look_up, make_table
 
@@ -144,11 +143,11 @@ def deviation_blocks(
         name: of the path's reference block.
     """
     law, way = deviation_law(path), {"s": f"{name}.s"}
-    found = [Block(DEVIATION, law, inputs={axis: f"{tool}.position.{axis}" for axis in "xyz"} | way)]
+    blocks = [Block(DEVIATION, law, inputs={axis: f"{tool}.position.{axis}" for axis in "xyz"} | way)]
     if measured:
         nominal = Block(NOMINAL, nominal_tool(build_arm(mechanism, tool)), inputs={"positions": tuple(measured)})
-        found += [nominal, Block(SEEN, law, inputs={axis: f"{NOMINAL}.{axis}" for axis in "xyz"} | way)]
-    return tuple(found)
+        blocks += [nominal, Block(SEEN, law, inputs={axis: f"{NOMINAL}.{axis}" for axis in "xyz"} | way)]
+    return tuple(blocks)
 
 
 def _dot(a: Any, b: Any) -> Any:

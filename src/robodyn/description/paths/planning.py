@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base.errors import FlawList
 from robodyn.base.numerics import bisect
 from robodyn.base.records import dataclass
 from robodyn.description.laws.speed_profile import travel
@@ -17,10 +17,9 @@ from robodyn.description.model.kinds import Bounds
 from robodyn.description.model.numbers import check_finite, check_vector
 from robodyn.description.paths.arm import DIRECTIONS, Placed, SerialArm, build_arm, jacobian, jacobian_rate
 from robodyn.description.paths.cartesian import CartesianPath, PathMotion
-from robodyn.description.paths.inverse import find_branches
+from robodyn.description.paths.inverse import SINGULAR_SHARE, approach, find_branches, refine, solve_rates
 from robodyn.description.paths.posture import MANIPULABILITY, Posture, choose_posture
 from robodyn.description.paths.reference import JointPath, JointTable, PathRequest, make_table
-from robodyn.description.paths.refinement import SINGULAR_SHARE, approach, refine, solve_rates
 
 # --------------------------------------------------------------------------------------------------
 # Checks of a planned path: reach, joint limits, singularities. Where along the path, and which joint?
@@ -118,6 +117,7 @@ def singularity(idle: np.ndarray) -> tuple[str, int]:
 def check_motion(flaws: FlawList, path: JointPath, joints: Sequence[Joint], profile: Mapping[str, float]) -> None:
     """Report joints that must move faster than they can to keep the speed along the path, predicted from the table."""
     phases = path.phases(**profile)
+    # Evenly in time, and on both sides of each instant at which the acceleration along the path jumps.
     breaks = [float(phase.begin) for phase in phases]
     times = np.unique(np.concatenate([np.linspace(0.0, breaks[-1], 4001), breaks, np.nextafter(breaks, -np.inf)]))
     _, v, a = path.motion(times, **profile)
@@ -250,16 +250,19 @@ def follow(
     last = start
     for k, way in enumerate(knots):
         q = np.full(arm.n, np.nan)
+        # From the knot before, by prediction and correction, in shorter steps where these disagree ...
         if k and np.isfinite(position[k - 1, 0]):
             q = _advance(arm, position[k - 1], _row(wanted, k - 1), _row(wanted, k), way - knots[k - 1])
             if not np.isfinite(q[0]) and len(jumps) < MOST_JUMPS:
                 q = _advance_in_parts(arm, path, int(pieces[k]), position[k - 1], knots[k - 1], way)
         elif k == 0 and arm.redundant and start is not None:
             q = refine(arm, start, wanted.R[0], wanted.p[0])
+        # ... or else by the branch that is nearest to where the arm was last: the one before is lost there.
         if not np.isfinite(q[0]):
             q = _nearest_branch(arm, _row(wanted, k), last)
             if k and np.isfinite(q[0]) and np.isfinite(position[k - 1, 0]):
                 jumps.append(float(way))
+        # Spare joints take their posture; the tool stays where it is.
         if posture is not None and np.isfinite(q[0]):
             q = refine(arm, posture.settle(q, wanted.R[k], wanted.p[k], way / path.length), wanted.R[k], wanted.p[k])
         position[k] = q
@@ -278,8 +281,8 @@ def _advance(arm: SerialArm, q: np.ndarray, here: PathMotion, there: PathMotion,
     """
     slope, bend = differentiate(arm, q, here)
     guess = q + step * (slope + 0.5 * step * bend)
-    found = refine(arm, guess, there.R, there.p)
-    return found if np.max(np.abs(found - guess) / arm.scale) < JUMP else np.full(arm.n, np.nan)
+    solution = refine(arm, guess, there.R, there.p)
+    return solution if np.max(np.abs(solution - guess) / arm.scale) < JUMP else np.full(arm.n, np.nan)
 
 
 def _advance_in_parts(
@@ -287,9 +290,9 @@ def _advance_in_parts(
 ) -> np.ndarray:
     """The same in halved steps, as often as it helps: joints may turn far on a short way near a singularity."""
     motion = path.at([begin, end], piece)
-    found = _advance(arm, q, _row(motion, 0), _row(motion, 1), end - begin)
-    if np.isfinite(found[0]) or not halvings:
-        return found
+    whole = _advance(arm, q, _row(motion, 0), _row(motion, 1), end - begin)
+    if np.isfinite(whole[0]) or not halvings:
+        return whole
     middle = 0.5 * (begin + end)
     half = _advance_in_parts(arm, path, piece, q, begin, middle, halvings - 1)
     if not np.isfinite(half[0]):
@@ -335,6 +338,7 @@ def examine(
     if rows.size:
         there = PathMotion(*(column[rows] for column in wanted))
         slope[rows], bend[rows] = differentiate(arm, position[rows], there)
+        # J = U S V^T: the smallest singular value says how near a singularity is, its row of V^T which joints race.
         scaled = arm.select(there.R, arm.scaled(jacobian(arm.place(position[rows]))))
         _, values, turned = np.linalg.svd(scaled)
         closeness[rows], idle[rows] = values[:, arm.rank - 1], turned[:, arm.rank - 1]
@@ -420,6 +424,8 @@ def plan_path(
             singularity; and every joint that would have to be too fast.
     """
     flaws = FlawList()
+
+    # What is asked for, as far as it can be judged without a motion.
     arm = _arm_for(flaws, build_arm(mechanism, point), path, free)
     joints = arm_joints(mechanism, arm)
     profile = _profile(flaws, speed, acceleration, jerk)
@@ -430,16 +436,23 @@ def plan_path(
         what = f"{spacing:g} m on a path of {path.length:g} m are {path.length / spacing:.3g} knots"
         flaws.add("spacing", what, f"at most {MOST_SPACED} are placed; leave it out to have as many as are needed")
     flaws.raise_if_any(f"path of '{point}'")
+
+    # One branch of the inverse kinematics, from knot to knot; where it holds, at as many knots as the table needs.
     start = _start(arm, path, _wished(joints) if near is None else near, branch)
     posture = choose_posture(arm, start, prefer)
     trace = follow(arm, path, start, spacing or path.length / COARSE, posture)
     if trace.reached.all() and not trace.jumps and spacing is None:
         trace = _refined(arm, path, trace, posture)
+
+    # A path that is not followed to its end is refused with all that is wrong on the way so far.
     check_reach(flaws, arm, path, trace)
     check_singularities(flaws, trace, arm, singular)
     if trace.jumps or not trace.reached.all():
         check_limits(flaws, joints, trace.knots, trace.position)
         flaws.raise_if_any(f"path of '{point}'")
+
+    # The table of the joints, checked between its knots too: against their ranges, and against their speeds where the
+    # speed along the path is known.
     chosen = None if near is None else tuple(float(q) for q in near)
     names = (free,) if isinstance(free, str) else tuple(free)
     request = PathRequest(point, path, chosen, branch, names, prefer, singular, spacing)
@@ -484,9 +497,7 @@ def _positions(flaws: FlawList, key: str, given: Any, arm: SerialArm) -> Any:
         if given is not None:
             check_vector(flaws, key, given, arm.n)
         return given
-    for name in given:
-        if name not in arm.joints:
-            flaws.add(f"{key}.{name}", "is no joint of the arm", nearest(str(name), arm.joints))
+    flaws.add_unknown(given, arm.joints, "is no joint of the arm", key)
     return [given.get(name, 0.0) for name in arm.joints]
 
 
@@ -535,9 +546,9 @@ def _start(arm: SerialArm, path: CartesianPath, near: Any, branch: int | None) -
     """Joint positions at the beginning; those wished for where it is out of reach, which is reported later."""
     pose = path.at(0.0)
     if arm.redundant and branch is None:
-        found = approach(arm, np.asarray(near, float), pose.R[0], pose.p[0])
-        if np.isfinite(found[0]):
-            return found
+        solution = approach(arm, np.asarray(near, float), pose.R[0], pose.p[0])
+        if np.isfinite(solution[0]):
+            return solution
     branches = find_branches(arm, pose.R[0], pose.p[0])
     if not len(branches):
         return np.asarray(near, float)
@@ -561,6 +572,7 @@ def _refined(arm: SerialArm, path: CartesianPath, trace: Trace, posture: Posture
 def _graded_knots(trace: Trace, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """New knots so dense that every interval has the same error, which falls with the sixth power of its width."""
     knots, pieces = [], []
+    # Intervals to make of each one: error ~ width^6, aimed at 0.3 of the tolerance, not changed too much at once.
     wanted = np.clip((errors / (0.3 * TOLERANCE)) ** (1 / 6), 0.2, 10.0)
     for piece in np.unique(trace.pieces):
         old = trace.knots[trace.pieces == piece]
@@ -568,6 +580,7 @@ def _graded_knots(trace: Trace, errors: np.ndarray) -> tuple[np.ndarray, np.ndar
         share = wanted[begin : begin + len(old) - 1]
         # An interval follows its denser neighbour: the error between two middles is not known.
         share = np.maximum(share, np.maximum(np.append(share[1:], 0.0), np.append(0.0, share[:-1])))
+        # Even steps in the count of intervals are knots that are dense where many are needed.
         count = np.concatenate([[0.0], np.cumsum(share)])
         even = np.linspace(0.0, count[-1], max(int(np.ceil(count[-1])), 2) + 1)
         knots.append(np.interp(even, count, old))

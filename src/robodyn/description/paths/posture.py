@@ -17,7 +17,7 @@ import numpy as np
 
 from robodyn.base.records import dataclass
 from robodyn.description.paths.arm import SerialArm, jacobian, jacobian_rate
-from robodyn.description.paths.refinement import SINGULAR_SHARE, limit_step, pose_error
+from robodyn.description.paths.inverse import SINGULAR_SHARE, limit_step, pose_error
 
 MANIPULABILITY = "manipulability"
 FAINT, WEAK = 1e-6, 1e-2
@@ -47,6 +47,7 @@ class Posture:
         """Joint positions (..., n) that meet poses and minimise g, from near ones; nan where they are not found."""
         arm, y = self.arm, q / self.arm.scale
         for _ in range(ROUNDS):
+            # Towards the pose by the shortest step, and along the null space towards the minimum of g.
             error, J = pose_error(arm, arm.scale * y, R, p)
             inverse = np.linalg.pinv(J, rcond=SINGULAR_SHARE)
             step = (inverse @ error[..., None])[..., 0]
@@ -54,16 +55,18 @@ class Posture:
             y = y + limit_step(step + slide, 0.3)
             if np.max(np.abs(step), initial=0.0) < 1e-14 and np.max(np.abs(slide), initial=0.0) < STATIONARY:
                 break
-        found: np.ndarray = arm.scale * y
-        return found
+        positions: np.ndarray = arm.scale * y
+        return positions
 
     def _slide(
         self, y: np.ndarray, R: np.ndarray, fraction: Any, J: np.ndarray, inverse: np.ndarray, step: np.ndarray
     ) -> np.ndarray:
         """Newton's step in the null space of J: N^T (H - K) (step + N alpha) = -N^T grad g, K = d(J^T lam)."""
         gradient = self._gradient(y, R, fraction)
+        # Multipliers of the pose, J^T lam = grad g at a minimum: its constraint is curved too.
         lam = (np.swapaxes(inverse, -1, -2) @ gradient[..., None])[..., 0]
         curvature = self._curvature(y, R, fraction) - self._turning(y, R, lam)
+        # Columns of N span the null space: the right singular vectors that have no singular value.
         N = np.swapaxes(np.linalg.svd(J)[2], -1, -2)[..., self.arm.rank :]
         N_T = np.swapaxes(N, -1, -2)
         right = -(N_T @ (gradient + (curvature @ step[..., None])[..., 0])[..., None])

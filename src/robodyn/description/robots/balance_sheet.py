@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from robodyn.description.robots.xml_tree import CHOICE, COLUMNS, UNUSED, Element
+from robodyn.description.robots.xml_tree import CHOICE, COLUMNS, UNUSED, XmlElement
 
 TITLES = {
     "read": "read as it is",
@@ -52,8 +52,8 @@ class BalanceSheet:
     @property
     def counts(self) -> dict[str, int]:
         """How many entries each column has."""
-        found = Counter(entry.column for entry in self.entries)
-        return {column: found[column] for column in COLUMNS}
+        totals = Counter(entry.column for entry in self.entries)
+        return {column: totals[column] for column in COLUMNS}
 
     def of(self, column: str) -> tuple[Entry, ...]:
         """Entries of one column."""
@@ -92,14 +92,14 @@ def _grouped(entries: tuple[Entry, ...], alike: bool) -> Iterator[str]:
     for entry in entries:
         what = entry.kind if alike else f"{entry.line} {entry.path}"
         groups.setdefault((what, entry.note), []).append(entry)
-    for (what, note), found in groups.items():
+    for (what, note), group in groups.items():
         if alike:
-            yield f"{len(found):>5} x {what}: {note} (first in line {found[0].line})"
+            yield f"{len(group):>5} x {what}: {note} (first in line {group[0].line})"
         else:
-            yield f"line {what} {found[0].value}: {note}".replace(" : ", ": ")
+            yield f"line {what} {group[0].value}: {note}".replace(" : ", ": ")
 
 
-def make_balance_sheet(root: Element, source: str) -> BalanceSheet:
+def make_balance_sheet(root: XmlElement, source: str) -> BalanceSheet:
     """The balance sheet of a file that has been read; what nobody asked for is not used."""
     for element in root.walk():
         inside = f"in <{element.parent.tag}>" if element.parent else "at the top of a file"
@@ -111,7 +111,7 @@ def make_balance_sheet(root: Element, source: str) -> BalanceSheet:
     return BalanceSheet(source, tuple(entry for element in root.walk() for entry in _entries(element)))
 
 
-def _entries(element: Element) -> Iterator[Entry]:
+def _entries(element: XmlElement) -> Iterator[Entry]:
     path, kind = element.path, f"{element.parent.tag}/{element.tag}" if element.parent else element.tag
     yield Entry(element.line, path, kind, " ".join(element.text.split())[:LONGEST], *element.fates[""])
     for key, value in element.attributes.items():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import fnmatch
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,8 @@ from robodyn.description.model import Body, Joint, LinearConstraint, Machine, Me
 from robodyn.description.model.joint import GROUND, SINGLE
 from robodyn.description.model.numbers import as_floats
 from robodyn.description.robots.balance_sheet import BalanceSheet
-from robodyn.description.robots.draft import JointDraft, LinkDraft, RobotDraft
-from robodyn.description.robots.massless import find_massless
-from robodyn.description.robots.names import free_name, settle_names
-from robodyn.description.robots.topology import order_joints
-from robodyn.description.robots.xml_tree import CHOICE
+from robodyn.description.robots.draft import JointDraft, LinkDraft, RobotDraft, distinct, free_name, usable_name
+from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, XmlElement
 
 MOST_LINKS = 2000
 """Of one robot, this project's own choice: larger trees take hours to assemble."""
@@ -59,12 +58,15 @@ def build_machine(
     Raises:
         ModelError: with every problem of the file, each with its line.
     """
+    # A file that is too large, or of which nothing is left, is refused by itself.
     if len(draft.links) > MOST_LINKS:
         what = f"has {len(draft.links)} links, at most {MOST_LINKS} are read"
         draft.flaws.add("", what, "split it into several robots")
         draft.flaws.raise_if_any()
     if not draft.links and not draft.flaws.found:
         draft.flaws.add("", "has no links of its own", "import the files that it names by themselves")
+
+    # Names that a machine may have, the tree with its base, and joints that the caller locks.
     settle_names(draft)
     joints = [*_base_joints(draft), *order_joints(draft)]
     _lock_joints(draft, joints, lock)
@@ -74,14 +76,21 @@ def build_machine(
         for joint in draft.joints:
             _joint(joint, draft.flaws)
         draft.flaws.raise_if_any()
+
+    # What could move without bound is fixed, what follows nothing moves by itself.
     if not keep_massless:
-        _fix_massless(find_massless(draft.links, joints))
+        for joint in find_massless(draft.links, joints):
+            what = f"'{joint.name}' moves nothing that has inertia: it is fixed; keep_massless = true lets it move"
+            joint.element.mark(CHOICE, what, "type" if "type" in joint.element.attributes else "")
+            joint.fix()
     _check_mimics(joints)
-    made = [_joint(joint, draft.flaws) for joint in joints]
+    moving = [_joint(joint, draft.flaws) for joint in joints]
     draft.flaws.raise_if_any()
+
+    # The machine: parts that the file says itself, and those that it implies.
     points = [*draft.points, *_tip_points(draft, joints)]
     mechanism = Mechanism(
-        draft.name, tuple(filter(None, bodies)), tuple(filter(None, made)), tuple(points), draft.gravity
+        draft.name, tuple(filter(None, bodies)), tuple(filter(None, moving)), tuple(points), draft.gravity
     )
     taken = [*(joint.name for joint in joints), *draft.part_names, *(point.name for point in points)]
     machine = Machine(
@@ -109,13 +118,13 @@ def _lock_joints(draft: RobotDraft, joints: Sequence[JointDraft], lock: Mapping[
     """Fix joints where they start or at given positions, and with them those that follow them; drives on them go."""
     single = {joint.name: joint for joint in joints if joint.kind in SINGLE}
     places: dict[str, float] = {}
-    for pattern, given in lock.items():
+    for pattern, position in lock.items():
         names = fnmatch.filter(single, pattern)
         if not names:
             draft.flaws.add(f"lock.{pattern}", "fits no joint with one position", nearest(pattern, single))
         for name in names:
             start = draft.initial.get(f"{name}.position", _start(single[name]))
-            places[name] = start if given is None else float(given)
+            places[name] = start if position is None else float(position)
     followers = [joint for joint in single.values() if joint.mimic is not None]
     # As often as there are followers: one may follow another.
     for joint in followers * len(followers):
@@ -126,22 +135,14 @@ def _lock_joints(draft: RobotDraft, joints: Sequence[JointDraft], lock: Mapping[
         ends = [joint.fields.get(key) for key in ("lower_limit", "upper_limit")]
         if not (ends[0] is None or ends[0] <= q) or not (ends[1] is None or q <= ends[1]):
             draft.flaws.add(f"lock.{name}", f"is {q:g}, its limits are {ends[0]} and {ends[1]}", "stay within them")
-        turned = joint.kind != "prismatic"
-        slide = joint.fields.get("pitch", 0.0) * q if turned else q
+        rotates = joint.kind != "prismatic"
+        slide = joint.fields.get("pitch", 0.0) * q if rotates else q
         motion = Pose.translation(slide * joint.axis)
-        joint.place = joint.place @ (motion @ Pose.rotation(about_axis(joint.axis, q)) if turned else motion)
-        joint.element.mark(CHOICE, f"'{name}' is locked at {q:g} {'rad' if turned else 'm'}")
-        joint.kind, joint.fields, joint.mimic = "fixed", {}, None
+        joint.place = joint.place @ (motion @ Pose.rotation(about_axis(joint.axis, q)) if rotates else motion)
+        joint.element.mark(CHOICE, f"'{name}' is locked at {q:g} {'rad' if rotates else 'm'}")
+        joint.fix()
         draft.initial.pop(f"{name}.position", None)
     draft.blocks = [block for block in draft.blocks if block.on not in places]
-
-
-def _fix_massless(massless: Sequence[JointDraft]) -> None:
-    for joint in massless:
-        what = f"'{joint.name}' moves nothing that has inertia: it is fixed; keep_massless = true lets it move"
-        key = "type" if "type" in joint.element.attributes else ""
-        joint.element.mark(CHOICE, what, key)
-        joint.kind, joint.fields, joint.mimic = "fixed", {}, None
 
 
 def _check_mimics(joints: Sequence[JointDraft]) -> None:
@@ -165,16 +166,12 @@ def _body(link: LinkDraft, flaws: FlawList) -> Body | None:
         return Body(*numbers, looks=tuple(link.looks))
     except ModelError as error:
         if all(flaw.path == "inertia" for flaw in error.flaws):
-            try:
-                made = Body(*numbers, physical=False, looks=tuple(link.looks))
-            except ModelError:
-                pass
-            else:
+            with suppress(ModelError):
+                body = Body(*numbers, physical=False, looks=tuple(link.looks))
                 what = f"no real body can have it, it {error.flaws[0].what}; taken as published, `physical = false`"
                 inertial.mark(CHOICE, f"{what}; give `bodies.{link.name}.inertia` to change it")
-                return made
-        for flaw in error.flaws:
-            flaws.add(f"{inertial.place}: {flaw.path}", flaw.what, flaw.remedy)
+                return body
+        _report(flaws, inertial, error)
         return None
 
 
@@ -187,30 +184,34 @@ def _joint(joint: JointDraft, flaws: FlawList) -> Joint | None:
             mimic=mimic, **joint.fields,
         )  # fmt: skip
     except ModelError as error:
-        for flaw in error.flaws:
-            flaws.add(f"{joint.element.place}: {flaw.path}", flaw.what, flaw.remedy)
+        _report(flaws, joint.element, error)
         return None
+
+
+def _report(flaws: FlawList, element: XmlElement, error: ModelError) -> None:
+    for flaw in error.flaws:
+        flaws.add(f"{element.place}: {flaw.path}", flaw.what, flaw.remedy)
 
 
 def _tip_points(draft: RobotDraft, joints: Sequence[JointDraft]) -> list[Point]:
     """A point at the origin of every link that carries no other: tools, sensors, feet."""
     parents = {joint.parent for joint in joints}
     taken = [*(joint.name for joint in joints), *draft.part_names]
-    found: list[Point] = []
+    points: list[Point] = []
     for link in draft.links:
         if link.name not in parents:
-            found.append(Point(free_name(link.name, [*taken, *(point.name for point in found)]), link.name))
-    return found
+            points.append(Point(free_name(link.name, [*taken, *(point.name for point in points)]), link.name))
+    return points
 
 
 def _hold_still(joints: Sequence[JointDraft], taken: Sequence[str]) -> list[LinearConstraint]:
     """Constraints of joints that follow another one by a ratio of 0: they stand where their offset says."""
-    found: list[LinearConstraint] = []
+    constraints: list[LinearConstraint] = []
     for joint in joints:
         if joint.mimic is not None and not joint.mimic.ratio:
-            name = free_name(f"{joint.name}_mimic", [*taken, *(constraint.name for constraint in found)])
-            found.append(LinearConstraint(name, {joint.name: 1.0}, joint.mimic.offset))
-    return found
+            name = free_name(f"{joint.name}_mimic", [*taken, *(constraint.name for constraint in constraints)])
+            constraints.append(LinearConstraint(name, {joint.name: 1.0}, joint.mimic.offset))
+    return constraints
 
 
 def _start_positions(joints: Sequence[JointDraft]) -> dict[str, float]:
@@ -226,3 +227,131 @@ def _start(joint: JointDraft) -> float:
         return 0.0
     ends = [end for end in (lower, upper) if end is not None]
     return float(sum(ends)) / len(ends)
+
+
+# --------------------------------------------------------------------------------------------------
+# Names: which name of the project's does each link and joint have?
+
+
+def settle_names(draft: RobotDraft) -> None:
+    """Give links and joints names that a machine may have, everywhere where they are named."""
+    draft.name = usable_name(draft.name, "robot")
+    links = _rename(draft.flaws, draft.links, "link")
+    joints = _rename(draft.flaws, draft.joints, "joint")
+    for joint in draft.joints:
+        joint.parent, joint.child = links.get(joint.parent, joint.parent), links.get(joint.child, joint.child)
+        if joint.mimic is not None:
+            leader = joints.get(joint.mimic.leader, joint.mimic.leader)
+            joint.mimic = replace(joint.mimic, leader=leader)
+    draft.bases = {links.get(name, name): base for name, base in draft.bases.items()}
+
+
+def _rename(flaws: FlawList, parts: Sequence[LinkDraft] | Sequence[JointDraft], noun: str) -> dict[str, str]:
+    """New names of parts by their old ones; two of one name are refused."""
+    new: dict[str, str] = {}
+    kept = [part.name for part in parts if usable_name(part.name, noun) == part.name]
+    for part in parts:
+        if part.name in new or kept.count(part.name) > 1:
+            if part.name in new:
+                flaws.add(part.element.place, f"there is another {noun} '{part.name}'", "give each its own name")
+            new[part.name] = part.name
+            continue
+        fresh = usable_name(part.name, noun)
+        if fresh != part.name:
+            fresh = distinct(fresh, [*kept, *new.values()])
+            part.element.mark(CONVERTED, f"the name is written '{fresh}'", "name")
+        new[part.name] = fresh
+    for part in parts:
+        part.name = new[part.name]
+    return new
+
+
+# --------------------------------------------------------------------------------------------------
+# Trees: does every link hang on one joint, and all of them together? What does not is reported by line.
+
+
+def order_joints(draft: RobotDraft) -> list[JointDraft]:
+    """Joints, those to the ground first, parents before children; flaws are noted where there is no such order."""
+    flaws, links = draft.flaws, {link.name: link for link in draft.links}
+    before = len(flaws.found)
+    known = {*links, GROUND}
+    for joint in draft.joints:
+        for role, name in (("parent", joint.parent), ("child", joint.child)):
+            if name not in known:
+                flaws.add(joint.element.place, f"there is no {role} link '{name}'", nearest(name, known))
+        if joint.parent == joint.child:
+            flaws.add(joint.element.place, f"joins '{joint.child}' to itself", "name another parent")
+    carriers = Counter(joint.child for joint in draft.joints)
+    for joint in draft.joints:
+        if carriers[joint.child] > 1:
+            what = f"'{joint.child}' is the child of {carriers[joint.child]} joints"
+            flaws.add(joint.element.place, what, "a tree allows one; a loop is closed by a constraint, in TOML")
+    flawed = len(flaws.found) > before
+    ordered, reached = [], {GROUND, *draft.bases}
+    waiting = list(draft.joints)
+    while fitting := [joint for joint in waiting if joint.parent in reached]:
+        ordered += fitting
+        reached |= {joint.child for joint in fitting}
+        waiting = [joint for joint in waiting if joint not in fitting]
+    for name, link in links.items():
+        cyclic = carriers[name] > 0
+        # What hangs on a joint that is wrong itself is not wrong too.
+        if name not in reached and not (cyclic and flawed):
+            what = "is in a ring of joints, or carried by one" if cyclic else "is connected to nothing"
+            remedy = "one link of a tree has no joint above it" if cyclic else "add a joint with it as child"
+            flaws.add(link.element.place, what, remedy)
+    return ordered
+
+
+# --------------------------------------------------------------------------------------------------
+# Massless moving links: which joints move nothing that has inertia? They could accelerate without bound.
+
+
+NOTHING = 1e-20
+"""Inertia [kg m^2 or kg] that is none but for rounding."""
+
+
+def find_massless(links: Sequence[LinkDraft], joints: Sequence[JointDraft]) -> list[JointDraft]:
+    """Joints along or about whose axis nothing that they carry has inertia, from the tips of the tree on.
+
+    Args:
+        joints: parents before children.
+    """
+    # From the tips to the root each joint hands what it carries to the link that carries it.
+    poses = _place_links(joints)
+    carried: dict[str, list[LinkDraft]] = {link.name: [link] for link in links}
+    massless = []
+    for joint in reversed(joints):
+        if joint.kind != "fixed" and not _has_inertia(joint, carried[joint.child], poses):
+            massless.append(joint)
+        if joint.parent != GROUND:
+            carried[joint.parent] += carried[joint.child]
+    return massless[::-1]
+
+
+def _place_links(joints: Sequence[JointDraft]) -> dict[str, Pose]:
+    """Where links are at positions that are nothing special, so that no axis meets a centre of mass by coincidence."""
+    poses = {GROUND: Pose.identity()}
+    for k, joint in enumerate(joints):
+        here = poses[joint.parent] @ joint.place
+        if joint.kind != "fixed":
+            here = here @ Pose.rotation(about_axis(joint.axis, 0.3 + 0.37 * (k % 11)))
+        poses[joint.child] = here
+    return poses
+
+
+def _has_inertia(joint: JointDraft, carried: Sequence[LinkDraft], poses: dict[str, Pose]) -> bool:
+    if joint.fields.get("armature", 0.0) > 0.0:
+        return True
+    if joint.kind not in SINGLE or joint.kind == "prismatic":
+        return any(link.mass > NOTHING for link in carried)
+    # Moment of inertia about the axis: k^T I k + m |k x (c - p)|^2.
+    pose = poses[joint.child]
+    axis, total = pose.R @ joint.axis, 0.0
+    for link in carried:
+        R = poses[link.name].R
+        arm = np.cross(axis, poses[link.name].apply(link.com) - pose.p)
+        total += axis @ (R @ link.inertia @ R.T) @ axis + link.mass * float(arm @ arm)
+        if total > NOTHING:
+            return True
+    return False

@@ -1,7 +1,9 @@
-"""Robot drafts: what does a robot file say, before it is a machine? Links, joints and what belongs to them."""
+"""Robot drafts: what does a robot file say, before it is a machine? Links, joints, what belongs to them, and names."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +14,9 @@ from robodyn.base.spatial import Pose
 from robodyn.description.model import Block, LinearCombination, Load, Point
 from robodyn.description.model.body import Look
 from robodyn.description.model.constraint import Constraint
-from robodyn.description.robots.xml_tree import Element
+from robodyn.description.model.joint import GROUND
+from robodyn.description.model.numbers import NAME
+from robodyn.description.robots.xml_tree import XmlElement
 
 
 @dataclass(eq=False)
@@ -21,26 +25,25 @@ class LinkDraft:
 
     Attributes:
         inertial: element that says the inertia.
-        marked: whether the file itself makes a point of its frame.
     """
 
     name: str
-    element: Element
+    element: XmlElement
     mass: float = 0.0
     com: np.ndarray = field(default_factory=lambda: np.zeros(3))
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
     looks: list[Look] = field(default_factory=list)
-    inertial: Element | None = None
+    inertial: XmlElement | None = None
 
 
 @dataclass(frozen=True)
-class Mimic:
+class MimicDraft:
     """A joint that follows another: `position = ratio * leader + offset`."""
 
     leader: str
     ratio: float
     offset: float
-    element: Element
+    element: XmlElement
 
 
 @dataclass(eq=False)
@@ -48,17 +51,21 @@ class JointDraft:
     """A joint, with further fields of the description under their names."""
 
     name: str
-    element: Element
+    element: XmlElement
     kind: str
     parent: str
     child: str
     place: Pose
     fields: dict[str, Any] = field(default_factory=dict)
-    mimic: Mimic | None = None
+    mimic: MimicDraft | None = None
 
     @property
     def axis(self) -> np.ndarray:
         return np.array(self.fields.get("axis", (0.0, 0.0, 1.0)))
+
+    def fix(self) -> None:
+        """It moves no more."""
+        self.kind, self.fields, self.mimic = "fixed", {}, None
 
 
 @dataclass(eq=False)
@@ -95,5 +102,30 @@ class RobotDraft:
 
 def rotated_inertia(R: np.ndarray, inertia: np.ndarray) -> np.ndarray:
     """`R I R^T`, symmetric to the last bit."""
-    turned = R @ inertia @ R.T
-    return 0.5 * (turned + turned.T)
+    rotated = R @ inertia @ R.T
+    return 0.5 * (rotated + rotated.T)
+
+
+TAKEN = ("time", "energy", "constraints", "constraint_method", GROUND)
+"""Names that every machine has for itself."""
+
+
+def usable_name(name: str, suffix: str) -> str:
+    """A name as near as can be to a given one: letters, digits, _ and -, not one that every machine has."""
+    if not NAME.fullmatch(name):
+        name = re.sub(r"[^\w\-]", "_", name)
+        name = name if NAME.fullmatch(name) else f"_{name}"
+    return f"{name}_{suffix}" if name in TAKEN else name
+
+
+def distinct(name: str, taken: Sequence[str]) -> str:
+    """A name that is not taken yet: with a number behind it where it is."""
+    number, fresh = 2, name
+    while fresh in taken:
+        fresh, number = f"{name}_{number}", number + 1
+    return fresh
+
+
+def free_name(wanted: str, taken: Iterable[str]) -> str:
+    """A name for a part that the file does not name itself."""
+    return distinct(usable_name(wanted, "point"), [*taken])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import Flaw, ModelError, refuse_word
 from robodyn.base.untrusted import Unreadable
 from robodyn.description.model import Machine
 from robodyn.description.robots.balance_sheet import make_balance_sheet
@@ -14,7 +14,7 @@ from robodyn.description.robots.draft import RobotDraft
 from robodyn.description.robots.mesh_files import MeshFiles
 from robodyn.description.robots.sdf import read_sdf
 from robodyn.description.robots.urdf import read_urdf
-from robodyn.description.robots.xml_tree import CONVERTED, Element, load_xml, parse_xml
+from robodyn.description.robots.xml_tree import CONVERTED, XmlElement, load_xml, parse_xml
 
 BASES = ("fixed", "free", "planar")
 XACRO = ".xacro"
@@ -47,7 +47,8 @@ def import_robot(
         ModelError: with every problem of the file, each with its line.
     """
     path = Path(path)
-    _check_base(base)
+    if base is not None:
+        refuse_word("base", base, BASES)
     try:
         root = _load(path)
         draft = _read(root, path, base, search)
@@ -67,14 +68,7 @@ def import_robot(
     return Robot(machine, make_balance_sheet(root, source), initial)
 
 
-def _check_base(base: str | None) -> None:
-    flaws = FlawList()
-    if base is not None and base not in BASES:
-        flaws.add("base", f"'{base}' is unknown", nearest(str(base), BASES))
-    flaws.raise_if_any()
-
-
-def _load(path: Path) -> Element:
+def _load(path: Path) -> XmlElement:
     if path.suffix.lower() != XACRO:
         return load_xml(path)
     load_xml(path)
@@ -90,7 +84,7 @@ def _load(path: Path) -> Element:
         raise Unreadable(f"xacro cannot expand it: {error}") from error
 
 
-def _read(root: Element, path: Path, base: str | None, search: Sequence[str | Path]) -> RobotDraft:
+def _read(root: XmlElement, path: Path, base: str | None, search: Sequence[str | Path]) -> RobotDraft:
     meshes = MeshFiles(path, search)
     if root.tag == "robot":
         return read_urdf(root, meshes, base)

@@ -46,14 +46,6 @@ def make_look(
         return f"{NOT_DRAWN}{'; '.join(str(flaw) for flaw in error.flaws)}"
 
 
-def distinct(name: str, taken: Sequence[str]) -> str:
-    """A name that is not taken yet: with a number behind it where it is."""
-    number, fresh = 2, name
-    while fresh in taken:
-        fresh, number = f"{name}_{number}", number + 1
-    return fresh
-
-
 # --------------------------------------------------------------------------------------------------
 # Mesh files of robots: which file does a `package://`, `model://`, `file://` or relative path mean?
 #
@@ -98,11 +90,11 @@ class MeshFiles:
         if scheme not in ("", "file", "package", "model"):
             raise MeshError(f"'{scheme}://' is not looked up; give package://, model://, file:// or a relative path")
         try:
-            found = self._look_up(scheme, rest)
+            mesh = self._look_up(scheme, rest)
         except OSError as error:
             raise MeshError(f"cannot be read: {error.strerror}") from error
-        _check_mesh(found)
-        return found
+        _check_mesh(mesh)
+        return mesh
 
     def _look_up(self, scheme: str, rest: str) -> Path:
         outside = None

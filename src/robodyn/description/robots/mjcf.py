@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,9 @@ from robodyn.base.untrusted import Unreadable
 from robodyn.description.model import Block, LinearCombination, LinearConstraint, Load, LoopJoint, Point
 from robodyn.description.model.joint import GROUND
 from robodyn.description.model.numbers import as_floats
-from robodyn.description.robots.draft import JointDraft, LinkDraft, RobotDraft, rotated_inertia
-from robodyn.description.robots.mesh_files import MeshFiles, colour_of, distinct, make_look
-from robodyn.description.robots.names import usable_name
-from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, Element, load_xml
+from robodyn.description.robots.draft import JointDraft, LinkDraft, RobotDraft, distinct, rotated_inertia, usable_name
+from robodyn.description.robots.mesh_files import MeshFiles, colour_of, make_look
+from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, load_xml
 
 # --------------------------------------------------------------------------------------------------
 # MJCF sources: which elements do a file and those it includes hold, and what does MuJoCo's compiler make of them?
@@ -34,7 +32,7 @@ TRANSPARENT = ("include", "mujocoinclude", "mujoco")
 """Elements whose children count as those of the element around them."""
 
 
-def load_includes(root: Element, file: Path, folders: MeshFiles) -> None:
+def load_includes(root: XmlElement, file: Path, folders: MeshFiles) -> None:
     """Put the elements of included files below their <include>; files outside of the robot's folder are refused.
 
     Raises:
@@ -57,7 +55,7 @@ def load_includes(root: Element, file: Path, folders: MeshFiles) -> None:
     _check_files(root, file, folders)
 
 
-def _find_include(name: str, source: Path, file: Path, folders: MeshFiles, element: Element) -> Path:
+def _find_include(name: str, source: Path, file: Path, folders: MeshFiles, element: XmlElement) -> Path:
     """An included file: from the folder of the whole model, as MuJoCo does, or of the one that includes it."""
     for folder in (file.parent, source.parent):
         target = (folder / name).resolve()
@@ -68,7 +66,7 @@ def _find_include(name: str, source: Path, file: Path, folders: MeshFiles, eleme
     raise Unreadable(f"includes '{name[:200]}' in line {element.line}, which is no file")
 
 
-def _check_files(root: Element, file: Path, folders: MeshFiles) -> None:
+def _check_files(root: XmlElement, file: Path, folders: MeshFiles) -> None:
     """Meshes and other files of a model stand in the robot's folder, or in one that is allowed."""
     elements = list(root.walk())
     inner = {"", *(element.attributes.get(key, "") for element in elements for key in FOLDERS)}
@@ -83,7 +81,7 @@ def _check_files(root: Element, file: Path, folders: MeshFiles) -> None:
                     raise Unreadable(f"{what}; allow its folder with `search`")
 
 
-def compile_model(file: Path, root: Element | None = None) -> Any:
+def compile_model(file: Path, root: XmlElement | None = None) -> Any:
     """The model that MuJoCo's own compiler makes of a file.
 
     Args:
@@ -114,7 +112,7 @@ def compile_model(file: Path, root: Element | None = None) -> Any:
     return models[0]
 
 
-def find_missing(root: Element, file: Path) -> dict[str, int]:
+def find_missing(root: XmlElement, file: Path) -> dict[str, int]:
     """Files of meshes that are not there, with their lines."""
     elements = list(root.walk())
     inner = {"", *(element.attributes.get(key, "") for element in elements for key in FOLDERS)}
@@ -142,11 +140,11 @@ def stand_ins(missing: Mapping[str, int], size: float) -> dict[str, bytes]:
 
 def row_of(model: Any, table: str, number: int) -> Any:
     """A row of a table of the model, 0 where this version of MuJoCo does not have it."""
-    found = getattr(model, table, None)
-    return np.zeros(1) if found is None else np.asarray(found[number])
+    rows = getattr(model, table, None)
+    return np.zeros(1) if rows is None else np.asarray(rows[number])
 
 
-def members(element: Element) -> Iterator[Element]:
+def members(element: XmlElement) -> Iterator[XmlElement]:
     """Children of an element, those of included files among them."""
     for child in element.children:
         if child.tag in TRANSPARENT:
@@ -155,12 +153,12 @@ def members(element: Element) -> Iterator[Element]:
             yield child
 
 
-def sections(root: Element, tag: str) -> list[Element]:
+def sections(root: XmlElement, tag: str) -> list[XmlElement]:
     """All members of the sections of a tag, in the order of the file."""
     return [member for section in members(root) if section.tag == tag for member in members(section)]
 
 
-def bodies_of(element: Element) -> Iterator[Element]:
+def bodies_of(element: XmlElement) -> Iterator[XmlElement]:
     """Bodies below an element in MuJoCo's order, depth first; frames are transparent."""
     for child in members(element):
         if child.tag == "body":
@@ -170,7 +168,7 @@ def bodies_of(element: Element) -> Iterator[Element]:
             yield from bodies_of(child)
 
 
-def parts_of(body: Element, tags: tuple[str, ...]) -> Iterator[Element]:
+def parts_of(body: XmlElement, tags: tuple[str, ...]) -> Iterator[XmlElement]:
     """Joints, geoms or sites of a body itself."""
     for child in members(body):
         if child.tag in tags:
@@ -308,7 +306,7 @@ REASONS = {
 }
 
 
-def account(root: Element) -> None:
+def account(root: XmlElement) -> None:
     """Put every element and attribute into its column, by its tag; parts that could not be used are marked before."""
     for element in root.walk():
         for tag, reason in DROPPED.items():
@@ -331,393 +329,12 @@ def account(root: Element) -> None:
                 element.fates.setdefault(key, fate)
 
 
-def _known(element: Element) -> Fates | None:
+def _known(element: XmlElement) -> Fates | None:
     """Fates of an element's attributes; joints of tendons and equalities are others than those of bodies."""
     parent = element.parent
     while parent is not None and parent.tag in TRANSPARENT:
         parent = parent.parent
     return KNOWN.get(f"{parent.tag}/{element.tag}" if parent is not None else "", KNOWN.get(element.tag))
-
-
-# --------------------------------------------------------------------------------------------------
-# Joints of MJCF: which chain carries a body? MuJoCo allows several between two bodies, each with an anchor.
-
-
-FREE, BALL, SLIDE, HINGE = range(4)
-KINDS = {FREE: "free", BALL: "ball", SLIDE: "prismatic", HINGE: "revolute"}
-LOST = "is not used: only joints along or about one axis have it in robodyn"
-CURVED = "has a nonlinear part, which is not used; laws of your own can say it"
-
-
-@dataclass
-class JointChain:
-    """The joints between two bodies, the massless frames between them, and where the last one's anchor is."""
-
-    joints: list[JointDraft] = field(default_factory=list)
-    frames: list[LinkDraft] = field(default_factory=list)
-    anchor: np.ndarray = field(default_factory=lambda: np.zeros(3))
-
-
-class JointReader:
-    """Reads the joints of one body."""
-
-    def __init__(self, reader: MjcfReader, body: int) -> None:
-        self.reader, self.model, self.body = reader, reader.model, body
-        self.chain = JointChain()
-
-    def read(self, parent: str, place: Pose) -> JointChain:
-        """The joints from a parent's frame to the body, which stands at a place in it.
-
-            X_parent_body = X_place  T(a_1) J_1 T(-a_1)  T(a_2) J_2 T(-a_2) ...
-
-        with anchors a_k in the body's frame; ours stands at the last of them.
-        """
-        name, first = self.reader.bodies[self.body], int(self.model.body_jntadr[self.body])
-        count = int(self.model.body_jntnum[self.body])
-        if not count:
-            joint = self.reader.own_name(f"{name}_mount")
-            self.chain.joints.append(JointDraft(joint, self.reader.elements[self.body], "fixed", parent, name, place))
-        for k in range(count):
-            number, last = first + k, k == count - 1
-            kind = int(self.model.jnt_type[number])
-            anchor = self.chain.anchor if kind in (FREE, SLIDE) else np.array(self.model.jnt_pos[number])
-            element = self.reader.part_element(self.body, ("joint", "freejoint"), k)
-            joint = self.reader.own_name(self.reader.name("joint", number))
-            self.reader.joints[number] = joint
-            child = name if last else f"{joint}_frame"
-            here = place @ Pose.translation(anchor - self.chain.anchor)
-            draft = JointDraft(joint, element, KINDS[kind], parent, child, here)
-            if kind == FREE:
-                self.release(draft, number)
-            self.fill(draft, number, kind)
-            self.chain.joints.append(draft)
-            self.chain.anchor = anchor
-            if not last:
-                self.chain.frames.append(LinkDraft(child, element))
-                parent, place = child, Pose.identity()
-        return self.chain
-
-    def release(self, draft: JointDraft, number: int) -> None:
-        """A free joint's positions are MuJoCo's own: place and orientation in the world."""
-        draft.place = Pose.identity()
-        start = self.model.qpos0[int(self.model.jnt_qposadr[number]) :][:7]
-        names = [f"{draft.name}.{axis}.position" for axis in "xyz"]
-        names += [f"{draft.name}.orientation.{part}" for part in "wxyz"]
-        rest = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
-        values = dict(zip(names, map(float, start), strict=True))
-        if [*values.values()] != rest:
-            self.reader.draft.initial |= values
-
-    def fill(self, draft: JointDraft, number: int, kind: int) -> None:
-        """Limits, losses, rotor and spring of a joint."""
-        model, dof = self.model, int(self.model.jnt_dofadr[number])
-        for name, table, at in (("damping", "dof_dampingpoly", dof), ("stiffness", "jnt_stiffnesspoly", number)):
-            if np.any(row_of(model, table, at)):
-                draft.element.mark(CHOICE, f"{name} {CURVED}")
-        damping, friction, armature = (
-            float(table[dof]) for table in (model.dof_damping, model.dof_frictionloss, model.dof_armature)
-        )
-        stiffness = float(model.jnt_stiffness[number])
-        if kind in (FREE, BALL):
-            lost = {"damping": damping, "frictionloss": friction, "armature": armature, "stiffness": stiffness}
-            lost |= {"range": float(model.jnt_limited[number])}
-            _lose(draft.element, [key for key, value in lost.items() if value])
-            return
-        zero = float(model.qpos0[int(model.jnt_qposadr[number])])
-        draft.fields["axis"] = as_floats(np.array(model.jnt_axis[number]))
-        given = {"damping": damping, "friction": friction, "armature": armature}
-        draft.fields |= {key: value for key, value in given.items() if value > 0.0}
-        if model.jnt_limited[number]:
-            lower, upper = (float(end) - zero for end in model.jnt_range[number])
-            draft.fields |= {"lower_limit": lower, "upper_limit": upper}
-        if model.jnt_actfrclimited[number]:
-            draft.fields |= effort_limit(draft.element, model.jnt_actfrcrange[number], "actuatorfrcrange")
-        if stiffness:
-            rest = float(model.qpos_spring[int(model.jnt_qposadr[number])]) - zero
-            spring = {"stiffness": stiffness} | ({"rest": rest} if rest else {})
-            name = self.reader.own_name(f"{draft.name}_spring")
-            self.reader.draft.blocks.append(Block(name, "spring", draft.name, parameters=spring))
-
-
-def effort_limit(element: Element, ends: Any, key: str) -> dict[str, float]:
-    """The largest effort either way; of two different ones the larger."""
-    lower, upper = map(float, ends)
-    if -lower != upper:
-        element.mark(CHOICE, f"{lower:g} to {upper:g} is not alike both ways: the larger one limits both", key)
-    return {"effort_limit": max(abs(lower), abs(upper))}
-
-
-def _lose(element: Element, keys: list[str]) -> None:
-    for key in keys:
-        if key in element.attributes:
-            element.mark(UNUSED, f"{key} {LOST}", key)
-    others = [key for key in keys if key not in element.attributes]
-    if others:
-        element.mark(CHOICE, f"{', '.join(others)} of its defaults {LOST}")
-
-
-# --------------------------------------------------------------------------------------------------
-# Equalities and tendons of MJCF: which constraints and coordinates are they?
-
-
-EXACT = "held exactly, where MuJoCo's constraint gives way a little"
-
-
-class PartReader:
-    """Reads what is beside the tree of bodies."""
-
-    def __init__(self, reader: MjcfReader) -> None:
-        self.reader, self.model, self.draft = reader, reader.model, reader.draft
-        self.coordinates: dict[int, str] = {}
-
-    def read(self) -> None:
-        self.each("tendon", self.model.ntendon, self.tendon)
-        self.each("equality", self.model.neq, self.equality)
-        self.each("actuator", len(self.model.actuator_gear), ActuatorReader(self).read)
-
-    def each(self, section: str, count: int, read: Any) -> None:
-        """Read parts in order, each with its element; a reason that comes back says why it is not used."""
-        elements = sections(self.reader.root, section)
-        for k in range(count):
-            element = elements[k] if len(elements) == count else self.reader.root
-            reason = read(k, element)
-            if reason and len(elements) == count:
-                element.mark(UNUSED, reason)
-                element.drop(reason)
-            elif reason:
-                self.reader.elements[0].mark(CHOICE, f"{section} {k} is not used: {reason}")
-
-    def joint(self, number: int) -> str | None:
-        """The name of a joint along or about one axis; None for others."""
-        return None if int(self.model.jnt_type[number]) in (FREE, BALL) else self.reader.joints[number]
-
-    def zero(self, number: int) -> float:
-        return float(self.model.qpos0[int(self.model.jnt_qposadr[number])])
-
-    def tendon(self, k: int, element: Element) -> str:
-        model, first = self.model, int(self.model.tendon_adr[k])
-        wraps = range(first, first + int(model.tendon_num[k]))
-        if any(int(model.wrap_type[w]) != 1 for w in wraps):
-            return "tendons through sites have no coordinate in robodyn; a distance of two points has"
-        joints = [int(model.wrap_objid[w]) for w in wraps]
-        names = [self.joint(number) for number in joints]
-        kinds = {int(model.jnt_type[number]) for number in joints}
-        if None in names or len(kinds) != 1 or len(set(names)) < len(names):
-            return "sums only single-axis joints of one kind, each once"
-        weights = {str(name): float(model.wrap_prm[w]) for name, w in zip(names, wraps, strict=True)}
-        name = self.reader.own_name(self.reader.name("tendon", k))
-        self.draft.coordinates.append(LinearCombination(name, weights))
-        self.coordinates[k] = name
-        element.mark(CONVERTED, "a coordinate: the weighted sum of positions")
-        if np.any(row_of(model, "tendon_armature", k)) or model.tendon_frictionloss[k]:
-            element.mark(CHOICE, "its armature and friction are not used: only joints have them in robodyn")
-        stiffness, damping = float(model.tendon_stiffness[k]), float(model.tendon_damping[k])
-        low, high = map(float, model.tendon_lengthspring[k])
-        if low != high and stiffness:
-            element.mark(CHOICE, f"its spring is slack from {low:g} to {high:g}: taken at rest at the middle")
-        if stiffness or damping:
-            shift = sum(weight * self.zero(number) for weight, number in zip(weights.values(), joints, strict=True))
-            values = {"stiffness": stiffness, "damping": damping, "rest": 0.5 * (low + high) - shift}
-            block = self.reader.own_name(f"{name}_spring")
-            self.draft.blocks.append(Block(block, "spring", name, parameters=values))
-        return ""
-
-    def equality(self, k: int, element: Element) -> str:
-        import mujoco
-
-        kind, data = int(self.model.eq_type[k]), np.array(self.model.eq_data[k])
-        active, types = bool(self.model.eq_active0[k]), mujoco.mjtEq
-        name = self.reader.name("equality", k)
-        first, second = int(self.model.eq_obj1id[k]), int(self.model.eq_obj2id[k])
-        if kind == types.mjEQ_JOINT:
-            return self.couple(name, first, second, data, active, element)
-        if kind not in (types.mjEQ_CONNECT, types.mjEQ_WELD):
-            return "only connect, weld and joint equalities have a constraint in robodyn"
-        if self.model.eq_objtype[k] == mujoco.mjtObj.mjOBJ_SITE:
-            places = [(int(self.model.site_bodyid[s]), np.array(self.model.site_pos[s])) for s in (first, second)]
-            turns = [from_quaternion(*map(float, self.model.site_quat[s])) for s in (first, second)]
-            rotation = turns[0] @ turns[1].T
-        else:
-            swapped = (data[3:6], data[0:3]) if kind == types.mjEQ_WELD else (data[0:3], data[3:6])
-            places = [(first, swapped[0]), (second, swapped[1])]
-            rotation = from_quaternion(*data[6:10]) if kind == types.mjEQ_WELD else np.eye(3)
-        a, b = (self.point(f"{name}_{end}", *place) for end, place in zip("ab", places, strict=True))
-        own = self.reader.own_name(name)
-        made = LoopJoint(own, a, b, "spherical", active=active)
-        if kind == types.mjEQ_WELD:
-            made = LoopJoint(own, a, b, "fixed", rotation=as_floats(rotation), active=active)
-        self.draft.constraints.append(made)
-        element.mark(CONVERTED, f"a {made.kind} loop joint, {EXACT}")
-        return ""
-
-    def point(self, name: str, body: int, place: np.ndarray) -> str:
-        made = Point(self.reader.own_name(name), self.reader.bodies[body], as_floats(place - self.reader.anchors[body]))
-        self.draft.points.append(made)
-        return made.name
-
-    def couple(self, name: str, first: int, second: int, data: np.ndarray, active: bool, element: Element) -> str:
-        leader = None if second < 0 else self.joint(second)
-        follower = self.joint(first)
-        if follower is None or (second >= 0 and leader is None):
-            return "couples joints that do not move along one axis"
-        if np.any(data[2:5]) and leader is not None:
-            return "only the linear part of a polynomial has a constraint in a file; a function of your own can say it"
-        of = {follower: 1.0} | ({leader: -float(data[1])} if leader is not None and data[1] else {})
-        self.draft.constraints.append(LinearConstraint(self.reader.own_name(name), of, float(data[0]), active))
-        element.mark(CONVERTED, f"s_1 = c_0 + c_1 s_2, {EXACT}")
-        return ""
-
-
-# --------------------------------------------------------------------------------------------------
-# Actuators of MJCF: which drives are they? Motors, position and velocity servos, DC motors with their circuit.
-
-
-COMMAND = "`{name}_command.constant` is its command, {value:g}: name a signal in its place to control it"
-VOLTAGE = 8
-"""MuJoCo's word for a motor whose command is its voltage."""
-STATES = "has a state of its own (dyntype), for which robodyn has no law"
-
-
-class ActuatorReader:
-    """Reads the actuators of a model."""
-
-    def __init__(self, parts: PartReader) -> None:
-        self.parts, self.reader, self.model, self.draft = parts, parts.reader, parts.model, parts.draft
-
-    def read(self, k: int, element: Element) -> str:
-        """Read one actuator; a reason where it is not used."""
-        import mujoco
-
-        model = self.model
-        motor = "DCMOTOR" in mujoco.mjtGain(int(model.actuator_gaintype[k])).name
-        if not motor and int(model.actuator_dyntype[k]) != mujoco.mjtDyn.mjDYN_NONE:
-            return STATES
-        affine = (mujoco.mjtBias.mjBIAS_NONE, mujoco.mjtBias.mjBIAS_AFFINE)
-        fixed = int(model.actuator_gaintype[k]) == mujoco.mjtGain.mjGAIN_FIXED
-        if not motor and not (fixed and int(model.actuator_biastype[k]) in affine):
-            return "has another gain than a constant, or another bias than an affine one"
-        if np.any(row_of(model, "actuator_dampingpoly", k)) or np.any(row_of(model, "actuator_delay", k)):
-            return "has a delay or nonlinear damping of its own"
-        on, shift = self.target(k)
-        if on is None:
-            return "acts on no joint along one axis, and no sum of such"
-        reason = self.check_motor(k) if motor else ""
-        if reason or (reason := self.carry(k, on)):
-            return reason
-        name = self.reader.own_name(self.reader.name("actuator", k))
-        if motor:
-            self.motor(name, k, on, element)
-        else:
-            self.servo(name, k, on, shift, element)
-        return ""
-
-    def carry(self, k: int, on: str) -> str:
-        """Put the actuator's own rotor and damping on its joint: gear^2 times them."""
-        gear = float(self.model.actuator_gear[k][0])
-        for key in ("armature", "damping"):
-            value = float(row_of(self.model, f"actuator_{key}", k).flat[0])
-            joint = next((joint for joint in self.draft.joints if joint.name == on), None)
-            if value and joint is None:
-                return f"has {key} of its own on a sum of joints"
-            if value and joint is not None:
-                joint.fields[key] = joint.fields.get(key, 0.0) + gear * gear * value
-        return ""
-
-    def command(self, k: int) -> float:
-        """0, or the nearest that the actuator allows."""
-        low, high = map(float, self.model.actuator_ctrlrange[k])
-        return min(max(0.0, low), high) if self.model.actuator_ctrllimited[k] else 0.0
-
-    def check_motor(self, k: int) -> str:
-        """Why a DC motor has no law here: all but resistance, motor constant, inductance and LuGre friction."""
-        others = [self.model.actuator_gainprm[k][2:], self.model.actuator_biasprm[k][:3]]
-        others += [self.model.actuator_dynprm[k][1:5], self.model.actuator_dynprm[k][7:]]
-        if any(np.any(row) for row in others) or self.model.actuator_forcelimited[k]:
-            return "has cogging, heat, saturation or a controller of its own, for which robodyn has no law"
-        if int(row_of(self.model, "actuator_ctrlspec", k)) != VOLTAGE:
-            return "is commanded by another thing than its voltage"
-        return ""
-
-    def motor(self, name: str, k: int, on: str, element: Element) -> None:
-        """A DC motor by its voltage: `torque = g K i`, `L i_dot + R i = u - K g v`; LuGre friction on its shaft."""
-        model, gear = self.model, float(self.model.actuator_gear[k][0])
-        R, K = (float(value) for value in model.actuator_gainprm[k][:2])
-        L, u = R * float(model.actuator_dynprm[k][0]), self.command(k)
-        if L:
-            command = self.add_command(name, u, "V", element)
-            circuit = {"resistance": R, "inductance": L, "torque_constant": K, "gear": gear}
-            self.draft.blocks.append(Block(name, "dc_motor", on, inputs={"voltage": command}, parameters=circuit))
-        else:
-            self.push(name, on, gear * K / R * u, gear * gear * K * K / R, {}, element)
-        c0, c1 = (float(value) for value in model.actuator_dynprm[k][5:7])
-        coulomb, static, stribeck = (float(value) for value in model.actuator_biasprm[k][3:6])
-        if c0:
-            # On the joint's side: bristles bend by 1 / g as far, forces are g times as large.
-            bristles = {"stiffness": gear * gear * c0, "damping": gear * gear * c1, "viscous": 0.0}
-            bristles |= {"coulomb": abs(gear) * coulomb, "static": abs(gear) * static}
-            bristles |= {"stribeck_velocity": stribeck / abs(gear)}
-            friction = self.reader.own_name(f"{name}_friction")
-            self.draft.blocks.append(Block(friction, "lugre_friction", on, parameters=bristles))
-
-    def servo(self, name: str, k: int, on: str, shift: float, element: Element) -> None:
-        """An actuator with constant gain and affine bias.
-
-        torque = g (gain u + b_0) + g^2 (b_1 (s + q_ref) + b_2 v) = P (target - s) - D v
-        """
-        model, gear = self.model, float(self.model.actuator_gear[k][0])
-        bias = [float(b) for b in model.actuator_biasprm[k][:3]]
-        P, D = -gear * gear * bias[1], -gear * gear * bias[2]
-        limit = {}
-        if model.actuator_forcelimited[k]:
-            ends = sorted(gear * float(end) for end in model.actuator_forcerange[k])
-            limit = {"limit": effort_limit(element, ends, "forcerange")["effort_limit"]}
-        wanted = gear * (float(model.actuator_gainprm[k][0]) * self.command(k) + bias[0])
-        if not P:
-            self.push(name, on, wanted, D, limit, element)
-            return
-        force, position = self.units(on)
-        loop = self.reader.own_name(f"{name}_loop")
-        target = self.add_command(name, wanted / P - shift, position, element)
-        inputs = {"target": target, "position": f"{on}.position", "velocity": f"{on}.velocity"}
-        values = {"proportional": P, "derivative": D, **limit}
-        self.draft.blocks.append(Block(loop, "pd_control", inputs=inputs, parameters=values, unit=force))
-        self.draft.blocks.append(Block(name, "torque_source", on, inputs={"command": f"{loop}.command"}))
-
-    def push(self, name: str, on: str, wanted: float, D: float, limit: dict[str, float], element: Element) -> None:
-        """A torque that is commanded, with a damper beside it."""
-        most = {"torque_limit": limit["limit"]} if limit else {}
-        command = self.add_command(name, wanted, self.units(on)[0], element)
-        self.draft.blocks.append(Block(name, "torque_source", on, inputs={"command": command}, parameters=most))
-        if D:
-            damper = self.reader.own_name(f"{name}_damping")
-            self.draft.blocks.append(Block(damper, "damper", on, parameters={"damping": D}))
-
-    def add_command(self, name: str, value: float, unit: str, element: Element) -> str:
-        """A constant command; its signal."""
-        command = self.reader.own_name(f"{name}_command")
-        self.draft.blocks.append(Block(command, "constant_reference", parameters={"constant": value}, unit=unit))
-        element.mark(CHOICE, COMMAND.format(name=name, value=value))
-        return f"{command}.value"
-
-    def target(self, k: int) -> tuple[str | None, float]:
-        """The joint or coordinate that an actuator acts on, and MuJoCo's length of it where ours is 0, without gear."""
-        import mujoco
-
-        kind, number = int(self.model.actuator_trntype[k]), int(self.model.actuator_trnid[k][0])
-        if kind in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT):
-            return self.parts.joint(number), self.parts.zero(number)
-        if kind == mujoco.mjtTrn.mjTRN_TENDON and number in self.parts.coordinates:
-            first = int(self.model.tendon_adr[number])
-            wraps = range(first, first + int(self.model.tendon_num[number]))
-            shift = sum(float(self.model.wrap_prm[w]) * self.parts.zero(int(self.model.wrap_objid[w])) for w in wraps)
-            return self.parts.coordinates[number], shift
-        return None, 0.0
-
-    def units(self, on: str) -> tuple[str, str]:
-        """Units of the force on a joint or coordinate, and of its position."""
-        joints = {joint.name: joint.kind for joint in self.draft.joints}
-        sums = {coordinate.name: next(iter(coordinate.of)) for coordinate in self.draft.coordinates}
-        return ("N", "m") if joints[sums.get(on, on)] == "prismatic" else ("N m", "rad")
 
 
 # --------------------------------------------------------------------------------------------------
@@ -728,9 +345,18 @@ SHAPES = {2: "sphere", 3: "capsule", 5: "cylinder", 6: "box", 7: "mesh"}
 """Types of geoms that can be drawn."""
 HIDDEN = 3
 """First group of geoms that MuJoCo's viewers do not show unasked: by custom those for contacts."""
+FREE, BALL, SLIDE, HINGE = range(4)
+KINDS = {FREE: "free", BALL: "ball", SLIDE: "prismatic", HINGE: "revolute"}
+LOST = "is not used: only joints along or about one axis have it in robodyn"
+CURVED = "has a nonlinear part, which is not used; laws of your own can say it"
+EXACT = "held exactly, where MuJoCo's constraint gives way a little"
+COMMAND = "`{name}_command.constant` is its command, {value:g}: name a signal in its place to control it"
+VOLTAGE = 8
+"""MuJoCo's word for a motor whose command is its voltage."""
+STATES = "has a state of its own (dyntype), for which robodyn has no law"
 
 
-def read_mjcf(root: Element, file: Path, meshes: MeshFiles) -> RobotDraft:
+def read_mjcf(root: XmlElement, file: Path, meshes: MeshFiles) -> RobotDraft:
     """The draft of an MJCF file.
 
     Raises:
@@ -748,16 +374,17 @@ class MjcfReader:
 
     Attributes:
         anchors: of bodies: where our frame stands in MuJoCo's.
-        bodies, joints: our names by MuJoCo's numbers.
+        bodies, joints, coordinates: our names by MuJoCo's numbers.
     """
 
-    def __init__(self, root: Element, model: Any, meshes: MeshFiles) -> None:
+    def __init__(self, root: XmlElement, model: Any, meshes: MeshFiles) -> None:
         self.root, self.model, self.meshes = root, model, meshes
         self.draft = RobotDraft(root.attributes.get("model", "") or "robot")
         self.names: list[str] = []
         self.bodies = {0: GROUND}
         self.anchors = {0: np.zeros(3)}
         self.joints: dict[int, str] = {}
+        self.coordinates: dict[int, str] = {}
         self.elements = self._find_elements()
 
     def read(self) -> RobotDraft:
@@ -768,7 +395,7 @@ class MjcfReader:
         for body in range(1, self.model.nbody):
             self.read_body(body)
         self.read_sites()
-        PartReader(self).read()
+        self.read_parts()
         if self.model.nflex:
             what = f"{self.model.nflex} deformable parts are loose masses: their elastic forces are not used"
             self.elements[0].mark(CHOICE, f"{what}; [bodies.NAME.beam] and its like describe flexible bodies")
@@ -776,27 +403,24 @@ class MjcfReader:
 
     def name(self, kind: str, number: int) -> str:
         """A part's name in the file; parts without one have their kind's and number."""
-        model = self.model
-        parts = {"body": model.body, "joint": model.joint, "geom": model.geom, "site": model.site}
-        parts |= {"tendon": model.tendon, "equality": model.equality, "actuator": model.actuator}
-        return parts[kind](number).name or f"{kind}_{number}"
+        return getattr(self.model, kind)(number).name or f"{kind}_{number}"
 
     def own_name(self, wanted: str) -> str:
         """A name that no joint, point, block or constraint has yet."""
         self.names.append(distinct(usable_name(wanted, "part"), self.names))
         return self.names[-1]
 
-    def _find_elements(self) -> dict[int, Element]:
+    def _find_elements(self) -> dict[int, XmlElement]:
         """Elements of bodies; those that the compiler made of others have that of the world."""
-        world = next((element for element in members(self.root) if element.tag == "worldbody"), self.root)
         worlds = [element for element in members(self.root) if element.tag == "worldbody"]
-        found = [body for each in worlds for body in bodies_of(each)]
-        if len(found) == self.model.nbody - 1:
-            return {0: world, **dict(enumerate(found, 1))}
-        named = {body.attributes.get("name"): body for body in found}
+        world = worlds[0] if worlds else self.root
+        bodies = [body for each in worlds for body in bodies_of(each)]
+        if len(bodies) == self.model.nbody - 1:
+            return {0: world, **dict(enumerate(bodies, 1))}
+        named = {body.attributes.get("name"): body for body in bodies}
         return {0: world} | {k: named.get(self.name("body", k), world) for k in range(1, self.model.nbody)}
 
-    def part_element(self, body: int, tags: tuple[str, ...], index: int) -> Element:
+    def part_element(self, body: int, tags: tuple[str, ...], index: int) -> XmlElement:
         """The element of a body's own part, by its place among those of its kind."""
         parts = list(parts_of(self.elements[body], tags))
         return parts[index] if index < len(parts) else self.elements[body]
@@ -810,13 +434,10 @@ class MjcfReader:
         self.bodies[body] = name
         parent = int(model.body_parentid[body])
         place = Pose.translation(-self.anchors[parent]) @ _pose(model.body_pos[body], model.body_quat[body])
-        chain = JointReader(self, body).read(self.bodies[parent], place)
-        self.draft.links += chain.frames
-        self.draft.joints += chain.joints
-        self.anchors[body] = chain.anchor
+        anchor = self.anchors[body] = self.read_joints(body, self.bodies[parent], place)
         R = from_quaternion(*map(float, model.body_iquat[body]))
         link = LinkDraft(
-            name, element, float(model.body_mass[body]), np.array(model.body_ipos[body]) - chain.anchor,
+            name, element, float(model.body_mass[body]), np.array(model.body_ipos[body]) - anchor,
             rotated_inertia(R, np.diag(model.body_inertia[body])), inertial=element,
         )  # fmt: skip
         self.read_looks(body, link)
@@ -824,10 +445,9 @@ class MjcfReader:
         if model.body_gravcomp[body] and int(model.body_weldid[body]) == 0:
             element.mark(UNUSED, "a force on a body that is fixed to the world moves nothing", "gravcomp")
         elif model.body_gravcomp[body] and link.mass:
-            point = Point(self.own_name(f"{name}_com"), name, as_floats(link.com))
+            com = self.point(f"{name}_com", body, np.array(model.body_ipos[body]))
             force = -model.body_gravcomp[body] * link.mass * np.array(self.draft.gravity)
-            self.draft.points.append(point)
-            self.draft.loads.append(Load(self.own_name(f"{name}_gravcomp"), point.name, as_floats(force)))
+            self.draft.loads.append(Load(self.own_name(f"{name}_gravcomp"), com, as_floats(force)))
 
     def read_looks(self, body: int, link: LinkDraft) -> None:
         model, first = self.model, int(self.model.body_geomadr[body])
@@ -864,15 +484,350 @@ class MjcfReader:
         mesh = int(self.model.geom_dataid[geom])
         start = int(self.model.mesh_pathadr[mesh])
         path = self.model.paths[start:].split(b"\0", 1)[0].decode(errors="replace") if start >= 0 else ""
-        found = self.meshes.file.parent / path
-        return {"file": str(found), "scale": as_floats(self.model.mesh_scale[mesh])}
+        mesh_file = self.meshes.file.parent / path
+        return {"file": str(mesh_file), "scale": as_floats(self.model.mesh_scale[mesh])}
 
     def read_sites(self) -> None:
         for site in range(self.model.nsite):
             body = int(self.model.site_bodyid[site])
-            place = np.array(self.model.site_pos[site]) - self.anchors[body]
-            name = self.own_name(self.name("site", site))
-            self.draft.points.append(Point(name, self.bodies[body], as_floats(place)))
+            self.point(self.name("site", site), body, np.array(self.model.site_pos[site]))
+
+    # ----------------------------------------------------------------------------------------------
+    # Joints: which chain carries a body? MuJoCo allows several between two bodies, each with an anchor.
+
+    def read_joints(self, body: int, parent: str, place: Pose) -> np.ndarray:
+        """The joints from a parent's frame to the body, which stands at a place in it; returned: the last one's anchor.
+
+            X_parent_body = X_place  T(a_1) J_1 T(-a_1)  T(a_2) J_2 T(-a_2) ...
+
+        with anchors a_k in the body's frame; ours stands at the last of them. Between two joints is a massless frame.
+        """
+        model, name = self.model, self.bodies[body]
+        first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
+        if not count:
+            mount = JointDraft(self.own_name(f"{name}_mount"), self.elements[body], "fixed", parent, name, place)
+            self.draft.joints.append(mount)
+        before = np.zeros(3)
+        for number in range(first, first + count):
+            kind = int(model.jnt_type[number])
+            anchor = before if kind in (FREE, SLIDE) else np.array(model.jnt_pos[number])
+            element = self.part_element(body, ("joint", "freejoint"), number - first)
+            joint = self.joints[number] = self.own_name(self.name("joint", number))
+            last = number == first + count - 1
+            child = name if last else f"{joint}_frame"
+            here = place @ Pose.translation(anchor - before)
+            draft = JointDraft(joint, element, KINDS[kind], parent, child, here)
+            if kind == FREE:
+                self.release(draft, number)
+            self.fill(draft, number, kind)
+            self.draft.joints.append(draft)
+            before = anchor
+            if not last:
+                self.draft.links.append(LinkDraft(child, element))
+                parent, place = child, Pose.identity()
+        return before
+
+    def release(self, draft: JointDraft, number: int) -> None:
+        """A free joint's positions are MuJoCo's own: place and orientation in the world."""
+        draft.place = Pose.identity()
+        start = self.model.qpos0[int(self.model.jnt_qposadr[number]) :][:7]
+        names = [f"{draft.name}.{axis}.position" for axis in "xyz"]
+        names += [f"{draft.name}.orientation.{part}" for part in "wxyz"]
+        rest = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+        values = dict(zip(names, map(float, start), strict=True))
+        if [*values.values()] != rest:
+            self.draft.initial |= values
+
+    def fill(self, draft: JointDraft, number: int, kind: int) -> None:
+        """Limits, losses, rotor and spring of a joint."""
+        model, dof = self.model, int(self.model.jnt_dofadr[number])
+        for name, table, at in (("damping", "dof_dampingpoly", dof), ("stiffness", "jnt_stiffnesspoly", number)):
+            if np.any(row_of(model, table, at)):
+                draft.element.mark(CHOICE, f"{name} {CURVED}")
+        damping, friction, armature = (
+            float(table[dof]) for table in (model.dof_damping, model.dof_frictionloss, model.dof_armature)
+        )
+        stiffness = float(model.jnt_stiffness[number])
+        if kind in (FREE, BALL):
+            lost = {"damping": damping, "frictionloss": friction, "armature": armature, "stiffness": stiffness}
+            lost |= {"range": float(model.jnt_limited[number])}
+            _lose(draft.element, [key for key, value in lost.items() if value])
+            return
+        zero = self.zero(number)
+        draft.fields["axis"] = as_floats(np.array(model.jnt_axis[number]))
+        given = {"damping": damping, "friction": friction, "armature": armature}
+        draft.fields |= {key: value for key, value in given.items() if value > 0.0}
+        if model.jnt_limited[number]:
+            lower, upper = (float(end) - zero for end in model.jnt_range[number])
+            draft.fields |= {"lower_limit": lower, "upper_limit": upper}
+        if model.jnt_actfrclimited[number]:
+            draft.fields |= effort_limit(draft.element, model.jnt_actfrcrange[number], "actuatorfrcrange")
+        if stiffness:
+            rest = float(model.qpos_spring[int(model.jnt_qposadr[number])]) - zero
+            spring = {"stiffness": stiffness} | ({"rest": rest} if rest else {})
+            name = self.own_name(f"{draft.name}_spring")
+            self.draft.blocks.append(Block(name, "spring", draft.name, parameters=spring))
+
+    # ----------------------------------------------------------------------------------------------
+    # Equalities and tendons: which constraints and coordinates are they?
+
+    def read_parts(self) -> None:
+        """What is beside the tree of bodies."""
+        self.each("tendon", self.model.ntendon, self.tendon)
+        self.each("equality", self.model.neq, self.equality)
+        self.each("actuator", len(self.model.actuator_gear), self.actuator)
+
+    def each(self, section: str, count: int, read: Any) -> None:
+        """Read parts in order, each with its element; a reason that comes back says why it is not used."""
+        elements = sections(self.root, section)
+        for k in range(count):
+            element = elements[k] if len(elements) == count else self.root
+            reason = read(k, element)
+            if reason and len(elements) == count:
+                element.mark(UNUSED, reason)
+                element.drop(reason)
+            elif reason:
+                self.elements[0].mark(CHOICE, f"{section} {k} is not used: {reason}")
+
+    def single(self, number: int) -> str | None:
+        """The name of a joint along or about one axis; None for others."""
+        return None if int(self.model.jnt_type[number]) in (FREE, BALL) else self.joints[number]
+
+    def zero(self, number: int) -> float:
+        return float(self.model.qpos0[int(self.model.jnt_qposadr[number])])
+
+    def wraps(self, tendon: int) -> range:
+        """Numbers of what a tendon goes along."""
+        first = int(self.model.tendon_adr[tendon])
+        return range(first, first + int(self.model.tendon_num[tendon]))
+
+    def tendon_zero(self, tendon: int) -> float:
+        """MuJoCo's length of a sum of joints where ours is 0."""
+        weights, joints = self.model.wrap_prm, self.model.wrap_objid
+        return sum(float(weights[w]) * self.zero(int(joints[w])) for w in self.wraps(tendon))
+
+    def tendon(self, k: int, element: XmlElement) -> str:
+        model, wraps = self.model, self.wraps(k)
+        if any(int(model.wrap_type[w]) != 1 for w in wraps):
+            return "tendons through sites have no coordinate in robodyn; a distance of two points has"
+        joints = [int(model.wrap_objid[w]) for w in wraps]
+        names = [self.single(number) for number in joints]
+        kinds = {int(model.jnt_type[number]) for number in joints}
+        if None in names or len(kinds) != 1 or len(set(names)) < len(names):
+            return "sums only single-axis joints of one kind, each once"
+        weights = {str(name): float(model.wrap_prm[w]) for name, w in zip(names, wraps, strict=True)}
+        name = self.own_name(self.name("tendon", k))
+        self.draft.coordinates.append(LinearCombination(name, weights))
+        self.coordinates[k] = name
+        element.mark(CONVERTED, "a coordinate: the weighted sum of positions")
+        if np.any(row_of(model, "tendon_armature", k)) or model.tendon_frictionloss[k]:
+            element.mark(CHOICE, "its armature and friction are not used: only joints have them in robodyn")
+        stiffness, damping = float(model.tendon_stiffness[k]), float(model.tendon_damping[k])
+        low, high = map(float, model.tendon_lengthspring[k])
+        if low != high and stiffness:
+            element.mark(CHOICE, f"its spring is slack from {low:g} to {high:g}: taken at rest at the middle")
+        if stiffness or damping:
+            values = {"stiffness": stiffness, "damping": damping, "rest": 0.5 * (low + high) - self.tendon_zero(k)}
+            block = self.own_name(f"{name}_spring")
+            self.draft.blocks.append(Block(block, "spring", name, parameters=values))
+        return ""
+
+    def equality(self, k: int, element: XmlElement) -> str:
+        import mujoco
+
+        kind, data = int(self.model.eq_type[k]), np.array(self.model.eq_data[k])
+        active, types = bool(self.model.eq_active0[k]), mujoco.mjtEq
+        name = self.name("equality", k)
+        first, second = int(self.model.eq_obj1id[k]), int(self.model.eq_obj2id[k])
+        if kind == types.mjEQ_JOINT:
+            return self.couple(name, first, second, data, active, element)
+        if kind not in (types.mjEQ_CONNECT, types.mjEQ_WELD):
+            return "only connect, weld and joint equalities have a constraint in robodyn"
+        if self.model.eq_objtype[k] == mujoco.mjtObj.mjOBJ_SITE:
+            places = [(int(self.model.site_bodyid[s]), np.array(self.model.site_pos[s])) for s in (first, second)]
+            turns = [from_quaternion(*map(float, self.model.site_quat[s])) for s in (first, second)]
+            rotation = turns[0] @ turns[1].T
+        else:
+            swapped = (data[3:6], data[0:3]) if kind == types.mjEQ_WELD else (data[0:3], data[3:6])
+            places = [(first, swapped[0]), (second, swapped[1])]
+            rotation = from_quaternion(*data[6:10]) if kind == types.mjEQ_WELD else np.eye(3)
+        a, b = (self.point(f"{name}_{end}", *place) for end, place in zip("ab", places, strict=True))
+        own = self.own_name(name)
+        loop = LoopJoint(own, a, b, "spherical", active=active)
+        if kind == types.mjEQ_WELD:
+            loop = LoopJoint(own, a, b, "fixed", rotation=as_floats(rotation), active=active)
+        self.draft.constraints.append(loop)
+        element.mark(CONVERTED, f"a {loop.kind} loop joint, {EXACT}")
+        return ""
+
+    def point(self, name: str, body: int, place: np.ndarray) -> str:
+        point = Point(self.own_name(name), self.bodies[body], as_floats(place - self.anchors[body]))
+        self.draft.points.append(point)
+        return point.name
+
+    def couple(self, name: str, first: int, second: int, data: np.ndarray, active: bool, element: XmlElement) -> str:
+        leader = None if second < 0 else self.single(second)
+        follower = self.single(first)
+        if follower is None or (second >= 0 and leader is None):
+            return "couples joints that do not move along one axis"
+        if np.any(data[2:5]) and leader is not None:
+            return "only the linear part of a polynomial has a constraint in a file; a function of your own can say it"
+        of = {follower: 1.0} | ({leader: -float(data[1])} if leader is not None and data[1] else {})
+        self.draft.constraints.append(LinearConstraint(self.own_name(name), of, float(data[0]), active))
+        element.mark(CONVERTED, f"s_1 = c_0 + c_1 s_2, {EXACT}")
+        return ""
+
+    # ----------------------------------------------------------------------------------------------
+    # Actuators: which drives are they? Motors, position and velocity servos, DC motors with their circuit.
+
+    def actuator(self, k: int, element: XmlElement) -> str:
+        """Read one actuator; a reason where it is not used."""
+        import mujoco
+
+        model = self.model
+        motor = "DCMOTOR" in mujoco.mjtGain(int(model.actuator_gaintype[k])).name
+        if not motor and int(model.actuator_dyntype[k]) != mujoco.mjtDyn.mjDYN_NONE:
+            return STATES
+        affine = (mujoco.mjtBias.mjBIAS_NONE, mujoco.mjtBias.mjBIAS_AFFINE)
+        fixed = int(model.actuator_gaintype[k]) == mujoco.mjtGain.mjGAIN_FIXED
+        if not motor and not (fixed and int(model.actuator_biastype[k]) in affine):
+            return "has another gain than a constant, or another bias than an affine one"
+        if np.any(row_of(model, "actuator_dampingpoly", k)) or np.any(row_of(model, "actuator_delay", k)):
+            return "has a delay or nonlinear damping of its own"
+        on, shift = self.target(k)
+        if on is None:
+            return "acts on no joint along one axis, and no sum of such"
+        reason = self.check_motor(k) if motor else ""
+        if reason or (reason := self.carry(k, on)):
+            return reason
+        name = self.own_name(self.name("actuator", k))
+        if motor:
+            self.motor(name, k, on, element)
+        else:
+            self.servo(name, k, on, shift, element)
+        return ""
+
+    def carry(self, k: int, on: str) -> str:
+        """Put the actuator's own rotor and damping on its joint: gear^2 times them."""
+        gear = float(self.model.actuator_gear[k][0])
+        for key in ("armature", "damping"):
+            value = float(row_of(self.model, f"actuator_{key}", k).flat[0])
+            joint = next((joint for joint in self.draft.joints if joint.name == on), None)
+            if value and joint is None:
+                return f"has {key} of its own on a sum of joints"
+            if value and joint is not None:
+                joint.fields[key] = joint.fields.get(key, 0.0) + gear * gear * value
+        return ""
+
+    def command(self, k: int) -> float:
+        """0, or the nearest that the actuator allows."""
+        low, high = map(float, self.model.actuator_ctrlrange[k])
+        return min(max(0.0, low), high) if self.model.actuator_ctrllimited[k] else 0.0
+
+    def check_motor(self, k: int) -> str:
+        """Why a DC motor has no law here: all but resistance, motor constant, inductance and LuGre friction."""
+        others = [self.model.actuator_gainprm[k][2:], self.model.actuator_biasprm[k][:3]]
+        others += [self.model.actuator_dynprm[k][1:5], self.model.actuator_dynprm[k][7:]]
+        if any(np.any(row) for row in others) or self.model.actuator_forcelimited[k]:
+            return "has cogging, heat, saturation or a controller of its own, for which robodyn has no law"
+        if int(row_of(self.model, "actuator_ctrlspec", k)) != VOLTAGE:
+            return "is commanded by another thing than its voltage"
+        return ""
+
+    def motor(self, name: str, k: int, on: str, element: XmlElement) -> None:
+        """A DC motor by its voltage: `torque = g K i`, `L i_dot + R i = u - K g v`; LuGre friction on its shaft."""
+        model, gear = self.model, float(self.model.actuator_gear[k][0])
+        R, K = (float(value) for value in model.actuator_gainprm[k][:2])
+        L, u = R * float(model.actuator_dynprm[k][0]), self.command(k)
+        if L:
+            command = self.add_command(name, u, "V", element)
+            circuit = {"resistance": R, "inductance": L, "torque_constant": K, "gear": gear}
+            self.draft.blocks.append(Block(name, "dc_motor", on, inputs={"voltage": command}, parameters=circuit))
+        else:
+            self.push(name, on, gear * K / R * u, gear * gear * K * K / R, {}, element)
+        c0, c1 = (float(value) for value in model.actuator_dynprm[k][5:7])
+        coulomb, static, stribeck = (float(value) for value in model.actuator_biasprm[k][3:6])
+        if c0:
+            # On the joint's side: bristles bend by 1 / g as far, forces are g times as large.
+            bristles = {"stiffness": gear * gear * c0, "damping": gear * gear * c1, "viscous": 0.0}
+            bristles |= {"coulomb": abs(gear) * coulomb, "static": abs(gear) * static}
+            bristles |= {"stribeck_velocity": stribeck / abs(gear)}
+            friction = self.own_name(f"{name}_friction")
+            self.draft.blocks.append(Block(friction, "lugre_friction", on, parameters=bristles))
+
+    def servo(self, name: str, k: int, on: str, shift: float, element: XmlElement) -> None:
+        """An actuator with constant gain and affine bias.
+
+        torque = g (gain u + b_0) + g^2 (b_1 (s + q_ref) + b_2 v) = P (target - s) - D v
+        """
+        model, gear = self.model, float(self.model.actuator_gear[k][0])
+        bias = [float(b) for b in model.actuator_biasprm[k][:3]]
+        P, D = -gear * gear * bias[1], -gear * gear * bias[2]
+        limit = {}
+        if model.actuator_forcelimited[k]:
+            ends = sorted(gear * float(end) for end in model.actuator_forcerange[k])
+            limit = {"limit": effort_limit(element, ends, "forcerange")["effort_limit"]}
+        wanted = gear * (float(model.actuator_gainprm[k][0]) * self.command(k) + bias[0])
+        if not P:
+            self.push(name, on, wanted, D, limit, element)
+            return
+        force, position = self.units(on)
+        loop = self.own_name(f"{name}_loop")
+        target = self.add_command(name, wanted / P - shift, position, element)
+        inputs = {"target": target, "position": f"{on}.position", "velocity": f"{on}.velocity"}
+        values = {"proportional": P, "derivative": D, **limit}
+        self.draft.blocks.append(Block(loop, "pd_control", inputs=inputs, parameters=values, unit=force))
+        self.draft.blocks.append(Block(name, "torque_source", on, inputs={"command": f"{loop}.command"}))
+
+    def push(self, name: str, on: str, wanted: float, D: float, limit: dict[str, float], element: XmlElement) -> None:
+        """A torque that is commanded, with a damper beside it."""
+        most = {"torque_limit": limit["limit"]} if limit else {}
+        command = self.add_command(name, wanted, self.units(on)[0], element)
+        self.draft.blocks.append(Block(name, "torque_source", on, inputs={"command": command}, parameters=most))
+        if D:
+            damper = self.own_name(f"{name}_damping")
+            self.draft.blocks.append(Block(damper, "damper", on, parameters={"damping": D}))
+
+    def add_command(self, name: str, value: float, unit: str, element: XmlElement) -> str:
+        """A constant command; its signal."""
+        command = self.own_name(f"{name}_command")
+        self.draft.blocks.append(Block(command, "constant_reference", parameters={"constant": value}, unit=unit))
+        element.mark(CHOICE, COMMAND.format(name=name, value=value))
+        return f"{command}.value"
+
+    def target(self, k: int) -> tuple[str | None, float]:
+        """The joint or coordinate that an actuator acts on, and MuJoCo's length of it where ours is 0, without gear."""
+        import mujoco
+
+        kind, number = int(self.model.actuator_trntype[k]), int(self.model.actuator_trnid[k][0])
+        if kind in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT):
+            return self.single(number), self.zero(number)
+        if kind == mujoco.mjtTrn.mjTRN_TENDON and number in self.coordinates:
+            return self.coordinates[number], self.tendon_zero(number)
+        return None, 0.0
+
+    def units(self, on: str) -> tuple[str, str]:
+        """Units of the force on a joint or coordinate, and of its position."""
+        joints = {joint.name: joint.kind for joint in self.draft.joints}
+        sums = {coordinate.name: next(iter(coordinate.of)) for coordinate in self.draft.coordinates}
+        return ("N", "m") if joints[sums.get(on, on)] == "prismatic" else ("N m", "rad")
+
+
+def effort_limit(element: XmlElement, ends: Any, key: str) -> dict[str, float]:
+    """The largest effort either way; of two different ones the larger."""
+    lower, upper = map(float, ends)
+    if -lower != upper:
+        element.mark(CHOICE, f"{lower:g} to {upper:g} is not alike both ways: the larger one limits both", key)
+    return {"effort_limit": max(abs(lower), abs(upper))}
+
+
+def _lose(element: XmlElement, keys: list[str]) -> None:
+    for key in keys:
+        if key in element.attributes:
+            element.mark(UNUSED, f"{key} {LOST}", key)
+    others = [key for key in keys if key not in element.attributes]
+    if others:
+        element.mark(CHOICE, f"{', '.join(others)} of its defaults {LOST}")
 
 
 def _pose(p: Any, quaternion: Any) -> Pose:

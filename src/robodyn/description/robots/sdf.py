@@ -14,10 +14,10 @@ from robodyn.base.untrusted import Unreadable
 from robodyn.description.model import Block, LoopJoint, Point
 from robodyn.description.model.joint import GROUND
 from robodyn.description.model.numbers import as_floats
-from robodyn.description.robots.draft import JointDraft, LinkDraft, Mimic, RobotDraft, rotated_inertia
-from robodyn.description.robots.mesh_files import SHAPES, MeshFiles, colour_of, distinct, make_look
-from robodyn.description.robots.names import usable_name
-from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, Element, read_floats
+from robodyn.description.robots.draft import JointDraft, LinkDraft, MimicDraft, RobotDraft, distinct, usable_name
+from robodyn.description.robots.links import COLOUR, LinkReader
+from robodyn.description.robots.mesh_files import MeshFiles, colour_of
+from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, read_floats
 
 # --------------------------------------------------------------------------------------------------
 # Frames of SDF: where do links, joints and frames of a model stand, each given relative to another?
@@ -34,24 +34,24 @@ def scoped(scope: str, name: str) -> str:
     return scope.removesuffix(".") if name == MODEL else scope + name.replace("::", ".")
 
 
-def text_floats(element: Element | None, tag: str, count: int, default: list[float], flaws: FlawList) -> list[float]:
-    """Numbers of a child's text; the default where it is not there or wrong, which is noted."""
+def text_floats(element: XmlElement | None, tag: str, default: tuple[float, ...], flaws: FlawList) -> list[float]:
+    """As many numbers of a child's text as the default has; it where there are none or wrong ones, which is noted."""
     child = None if element is None else element.one(tag)
     if child is None:
-        return default
+        return list(default)
     try:
-        return read_floats(child.text, count)
+        return read_floats(child.text, len(default))
     except ValueError as error:
         flaws.add(child.place, str(error))
-        return default
+        return list(default)
 
 
-def text_of(element: Element | None, tag: str) -> str | None:
+def text_of(element: XmlElement | None, tag: str) -> str | None:
     child = None if element is None else element.one(tag)
     return None if child is None else child.text.strip()
 
 
-def pose_of(element: Element, flaws: FlawList) -> tuple[Pose, str]:
+def pose_of(element: XmlElement, flaws: FlawList) -> tuple[Pose, str]:
     """The <pose> of an element, and the name of the frame that it is given in, "" by default."""
     child = element.one("pose")
     if child is None or not child.text.strip():
@@ -83,11 +83,11 @@ class Frames:
 
     def __init__(self, flaws: FlawList) -> None:
         self.flaws = flaws
-        self.given: dict[str, tuple[Pose, str, Element]] = {}
+        self.given: dict[str, tuple[Pose, str, XmlElement]] = {}
         self.attached: dict[str, str] = {}
         self.known: dict[str, Pose] = {}
 
-    def add(self, name: str, element: Element, scope: str, default: str = "") -> None:
+    def add(self, name: str, element: XmlElement, scope: str, default: str = "") -> None:
         """A frame of a model within the outermost one; by default it is given in that model's own frame."""
         pose, relative = pose_of(element, self.flaws)
         within = scoped(scope, relative) if relative else default or scoped(scope, MODEL)
@@ -106,10 +106,10 @@ class Frames:
                 break
             waiting.append(name)
             name = self.given[name][1]
-        found = self.known[name] if name else Pose.identity()
+        outer = self.known[name] if name else Pose.identity()
         for inner in reversed(waiting):
-            found = self.known.setdefault(inner, found @ self.given[inner][0])
-        return found
+            outer = self.known.setdefault(inner, outer @ self.given[inner][0])
+        return outer
 
     def link(self, name: str) -> str:
         """The link that a name means: itself, or what a frame is attached to."""
@@ -120,7 +120,7 @@ class Frames:
         return name
 
 
-def mark_frame(element: Element) -> None:
+def mark_frame(element: XmlElement) -> None:
     element.mark(READ)
     element.take("name")
     element.take("attached_to")
@@ -130,72 +130,50 @@ def mark_frame(element: Element) -> None:
 # Links of SDF: which inertia and looks do they have, in a frame that stands at their joint?
 
 
-class LinkReader:
-    """Reads the links of a file."""
+class SdfLinks(LinkReader):
+    """Links of SDF; numbers are texts of elements."""
 
-    def __init__(self, meshes: MeshFiles, flaws: FlawList) -> None:
-        self.meshes, self.flaws = meshes, flaws
+    def numbers(self, element: XmlElement | None, key: str, default: tuple[float, ...]) -> list[float]:
+        return text_floats(element, key, default, self.flaws)
 
-    def read(self, name: str, element: Element, anchor: np.ndarray) -> LinkDraft:
+    def pose(self, element: XmlElement) -> Pose:
+        return pose_of(element, self.flaws)[0]
+
+    def mesh_file(self, shape: XmlElement) -> str:
+        uri = shape.one("uri")
+        if uri is None:
+            return ""
+        uri.mark(CONVERTED, "the file's full path")
+        return uri.text.strip()
+
+    def read(self, name: str, element: XmlElement, anchor: np.ndarray) -> LinkDraft:
+        """A link; anchor: where our frame stands in the file's."""
         element.mark(READ)
-        link = LinkDraft(name, element)
+        link, frame = LinkDraft(name, element), Pose.translation(-anchor)
         inertial = element.one("inertial")
         if inertial is None:
             element.mark(CHOICE, f"has no <inertial>: taken as massless; give it in `bodies.{name}`")
         else:
-            place = pose_of(inertial, self.flaws)[0]
-            link.mass = text_floats(inertial, "mass", 1, [0.0], self.flaws)[0]
+            place = frame @ self.pose(inertial)
+            link.mass = self.numbers(inertial, "mass", (0.0,))[0]
             tensor = inertial.one("inertia")
             link.inertial = tensor or inertial
-            keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-            xx, xy, xz, yy, yz, zz = (text_floats(tensor, key, 1, [0.0], self.flaws)[0] for key in keys)
-            I_c = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-            link.com, link.inertia = place.p - anchor, rotated_inertia(place.R, I_c)
-            if tensor is not None and not np.array_equal(place.R, np.eye(3)):
-                for child in tensor.children:
-                    child.mark(CONVERTED, "I = R I_file R^T [kg m^2], R of <pose>")
+            self.read_inertia(link, tensor, place, "I = R I_file R^T [kg m^2], R of <pose>")
         for shape in [*element.all("visual"), *element.all("collision")]:
-            self.shape(link, shape, anchor)
+            self.read_look(link, shape, frame)
         if text_of(element, "gravity") in ("0", "false"):
             element.all("gravity")[0].mark(UNUSED, "gravity acts on all bodies; a load can hold this one")
         return link
 
-    def shape(self, link: LinkDraft, element: Element, anchor: np.ndarray) -> None:
-        element.mark(READ)
-        geometry = element.one("geometry")
-        shapes = [] if geometry is None else [child for child in geometry.children if child.tag in SHAPES]
-        name = distinct(usable_name(element.take("name") or element.tag, "look"), [look.name for look in link.looks])
-        place = Pose.translation(-anchor) @ pose_of(element, self.flaws)[0]
-        look: Any = "has no shape that can be drawn"
-        if shapes:
-            shapes[0].mark(READ)
-            sizes = self.sizes(shapes[0]) | {"collision": element.tag == "collision"}
-            look = make_look(shapes[0].tag, name, place, self.colour(element), self.meshes, sizes)
-        if isinstance(look, str):
-            (shapes[0] if shapes else element).mark(UNUSED, look)
-        else:
-            link.looks.append(look)
-
-    def sizes(self, shape: Element) -> dict[str, Any]:
-        if shape.tag == "mesh":
-            uri = text_of(shape, "uri") or ""
-            for child in shape.all("uri")[:1]:
-                child.mark(CONVERTED, "the file's full path")
-            return {"file": uri, "scale": tuple(text_floats(shape, "scale", 3, [1.0, 1.0, 1.0], self.flaws))}
-        if shape.tag == "box":
-            return {"size": tuple(text_floats(shape, "size", 3, [0.0, 0.0, 0.0], self.flaws))}
-        keys = ("radius",) if shape.tag == "sphere" else ("radius", "length")
-        return {key: text_floats(shape, key, 1, [0.0], self.flaws)[0] for key in keys}
-
-    def colour(self, element: Element) -> str | None:
-        material = element.one("material")
+    def colour(self, shape: XmlElement) -> str | None:
+        material = shape.one("material")
         for tag in ("diffuse", "ambient"):
             child = None if material is None else material.one(tag)
             if child is not None:
-                child.mark(CONVERTED, "#rrggbb: 255 times each, rounded; opacity is not drawn")
-                numbers = child.text.split()
+                child.mark(CONVERTED, COLOUR)
+                parts = child.text.split()
                 try:
-                    return colour_of([float(number) for number in numbers[:3]]) if len(numbers) >= 3 else None
+                    return colour_of([float(part) for part in parts[:3]]) if len(parts) >= 3 else None
                 except (ValueError, OverflowError):
                     self.flaws.add(child.place, f"'{child.text.strip()[:80]}' is no colour")
         return None
@@ -232,32 +210,32 @@ class JointReader:
             draft.fields["second_axis"] = as_floats(second)
             return
         if draft.kind == "screw":
-            pitch = text_floats(draft.element, "screw_thread_pitch", 1, [0.0], self.flaws)[0]
+            pitch = text_floats(draft.element, "screw_thread_pitch", (0.0,), self.flaws)[0]
             draft.fields["pitch"] = pitch / (2.0 * np.pi)
             for child in draft.element.all("screw_thread_pitch")[:1]:
                 child.mark(CONVERTED, "m of a turn / (2 pi rad)")
         self.limits(draft, part.one("limit"), given)
         dynamics = part.one("dynamics")
         for key in ("damping", "friction"):
-            value = text_floats(dynamics, key, 1, [0.0], self.flaws)[0]
+            value = text_floats(dynamics, key, (0.0,), self.flaws)[0]
             draft.fields |= {key: value} if value > 0.0 else {}
-        stiffness = text_floats(dynamics, "spring_stiffness", 1, [0.0], self.flaws)[0]
-        rest = text_floats(dynamics, "spring_reference", 1, [0.0], self.flaws)[0]
+        stiffness = text_floats(dynamics, "spring_stiffness", (0.0,), self.flaws)[0]
+        rest = text_floats(dynamics, "spring_reference", (0.0,), self.flaws)[0]
         if stiffness > 0.0:
             name, on = self.own_name(f"{draft.name}_spring", "block"), usable_name(draft.name, "joint")
             self.draft.blocks.append(Block(name, "spring", on, parameters={"stiffness": stiffness, "rest": rest}))
         self.mimic(draft, part)
 
-    def limits(self, draft: JointDraft, element: Element | None, given: str) -> None:
+    def limits(self, draft: JointDraft, element: XmlElement | None, given: str) -> None:
         if element is None:
             return
-        found = {}
+        bounds = {}
         for key, limit in LIMITS.items():
             child = element.one(key)
             text = "" if child is None else child.text.strip().lower()
             if child is None or "inf" in text:
                 continue
-            value = text_floats(element, key, 1, [UNLIMITED], self.flaws)[0]
+            value = text_floats(element, key, (UNLIMITED,), self.flaws)[0]
             if abs(value) >= UNLIMITED or (key in ("velocity", "effort") and value < 0.0):
                 child.mark(CONVERTED, "no limit")
             elif value == 0.0 and key in ("velocity", "effort"):
@@ -265,25 +243,25 @@ class JointReader:
             elif given == "continuous" and key in ("lower", "upper"):
                 child.mark(UNUSED, "a continuous joint has no limits of position")
             else:
-                found[limit] = value
-        lower, upper = found.get("lower_limit"), found.get("upper_limit")
+                bounds[limit] = value
+        lower, upper = bounds.get("lower_limit"), bounds.get("upper_limit")
         if lower is not None and upper is not None and lower >= upper:
             element.mark(CHOICE, f"{lower:g} to {upper:g} leaves no room: taken as no limits")
-            found = {key: value for key, value in found.items() if key not in ("lower_limit", "upper_limit")}
-        draft.fields |= found
+            bounds = {key: value for key, value in bounds.items() if key not in ("lower_limit", "upper_limit")}
+        draft.fields |= bounds
 
-    def mimic(self, draft: JointDraft, part: Element) -> None:
+    def mimic(self, draft: JointDraft, part: XmlElement) -> None:
         element = part.one("mimic")
         leader = None if element is None else element.take("joint")
         if element is None or not leader:
             return
-        ratio = text_floats(element, "multiplier", 1, [1.0], self.flaws)[0]
-        offset = text_floats(element, "offset", 1, [0.0], self.flaws)[0]
-        reference = text_floats(element, "reference", 1, [0.0], self.flaws)[0]
+        ratio = text_floats(element, "multiplier", (1.0,), self.flaws)[0]
+        offset = text_floats(element, "offset", (0.0,), self.flaws)[0]
+        reference = text_floats(element, "reference", (0.0,), self.flaws)[0]
         element.mark(CONVERTED, "`mimic`: position = multiplier (position of the joint - reference) + offset")
         # Names in a model are those of parts beside the joint.
         scope = draft.name.removesuffix(draft.element.attributes["name"])
-        draft.mimic = Mimic(scope + leader, ratio, offset - ratio * reference, element)
+        draft.mimic = MimicDraft(scope + leader, ratio, offset - ratio * reference, element)
 
     def close(self, draft: JointDraft, axis: np.ndarray, X_joint: Pose, X_parent: Pose, X_child: Pose) -> None:
         """A joint whose child hangs on another one already: a constraint between two points.
@@ -344,9 +322,9 @@ REASONS = {
 }
 
 
-def read_sdf(root: Element, meshes: MeshFiles, base: str | None) -> RobotDraft:
+def read_sdf(root: XmlElement, meshes: MeshFiles, base: str | None) -> RobotDraft:
     """The draft of an SDF file; what is wrong with it is noted in its flaws."""
-    return _Reader(root, meshes, base).read()
+    return SdfReader(root, meshes, base).read()
 
 
 @dataclass(frozen=True)
@@ -354,7 +332,7 @@ class _Joint:
     """A joint of a model, its ends by their names in it."""
 
     name: str
-    element: Element
+    element: XmlElement
     scope: str
     parent: str
     child: str
@@ -367,7 +345,7 @@ class _Model:
     prefix: str
     place: Pose
     frames: Frames
-    links: dict[str, Element] = field(default_factory=dict)
+    links: dict[str, XmlElement] = field(default_factory=dict)
     joints: list[_Joint] = field(default_factory=list)
     anchors: dict[str, np.ndarray] = field(default_factory=dict)
 
@@ -376,12 +354,12 @@ class _Model:
         return self.frames.pose(link) @ Pose.translation(self.anchors[link])
 
 
-class _Reader:
-    def __init__(self, root: Element, meshes: MeshFiles, base: str | None) -> None:
+class SdfReader:
+    def __init__(self, root: XmlElement, meshes: MeshFiles, base: str | None) -> None:
         self.root, self.base = root, base
         self.draft = RobotDraft("robot")
         self.flaws = self.draft.flaws
-        self.links = LinkReader(meshes, self.flaws)
+        self.links = SdfLinks(meshes, self.flaws)
         self.joints = JointReader(self.draft)
         version = root.take("version") or "1.6"
         self.old_axes = version in ("1.0", "1.1", "1.2", "1.3", "1.4")
@@ -391,7 +369,7 @@ class _Reader:
         top = self.root if world is None else world
         if world is not None:
             world.take("name")
-            self.draft.gravity = tuple(text_floats(world, "gravity", 3, [0.0, 0.0, -9.81], self.flaws))
+            self.draft.gravity = tuple(text_floats(world, "gravity", (0.0, 0.0, -9.81), self.flaws))
         self.root.mark(READ)
         models = top.all("model")
         if not models:
@@ -410,7 +388,7 @@ class _Reader:
                 element.drop(REASONS[element.tag])
         return self.draft
 
-    def model(self, element: Element, prefix: str) -> None:
+    def model(self, element: XmlElement, prefix: str) -> None:
         """The links and joints of one model, with those of the models in it."""
         element.mark(READ)
         element.take("name")
@@ -432,7 +410,7 @@ class _Reader:
         for joint in model.joints:
             self.joint(joint, model, joint.name not in carriers.values())
 
-    def collect(self, element: Element, scope: str, model: _Model) -> None:
+    def collect(self, element: XmlElement, scope: str, model: _Model) -> None:
         """Named parts of a model and of those in it, whose names are under theirs."""
         for tag in ("link", "joint", "frame"):
             for part in element.all(tag):
@@ -465,7 +443,7 @@ class _Reader:
             for joint in model.joints
         ]
 
-    def stand(self, name: str, element: Element, place: Pose, static: bool) -> None:
+    def stand(self, name: str, element: XmlElement, place: Pose, static: bool) -> None:
         """A link that no joint carries stands on the ground as asked; by itself it is free, or fixed where static."""
         kind = "fixed" if static else self.base or "free"
         self.draft.bases[name] = (kind, place)
@@ -507,7 +485,7 @@ class _Reader:
     def axis(self, joint: _Joint, frames: Frames, tag: str) -> np.ndarray:
         """An axis of a joint in the child's frame."""
         part = joint.element.one(tag)
-        xyz = np.array(text_floats(part, "xyz", 3, [0.0, 0.0, 1.0], self.flaws))
+        xyz = np.array(text_floats(part, "xyz", (0.0, 0.0, 1.0), self.flaws))
         size = float(np.linalg.norm(xyz))
         if size < 1e-9:
             self.flaws.add(joint.element.place, "the axis must not be zero")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from robodyn.base.errors import nearest
-from robodyn.base.spatial import Pose
-from robodyn.description.robots.draft import JointDraft, Mimic, RobotDraft
-from robodyn.description.robots.mesh_files import MeshFiles
-from robodyn.description.robots.urdf_links import LinkReader, name_of, origin_of
-from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, Element, floats_of, read_floats
+from robodyn.base.errors import FlawList, nearest
+from robodyn.base.spatial import Pose, from_rpy
+from robodyn.description.robots.draft import JointDraft, LinkDraft, MimicDraft, RobotDraft
+from robodyn.description.robots.links import COLOUR, LinkReader
+from robodyn.description.robots.mesh_files import MeshFiles, colour_of
+from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, floats_of, read_floats
 
 KINDS = {
     "revolute": "revolute",
@@ -26,18 +26,82 @@ REASONS = {
     "sensor": "sensors are added to the machine: say blocks in the scenario's file",
     "safety_controller": "soft limits belong to a controller, not to the mechanism",
     "calibration": "places of reference switches have no effect on the motion",
+    "contact": "contacts are not imported: say [contacts] in the scenario's file",
+    "collision_checking": "collisions are not checked",
 }
+RPY = "R = Rz(yaw) Ry(pitch) Rx(roll) [rad]"
 LIMITS = {"lower": "lower_limit", "upper": "upper_limit", "velocity": "speed_limit", "effort": "effort_limit"}
 HUGE = 1e30
 
 
-def read_urdf(root: Element, meshes: MeshFiles, base: str | None) -> RobotDraft:
+def read_urdf(root: XmlElement, meshes: MeshFiles, base: str | None) -> RobotDraft:
     """The draft of a URDF file; what is wrong with it is noted in its flaws."""
-    return _Reader(root, meshes).read(base)
+    return UrdfReader(root, meshes).read(base)
 
 
-class _Reader:
-    def __init__(self, root: Element, meshes: MeshFiles) -> None:
+class UrdfLinks(LinkReader):
+    """Links of URDF, with the materials that they share; numbers are attributes."""
+
+    def __init__(self, root: XmlElement, meshes: MeshFiles, flaws: FlawList) -> None:
+        super().__init__(meshes, flaws)
+        self.colours: dict[str, str] = {}
+        for material in root.walk():
+            if material.tag == "material" and material.one("color") is not None:
+                self.colours.setdefault(material.attributes.get("name", ""), self.own_colour(material))
+
+    def numbers(self, element: XmlElement | None, key: str, default: tuple[float, ...]) -> list[float]:
+        return floats_of(element, key, len(default), default, self.flaws)
+
+    def pose(self, element: XmlElement) -> Pose:
+        return origin_of(element, self.flaws)
+
+    def mesh_file(self, shape: XmlElement) -> str:
+        return shape.take("filename", CONVERTED, "the file's full path") or ""
+
+    def read(self, element: XmlElement) -> LinkDraft:
+        element.mark(READ)
+        link = LinkDraft(name_of(element, self.flaws), element)
+        for tag in ("contact", "collision_checking"):
+            for child in element.all(tag):
+                child.drop(REASONS[tag])
+        inertial = element.one("inertial")
+        if inertial is not None:
+            mass, tensor = inertial.one("mass"), inertial.one("inertia")
+            link.inertial = tensor if tensor is not None else inertial
+            if mass is None or tensor is None:
+                missing = "mass" if mass is None else "inertia"
+                inertial.mark(CHOICE, f"has no <{missing}>: taken as 0; give it in `bodies.{link.name}`")
+            link.mass = self.numbers(mass, "value", (0.0,))[0]
+            self.read_inertia(link, tensor, self.pose(inertial), "I = R I_file R^T [kg m^2], R of <origin>")
+        for shape in [*element.all("visual"), *element.all("collision")]:
+            self.read_look(link, shape)
+        return link
+
+    def colour(self, shape: XmlElement) -> str | None:
+        """Its own, or that of the material of its name."""
+        material = shape.one("material")
+        if material is None:
+            return None
+        if material.one("color") is not None:
+            return self.own_colour(material)
+        name = self._take_name(material)
+        if name and name not in self.colours:
+            material.mark(UNUSED, f"there is no colour of this name ({nearest(name, self.colours)})", "name")
+        return self.colours.get(name)
+
+    def own_colour(self, material: XmlElement) -> str:
+        self._take_name(material)
+        rgba = floats_of(material.one("color"), "rgba", 4, (0.5, 0.5, 0.5, 1.0), self.flaws, COLOUR)
+        return colour_of(rgba)
+
+    def _take_name(self, material: XmlElement) -> str:
+        for texture in material.all("texture"):
+            texture.drop("textures are not drawn")
+        return material.take("name") or ""
+
+
+class UrdfReader:
+    def __init__(self, root: XmlElement, meshes: MeshFiles) -> None:
         self.root, self.meshes = root, meshes
         self.draft = RobotDraft(root.take("name") or "robot")
         self.flaws = self.draft.flaws
@@ -47,7 +111,7 @@ class _Reader:
         for tag, reason in REASONS.items():
             for element in self.root.all(tag):
                 element.drop(reason)
-        links = LinkReader(self.root, self.meshes, self.flaws)
+        links = UrdfLinks(self.root, self.meshes, self.flaws)
         self.draft.links = [links.read(element) for element in self.root.all("link")]
         self.draft.joints = [joint for element in self.root.all("joint") if (joint := self.joint(element))]
         if not self.draft.links:
@@ -68,7 +132,7 @@ class _Reader:
             note = f"the root link stands on the ground by a {base} joint; base = '{kinds[0]}' or '{kinds[1]}'"
             link.element.mark(CHOICE, f"{note} to change it")
 
-    def joint(self, element: Element) -> JointDraft | None:
+    def joint(self, element: XmlElement) -> JointDraft | None:
         element.mark(READ)
         name, given = name_of(element, self.flaws), element.take("type")
         for tag in ("safety_controller", "calibration"):
@@ -96,7 +160,7 @@ class _Reader:
                     child.drop(f"a {given} joint {reason}")
         return draft
 
-    def end(self, element: Element, tag: str) -> str | None:
+    def end(self, element: XmlElement, tag: str) -> str | None:
         child = element.one(tag)
         name = None if child is None else child.take("link")
         if not name:
@@ -122,15 +186,15 @@ class _Reader:
             if given != "continuous":
                 draft.element.mark(CHOICE, f"has no <limit>: it has none; `joints.{draft.name}` takes them", "type")
             return
-        found = {field: self.limit(element, key) for key, field in LIMITS.items()}
+        bounds = {field: self.limit(element, key) for key, field in LIMITS.items()}
         if given == "continuous":
             element.mark(UNUSED, "a continuous joint has no limits of position", "lower", "upper")
-            found |= {"lower_limit": None, "upper_limit": None}
+            bounds |= {"lower_limit": None, "upper_limit": None}
         else:
-            self.order(element, found)
-        draft.fields |= {field: value for field, value in found.items() if value is not None}
+            self.order(element, bounds)
+        draft.fields |= {field: value for field, value in bounds.items() if value is not None}
 
-    def limit(self, element: Element, key: str) -> float | None:
+    def limit(self, element: XmlElement, key: str) -> float | None:
         """A limit; without a number it is none, and a speed or effort of 0 would let nothing move."""
         text = element.take(key)
         if text is None:
@@ -148,20 +212,19 @@ class _Reader:
             return None
         return value
 
-    def order(self, element: Element, found: dict[str, float | None]) -> None:
+    def order(self, element: XmlElement, bounds: dict[str, float | None]) -> None:
         """Positions that are not said are 0; where that leaves no room there is no limit."""
         if "lower" not in element.attributes and "upper" not in element.attributes:
             element.mark(CHOICE, "has no lower and upper: taken as none; `lower_limit`, `upper_limit` give them")
             return
-        lower, upper = (found[field] for field in ("lower_limit", "upper_limit"))
         for key, field in (("lower", "lower_limit"), ("upper", "upper_limit")):
             if key not in element.attributes:
-                found[field] = 0.0
-        lower, upper = found["lower_limit"], found["upper_limit"]
+                bounds[field] = 0.0
+        lower, upper = bounds["lower_limit"], bounds["upper_limit"]
         if lower is not None and upper is not None and lower >= upper:
             note = f"{lower:g} to {upper:g} leaves no room: taken as no limits; `lower_limit`, `upper_limit` give them"
             element.mark(CHOICE, note, "lower", "upper")
-            found |= {"lower_limit": None, "upper_limit": None}
+            bounds |= {"lower_limit": None, "upper_limit": None}
 
     def losses(self, draft: JointDraft) -> None:
         element = draft.element.one("dynamics")
@@ -183,4 +246,20 @@ class _Reader:
         ratio = floats_of(element, "multiplier", 1, (1.0,), self.flaws)[0]
         offset = floats_of(element, "offset", 1, (0.0,), self.flaws)[0]
         element.mark(CONVERTED, "`mimic`: position = multiplier * position of the joint + offset")
-        draft.mimic = Mimic(leader, ratio, offset, element)
+        draft.mimic = MimicDraft(leader, ratio, offset, element)
+
+
+def name_of(element: XmlElement, flaws: FlawList) -> str:
+    """The name that a part must have."""
+    name = element.take("name")
+    if not name:
+        flaws.add(element.place, "has no name", f'say <{element.tag} name="...">')
+    return name or f"{element.tag}_{element.line}"
+
+
+def origin_of(element: XmlElement, flaws: FlawList) -> Pose:
+    """The <origin> of an element."""
+    origin = element.one("origin")
+    p = floats_of(origin, "xyz", 3, (0.0, 0.0, 0.0), flaws)
+    rpy = floats_of(origin, "rpy", 3, (0.0, 0.0, 0.0), flaws, RPY)
+    return Pose(from_rpy(*rpy), np.array(p))

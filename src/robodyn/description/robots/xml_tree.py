@@ -21,7 +21,7 @@ COLUMNS = (READ, CONVERTED, CHOICE, UNUSED)
 
 
 @dataclass(eq=False)
-class Element:
+class XmlElement:
     """An element of a file.
 
     Attributes:
@@ -31,8 +31,8 @@ class Element:
     tag: str
     attributes: dict[str, str]
     line: int
-    parent: Element | None = None
-    children: list[Element] = field(default_factory=list)
+    parent: XmlElement | None = None
+    children: list[XmlElement] = field(default_factory=list)
     text: str = ""
     fates: dict[str, tuple[str, str]] = field(default_factory=dict)
 
@@ -40,7 +40,7 @@ class Element:
         if self.parent is not None:
             self.parent.children.append(self)
 
-    def walk(self) -> Iterator[Element]:
+    def walk(self) -> Iterator[XmlElement]:
         """The element and all below it, in the order of the file."""
         yield self
         for child in self.children:
@@ -73,20 +73,20 @@ class Element:
             for key in ("", *element.attributes):
                 element.fates.setdefault(key, (UNUSED, reason))
 
-    def all(self, tag: str) -> list[Element]:
+    def all(self, tag: str) -> list[XmlElement]:
         return [child for child in self.children if child.tag == tag]
 
-    def one(self, tag: str) -> Element | None:
+    def one(self, tag: str) -> XmlElement | None:
         """The first child of a tag, which is read; others are not used."""
-        found = self.all(tag)
-        for other in found[1:]:
+        matches = self.all(tag)
+        for other in matches[1:]:
             other.drop(f"the first <{tag}> of <{self.tag}> counts")
-        if found:
-            found[0].fates.setdefault("", (READ, ""))
-        return found[0] if found else None
+        if matches:
+            matches[0].fates.setdefault("", (READ, ""))
+        return matches[0] if matches else None
 
 
-def load_xml(path: Path) -> Element:
+def load_xml(path: Path) -> XmlElement:
     """The root element of a file.
 
     Raises:
@@ -95,7 +95,7 @@ def load_xml(path: Path) -> Element:
     return parse_xml(read_bytes(path, MOST_BYTES))
 
 
-def parse_xml(data: bytes | str) -> Element:
+def parse_xml(data: bytes | str) -> XmlElement:
     """The root element of a text, see `load_xml`."""
     builder = _Builder()
     try:
@@ -112,8 +112,8 @@ class _Builder:
     """Makes elements of what the parser calls out."""
 
     def __init__(self) -> None:
-        self.root: Element | None = None
-        self.open: list[Element] = []
+        self.root: XmlElement | None = None
+        self.open: list[XmlElement] = []
         self.count = 0
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
@@ -129,7 +129,7 @@ class _Builder:
         if len(self.open) >= MOST_NESTED:
             raise Unreadable(f"is nested more than {MOST_NESTED} deep in line {self.parser.CurrentLineNumber}")
         parent = self.open[-1] if self.open else None
-        self.open.append(Element(tag, attributes, self.parser.CurrentLineNumber, parent))
+        self.open.append(XmlElement(tag, attributes, self.parser.CurrentLineNumber, parent))
         self.root = self.root or self.open[-1]
 
     def end(self, tag: str) -> None:
@@ -162,7 +162,7 @@ def _float(word: str) -> float:
 
 
 def floats_of(
-    element: Element | None, key: str, count: int, default: tuple[float, ...], flaws: FlawList, note: str = ""
+    element: XmlElement | None, key: str, count: int, default: tuple[float, ...], flaws: FlawList, note: str = ""
 ) -> list[float]:
     """Numbers of an attribute; its default where it is not there or wrong, which is noted."""
     text = None if element is None else element.take(key, CONVERTED if note else READ, note)

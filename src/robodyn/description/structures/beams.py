@@ -12,8 +12,8 @@ from robodyn.base.errors import FlawList
 from robodyn.base.records import dataclass
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import MISSING, Z_AXIS, declare, declare_as, quantity, text, vector, whole_number
+from robodyn.description.model.kinds import Part
 from robodyn.description.model.numbers import Floats
-from robodyn.description.model.referring_kinds import Part
 
 # --------------------------------------------------------------------------------------------------
 # Cross-section and material of a beam: from sizes or from measured rigidities.
@@ -305,7 +305,7 @@ class Structure:
 
     def stations(self) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """At each Gauss point: mass, place, tensor, and the matrices (3, 6 N) of displacement and rotation."""
-        found = []
+        points = []
         for beam in self.beams:
             for xi, weight in zip(0.5 * (GAUSS[0] + 1), 0.5 * GAUSS[1], strict=True):
                 moves, turns, _ = shapes(beam.section, beam.length, xi)
@@ -313,7 +313,7 @@ class Structure:
                 spread[np.arange(12), beam.freedoms] = 1.0
                 local = beam.turned @ spread
                 start, end = self.positions[list(beam.nodes)]
-                found.append(
+                points.append(
                     (
                         beam.section.density * beam.section.area * beam.length * weight,
                         start + xi * (end - start),
@@ -322,7 +322,7 @@ class Structure:
                         beam.axes @ turns @ local,
                     )
                 )
-        return found
+        return points
 
     def shorten(self, modes: np.ndarray, root: int) -> np.ndarray:
         """Second-order displacements of all freedoms, (6 N, n, n): bending takes away length.
@@ -341,9 +341,9 @@ class Structure:
             rows = beam.turned.T @ pull * beam.section.young * beam.section.area
             loads[beam.freedoms] += np.outer(rows, strain.ravel())
         free = np.array([k for k in range(size) if k // 6 != root])
-        found = np.zeros((size, n * n))
-        found[free] = np.linalg.solve(self.K[np.ix_(free, free)], loads[free])
-        return found.reshape(size, n, n)
+        shortening = np.zeros((size, n * n))
+        shortening[free] = np.linalg.solve(self.K[np.ix_(free, free)], loads[free])
+        return shortening.reshape(size, n, n)
 
     def _slopes(self, beam: Beam, modes: np.ndarray) -> np.ndarray:
         """Mean over an element of v_i' v_j' + w_i' w_j', (n, n)."""

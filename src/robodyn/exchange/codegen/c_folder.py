@@ -13,13 +13,13 @@ from string import Template
 import numpy as np
 
 from robodyn.base.atomic import replacing
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import ModelError
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulate
-from robodyn.description.model import Scenario, Solver
-from robodyn.exchange.codegen.comparison import Agreement, compare_run
+from robodyn.description.model import Solver
+from robodyn.exchange.codegen.comparison import Agreement, compare_run, require_agreement
 from robodyn.exchange.codegen.compilers import compile_program, find_compiler, host_platform
-from robodyn.exchange.codegen.model import Model, prepare_model
+from robodyn.exchange.codegen.model import Exported, Model, prepare_model
 from robodyn.exchange.codegen.source import engine_files, generate_files, shown_parameters, unit_files, write_names
 
 UNIT_FILES = ("unit.h", "unit.c", "exchange.c", "start.c", "shortest.c", "text.c")
@@ -33,7 +33,7 @@ class Written:
 
     Attributes:
         agreement: the code's run against the simulation's; None where nothing could run it here.
-        fixed: parameters that cannot be set, because they decide where references jump.
+        fixed: parameters that cannot be set, because they decide where references jump, or a nominal motion.
     """
 
     folder: Path
@@ -46,7 +46,7 @@ class Written:
 
 
 def write_c(
-    scenario: Scenario,
+    what: Exported,
     folder: str | Path,
     solver: Solver | None = None,
     *,
@@ -55,6 +55,7 @@ def write_c(
     """Write a scenario as C99 that gives the rows and events of its run: engine, model, header, program, Makefile.
 
     Args:
+        what: the scenario; made ready as `Perturbed`, it moves near its nominal motion.
         solver: method and step; the scenario's own by default.
         inputs: outputs of blocks that come from outside, with their start values; None is 0.
 
@@ -62,11 +63,11 @@ def write_c(
         ModelError: with every reason why it cannot be exported; or where the program, built and run here, does not give
             the numbers of the simulation.
     """
-    model, compiled = prepare_model(scenario, solver, inputs or {}, plain=False)
+    model, compiled = prepare_model(what, solver, inputs or {}, plain=False)
     contents = program_files(model)
     agreement = None
     if _has_compiler():
-        agreement = check_agreement(model, _compare_program(contents, simulate(compiled, model.solver)))
+        agreement = require_agreement(_compare_program(contents, simulate(compiled, model.solver)), model)
     return write_folder(model, folder, contents, agreement)
 
 
@@ -100,16 +101,6 @@ def describe_model(model: Model) -> dict[str, object]:
         "outputs": len(model.outputs),
         "parameters": len(shown_parameters(model)),
     }
-
-
-def check_agreement(model: Model, found: Agreement) -> Agreement:
-    """Refuse code that does not give the simulation's numbers."""
-    if not found.good:
-        what = f"differs from the simulation by {found.error:.3g} in '{found.signal}' at {found.time:g} s"
-        what = what if found.ends else "has other rows or events than the simulation, or another end"
-        remedy = f"allowed is {found.allowed:.2g}: a chaotic motion, or a step at the edge of stability?"
-        raise ModelError([Flaw("", f"the code {what}", remedy)], f"code of '{model.system.scenario.name}'")
-    return found
 
 
 def write_folder(
@@ -152,5 +143,5 @@ def _compare_program(contents: Mapping[str, str], run: Run) -> Agreement:
         with rows.open("w") as file:
             done = subprocess.run([program, "--events", events], stdout=file, stderr=subprocess.DEVNULL, check=False)
         _, _, numbers = rows.read_text(encoding="utf-8").partition("\n")
-        found = np.fromstring(numbers.replace("\n", ","), sep=",")
-        return compare_run(run, found, events.read_text(encoding="utf-8"), ok=done.returncode == 0)
+        values = np.fromstring(numbers.replace("\n", ","), sep=",")
+        return compare_run(run, values, events.read_text(encoding="utf-8"), ok=done.returncode == 0)

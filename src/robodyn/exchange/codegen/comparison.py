@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.base.errors import Flaw, ModelError
 from robodyn.computation.assembly import System
 from robodyn.computation.engine import Recording, Trajectory, integrate
+from robodyn.computation.engine.problem import Problem
 from robodyn.computation.engine.trajectory import Status
 from robodyn.computation.results import Run
 from robodyn.computation.simulation.compiled import CompiledSystem
@@ -74,6 +76,24 @@ def compare_rows(
     return Agreement(float(errors[row, column]), names[column], float(times[row]), ends, ends and bits)
 
 
+OTHER_END = "has other rows or events than the simulation, or another end"
+
+
+def require_agreement(agreement: Agreement, model: Model, noun: str = "code", other_end: str = OTHER_END) -> Agreement:
+    """Refuse exported code that does not give the simulation's numbers.
+
+    Args:
+        noun: what the code is called; other_end: what is said of it where it ends differently.
+    """
+    if agreement.good:
+        return agreement
+    what = other_end
+    if agreement.ends:
+        what = f"differs from the simulation by {agreement.error:.3g} in '{agreement.signal}' at {agreement.time:g} s"
+    remedy = f"allowed is {agreement.allowed:.2g}: a chaotic motion, or a step at the edge of stability?"
+    raise ModelError([Flaw("", f"the {noun} {what}", remedy)], f"{noun} of '{model.system.scenario.name}'")
+
+
 def compare_run(run: Run, numbers: np.ndarray, events: str, *, ok: bool) -> Agreement:
     """A whole run against rows [time, outputs] and against lines TIME,EVENT.
 
@@ -85,12 +105,12 @@ def compare_run(run: Run, numbers: np.ndarray, events: str, *, ok: bool) -> Agre
     noted = [line.split(",", 1) for line in events.splitlines()]
     alike = len(rows) == len(expected) and [name for _, name in noted] == [event.name for event in run.events]
     n = min(len(rows), len(expected))
-    found = compare_rows(expected[:n], rows[:n], names, run.time[:n], alike and ok == run.outcome.carried_through)
+    by_rows = compare_rows(expected[:n], rows[:n], names, run.time[:n], alike and ok == run.outcome.carried_through)
     if not alike:
-        return found
+        return by_rows
     times, at = np.array([event.time for event in run.events]), np.array([float(time) for time, _ in noted])
-    by_events = compare_rows(times[:, None], at[:, None], ["events"], times, found.ends)
-    return max(found, by_events, key=lambda agreement: (agreement.error, not agreement.equal))
+    by_events = compare_rows(times[:, None], at[:, None], ["events"], times, by_rows.ends)
+    return max(by_rows, by_events, key=lambda agreement: (agreement.error, not agreement.equal))
 
 
 INTERVALS = 50
@@ -117,16 +137,20 @@ def choose_times(system: System) -> np.ndarray:
     return np.array([float(k * every * base) for k in range(count + 1)])
 
 
+def native_problem(model: Model, compiled: CompiledSystem) -> tuple[Problem, np.ndarray]:
+    """What the engine integrates where the model is simulated as it is described, and its prepared parameters."""
+    values: dict[str, Any] = {name: number.value for name, number in compiled.system.numbers.items()}
+    p = compiled.module.prepare(compiled.parameter_values({}))
+    return build_problem(compiled, p, values, model.start), p
+
+
 def simulate_points(model: Model, compiled: CompiledSystem, times: np.ndarray) -> Points:
     """The native run, which ends a step at each communication point as exported code does."""
-    system = compiled.system
-    numbers: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
-    p = compiled.module.prepare(compiled.parameter_values({}))
-    problem = build_problem(compiled, p, numbers, model.start)
+    problem, p = native_problem(model, compiled)
     problem = problem.replaced(breaks=np.unique(np.concatenate([problem.breaks, times[1:]])))
     recording, start = Recording(kind="times", times=times), model.start
-    done = integrate(problem, model.solver, times[0], times[-1], start.x, start.m, p, recording)
-    return Points(done, tuple(info.name for info in compiled.recorded))
+    trajectory = integrate(problem, model.solver, times[0], times[-1], start.x, start.m, p, recording)
+    return Points(trajectory, tuple(info.name for info in compiled.recorded))
 
 
 def compare_points(

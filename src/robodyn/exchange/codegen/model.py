@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.computation.assembly import SignalInfo, System, assemble
@@ -15,10 +16,13 @@ from robodyn.computation.assembly.declarations import Guard
 from robodyn.computation.assembly.functions import INPUTS
 from robodyn.computation.native import Program, Sweep, improve_program, read_program
 from robodyn.computation.native.conditions import Conditions, find_conditions
-from robodyn.computation.native.drives import find_drives
 from robodyn.computation.native.elementary import make_portable
 from robodyn.computation.native.prelude import separate_prelude
+from robodyn.computation.native.time_signals import find_time_signals
+from robodyn.computation.perturbation import Perturbed
 from robodyn.computation.simulation.compiled import CompiledSystem
+from robodyn.computation.simulation.equilibrium import RestEquations, guess_rest, trace_rest
+from robodyn.computation.simulation.loop_assembly import find_kept, mark_joints, trace_closing
 from robodyn.computation.simulation.run_functions import (
     INEXACT,
     KernelSet,
@@ -28,7 +32,104 @@ from robodyn.computation.simulation.run_functions import (
 )
 from robodyn.computation.simulation.starting import Start, find_start
 from robodyn.description.model import Scenario, ScenarioSequence, Solver
-from robodyn.exchange.codegen.search import Search, trace_search
+
+# --------------------------------------------------------------------------------------------------
+# Start search in exported code: how does a model initialise anew with other parameters or inputs?
+
+
+NO_REST = RestEquations((), 0, np.zeros(0), (), (), {}, (), (), (), {})
+
+
+@dataclass(frozen=True)
+class Search:
+    """Functions of t, x, d, m and p, and sizes, tables, places and names by those of the runtime."""
+
+    functions: Mapping[str, ca.Function | Sweep]
+    sizes: Mapping[str, int]
+    tables: Mapping[str, Iterable[float]]
+    places: Mapping[str, Sequence[int]]
+    names: Mapping[str, Sequence[str]]
+
+
+def trace_search(system: System) -> Search:
+    """The search that the scenario's start asks for; none where the start is given."""
+    kind = system.scenario.initialisation
+    rest = trace_rest(system) if kind == "at_rest" else NO_REST
+    closing = trace_closing(system) if kind == "assembled" else {}
+    if "slopes" in closing:
+        what = "an assembled start of a machine with ball joints or wheels is not searched for in exported code"
+        raise ModelError([Flaw("initialisation", what, "give start values that meet the constraints")])
+    n_equations = len(system.motion.constraint_forces) if closing else 0
+    ranged = [c for c in system.scenario.machine.coordinates if c.range is not None] if kind != "given" else []
+    lower, upper = zip(*(c.range or (-np.inf, np.inf) for c in ranged), strict=True) if ranged else ((), ())
+    x, m = guess_rest(system, {}) if kind == "at_rest" else _described(system)
+    n = len(rest.names)
+    return Search(
+        functions=_name_functions(system, rest, closing, [c.name for c in ranged]),
+        sizes={
+            "N_REST": n,
+            "N_REST_RATES": rest.rates,
+            "N_FIXED": len(rest.fixed),
+            "N_IDEAL": len(rest.ideal),
+            "N_MOVING": len(rest.moving),
+            "N_APART": len(rest.apart),
+            "N_EQUATIONS": n_equations,
+            "N_RANGED": len(ranged),
+            "START_ROWS": max(n, n_equations),
+            "START_COLUMNS": max(n, system.n_q if closing else 0),
+        },
+        tables={
+            "STATE_GUESS": x,
+            "MEMORY_GUESS": m,
+            "DELAY_GUESS": [delay.before or 0.0 for delay in system.delays],
+            "REST_SCALE": rest.scale,
+            "IDEAL_VALUE": rest.ideal.values(),
+            "RANGE_LOWER": lower,
+            "RANGE_UPPER": upper,
+        },
+        places={
+            "REST_MEMORY": rest.memory,
+            "REST_FIXED": rest.fixed,
+            "IDEAL_PLACE": tuple(rest.ideal),
+            **_closing_places(system, find_kept(system) if closing else ()),
+        },
+        names={
+            "REST_NAME": rest.names,
+            "CONDITION_NAME": (*rest.moving, *rest.apart),
+            "RANGED_NAME": [c.name for c in ranged],
+        },
+    )
+
+
+def _closing_places(system: System, kept: Sequence[str]) -> dict[str, list[int]]:
+    """Which positions are those of joints, not of modes, and which positions and velocities stay as they are given."""
+    n = system.n_q
+    stays = [int(state.name in kept) for state in system.states[: n + system.n_v]]
+    joints = [int(joint) for joint in mark_joints(system)[:n]]
+    return {"IS_JOINT": joints, "KEEPS_POSITION": stays[:n], "KEEPS_VELOCITY": stays[n:]}
+
+
+def _described(system: System) -> tuple[np.ndarray, np.ndarray]:
+    x, m = ([info.start for info in infos] for infos in (system.states, system.memory))
+    return np.array(x, float), np.array(m, float)
+
+
+def _name_functions(
+    system: System, rest: RestEquations, closing: Mapping[str, ca.Function], ranged: Sequence[str]
+) -> dict[str, ca.Function | Sweep]:
+    """The functions by the names that the runtime calls them."""
+    kernels = {"residual": "rest", "jacobian": "rest_jacobian", "conditions": "rest_conditions"}
+    kernels |= {"values": "closing", "gradients": "closing_gradients"}
+    functions = {**rest.functions, **closing}
+    named = {kernels[name]: function for name, function in functions.items() if name in kernels}
+    if ranged:
+        column = ca.densify(ca.vertcat(*(system.motion.coordinates[name] for name in ranged)))
+        named["ranged"] = ca.Function("ranged", [*system.symbols], [column])
+    return named
+
+
+Exported = Scenario | Perturbed
+"""A scenario in full, or near its nominal motion."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +147,7 @@ class Model:
         past: how late the delayed signals are [s] and what they were before the start (NaN: what they are then), as a
             function of p; at_start: parameters of it, which can be set before the start only.
         fixed: parameters that no user may change, because they decide where references jump in ways that cannot be
-            traced.
+            traced, or because a nominal motion was computed for them.
         plain: whether it has the same bits on every platform.
         search: how the start is found anew for other parameters and inputs.
         exchange: whether another integrator may carry the states, which then sees their rates and the events.
@@ -96,6 +197,7 @@ def build_model(
     whole_run: bool = False,
     plain: bool = True,
     exchange: bool = False,
+    fixed: frozenset[str] = frozenset(),
 ) -> Model:
     """Everything a unit needs of a system.
 
@@ -104,6 +206,7 @@ def build_model(
         whole_run: whether it is to give the rows and events of a run: its signals, all guards, no slopes.
         plain: whether every operation is rounded by itself; otherwise the programs are those of the simulation.
         exchange: whether another integrator may carry the states.
+        fixed: parameters that no user may change.
 
     Raises:
         ModelError: with every reason why it cannot be a unit.
@@ -129,9 +232,10 @@ def build_model(
     programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))
     driven = [programs[name] for name in driven_functions(programs) if solver.adaptive]
     if driven:
-        drives = find_drives(driven, INPUTS.index("t"), INPUTS.index("p"))
+        drives = find_time_signals(driven, INPUTS.index("t"), INPUTS.index("p"))
         programs = {**programs, "drives": drives}
-    breaks, break_start, fixed = trace_breaks(system)
+    breaks, break_start, deciding = trace_breaks(system)
+    fixed |= deciding
     past, at_start = trace_past(system)
     _check_free(system, numbers, fixed, at_start)
     return Model(
@@ -201,7 +305,7 @@ def _chosen_functions(
     seed = ca.SX.sym("seed", by.numel())
     shown = ca.vertcat(y, system.expressions.rhs) if exchange else y
     slopes = ca.densify(ca.cse(ca.jtimes(shown, by, seed))) if by.numel() else ca.SX.zeros(shown.numel())
-    found = {
+    chosen = {
         "outputs": ca.Function("outputs", symbols, [y]),
         "slopes": ca.Function("slopes", [*symbols, seed], [slopes]),
     }
@@ -209,8 +313,8 @@ def _chosen_functions(
     wholes = {"guards": system.function(system.expressions.guards), "guard_rates": system.guard_rates()}
     for name, whole in wholes.items() if guards else ():
         inputs: Any = whole.sx_in()
-        found[name] = ca.Function(name, inputs, [ca.densify(_pick(whole(*inputs), kept))])
-    return found
+        chosen[name] = ca.Function(name, inputs, [ca.densify(_pick(whole(*inputs), kept))])
+    return chosen
 
 
 def _pick(column: ca.SX, places: list[int]) -> ca.SX:
@@ -252,24 +356,40 @@ def trace_past(system: System) -> tuple[Program, frozenset[str]]:
 
 
 def prepare_model(
-    scenario: Scenario | ScenarioSequence, solver: Solver | None, inputs: Mapping[str, float | None], *, plain: bool
+    what: Exported | ScenarioSequence, solver: Solver | None, inputs: Mapping[str, float | None], *, plain: bool
 ) -> tuple[Model, CompiledSystem]:
     """The model of a whole run, and the simulation of the same rounding.
 
     Raises:
         ModelError: with every reason why it cannot be exported.
     """
-    if isinstance(scenario, ScenarioSequence):
-        what = "is a sequence of scenarios, whose phases end at events"
-        raise ModelError([Flaw("scenario", what, "export one of its phases")])
-    _check_inputs(scenario, inputs)
+    if isinstance(what, ScenarioSequence):
+        problem = "is a sequence of scenarios, whose phases end at events"
+        raise ModelError([Flaw("scenario", problem, "export one of its phases")])
+    _check_inputs(scenario_of(what), inputs)
     signals = {name: value or 0.0 for name, value in inputs.items()}
-    system = assemble(scenario, inputs=signals)
-    solver = solver or scenario.solver
+    system, fixed = assemble_exported(what, signals)
+    solver = solver or system.scenario.solver
     check_parts(system, solver)
     compiled = compile_system(system, solver, plain=plain)
     start = find_start(compiled, compiled.parameter_values({}))
-    return build_model(system, solver, tuple(signals), (), start, whole_run=True, plain=plain), compiled
+    model = build_model(system, solver, tuple(signals), (), start, whole_run=True, plain=plain, fixed=fixed)
+    return model, compiled
+
+
+def scenario_of(what: Exported) -> Scenario:
+    """The scenario that is exported, in full or near its nominal motion."""
+    return what.scenario if isinstance(what, Perturbed) else what
+
+
+def assemble_exported(what: Exported, inputs: Mapping[str, float]) -> tuple[System, frozenset[str]]:
+    """The system that is exported, and the numbers that its nominal motion was computed for, which stay as they are."""
+    if not isinstance(what, Perturbed):
+        return assemble(what, inputs=inputs), frozenset()
+    if inputs:
+        problem = "come from outside: the motion near a nominal one has its reference in it"
+        raise ModelError([Flaw("inputs", problem, "export the scenario itself")])
+    return what.system, frozenset(what.nominal.parameters)
 
 
 def _check_inputs(scenario: Scenario, inputs: Mapping[str, float | None]) -> None:

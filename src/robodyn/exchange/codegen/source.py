@@ -237,10 +237,10 @@ def unit_files() -> dict[str, str]:
 
 
 def _read(package: str, folder: str) -> dict[str, str]:
-    found = sorted((files(package) / folder).iterdir(), key=lambda entry: entry.name)
+    entries = sorted((files(package) / folder).iterdir(), key=lambda entry: entry.name)
     return {
         entry.name: entry.read_text(encoding="utf-8")
-        for entry in found
+        for entry in entries
         if entry.name.endswith((".c", ".h")) and entry.name not in NOT_EXPORTED
     }
 
@@ -291,12 +291,12 @@ def _list_names(model: Model) -> list[str]:
 def _write_recording(model: Model) -> list[str]:
     """What a run keeps by itself; times of samples at a rate are not written down but computed."""
     scenario = model.system.scenario
-    asked, found = scenario.recording, engine_recording(scenario.recording, model.solver, 0.0, scenario.duration)
+    asked, recording = scenario.recording, engine_recording(scenario.recording, model.solver, 0.0, scenario.duration)
     rate = asked.rate if asked.rate is not None and asked.times is None else 0.0
-    times: Sequence[float] = [] if found.times is None else found.times.tolist()
-    kind = "RECORD_STEPS" if found.times is None else "RECORD_TIMES"
+    times: Sequence[float] = [] if recording.times is None else recording.times.tolist()
+    kind = "RECORD_STEPS" if recording.times is None else "RECORD_TIMES"
     most = LARGEST_RECORD // (8 * (len(model.outputs) + 2))
-    fields = (kind, found.refine, int(found.keep_end), 0, len(times), most, "record_times")
+    fields = (kind, recording.refine, int(recording.keep_end), 0, len(times), most, "record_times")
     return [
         emit_array("record_times", [] if rate else times),
         f"const Recording RECORDING = {{{', '.join(map(str, fields))}}};\n",

@@ -30,7 +30,6 @@ from robodyn.computation.simulation.run_functions import compile_system
 from robodyn.description.model import Number, Scenario, Solver
 from robodyn.exchange.codegen.c_folder import (
     Written,
-    check_agreement,
     describe_model,
     program_files,
     put_files,
@@ -42,10 +41,11 @@ from robodyn.exchange.codegen.comparison import (
     Points,
     choose_times,
     compare_points,
+    require_agreement,
     simulate_points,
 )
 from robodyn.exchange.codegen.compilers import check_module_compiler, compile_module
-from robodyn.exchange.codegen.model import Model, prepare_model
+from robodyn.exchange.codegen.model import Exported, Model, prepare_model
 from robodyn.exchange.codegen.source import shown_parameters
 
 MODULE = "simulation.wasm"
@@ -54,7 +54,7 @@ LOADER = ("simulation.mjs", "index.html")
 
 
 def write_wasm(
-    scenario: Scenario,
+    what: Exported,
     folder: str | Path,
     solver: Solver | None = None,
     *,
@@ -66,13 +66,13 @@ def write_wasm(
     node, where it is installed, with the native run of the same rounding, to whose last bit it is equal.
     """
     check_module_compiler()
-    model, compiled = prepare_model(scenario, solver, inputs or {}, plain=True)
+    model, compiled = prepare_model(what, solver, inputs or {}, plain=True)
     readme = Template(_read("README.md")).substitute(describe_model(model))
     contents: dict[str, str | bytes] = {MODULE: compile_web(model), "README.md": readme}
     contents |= {name: _read(name) for name in LOADER}
     agreement = None
     if shutil.which("node"):
-        agreement = check_agreement(model, _compare_module(contents, model, compiled))
+        agreement = require_agreement(_compare_module(contents, model, compiled), model)
     return write_folder(model, folder, contents, agreement)
 
 
@@ -103,11 +103,11 @@ def _compare_module(contents: Mapping[str, str | bytes], model: Model, compiled:
         rows = np.fromfile(Path(place, "rows.bin")).reshape(-1, len(model.outputs))
     names = [info.name for info in model.outputs]
     expected = simulate_points(model, compiled, times)
-    found = compare_points(expected, rows, names, times, len(rows) < len(times))
+    agreement = compare_points(expected, rows, names, times, len(rows) < len(times))
     run = simulate(compiled, model.solver)
     alike = message["events"] == [event.name for event in run.events] and message["ok"] == run.outcome.carried_through
-    rounding = 0.0 if found.error <= TOLERANCE else _measure_rounding(model, expected, times)
-    return replace(found, ends=found.ends and alike, equal=found.equal and alike, rounding=rounding)
+    rounding = 0.0 if agreement.error <= TOLERANCE else _measure_rounding(model, expected, times)
+    return replace(agreement, ends=agreement.ends and alike, equal=agreement.equal and alike, rounding=rounding)
 
 
 def _measure_rounding(model: Model, expected: Points, times: np.ndarray) -> float:
@@ -178,8 +178,8 @@ def make_live(scenario: Scenario, solver: Solver | None = None, *, sliders: Sequ
     run = simulate(compiled, model.solver)
     names = [info.name for info in model.outputs]
     rows = np.column_stack([run.time, *(run[name].values for name in names)])
-    found = tuple(_make_slider(scenario, number) for number in chosen)
-    return LiveModel(run, compile_web(model), read_loader(), found, digest_rows(rows))
+    controls = tuple(_make_slider(scenario, number) for number in chosen)
+    return LiveModel(run, compile_web(model), read_loader(), controls, digest_rows(rows))
 
 
 def digest_rows(rows: np.ndarray) -> int:
@@ -215,12 +215,12 @@ def _choose_numbers(model: Model, patterns: Sequence[str]) -> list[Number]:
     """Parameters, and start values that are asked for where starts are given."""
     system = model.system
     numbers = [system.parameters[k] for k in shown_parameters(model)]
-    found = [Number(number.name, number.value, number.unit) for number in numbers]
+    candidates = [Number(number.name, number.value, number.unit) for number in numbers]
     if not patterns:
-        return found
+        return candidates
     if system.scenario.initialisation == "given":
-        found += [Number(f"{INITIAL}{state.name}", state.start, state.unit) for state in system.states]
-    chosen = [number for number in found if _matches(number.name, patterns)]
+        candidates += [Number(f"{INITIAL}{state.name}", state.start, state.unit) for state in system.states]
+    chosen = [number for number in candidates if _matches(number.name, patterns)]
     flaws = FlawList()
     for pattern in patterns:
         if not any(fnmatchcase(number.name, pattern) for number in chosen):

@@ -2,9 +2,8 @@
 
 from robodyn.exchange.codegen.comparison import Agreement
 from robodyn.exchange.codegen.compilers import PLATFORMS
-from robodyn.exchange.fmi.interface_unit import InterfaceFmu
+from robodyn.exchange.fmi.interface_unit import FmuSubsystem, InterfaceFmu, read_fmu
 from robodyn.exchange.fmi.simulation import plan_experiment, simulate_fmu
-from robodyn.exchange.fmi.subsystem import FmuSubsystem, read_fmu
 from robodyn.exchange.fmi.unit import FmuUnit
 from robodyn.exchange.fmi.writing import Export, write_fmu
 

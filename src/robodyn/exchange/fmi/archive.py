@@ -13,8 +13,7 @@ from xml.etree import ElementTree
 
 from robodyn.base.errors import Flaw, ModelError
 from robodyn.base.untrusted import DAMAGE, MEGABYTE, Unreadable, check_sizes
-from robodyn.exchange.fmi.fmpy_adapter import CoSimulation2, CoSimulation3, Instance
-from robodyn.exchange.fmi.model_exchange import ModelExchange2, ModelExchange3
+from robodyn.exchange.fmi.fmpy_adapter import CoSimulation, Instance, ModelExchange
 
 DESCRIPTION = "modelDescription.xml"
 MOST_UNPACKED, MOST_DESCRIBED = 1024 * MEGABYTE, 64 * MEGABYTE
@@ -28,15 +27,16 @@ class Archive:
 
     Attributes:
         description: by FMPy; root: of its XML file; flaws: what is wrong with it.
-        exchange: whether the unit has no solver of its own; capabilities: of the kind of unit that is used.
+        exchange: whether another solver moves it, as it must where the unit has none of its own.
+        capabilities: of the kind of unit that is used.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, exchange: bool = False) -> None:
         import fmpy
 
         self.path = Path(path)
         self.description, self.flaws = read_description(path)
-        self.exchange = self.description.coSimulation is None
+        self.exchange = exchange or self.description.coSimulation is None
         self.capabilities = self.description.modelExchange if self.exchange else self.description.coSimulation
         self.version = 2 if str(self.description.fmiVersion).startswith("2.") else 3
         try:
@@ -45,14 +45,11 @@ class Archive:
             raise ModelError([Flaw(str(path), f"cannot be unpacked: {error}", DAMAGED)]) from error
         self.folder = Path(folder)
         self.remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self.root = self._parse()
-        self._check_binary()
-
-    def _parse(self) -> ElementTree.Element:
         try:
-            return ElementTree.parse(self.folder / DESCRIPTION).getroot()
+            self.root = ElementTree.parse(self.folder / DESCRIPTION).getroot()
         except (ElementTree.ParseError, ValueError, LookupError) as error:
-            raise ModelError([Flaw(str(self.path), f"{DESCRIPTION} cannot be read: {error}", DAMAGED)]) from error
+            raise ModelError([Flaw(str(path), f"{DESCRIPTION} cannot be read: {error}", DAMAGED)]) from error
+        self._check_binary()
 
     @property
     def can_differentiate(self) -> bool:
@@ -97,7 +94,11 @@ class Archive:
         # FMPy stays in the library's folder where it cannot be loaded.
         place = os.getcwd()
         try:
-            instance: Any = self._make(settings)
+            if self.exchange:
+                instance: Instance = ModelExchange(settings, self.version, self.description)
+            else:
+                event_mode = self.version == 3 and bool(self.capabilities.hasEventMode)
+                instance = CoSimulation(settings, self.version, event_mode=event_mode)
         except Exception as error:  # FMPy raises Exception itself
             remedy = "it is for another kind of machine, or needs libraries that are not installed here"
             raise ModelError([Flaw(name, f"the unit's binary cannot be loaded: {error}", remedy)]) from error
@@ -106,20 +107,13 @@ class Archive:
         try:
             instance.instantiate()
         except Exception as error:
-            said = "; ".join(instance.messages) or str(error)
+            reason = "; ".join(instance.messages) or str(error)
             remedy = (
                 "its binary and its modelDescription.xml may not belong together (the token, or guid, differs), or "
                 "something that it needs is not installed: export it again, or ask its maker"
             )
-            raise ModelError([Flaw(name, f"the unit refuses to be instantiated: {said}", remedy)]) from error
+            raise ModelError([Flaw(name, f"the unit refuses to be instantiated: {reason}", remedy)]) from error
         return instance
-
-    def _make(self, settings: dict[str, Any]) -> Any:
-        if self.exchange:
-            return (ModelExchange2 if self.version == 2 else ModelExchange3)(settings, self.description)
-        if self.version == 2:
-            return CoSimulation2(settings)
-        return CoSimulation3(settings, bool(self.capabilities.hasEventMode))
 
 
 def read_description(path: str | Path) -> tuple[Any, list[str]]:

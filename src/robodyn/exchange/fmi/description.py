@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-import numbers
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import casadi as ca
 
-from robodyn.base.units import BASE, UnitError, known_unit
-from robodyn.description.files.units import is_quantity, read_quantity, split_quantity
+from robodyn.base.units import BASE, known_unit
 from robodyn.exchange.codegen.model import Model
-from robodyn.exchange.fmi.unit_variables import REALS, UnitVariable, Value
 
 # --------------------------------------------------------------------------------------------------
 # Unit definitions of FMI: what is a unit of measure in base units, as model descriptions want it?
@@ -33,100 +29,6 @@ def add_units(parent: Element, units: Iterable[str]) -> None:
         if known is not None and all(power.denominator == 1 for power in known.dimension.values()):
             exponents = {base: str(known.dimension[base]) for base in BASE if base in known.dimension}
             SubElement(unit, "BaseUnit", exponents | ({"factor": repr(known.factor)} if known.factor != 1 else {}))
-
-
-# --------------------------------------------------------------------------------------------------
-# Typed values of FMI: which value does a variable take? What it does not take is refused, never clipped.
-
-
-FLAGS: dict[Any, bool] = {"false": False, "0": False, 0: False, "true": True, "1": True, 1: True}
-
-
-class ValueRefused(ValueError):
-    """A value that a variable does not take; the sentence says what it takes."""
-
-
-def read_value(variable: UnitVariable, given: Any) -> Value:
-    """A number or text as the interface wants it: float, int or bool."""
-    if variable.kind == "Boolean":
-        return _read_flag(given)
-    if variable.items:
-        return _read_item(variable, given)
-    if variable.kind not in REALS:
-        return _in_range(variable, _read_whole(variable, given), given)
-    if isinstance(given, str):
-        return _in_range(variable, _read_real(variable, given.strip()), given)
-    if not _is_number(given):
-        raise ValueRefused(f"must be a number, is {_told(given)}")
-    return _in_range(variable, float(given), given)
-
-
-def _is_number(given: Any) -> bool:
-    return isinstance(given, numbers.Real) and not isinstance(given, bool)
-
-
-def _in_range(variable: UnitVariable, value: Any, given: Any) -> Any:
-    low, high = variable.low, variable.high
-    if variable.kind in REALS and math.isinf(low) and math.isinf(high):
-        return value
-    if not low <= value <= high:
-        bounds = (f"at least {low}" if low > -math.inf else "", f"at most {high}" if high < math.inf else "")
-        whole = "" if variable.kind in REALS else "a whole number "
-        raise ValueRefused(f"must be {whole}{' and '.join(filter(None, bounds))}, is {_told(given)}")
-    return value
-
-
-def _read_real(variable: UnitVariable, text: str) -> float:
-    """A number with a unit of measure, in the one that the variable is measured in, which need not be of SI."""
-    number, unit = split_quantity(text) if is_quantity(text) else ("", "")
-    if number and unit in ("", variable.unit):
-        return float(number)
-    if number and not variable.unit:
-        raise ValueRefused(f'"{text}" has a unit of measure, and the variable none: give a plain number')
-    own = known_unit(variable.unit)
-    si, factor = (own.name or "1", own.factor) if own else (variable.unit, 1.0)
-    try:
-        return read_quantity(text, si) / factor
-    except UnitError as error:
-        raise ValueRefused(str(error)) from error
-
-
-def _read_whole(variable: UnitVariable, given: Any) -> int:
-    """Integers of 64 bits are not all floats: text and whole numbers are kept as they are."""
-    try:
-        if isinstance(given, str):
-            return int(given)
-        if _is_number(given) and given == int(given):
-            return int(given)
-    except (ValueError, OverflowError):
-        pass
-    raise ValueRefused(f"must be a whole number from {variable.low} to {variable.high}, is {_told(given)}")
-
-
-def _read_flag(given: Any) -> bool:
-    key = given.strip().lower() if isinstance(given, str) else given
-    if isinstance(key, Hashable) and key in FLAGS:
-        return FLAGS[key]
-    raise ValueRefused(f"must be true or false (1 or 0), is {_told(given)}")
-
-
-def _read_item(variable: UnitVariable, given: Any) -> int:
-    """An item of an enumeration, by name or number."""
-    allowed = {name: k for name, k in variable.items.items() if variable.low <= k <= variable.high}
-    if isinstance(given, str) and given.strip() in allowed:
-        return allowed[given.strip()]
-    message = ", ".join(f"{name} ({k})" for name, k in allowed.items())
-    try:
-        number = _read_whole(variable, given)
-    except ValueRefused:
-        number = None
-    if number is None or number not in allowed.values():
-        raise ValueRefused(f"must be one of {message}, is {_told(given)}")
-    return number
-
-
-def _told(given: Any) -> str:
-    return f'"{given}"' if isinstance(given, str) else f"{given}"
 
 
 # --------------------------------------------------------------------------------------------------
@@ -163,11 +65,6 @@ class Variable:
     nominal: float | None = None
     rate_of: int | None = None
     indicates: bool = False
-
-    @property
-    def initial(self) -> str | None:
-        """How the value at the start comes about."""
-        return {PARAMETER: "exact", OUTPUT: "calculated", LOCAL: "calculated"}.get(self.causality)
 
 
 def list_variables(model: Model) -> tuple[Variable, ...]:
@@ -245,7 +142,7 @@ def _list_carried(model: Model, first_input: int, first_output: int) -> list[Var
     system, first = model.system, first_output + len(model.outputs)
     rates = [system.expressions.rhs[k] for k in range(len(system.states))]
     depends = _find_dependences(model, rates, first_input, first_output)
-    found = [
+    derivatives = [
         Variable(
             f"der({state.name})",
             first + k,
@@ -260,9 +157,9 @@ def _list_carried(model: Model, first_input: int, first_output: int) -> list[Var
     limited = [system.states[k].name for k in system.limited]
     names = [guard.name for guard in model.guards]
     names += [f"{name}.{side}_limit" for side in ("upper", "lower") for name in limited]
-    first += len(found)
+    first += len(derivatives)
     events = [Variable(f"event({n})", first + k, LOCAL, "continuous", indicates=True) for k, n in enumerate(names)]
-    return found + events
+    return derivatives + events
 
 
 def _find_dependences(model: Model, column: list[ca.SX], first_input: int, first_output: int) -> list[tuple[int, ...]]:
@@ -274,54 +171,45 @@ def _find_dependences(model: Model, column: list[ca.SX], first_input: int, first
     known += [1 + k for k in numbers]
     by = [system.symbols.x, *(system.symbols.m[k] for k in model.input_places)]
     by += [system.symbols.p[k] for k in numbers]
-    found: list[set[int]] = [set() for _ in column]
+    sources: list[set[int]] = [set() for _ in column]
     if column and known:
         pattern = ca.jacobian_sparsity(ca.vertcat(*column), ca.vertcat(*by))
         for row, place in zip(*pattern.get_triplet(), strict=True):
-            found[row].add(known[place])
-    return [tuple(sorted(references)) for references in found]
+            sources[row].add(known[place])
+    return [tuple(sorted(references)) for references in sources]
 
 
 # --------------------------------------------------------------------------------------------------
 # modelStructure: what is computed from what? Outputs, state derivatives and event indicators of an FMU.
 
 
-def add_structure_2(root: Element, variables: Sequence[Variable]) -> None:
-    """By the places of the variables; outputs and rates are unknown before the start."""
-    index = {variable.reference: str(k + 1) for k, variable in enumerate(variables)}
-    structure = SubElement(root, "ModelStructure")
-    lists = {"Outputs": _outputs(variables), "Derivatives": _rates(variables)}
-    lists["InitialUnknowns"] = [*lists["Outputs"], *lists["Derivatives"]]
-    for name, unknowns in lists.items():
-        entries = SubElement(structure, name) if unknowns else structure
-        for variable in unknowns:
-            message = {"index": index[variable.reference]}
-            if name != "InitialUnknowns":
-                message["dependencies"] = " ".join(index[reference] for reference in variable.depends or ())
-            SubElement(entries, "Unknown", message)
+UNKNOWNS = {
+    2: ("Outputs", "Derivatives", "InitialUnknowns"),
+    3: ("Output", "ContinuousStateDerivative", "InitialUnknown"),
+}
 
 
-def add_structure_3(root: Element, variables: Sequence[Variable]) -> None:
-    """By the references of the variables."""
+def add_structure(root: Element, variables: Sequence[Variable], places: Mapping[int, int], fmi: int) -> None:
+    """Outputs and rates, which are unknown before the start too, and event indicators.
+
+    Args:
+        places: by which a variable is named: its number in version 2, its reference in version 3.
+    """
     structure = SubElement(root, "ModelStructure")
-    outputs, rates = _outputs(variables), _rates(variables)
-    for name, unknowns in {"Output": outputs, "ContinuousStateDerivative": rates}.items():
+    outputs = [variable for variable in variables if variable.causality == OUTPUT]
+    rates = [variable for variable in variables if variable.rate_of is not None]
+    key = "index" if fmi == 2 else "valueReference"
+    for name, unknowns in zip(UNKNOWNS[fmi], (outputs, rates, [*outputs, *rates]), strict=True):
+        # Version 2 has a list of each kind, version 3 an element of each kind.
+        parent = SubElement(structure, name) if fmi == 2 and unknowns else structure
         for variable in unknowns:
-            depends = " ".join(map(str, variable.depends or ()))
-            SubElement(structure, name, valueReference=str(variable.reference), dependencies=depends)
-    for variable in (*outputs, *rates):
-        SubElement(structure, "InitialUnknown", valueReference=str(variable.reference))
+            entry = SubElement(parent, "Unknown" if fmi == 2 else name, {key: str(places[variable.reference])})
+            if not name.startswith("Initial"):
+                depends = [str(places[reference]) for reference in variable.depends or ()]
+                entry.set("dependencies", " ".join(depends))
     for variable in variables:
         if variable.indicates:
             SubElement(structure, "EventIndicator", valueReference=str(variable.reference))
-
-
-def _outputs(variables: Sequence[Variable]) -> list[Variable]:
-    return [variable for variable in variables if variable.causality == OUTPUT]
-
-
-def _rates(variables: Sequence[Variable]) -> list[Variable]:
-    return [variable for variable in variables if variable.rate_of is not None]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -347,7 +235,7 @@ KINDS = {"cs": ("CoSimulation",), "me": ("ModelExchange",), "both": ("ModelExcha
 
 
 @dataclass(frozen=True)
-class Unit:
+class UnitHeader:
     """What is reported of a unit besides its model.
 
     Attributes:
@@ -363,96 +251,64 @@ class Unit:
     sources: tuple[str, ...]
 
 
-def describe_unit(model: Model, variables: Sequence[Variable], unit: Unit) -> bytes:
+def describe_unit(model: Model, variables: Sequence[Variable], unit: UnitHeader) -> bytes:
     """The model description of a unit."""
-    root = _describe_2(model, variables, unit) if unit.fmi == 2 else _describe_3(model, variables, unit)
-    indent(root)
-    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="utf-8") + b"\n"
+    scenario, second = model.system.scenario, unit.fmi == 2
+    try:
+        tool = f"robodyn {version('robodyn')}"
+    except PackageNotFoundError:
+        tool = "robodyn (not installed)"
+    head = {"fmiVersion": f"{unit.fmi}.0", "guid" if second else "instantiationToken": unit.token}
+    head["modelName"] = scenario.name
+    if scenario.title:
+        head["description"] = scenario.title
+    head |= {"generationTool": tool, "variableNamingConvention": "flat"}
+    n_indicators = sum(variable.indicates for variable in variables)
+    if second and n_indicators:
+        # Event indicators are only counted in this version.
+        head["numberOfEventIndicators"] = str(n_indicators)
+        variables = [variable for variable in variables if not variable.indicates]
+    root = Element("fmiModelDescription", head)
+    # An element for each of the uses that can be made of the unit.
+    for kind in KINDS[unit.kind]:
+        abilities = dict.fromkeys((*COMMON[unit.fmi], *ABILITIES[kind][unit.fmi]), "true")
+        use = SubElement(root, kind, {"modelIdentifier": unit.identifier, **abilities})
+        if second:
+            _add_files(SubElement(use, "SourceFiles"), "File", unit.sources)
+    add_units(root, (variable.unit for variable in variables))
+    SubElement(SubElement(root, "LogCategories"), "Category", name="logStatusError")
+    experiment = {"startTime": "0", "stopTime": repr(float(scenario.duration))}
+    if model.solver.adaptive:
+        experiment["tolerance"] = repr(model.solver.rtol)
+    SubElement(root, "DefaultExperiment", experiment)
+    listed = SubElement(root, "ModelVariables")
+    places = {variable.reference: k + 1 if second else variable.reference for k, variable in enumerate(variables)}
+    for variable in variables:
+        attributes, value = _attributes(variable), _value(variable) | _describe_rate(variable, model, places)
+        if second:
+            SubElement(SubElement(listed, "ScalarVariable", attributes), "Real", value)
+        else:
+            SubElement(listed, "Float64", attributes | value)
+    add_structure(root, variables, places, unit.fmi)
+    return _xml(root)
 
 
 def write_build_description(identifier: str, sources: Sequence[str]) -> bytes:
     """How to compile the sources of a unit of version 3."""
     root = Element("fmiBuildDescription", fmiVersion="3.0")
     configuration = SubElement(root, "BuildConfiguration", modelIdentifier=identifier)
-    files = SubElement(configuration, "SourceFileSet", language="C99")
-    for name in sources:
-        SubElement(files, "SourceFile", name=name)
+    _add_files(SubElement(configuration, "SourceFileSet", language="C99"), "SourceFile", sources)
+    return _xml(root)
+
+
+def _add_files(parent: Element, tag: str, names: Sequence[str]) -> None:
+    for name in names:
+        SubElement(parent, tag, name=name)
+
+
+def _xml(root: Element) -> bytes:
     indent(root)
     return b'<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="utf-8") + b"\n"
-
-
-def _head(model: Model, versioned: Mapping[str, str]) -> Element:
-    scenario = model.system.scenario
-    about = {"description": scenario.title} if scenario.title else {}
-    tool = {"generationTool": f"robodyn {_version()}", "variableNamingConvention": "flat"}
-    return Element("fmiModelDescription", {**versioned, "modelName": scenario.name, **about, **tool})
-
-
-def _version() -> str:
-    try:
-        return version("robodyn")
-    except PackageNotFoundError:
-        return "(not installed)"
-
-
-def _add_experiment(root: Element, model: Model) -> None:
-    settings = {"startTime": "0", "stopTime": repr(float(model.system.scenario.duration))}
-    if model.solver.adaptive:
-        settings["tolerance"] = repr(model.solver.rtol)
-    SubElement(root, "DefaultExperiment", settings)
-
-
-def _add_kinds(root: Element, unit: Unit) -> list[Element]:
-    """An element for each of the uses that can be made of the unit."""
-    return [
-        SubElement(
-            root,
-            kind,
-            {
-                "modelIdentifier": unit.identifier,
-                **dict.fromkeys((*COMMON[unit.fmi], *ABILITIES[kind][unit.fmi]), "true"),
-            },
-        )
-        for kind in KINDS[unit.kind]
-    ]
-
-
-def _describe_2(model: Model, variables: Sequence[Variable], unit: Unit) -> Element:
-    # Event indicators are only counted in this version.
-    n_indicators = sum(variable.indicates for variable in variables)
-    variables = [variable for variable in variables if not variable.indicates]
-    counted = {"numberOfEventIndicators": str(n_indicators)} if n_indicators else {}
-    root = _head(model, {"fmiVersion": "2.0", "guid": unit.token})
-    root.attrib.update(counted)
-    for kind in _add_kinds(root, unit):
-        files = SubElement(kind, "SourceFiles")
-        for name in unit.sources:
-            SubElement(files, "File", name=name)
-    add_units(root, (variable.unit for variable in variables))
-    SubElement(SubElement(root, "LogCategories"), "Category", name="logStatusError")
-    _add_experiment(root, model)
-    listed = SubElement(root, "ModelVariables")
-    places = {variable.reference: k + 1 for k, variable in enumerate(variables)}
-    for variable in variables:
-        entry = SubElement(listed, "ScalarVariable", _attributes(variable))
-        SubElement(entry, "Real", _value(variable) | _describe_rate(variable, model, places))
-    add_structure_2(root, variables)
-    return root
-
-
-def _describe_3(model: Model, variables: Sequence[Variable], unit: Unit) -> Element:
-    root = _head(model, {"fmiVersion": "3.0", "instantiationToken": unit.token})
-    _add_kinds(root, unit)
-    add_units(root, (variable.unit for variable in variables))
-    SubElement(SubElement(root, "LogCategories"), "Category", name="logStatusError")
-    _add_experiment(root, model)
-    listed = SubElement(root, "ModelVariables")
-    places = {variable.reference: variable.reference for variable in variables}
-    for variable in variables:
-        message = _attributes(variable) | _value(variable) | _describe_rate(variable, model, places)
-        SubElement(listed, "Float64", message)
-    add_structure_3(root, variables)
-    return root
 
 
 def _describe_rate(variable: Variable, model: Model, places: Mapping[int, int]) -> dict[str, str]:
@@ -463,19 +319,19 @@ def _describe_rate(variable: Variable, model: Model, places: Mapping[int, int]) 
 
 
 def _attributes(variable: Variable) -> dict[str, str]:
-    said = {"name": variable.name, "valueReference": str(variable.reference)}
+    attributes = {"name": variable.name, "valueReference": str(variable.reference)}
     if variable.description:
-        said["description"] = variable.description
-    said |= {"causality": variable.causality, "variability": variable.variability}
-    if variable.initial and variable.causality != PARAMETER:
-        said["initial"] = variable.initial
-    return said
+        attributes["description"] = variable.description
+    attributes |= {"causality": variable.causality, "variability": variable.variability}
+    if variable.causality in (OUTPUT, LOCAL):
+        attributes["initial"] = "calculated"
+    return attributes
 
 
 def _value(variable: Variable) -> dict[str, str]:
-    said = {"unit": variable.unit} if variable.unit else {}
+    attributes = {"unit": variable.unit} if variable.unit else {}
     if variable.nominal is not None:
-        said["nominal"] = repr(float(variable.nominal))
-    if variable.start is not None and variable.causality != INDEPENDENT:
-        said["start"] = repr(float(variable.start))
-    return said
+        attributes["nominal"] = repr(float(variable.nominal))
+    if variable.start is not None:
+        attributes["start"] = repr(float(variable.start))
+    return attributes

@@ -55,7 +55,7 @@ class EventSteps:
             if target > self.time:
                 done = self.instance.step(self.time, step_between(self.time, target), self.time == begin)
                 if done.terminate:
-                    return self._end(done.time, self.said(before) or f"in the step from {self.time:g} s")
+                    return self._end(done.time, self.logged(before) or f"in the step from {self.time:g} s")
                 if done.early and not self._may_stop(done.time, target, LATE * (end - begin)):
                     return self.fail(f"it returned early, at {done.time:g} s, which it was not allowed to do")
                 asked = done.event or done.early
@@ -81,30 +81,30 @@ class EventSteps:
             return Outcome(OutcomeKind.CHATTERING, sentence, self.time)
         return self.ended
 
-    def change(self, setting: Callable[[], None], message: bool = True) -> None:
-        """Set, at a communication point, what can be set in event mode only; returned: whether it is an event."""
+    def change(self, set_values: Callable[[], None], recorded: bool) -> None:
+        """Set, at a communication point, what can be set in event mode only; recorded: whether that is an event."""
         self.instance.enter_event_mode()
-        setting()
+        set_values()
         self.settle()
-        if message:
+        if recorded:
             self.events.append(UnitEvent("input_event", self.time, terminal=self.ended is not None))
 
     def settle(self) -> None:
         """Update the discrete states until they stay as they are, and leave event mode."""
         for _ in range(UPDATES):
-            message = self.instance.update_discrete_states()
-            if message.terminate or not message.again:
+            update = self.instance.update_discrete_states()
+            if update.terminate or not update.again:
                 break
         else:
             raise ArithmeticError(f"its discrete states do not settle in {UPDATES} updates at {self.time:.9g} s")
-        self.due = message.next_time
-        if message.terminate:
+        self.due = update.next_time
+        if update.terminate:
             sentence = f"unit '{self.name}' ended the run: at its event at {self.time:.9g} s"
             self.ended = Outcome(OutcomeKind.STOPPED, sentence, self.time)
         else:
             self.instance.enter_step_mode()
 
-    def _end(self, time: float, said: str) -> Outcome:
+    def _end(self, time: float, reason: str) -> Outcome:
         """The unit wants to end the simulation; its last outputs are kept where it came anywhere and gives them."""
         outputs: dict[str, float] | None = None
         if time > self.time:
@@ -112,14 +112,14 @@ class EventSteps:
                 outputs = self.read()
         self.time = time
         self.events.append(UnitEvent("end", time, outputs, outputs, terminal=True))
-        return Outcome(OutcomeKind.STOPPED, f"unit '{self.name}' ended the run: {said}", time)
+        return Outcome(OutcomeKind.STOPPED, f"unit '{self.name}' ended the run: {reason}", time)
 
-    def fail(self, said: str) -> Outcome:
+    def fail(self, reason: str) -> Outcome:
         """The unit cannot go on from where it is."""
-        sentence = f"unit '{self.name}' cannot go on from {self.time:g} s: {said}"
+        sentence = f"unit '{self.name}' cannot go on from {self.time:g} s: {reason}"
         return Outcome(OutcomeKind.FAILED, sentence, self.time)
 
-    def said(self, before: int) -> str:
+    def logged(self, before: int) -> str:
         """What the unit has logged since there were so many messages."""
         return "; ".join(self.instance.messages[before:])
 

@@ -1,13 +1,32 @@
-"""FMPy adapter: how are FMUs of both versions of FMI called alike?"""
+"""FMPy adapter: how are FMUs of both versions of FMI, and of both kinds, called alike?
+
+A unit for model exchange gives only its equations, and is moved here by a solver of scipy:
+
+    x' = f(t, x),    an event where an indicator z(t, x) changes between z > 0 and z <= 0
+
+A step goes on to the first event in it. Between two steps of the solver its interpolation is bisected until the event
+lies between two neighbouring floats; the unit is left on the later one, where the sign has changed. The solver begins
+anew at each communication point and event: it is a one-step method, and one that takes stiff equations too.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robodyn.base.numerics import bisect
 
 LAST_SUCCESSFUL_TIME, TERMINATED = 2, 3
 """Kinds of status of version 2: how far a step came, and whether the unit wants to end the simulation."""
+TOLERANCE = 1e-8
+"""Relative tolerance of the solver, where none is asked for; absolute by each state's nominal value."""
+SOON = 1e-6
+"""Part of the first step of the solver after which indicators have left zero, if they leave it."""
+DOUBLES = ctypes.POINTER(ctypes.c_double)
 
 
 class Step(NamedTuple):
@@ -28,234 +47,225 @@ class EventUpdate(NamedTuple):
 
     again: bool
     terminate: bool
-    nominals_changed: bool
-    states_changed: bool
     next_time: float
 
 
-def read_update(text: Sequence[Any]) -> EventUpdate:
-    """From four flags, whether there is a next time event, and its time, as FMPy gives them."""
-    again, terminate, nominals, states, defined, time = text
-    return EventUpdate(bool(again), bool(terminate), bool(nominals), bool(states), time if defined else math.inf)
-
-
-class Instance(Protocol):
-    """An instance of a unit.
+class Instance:
+    """An instance of a unit: what both kinds have in common.
 
     Attributes:
-        messages: what it has said. set_slopes(references, orders, values): derivatives of inputs by time, where its
-            version of the interface has them. event_mode: whether it is asked to stop at its events.
+        unit: of FMPy. messages: what the unit has logged. event_mode: whether it is asked to stop at its events.
+        set_slopes(references, orders, values): derivatives of inputs by time, where its version of FMI has them.
     """
 
-    messages: list[str]
-    set_slopes: Callable[[Sequence[int], Sequence[int], Sequence[float]], Any] | None
-    event_mode: bool
+    def __init__(self, unit: Any, version: int, *, event_mode: bool) -> None:
+        self.unit, self.version, self.event_mode = unit, version, event_mode
+        self.messages: list[str] = []
+        self.set_slopes: Callable[[Sequence[int], Sequence[int], Sequence[float]], Any] | None = None
+        self.begin, self.reset, self.close = unit.exitInitializationMode, unit.reset, unit.freeInstance
+        self.save, self.restore, self.release = unit.getFMUState, unit.setFMUState, unit.freeFMUState
 
-    def enter_configuration_mode(self) -> None:
-        """Between this and the next, structural parameters may be set."""
+    def instantiate(self, **settings: bool) -> None:
+        if self.version == 3:
+            self.unit.instantiate(logMessage=self._log, **settings)
+            return
+        from fmpy import calloc, fmi2, free
 
-    def exit_configuration_mode(self) -> None: ...
+        # The unit calls them as long as it lives.
+        self._callbacks = fmi2.fmi2CallbackFunctions()
+        self._callbacks.logger = fmi2.fmi2CallbackLoggerTYPE(self._log)
+        self._callbacks.allocateMemory = fmi2.fmi2CallbackAllocateMemoryTYPE(calloc)
+        self._callbacks.freeMemory = fmi2.fmi2CallbackFreeMemoryTYPE(free)
+        self.unit.instantiate(callbacks=self._callbacks)
+
+    def _log(self, *details: Any) -> None:
+        self.messages.append(details[-1].decode("utf-8", "replace"))
+
+    def configure(self, set_parameters: Callable[[], None]) -> None:
+        """Set structural parameters, for which version 3 has a mode of its own."""
+        if self.version == 3:
+            self.unit.enterConfigurationMode()
+        set_parameters()
+        if self.version == 3:
+            self.unit.exitConfigurationMode()
 
     def open(self, time: float, stop: float | None, tolerance: float | None) -> None:
         """Enter the initialisation."""
-
-    def begin(self) -> None:
-        """Leave the initialisation, for event mode where it is used."""
+        experiment = {"tolerance": tolerance, "startTime": time, "stopTime": stop}
+        if self.version == 2:
+            self.unit.setupExperiment(**experiment)
+            self.unit.enterInitializationMode()
+        else:
+            self.unit.enterInitializationMode(**experiment)
 
     def get(self, kind: str, references: Sequence[int], size: int) -> list[Any]:
-        """Values of variables of one type, arrays row by row; size: of all together."""
+        """Values of variables of one type, arrays row by row; size: of all together, which version 3 wants to know."""
+        return self._function("get", kind)(references, *self._only_3(size))
 
-    def set(self, kind: str, references: Sequence[int], values: Sequence[Any]) -> None: ...
+    def set(self, kind: str, references: Sequence[int], values: Sequence[Any]) -> None:
+        self._function("set", kind)(references, values)
+
+    def slopes(self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float], size: int) -> list[float]:
+        return self.unit.getDirectionalDerivative(unknowns, knowns, seed, *self._only_3(size))
+
+    def _function(self, verb: str, kind: str) -> Callable[..., list[Any]]:
+        """The unit's function for a type; an enumeration is an integer."""
+        integer = "Integer" if self.version == 2 else "Int64"
+        return getattr(self.unit, f"{verb}{integer if kind == 'Enumeration' else kind}")
+
+    def _only_3(self, size: int) -> tuple[int, ...]:
+        return (size,) if self.version == 3 else ()
 
     def step(self, time: float, length: float, forget: bool) -> Step:
         """Go on; forget: whether nobody will go back to before `time`."""
-
-    def enter_event_mode(self) -> None: ...
-
-    def update_discrete_states(self) -> EventUpdate: ...
-
-    def enter_step_mode(self) -> None: ...
-
-    def slopes(
-        self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float], size: int
-    ) -> list[float]: ...
-
-    def save(self) -> Any: ...
-
-    def restore(self, state: Any) -> None: ...
-
-    def release(self, state: Any) -> None: ...
-
-    def reset(self) -> None: ...
-
-    def close(self) -> None: ...
-
-
-def _split(calls: Mapping[str, tuple[Any, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Functions that get, and those that set."""
-    return {kind: get for kind, (get, _) in calls.items()}, {kind: set_ for kind, (_, set_) in calls.items()}
-
-
-class Calls:
-    """What co-simulation and model exchange have in common in both versions."""
-
-    getters: Mapping[str, Callable[..., list[Any]]]
-    """Type of a variable -> the unit's function; an enumeration is got and set as an integer."""
-    setters: Mapping[str, Callable[[Sequence[int], Sequence[Any]], Any]]
-
-    def __init__(self, unit: Any) -> None:
-        self.messages: list[str] = []
-        self.event_mode = False
-        self.set_slopes: Callable[[Sequence[int], Sequence[int], Sequence[float]], Any] | None = None
-        self._unit = unit
-        self.begin, self.reset = unit.exitInitializationMode, unit.reset
-        self.save, self.restore, self.release = unit.getFMUState, unit.setFMUState, unit.freeFMUState
-
-    def set(self, kind: str, references: Sequence[int], values: Sequence[Any]) -> None:
-        self.setters[kind](references, values)
-
-    def enter_configuration_mode(self) -> None:
-        """Version 2 has no structural parameters."""
-
-    def exit_configuration_mode(self) -> None:
-        """Version 2 has no structural parameters."""
+        raise NotImplementedError
 
     def enter_event_mode(self) -> None:
-        self._unit.enterEventMode()
-
-    def close(self) -> None:
-        self._unit.freeInstance()
-
-
-class Calls2(Calls):
-    """Version 2.0."""
-
-    def __init__(self, unit: Any) -> None:
-        from fmpy import calloc, fmi2, free
-
-        super().__init__(unit)
-        reals, whole = (unit.getReal, unit.setReal), (unit.getInteger, unit.setInteger)
-        logical = unit.getBoolean, unit.setBoolean
-        calls = {"Real": reals, "Integer": whole, "Enumeration": whole, "Boolean": logical}
-        self.getters, self.setters = _split(calls)
-        self._callbacks = fmi2.fmi2CallbackFunctions()
-        self._callbacks.logger = fmi2.fmi2CallbackLoggerTYPE(self._note)
-        self._callbacks.allocateMemory = fmi2.fmi2CallbackAllocateMemoryTYPE(calloc)
-        self._callbacks.freeMemory = fmi2.fmi2CallbackFreeMemoryTYPE(free)
-
-    def _note(self, environment: Any, name: bytes, status: int, category: bytes, message: bytes) -> None:
-        self.messages.append(message.decode("utf-8", "replace"))
-
-    def instantiate(self) -> None:
-        self._unit.instantiate(callbacks=self._callbacks)
-
-    def open(self, time: float, stop: float | None, tolerance: float | None) -> None:
-        self._unit.setupExperiment(tolerance=tolerance, startTime=time, stopTime=stop)
-        self._unit.enterInitializationMode()
-
-    def get(self, kind: str, references: Sequence[int], size: int) -> list[Any]:
-        return self.getters[kind](references)
-
-    def slopes(self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float], size: int) -> list[float]:
-        return self._unit.getDirectionalDerivative(unknowns, knowns, seed)
-
-
-class Calls3(Calls):
-    """Version 3.0."""
-
-    def __init__(self, unit: Any) -> None:
-        super().__init__(unit)
-        calls = {
-            "Float64": (unit.getFloat64, unit.setFloat64),
-            "Float32": (unit.getFloat32, unit.setFloat32),
-            "Int8": (unit.getInt8, unit.setInt8),
-            "Int16": (unit.getInt16, unit.setInt16),
-            "Int32": (unit.getInt32, unit.setInt32),
-            "Int64": (unit.getInt64, unit.setInt64),
-            "UInt8": (unit.getUInt8, unit.setUInt8),
-            "UInt16": (unit.getUInt16, unit.setUInt16),
-            "UInt32": (unit.getUInt32, unit.setUInt32),
-            "UInt64": (unit.getUInt64, unit.setUInt64),
-            "Boolean": (unit.getBoolean, unit.setBoolean),
-            "Enumeration": (unit.getInt64, unit.setInt64),
-        }
-        self.getters, self.setters = _split(calls)
-
-    def _note(self, environment: Any, status: int, category: bytes, message: bytes) -> None:
-        self.messages.append(message.decode("utf-8", "replace"))
-
-    def instantiate(self) -> None:
-        self._unit.instantiate(logMessage=self._note)
-
-    def enter_configuration_mode(self) -> None:
-        self._unit.enterConfigurationMode()
-
-    def exit_configuration_mode(self) -> None:
-        self._unit.exitConfigurationMode()
-
-    def open(self, time: float, stop: float | None, tolerance: float | None) -> None:
-        self._unit.enterInitializationMode(tolerance=tolerance, startTime=time, stopTime=stop)
-
-    def get(self, kind: str, references: Sequence[int], size: int) -> list[Any]:
-        return self.getters[kind](references, size)
+        self.unit.enterEventMode()
 
     def update_discrete_states(self) -> EventUpdate:
-        return read_update(self._unit.updateDiscreteStates())
-
-    def slopes(self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float], size: int) -> list[float]:
-        return self._unit.getDirectionalDerivative(unknowns, knowns, seed, size)
-
-
-class CoSimulation2(Calls2):
-    """A co-simulation unit of version 2.0, which knows no events."""
-
-    def __init__(self, settings: dict[str, Any]) -> None:
-        from fmpy import fmi2
-
-        super().__init__(fmi2.FMU2Slave(**settings))
-        self.set_slopes = self._unit.setRealInputDerivatives
-
-    def step(self, time: float, length: float, forget: bool) -> Step:
-        from fmpy import fmi1
-
-        try:
-            self._unit.doStep(time, length, int(forget))
-        except fmi1.FMICallException as error:
-            if error.status == fmi1.fmi1Discard and self._unit.getBooleanStatus(TERMINATED):
-                return Step(self._reached(time), terminate=True)
-            raise
-        return Step(time + length)
-
-    def _reached(self, time: float) -> float:
-        """The time that a step came to, or its beginning where the unit does not say."""
-        from fmpy import fmi1
-
-        try:
-            return float(self._unit.getRealStatus(LAST_SUCCESSFUL_TIME))
-        except fmi1.FMICallException:
-            return time
-
-    def update_discrete_states(self) -> EventUpdate:
-        return EventUpdate(False, False, False, False, math.inf)
+        update = self.unit.newDiscreteStates if self.version == 2 else self.unit.updateDiscreteStates
+        again, terminate, _, _, planned, time = update()
+        return EventUpdate(bool(again), bool(terminate), time if planned else math.inf)
 
     def enter_step_mode(self) -> None:
-        """It is never in event mode."""
+        """Leave event mode."""
+        raise NotImplementedError
 
 
-class CoSimulation3(Calls3):
-    """A co-simulation unit of version 3.0; one that has event mode is asked to return at its events."""
+class CoSimulation(Instance):
+    """A unit with its own solver; one of version 3.0 with event mode is asked to return at its events."""
 
-    def __init__(self, settings: dict[str, Any], event_mode: bool) -> None:
-        from fmpy import fmi3
+    def __init__(self, settings: dict[str, Any], version: int, *, event_mode: bool) -> None:
+        from fmpy import fmi2, fmi3
 
-        super().__init__(fmi3.FMU3Slave(**settings))
-        self.event_mode = event_mode
-        self.enter_step_mode = self._unit.enterStepMode
+        make: Any = fmi2.FMU2Slave if version == 2 else fmi3.FMU3Slave
+        super().__init__(make(**settings), version, event_mode=event_mode)
+        self.set_slopes = self.unit.setRealInputDerivatives if version == 2 else None
 
-    def instantiate(self) -> None:
-        used = {"eventModeUsed": self.event_mode, "earlyReturnAllowed": self.event_mode}
-        self._unit.instantiate(logMessage=self._note, **used)
+    def instantiate(self, **settings: bool) -> None:
+        super().instantiate(eventModeUsed=self.event_mode, earlyReturnAllowed=self.event_mode)
+
+    def enter_step_mode(self) -> None:
+        self.unit.enterStepMode()
 
     def step(self, time: float, length: float, forget: bool) -> Step:
-        event, terminate, early, last = self._unit.doStep(time, length, forget)
-        return Step(last if early or terminate else time + length, bool(event), bool(terminate), bool(early))
+        if self.version == 3:
+            event, terminate, early, last = self.unit.doStep(time, length, forget)
+            return Step(last if early or terminate else time + length, bool(event), bool(terminate), bool(early))
+        from fmpy import fmi1
+
+        try:
+            self.unit.doStep(time, length, forget)
+        except fmi1.FMICallException as error:
+            if error.status != fmi1.fmi1Discard or not self.unit.getBooleanStatus(TERMINATED):
+                raise
+            try:
+                reached = float(self.unit.getRealStatus(LAST_SUCCESSFUL_TIME))
+            except fmi1.FMICallException:
+                # A unit that does not say how far it came is still where the step began.
+                reached = time
+            return Step(reached, terminate=True)
+        return Step(time + length)
+
+
+class ModelExchange(Instance):
+    """A unit whose states another integrator carries: scipy's, by `step`, or that of the caller."""
+
+    def __init__(self, settings: dict[str, Any], version: int, description: Any) -> None:
+        from fmpy import fmi2, fmi3
+
+        make: Any = fmi2.FMU2Model if version == 2 else fmi3.FMU3Model
+        super().__init__(make(**settings), version, event_mode=True)
+        self._n, self._n_indicators = description.numberOfContinuousStates, description.numberOfEventIndicators
+        self._tolerance, self._last_step = TOLERANCE, 0.0
+
+    def open(self, time: float, stop: float | None, tolerance: float | None) -> None:
+        self._tolerance = TOLERANCE if tolerance is None else tolerance
+        super().open(time, stop, tolerance)
+        if self.version == 3:
+            # Structural parameters may have changed them.
+            self._n = self.unit.getNumberOfContinuousStates()
+            self._n_indicators = self.unit.getNumberOfEventIndicators()
+
+    def enter_step_mode(self) -> None:
+        self.unit.enterContinuousTimeMode()
+
+    @property
+    def x(self) -> np.ndarray:
+        return self._read(self.unit.getContinuousStates, self._n)
+
+    @property
+    def rates(self) -> np.ndarray:
+        if self.version == 2:
+            return self._read(self.unit.getDerivatives, self._n)
+        return self._read(self.unit.getContinuousStateDerivatives, self._n)
+
+    @property
+    def indicators(self) -> np.ndarray:
+        return self._read(self.unit.getEventIndicators, self._n_indicators)
+
+    def _read(self, fill: Callable[[Any, int], Any], size: int) -> np.ndarray:
+        values = np.zeros(size)
+        if size:
+            fill(values.ctypes.data_as(DOUBLES), size)
+        return values
+
+    def move(self, time: float, x: np.ndarray) -> None:
+        """Stand at a time with these states; nothing happens."""
+        self.unit.setTime(float(time))
+        if self._n:
+            states = np.ascontiguousarray(x, float)
+            self.unit.setContinuousStates(states.ctypes.data_as(DOUBLES), self._n)
+
+    def complete(self, forget: bool = True) -> tuple[bool, bool]:
+        """Say that a step has been completed; returned: whether the unit wants event mode, or to end the simulation."""
+        return self.unit.completedIntegratorStep(forget)
+
+    def step(self, time: float, length: float, forget: bool) -> Step:
+        """To the end, or to the first event."""
+        solver, self._last_step = self._make_solver(time, time + length), 0.0
+        begin, signs = time, None
+        while solver.status == "running":
+            failure = solver.step()
+            if solver.status == "failed":
+                raise ArithmeticError(f"the solver stops at {solver.t:g} s: {failure}")
+            self._last_step = max(self._last_step, solver.step_size)
+            states = solver.dense_output()
+            if signs is None:
+                # A ball that has just bounced begins at zero: its sign is that of where it goes.
+                begin = float(time + SOON * (solver.t - time))
+                signs = self._signs(begin, states(begin))
+            reached = float(solver.t)
+            event = not np.array_equal(self._signs(reached, solver.y), signs)
+            if event:
+                reached = self._locate(states, signs, begin, reached)
+            begin = float(solver.t)
+            enter, terminate = self.complete(forget)
+            if event or enter or terminate:
+                return Step(reached, event or enter, terminate, early=reached < time + length)
+        return Step(time + length)
+
+    def _locate(self, states: Any, signs: np.ndarray, before: float, after: float) -> float:
+        """The first float between two times at which a sign has changed; the unit is left there."""
+        _, after = bisect(lambda t: not np.array_equal(self._signs(t, states(t)), signs), before, after)
+        self.move(after, states(after))
+        return after
+
+    def _make_solver(self, time: float, end: float) -> Any:
+        from scipy.integrate import Radau
+
+        nominals = self._read(self.unit.getNominalsOfContinuousStates, self._n)
+        # A unit without states has one that rests, so that its indicators are still watched.
+        start, scale = (self.x, np.abs(nominals)) if self._n else (np.zeros(1), np.ones(1))
+        first_step = min(self._last_step, end - time) or None
+        settings = {"rtol": self._tolerance, "atol": self._tolerance * np.where(scale > 0, scale, 1.0)}
+        return Radau(self._rates_at, time, start, end, first_step=first_step, **settings)
+
+    def _rates_at(self, time: float, x: np.ndarray) -> np.ndarray:
+        self.move(time, x)
+        return self.rates if self._n else np.zeros(1)
+
+    def _signs(self, time: float, x: np.ndarray) -> np.ndarray:
+        self.move(time, x)
+        return self.indicators > 0

@@ -1,4 +1,4 @@
-"""Reduced interface models of FMUs: how are they exchanged? From directional derivatives.
+"""FMUs with interfaces: how are reduced interface models exchanged? From directional derivatives.
 
 A unit written from a machine with interfaces has what comes in there as inputs and parameters, and the motion of the
 interface as outputs. Its directional derivatives give its reduced model, from accelerations w' and forces lambda, which
@@ -15,7 +15,8 @@ attached, the interface has the mobility W = d w' / d f, and without it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ from robodyn.base.errors import FlawList, nearest
 from robodyn.computation.cosimulation import InterfaceMotion, ReducedModel, model_from_mobility
 from robodyn.computation.cosimulation.scenario_inputs import MEAN
 from robodyn.computation.results import Outcome
+from robodyn.description.files.reading import Reader
+from robodyn.description.files.table import FAILED, Table
 from robodyn.description.model import Interface
 from robodyn.exchange.fmi.unit import FmuUnit
 
@@ -75,10 +78,10 @@ class InterfaceFmu(FmuUnit):
 
     def read(self) -> dict[str, float]:
         """All outputs, and the mean force at each interface over the last step where this side has the coupling."""
-        found = self.look([name for name in self.outputs if name in self.variables])
+        values = self.look([name for name in self.outputs if name in self.variables])
         for part in self._giving:
-            found |= self._means(part, found)
-        return found
+            values |= self._means(part, values)
+        return values
 
     def _means(self, part: Interface, found: Mapping[str, float]) -> dict[str, float]:
         forces = np.array([found[name] for name in part.names("force")])
@@ -120,9 +123,9 @@ class InterfaceFmu(FmuUnit):
         given[np.tril_indices(k)] = self._get(part.names("far_inertia"))
         inertia = given + np.tril(given, -1).T
         free = np.array(self._get(rows)) - attached @ np.array(self._get(part.names("far_force")))
-        found = np.linalg.solve(np.eye(k) - attached @ inertia, np.column_stack([attached, free]))
-        mobility = found[:, :k]
-        return (mobility + mobility.T) / 2, found[:, k]
+        solution = np.linalg.solve(np.eye(k) - attached @ inertia, np.column_stack([attached, free]))
+        mobility = solution[:, :k]
+        return (mobility + mobility.T) / 2, solution[:, k]
 
     def attach_model(self, interface: str, model: ReducedModel, motion: InterfaceMotion | None) -> None:
         """Go on with the model of another unit behind an interface's stiffness, or rigidly with one's own motion."""
@@ -171,3 +174,48 @@ class InterfaceFmu(FmuUnit):
 def _turns(part: Interface) -> tuple[str, ...]:
     """States of the far side's rotation since the last exchange."""
     return tuple(f"{part.name}.far_turn.{row}" for row in part.row_names[3:])
+
+
+@dataclass(frozen=True)
+class FmuSubsystem:
+    """A unit of a co-simulation; the fields are those of `FmuUnit` and, with interfaces, of `InterfaceFmu`."""
+
+    name: str
+    path: Path
+    duration: float | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    interfaces: tuple[Interface, ...] = ()
+    accelerations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    length: float = 1.0
+
+    def open(self, duration: float, on_compile: Callable[[str], None] | None = None) -> FmuUnit:
+        """The unit that the co-simulation moves; nothing is compiled for it."""
+        if not self.interfaces:
+            return FmuUnit(self.path, self.name, parameters=self.parameters, stop=duration)
+        return InterfaceFmu(
+            self.path,
+            self.name,
+            interfaces=self.interfaces,
+            accelerations=self.accelerations,
+            length=self.length,
+            parameters=self.parameters,
+            stop=duration,
+        )
+
+
+def read_fmu(name: str, table: Table, folder: Path, duration: float | None) -> FmuSubsystem | None:
+    """A subsystem `fmu = "FILE"`; its flaws are noted in the table."""
+    path = table.text("fmu")
+    # What they may be, the unit says when it is opened.
+    parameters = table.table("set").flattened().data
+    interfaces = list(Reader(folder).group(table, "interfaces", (Interface,)).values())
+    wanted = table.table("accelerations")
+    accelerations = {key: wanted.texts(key) for key in wanted.data}
+    length = table.number("length", "m", 1.0)
+    table.finish()
+    for key in accelerations:
+        if key not in [part.name for part in interfaces if part is not FAILED]:
+            table.flaws.add(wanted.at(key), "is no interface of this unit", "they stand under 'interfaces'")
+    if path is None or length is None or FAILED in interfaces:
+        return None
+    return FmuSubsystem(name, folder / path, duration, parameters, tuple(interfaces), accelerations, length)

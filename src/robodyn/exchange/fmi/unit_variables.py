@@ -1,15 +1,21 @@
-"""Variables of an imported FMU: which numbers does it have? Scalar signals, one for each element of an array."""
+"""Variables of an imported FMU: which numbers does it have, and which values do they take?
+
+A signal is a scalar; an array has one for each element.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+import numbers
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
-from robodyn.base.errors import FlawList
+from robodyn.base.errors import FlawList, nearest
+from robodyn.base.units import UnitError, known_unit
+from robodyn.description.files.units import is_quantity, read_quantity, split_quantity
 
 Value = float | int | bool
 REALS = ("Real", "Float64", "Float32")
@@ -87,7 +93,7 @@ def read_variables(description: Any, root: Element, sizes: Mapping[str, int]) ->
         sizes: structural parameters that differ from their start values, which arrays are sized by.
     """
     elements = {element.get("name"): element for element in root.iterfind("ModelVariables/*")}
-    flaws, found, room = FlawList(), [], MOST_ELEMENTS
+    flaws, numbers, room = FlawList(), [], MOST_ELEMENTS
     for variable in description.modelVariables:
         if variable.type not in NUMBERS:
             continue
@@ -96,24 +102,24 @@ def read_variables(description: Any, root: Element, sizes: Mapping[str, int]) ->
             room -= math.prod(shape)
             if min(shape, default=0) < 0 or room < 0:
                 raise ValueError(f"an array of {shape} elements, at most {MOST_ELEMENTS} are taken of all variables")
-            found.append(_read(variable, elements[(variable.alias or variable).name], shape))
+            numbers.append(_read(variable, elements[(variable.alias or variable).name], shape))
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
             flaws.add(f"variable '{variable.name}'", f"cannot be used: {error}", "export the unit again")
     flaws.raise_if_any("unit")
-    return found
+    return numbers
 
 
 def list_signals(variables: list[UnitVariable], unit: str) -> dict[str, Signal]:
     """All elements of all variables by name; two of one name are refused."""
     flaws = FlawList()
-    found: dict[str, Signal] = {}
+    signals: dict[str, Signal] = {}
     for variable in variables:
         for place, name in enumerate(variable.elements):
-            if name in found:
+            if name in signals:
                 flaws.add(name, "is an element of an array and another variable too", "rename one in the unit")
-            found[name] = Signal(variable, place)
+            signals[name] = Signal(variable, place)
     flaws.raise_if_any(f"unit '{unit}'")
-    return found
+    return signals
 
 
 def find_bad_starts(variables: list[UnitVariable]) -> Iterator[str]:
@@ -176,3 +182,139 @@ def _read_start(variable: Any, size: int) -> tuple[Value, ...]:
     if variable.type == "Boolean":
         return tuple(text in ("true", "1") for text in texts)
     return tuple((float if variable.type in REALS else int)(text) for text in texts)
+
+
+# --------------------------------------------------------------------------------------------------
+# Values: which does a variable take? What it does not take is refused, never clipped.
+
+FLAGS: dict[Any, bool] = {"false": False, "0": False, 0: False, "true": True, "1": True, 1: True}
+
+
+class ValueRefused(ValueError):
+    """A value that a variable does not take; the sentence says what it takes."""
+
+
+def read_value(variable: UnitVariable, given: Any) -> Value:
+    """A number or text as the interface wants it: float, int or bool."""
+    if variable.kind == "Boolean":
+        return _read_flag(given)
+    if variable.items:
+        return _read_item(variable, given)
+    if variable.kind not in REALS:
+        return _in_range(variable, _read_whole(variable, given), given)
+    if isinstance(given, str):
+        return _in_range(variable, _read_real(variable, given.strip()), given)
+    if not _is_number(given):
+        raise ValueRefused(f"must be a number, is {_quoted(given)}")
+    return _in_range(variable, float(given), given)
+
+
+def _is_number(given: Any) -> bool:
+    return isinstance(given, numbers.Real) and not isinstance(given, bool)
+
+
+def _in_range(variable: UnitVariable, value: Any, given: Any) -> Any:
+    low, high = variable.low, variable.high
+    if variable.kind in REALS and math.isinf(low) and math.isinf(high):
+        return value
+    if not low <= value <= high:
+        bounds = (f"at least {low}" if low > -math.inf else "", f"at most {high}" if high < math.inf else "")
+        whole = "" if variable.kind in REALS else "a whole number "
+        raise ValueRefused(f"must be {whole}{' and '.join(filter(None, bounds))}, is {_quoted(given)}")
+    return value
+
+
+def _read_real(variable: UnitVariable, text: str) -> float:
+    """A number with a unit of measure, in the one that the variable is measured in, which need not be of SI."""
+    number, unit = split_quantity(text) if is_quantity(text) else ("", "")
+    if number and unit in ("", variable.unit):
+        return float(number)
+    if number and not variable.unit:
+        raise ValueRefused(f'"{text}" has a unit of measure, and the variable none: give a plain number')
+    own = known_unit(variable.unit)
+    si, factor = (own.name or "1", own.factor) if own else (variable.unit, 1.0)
+    try:
+        return read_quantity(text, si) / factor
+    except UnitError as error:
+        raise ValueRefused(str(error)) from error
+
+
+def _read_whole(variable: UnitVariable, given: Any) -> int:
+    """Integers of 64 bits are not all floats: text and whole numbers are kept as they are."""
+    try:
+        if isinstance(given, str):
+            return int(given)
+        if _is_number(given) and given == int(given):
+            return int(given)
+    except (ValueError, OverflowError):
+        pass
+    raise ValueRefused(f"must be a whole number from {variable.low} to {variable.high}, is {_quoted(given)}")
+
+
+def _read_flag(given: Any) -> bool:
+    key = given.strip().lower() if isinstance(given, str) else given
+    if isinstance(key, Hashable) and key in FLAGS:
+        return FLAGS[key]
+    raise ValueRefused(f"must be true or false (1 or 0), is {_quoted(given)}")
+
+
+def _read_item(variable: UnitVariable, given: Any) -> int:
+    """An item of an enumeration, by name or number."""
+    allowed = {name: k for name, k in variable.items.items() if variable.low <= k <= variable.high}
+    if isinstance(given, str) and given.strip() in allowed:
+        return allowed[given.strip()]
+    message = ", ".join(f"{name} ({k})" for name, k in allowed.items())
+    try:
+        number = _read_whole(variable, given)
+    except ValueRefused:
+        number = None
+    if number is None or number not in allowed.values():
+        raise ValueRefused(f"must be one of {message}, is {_quoted(given)}")
+    return number
+
+
+def _quoted(given: Any) -> str:
+    return f'"{given}"' if isinstance(given, str) else f"{given}"
+
+
+# --------------------------------------------------------------------------------------------------
+# Settings: what may be set before a unit starts? Parameters, start values and inputs, each checked.
+
+
+def check_settings(
+    signals: Mapping[str, Signal], all_variables: Sequence[Any], given: Mapping[str, Any], unit: str
+) -> dict[str, Value]:
+    """Values as the interface wants them; all that cannot be set is reported at once."""
+    known = [name for name, signal in signals.items() if _can_set(signal)]
+    others = {variable.name: variable for variable in all_variables if variable.name not in signals}
+    flaws = FlawList()
+    values: dict[str, Value] = {}
+    for name, value in given.items():
+        path = f"parameters.{name}"
+        if name in known:
+            try:
+                values[name] = read_value(signals[name].variable, value)
+            except ValueRefused as error:
+                flaws.add(path, str(error))
+        elif name in others and others[name].dimensions:
+            flaws.add(path, "is an array", f"set its elements, '{name}[1]' or '{name}[1,1]' and so on")
+        elif name in others:
+            flaws.add(path, f"is a {others[name].type}", "only numbers, booleans and enumerations can be set")
+        elif name in signals:
+            flaws.add(path, "is computed by the unit", nearest(name, known))
+        else:
+            flaws.add(path, "is no parameter of the unit", nearest(name, known))
+    flaws.raise_if_any(f"unit '{unit}'")
+    return values
+
+
+def _can_set(signal: Signal) -> bool:
+    return signal.variable.settable or signal.variable.causality in ("parameter", "structuralParameter")
+
+
+def find_sizes(variables: Sequence[UnitVariable], given: Mapping[str, Any], unit: str) -> dict[str, int]:
+    """Structural parameters that are set, since sizes of arrays depend on them."""
+    chosen = [v for v in variables if v.causality == "structuralParameter" and v.name in given]
+    signals = {variable.name: Signal(variable, 0) for variable in chosen}
+    sizes = check_settings(signals, (), {name: given[name] for name in signals}, unit)
+    return {name: int(value) for name, value in sizes.items()}

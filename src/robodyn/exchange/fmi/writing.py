@@ -13,7 +13,7 @@ from pathlib import Path
 from robodyn.base.atomic import replacing
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.waiting import report_progress
-from robodyn.computation.assembly import System, assemble
+from robodyn.computation.assembly import System
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.run_functions import compile_system
 from robodyn.computation.simulation.starting import find_start
@@ -26,10 +26,10 @@ from robodyn.exchange.codegen.compilers import (
     find_compiler,
     host_platform,
 )
-from robodyn.exchange.codegen.model import Model, build_model, check_parts
+from robodyn.exchange.codegen.model import Exported, Model, assemble_exported, build_model, check_parts, scenario_of
 from robodyn.exchange.codegen.source import engine_files, generate_files, unit_files
-from robodyn.exchange.fmi.acceptance import check_unit
-from robodyn.exchange.fmi.description import KINDS, Unit, describe_unit, list_variables, write_build_description
+from robodyn.exchange.fmi.checking import check_unit
+from robodyn.exchange.fmi.description import KINDS, UnitHeader, describe_unit, list_variables, write_build_description
 
 VERSIONS = (2, 3)
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
@@ -62,7 +62,7 @@ class Export:
 
 @report_progress("writing a unit of")
 def write_fmu(
-    scenario: Scenario,
+    what: Exported,
     path: str | Path,
     solver: Solver | None = None,
     *,
@@ -74,6 +74,7 @@ def write_fmu(
     """Write a scenario as a unit: native code, no Python where it runs.
 
     Args:
+        what: the scenario; made ready as `Perturbed`, it moves near its nominal motion.
         solver: method and step of the unit; the scenario's own by default.
         fmi: version of the interface, 2 or 3.
         kind: "cs" for co-simulation, where the unit has its own solver; "me" for model exchange, where its user has;
@@ -93,7 +94,7 @@ def write_fmu(
     names = choose_platforms(platforms)
     for name in (*names, host_platform()):
         find_compiler(name)
-    model, compiled = _prepare(scenario, solver, inputs or {}, exchange=kind != "cs")
+    model, compiled = _prepare(what, solver, inputs or {}, exchange=kind != "cs")
     with tempfile.TemporaryDirectory() as folder:
         draft = _generate(model, fmi, kind, Path(folder))
         binaries = {name: _compile(draft, name) for name in dict.fromkeys((*names, host_platform()))}
@@ -118,13 +119,17 @@ def write_fmu(
 
 
 def _prepare(
-    scenario: Scenario, solver: Solver | None, inputs: Mapping[str, float | None], *, exchange: bool
+    what: Exported, solver: Solver | None, inputs: Mapping[str, float | None], *, exchange: bool
 ) -> tuple[Model, CompiledSystem]:
     """The model, and the simulation it is compared with."""
-    numbers = [name for name in inputs if name in scenario.numbers()]
-    scenario = scenario.with_numbers({name: value for name in numbers if (value := inputs[name]) is not None})
+    numbers = [name for name in inputs if name in scenario_of(what).numbers()]
+    if isinstance(what, Scenario):
+        what = what.with_numbers({name: value for name in numbers if (value := inputs[name]) is not None})
+    elif numbers:
+        raise ModelError([Flaw(f"inputs.{numbers[0]}", "is fixed near a nominal motion", "export the scenario itself")])
     signals = {name: value or 0.0 for name, value in inputs.items() if name not in numbers}
-    system = assemble(scenario, inputs=signals)
+    system, fixed = assemble_exported(what, signals)
+    scenario = system.scenario
     _check_tunable(system, numbers)
     solver = solver or scenario.solver
     check_parts(system, solver, exchange=exchange)
@@ -132,7 +137,8 @@ def _prepare(
     # Both round every operation by itself: what differs is then not rounding.
     compiled = compile_system(system, solver, signals=recorded, plain=True)
     start = find_start(compiled, compiled.parameter_values({}))
-    return build_model(system, solver, tuple(signals), tuple(numbers), start, exchange=exchange), compiled
+    given = tuple(signals), tuple(numbers)
+    return build_model(system, solver, *given, start, exchange=exchange, fixed=fixed), compiled
 
 
 def _check_tunable(system: System, numbers: Sequence[str]) -> None:
@@ -148,7 +154,7 @@ def _check_tunable(system: System, numbers: Sequence[str]) -> None:
 class _Draft:
     """A unit without its binaries: files by their names, and a folder with the sources."""
 
-    unit: Unit
+    unit: UnitHeader
     folder: Path
     contents: dict[str, bytes]
 
@@ -166,7 +172,7 @@ def _generate(model: Model, fmi: int, kind: str, folder: Path) -> _Draft:
     for name, text in written.items():
         (folder / name).write_text(text, encoding="utf-8")
     sources = tuple(name for name in written if name.endswith(".c"))
-    unit = Unit(fmi, kind, identifier, token, sources)
+    unit = UnitHeader(fmi, kind, identifier, token, sources)
     contents = {"modelDescription.xml": describe_unit(model, list_variables(model), unit)}
     contents |= {f"sources/{name}": text.encode() for name, text in sorted(written.items())}
     if fmi == 3:

@@ -187,28 +187,28 @@ class ScenarioVectorEnv(VectorEnv):
         return [None] * self.num_envs if seed is None else seed
 
     def step(self, actions: Any) -> Stepped:
-        found: list[StepResult] = [None] * self.num_envs  # type: ignore[list-item]
+        results: list[StepResult] = [None] * self.num_envs  # type: ignore[list-item]
 
         def work(share: range, pack: Pack | None) -> None:
             going = [k for k in share if not self.ended[k]]
             for k in (k for k in share if self.ended[k]):
-                found[k] = StepResult(self.episodes[k].reset(self.generators[k]), 0.0, False, False, {})
+                results[k] = StepResult(self.episodes[k].reset(self.generators[k]), 0.0, False, False, {})
             for k, result in zip(going, self._step_some(going, actions, pack), strict=True):
-                found[k] = result
+                results[k] = result
 
         if self.pool is None:
             work(self.shares[0], self.packs[0])
         else:
             list(self.pool.map(work, self.shares, self.packs))
         terminated, truncated = (
-            np.array([getattr(one, name) for one in found]) for name in ("terminated", "truncated")
+            np.array([getattr(one, name) for one in results]) for name in ("terminated", "truncated")
         )
         self.ended = terminated | truncated
         infos: dict[str, Any] = {}
         for k in np.flatnonzero(self.ended):
-            infos = self._add_info(infos, found[k].info, int(k))
-        rewards = np.array([one.reward for one in found])
-        return np.array([one.observation for one in found]), rewards, terminated, truncated, infos
+            infos = self._add_info(infos, results[k].info, int(k))
+        rewards = np.array([one.reward for one in results])
+        return np.array([one.observation for one in results]), rewards, terminated, truncated, infos
 
     def _step_some(self, some: list[int], actions: Any, pack: Pack | None) -> list[StepResult]:
         """A step of some robots, one after the other or all at once."""

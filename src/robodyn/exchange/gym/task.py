@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base.errors import FlawList
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation import CompiledSystem, compile_system
@@ -76,9 +76,7 @@ class Task:
         for path, names in (("actions", self.actions), ("observations", self.observations)):
             if not names:
                 flaws.add(path, "is empty", "name at least one")
-        for name in self.observations:
-            if name not in known:
-                flaws.add(f"observations.{name}", "there is no such signal", nearest(name, known))
+        flaws.add_unknown(self.observations, known, "there is no such signal", "observations")
         for name in self.actions:
             if name.startswith(INITIAL):
                 flaws.add(f"actions.{name}", "is a start value, no number that acts during a run", "draw it: random")

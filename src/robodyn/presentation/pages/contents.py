@@ -5,25 +5,37 @@ from __future__ import annotations
 import base64
 import math
 import re
-from collections.abc import Sequence
+import zlib
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from robodyn.analysis.key_results import KeyResult, capitalise, key_results, path_limit, share_causes
 from robodyn.base.errors import nearest
 from robodyn.computation.results import Outcome, Run
 
-from .machine import read_geometry, read_machine
+from .machine import read_geometry, read_machine, read_path
 from .meshes import MeshStore
+
+if TYPE_CHECKING:
+    from robodyn.analysis.budget import Budget
+    from robodyn.analysis.linear.loop_table import LoopTable
 
 # Data of a page: how do the numbers of a run travel inside it? How many rows, and in which bytes.
 
 MOST_ROWS = 20_000
 # Single precision may blur a signal by this share of its range: less than a pixel of a plot enlarged 1000 times.
 _BLUR = 1e-6
+_STEP = 2e-7
+"""Part of its usual range to which a signal is rounded in a page: off by half of it at most."""
+_MOST_STEPS = 2.0**47
+"""What third differences of numbers of steps may be made of, so that the script's floats hold them."""
 
 Floats = np.ndarray
+EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 def thin_rows(time: Floats, values: Floats, most: int = MOST_ROWS) -> tuple[Floats, Floats]:
@@ -58,33 +70,79 @@ def _extremes(column: Floats, first: Floats) -> Floats:
     return np.column_stack([np.where(rising, low, high), np.where(rising, high, low)]).ravel()
 
 
-def encode_columns(run: Run) -> dict[str, Any]:
-    """Times and signals of a run as JSON-able values: base64 of little-endian floats, a bare number if constant.
+class ColumnStore:
+    """Columns of numbers as one compressed text, which the page's script unpacks when it opens.
+
+    A column is rounded to whole steps of `_STEP` times its usual range (that of its middle 90 %, so that a few peaks do
+    not coarsen the rest). Differences of these counts, up to the third, are small where a signal is smooth. Their bytes
+    are sorted, all first ones first, and all columns are deflated together. What is not finite, or has no usual
+    range, is kept to the last bit: bits that differ from those of the number before.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def put(self, column: Floats) -> dict[str, Any]:
+        """Keep a column of finite numbers rounded, any other exactly; returns where and how."""
+        if column.size and np.isfinite(column).all():
+            if np.ptp(column) == 0:
+                return {"type": "constant", "data": float(column[0])}
+            low, high = np.quantile(column, (0.05, 0.95))
+            step = _STEP * float(high - low)
+            if step > 0 and np.abs(column).max() < _MOST_STEPS * step:
+                return self._put_steps(np.rint(column / step).astype(np.int64)) | {"step": step}
+        return self.put_exactly(column)
+
+    def put_exactly(self, column: Floats) -> dict[str, Any]:
+        """Keep a column to the last bit."""
+        bits = np.ascontiguousarray(column).astype("<f8").view("<u8")
+        return {"type": "f8", "data": self._put(np.concatenate([bits[:1], bits[1:] ^ bits[:-1]]), 8)}
+
+    def put_bytes(self, flags: np.ndarray) -> int:
+        """Keep a byte for each row; returns where."""
+        return self._put(np.asarray(flags).astype("<u8"), 1)
+
+    def _put_steps(self, steps: np.ndarray) -> dict[str, Any]:
+        # The order of differences with the smallest sum of magnitudes; signs go into the lowest bit.
+        differences = [steps, *(np.diff(steps, order, prepend=[0] * order) for order in (1, 2, 3))]
+        order = int(np.argmin([np.abs(column[4:]).sum(dtype=float) for column in differences]))
+        signed = differences[order]
+        folded = ((signed << 1) ^ (signed >> 63)).astype("<u8")
+        width = max(1, (int(folded.max()).bit_length() + 7) // 8)
+        return {"type": "steps", "data": self._put(folded, width), "order": order, "width": width}
+
+    def _put(self, numbers: np.ndarray, width: int) -> int:
+        place = self._size
+        planes = np.ascontiguousarray(numbers).view("u1").reshape(-1, 8)[:, :width].T
+        self._parts.append(planes.tobytes())
+        self._size += width * numbers.size
+        return place
+
+    def encode(self) -> str:
+        """All columns, deflated, as base64."""
+        return base64.b64encode(zlib.compress(b"".join(self._parts), 9)).decode("ascii")
+
+
+def encode_columns(run: Run, columns: ColumnStore, more: Mapping[str, tuple[str, Floats]] = EMPTY) -> dict[str, Any]:
+    """Times and signals of a run as JSON-able values, their numbers in the store.
 
     `rows` is how many rows the run has, `kept` how many are here; fewer than `rows` where they were thinned. Then lines
     between them are straight, else as the `knots` (one byte a row) allow.
+
+    Args:
+        more: signals beside those of the run, with unit and values at its times.
     """
-    time, values = thin_rows(run.time, run.values)
-    signals = [
-        {"name": info.name, "unit": info.unit, "held": info.kind == "held", "rate": info.rate, **_encode(column)}
-        for info, column in zip(run.infos, values.T, strict=True)
+    extra = [values for _, values in more.values()]
+    time, values = thin_rows(run.time, np.column_stack([run.values, *extra]) if extra else run.values)
+    heads: list[dict[str, Any]] = [
+        {"name": info.name, "unit": info.unit, "held": info.kind == "held", "rate": info.rate} for info in run.infos
     ]
-    knots = None if run.knots is None or time.size < run.time.size else _text(run.knots, "u1")
-    return {"rows": run.time.size, "kept": time.size, "time": encode_time(time), "knots": knots, "signals": signals}
-
-
-def encode_time(time: Floats) -> str:
-    """Times as base64 of little-endian floats."""
-    return _text(time, "<f8")
-
-
-def _encode(column: Floats) -> dict[str, Any]:
-    finite = column[np.isfinite(column)]
-    spread = np.ptp(finite) if finite.size else 0.0
-    if finite.size and finite.size == column.size and spread == 0:
-        return {"type": "constant", "data": float(column[0])}
-    kind = choose_kind(column)
-    return {"type": kind, "data": _text(column, f"<{kind}")}
+    heads += [{"name": name, "unit": unit, "held": False, "rate": None} for name, (unit, _) in more.items()]
+    signals = [head | columns.put(column) for head, column in zip(heads, values.T, strict=True)]
+    knots = None if run.knots is None or time.size < run.time.size else columns.put_bytes(run.knots)
+    stamps = columns.put_exactly(time)
+    return {"rows": run.time.size, "kept": time.size, "time": stamps, "knots": knots, "signals": signals}
 
 
 def choose_kind(column: Floats) -> str:
@@ -95,38 +153,68 @@ def choose_kind(column: Floats) -> str:
     return "f4" if error <= _BLUR * (np.ptp(finite) if finite.size else 0.0) else "f8"
 
 
-def _text(values: Floats, kind: str) -> str:
-    return base64.b64encode(np.ascontiguousarray(values).astype(kind).tobytes()).decode("ascii")
-
-
 # Contents of a report: what does it say about a run beside its pictures? Plain values that the page's script shows.
 
 MOST_EVENTS = 2000
-MOST_UNITS = 4
-MOST_OF_A_UNIT = 4
-_FIRST_QUANTITIES = ("position", "velocity")
 _COUNTS = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "events", "ticks")
 
 Plain = dict[str, Any]
 
 
-def describe_run(run: Run, label: str, meshes: MeshStore | None = None) -> Plain:
-    """One run for the page, its meshes put into the store; texts are plain text, never markup."""
+def describe_run(
+    run: Run,
+    label: str,
+    meshes: MeshStore | None = None,
+    columns: ColumnStore | None = None,
+    *,
+    limit: float | None = None,
+    budget: Budget | None = None,
+    loops: LoopTable | None = None,
+) -> Plain:
+    """One run for the page, its meshes and columns put into the stores; texts are plain text, never markup.
+
+    Args:
+        limit, budget, loops: as `key_results` takes them.
+    """
     machine, note = read_machine(run, meshes)
     equations = run.provenance.equations
     brief = describe_briefly(run)
+    causes, parts = _causes(run, budget)
     return {
         "label": label,
         "title": str(run.provenance.description.get("title") or ""),
         **brief,
+        "tiles": [describe_tile(result) for result in key_results(run, limit=limit, budget=budget, loops=loops)],
+        "limit": path_limit(run) if limit is None else limit,
+        "causes": causes,
         "warnings": [*brief["warnings"], *find_undrawn(machine)],
         "machine": machine,
         "machine_note": note,
+        "path": read_path(run, machine),
         "parameters": [[name, entry.get("value"), entry.get("unit", "")] for name, entry in _parameters(run)],
         "equations": [str(line) for line in equations] if equations else None,
         "provenance": _provenance(run),
-        **encode_columns(run),
+        **encode_columns(run, columns or ColumnStore(), parts),
     }
+
+
+def describe_tile(result: KeyResult) -> Plain:
+    """A key result as a tile: what is asked, the answer, what stands beside it, how it is judged."""
+    texts = {"heading": result.heading, "answer": result.answer, "detail": result.detail}
+    return texts | {"verdict": result.verdict, "value": result.value}
+
+
+def _causes(run: Run, budget: Budget | None) -> tuple[list[Plain], dict[str, tuple[str, Floats]]]:
+    """Causes of a miss for the page's bars, and their courses at the times of the run as signals."""
+    shares = share_causes(budget) if budget is not None else None
+    if shares is None:
+        return [], {}
+    causes, parts = [], {}
+    for name, members, values in zip(shares.names, shares.members, shares.values, strict=True):
+        signal = f"miss by {name}"
+        causes.append({"name": capitalise(name), "signal": signal, "members": list(members)})
+        parts[signal] = (shares.unit, np.interp(run.time, shares.time, values))
+    return causes, parts
 
 
 def describe_briefly(run: Run) -> Plain:
@@ -145,17 +233,6 @@ def describe_briefly(run: Run) -> Plain:
 def find_undrawn(machine: Plain | None) -> list[str]:
     """Sentences on looks that are not drawn."""
     return [sentence for body in (machine["bodies"] if machine else []) for sentence in body.get("undrawn", [])]
-
-
-def choose_signals(runs: Sequence[Run]) -> list[str]:
-    """What is plotted at first: positions and velocities of joints, or the first signals of the first units."""
-    units = {info.name: info.unit for run in runs for info in run.infos}
-    motions = [n for q in _FIRST_QUANTITIES for n in units if n.count(".") == 1 and n.endswith(f".{q}")]
-    groups: dict[str, list[str]] = {}
-    for name in motions or units:
-        groups.setdefault(units[name], []).append(name)
-    shown = list(groups.values())[:MOST_UNITS]
-    return [name for group in shown for name in (group if motions else group[:MOST_OF_A_UNIT])]
 
 
 def match_signals(runs: Sequence[Run], patterns: Sequence[str]) -> list[str]:

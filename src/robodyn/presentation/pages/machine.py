@@ -20,7 +20,7 @@ from .meshes import MeshStore
 
 Plain = dict[str, Any]
 # Digits kept of shapes: far finer than a pixel, and half as long in the page.
-_DIGITS = 7
+_DIGITS = 9
 
 
 def read_shape(body: Plain) -> Plain | None:
@@ -222,6 +222,24 @@ def read_machine(run: Run, meshes: MeshStore | None = None) -> tuple[Plain | Non
     if machine is None:
         return None, note
     return (None, problem) if (problem := _missing(machine, run)) else (machine, "")
+
+
+def read_path(run: Run, machine: Plain | None) -> Plain | None:
+    """The path that a drawn point should follow, by arc length, and the signals of its place on it and its distance.
+
+    None where the run measures no deviation from a path, or the point is not drawn.
+    """
+    blocks = (run.provenance.description.get("machine") or {}).get("blocks") or []
+    points = [point["name"] for point in machine["points"]] if machine else []
+    for block in blocks:
+        law, inputs = block.get("law"), block.get("inputs") or {}
+        if block["name"] != "deviation" or not isinstance(law, dict) or law.get("type") != "PathDeviation":
+            continue
+        point, way, distance = str(inputs["x"]).removesuffix(".position.x"), str(inputs["s"]), "deviation.distance"
+        if point in points and {way, distance} <= set(run.names):
+            table = {key: _rounded(law[key]) for key in ("knots", "place", "tangent")}
+            return {"point": point, "way": way, "distance": distance, **table}
+    return None
 
 
 def read_geometry(description: Plain, numbers: Plain, meshes: MeshStore) -> tuple[Plain | None, str]:

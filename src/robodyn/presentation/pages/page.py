@@ -19,19 +19,19 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from robodyn.analysis.key_results import DISTANCE
 from robodyn.base.atomic import write_file
+from robodyn.base.signals import choose_first
+from robodyn.base.units import SHOWN, parse_unit
 from robodyn.base.waiting import report_progress
 from robodyn.computation.results import Run
 from robodyn.presentation.reporting.displays import display, fingerprint
 
 from .contents import (
+    ColumnStore,
     Live,
-    choose_signals,
     describe_live,
     describe_run,
-    encode_time,
     find_undrawn,
     make_finite,
     match_signals,
@@ -40,6 +40,8 @@ from .machine import find_mechanism, read_closures, read_geometry
 from .meshes import BUDGET, MeshStore, check_budget
 
 if TYPE_CHECKING:
+    from robodyn.analysis.budget import Budget
+    from robodyn.analysis.linear.loop_table import LoopTable
     from robodyn.analysis.linear.modes import Mode, Vibration
 
 
@@ -50,29 +52,22 @@ if TYPE_CHECKING:
 
 # In the order of their reading: each uses only what stands before it.
 SCRIPTS = (
+    "units.js",
     "elements.js",
     "signals.js",
     "store.js",
     "chart.js",
-    "gestures.js",
     "panels.js",
-    "picker.js",
     "kinematics.js",
     "shapes.js",
-    "bending.js",
-    "surfaces.js",
-    "skins.js",
-    "looks.js",
-    "struts.js",
     "camera.js",
     "renderer.js",
     "scene.js",
-    "surroundings.js",
     "gif.js",
     "replay.js",
     "transport.js",
     "tables.js",
-    "sections.js",
+    "answers.js",
     "main.js",
 )
 MOST_RUNS = 6
@@ -105,6 +100,9 @@ def make_page(
     live: Live | None = None,
     signals: Sequence[str] = (),
     sections: Sequence[dict[str, Any]] = (),
+    limit: float | None = None,
+    budget: Budget | None = None,
+    loops: LoopTable | None = None,
 ) -> str:
     """The report page as text.
 
@@ -115,6 +113,8 @@ def make_page(
         live: what the page needs to simulate its only run again with other numbers, by `codegen.make_live`.
         signals: patterns of what is plotted at first; positions and velocities by default.
         sections: notes and analyses, by `read_note` and `reporting.to_section`.
+        limit: largest miss of a path that is allowed [m]; as the scenario says by default.
+        budget, loops: of the first run's scenario: causes of its misses and margins of its loops.
     """
     runs = (runs,) if isinstance(runs, Run) else tuple(runs)
     if not 1 <= len(runs) <= MOST_RUNS:
@@ -122,11 +122,21 @@ def make_page(
     if live is not None and len(runs) != 1:
         raise ValueError(f"a page simulates one run again, not {len(runs)}")
     check_budget(mesh_budget)
-    labels, meshes = _labels(runs, labels), MeshStore()
-    message = [describe_run(run, label, meshes) for run, label in zip(runs, labels, strict=True)]
+    labels, meshes, columns = _labels(runs, labels), MeshStore(), ColumnStore()
+    message: list[dict[str, Any]] = []
+    for run, label in zip(runs, labels, strict=True):
+        first = not message
+        analyses: dict[str, Any] = {"budget": budget, "loops": loops} if first else {}
+        message.append(describe_run(run, label, meshes, columns, limit=limit, **analyses))
     _check_exaggeration(exaggerate, message)
-    selected = match_signals(runs, signals) if signals else choose_signals(runs)
+    if signals:
+        selected = match_signals(runs, signals)
+    else:
+        # The distance is the size of the other deviations, which stand beside it.
+        infos = [info for run in runs for info in run.infos if info.name != DISTANCE]
+        selected = choose_first(infos)
     data = {"runs": message, "selected": selected, "exaggeration": exaggerate, "sections": list(sections)}
+    data["columns"] = columns.encode()
     if live is not None:
         data["live"] = describe_live(live, runs[-1])
     scripts = SCRIPTS if live is None else (*SCRIPTS[:-1], "live.js", "main.js")
@@ -145,6 +155,7 @@ def assemble_page(template: str, scripts: Sequence[str], title: str, data: dict[
     parts = {
         "title": html.escape(title),
         "kind": _KINDS[template],
+        "mode": "live" if loader else "report",
         "policy": _policy(script, style, " 'wasm-unsafe-eval'" if loader else ""),
         "style": style,
         "script": script,
@@ -185,7 +196,12 @@ def _policy(script: str, style: str, more: str) -> str:
 
 
 def read_template(name: str) -> str:
-    return (files(__package__) / "template" / name).read_text(encoding="utf-8")
+    """A file of the page; that of units knows how people read them."""
+    text = (files(__package__) / "template" / name).read_text(encoding="utf-8")
+    if name != "units.js":
+        return text
+    shown = {unit: [[least, one, parse_unit(one).factor] for least, one in row] for unit, row in SHOWN.items()}
+    return text.replace("{{units}}", json.dumps(shown, ensure_ascii=False))
 
 
 # Mode page: how do the modes of a machine become a page on which they vibrate?
@@ -202,26 +218,27 @@ def write_modes(vibration: Vibration, path: str | Path) -> Path:
 
 def make_modes_page(vibration: Vibration) -> str:
     """The page as text: a table of all modes, and the machine swinging in the chosen one over its rest position."""
-    meshes = MeshStore()
-    rest = _describe(vibration.rest, "at rest", meshes) | {"backdrop": True}
+    meshes, columns = MeshStore(), ColumnStore()
+    rest = _describe(vibration.rest, "at rest", meshes, columns) | {"backdrop": True}
     if rest["machine"] is None:
         raise ValueError(rest["machine_note"])
     runs = [
-        _describe(run, f"{mode.frequency:.4g} Hz", meshes) | {"caption": _caption(mode, vibration.period)}
+        _describe(run, f"{mode.frequency:.4g} Hz", meshes, columns) | {"caption": _caption(mode, vibration.period)}
         for mode, run in zip(vibration.modes, vibration.runs, strict=True)
     ]
     drawn = {id(mode): k + 1 for k, mode in enumerate(vibration.modes)}
     table = []
     for mode, row in zip(vibration.found, display(vibration.found).tables[0].rows, strict=True):
-        columns = dict(zip(("frequency", "damping", "constant", "states"), row, strict=True))
-        table.append(columns | {"run": drawn.get(id(mode))})
+        cells = dict(zip(("frequency", "damping", "constant", "states"), row, strict=True))
+        table.append(cells | {"run": drawn.get(id(mode))})
     name, notes = vibration.rest.provenance.scenario, list(vibration.found.model.notes)
     data = {"runs": [rest, *runs], "modes": table, "notes": notes, "period": vibration.period}
+    data["columns"] = columns.encode()
     return assemble_page("modes.html", _MODE_SCRIPTS, f"Modes of {name}", data | meshes.encode(BUDGET))
 
 
-def _describe(run: Run, label: str, meshes: MeshStore) -> dict[str, Any]:
-    message = describe_run(run, label, meshes)
+def _describe(run: Run, label: str, meshes: MeshStore, columns: ColumnStore) -> dict[str, Any]:
+    message = describe_run(run, label, meshes, columns)
     return {key: message[key] for key in _SHOWN}
 
 
@@ -233,7 +250,7 @@ def _caption(mode: Mode, period: float) -> str:
 # View of a machine: how does it look and move before any simulation? A page with a slider for every joint.
 
 Plain = dict[str, Any]
-_VIEW_SCRIPTS = (*SCRIPTS[:-1], "closing.js", "view.js")
+_VIEW_SCRIPTS = (*SCRIPTS[:-1], "view.js")
 _QUATERNION = {"w": 1.0, "x": 0.0, "y": 0.0, "z": 0.0}
 _REACH = 1.0
 """Of a slide without limits, either way [m]."""
@@ -264,14 +281,14 @@ def make_view(
         raise ValueError(problem)
     closures, left = read_closures(description, machine)
     said = [*notes, *find_undrawn(machine), *([LOOSE.format(", ".join(left))] if left else [])]
-    data = {"runs": [_still(machine, start)], "sliders": _sliders(description, start), "notes": said}
+    data = {"runs": [make_still(machine, start)], "sliders": _sliders(description, start), "notes": said}
     data["closures"] = closures
     return assemble_page(
         "view.html", _VIEW_SCRIPTS, str(description.get("name") or ""), data | meshes.encode(mesh_budget)
     )
 
 
-def _still(machine: Plain, start: Mapping[str, float]) -> Plain:
+def make_still(machine: Plain, start: Mapping[str, float]) -> Plain:
     """A run of one instant, in which every position stands at its start."""
     positions: dict[str, float] = {}
     for joint in machine["joints"]:
@@ -285,7 +302,7 @@ def _still(machine: Plain, start: Mapping[str, float]) -> Plain:
         {"name": name, "unit": "", "held": True, "rate": None, "type": "constant", "data": start.get(name, origin)}
         for name, origin in positions.items()
     ]
-    columns = {"rows": 1, "kept": 1, "time": encode_time(np.zeros(1)), "knots": None, "signals": signals}
+    columns = {"rows": 1, "kept": 1, "time": {"type": "constant", "data": 0.0}, "knots": None, "signals": signals}
     return {"label": machine["name"], "machine": machine, "machine_note": "", "events": [], **columns}
 
 

@@ -11,7 +11,8 @@ _HOMES = {
     "causes": "draw_budget plot_budget draw_stacked plot_stacked draw_tornado plot_tornado",
     "displays": "Curves Display Picture Table describe display shows to_html to_page to_section to_studio "
     "write_display",
-    "figures": "COLOURS LINE_WIDTH empty_figure finish_axes label_bottom legend_above panel_figure write_figure",
+    "figures": "COLOURS LINE_WIDTH darken empty_figure finish_axes label_axis label_bottom legend_above panel_figure "
+    "with_unit write_figure",
     "linear": "draw_frequency plot_frequency draw_measured plot_measured draw_loops plot_loops draw_nyquist "
     "plot_nyquist draw_modes plot_modes draw_poles plot_poles plot_pole_path plot_pole_zeros",
     "machines": "draw_workspace plot_workspace",
@@ -19,7 +20,6 @@ _HOMES = {
     "runs": "draw_difference plot_difference draw_phase plot_phase draw_signals plot_signals run_lines run_style",
     "space": "draw_path plot_path",
     "sweeps": "draw_bands plot_bands draw_histogram draw_influence draw_measure plot_sweep draw_yield",
-    "units": "with_unit",
 }
 __all__ = sorted(name for names in _HOMES.values() for name in names.split())
 __getattr__, __dir__ = load_when_used(__name__, {f"{__name__}.{home}": names for home, names in _HOMES.items()})

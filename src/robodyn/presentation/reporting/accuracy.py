@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.analysis.accuracy.circle import CircleTest
+from robodyn.analysis.accuracy.circle import CircleTest, CircleTests
 from robodyn.analysis.accuracy.sheet import Figure as SheetFigure
 from robodyn.analysis.accuracy.sheet import Sheet
-from robodyn.base.atomic import replacing
+from robodyn.base.units import choose_unit, show_quantity, with_unit
 
-from .displays import Display, Part, Picture, Table, shows, write_display
-from .figures import COLOURS, empty_figure, finish_axes, into_file, legend_above
+from .displays import Display, Picture, Table, shows
+from .figures import COLOURS, empty_figure, finish_axes, into_file, label_axis, legend_above
 from .runs import run_lines, run_style
-from .units import deviation_unit, show_deviation, with_unit
+from .sheets import TestSheet, show_payload, write_test_sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from robodyn.analysis.accuracy.circle import CircleTests
 
 
 # Polar plot of a circular test: where does a machine leave its circle, and by how many micrometres?
@@ -32,45 +29,61 @@ _SIZE = 6.4
 
 
 def draw_circle(tests: CircleTest | Sequence[CircleTest]) -> Figure:
-    """A polar figure of radial deviations [um] about the nominal circle, a line a test, quadrant peaks marked."""
+    """A polar figure of radial deviations about the nominal circle, a line a test, quadrant peaks marked."""
     shown = [tests] if isinstance(tests, CircleTest) else list(tests)
-    figure = empty_figure(_SIZE, _SIZE + 0.5)
+    low, high = min(test.lowest for test in shown), max(test.highest for test in shown)
+    unit = choose_unit("m", max(abs(low), abs(high)))
+    figure = empty_figure(_SIZE, _SIZE + 0.7)
     ax: Any = figure.add_subplot(projection="polar")
     for number, test in enumerate(shown):
-        ax.plot(test.angles, 1e6 * test.deviation, **run_style(number))
+        ax.plot(test.angles, test.deviation / unit.size, gid=test.name, **run_style(number))
         for peak in test.peaks:
             at = np.interp(peak.angle, test.angles, test.deviation, period=2 * np.pi)
-            label = f"{1e6 * peak.height:.3g}"
-            ax.annotate(label, (peak.angle, 1e6 * float(at)), color=run_style(number)["color"], fontsize="small")
+            label = unit.scale(peak.height, 3)
+            place = (peak.angle, float(at) / unit.size)
+            ax.annotate(label, place, color=run_style(number)["color"], fontsize="small")
     turn = np.linspace(0, 2 * np.pi, 361)
-    ax.plot(turn, np.zeros(361), color="0.4", linewidth=0.8)
-    low, high = 1e6 * min(test.lowest for test in shown), 1e6 * max(test.highest for test in shown)
-    span = max(high - low, 1e-3)
-    ax.set_rlim(low - span, high + 0.15 * span)
+    ax.plot(turn, np.zeros(361), color="0.4", linewidth=0.8, gid="nominal")
+    span = max(high - low, 1e-9) / unit.size
+    ax.set_rlim(low / unit.size - span, high / unit.size + 0.15 * span)
     ax.set_rlabel_position(22.5)
-    ax.set_title("radial deviation [um]", fontsize="medium")
-    legend_above(figure, run_lines([test.name for test in shown]))
+    ax.set_title(f"radial deviation [{unit.name}] from the nominal circle (grey)", fontsize="medium", pad=18)
+    legend_above(figure, run_lines([describe_circle(test) for test in shown]))
     return figure
 
 
 plot_circle = into_file(draw_circle)
 
 
+def describe_circle(test: CircleTest) -> str:
+    """Name, radius, feed and direction of a test."""
+    way = "clockwise" if test.clockwise else "anticlockwise"
+    return f"{test.name}: radius {show_quantity(test.radius, 'm', 6)}, {60 * test.speed:.4g} m/min, {way}"
+
+
 @shows
 def show_circles(circles: CircleTests) -> Display:
     """Radial and circular deviation and quadrant peaks of each test, and the hysteresis of two."""
-    parts: list[Part] = []
-    for test in circles.tests:
-        way = "clockwise" if test.clockwise else "anticlockwise"
-        parts.append(f"{test.name}: radius {1e3 * test.radius:.6g} mm, {60 * test.speed:.4g} m/min, {way}")
-        parts.append(f"  radial deviation F      {1e6 * test.lowest:+.4g} .. {1e6 * test.highest:+.4g} um")
-        parts.append(f"  circular deviation G    {1e6 * test.circular:.4g} um")
-        for peak in test.peaks:
-            parts.append(f"  quadrant peak at {np.degrees(peak.reversal):>3.0f} deg {1e6 * peak.height:+.4g} um")
+    said = [describe_circle(test) for test in circles.tests]
+    picture = Picture("Radial deviation", lambda: draw_circle(circles.tests))
+    return Display("Circular test by ISO 230-4", (*said, circle_table(circles), picture))
+
+
+def circle_table(circles: CircleTests) -> Table:
+    """A row a figure, a column a test."""
+    rows: list[tuple[Any, ...]] = [
+        ("F max", "radial deviation, largest", *(test.highest for test in circles.tests), "m"),
+        ("F min", "radial deviation, smallest", *(test.lowest for test in circles.tests), "m"),
+        ("G", "circular deviation", *(test.circular for test in circles.tests), "m"),
+    ]
+    reversals = sorted({peak.reversal for test in circles.tests for peak in test.peaks})
+    for reversal in reversals:
+        heights = [next((p.height for p in test.peaks if p.reversal == reversal), None) for test in circles.tests]
+        rows.append(("", f"quadrant peak at {np.degrees(reversal):.0f} deg", *heights, "m"))
     if circles.hysteresis is not None:
-        parts.append(f"circular hysteresis H     {1e6 * circles.hysteresis:.4g} um")
-    parts.append(Picture("Radial deviation", lambda: draw_circle(circles.tests)))
-    return Display("Circular test by ISO 230-4", parts)
+        rows.append(("H", "circular hysteresis", circles.hysteresis, *[None] * (len(circles.tests) - 1), "m"))
+    names = tuple(test.name for test in circles.tests)
+    return Table(("", "figure", *names, "unit"), rows, title="Results", by_row=names)
 
 
 # The sheet of ISO 9283: figures with their formulas and causes, and what they were taken from.
@@ -78,7 +91,7 @@ def show_circles(circles: CircleTests) -> Display:
 SHOWN = 5
 """Causes of a figure that are shown."""
 _WIDTH, _HEIGHT = 8.3, 7.4
-_PAGE, _LETTERS, _LINES = (8.3, 11.7), 88, 68
+_LETTERS = 88
 LEGEND = (
     "p attained, c commanded, d across the path, l distance from the barycentre G, a, b, c rotations about x, y, z, "
     "D distance of two poses, S standard deviation with n - 1; j counts cycles, i places. Causes of an accuracy add up "
@@ -93,11 +106,11 @@ def show_sheet(sheet: Sheet) -> Display:
     rows: list[tuple[Any, ...]] = []
     for symbol, figures in by_symbol(sheet).items():
         first, values = figures[0], {figure.pose: figure.value for figure in figures}
-        unit, factor = deviation_unit(first.unit)
-        numbers = [factor * values[pose] if pose in values else None for pose in poses]
         worst = _worst(figures)
+        unit = choose_unit(first.unit, abs(worst.value))
+        numbers = [values[pose] / unit.size if pose in values else None for pose in poses]
         because = f"{worst.pose}: {_causes(worst)}" if worst.causes else ""
-        rows.append((symbol, with_unit(first.name, unit), first.formula, first.cycles, *numbers, because))
+        rows.append((symbol, with_unit(first.name, unit.name), first.formula, first.cycles, *numbers, because))
     others = []
     for one in sheet.figures:
         if not one.pose:
@@ -117,20 +130,56 @@ def show_sheet(sheet: Sheet) -> Display:
     return Display(heading, parts, notes=sheet.notes, text="\n".join(sheet_lines(sheet, causes=3)))
 
 
+def show_deviation(value: float, unit: str) -> str:
+    """A figure of the sheet with its unit; shares are percentages."""
+    return f"{100 * value:.4g} %" if unit == "1" else show_quantity(value, unit)
+
+
 def _causes(figure: SheetFigure) -> str:
     return ", ".join(f"{cause.name} {show_deviation(cause.value, figure.unit)}" for cause in figure.causes[:SHOWN])
 
 
-def write_sheet(sheet: Sheet, path: str | Path) -> Path:
-    """Write a sheet as a page, HTML or PDF by its ending; needs nothing from elsewhere."""
-    path = Path(path)
-    if path.suffix not in (".html", ".pdf"):
-        raise ValueError(f"{path}: must end in .html or .pdf")
-    if path.suffix == ".html":
-        return write_display(sheet, path)
-    with replacing(path) as draft:
-        _write_pdf(sheet, draft)
-    return path
+def write_sheet(sheet: Sheet | CircleTests, path: str | Path) -> Path:
+    """Write the sheet of ISO 9283 or of ISO 230-4 for a customer, HTML or PDF by the ending of the path."""
+    return write_test_sheet(circle_sheet(sheet) if isinstance(sheet, CircleTests) else performance_sheet(sheet), path)
+
+
+def performance_sheet(sheet: Sheet) -> TestSheet:
+    """The sheet of ISO 9283: all figures with their main causes, what differed from cycle to cycle."""
+    shown = show_sheet(sheet)
+    cycles = len(sheet.speed)
+    facts = (
+        ("Robot", sheet.title or sheet.scenario),
+        ("Payload", show_payload(sheet.payload)),
+        ("Largest speed", show_quantity(float(sheet.commanded.max()), "m/s")),
+        ("Cycles", f"{cycles}, seed {sheet.seed}"),
+        ("Certificate", f"all checks passed in {cycles} of {cycles} runs"),
+    )
+    drawn = [f"{name}: {how}" for name, how in sheet.uncertain.items()]
+    remarks = [LEGEND, f"Drawn in every cycle: {'; '.join(drawn)}.", *sheet.notes]
+    tables = [table for table in shown.tables if table.title and table.rows]
+    standard = "Performance by ISO 9283, simulated"
+    return TestSheet(sheet.title or sheet.scenario, standard, facts, tables, lambda: draw_sheet(sheet), remarks)
+
+
+def circle_sheet(circles: CircleTests) -> TestSheet:
+    """The sheet of ISO 230-4: deviations of each direction, the hysteresis, and the polar diagram."""
+    first = circles.tests[0]
+    feed = ", ".join(dict.fromkeys(f"{60 * test.speed:.4g} m/min" for test in circles.tests))
+    facts = (
+        ("Machine", first.machine or first.name),
+        ("Payload", show_payload(first.payload)),
+        ("Nominal radius", show_quantity(first.radius, "m", 6)),
+        ("Feed", feed),
+        ("Certificate", "; ".join(dict.fromkeys(test.checks for test in circles.tests if test.checks))),
+    )
+    remarks = (
+        "Angles are measured from the first axis towards the second. Deviations are those from the nominal circle, "
+        "positive outward; G is measured from the circle of least squares.",
+    )
+    results = [circle_table(circles)]
+    title, standard = first.machine or first.name, "Circular test by ISO 230-4, simulated"
+    return TestSheet(title, standard, facts, results, lambda: draw_circle(circles.tests), remarks)
 
 
 def by_symbol(sheet: Sheet) -> dict[str, list[SheetFigure]]:
@@ -159,10 +208,10 @@ def draw_sheet(sheet: Sheet) -> Figure:
 
 def _draw_cloud(ax: Axes, sheet: Sheet) -> None:
     """Poses about the commanded ones, seen along the two axes in which they differ most."""
-    clouds = {rest.name: 1e6 * cloud for rest, cloud in zip(sheet.rests, sheet.clouds, strict=True)}
+    clouds = {rest.name: cloud for rest, cloud in zip(sheet.rests, sheet.clouds, strict=True)}
     a, b = np.sort(np.argsort(-np.mean([cloud.std(axis=0) for cloud in clouds.values()], axis=0), kind="stable")[:2])
     names = ("along", "horizontal", "vertical") if sheet.rests[0].place is None else ("x", "y", "z")
-    radii = {figure.pose: 1e6 * figure.value for figure in sheet.figures if figure.symbol == "RP"}
+    radii = {figure.pose: figure.value for figure in sheet.figures if figure.symbol == "RP"}
     turn = np.linspace(0, 2 * np.pi, 181)
     for number, (name, poses) in enumerate(clouds.items()):
         colour, middle = COLOURS[number % len(COLOURS)], poses.mean(axis=0)
@@ -170,28 +219,31 @@ def _draw_cloud(ax: Axes, sheet: Sheet) -> None:
         ax.plot([middle[a]], [middle[b]], "+", color=colour, markersize=12)
         ax.plot(middle[a] + radii[name] * np.cos(turn), middle[b] + radii[name] * np.sin(turn), color=colour)
     ax.plot([0], [0], "x", color="black", label="commanded")
-    ax.set(xlabel=f"{names[a]} [um]", aspect="equal", title="attained poses, barycentres, RP")
+    ax.set(aspect="equal", title="attained poses, barycentres, RP")
     ax.set_adjustable("datalim")
-    finish_axes(ax, f"{names[b]} [um]")
+    label_axis(ax.xaxis, names[a], "m")
+    finish_axes(ax, names[b], "m")
     ax.legend(fontsize="small", frameon=False)
 
 
 def _draw_path(ax: Axes, sheet: Sheet) -> None:
     for number, (k, name) in enumerate(((1, "horizontal"), (2, "vertical"))):
-        values = 1e6 * sheet.deviation[:, :, k]
+        values = sheet.deviation[:, :, k]
         mean, spread = values.mean(axis=0), 3 * values.std(axis=0, ddof=1)
         ax.plot(sheet.time, mean, color=COLOURS[number], label=name)
         ax.fill_between(sheet.time, mean - spread, mean + spread, color=COLOURS[number], alpha=0.25, linewidth=0)
-    ax.set(xlabel="time [s]", title="deviation across, mean, 3 S")
-    finish_axes(ax, "deviation [um]")
+    ax.set_title("deviation across, mean, 3 S")
+    label_axis(ax.xaxis, "time", "s")
+    finish_axes(ax, "deviation", "m")
     ax.legend(fontsize="small", frameon=False)
 
 
 def _draw_speed(ax: Axes, sheet: Sheet) -> None:
     ax.plot(sheet.time, sheet.speed.T, color=COLOURS[0], linewidth=0.5)
     ax.plot(sheet.time, sheet.commanded, color=COLOURS[1], label="commanded")
-    ax.set(xlabel="time [s]", title="speed of the tool")
-    finish_axes(ax, "speed [m/s]")
+    ax.set_title("speed of the tool")
+    label_axis(ax.xaxis, "time", "s")
+    finish_axes(ax, "speed", "m/s")
     ax.legend(fontsize="small", frameon=False)
 
 
@@ -201,27 +253,17 @@ def _draw_causes(ax: Axes, sheet: Sheet) -> None:
     figures = [figure for figure in (*poses, *path) if figure.causes]
     names = list(dict.fromkeys(cause.name for figure in figures for cause in figure.causes[:3]))
     for number, figure in enumerate(figures):
-        values = {cause.name: 1e6 * cause.value for cause in figure.causes}
+        values = {cause.name: cause.value for cause in figure.causes}
         places = np.arange(len(names)) + 0.8 * (number + 0.5) / len(figures) - 0.4
         sizes = [values.get(name, 0.0) for name in names]
         ax.barh(places, sizes, 0.8 / len(figures), color=COLOURS[number], label=f"{figure.symbol} {figure.pose}")
-    ax.set(xlabel="share [um]", title="causes")
+    ax.set_title("causes")
+    label_axis(ax.xaxis, "share", "m")
     finish_axes(ax, "")
     ax.set_yticks(range(len(names)), names, fontsize="small")
     ax.invert_yaxis()
     if figures:
         ax.legend(fontsize="small", frameon=False)
-
-
-def _write_pdf(sheet: Sheet, path: Path) -> None:
-    from matplotlib.backends.backend_pdf import PdfPages
-
-    settings: Any = {"CreationDate": None, "Title": f"ISO 9283: {sheet.title or sheet.scenario}"}
-    title, lines = f"{sheet.title or sheet.scenario}: ISO 9283, simulated", [*sheet_lines(sheet), *_stated(sheet)]
-    texts = [_text_page(title, lines[k : k + _LINES]) for k in range(0, len(lines), _LINES)]
-    with PdfPages(path, metadata=settings) as pages:
-        for figure in (*texts, draw_sheet(sheet)):
-            pages.savefig(figure)
 
 
 def sheet_lines(sheet: Sheet, causes: int = SHOWN) -> list[str]:
@@ -255,16 +297,3 @@ def _wrapped(items: list[str], between: str, indent: int) -> list[str]:
         else:
             lines.append(" " * indent + item)
     return lines
-
-
-def _stated(sheet: Sheet) -> list[str]:
-    drawn = ["", "drawn in every cycle:", *(f"    {k} {v}" for k, v in sheet.uncertain.items())]
-    notes = [textwrap.wrap(f"note: {note}", _LETTERS, subsequent_indent="    ") for note in sheet.notes]
-    return drawn + [line for note in notes for line in note]
-
-
-def _text_page(title: str, lines: list[str]) -> Figure:
-    figure = empty_figure(*_PAGE)
-    figure.text(0.07, 0.95, title, fontsize=13, va="top")
-    figure.text(0.07, 0.92, "\n".join(lines), family="monospace", fontsize=8.5, va="top")
-    return figure

@@ -8,16 +8,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.base.units import ROUNDING, choose_unit, show_quantity, split_heading, with_unit
+
 from .displays import Display, Part, Picture, Table, shows
-from .figures import COLOURS, LINE_WIDTH, empty_figure, finish_axes, into_file, label_bottom, legend_above, panel_figure
-from .units import NOTHING, deviation_unit, with_unit
+from .figures import (
+    COLOURS,
+    LINE_WIDTH,
+    empty_figure,
+    finish_axes,
+    into_file,
+    label_axis,
+    label_bottom,
+    legend_above,
+    panel_figure,
+)
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from robodyn.analysis.budget.split import Budget
+    from robodyn.analysis.budget import Budget
     from robodyn.analysis.mechanics.forces import ForceSplit
     from robodyn.analysis.sensitivity.ranking import Ranking, Sensitivity
 
@@ -48,7 +59,7 @@ def draw_stacked(
         time: the abscissa, rising, (n_times,).
         axes: what each panel shows, such as the joints' names.
         unit: of all axes, or one for each.
-        along: label of the abscissa.
+        along: label of the abscissa, with its unit in brackets.
     """
     times = np.asarray(time, float)
     values = {name: np.asarray(entries, float) for name, entries in components.items()}
@@ -57,8 +68,8 @@ def draw_stacked(
     figure, panels = panel_figure(len(axes))
     for number, (ax, name) in enumerate(zip(panels, axes, strict=True)):
         _draw_panel(ax, times, np.array([entries[:, number] for entries in values.values()]))
-        finish_axes(ax, with_unit(name, units[number]))
-    label_bottom(panels, along)
+        finish_axes(ax, name, units[number])
+    label_bottom(panels, *split_heading(along))
     figure.align_ylabels(panels)
     legend_above(figure, _area_entries(list(values)), title or None)
     return figure
@@ -135,15 +146,13 @@ def draw_budget(budget: Budget, *, title: str = "") -> Figure:
     Where the motion stands still along its path only the first instant is drawn.
     """
     rows = choose_rows(budget.places)
-    scales = [deviation_unit(budget.run[name].unit) for name in budget.signals]
-    factors = np.array([factor for _, factor in scales])[:, None]
-    components = {name: (factors * values)[:, rows].T for name, values in choose_areas(budget).items()}
+    components = {name: values[:, rows].T for name, values in choose_areas(budget).items()}
     unit = "s" if budget.along == "time" else budget.run[budget.along].unit
     return draw_stacked(
         components,
         budget.places[rows],
         axes=budget.signals,
-        unit=[unit for unit, _ in scales],
+        unit=[budget.run[name].unit for name in budget.signals],
         title=title or f"{budget.run.provenance.scenario}: error budget",
         along=with_unit(budget.along, unit),
     )
@@ -156,17 +165,18 @@ plot_budget = into_file(draw_budget)
 def show_budget(budget: Budget) -> Display:
     """Of each signal the parts with an effect, their sum, the remainder and the total."""
     rows = {name: budget.table(name) for name in budget.signals}
-    shown = {row.name for table in rows.values() for row in table if row.largest > NOTHING * table[-1].largest}
+    along = "s" if budget.along == "time" else budget.run[budget.along].unit
+    shown = {row.name for table in rows.values() for row in table if row.largest > ROUNDING * table[-1].largest}
     parts: list[Part] = []
     for k, (signal, table) in enumerate(rows.items()):
-        unit, factor = deviation_unit(budget.run[signal].unit)
+        unit = choose_unit(budget.run[signal].unit, table[-1].largest)
         place = budget.places[int(abs(budget.total[k]).argmax())]
         cells = []
         for row in table:
             if row.name in shown:
-                numbers = (factor * value for value in (row.largest, row.rms, row.at_worst))
+                numbers = (value / unit.size for value in (row.largest, row.rms, row.at_worst))
                 cells.append((row.name, row.what, *numbers, f"{100 * row.share:.1f} %"))
-        title = f"{with_unit(signal, unit)}, largest where {budget.along} = {place:.6g}"
+        title = f"{with_unit(signal, unit.name)}, largest where {budget.along} = {show_quantity(place, along)}"
         heads = ("part", "of", "largest", "rms", "where total is largest", "share")
         parts += [Table(heads, cells, ".3f", title), ""]
     if idle := sorted({part.name for part in budget.parts} - shown):
@@ -233,7 +243,7 @@ def draw_tornado(rows: Sequence[Sensitivity], *, unit: str = "") -> Figure:
         _draw_bar(ax, place, row)
     ax.axvline(rows[0].value, color="0.3", linewidth=0.8)
     ax.set_yticks(range(len(rows)), [_label(row) for row in rows])
-    ax.set_xlabel(with_unit(rows[0].measure, unit))
+    label_axis(ax.xaxis, rows[0].measure, unit)
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(True, axis="x", color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
@@ -301,12 +311,12 @@ def show_forces(split: ForceSplit) -> Display:
     joints = split.joints
     sizes = {part: max(joint.parts[part].largest / (joint.drive.largest or 1.0) for joint in joints.values())
              for part in split.forces.components}  # fmt: skip
-    shown = [part for part, size in sizes.items() if size > NOTHING]
+    shown = [part for part, size in sizes.items() if size > ROUNDING]
     parts: list[Part] = []
     for title in ("largest", "rms"):
         rows = []
         for name, joint in joints.items():
-            least = NOTHING * joint.drive.largest
+            least = ROUNDING * joint.drive.largest
             numbers = []
             for one in (joint.drive, *(joint.parts[part] for part in shown)):
                 number = one.largest if title == "largest" else one.rms
@@ -332,7 +342,7 @@ def draw_forces(split: ForceSplit) -> Figure:
     largest = np.abs(split.drives).max(axis=0)
     drawn = {}
     for part, values in forces.components.items():
-        if np.any(np.abs(values).max(axis=0) > NOTHING * largest):
+        if np.any(np.abs(values).max(axis=0) > ROUNDING * largest):
             drawn[part] = values[rows]
     title = f"{split.run.provenance.scenario}: forces of the drives"
     return draw_stacked(drawn, forces.time[rows], axes=forces.names, unit=forces.units, title=title)

@@ -13,15 +13,18 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robodyn.base.atomic import write_file
-from robodyn.base.plain import align, evaluate, to_plain
+from robodyn.base.plain import evaluate, to_plain
+from robodyn.base.units import ROUNDING, SMALLEST, ShownUnit, choose_unit, split_heading, with_unit
 
 from .figures import embed_figure, write_figure
 
@@ -33,12 +36,15 @@ MOST_ROWS = 40
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of values under headings.
+    """Rows of values under headings. Numbers are of SI and are shown in units for people: those under a heading such
+    as `bandwidth [Hz]` in one unit that suits the column, those of the columns `by_row` in one that suits the row.
 
     Attributes:
         digits: format of the numbers, of all columns or of each.
-        title: above it, on pages; most: rows that pages and notebooks show; the shell shows all.
-        kinds: column by whose values the reader of a page hides rows; longest: letters of a cell in the shell.
+        title: above it, on pages; most: rows that pages and notebooks show.
+        most_printed: rows that the shell shows; by default all.
+        kinds: column by whose values the reader of a page hides rows.
+        by_row: headings of columns that are in the unit which stands in the row's column `unit`.
     """
 
     heads: tuple[str, ...]
@@ -46,19 +52,49 @@ class Table:
     digits: str | Sequence[str] = ".4g"
     title: str = ""
     most: int = MOST_ROWS
+    most_printed: int | None = None
     kinds: int | None = None
-    longest: int = 200
+    by_row: tuple[str, ...] = ()
 
-    def cells(self) -> list[list[str]]:
-        """The rows as text."""
+    def scaled(self) -> tuple[list[str], list[list[Any]]]:
+        """Headings and rows in units for people; numbers stay numbers."""
+        heads, rows = list(self.heads), [list(row) for row in self.rows]
+        for column, head in enumerate(self.heads):
+            name, unit = split_heading(head)
+            if unit and head.endswith("]"):
+                shown = _scale(unit, rows, [column])
+                heads[column] = with_unit(name, shown.name)
+        if self.by_row:
+            place, columns = self.heads.index("unit"), [self.heads.index(head) for head in self.by_row]
+            for row in rows:
+                row[place] = _scale(row[place], [row], columns).name
+        return heads, rows
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Headings and rows as text."""
+        heads, rows = self.scaled()
         formats = [self.digits] * len(self.heads) if isinstance(self.digits, str) else self.digits
-        return [[show_value(*pair) for pair in zip(row, formats, strict=True)] for row in self.rows]
+        return heads, [[show_value(*pair) for pair in zip(row, formats, strict=True)] for row in rows]
 
     def is_numeric(self, column: int) -> bool:
         """Whether a column holds numbers, and texts in no row."""
         values = [row[column] for row in self.rows if row[column] not in (None, "")]
-        numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in values]
-        return bool(numbers) and all(numbers)
+        return bool(values) and all(_is_number(value) for value in values)
+
+
+def _scale(unit: str, rows: Sequence[list[Any]], columns: Sequence[int]) -> ShownUnit:
+    """Bring numbers of SI in some columns into the unit that suits the largest; what rounding left of 0 is 0."""
+    places = [(row, column) for row in rows for column in columns if _is_number(row[column])]
+    sizes = [abs(row[column]) for row, column in places if math.isfinite(row[column])]
+    largest = max(sizes, default=0.0)
+    shown = choose_unit(unit, largest)
+    for row, column in places:
+        row[column] = 0.0 if abs(row[column]) < ROUNDING * largest else row[column] / shown.size
+    return shown
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
@@ -92,6 +128,7 @@ class Display:
         notes, warnings: sentences beside the result; the shell tells them on standard error.
         values: numbers of the scenario that were found and can be taken over.
         text: what the shell prints instead of the parts, where lines read better than tables.
+        verdict: "good", "fair" or "bad", by which the shell colours the first line.
         complaint: said on standard error after all else; code: with which a command ends.
     """
 
@@ -103,6 +140,7 @@ class Display:
     values: Mapping[str, float] = field(default_factory=dict)
     more: Sequence[Part] = ()
     text: str = ""
+    verdict: str = ""
     complaint: str = ""
     code: int = 0
 
@@ -126,7 +164,7 @@ class Display:
 Maker = Callable[..., Display]
 _MAKERS: dict[str, list[Maker]] = {}
 """By the name of the class: modules need not be loaded for classes that nobody shows."""
-_HOMES = ("runs", "linear", "causes", "machines", "accuracy", "measurement", "sweeps")
+_HOMES = ("summaries", "linear", "causes", "machines", "accuracy", "measurement", "sweeps")
 """Modules of this package with displays, in the order in which they are searched."""
 
 
@@ -167,23 +205,22 @@ def show_value(value: Any, digits: str = ".4g") -> str:
         return "yes" if value else "no"
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
-    # Adding 0 turns a negative zero into a plain one.
-    return f"{value + 0.0:{digits}}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return f"{0.0 if abs(value) < SMALLEST else value:{digits}}"
 
 
 # The shell.
 
 
-def to_text(shown: Display) -> str:
-    """Sentences and tables as lines; pictures are left out."""
-    if shown.text:
-        return shown.text
+def to_text(shown: Display, width: int | None = None) -> str:
+    """Sentences and tables as lines, which fit a width where one is given; pictures are left out."""
     lines: list[str] = []
-    for part in shown.parts:
+    for part in [shown.text] if shown.text else shown.parts:
         if isinstance(part, Table):
-            lines += table_lines(part)
+            lines += table_lines(part, width)
         elif isinstance(part, str):
-            lines.append(part)
+            lines += wrap_text(part, width)
     return "\n".join(lines)
 
 
@@ -192,13 +229,51 @@ def describe(result: Any) -> str:
     return to_text(display(result))
 
 
-def table_lines(table: Table) -> list[str]:
-    """Columns of equal width, numbers to the right, texts to the left."""
-    rows = [list(table.heads), *table.cells()]
+def wrap_text(text: str, width: int | None) -> list[str]:
+    """Lines that fit a width, each line of the text by itself; what follows is indented a little more."""
+    if width is None:
+        return text.split("\n")
+    lines = []
+    for line in text.split("\n"):
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        lines += textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False) or [""]
+    return lines
+
+
+_NARROWEST = 12
+"""Letters that a column of texts keeps, however narrow the terminal is."""
+
+
+def table_lines(table: Table, width: int | None = None) -> list[str]:
+    """Columns of equal width, numbers to the right, texts to the left, broken where the width is too small."""
+    heads, cells = table.cells()
+    most = len(cells) if table.most_printed is None else table.most_printed
+    rows = [*([heads] if any(heads) else []), *cells[:most]]
+    numeric = [table.is_numeric(column) for column in range(len(heads))]
+    widths = [max((len(cell) for cell in column), default=0) for column in zip(*rows, strict=True)]
+    # Numbers are never broken, headings between words, texts anywhere if need be.
+    least = []
+    for column, is_numeric in enumerate(numeric):
+        words = [len(word) for word in heads[column].split()]
+        own = [len(row[column]) for row in cells[:most]] if is_numeric else [min(widths[column], _NARROWEST)]
+        least.append(max([*own, *words], default=0))
+    while width is not None and (excess := sum(widths) + 2 * (len(widths) - 1) - width) > 0:
+        slack = [own - low for own, low in zip(widths, least, strict=True)]
+        widest = max(range(len(widths)), key=lambda column: (slack[column] > 0, widths[column]))
+        if slack[widest] <= 0:
+            break
+        widths[widest] -= min(excess, slack[widest], max(1, slack[widest] // 2))
+    lines = [table.title] if table.title else []
     for row in rows:
-        row[:] = [cell if len(cell) <= table.longest else f"{cell[: table.longest - 4]} ..." for cell in row]
-    sides = "".join(">" if table.is_numeric(column) else "<" for column in range(len(table.heads)))
-    return [*([table.title] if table.title else []), *align(rows if any(table.heads) else rows[1:], sides)]
+        broken = [textwrap.wrap(cell, max(room, 1)) or [""] for cell, room in zip(row, widths, strict=True)]
+        for line in zip_longest(*broken, fillvalue=""):
+            padded = []
+            for cell, room, is_numeric in zip(line, widths, numeric, strict=True):
+                padded.append(cell.rjust(room) if is_numeric else cell.ljust(room))
+            lines.append("  ".join(padded).rstrip())
+    if len(cells) > most:
+        lines.append(f"and {len(cells) - most} more {heads[0] or 'row'}s")
+    return lines
 
 
 # Report pages and the studio: plain values that a script shows.
@@ -208,10 +283,8 @@ def to_section(shown: Display) -> dict[str, Any]:
     """The display as a section of a report page."""
     tables = []
     for table in shown.tables:
-        cells = table.cells()
-        tables.append(
-            {"heads": list(table.heads), "rows": cells[: table.most], "more": max(0, len(cells) - table.most)}
-        )
+        heads, cells = table.cells()
+        tables.append({"heads": heads, "rows": cells[: table.most], "more": max(0, len(cells) - table.most)})
     images = [embed_figure(picture.draw()) for picture in shown.pictures]
     return {"title": shown.heading, "sentences": shown.sentences, "tables": tables, "images": images}
 
@@ -221,7 +294,8 @@ def to_studio(shown: Display) -> dict[str, Any]:
     tables = []
     for part in (*shown.parts, *shown.more):
         if isinstance(part, Table):
-            tables.append({"heads": list(part.heads), "rows": [list(row) for row in part.rows]})
+            heads, rows = part.scaled()
+            tables.append({"heads": heads, "rows": rows})
     message: dict[str, Any] = {"tables": tables, "notes": shown.sentences, "values": dict(shown.values) or None}
     if shown.curves:
         lines = [{"name": name, "x": list(x), "y": list(y)} for name, (x, y) in shown.curves.lines.items()]
@@ -313,14 +387,14 @@ def _table_html(table: Table, inline: bool = False) -> str:
         for cell, look in zip(cells, looks, strict=True):
             yield f"<{tag}{look}>{escape(cell)}</{tag}>"
 
-    cells = table.cells()
+    heads, cells = table.cells()
     most = len(cells) if table.kinds is not None else table.most
     rows = []
     for row in cells[:most]:
         kind = "" if table.kinds is None else f' data-kind="{escape(row[table.kinds])}"'
         rows.append(f"<tr{kind}>{''.join(line('td', row))}</tr>")
     more = f"<div><i>and {len(cells) - most} more</i></div>" if len(cells) > most else ""
-    head = "".join(line("th", table.heads))
+    head = "".join(line("th", heads))
     style = f' style="{TABLE_STYLE}"' if inline else ""
     return f"<table{style}><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
 
@@ -340,7 +414,7 @@ def notebook_html(result: Any) -> str:
     return to_html(display(result))
 
 
-def write_picture(shown: Display, option: str, path: str | Path) -> None:
+def write_picture(shown: Display, option: str, path: str | Path, *, dark: bool = False) -> None:
     """Draw the picture of a display that an option asks for, PNG, SVG or PDF by the ending of the path.
 
     Raises:
@@ -349,7 +423,7 @@ def write_picture(shown: Display, option: str, path: str | Path) -> None:
     drawn = [part for part in shown.parts if isinstance(part, Picture) and part.option == option]
     if not drawn:
         raise ValueError("there is nothing to draw")
-    write_figure(drawn[0].draw(), path)
+    write_figure(drawn[0].draw(), path, dark=dark)
 
 
 def write_display(result: Any, path: str | Path) -> Path:

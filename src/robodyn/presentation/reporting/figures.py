@@ -3,16 +3,21 @@
 import base64
 import inspect
 import io
+import math
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from robodyn.base.atomic import replacing
+from robodyn.base.units import ShownUnit, choose_unit, with_unit, write_unit
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 # Okabe and Ito (2008): distinct with any colour vision.
@@ -77,8 +82,8 @@ def embed_figure(figure: "Figure") -> str:
     return f"data:image/png;base64,{base64.b64encode(_to_png(figure)).decode('ascii')}"
 
 
-def write_figure(figure: "Figure", path: str | Path) -> None:
-    """Write a picture, all or nothing: PNG, SVG or PDF by the ending of the path."""
+def write_figure(figure: "Figure", path: str | Path, *, dark: bool = False) -> None:
+    """Write a picture, all or nothing: PNG, SVG or PDF by the ending of the path; for a dark page if wished."""
     from matplotlib import rc_context
 
     path = Path(path)
@@ -86,20 +91,61 @@ def write_figure(figure: "Figure", path: str | Path) -> None:
     supported = figure.canvas.get_supported_filetypes()
     if kind not in supported:
         raise ValueError(f"{path}: pictures end in .png, .svg or .pdf, not in .{kind}")
+    if dark:
+        darken(figure)
     with replacing(path) as draft, rc_context(_FILE_SETTINGS):
         figure.savefig(draft, format=kind, dpi=_DPI, metadata=_NO_DATE.get(kind))
+
+
+def darken(figure: "Figure") -> None:
+    """Turn a figure into one for a dark page: greys change sides, colours become lighter."""
+    from matplotlib.colors import to_rgba_array
+
+    def invert(colours: Any) -> Any:
+        if isinstance(colours, str) and colours in ("none", "auto"):
+            return colours
+        rgba = to_rgba_array(colours)
+        grey = np.ptp(rgba[:, :3], axis=1) < 0.02
+        rgba[grey, :3] = 0.93 - 0.85 * rgba[grey, :3]
+        rgba[~grey, :3] = 0.75 * rgba[~grey, :3] + 0.25
+        return rgba if len(rgba) != 1 else rgba[0]
+
+    # Panes and grids of 3-D axes are no children of theirs.
+    artists = figure.findobj()
+    for ax in figure.axes:
+        for axis in (getattr(ax, name) for name in ("xaxis", "yaxis", "zaxis") if hasattr(ax, "zaxis")):
+            artists.append(axis.pane)
+            axis._axinfo["grid"]["color"] = "0.3"
+    kinds = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor")
+    for artist in dict.fromkeys(artists):
+        # Figures and axes only pass on the colours of their backgrounds, which are here themselves.
+        if hasattr(artist, "patch"):
+            continue
+        colours = {}
+        for kind in kinds:
+            if hasattr(artist, f"get_{kind}") and (kind != "color" or not hasattr(artist, "get_facecolor")):
+                colours[kind] = getattr(artist, f"get_{kind}")()
+        # Colours of a map stand for numbers.
+        if getattr(artist, "get_array", lambda: None)() is not None:
+            colours.pop("facecolor", None)
+        for kind, colour in colours.items():
+            if len(colour):
+                getattr(artist, f"set_{kind}")(invert(colour))
 
 
 def into_file(draw: "Callable[..., Figure]") -> Callable[..., None]:
     """The function that draws into a picture file: as `draw`, with the file's path behind what is drawn."""
 
-    def plot(*what_and_path: Any, **options: Any) -> None:
+    def plot(*what_and_path: Any, dark: bool = False, **options: Any) -> None:
         *what, path = what_and_path
-        write_figure(draw(*what, **options), path)
+        write_figure(draw(*what, **options), path, dark=dark)
 
     plot.__name__ = plot.__qualname__ = draw.__name__.replace("draw_", "plot_")
     plot.__module__ = draw.__module__
-    plot.__doc__ = f"Draw into a picture file, PNG, SVG or PDF by its ending; the rest as `{draw.__name__}` takes it."
+    plot.__doc__ = (
+        "Draw into a picture file, PNG, SVG or PDF by its ending, for a dark page if wished; "
+        f"the rest as `{draw.__name__}` takes it."
+    )
     own = inspect.signature(draw)
     options = [one for one in own.parameters.values() if one.kind is one.KEYWORD_ONLY]
     what = [
@@ -108,36 +154,76 @@ def into_file(draw: "Callable[..., Figure]") -> Callable[..., None]:
         if one not in options
     ]
     path = inspect.Parameter("path", inspect.Parameter.POSITIONAL_ONLY, annotation="str | Path")
-    plot.__signature__ = own.replace(parameters=[*what, path, *options])  # type: ignore[attr-defined]
+    dark_option = inspect.Parameter("dark", inspect.Parameter.KEYWORD_ONLY, default=False, annotation="bool")
+    parameters = [*what, path, *options, dark_option]
+    plot.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     return plot
 
 
-def finish_axes(ax: "Axes", label: str) -> None:
-    """Label, grid and open frame of one panel; large and small numbers as powers of ten."""
+# Axes. Data are drawn in SI; label and ticks are in the unit that suits their size.
+
+
+def finish_axes(ax: "Axes", label: str, unit: str = "", wanted: Sequence[str] = ()) -> None:
+    """Label, grid and open frame of one panel, once all is drawn."""
     from matplotlib.ticker import ScalarFormatter
 
-    class Numbers(ScalarFormatter):
-        """Powers of ten as mathematics, the numbers before them as plain text: figures take a quarter less time."""
-
-        def __call__(self, x: float, pos: int | None = None) -> str:
-            return super().__call__(x, pos).removeprefix(r"$\mathdefault{").removesuffix("}$")
-
-    ax.set_ylabel(wrap_label(label))
+    label_axis(ax.yaxis, wrap_label(label), unit, wanted)
+    if isinstance(ax.xaxis.get_major_formatter(), ScalarFormatter):
+        _scale_ticks(ax.xaxis, ShownUnit(""))
     ax.grid(True, color="0.9", linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)
     ax.margins(x=0.02)
-    for axis in (ax.xaxis, ax.yaxis):
-        if axis.get_scale() == "linear":
-            formatter = Numbers(useMathText=True)
-            formatter.set_powerlimits((-3, 4))
-            axis.set_major_formatter(formatter)
 
 
-def label_bottom(axes: Sequence["Axes"], label: str) -> None:
+def label_axis(axis: "Axis", label: str, unit: str = "", wanted: Sequence[str] = ()) -> None:
+    """Name an axis on which numbers of SI are drawn, with ticks in the unit that suits the largest of them."""
+    shown = ShownUnit(write_unit(unit))
+    if axis.get_scale() == "linear":
+        ends = np.abs(axis.get_data_interval())
+        if not np.all(np.isfinite(ends)):
+            ends = np.abs(axis.get_view_interval())
+        shown = choose_unit(unit, float(ends.max()), wanted)
+        _scale_ticks(axis, shown)
+    axis.set_label_text(wrap_label(with_unit(label, shown.name)))
+
+
+def _scale_ticks(axis: "Axis", unit: ShownUnit) -> None:
+    """Ticks at round numbers of a unit, and as many decimals as tell them apart."""
+    from matplotlib.ticker import AutoLocator, Formatter
+
+    class Places(AutoLocator):
+        def tick_values(self, vmin: float, vmax: float) -> Any:
+            return unit.size * np.asarray(super().tick_values(vmin / unit.size, vmax / unit.size))
+
+    class Numbers(Formatter):
+        power = 0
+
+        def format_ticks(self, values: Any) -> list[str]:
+            numbers = np.asarray(values, float) / unit.size
+            largest = float(np.max(np.abs(self.axis.get_view_interval()))) / unit.size  # type: ignore[union-attr]
+            exponent = math.floor(math.log10(largest)) if largest > 0 else 0
+            self.power = exponent if exponent < -3 or exponent > 4 else 0
+            numbers = numbers / 10.0**self.power
+            gap = float(np.min(np.diff(numbers), initial=np.inf))
+            decimals = max(0, -math.floor(math.log10(gap) + 1e-6)) if 0 < gap < np.inf else 0
+            decimals += not math.isclose(gap * 10**decimals, round(gap * 10**decimals), rel_tol=1e-6)
+            return [f"{number + 0.0:.{decimals}f}".replace("-", "\N{MINUS SIGN}") for number in numbers]
+
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return f"{x / unit.size:g}"
+
+        def get_offset(self) -> str:
+            return rf"$\times\mathdefault{{10^{{{self.power}}}}}$" if self.power else ""
+
+    axis.set_major_locator(Places())
+    axis.set_major_formatter(Numbers())
+
+
+def label_bottom(axes: Sequence["Axes"], label: str, unit: str = "", wanted: Sequence[str] = ()) -> None:
     """The x label under the last panel of each column, with tick numbers."""
     columns = {ax.get_subplotspec().colspan.start: ax for ax in axes}  # type: ignore[union-attr]
     for ax in columns.values():
-        ax.set_xlabel(label)
+        label_axis(ax.xaxis, label, unit, wanted)
         ax.tick_params(labelbottom=True)
 
 

@@ -22,7 +22,6 @@ from .displays import Curves, Display, Part, Picture, Table, shows
 from .figures import COLOURS, empty_figure, finish_axes, into_file, label_bottom, legend_above, panel_figure
 from .runs import run_lines, run_style
 from .space import Space, fit_space
-from .units import with_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -264,11 +263,11 @@ plot_frequency = into_file(draw_frequency)
 def draw_measured(response: MeasuredResponse, exact: FrequencyResponse | None = None) -> Figure:
     """A figure of magnitude with its 95 % interval and phase where the data tell them, coherence; a model beside."""
     figure, axes = panel_figure(3)
-    f, look, told = response.frequency, run_style(0), response.told
+    f, look, reliable = response.frequency, run_style(0), response.reliable
     lower, upper = response.interval
-    axes[0].loglog(f[told], response.magnitude[told], gid="measured", **look)
-    axes[0].fill_between(f[told], lower[told], upper[told], color=look["color"], alpha=0.2, linewidth=0)
-    axes[1].semilogx(f[told], np.degrees(np.unwrap(np.angle(response.values[told]))), gid="measured", **look)
+    axes[0].loglog(f[reliable], response.magnitude[reliable], gid="measured", **look)
+    axes[0].fill_between(f[reliable], lower[reliable], upper[reliable], color=look["color"], alpha=0.2, linewidth=0)
+    axes[1].semilogx(f[reliable], np.degrees(np.unwrap(np.angle(response.values[reliable]))), gid="measured", **look)
     axes[2].semilogx(f, response.coherence, gid="coherence", **look)
     if exact is not None:
         axes[0].loglog(exact.frequency, exact.magnitude, gid="model", **run_style(1))
@@ -285,7 +284,7 @@ plot_measured = into_file(draw_measured)
 
 
 def _finish(figure: Figure, axes: Sequence[Axes], response: FrequencyResponse) -> None:
-    finish_axes(axes[0], with_unit("magnitude", response.unit))
+    finish_axes(axes[0], "magnitude", response.unit)
     finish_axes(axes[1], "phase [deg]")
     label_bottom(axes, "frequency [Hz]")
     figure.set_figheight(6.0)
@@ -314,8 +313,8 @@ def draw_responses(responses: TimeResponse | Sequence[TimeResponse], *, labels: 
         ax = axes[outputs.index(response.output)]
         ax.plot(response.time, response.values, gid=label, **run_style(names.index(label)))
     for ax, output in zip(axes, outputs, strict=True):
-        finish_axes(ax, with_unit(output.name, output.unit))
-    label_bottom(axes, "time [s]")
+        finish_axes(ax, output.name, output.unit)
+    label_bottom(axes, "time", "s")
     legend_above(figure, run_lines(names))
     return figure
 

@@ -14,14 +14,13 @@ from robodyn.analysis.identification.identify import Identification, ResidualTes
 from .displays import Display, Part, Picture, Table, shows
 from .figures import COLOURS, LINE_WIDTH, finish_axes, into_file, label_bottom, legend_above, panel_figure
 from .runs import draw_signals
-from .units import with_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from robodyn.analysis.fitting.law_comparison import LawComparison
     from robodyn.analysis.fitting.result import Fit, FittedRecording, FittedSignal
-    from robodyn.analysis.identification.contest import Contest
     from robodyn.analysis.identification.excitation import Excitation
     from robodyn.analysis.identification.identify import Suggestion
     from robodyn.analysis.measurement.data_sheet import ClockQuality, DataSheet, DataSheets, SignalQuality
@@ -49,9 +48,9 @@ def draw_fit(fit: Fit) -> Figure:
         for ax in axes if recording is not fit.recordings[-1] else ():
             ax.axvline(begin, color="0.3", linewidth=0.8, linestyle=":")
     for k, signal in enumerate(fit.signals):
-        finish_axes(axes[2 * k], with_unit(signal.name, signal.unit))
-        finish_axes(axes[2 * k + 1], with_unit("residual", signal.unit))
-    label_bottom(axes, "time [s]")
+        finish_axes(axes[2 * k], signal.name, signal.unit)
+        finish_axes(axes[2 * k + 1], "residual", signal.unit)
+    label_bottom(axes, "time", "s")
     figure.align_ylabels(axes)
     legend_above(figure, _entries())
     return figure
@@ -81,12 +80,12 @@ def draw_identification(found: Identification) -> Figure:
         above.plot(rows, measured, gid="measured", **_dots())
         seen = np.where(np.isfinite(measured), predicted, np.nan)
         above.plot(rows, seen, color=COLOURS[1], linewidth=LINE_WIDTH, gid="predicted")
-        finish_axes(above, with_unit(joint, units[joint]))
+        finish_axes(above, joint, units[joint])
         _draw_residuals(below, rows, measured - predicted, found.noise[joint])
-        finish_axes(below, with_unit("residual", units[joint]))
+        finish_axes(below, "residual", units[joint])
         for ax in (above, below):
             ax.fill_between(rows, 0, 1, where=found.fitted == 0, transform=ax.get_xaxis_transform(), color="0.95")
-    label_bottom(axes, "time of the rows [s]")
+    label_bottom(axes, "time of the rows", "s")
     figure.align_ylabels(axes)
     legend_above(figure, _entries("predicted"))
     return figure
@@ -177,7 +176,7 @@ def show_identification(found: Identification) -> Display:
     """Base parameters with intervals and predictions of each joint; on pages what is left of the forces, too."""
     base = []
     for p in found.base:
-        interval = _interval(p.lower, p.upper, p.told, "not told by these data")
+        interval = _interval(p.lower, p.upper, p.identifiable, "not identifiable from these data")
         base.append((p.name, p.value, interval, p.given, p.unit))
     joints = []
     for joint in found.joints:
@@ -189,7 +188,7 @@ def show_identification(found: Identification) -> Display:
     heads = ("base parameter", "value", interval_heading(found.doubt), "given", "unit")
     digits = ("", ".5g", ".2f", ".5g", ".2f", "")
     parts: list[Part] = [
-        Table(heads, base, ".6g", most=200, longest=44),
+        Table(heads, base, ".6g", most=200),
         "",
         Table(("joint", "fitted rms", "%", "held-out rms", "%", "unit"), joints, digits),
         "",
@@ -218,17 +217,17 @@ def show_identification(found: Identification) -> Display:
 
 
 @shows
-def show_contest(contest: Contest) -> Display:
+def show_law_comparison(comparison: LawComparison) -> Display:
     """Laws in order of the criterion."""
     rows: list[tuple[Any, ...]] = []
-    for c in contest.rows:
+    for c in comparison.rows:
         judged = np.isfinite(c.bic)
         numbers = (c.bic, c.aic, c.fitted, c.held_out) if judged else (None,) * 4
         rows.append((c.law, c.parameters, *numbers, c.tried if judged else f"not judged: {c.tried}"))
     heads = ("law", "parameters", "BIC", "AIC", "fitted", "held out", "remarks")
-    close = f"; as good: {', '.join(contest.as_good)}" if contest.as_good else ""
+    close = f"; as good: {', '.join(comparison.as_good)}" if comparison.as_good else ""
     table = Table(heads, rows, ("", "", ".1f", ".1f", ".3f", ".3f", ""))
-    return Display("Contest of laws", (table, f"best: {contest.rows[0].law}{close}"))
+    return Display("Comparison of laws", (table, f"best: {comparison.rows[0].law}{close}"))
 
 
 @shows
@@ -326,9 +325,9 @@ def show_excitation(found: Excitation) -> Display:
     parts.append("used of limits: " + ", ".join(f"{name} {100 * use:.0f} %" for name, use in found.use.items()))
     parts += [f"within {text}: {value:.4g} at the nearest" for text, value in found.workspace.items()]
     if found.measured:
-        parts += [f"hardly told even with this motion: {name}" for name in found.hardly_told]
+        parts += [f"poorly identified even with this motion: {name}" for name in found.poorly_identified]
     by = "the measured motions" if found.measured else "this motion"
-    parts += [f"hardly told by {by}: {s.number}: {_would_tell(s, found.measured)}" for s in found.suggestions]
+    parts += [f"poorly identified by {by}: {s.number}: {_would_tell(s, found.measured)}" for s in found.suggestions]
     return Display("Exciting motion", parts)
 
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.base.signals import MOST_OF_A_UNIT, choose_first
+from robodyn.base.units import check_units
 from robodyn.computation.results import EventRecord, Run, Signal
 
-from .displays import Display, Part, Picture, Table, shows
 from .figures import (
     COLOURS,
     LINE_STYLES,
@@ -26,15 +27,12 @@ from .figures import (
     legend_beside,
     panel_figure,
 )
-from .units import check_units, choose_unit, with_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.text import Annotation
-
-    from robodyn.computation.results import Comparison
 
 
 # Runs of a plot: which are drawn, what is each called, and which time of them is shown?
@@ -120,9 +118,7 @@ def run_style(number: int) -> dict[str, Any]:
 
 # Panels and line styles: which signals share a panel, and how are panel and lines named and coloured?
 
-MOST_UNITS = 4
 MOST_COMPARED = 12
-_FIRST_CHOICES = ("position", "velocity")
 
 
 @dataclass(frozen=True)
@@ -131,11 +127,6 @@ class Panel:
 
     unit: str
     names: tuple[str, ...]
-
-    @property
-    def label(self) -> str:
-        """The axis label: what is drawn and its unit."""
-        return with_unit(self.subject, self.unit)
 
     @property
     def subject(self) -> str:
@@ -178,8 +169,8 @@ def owner(name: str) -> str:
 def arrange(runs: Sequence[Run], names: Sequence[str] | None, *, apart: bool = False) -> tuple[Panel, ...]:
     """Panels for the named signals, or for a first look at a run if no names are given.
 
-    One run: a panel a unit, more where it would hold more lines than there are colours. Several runs, whose lines
-    lie close together: a panel a signal.
+    One run: a panel a unit, more where it would hold more than a few lines. Several runs, whose lines lie close
+    together: a panel a signal.
 
     Args:
         names: signal names or shell patterns such as '*.velocity'; each must fit a signal of some run.
@@ -188,7 +179,7 @@ def arrange(runs: Sequence[Run], names: Sequence[str] | None, *, apart: bool = F
     units = _units(runs)
     apart = apart or len(runs) > 1
     if names is None:
-        chosen = default_names(units)[: MOST_COMPARED if apart else None]
+        chosen = choose_first(info for run in runs for info in run.infos)[:MOST_COMPARED]
     else:
         chosen = match_names(runs, names, units)
     if not chosen:
@@ -209,8 +200,8 @@ def _units(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def _split(names: Sequence[str]) -> list[Sequence[str]]:
-    """Parts of nearly equal length, none longer than there are colours."""
-    count = -(-len(names) // len(COLOURS))
+    """Parts of nearly equal length, none of more curves than a plot should have."""
+    count = -(-len(names) // MOST_OF_A_UNIT)
     length = -(-len(names) // count)
     return [names[start : start + length] for start in range(0, len(names), length)]
 
@@ -252,16 +243,6 @@ def match_names(runs: Sequence[Run], patterns: Sequence[str], units: dict[str, s
             runs[0][pattern]
         chosen.update(dict.fromkeys(fitting))
     return list(chosen)
-
-
-def default_names(units: dict[str, str]) -> list[str]:
-    """Positions, then velocities, then one more quantity a unit, as far as the panels go."""
-    chosen = [name for first in _FIRST_CHOICES for name in units if quantity(name) == first]
-    for name, unit in units.items():
-        if unit not in _units_of(chosen, units):
-            chosen += [n for n, u in units.items() if quantity(n) == quantity(name) and u == unit]
-    kept = _units_of(chosen, units)[:MOST_UNITS]
-    return [name for name in chosen if units[name] in kept]
 
 
 def _units_of(names: Sequence[str], units: dict[str, str]) -> list[str]:
@@ -525,26 +506,19 @@ def draw_signal(signal: Signal) -> Figure:
     """`signal.plot()`: one signal over its time."""
     figure, (ax,) = panel_figure(1)
     draw_line(ax, *trace(signal, (float(signal.time[0]), float(signal.time[-1]))), {})
-    finish_axes(ax, with_unit(signal.name, signal.unit))
-    label_bottom([ax], "time [s]")
+    finish_axes(ax, signal.name, signal.unit)
+    label_bottom([ax], "time", "s")
     return figure
 
 
 def _draw_over_time(
     ax: Axes, panel: Panel, panels: Sequence[Panel], runs: Sequence[Run], span: Span, units: Sequence[str]
 ) -> None:
-    lines = [(*trace(run[name], span), look) for run, name, look in line_styles(panel, panels, runs)]
-    unit = choose_unit(panel.unit, max(_largest(values) for _, values, _ in lines), units)
-    for time, values, look in lines:
-        draw_line(ax, time, values if unit.size == 1 else values / unit.size, look)
-    finish_axes(ax, with_unit(panel.subject, unit.name))
+    for run, name, look in line_styles(panel, panels, runs):
+        draw_line(ax, *trace(run[name], span), look)
+    finish_axes(ax, panel.subject, panel.unit, units)
     if len(panel.names) > 1:
         legend_beside(ax)
-
-
-def _largest(values: np.ndarray) -> float:
-    numbers = np.abs(values[np.isfinite(values)])
-    return float(numbers.max()) if numbers.size else 0.0
 
 
 def draw_line(ax: Axes, time: np.ndarray, values: np.ndarray, look: dict[str, Any]) -> None:
@@ -561,7 +535,7 @@ def finish_time_axes(
     title: str | None = None,
 ) -> None:
     """Time axis, names of the runs and events of a figure over time."""
-    label_bottom(axes, "time [s]")
+    label_bottom(axes, "time", "s")
     figure.align_ylabels(axes)
     mark_events(axes, runs, span)
     if len(runs) == 1:
@@ -624,7 +598,7 @@ def _draw_differences(ax: Axes, panel: Panel, runs: Sequence[Run], reference: Ru
     if scale == "log" and positive:
         ax.set_yscale("log", nonpositive="mask")
     change = f"\N{GREEK CAPITAL LETTER DELTA} {panel.subject}"
-    finish_axes(ax, with_unit(f"|{change}|" if scale == "log" else change, panel.unit))
+    finish_axes(ax, f"|{change}|" if scale == "log" else change, panel.unit)
 
 
 def difference(run: Run, reference: Run, name: str, span: Span) -> tuple[np.ndarray, np.ndarray]:
@@ -676,7 +650,7 @@ def draw_phase(
         figure.set_figheight(5.4)
     for panel, ax in zip(panels, axes, strict=True):
         _draw_phases(ax, across, panel, panels, runs, span)
-    label_bottom(axes, across.label)
+    label_bottom(axes, across.subject, across.unit)
     figure.align_ylabels(axes)
     marks = mark_entries(runs, span)
     if len(runs) == 1:
@@ -698,7 +672,7 @@ def _draw_phases(
         signals = run[horizontal], run[name]
         ax.plot(*(trace(signal, span)[1] for signal in signals), **look)
         mark_course(ax, run, signals, span, look["color"], markers)
-    finish_axes(ax, panel.label)
+    finish_axes(ax, panel.subject, panel.unit)
     if len(panel.names) > 1:
         legend_beside(ax)
     # Panels that share their horizontal axis cannot have a scale of their own.
@@ -706,53 +680,3 @@ def _draw_phases(
     if len(panels) == 1 and across.unit == panel.unit and len(owners) == 1:
         # All are coordinates of one point.
         ax.set_aspect("equal", adjustable="datalim")
-
-
-# Displays of runs, signals and comparisons.
-
-MOST_SIGNALS = 12
-
-
-@shows
-def show_run(run: Run) -> Display:
-    """Outcome, checks, ranges of the first signals, and a picture."""
-    rows: list[tuple[Any, ...]] = []
-    for name in run.names if run.time.size else ():
-        signal = run[name]
-        rows.append((name, signal.unit, signal.min, signal.max, signal.final))
-    parts: list[Part] = [run.outcome.sentence]
-    if len(run.certificate):
-        broken = ", ".join(check.name for check in run.certificate.violated)
-        parts.append(f"{len(run.certificate)} checks " + (f"violated: {broken}" if broken else "kept"))
-    parts.append(Table(("signal", "unit", "smallest", "largest", "last"), rows, most=MOST_SIGNALS))
-    if run.time.size > 1 and run.names:
-        parts.append(Picture("Signals", lambda: draw_signals(run)))
-    heading = f"Run of {run.provenance.scenario}"
-    return Display(heading, parts, warnings=run.warnings, text=run.summary())
-
-
-@shows
-def show_signal(signal: Signal) -> Display:
-    """Range and picture of one signal."""
-    rows: list[tuple[str, float]] = [("samples", signal.time.size)]
-    if signal.time.size:
-        rows += [("smallest", signal.min), ("largest", signal.max), ("last", signal.final)]
-    parts: list[Part] = [Table((signal.name, signal.unit), rows)]
-    if signal.time.size > 1:
-        parts.append(Picture(signal.name, lambda: draw_signal(signal)))
-    return Display(f"Signal {signal.name}", parts, notes=(signal.note,) if signal.note else ())
-
-
-@shows
-def show_comparison(comparison: Comparison) -> Display:
-    """Differences of all signals, the largest by the signal's size first."""
-    rows = []
-    for apart in sorted(comparison, key=lambda difference: -difference.relative):
-        rows.append((apart.name, apart.max_abs, apart.at_time, apart.rms, apart.unit))
-    heads, digits = ("signal", "largest", "at", "rms", "unit"), ("", ".4e", ".4f", ".4e", "")
-    parts: list[Part] = [Table(heads, rows, digits, most=MOST_SIGNALS)]
-    for which, names in (("first", comparison.only_in_first), ("second", comparison.only_in_second)):
-        if names:
-            parts.append(f"only in the {which}: {', '.join(names)}")
-    begin, end = comparison.span
-    return Display(f"{len(comparison)} signals compared from {begin:g} s to {end:g} s", parts)

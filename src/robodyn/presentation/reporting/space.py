@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robodyn.base.errors import nearest
+from robodyn.base.units import choose_unit
 from robodyn.computation.results import Run
 
 from .figures import LINE_WIDTH, empty_figure, into_file, legend_above
@@ -26,7 +27,6 @@ from .runs import (
     shown_span,
     trace,
 )
-from .units import space_unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,10 +91,11 @@ def fit_space(points: np.ndarray) -> Space:
     low, high = points.min(axis=1), points.max(axis=1)
     edges = high - low
     largest = edges.max() if edges.max() > 0 else 1.0
-    unit, factor = space_unit(largest)
+    shown = choose_unit("m", largest)
     half = np.maximum(edges, _THINNEST * largest) / 2 + _MARGIN * largest
     middle = (low + high) / 2
-    return Space(factor * (middle - half), factor * (middle + half), unit, factor, _view(edges / largest))
+    low, high = (middle - half) / shown.size, (middle + half) / shown.size
+    return Space(low, high, shown.name, 1 / shown.size, _view(edges / largest))
 
 
 def fill_figure(figure: Figure, ax: Axes3D) -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robodyn.analysis.sweeps.table import SweepTable
-from robodyn.analysis.sweeps.yields import find_yield
+from robodyn.analysis.sweeps.uncertainty import find_yield
+from robodyn.base.units import with_unit
 
 from .displays import Curves as Lines
 from .displays import Display, Part, Picture, Table, shows
@@ -20,19 +21,19 @@ from .figures import (
     empty_figure,
     finish_axes,
     into_file,
+    label_axis,
     label_bottom,
     legend_above,
     panel_figure,
     write_figure,
 )
-from .units import with_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from robodyn.analysis.sweeps.table import Varied
-    from robodyn.analysis.sweeps.yields import Yield
+    from robodyn.analysis.sweeps.uncertainty import Yield
     from robodyn.computation.results.table import Curves, RunTable
 
 
@@ -85,8 +86,8 @@ def draw_bands(curves: Curves) -> Figure:
     figure, axes = panel_figure(len(curves.values))
     for ax, signal in zip(axes, curves.values, strict=True):
         _draw_band(ax, curves, signal)
-        finish_axes(ax, with_unit(signal, curves.units[signal]))
-    label_bottom(axes, with_unit(curves.along, curves.unit))
+        finish_axes(ax, signal, curves.units[signal])
+    label_bottom(axes, curves.along, curves.unit)
     figure.align_ylabels(axes)
     legend_above(figure, _entries())
     return figure
@@ -117,8 +118,6 @@ def _entries() -> list[Any]:
 
 # Curves of a grid: how does a whole signal change with what was varied? A line a run, coloured by the first axis.
 
-LETTERS = 32
-"""Of a label that fits beside one panel."""
 MOST_LINES = 200
 """Beyond that lines cover each other: runs in equal distances are drawn."""
 
@@ -142,10 +141,10 @@ def draw_grid_curves(table: SweepTable) -> Figure:
             # Suspect runs are dashed; failed ones have no values.
             style = "--" if table.suspect[run] else "-"
             ax.plot(curves.places, values[run], style, color=colour, linewidth=LINE_WIDTH, gid=f"{signal} run {run}")
-        finish_axes(ax, with_unit(signal, curves.units[signal]))
-    label_bottom(panels, with_unit(curves.along, curves.unit))
-    label = "\n".join(textwrap.wrap(with_unit(axis.label, axis.unit), LETTERS))
-    figure.colorbar(ScalarMappable(scale, "viridis"), ax=panels, label=label)
+        finish_axes(ax, signal, curves.units[signal])
+    label_bottom(panels, curves.along, curves.unit)
+    bar = figure.colorbar(ScalarMappable(scale, "viridis"), ax=panels)
+    label_axis(bar.ax.yaxis, axis.label, axis.unit)
     return figure
 
 
@@ -281,8 +280,8 @@ def _draw_line(table: SweepTable, measure: str, axis: Varied) -> Figure:
         ends = [np.percentile(group, _SPREAD) if group.size else (np.nan, np.nan) for group in groups]
         ax.vlines(places, *np.array(ends).T, color=COLOURS[0], linewidth=LINE_WIDTH, gid="spread")
     _scale_axis(ax, axis)
-    ax.set_xlabel(with_unit(axis.label, axis.unit))
-    finish_axes(ax, with_unit(measure, table.units[measure]))
+    label_axis(ax.xaxis, axis.label, axis.unit)
+    finish_axes(ax, measure, table.units[measure])
     mark_outcomes(ax, table, axis.places[axis.index], table[measure])
     return figure
 
@@ -300,11 +299,11 @@ def _draw_map(table: SweepTable, measure: str, first: Varied, second: Varied) ->
     filled = ax.pcolormesh(first.places[rows], second.places[columns], shown.T, **look)
     filled.set_gid(measure)
     ax.set_facecolor("0.85")
-    figure.colorbar(filled, ax=ax, label=with_unit(measure, table.units[measure]))
+    label_axis(figure.colorbar(filled, ax=ax).ax.yaxis, measure, table.units[measure])
     for axis, name in ((first, "x"), (second, "y")):
         _scale_axis(ax, axis, name)
-    ax.set_xlabel(with_unit(first.label, first.unit))
-    finish_axes(ax, with_unit(second.label, second.unit))
+    label_axis(ax.xaxis, first.label, first.unit)
+    finish_axes(ax, second.label, second.unit)
     ax.grid(False)
     mark_outcomes(ax, table, first.places[first.index], second.places[second.index])
     return figure
@@ -323,10 +322,10 @@ def _draw_clouds(table: SweepTable, measure: str, axes: Sequence[Varied]) -> Fig
     for ax, axis in zip(panels, axes, strict=True):
         look: dict[str, Any] = {"color": COLOURS[0], "marker": ".", "markersize": _DOT, "linestyle": "none"}
         ax.plot(axis.places[axis.index], table[measure], gid=axis.label, **look)
-        ax.set_xlabel(with_unit(axis.label, axis.unit))
+        label_axis(ax.xaxis, axis.label, axis.unit)
         finish_axes(ax, "")
         mark_outcomes(ax, table, axis.places[axis.index], table[measure])
-    panels[0].set_ylabel(with_unit(measure, table.units[measure]))
+    label_axis(panels[0].yaxis, measure, table.units[measure])
     return figure
 
 
@@ -342,7 +341,7 @@ def draw_histogram(table: SweepTable, measure: str) -> Figure:
     for value, style in zip(np.percentile(values, (5, 50, 95)), ("--", "-", "--"), strict=True):
         ax.axvline(float(value), color=COLOURS[1], linestyle=style, linewidth=LINE_WIDTH)
     _report_outcomes(ax, table)
-    ax.set_xlabel(with_unit(measure, table.units[measure]))
+    label_axis(ax.xaxis, measure, table.units[measure])
     finish_axes(ax, "runs")
     ax.set_axisbelow(True)
     return figure

@@ -1,6 +1,6 @@
 """The studio: a local web app in which a scenario's numbers are moved and the machine answers at once."""
 
 from .server import StudioServer
-from .source import Source
+from .session import JobTable
 
-__all__ = ["Source", "StudioServer"]
+__all__ = ["JobTable", "StudioServer"]

@@ -13,7 +13,6 @@ import hashlib
 import hmac
 import json
 import logging
-import os
 import secrets
 import socket
 import threading
@@ -31,13 +30,12 @@ from websockets.sync.server import ServerConnection, serve
 from websockets.typing import Origin
 
 from robodyn.computation.native import cache_folder
-from robodyn.computation.native.cache import make_private, open_private
+from robodyn.computation.native.cache import open_private
 from robodyn.presentation.pages.page import SCRIPTS, read_template
 from robodyn.presentation.reporting.displays import fingerprint
 
-from .model import ModelStore
-from .session import Session
-from .source import Source
+from .session import JobTable, Library, Session
+from .source import write_private
 
 # Page of the studio: markup, style and script in one answer, without anything of the scenario in it.
 #
@@ -52,9 +50,9 @@ OWN = (
     "toml.js",
     "completion.js",
     "editor.js",
-    "curves.js",
     "jobs.js",
     "tabs.js",
+    "start.js",
     "studio.js",
 )
 
@@ -101,14 +99,8 @@ def last_address(scenario: str) -> Address | None:
 
 def keep_address(scenario: str, port: int, token: str) -> None:
     """Keep it for the next time; where that is not possible, the next time has another one."""
-    file = _file(scenario)
     with contextlib.suppress(OSError):
-        make_private(file.parent)
-        draft = file.with_suffix(f".{os.getpid()}")
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump(asdict(Address(port, token)), stream)
-        draft.replace(file)
+        write_private(_file(scenario), json.dumps(asdict(Address(port, token))))
 
 
 def _file(scenario: str) -> Path:
@@ -116,12 +108,6 @@ def _file(scenario: str) -> Path:
     known = str(path.resolve()) if path.suffix else scenario
     return cache_folder() / "studio" / f"{hashlib.sha256(known.encode()).hexdigest()[:32]}.json"
 
-
-# Server of the studio: how do browsers of this computer reach it, and nobody else?
-#
-# It listens on the loopback address only. A page elsewhere could still send requests there: so every address carries a
-# token that only the user is given, the Host must be this address (a foreign name that leads here is refused), and a
-# connection must come from the studio's own page (Origin).
 
 LOOPBACK = "127.0.0.1"
 MOST_BYTES = 8 * 1024 * 1024
@@ -133,15 +119,18 @@ REFUSED = {
 
 
 class StudioServer:
-    """Serves the studio of one scenario; raises OSError where the port is taken.
+    """Serves the studio; raises OSError where the port is taken.
 
     Args:
+        name: scenario that is open at first; without one, a browser begins with the start page.
+        jobs: what runs in processes of their own.
         port: 0 for any that is free.
         token: what an address must carry; a new one by default.
     """
 
-    def __init__(self, source: Source, port: int = 0, token: str | None = None) -> None:
-        self.models, self.token = ModelStore(source), token or secrets.token_urlsafe(24)
+    def __init__(self, name: str | None, jobs: JobTable, port: int = 0, token: str | None = None) -> None:
+        self.name, self.library = name, Library(jobs)
+        self.token = token or secrets.token_urlsafe(24)
         self.sessions: set[Session] = set()
         self.socket = _listen(port)
         self.port = int(self.socket.getsockname()[1])
@@ -207,7 +196,7 @@ class StudioServer:
             except ConnectionClosed:
                 pass
 
-        session = Session(self.models, send)
+        session = Session(self.library, self.name, send)
         self.sessions.add(session)
         try:
             for message in connection:

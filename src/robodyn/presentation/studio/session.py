@@ -8,7 +8,6 @@ dragged.
 from __future__ import annotations
 
 import json
-import os
 import struct
 import subprocess
 import sys
@@ -17,35 +16,26 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from robodyn.analysis.key_results import key_results, path_limit
 from robodyn.base.errors import Flaw, ModelError
-from robodyn.base.waiting import QUIET
+from robodyn.base.signals import choose_first
 from robodyn.computation.results import OutcomeKind, Run, compare
-from robodyn.presentation.pages.contents import choose_kind, choose_signals, describe_briefly, make_finite, thin_rows
-from robodyn.presentation.pages.machine import read_machine
+from robodyn.description.catalog import list_scenarios
+from robodyn.description.files.starters import write_starter
+from robodyn.description.model import Scenario, ScenarioSequence
+from robodyn.description.model.describe import describe
+from robodyn.presentation.pages.contents import choose_kind, describe_briefly, describe_tile, make_finite, thin_rows
+from robodyn.presentation.pages.machine import read_geometry, read_machine, read_path
+from robodyn.presentation.pages.meshes import MeshStore
+from robodyn.presentation.pages.page import make_page, make_still
 
 from .model import Found, Model, ModelStore, describe_numbers
-from .source import mark_text
-
-# First signals: what is plotted of a run before anybody has chosen? What it should keep small, then how it moves.
-
-ERRORS = ("deviation.", "error", "following_error")
-MOST_OF_A_UNIT, MOST_UNITS = 4, 3
-
-
-def choose_first(run: Run) -> list[str]:
-    """Deviations and errors first, then positions and velocities: a few of a unit, in few units."""
-    units = {info.name: info.unit for info in run.infos}
-    errors = [name for name in units if name.startswith(ERRORS)]
-    told = {units[name] for name in errors}
-    groups: dict[str, list[str]] = {}
-    for name in (*errors, *(name for name in choose_signals([run]) if units[name] not in told)):
-        groups.setdefault(units[name], []).append(name)
-    return [name for group in list(groups.values())[:MOST_UNITS] for name in group[:MOST_OF_A_UNIT]]
-
+from .source import NO_FILE, Source, keep_dropped, keep_recent, mark_text, starting_points
 
 # Frames: how do the samples of a run reach the browser in a few milliseconds? A header, then bare floats.
 #
@@ -100,13 +90,12 @@ class Job:
     The end is `result`, `flaws`, or `stopped`.
     """
 
-    def __init__(self, spec: Plain, tell: Callable[[Plain], None]) -> None:
+    def __init__(self, program: Sequence[str], spec: Plain, tell: Callable[[Plain], None]) -> None:
         self.tell, self.stopped = tell, False
-        command = [sys.executable, "-m", "robodyn.presentation.studio.work"]
         streams: Plain = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         # Ctrl-C in the terminal is the studio's; it ends its jobs itself.
         self.process = subprocess.Popen(
-            command, **streams, text=True, encoding="utf-8", env=os.environ | {QUIET: "1"}, start_new_session=True
+            [sys.executable, *program], **streams, text=True, encoding="utf-8", start_new_session=True
         )
         self.follower = threading.Thread(target=self._follow, args=(json.dumps(spec),), daemon=True)
         self.follower.start()
@@ -122,7 +111,7 @@ class Job:
         assert self.process.stdin
         assert self.process.stdout
         complaints: list[str] = []
-        listener = threading.Thread(target=lambda: complaints.extend(self.process.stderr or ()), daemon=True)
+        listener = threading.Thread(target=self._listen, args=(complaints,), daemon=True)
         listener.start()
         ended = False
         try:
@@ -139,15 +128,50 @@ class Job:
         if self.stopped and not ended:
             self.tell({"stopped": True})
         elif not ended:
-            last = "".join(complaints).strip().splitlines()[-1:] or [f"exit code {self.process.returncode}"]
+            last = complaints[-1:] or [f"exit code {self.process.returncode}"]
             self.tell({"flaws": [{"path": "", "what": f"the process ended: {last[0]}", "remedy": ""}]})
 
+    def _listen(self, complaints: list[str]) -> None:
+        """What a command says on standard error while it works is its progress."""
+        for line in self.process.stderr or ():
+            # A line that is written over ends in a carriage return.
+            text = line.strip().rpartition("\r")[2].removeprefix("robodyn: ")
+            if text:
+                complaints.append(text)
+                self.tell({"progress": text})
 
-# Session: what is done for one browser? It asks for runs, signals, comparisons, files and jobs, and is answered.
-#
-# Requests are JSON with what is to be done as `do`; answers are JSON with their `type`, or a frame of samples. Runs are
-# made by a thread of their own: of the wishes that come while it works only the last counts, so that a slider can be
-# dragged.
+
+# Library: what is shared by all browsers of a studio? The models of each scenario, and the commands that it can call.
+
+
+@dataclass(frozen=True)
+class JobTable:
+    """What runs in a process of its own.
+
+    Attributes:
+        program: arguments of the interpreter; the process reads a line of JSON and answers with lines of JSON.
+        commands: of the command line that can be called, each with its name, what it is about and its fields.
+    """
+
+    program: Sequence[str]
+    commands: Sequence[Plain] = ()
+
+
+class Library:
+    """Models of scenarios by the name that they are opened by."""
+
+    def __init__(self, jobs: JobTable) -> None:
+        self.jobs = jobs
+        self.stores: dict[str, ModelStore] = {}
+        self.lock = threading.Lock()
+
+    def open(self, name: str) -> ModelStore:
+        with self.lock:
+            return self.stores.setdefault(name, ModelStore(Source(name)))
+
+
+# Session: what is done for one browser?
+
 
 MOST_RUNS, MOST_PINNED = 8, 6
 PATIENCE = 0.5
@@ -159,22 +183,29 @@ Send = Callable[[str | bytes], None]
 
 @dataclass(frozen=True)
 class Wish:
-    """A run that a browser asks for; text is None where the file is as it is kept."""
+    """A run that a browser asks for: a text with other values of some numbers; text is None where there is none.
+
+    Attributes:
+        write: whether the numbers shall be written into the text.
+    """
 
     number: int
     text: str | None
     values: Mapping[str, float]
     signals: tuple[str, ...]
+    write: bool
 
 
 class Session:
     """One browser's side of the studio; `close` ends what it has under way."""
 
-    def __init__(self, models: ModelStore, send: Send) -> None:
-        self.models, self._send = models, send
+    def __init__(self, library: Library, name: str | None, send: Send) -> None:
+        self.library, self._send = library, send
+        self.models = library.open(name) if name else None
         self.runs: OrderedDict[int, Run] = OrderedDict()
         self.pinned: set[int] = set()
         self.jobs: dict[int, Job] = {}
+        self.pictures: list[str] = []
         self.shown: tuple[Model | None, Model | None, Plain | None] = (None, None, None)
         self.told: str | None = None
         self.wish: Wish | None = None
@@ -210,21 +241,61 @@ class Session:
             what = f"{request['do']}: cannot be understood ({type(error).__name__}: {error})"
             self.say("flaws", about=request["do"], flaws=[asdict(Flaw("", what))])
 
-    def open(self, _: Plain) -> None:
-        """What there is to edit."""
-        source = self.models.source
+    @property
+    def source(self) -> Source:
+        """Where the scenario comes from that is open."""
+        if self.models is None:
+            raise ModelError([Flaw("", "no scenario is open")])
+        return self.models.source
+
+    def open(self, request: Plain) -> None:
+        """What there is to edit; of another scenario where one is named. Without any, what could be opened."""
+        if name := request.get("name"):
+            name = str(name)
+            if Path(name).suffix and not Path(name).is_file() and name not in list_scenarios():
+                raise ModelError([Flaw("", f"there is no file '{name}'")])
+            with self.ready:
+                self.wish, self.stopped = None, True
+                self.models = self.library.open(name)
+                self.shown = (None, None, None)
+        if self.models is None:
+            return self.say("start", **starting_points())
+        source = self.source
         text, why = source.text()
         own = source.is_text and source.file is not None
         file = source.file.name if own and source.file else ""
         mark = self.told = None if text is None else mark_text(text)
+        if own:
+            keep_recent(source.name)
         self.say("source", name=source.name, file=file, text=text, why=why, mark=mark)
+        self.say("commands", commands=list(self.library.jobs.commands))
+
+    def start(self, _: Plain) -> None:
+        """What could be opened."""
+        self.say("start", **starting_points())
+
+    def new(self, request: Plain) -> None:
+        """A file to begin with, opened."""
+        name = str(request["name"])
+        if not name or Path(name).name != name:
+            raise ModelError([Flaw("name", f"'{name}' cannot be written", NO_FILE)])
+        self.open({"name": str(write_starter(self.folder / name, str(request["kind"])))})
+
+    def drop(self, request: Plain) -> None:
+        """A robot file or scenario that was dropped on the page: kept in the folder of dropped files, and opened."""
+        self.open({"name": str(keep_dropped(str(request["name"]), str(request["text"])))})
+
+    @property
+    def folder(self) -> Path:
+        return self.source.folder if self.models else Path()
 
     def run(self, request: Plain) -> None:
         """Simulate with these numbers, as soon as it is possible."""
         values = {str(name): float(value) for name, value in request["values"].items()}
         text = None if request["text"] is None else str(request["text"])
         with self.ready:
-            self.wish = Wish(int(request["run"]), text, values, tuple(map(str, request["signals"])))
+            signals = tuple(map(str, request["signals"]))
+            self.wish = Wish(int(request["run"]), text, values, signals, bool(request.get("write")))
             self.stopped = False
             self.ready.notify()
 
@@ -265,16 +336,46 @@ class Session:
             rows.append({"run": number, "differences": found})
         self.say("comparison", run=first, rows=rows)
 
-    def patch(self, request: Plain) -> None:
-        """The changed numbers as a TOML patch."""
-        values = {str(name): float(value) for name, value in request["values"].items()}
-        self.say("patch", text=self.models.source.patch(values))
-
     def save(self, request: Plain) -> None:
-        """Write a file beside the scenario's."""
+        """Write a file beside the scenario's, which is then the one that is open."""
         text = str(request["text"])
-        path = self.models.source.save(str(request["name"]), text, request.get("replaces"))
-        self.say("saved", name=path.name, path=str(path), mark=mark_text(text))
+        path = self.source.save(str(request["name"]), text, request.get("replaces"))
+        if not self.source.is_text or self.source.file is None or path.name != self.source.file.name:
+            before, self.models = self.models, self.library.open(str(path))
+            if before is not None:
+                # The same texts have the same models.
+                self.models.take_over(before)
+            keep_recent(str(path))
+        self.told = mark_text(text)
+        self.say("saved", name=path.name, path=str(path), mark=self.told)
+
+    def report(self, request: Plain) -> None:
+        """Runs as a report page: the same components, in one file."""
+        runs = [self.runs[number] for number in map(int, request["runs"]) if number in self.runs]
+        if not runs:
+            raise ModelError([Flaw("", "this run is gone", "move a number, or reload")])
+        chosen = [name for name in map(str, request["signals"]) if name in runs[0]]
+        page = make_page(runs, signals=chosen)
+        self.say("report", page=page, name=f"{runs[0].provenance.description.get('name') or 'run'}.html")
+
+    def picture(self, request: Plain) -> None:
+        """The machine of a scenario of the catalogue, to be drawn small; made when nothing else is to be done."""
+        with self.ready:
+            self.pictures.append(str(request["name"]))
+            self.ready.notify()
+
+    def _draw(self, name: str) -> None:
+        """Say how a machine stands at its start; one that cannot be read has no picture."""
+        still = None
+        try:
+            what = self.library.open(name).source.read() if name in list_scenarios() else None
+            first = what.phases[0] if isinstance(what, ScenarioSequence) else what
+            if first is not None:
+                machine, _ = read_geometry(describe(first), {}, MeshStore())
+                still = make_still(machine, first.start_values) if machine else None
+        except ModelError:
+            pass
+        self.say("picture", name=name, run=still)
 
     def schema(self, _: Plain) -> None:
         """What an editor completes by."""
@@ -283,26 +384,29 @@ class Session:
         self.say("schema", schema=make_schema())
 
     def start_job(self, request: Plain) -> None:
-        """Sweep, tune, fit, loops, modes or certify: a process of its own, which can be stopped."""
+        """A command, or the influence of the numbers: a process of its own, which can be stopped."""
         number = int(request["job"])
         spec = {key: request[key] for key in ("kind", "text", "values", "options")}
-        spec |= {"source": self.models.source.name}
+        spec |= {"source": self.source.name}
 
         def tell(message: Plain) -> None:
             self.say("job", job=number, kind=spec["kind"], **message)
 
         if before := self.jobs.get(number):
             before.stop()
-        self.jobs[number] = Job(spec, tell)
+        self.jobs[number] = Job(self.library.jobs.program, spec, tell)
 
     def _work(self) -> None:
         while True:
             with self.ready:
-                self.ready.wait_for(lambda: self.wish is not None or self.closed, BETWEEN_LOOKS)
+                self.ready.wait_for(lambda: self.wish or self.pictures or self.closed, BETWEEN_LOOKS)
                 if self.closed:
                     return
                 wish, self.wish = self.wish, None
+                picture = self.pictures.pop(0) if self.pictures and wish is None else None
             self._look()
+            if picture is not None:
+                self._draw(picture)
             if wish is None:
                 continue
             try:
@@ -316,15 +420,18 @@ class Session:
 
     def _look(self) -> None:
         """Tell of a file that somebody else has changed."""
-        source = self.models.source
-        if self.told is None or not source.is_text:
+        if self.models is None or self.told is None or not self.source.is_text:
             return
+        source = self.source
         text, _ = source.text()
         if text is not None and mark_text(text) != self.told:
             self.open({})
 
     def _simulate(self, wish: Wish) -> None:
-        found = self.models.find(wish.text, wish.values, lambda doing: self.say("busy", doing=doing))
+        models = self.models
+        if models is None:
+            raise ModelError([Flaw("", "no scenario is open")])
+        found = models.find(wish.text, wish.values, lambda doing: self.say("busy", doing=doing), self._preview)
         if self.stopped:
             return self.say("busy", doing="")
         begun = time.perf_counter()
@@ -335,6 +442,22 @@ class Session:
         self.runs[wish.number] = run
         self._forget()
         self._show(found, run, wish, took)
+        if not wish.write or self.wish is not None:
+            return
+        try:
+            self.say("written", run=wish.number, text=models.edit(found))
+        except ModelError as error:
+            self.say("flaws", about="write", run=wish.number, flaws=[asdict(flaw) for flaw in error.flaws])
+
+    def _preview(self, what: Any) -> None:
+        """Draw the machine where it starts, before its equations are made."""
+        if self.shown[0] is not None or not isinstance(what, Scenario):
+            return
+        meshes = MeshStore()
+        machine, _ = read_geometry(describe(what), {}, meshes)
+        if machine is not None:
+            still = make_still(machine, what.start_values)
+            self.say("preview", title=what.title, name=what.name, run=still, **meshes.encode(2.0))
 
     def _follow(self, duration: float, begun: float) -> Callable[[float, float, int], None]:
         told = begun
@@ -354,20 +477,28 @@ class Session:
     def _show(self, found: Found, run: Run, wish: Wish, took: float) -> None:
         """The run, with what the browser does not have yet of its scenario, its signals and its machine."""
         base, model = found.base, found.model
-        header: Plain = {"type": "run", "run": wish.number, "took": took, "values": dict(wish.values)}
+        header: Plain = {"type": "run", "run": wish.number, "took": took, "values": found.values}
+        if found.text != wish.text:
+            header["anchor"] = found.text
         header |= describe_briefly(run) | {"opened": sorted(model.tunable - base.tunable)}
         header["warnings"] = [*header["warnings"], *model.warnings]
-        described, before, drawn = self.shown
+        described, before, geometry = self.shown
         machine, note = read_machine(run, model.meshes)
+        path = read_path(run, machine)
+        header |= {"tiles": [describe_tile(result) for result in key_results(run)], "limit": path_limit(run)}
+        header["path"] = path
         if model is not before:
             names = [(info.name, info.unit) for info in run.infos]
-            header["model"] = {"signals": names, "selected": choose_first(run)} | model.meshes.encode(2.0)
+            header["model"] = {"signals": names, "selected": choose_first(run.infos)} | model.meshes.encode(2.0)
         if base is not described:
-            header["numbers"] = describe_numbers(base)
-        if model is not before or machine != drawn:
+            header["numbers"] = describe_numbers(base, self.source.units(base.what, found.text))
+        if model is not before or machine != geometry:
             header |= {"machine": machine, "machine_note": note}
         self.shown = base, model, machine
-        self._send(encode_frame(header, run, (*_positions(machine), *wish.signals, *self._first(header))))
+        drawn = [*_positions(machine)]
+        if path:
+            drawn += [path["way"], path["distance"], *(f"{path['point']}.position.{axis}" for axis in "xyz")]
+        self._send(encode_frame(header, run, (*drawn, *wish.signals, *self._first(header))))
 
     def _first(self, header: Plain) -> list[str]:
         """What a browser plots that has not chosen yet."""
@@ -392,13 +523,17 @@ def _positions(machine: Plain | None) -> list[str]:
 
 ACTS: dict[str, Callable[[Session, Plain], None]] = {
     "open": Session.open,
+    "start": Session.start,
+    "new": Session.new,
+    "drop": Session.drop,
     "run": Session.run,
     "stop": Session.stop,
     "fetch": Session.fetch,
     "pin": Session.pin,
     "compare": Session.compare,
-    "patch": Session.patch,
     "save": Session.save,
+    "report": Session.report,
+    "picture": Session.picture,
     "schema": Session.schema,
     "job": Session.start_job,
 }

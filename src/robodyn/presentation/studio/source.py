@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Iterable, Mapping
+import json
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from robodyn.base.atomic import write_file
 from robodyn.base.errors import Flaw, ModelError
-from robodyn.description.catalog import find_scenario
+from robodyn.computation.native import cache_folder
+from robodyn.computation.native.cache import make_private, open_private
+from robodyn.description.catalog import find_scenario, list_scenarios, title_of
 from robodyn.description.files import read_scenario, scenario_text
-from robodyn.description.files.patching import patch_text
 from robodyn.description.files.scenario_file import ScenarioFile
+from robodyn.description.files.starters import starter_titles
 from robodyn.description.files.table import leaves_of
+from robodyn.description.files.written_units import find_written_units
 from robodyn.description.model import Scenario, ScenarioSequence
 
 ROBOTS = (".urdf", ".xacro", ".sdf", ".mjcf", ".xml")
@@ -80,6 +87,13 @@ class Source:
         except (OSError, UnicodeDecodeError) as error:
             return None, f"{self.name}: cannot be read: {error}"
 
+    def units(self, what: Scenario | ScenarioSequence, text: str | None) -> dict[str, str]:
+        """Number -> the unit that it is written in, where that is not of SI."""
+        if text is None:
+            return {}
+        path = self.file if self.is_text and self.file else f"{self.name}.toml"
+        return find_written_units(path, what.numbers(), text)
+
     def stamp(self, what: Scenario | ScenarioSequence, text: str | None) -> Stamp:
         """By which it is seen whether a file that a scenario was read from has changed since."""
         written = what.written_in if isinstance(what, Scenario) else None
@@ -91,15 +105,6 @@ class Source:
         files = {self.folder / name for name in names if len(name) < LONGEST_NAME}
         files |= {self.file} if self.file and text is None else set()
         return stamp_files(file for file in sorted(files) if file.is_file())
-
-    def patch(self, values: Mapping[str, float]) -> str:
-        """TOML that changes these numbers: of a file's scenario it includes the file, and is a scenario by itself."""
-        what = self.read()
-        if isinstance(what, ScenarioSequence):
-            raise ModelError([Flaw("", "is a sequence of scenarios, which no file describes")], self.name)
-        include = self.file.name if self.is_text and self.file else None
-        head = "" if include else f"# Changes of {self.name}, which is not a file that could be included.\n"
-        return head + patch_text(what, values, include)
 
     def save(self, name: str, text: str, replaces: str | None) -> Path:
         """Write a file beside the scenario's own.
@@ -137,3 +142,64 @@ def stamp_files(files: Iterable[Path]) -> Stamp:
 def mark_text(text: str) -> str:
     """By which one text is told from another."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+# Start page: what could be opened? The catalogue, files that were opened before, a new file, a file that is dropped.
+
+MOST_RECENT = 12
+DROPPED = (*ROBOTS, ".toml")
+
+
+def starting_points() -> dict[str, Any]:
+    """Scenarios of the catalogue by name and title, the last files, and the kinds of new files."""
+    scenarios = [{"name": name, "title": title_of(found.thing)} for name, found in list_scenarios().items()]
+    kinds = [{"kind": kind, "title": title} for kind, title in starter_titles().items()]
+    recent = [str(path) for path in recent_files() if path.is_file()]
+    return {"scenarios": scenarios, "recent": recent, "kinds": kinds, "folder": str(Path.cwd())}
+
+
+def recent_files() -> list[Path]:
+    """The files that were opened last, the newest first."""
+    try:
+        with open_private(_studio_folder() / "recent.json") as file:
+            return [Path(str(name)) for name in json.load(file)]
+    except (OSError, ValueError, TypeError):
+        return []
+
+
+def keep_recent(name: str) -> None:
+    """Remember a file that is opened, for the user alone; where that cannot be kept, it is not."""
+    path = Path(name).resolve()
+    names = [str(path), *(str(other) for other in recent_files() if other != path)][:MOST_RECENT]
+    with contextlib.suppress(OSError):
+        write_private(_studio_folder() / "recent.json", json.dumps(names))
+
+
+def keep_dropped(name: str, text: str) -> Path:
+    """A file whose contents came from the browser, in a folder of the cache.
+
+    Raises:
+        ModelError: for names that are none of a robot file or a scenario.
+    """
+    if not name or Path(name).name != name or Path(name).suffix.lower() not in DROPPED or len(name) > LONGEST_NAME:
+        raise ModelError([Flaw("", f"'{name}' is no robot file", f"drop one of {', '.join(DROPPED)}")])
+    path = _studio_folder() / "dropped" / name
+    try:
+        write_private(path, text)
+    except OSError as error:
+        raise ModelError([Flaw("", f"'{name}' cannot be kept: {error.strerror}")]) from error
+    return path
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only the user can read, as a whole."""
+    make_private(path.parent)
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    draft.replace(path)
+
+
+def _studio_folder() -> Path:
+    return cache_folder() / "studio"

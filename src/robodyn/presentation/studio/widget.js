@@ -8,9 +8,21 @@ function make(tag, style, text = "") {
   return element;
 }
 
+const PANEL = 220;
+
+// A panel a unit, one below the other.
 function drawCurves(canvas, curves) {
-  const [width, height, pen] = [canvas.width, canvas.height, canvas.getContext("2d")];
-  pen.clearRect(0, 0, width, height);
+  const coloured = curves.map((curve, k) => ({ ...curve, colour: COLOURS[k % COLOURS.length] }));
+  const units = [...new Set(curves.map(({ unit }) => unit))];
+  canvas.height = PANEL * units.length;
+  const pen = canvas.getContext("2d");
+  units.forEach((unit, k) => {
+    pen.setTransform(1, 0, 0, 1, 0, PANEL * k);
+    drawPanel(pen, canvas.width, PANEL, unit, coloured.filter((curve) => curve.unit === unit));
+  });
+}
+
+function drawPanel(pen, width, height, unit, curves) {
   const all = (pick) => curves.flatMap(({ before, now }) => [...pick(before), ...pick(now)]).filter(Number.isFinite);
   const reach = (numbers) => numbers.reduce(([low, high], x) => [Math.min(low, x), Math.max(high, x)], [Infinity, -Infinity]);
   const [start, end] = reach(all(([time]) => time));
@@ -21,11 +33,13 @@ function drawCurves(canvas, curves) {
   pen.fillStyle = pen.strokeStyle = "#888";
   pen.strokeRect(50, 16, width - 60, height - 40);
   [[high, 20], [low, height - 22]].forEach(([value, place]) => pen.fillText(value.toPrecision(3), 4, place + 4));
+  pen.fillText(unit ? `[${unit}]` : "", 4, 12);
   pen.fillText(`${start.toPrecision(3)} s`, 50, height - 6);
+  pen.fillText("time", width / 2, height - 6);
   pen.fillText(`${end.toPrecision(3)} s`, width - 50, height - 6);
-  curves.forEach(({ before, now }, k) => {
+  curves.forEach(({ before, now, colour }) => {
     for (const [[time, values], dash] of [[before, [5, 4]], [now, []]]) {
-      pen.strokeStyle = COLOURS[k % COLOURS.length];
+      pen.strokeStyle = colour;
       pen.setLineDash(dash);
       pen.beginPath();
       time.forEach((t, row) => Number.isFinite(values[row]) && pen.lineTo(x(t), y(values[row])));
@@ -52,7 +66,7 @@ function render({ model, el }) {
     return row;
   });
   const canvas = make("canvas", { width: "100%", maxWidth: "900px" });
-  Object.assign(canvas, { width: 900, height: 320 });
+  Object.assign(canvas, { width: 900, height: PANEL });
   const legend = make("div", { fontSize: "90%" });
   const told = make("div", { fontSize: "90%", opacity: 0.75 });
   const show = () => {

@@ -12,6 +12,7 @@ import traitlets
 
 from robodyn.analysis.checked_run import simulate
 from robodyn.base.errors import FlawList, ModelError, nearest
+from robodyn.base.units import choose_unit, show_quantity
 from robodyn.computation.results import Run
 from robodyn.description.model import Scenario
 from robodyn.presentation.pages.contents import thin_rows
@@ -54,8 +55,19 @@ class ScenarioWidget(anywidget.AnyWidget):
     def _show(self) -> None:
         names = [name for name in self.first.names if any(fnmatchcase(name, pattern) for pattern in self.patterns)]
         shown = names[:MOST_CURVES]
-        self.curves = [{"name": n, "unit": self.first[n].unit, **_points(self.first, self.run, n)} for n in shown]
-        self.told = f"{self.run.outcome.sentence}; simulated in {1e3 * self.run.statistics.wall_time:.3g} ms"
+        # One unit for all curves that are measured alike: the script gives each unit axes of its own.
+        largest: dict[str, float] = {}
+        for name in shown:
+            for run in (self.first, self.run):
+                signal = run[name]
+                largest[signal.unit] = max(largest.get(signal.unit, 0.0), signal.peak)
+        curves = []
+        for name in shown:
+            unit = choose_unit(self.first[name].unit, largest[self.first[name].unit])
+            before, now = (_thin(run, name, unit.size) for run in (self.first, self.run))
+            curves.append({"name": name, "unit": unit.name, "before": before, "now": now})
+        self.curves = curves
+        self.told = f"{self.run.outcome.sentence}; simulated in {show_quantity(self.run.statistics.wall_time, 's', 3)}"
 
 
 def explore(scenario: Scenario, numbers: Sequence[str], signals: Sequence[str] = ("*.position",)) -> ScenarioWidget:
@@ -78,11 +90,7 @@ def _slider(name: str, value: float, unit: str) -> dict[str, Any]:
     return {"name": name, "value": value, "unit": unit, "low": low, "high": high}
 
 
-def _points(first: Run, now: Run, name: str) -> dict[str, Any]:
-    """Times and values before and now, few enough to be sent at every move."""
-    return {"before": _thin(first, name), "now": _thin(now, name)}
-
-
-def _thin(run: Run, name: str) -> list[list[float]]:
-    time, values = thin_rows(run.time, run[name].values[:, None], MOST_POINTS)
+def _thin(run: Run, name: str, size: float) -> list[list[float]]:
+    """Times [s] and values in a unit of this size, few enough to be sent at every move."""
+    time, values = thin_rows(run.time, run[name].values[:, None] / size, MOST_POINTS)
     return [time.tolist(), values[:, 0].tolist()]

@@ -156,7 +156,7 @@ def epaas_step(
     offsets: Mapping[str, float] | None = None,
     **options: Unpack[Options],
 ) -> Scenario:
-    """A step of one axis' set point [V] after 10 ms at rest, the other axes holding.
+    """A step of one axis' setpoint [V] after 10 ms at rest, the other axes holding.
 
     Args:
         axis: vane, l3, l4, l1 or l2; volts: positive extends the piston.

@@ -2,7 +2,7 @@
 
     r = a2 cos alpha + a3 cos beta,   z = a2 sin alpha + a3 sin beta
 
-The cylinder L2 is linked to psi + beta: its set point gets what L4 turns the forearm by, so that psi stays. That is the
+The cylinder L2 is linked to psi + beta: its setpoint gets what L4 turns the forearm by, so that psi stays. That is the
 electronic coupling of the published study (figure 2.1-3); without it the gripper rolls as the forearm turns.
 """
 
@@ -62,7 +62,7 @@ def pistons_at(place: WristPlace, coupled: bool = True) -> dict[str, float]:
     """Positions of the actuators from their centres [m and rad], by circuit.
 
     Args:
-        coupled: whether the set point of L2 follows the forearm.
+        coupled: whether the setpoint of L2 follows the forearm.
     """
     angles = joints_at(place)
     offsets = {"vane": place.phi}

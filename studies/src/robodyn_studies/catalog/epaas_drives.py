@@ -1,6 +1,6 @@
 """EPAAS hydraulics: position circuits of controller, servovalve, actuator, friction, measuring circuit.
 
-    target -> set point [V] -> controller [A] -> delay -> servovalve -> actuator -> piston -> sensor [V] -> delay -+
+    target -> setpoint [V] -> controller [A] -> delay -> servovalve -> actuator -> piston -> sensor [V] -> delay -+
                                    ^-------------------------------------------------------------------------------+
 
 Values: the published modelling study of the EPAAS robot.
@@ -136,7 +136,7 @@ def _proportional(circuit: Circuit, target: Block, measured: str) -> tuple[Block
 def _driving_blocks(
     circuit: Circuit, target: Block, reduced: bool, control: Callable[[Circuit, Block, str], tuple[Block, ...]]
 ) -> tuple[Block, ...]:
-    """Set point in volts, controller, valve (unless reduced) and actuator."""
+    """Setpoint in volts, controller, valve (unless reduced) and actuator."""
     name = circuit.name
     wanted = "position" if target.law == "spline_reference" else "value"
     measured = f"{name}.measured.output" if circuit.measuring_delay else f"{name}.sensor.voltage"

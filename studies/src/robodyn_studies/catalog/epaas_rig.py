@@ -15,7 +15,7 @@ from robodyn_studies.catalog.epaas_drives import CYLINDER, Circuit, make_circuit
 LOAD_MASS = 5.1
 STEP_VOLTS = 0.22
 STEP_AT, REST = 0.01, 0.35
-"""When the set point jumps, and how long after it the piston has come to rest [s]."""
+"""When the setpoint jumps, and how long after it the piston has come to rest [s]."""
 RIG_FLOW = {
     "openings": (-0.3, -0.23, -0.0179, -0.0111, -0.0085, 0.0017, 0.194, 0.3),
     "speeds": (-0.62, -0.61, -0.009, 0.0, 0.0, 0.009, 0.71, 0.72),
@@ -51,7 +51,7 @@ def epaas_rig(
     cylinder: str = "linear",
     weight: bool = True,
 ) -> Scenario:
-    """A step of the set point [V] after 10 ms at rest: positive extends, negative retracts.
+    """A step of the setpoint [V] after 10 ms at rest: positive extends, negative retracts.
 
     Args:
         mass: of the load [kg].

@@ -14,7 +14,16 @@ from functools import cache
 import numpy as np
 
 from robodyn.description.catalog.six_axis import ARM, FLANGE
-from robodyn.description.model import Block, ElasticGear, Machine, Recording, Scenario, Solver, with_elastic_joints
+from robodyn.description.model import (
+    Block,
+    ElasticGear,
+    Machine,
+    Obstacle,
+    Recording,
+    Scenario,
+    Solver,
+    with_elastic_joints,
+)
 from robodyn.description.paths import CartesianPath, deviation_blocks, path_block, plan_path, point_tool, straight_line
 from robodyn_studies.catalog import rx90_parameters as rx
 from robodyn_studies.catalog.rx90_arm import (
@@ -31,6 +40,10 @@ SOLVER = Solver("rosw2", step=0.25e-3)
 RECORDING = Recording(rate=1000.0)
 TUNABLE = ("payload.mass", "motor*.inertia")
 WELD_START = (rx.WELD_X, -rx.WELD_LENGTH / 2, -rx.WELD_DEPTH - FLANGE - rx.HEAD_TIP)
+
+
+PLATE = 0.02
+"""Thickness of the workpiece in pictures [m]."""
 
 
 def rx90_machine(
@@ -153,8 +166,16 @@ def rx90_weld(
         recording=RECORDING,
         solver=SOLVER,
         title=", its ".join(["RX90B welding a straight line of 1.2 m", *parts.values()]),
+        obstacles=(workpiece(),),
         nominal=followed_references(elastic),
     )
+
+
+def workpiece() -> Obstacle:
+    """The plate below the seam, for pictures."""
+    x, y, z = WELD_START
+    center = (x, y + rx.WELD_LENGTH / 2, z - PLATE / 2)
+    return Obstacle("workpiece", center, (0.2, rx.WELD_LENGTH + 0.1, PLATE))
 
 
 def stiff_bristles() -> dict[str, float]:

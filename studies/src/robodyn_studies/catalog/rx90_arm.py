@@ -22,6 +22,7 @@ from robodyn.description.model import (
     Block,
     Body,
     Coordinate,
+    CylinderLook,
     Distance,
     Joint,
     LinearCombination,
@@ -38,7 +39,7 @@ def rx90_mechanism(payload: float = 0.0) -> Mechanism:
         payload: [kg] at the tip, which nothing in the controller knows of.
     """
     arm = six_axis_mechanism(rotors=False)
-    head = Body("head", rx.HEAD_MASS, (0.0, 0.0, rx.HEAD_COM), rx.HEAD_INERTIA)
+    head = Body("head", rx.HEAD_MASS, (0.0, 0.0, rx.HEAD_COM), rx.HEAD_INERTIA, looks=_torch())
     tip = (0.0, 0.0, FLANGE + rx.HEAD_TIP)
     points = (
         Point("tool", "link6", tip),
@@ -47,6 +48,16 @@ def rx90_mechanism(payload: float = 0.0) -> Mechanism:
     )
     arm = dataclasses.replace(arm, name="rx90", points=points).with_joints(*_limited_joints(arm))
     return arm.with_payload(head, "link6", (0.0, 0.0, FLANGE)).with_payload(Body("payload", payload), "link6", tip)
+
+
+def _torch() -> tuple[CylinderLook, ...]:
+    """What the welding head looks like: a body and a nozzle that ends at the tip; its drawing is not published."""
+    body, nozzle = 0.7 * rx.HEAD_TIP, 0.3 * rx.HEAD_TIP
+    end = (0.0, 0.0, body + nozzle / 2)
+    return (
+        CylinderLook(name="torch", radius=0.022, length=body, origin=(0.0, 0.0, body / 2), colour="#3d4a57"),
+        CylinderLook(name="nozzle", radius=0.009, length=nozzle, origin=end, colour="#c08a3e"),
+    )
 
 
 def _limited_joints(arm: Mechanism) -> Iterator[Joint]:

@@ -1,10 +1,10 @@
 """RX90B drives: of which blocks are motors, friction and the digital controller made?
 
-    path -> set points -+-> position loop (PI) -+-> velocity loop (D) -> current loop (PI) -> motor
-                        +-> feed-forward -------+        ^
+    path -> setpoints -+-> position loop (PI) -+-> velocity loop (D) -> current loop (PI) -> motor
+                        +-> feedforward -------+        ^
                         encoder of the motor ------------+
 
-at 1 kHz up to the position loop and the feed-forward, at 4 kHz behind them and for the encoder.
+at 1 kHz up to the position loop and the feedforward, at 4 kHz behind them and for the encoder.
 
 Six loops that know nothing of each other. Gains follow from crossover frequencies, the rotor's inertia Jr and all
 inertia J that a motor feels. At high frequencies an elastic gear leaves the motor alone with its rotor: the velocity
@@ -59,7 +59,7 @@ def _encoder(k: int) -> Block:
 
 
 def _set_points(k: int, quantity: str) -> str | tuple[str, ...]:
-    """Signal of the set point of the joint that turns a motor; motor 6 has two."""
+    """Signal of the setpoint of the joint that turns a motor; motor 6 has two."""
     return (f"setpoints.{quantity}5", f"setpoints.{quantity}6") if k == 6 else f"setpoints.{quantity}{k}"
 
 

@@ -22,7 +22,7 @@ class Axis:
 
     Attributes:
         gear: motor turns per joint turn; rotor: inertia [kg m^2]; torque_constant: [N m/A].
-        load: inertia of the arm on the motor's shaft on the path of the weld [kg m^2]: of gains and feed-forward.
+        load: inertia of the arm on the motor's shaft on the path of the weld [kg m^2]: of gains and feedforward.
         current_limit: [A].
         stiffness: of the gear, joint side [N m/rad]; damping: [N m s/rad].
     """
@@ -108,7 +108,7 @@ COUNTS = 2**18
 CURRENT_CROSSOVER, VELOCITY_CROSSOVER = 500.0, 200.0
 # By how much the position loop is slower than the velocity loop with all inertia, and its integral than itself.
 POSITION_RATIO, INTEGRAL_RATIO = 2.5, 5.0
-# The feed-forward's sign function is full from this joint speed on [rad/s].
+# The feedforward's sign function is full from this joint speed on [rad/s].
 SMOOTHING = 2e-3
 
 # The weld: along y at x [m], the wrist's centre below the shoulder [m], length [m], speed [m/s], ramps [s], rests [s].

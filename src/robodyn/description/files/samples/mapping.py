@@ -15,7 +15,7 @@ from typing import Any
 from robodyn.base.errors import FlawList
 from robodyn.base.records import dataclass
 from robodyn.base.units import Unit, UnitError, known_unit, parse_unit
-from robodyn.description.files.samples.layout import TextFormat
+from robodyn.description.files.samples.text_tables import TextFormat
 from robodyn.description.files.table import Table, load_toml
 from robodyn.description.files.units import split_quantity
 
@@ -87,14 +87,14 @@ def read_mapping(path: str | Path) -> DataMapping:
 
 
 def _read_format(table: Table) -> TextFormat:
-    found = TextFormat(
+    text_format = TextFormat(
         skip=table.integer("skip", 0),
         separator=_choose(table, "separator", (",", ";", "\t", " ")),
         decimal=_choose(table, "decimal", (".", ",")),
         drop_bad_rows=_choose(table, "bad_rows", ("refuse", "drop")) == "drop",
     )
     table.finish()
-    return found
+    return text_format
 
 
 def _choose(table: Table, key: str, words: tuple[str, ...]) -> Any:
@@ -114,9 +114,9 @@ def _read_time(table: Table) -> TimeMapping:
     known = known_unit(unit or "s")
     if known is None or not known.measures_like(parse_unit("s")):
         table.flaws.add(table.at("unit"), f"must be a unit of time, is {unit!r}", "s, ms, us or ns")
-    found = TimeMapping(column, unit, rate, table.flag("from_first"), table.flag("even"))
+    mapping = TimeMapping(column, unit, rate, table.flag("from_first"), table.flag("even"))
     table.finish()
-    return found
+    return mapping
 
 
 def _column(table: Table, default: Any) -> Any:
@@ -139,13 +139,13 @@ def _read_signal(name: str, table: Table) -> SignalMapping:
         table.flaws.add(table.at("sign"), f"must be 1 or -1, is {sign:g}", "`factor` takes other numbers")
     if gear is not None and not gear > 0:
         table.flaws.add(table.at("gear"), f"must be positive, is {gear:g}", "`sign` turns it round")
-    found = SignalMapping(
+    mapping = SignalMapping(
         name, _column(table, name), unit, sign, _number(table, "offset", unit, own, 0.0),
         table.number("delay", "s", 0.0), gear, factor, factor_unit, _number(table, "limit", unit, own, None),
         _choose(table, "saturation", ("refuse", "keep")) == "keep", table.flag("held"), table.text("rate", None),
     )  # fmt: skip
     table.finish()
-    return found
+    return mapping
 
 
 def _number(table: Table, key: str, unit: str | None, own: str, default: float | None) -> Any:

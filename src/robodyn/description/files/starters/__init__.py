@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from robodyn.base.errors import Flaw, ModelError, nearest
+from robodyn.base.errors import Flaw, ModelError, refuse_word
 from robodyn.base.untrusted import parse_toml
 
 KINDS = ("arm", "cart", "drive")
@@ -18,8 +18,7 @@ def starter_titles() -> dict[str, str]:
 
 def write_starter(path: Path, kind: str) -> Path:
     """Write a small scenario to begin with; a file that is there already is never overwritten."""
-    if kind not in KINDS:
-        raise ModelError([Flaw("--kind", f"'{kind}' is unknown", nearest(kind, KINDS))])
+    refuse_word("--kind", kind, KINDS)
     path = path if path.suffix == ".toml" else path.with_name(f"{path.name}.toml")
     text = _text(kind).replace("{file}", path.name).replace("{name}", path.stem)
     try:

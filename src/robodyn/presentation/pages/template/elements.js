@@ -32,28 +32,28 @@ function makeChoice(label, options, chosen, change) {
   return list;
 }
 
+// A button with an icon that opens what is behind it; a click elsewhere or Escape closes it.
+function makeMenu(icon, label, ...contents) {
+  const summary = make("summary", { "aria-label": label, title: label }, icon);
+  const menu = make("details", { class: "menu" }, summary, make("div", { class: "sheet" }, ...contents));
+  document.addEventListener("pointerdown", (event) => menu.contains(event.target) || (menu.open = false));
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    menu.open = false;
+    summary.focus();
+  });
+  return menu;
+}
+
+// Hand a file to the reader.
+function saveFile(blob, name) {
+  const href = URL.createObjectURL(blob);
+  make("a", { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 10000);
+}
+
 function makeButton(text, label, click) {
   return make("button", { type: "button", "aria-label": label, title: label, onclick: click }, text);
-}
-
-// Six significant digits without useless zeros; a dash for what is not a number.
-function showNumber(value, digits = 6) {
-  if (typeof value === "string") return value.replace("inf", "∞").replace("-", "−");
-  if (value == null || Number.isNaN(value)) return "–";
-  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
-  const size = Math.abs(value);
-  const plain = size === 0 || (size >= 1e-4 && size < 10 ** digits);
-  const text = plain ? String(Number(value.toPrecision(digits))) : value.toExponential(digits - 2).replace(/\.?0+e/, "e");
-  return text.replace(/^-/, "−").replace("e-", "e−").replace("e+", "e");
-}
-
-function showTime(t) {
-  return `${t.toFixed(4).replace("-", "−")} s`;
-}
-
-// "rad/s^2" as "rad/s²"; a number without a unit is "1" to the eye of a physicist, but says more as "no unit".
-function showUnit(unit) {
-  return unit === "" ? "no unit" : unit.replace(/\^2/g, "²").replace(/\^3/g, "³");
 }
 
 const DARK = matchMedia("(prefers-color-scheme: dark)");
@@ -67,6 +67,7 @@ function readColours() {
   const colour = (name) => style.getPropertyValue(`--${name}`).trim();
   const names = [
     "text", "quiet", "line", "card", "accent", "floor", "link", "joint", "barrel", "rod", "payload", "inertia", "point", "obstacle", "event", "shadow",
+    "good", "fair", "bad",
   ];
   const colours = Object.fromEntries(names.map((name) => [name, colour(name)]));
   colours.series = [1, 2, 3, 4, 5, 6, 7, 8].map((k) => colour(`series-${k}`));

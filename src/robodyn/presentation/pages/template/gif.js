@@ -101,12 +101,11 @@ async function saveGif(store, button) {
   for (let k = 0; k < count; k++) {
     moveTo(store, start + ((end - start) * k) / (count - 1));
     pictures.push(takePicture([byId("machine"), byId("marks")], readColours()));
-    button.textContent = `GIF ${Math.round((100 * (k + 1)) / count)} %`;
+    button.textContent = `Saving ${Math.round((100 * (k + 1)) / count)} %`;
     await new Promise(requestAnimationFrame);
   }
-  const href = URL.createObjectURL(encodeGif(pictures, Math.max(2, Math.round((100 * seconds) / count))));
-  make("a", { href, download: `${store.runs[store.machine].label}.gif` }).click();
+  saveFile(encodeGif(pictures, Math.max(2, Math.round((100 * seconds) / count))), `${store.runs[store.machine].label}.gif`);
   moveTo(store, before);
-  button.textContent = "GIF";
+  button.textContent = "Save as GIF";
   button.disabled = false;
 }

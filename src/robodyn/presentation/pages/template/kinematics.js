@@ -159,3 +159,52 @@ function uprightAxes(gravity) {
   const first = unitOf(subtract(reference, scale(up, dot(reference, up))));
   return [first, cross(up, first), up];
 }
+
+// Where a path is at an arc length: {place, tangent}; between the knots of its table a cubic.
+function placeOnPath({ knots, place, tangent }, s) {
+  let k = Math.max(0, Math.min(knots.length - 2, rowAt(knots, s)));
+  // Where two pieces meet a knot stands twice.
+  while (k > 0 && knots[k + 1] === knots[k]) k--;
+  const step = knots[k + 1] - knots[k];
+  const share = step > 0 ? (s - knots[k]) / step : 0;
+  const blend = (axis) => hermite(share, place[k][axis], place[k + 1][axis], step * tangent[k][axis], step * tangent[k + 1][axis]);
+  const direction = unitOf(add(scale(tangent[k], 1 - share), scale(tangent[k + 1], share)));
+  return { place: [0, 1, 2].map(blend), tangent: direction };
+}
+
+const TRACK = 2000;
+
+// How a point misses its path: times, places it should be at, offsets across the path and distances; null without a path.
+function traceTrack(run) {
+  const { path, time } = run;
+  if (!path || time.length < 2) return null;
+  if (run.track) return run.track;
+  const track = { times: [], nominal: [], offsets: [], distances: [], largest: 0 };
+  for (let k = 0; k <= TRACK; k++) {
+    const t = time[0] + ((time[time.length - 1] - time[0]) * k) / TRACK;
+    const p = ["x", "y", "z"].map((axis) => valueAt(run, `${path.point}.position.${axis}`, t));
+    const distance = valueAt(run, path.distance, t);
+    if (![...p, distance].every(Number.isFinite)) continue;
+    const { place, tangent } = placeOnPath(path, valueAt(run, path.way, t));
+    const away = subtract(p, place);
+    track.times.push(t);
+    track.nominal.push(place);
+    track.offsets.push(subtract(away, scale(tangent, dot(away, tangent))));
+    track.distances.push(distance);
+    track.largest = Math.max(track.largest, distance);
+  }
+  return (run.track = track.times.length > 1 ? track : null);
+}
+
+// How many times too large deviations are drawn: as the reader wishes, else so that the largest is a twelfth of the path.
+function deviationFactor(track, store) {
+  if (store.deviation) return store.deviation;
+  const span = (k) => Math.max(...track.nominal.map((p) => p[k])) - Math.min(...track.nominal.map((p) => p[k]));
+  const length = lengthOf([span(0), span(1), span(2)]);
+  return track.largest > 0 ? Math.max(1, roundDown(length / 12 / track.largest)) : 1;
+}
+
+function roundDown(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return power * [5, 2, 1].find((factor) => factor * power <= value * 1.001);
+}

@@ -9,7 +9,8 @@ const NOT_CHECKED = "energy, residuals and errors: this run was made in the brow
 function addLiveRun(runs) {
   const [base] = runs;
   base.dash = DASHES[1];
-  runs.push({ ...base, number: 1, label: "changed here", dash: DASHES[0] });
+  base.tiles = base.tiles.map((tile) => ({ ...tile }));
+  runs.push({ ...base, number: 1, label: "changed here", dash: DASHES[0], causes: [], track: null });
 }
 
 async function makeLive(store, { module, sliders, digest }) {
@@ -18,7 +19,6 @@ async function makeLive(store, { module, sliders, digest }) {
   const status = make("p", { id: "live-status", role: "status" }, "Loading the model …");
   const section = byId("live");
   section.hidden = false;
-  document.body.classList.add("live");
   const numbers = new Map();
   const live = { store, base, numbers, sliders, bytes, status, digest, model: null, elapsed: 0, timer: null };
   const rows = sliders.map((slider) => makeNumber(slider, (value) => change(live, slider, value)));
@@ -115,6 +115,8 @@ function describeLiveRun({ base, model, numbers, sliders, elapsed }, done) {
   return {
     signals,
     parameters,
+    bytes: null,
+    track: null,
     time: done.time,
     knots: Uint8Array.from(done.knots),
     thinned: false,
@@ -163,10 +165,8 @@ function showRun(store, runs) {
   const whole = store.range[0] === store.span[0] && store.range[1] === store.span[1];
   const span = commonSpan(runs);
   store.runs = runs;
+  runs[1].tiles = judgeLive(runs[0], runs[1]);
   const time = Math.min(Math.max(store.time, span[0]), span[1]);
-  for (const [id, fill] of [["summary", fillSummary], ["events", fillEvents], ["parameters", fillParameters]]) {
-    byId(id).replaceChildren(...byId(id).querySelectorAll(":scope > h2"));
-    fill(store);
-  }
+  for (const fill of [fillVerdict, fillTiles, fillSummary, fillEvents, fillParameters]) fill(store);
   store.set({ runs, span, time, range: whole ? span : store.range });
 }

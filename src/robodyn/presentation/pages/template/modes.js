@@ -21,18 +21,17 @@ function showMode(value) {
   return typeof value === "number" && Math.abs(value) > 1e12 ? "∞" : showNumber(value, 5);
 }
 
-function startModes() {
+async function startModes() {
   const data = JSON.parse(byId("data").textContent);
   giveMeshes(data.runs, data.meshes);
-  const store = makeStore(data.runs.map(prepareRun), [], { looping: true, note: data.mesh_note });
+  const store = makeStore(await prepareRuns(data), [], { looping: true, note: data.mesh_note });
   // Behind the mode that is replayed only the rest position is seen.
   store.shown = store.runs.map((run) => Boolean(run.backdrop));
-  store.axes = false;
   fillModes(store, data);
   makeTransport(store, byId("transport"));
   makeReplay(store);
   DARK.addEventListener("change", () => store.set({ theme: true }));
-  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) togglePlay(store);
+  playOnOpening(store);
   requestAnimationFrame(() => (document.documentElement.dataset.ready = "true"));
 }
 

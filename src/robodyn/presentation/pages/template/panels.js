@@ -1,19 +1,14 @@
 // How does the reader work with the charts? One panel a unit; all share one axis of time.
 
-function makePanels(store, place) {
+// Several may stand in the page, each with its own plots: those whose signals `wanted` lets in.
+function makePanels(store, place, wanted = () => true) {
   let panels = new Map();
   const rebuild = () => {
-    const groups = plottedGroups(store);
-    const kept = new Map();
-    for (const [unit, names] of groups) kept.set(unit, panels.get(unit) ?? makePanel(store, unit));
-    panels = kept;
+    const groups = [...plottedGroups(store)].filter(([, names]) => wanted(names));
+    panels = new Map(groups.map(([plot, names]) => [plot, panels.get(plot) ?? makePanel(store, plot, store.units.get(names[0]))]));
     place.replaceChildren(...[...panels.values()].map((panel) => panel.element));
     if (panels.size === 0) place.append(make("p", { class: "note" }, "No signal is chosen."));
-    let first = true;
-    for (const [unit, names] of groups) {
-      panels.get(unit).show(names, first);
-      first = false;
-    }
+    groups.forEach(([plot, names], k) => panels.get(plot).show(names, k === 0));
   };
   store.listen((changes) => {
     if ("selected" in changes || "shown" in changes || "runs" in changes) return rebuild();
@@ -23,19 +18,32 @@ function makePanels(store, place) {
   rebuild();
 }
 
-function makePanel(store, unit) {
+// What several signals have in common, as one would say it: "deviation", "velocity".
+function commonWord(names) {
+  const parts = names.map((name) => name.split("."));
+  if (names.every((name) => name.startsWith("miss by "))) return "miss";
+  const same = (pick) => parts.every((one) => pick(one) === pick(parts[0]));
+  const [first, last] = [(one) => one[0], (one) => one.at(-1)];
+  const word = same(last) ? last(parts[0]) : same(first) ? first(parts[0]) : "";
+  return word.replace(/_/g, " ");
+}
+
+function makePanel(store, plot, unit) {
   const base = make("canvas", { "aria-hidden": "true" });
   const over = make("canvas", { tabindex: "0", role: "img", class: "over" });
   const legend = make("ul", { class: "legend" });
-  const head = make("div", { class: "panel-head" }, make("h3", {}, `[${showUnit(unit)}]`), legend);
-  const element = make("section", { class: "panel" }, head, make("div", { class: "chart" }, base, over));
-  const panel = { store, unit, names: [], named: false, brush: null, scales: null, values: [], over, element };
+  const title = make("h3", {});
+  const head = make("div", { class: "panel-head" }, title, legend);
+  const element = make("section", { class: "panel", "data-unit": unit }, head, make("div", { class: "chart" }, base, over));
+  const panel = { store, plot, unit, names: [], named: false, brush: null, scales: null, values: [], over, element };
 
   const drawBase = fitDrawing(base, (context, width, height) => drawChart(panel, context, width, height));
   const drawOver = fitDrawing(over, (context) => drawMarks(panel, context));
   panel.mark = () => {
     drawOver();
-    for (const { run, name, place } of panel.values) place.textContent = showNumber(valueAt(run, name, readTime(store)));
+    for (const { run, name, place } of panel.values) {
+      place.textContent = showNumber(valueAt(run, name, readTime(store)) / panel.shown.size, 6);
+    }
   };
   panel.redraw = () => {
     drawBase();
@@ -43,8 +51,13 @@ function makePanel(store, unit) {
   };
   panel.show = (names, named) => {
     [panel.names, panel.named] = [names, named];
+    panel.shown = chooseUnit(unit, Math.max(...fitHeights(store.runs, names, store.span).map(Math.abs)));
     panel.values = fillLegend(store, legend, names);
-    over.setAttribute("aria-label", `${names.join(", ")} over time, in ${showUnit(unit)}`);
+    const word = commonWord(names);
+    panel.label = `${word} [${panel.shown.name || "no unit"}]`.trimStart();
+    title.textContent = panel.label;
+    element.dataset.shown = panel.shown.name;
+    over.setAttribute("aria-label", `${names.join(", ")} over time, in ${panel.shown.name || "no unit"}`);
     panel.redraw();
   };
   watchPointer(panel);
@@ -72,7 +85,7 @@ function fillLegend(store, legend, names) {
   const values = [];
   const runs = shownRuns(store).filter((run) => !run.faint);
   const entries = names.map((name) => {
-    const colour = seriesColour(store.colours.get(name));
+    const colour = seriesColour(store.slots.get(name).colour);
     const parts = runs.filter((run) => run.signals.has(name)).flatMap((run) => {
       const place = make("span", { class: "value", title: run.label }, "–");
       values.push({ run, name, place });
@@ -88,13 +101,14 @@ function fillLegend(store, legend, names) {
 }
 
 function drawChart(panel, context, width, height) {
-  const { store, unit, names } = panel;
+  const { store, plot, names } = panel;
   const colours = readColours();
   const runs = shownRuns(store);
-  const heights = store.heights.get(unit) ?? fitHeights(runs, names, store.range);
+  const heights = store.heights.get(plot) ?? fitHeights(runs, names, store.range, limitsOf(panel));
   const scales = makeScales(width, height, store.range, heights);
   panel.scales = scales;
-  drawGrid(context, scales, store.range, heights, colours);
+  drawGrid(context, scales, store.range, heights, colours, { label: "time [s]" }, { label: panel.label, size: panel.shown.size });
+  drawLimits(context, scales, heights, limitsOf(panel), colours);
   drawEvents(context, runs.filter((run) => !run.faint), scales, store.range, colours, panel.named);
   context.save();
   context.beginPath();
@@ -106,12 +120,16 @@ function drawChart(panel, context, width, height) {
   for (const run of [...runs].reverse()) {
     context.globalAlpha = run.faint ?? 1;
     for (const name of names) {
-      context.strokeStyle = colours.series[store.colours.get(name) % colours.series.length];
+      context.strokeStyle = colours.series[store.slots.get(name).colour];
       context.setLineDash(run.dash);
       drawLine(context, run, name, scales, store.range);
     }
   }
   context.restore();
+}
+
+function limitsOf({ store, names }) {
+  return [...new Set(names.map((name) => store.limits.get(name)).filter((limit) => limit > 0))];
 }
 
 // The line where the page stands, the pointer's line with dots on the curves, and the part that is being marked.
@@ -135,7 +153,7 @@ function drawMarks(panel, context) {
   for (const { run, name } of panel.values) {
     const [x, y] = [scales.x(readTime(store)), scales.y(valueAt(run, name, readTime(store)))];
     if (!(x >= scales.left && x <= scales.right && y >= scales.top - 2 && y <= scales.bottom + 2)) continue;
-    context.fillStyle = colours.series[store.colours.get(name) % colours.series.length];
+    context.fillStyle = colours.series[store.slots.get(name).colour];
     context.beginPath();
     context.arc(x, y, 3.2, 0, 2 * Math.PI);
     context.fill();
@@ -156,4 +174,75 @@ function drawBrush(context, brush, scales, colours) {
   context.fillStyle = colours.accent;
   context.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
   context.globalAlpha = 1;
+}
+
+// Which signals are plotted, and of which runs?
+
+function makePicker(store, place) {
+  const groups = new Map();
+  for (const [name, unit] of store.units) groups.set(unit, [...(groups.get(unit) ?? []), name]);
+  const boxes = new Map();
+  const fieldsets = [...groups].map(([unit, names]) => makeGroup(store, unit, names, boxes));
+  const search = make("input", { type: "search", placeholder: "Search signals", "aria-label": "Search signals" });
+  const nothing = make("p", { class: "note", hidden: true }, "No signal has such a name.");
+  search.addEventListener("input", () => {
+    const found = filterGroups(fieldsets, search.value);
+    nothing.hidden = found > 0;
+  });
+  const counter = make("span", { class: "quiet" });
+  const list = make("div", { class: "signal-list" }, fieldsets, nothing);
+  const details = make("details", { id: "signal-picker" }, make("summary", {}, "Choose signals ", counter), search, list);
+  place.append(details);
+  const update = () => {
+    for (const [name, box] of boxes) box.checked = store.selected.includes(name);
+    counter.textContent = `${store.selected.length} of ${store.units.size}`;
+  };
+  store.listen((changes) => "selected" in changes && update());
+  update();
+}
+
+function makeGroup(store, unit, names, boxes) {
+  const labels = names.map((name) => {
+    const toggle = makeToggle(name, store.selected.includes(name), (on) => {
+      if (on) selectSignal(store, name);
+      else unselectSignal(store, name);
+    });
+    toggle.dataset.name = name;
+    boxes.set(name, toggle.querySelector("input"));
+    return toggle;
+  });
+  return make("fieldset", {}, make("legend", {}, `[${showUnit(unit)}]`), labels);
+}
+
+// Show the signals that contain every word; the number of them.
+function filterGroups(fieldsets, text) {
+  const words = text.toLowerCase().split(/\s+/);
+  let found = 0;
+  for (const fieldset of fieldsets) {
+    const labels = [...fieldset.querySelectorAll("label")];
+    for (const label of labels) label.hidden = !words.every((word) => label.dataset.name.toLowerCase().includes(word));
+    const visible = labels.filter((label) => !label.hidden).length;
+    fieldset.hidden = visible === 0;
+    found += visible;
+  }
+  return found;
+}
+
+// Buttons that work without a mouse, and which of several runs are drawn.
+function makePlotTools(store, place) {
+  if (store.runs.length > 1) {
+    for (const run of store.runs) {
+      const toggle = makeToggle(run.label, true, (on) => {
+        store.set({ shown: store.shown.map((old, k) => (k === run.number ? on : old)) });
+      });
+      toggle.insertBefore(makeSample(run.dash, "currentColor"), toggle.lastChild);
+      toggle.classList.add("run");
+      place.append(toggle);
+    }
+  }
+  place.append(
+    makeButton("+", "Enlarge around the current time", () => zoomTime(store, 0.6, store.time)),
+    makeButton("−", "Show more time", () => zoomTime(store, 1 / 0.6, store.time)),
+    makeButton("All", "Show the whole time", () => showAll(store)),
+  );
 }

@@ -67,9 +67,11 @@ const PROGRAMS = {
   line: {
     vertex: `${POSE}
       layout(location = 0) in vec2 spot; layout(location = 1) in vec4 a; layout(location = 2) in vec4 b;
-      uniform vec2 canvas; uniform vec2 widths; uniform vec2 alphas; uniform float time;
-      out float strength;
+      layout(location = 3) in vec3 tint;
+      uniform vec2 canvas; uniform vec2 widths; uniform vec2 alphas; uniform float time; uniform vec3 colour;
+      out float strength; out vec3 shade;
       void main() {
+        shade = tint.x < 0.0 ? colour : tint;
         bool past = b.w <= time;
         strength = past ? alphas.x : alphas.y;
         vec4 from = seen((pose * vec4(a.xyz, 1.0)).xyz), to = seen((pose * vec4(b.xyz, 1.0)).xyz);
@@ -81,8 +83,8 @@ const PROGRAMS = {
         gl_Position = vec4(end.xy + shift / canvas * end.w, end.zw);
       }`,
     fragment: `
-      uniform vec3 colour; in float strength; out vec4 pixel;
-      void main() { pixel = vec4(colour, 1.0) * strength; }`,
+      in float strength; in vec3 shade; out vec4 pixel;
+      void main() { pixel = vec4(shade, 1.0) * strength; }`,
   },
 };
 
@@ -203,11 +205,12 @@ function makeRenderer(canvas) {
       }
     },
 
-    // A line is {points: [x, y, z, time, ...]}, drawn [behind, ahead] of a time by widths [pixels] and strengths.
+    // A line is {points: [x, y, z, time, ...], tints: a colour for each piece, if they differ}, drawn [behind, ahead] of a
+    // time by widths [pixels] and strengths.
     drawLines(view, lines, canvasSize) {
       use("line", view, { canvas: canvasSize.map((side) => side / 2) });
       for (const { line, colour, widths, alphas, time, lift = 0, pose = AT_REST } of lines) {
-        const kept = skins.get(line) ?? skins.set(line, makeLineBuffer(gl, line.points)).get(line);
+        const kept = skins.get(line) ?? skins.set(line, makeLineBuffer(gl, line)).get(line);
         if (kept.count < 1) continue;
         set({ colour, widths, alphas, time, lift: lift * view.lifting });
         gl.uniformMatrix4fv(current.uniform("pose"), false, poseMatrix(pose));
@@ -250,19 +253,20 @@ function freeSkin(gl, { array, buffers }) {
 const SQUARE = [[-1, -1], [1, -1], [-1, 1], [-1, 1], [1, -1], [1, 1]];
 
 // Two triangles for each piece between two points that follow each other; each corner knows both ends.
-function makeLineBuffer(gl, points) {
+function makeLineBuffer(gl, { points, tints = null }) {
   const numbers = [];
   for (let k = 0; k + 4 < points.length; k += 4) {
     const ends = points.slice(k, k + 8);
-    for (const corner of SQUARE) numbers.push(...corner, ...ends);
+    const tint = tints ? tints[k / 4] : [-1, -1, -1];
+    for (const corner of SQUARE) numbers.push(...corner, ...ends, ...tint);
   }
   const [array, buffer] = [gl.createVertexArray(), gl.createBuffer()];
   gl.bindVertexArray(array);
   gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
   gl.bufferData(gl.ARRAY_BUFFER, Float32Array.from(numbers), gl.STATIC_DRAW);
-  [[2, 0], [4, 8], [4, 24]].forEach(([size, offset], k) => {
+  [[2, 0], [4, 8], [4, 24], [3, 40]].forEach(([size, offset], k) => {
     gl.enableVertexAttribArray(k);
-    gl.vertexAttribPointer(k, size, gl.FLOAT, false, 40, offset);
+    gl.vertexAttribPointer(k, size, gl.FLOAT, false, 52, offset);
   });
-  return { array, count: numbers.length / 10 };
+  return { array, count: numbers.length / 13 };
 }

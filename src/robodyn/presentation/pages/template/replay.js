@@ -19,11 +19,17 @@ function makeReplay(store) {
   const shown = () => sceneOf(store.runs[store.machine]);
   const ghosts = () => drawable().filter((run) => run !== store.runs[store.machine] && !run.faint && store.ghosts && store.shown[run.number]);
   const caption = make("p", { class: "caption" });
+  const badge = make("p", { id: "deviation-badge", class: "badge", hidden: true });
+  const draw = makePicture(store, shown, () => ghosts().map(sceneOf), drawable(), badge);
   if (drawable().length > 1) makeRunChoice(store, drawable());
-  const draw = makePicture(store, shown, () => ghosts().map(sceneOf), drawable());
-  byId("stage").append(caption, ...(store.note ? [make("p", { class: "caption" }, store.note)] : []));
+  // Where everything is stands behind an icon, unless it is what a page is about.
+  const about = [caption, ...(store.note ? [make("p", { class: "caption" }, store.note)] : [])];
+  const aside = byId("replay-tools") && ["report", "live", "studio"].includes(document.body.dataset.mode);
+  if (aside) byId("replay-tools").append(makeMenu("i", "Where the points are", ...about));
+  else byId("stage").append(...about);
   const tell = () => {
     caption.textContent = describeScene(shown(), store);
+    tellDeviation(badge, shown(), store);
   };
   store.listen((changes) => {
     if ("hover" in changes && Object.keys(changes).length === 1) return;
@@ -33,9 +39,26 @@ function makeReplay(store) {
   tell();
 }
 
+// What the colours of the path mean, and how many times too large its deviation is drawn.
+function tellDeviation(badge, { track, factor: larger }, store) {
+  badge.hidden = !track && larger === 1;
+  if (badge.hidden) return;
+  if (!track) {
+    badge.textContent = `deformations drawn ×${showNumber(larger, 3)}`;
+    return;
+  }
+  const unit = chooseUnit("m", track.largest);
+  const factor = deviationFactor(track, store);
+  const key = `${factor} ${unit.name}`;
+  if (badge.dataset.key === key) return;
+  badge.dataset.key = key;
+  badge.replaceChildren("deviation drawn ", make("strong", {}, `×${showNumber(factor, 3)}`), ` · colour = distance [${unit.name}] 0 `,
+    make("i", { class: "scale" }), ` ${showNumber(track.largest / unit.size, 3)}`);
+}
+
 // The picture of the scene that `shown` gives, with those of `ghosts` clear in it; returns how it is drawn anew. Without
 // WebGL a sentence stands in its place.
-function makePicture(store, shown, ghosts, drawable) {
+function makePicture(store, shown, ghosts, drawable, badge) {
   const label = "The machine in space; drag or shift and arrows turn it, plus and minus enlarge";
   const canvas = make("canvas", { id: "machine", tabindex: "0", role: "img", "aria-label": label });
   const marks = make("canvas", { id: "marks", "aria-hidden": "true" });
@@ -44,7 +67,8 @@ function makePicture(store, shown, ghosts, drawable) {
     byId("stage").append(make("p", { class: "note", id: "no-picture" }, NO_WEBGL));
     return () => {};
   }
-  byId("stage").append(make("div", { id: "picture" }, canvas, marks));
+  const tools = byId("replay-tools") ? null : make("div", { id: "replay-tools" });
+  byId("stage").append(make("div", { id: "picture" }, canvas, marks, badge, ...(tools ? [tools] : [])));
   const first = shown();
   const camera = makeCamera(first.axes, first.centre, first.extent);
   let fitted = "";
@@ -102,43 +126,50 @@ function makeRunChoice(store, drawable) {
   const choice = makeChoice("Run that is replayed", options, store.machine, (value) => store.set({ machine: Number(value) }));
   const others = drawable.some((run) => run.backdrop) ? "at rest" : "others";
   store.listen((changes) => "machine" in changes && (choice.value = store.machine));
-  byId("replay-tools").append(choice, makeToggle(others, store.ghosts, (ghosts) => store.set({ ghosts })));
+  (byId("replay-tools") ?? byId("stage")).prepend(make("div", { class: "run-choice" }, choice, makeToggle(others, store.ghosts, (ghosts) => store.set({ ghosts }))));
 }
 
+// Icons at the edge of the picture: home, views, and what else can be shown.
 function makeReplayTools(store, drawable, camera, draw) {
-  const tools = byId("replay-tools");
-  const look = (view) => {
-    [camera.azimuth, camera.elevation] = VIEWS[view];
+  const home = [camera.azimuth, camera.elevation];
+  const look = ([azimuth, elevation]) => {
+    [camera.azimuth, camera.elevation] = [azimuth, elevation];
     // Another number each time: the same view again is fitted again.
     camera.view = (camera.view ?? 0) + 1;
     draw();
   };
-  if (drawable.some((run) => isFlexible(run.machine)) && !store.looping) tools.append(makeExaggeration(store));
+  const views = Object.entries(VIEWS).map(([view, angles]) => makeButton(view, `See it from: ${view}`, () => look(angles)));
   const layers = LAYERS.filter(([, , has]) => drawable.some((run) => has(run.machine)));
-  tools.append(
-    ...layers.map(([text, name]) => makeToggle(text, store[name], (shown) => store.set({ [name]: shown }))),
-    ...Object.keys(VIEWS).map((view) => makeButton(view, `See it from: ${view}`, () => look(view))),
+  const options = layers.map(([text, name]) => makeToggle(text, store[name], (shown) => store.set({ [name]: shown })));
+  if (drawable.some((run) => run.path)) options.unshift(makeFactor("deviation", "deviation", 1e5, store));
+  if (drawable.some((run) => isFlexible(run.machine)) && !store.looping) options.unshift(makeFactor("flexibility", "exaggeration", MOST_EXAGGERATED, store));
+  if (drawable.some((run) => run.time.length > 1)) {
+    const save = makeButton("Save as GIF", "Save the replay, as it is seen, as an animated GIF", () => saveGif(store, save));
+    save.id = "gif";
+    options.push(save);
+  }
+  byId("replay-tools").append(
+    makeButton("⌂", "The whole motion", () => look(home)),
+    makeMenu("◫", "Views", ...views),
+    makeMenu("⋯", "What is shown", ...options),
   );
-  const moving = drawable.some((run) => run.time.length > 1);
-  if (!moving) return;
-  const save = makeButton("GIF", "Save the replay, as it is seen, as an animated GIF", () => saveGif(store, save));
-  tools.append(save);
 }
 
-// How many times too large deformations are drawn: a slider over powers of ten.
-function makeExaggeration(store) {
-  const told = make("output", { id: "exaggeration-told" });
-  const label = "How many times too large deformations are drawn";
-  const range = { min: 0, max: Math.log10(MOST_EXAGGERATED), step: "any", value: Math.log10(store.exaggeration) };
-  const slider = make("input", { type: "range", id: "exaggeration", title: label, "aria-label": label, ...range });
+// How many times too large something is drawn: a slider over powers of ten.
+function makeFactor(text, key, most, store) {
+  const told = make("output", { id: `${key}-told` });
+  const label = `How many times too large: ${text}`;
+  const value = () => store[key] ?? deviationFactor(traceTrack(store.runs[store.machine]), store);
+  const range = { min: 0, max: Math.log10(most), step: "any", value: Math.log10(value()) };
+  const slider = make("input", { type: "range", id: key, title: label, "aria-label": label, ...range });
   const show = () => {
-    told.textContent = `×${showNumber(store.exaggeration, 3)}`;
+    told.textContent = `×${showNumber(value(), 3)}`;
     slider.setAttribute("aria-valuetext", told.textContent);
   };
   slider.addEventListener("input", () => {
-    store.set({ exaggeration: Number((10 ** Number(slider.value)).toPrecision(2)) });
+    store.set({ [key]: Number((10 ** Number(slider.value)).toPrecision(2)) });
     show();
   });
   show();
-  return make("label", { class: "toggle" }, "flexibility", slider, told);
+  return make("label", { class: "toggle" }, text, slider, told);
 }

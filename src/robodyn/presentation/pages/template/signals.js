@@ -9,28 +9,48 @@ function decodeBytes(text) {
   return bytes;
 }
 
-function decodeFloats(text, type) {
-  const bytes = decodeBytes(text);
-  return type === "f8" ? new Float64Array(bytes.buffer) : new Float32Array(bytes.buffer);
+// The columns of all runs, deflated in the page's data.
+async function inflate(text) {
+  const stream = new Blob([decodeBytes(text)]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-function prepareRun(raw, number) {
-  const time = decodeFloats(raw.time, "f8");
+// A column of n numbers. Bytes are sorted, all lowest ones first. "steps": differences of whole numbers of steps, the sign
+// in the lowest bit; "f8": bits that differ from those of the number before.
+function decodeColumn({ type, data, step, order, width }, n, bytes) {
+  if (type === "constant") return new Float64Array(n).fill(data);
+  if (type === "f8") {
+    const raw = new Uint8Array(8 * n);
+    for (let k = 0; k < n; k++) {
+      for (let i = 0; i < 8; i++) raw[8 * k + i] = bytes[data + i * n + k] ^ (k ? raw[8 * (k - 1) + i] : 0);
+    }
+    return new Float64Array(raw.buffer);
+  }
+  const values = new Float64Array(n);
+  for (let i = width - 1; i >= 0; i--) for (let k = 0; k < n; k++) values[k] = 256 * values[k] + bytes[data + i * n + k];
+  for (let k = 0; k < n; k++) values[k] = values[k] % 2 ? -(values[k] + 1) / 2 : values[k] / 2;
+  for (let i = 0; i < order; i++) for (let k = 1; k < n; k++) values[k] += values[k - 1];
+  return values.map((count) => count * step);
+}
+
+function prepareRun(raw, number, bytes = null) {
   const signals = new Map(raw.signals.map((signal) => [signal.name, signal]));
-  const knots = raw.knots ? decodeBytes(raw.knots) : null;
-  return { ...raw, number, time, knots, signals, dash: DASHES[number % DASHES.length], thinned: raw.kept < raw.rows };
+  const knots = raw.knots === null ? null : bytes.subarray(raw.knots, raw.knots + raw.kept);
+  const time = decodeColumn(raw.time, raw.kept, bytes);
+  return { ...raw, number, bytes, time, knots, signals, dash: DASHES[number % DASHES.length], thinned: raw.kept < raw.rows };
+}
+
+// Runs of a page's data, their columns unpacked.
+async function prepareRuns({ runs, columns }) {
+  const bytes = columns ? await inflate(columns) : null;
+  return runs.map((run, number) => prepareRun(run, number, bytes));
 }
 
 // The samples of a signal, or null where the run has none of that name.
 function valuesOf(run, name) {
   const signal = run.signals.get(name);
   if (!signal) return null;
-  if (!signal.values) {
-    if (signal.type === "constant") signal.values = new Float64Array(run.time.length).fill(signal.data);
-    else signal.values = decodeFloats(signal.data, signal.type);
-    signal.data = null;
-  }
-  return signal.values;
+  return (signal.values ??= decodeColumn(signal, run.time.length, run.bytes));
 }
 
 // Samples of the time derivative, which make the interpolation cubic where rows are few; thinned ones do not fit them.

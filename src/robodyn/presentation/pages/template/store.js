@@ -3,7 +3,8 @@
 //   time, hover   where the page stands and where the pointer is [s]; hover is null when it points nowhere
 //   range         the part of time the plots show [s]
 //   heights       unit -> [low, high] where a plot was enlarged upwards, absent where it fits itself
-//   selected      names of the plotted signals; colours: name -> number of its colour
+//   selected      names of the plotted signals; slots: name -> {plot, colour}: the plot of its unit, a number, and its colour
+//   touched       whether the reader has chosen a time; limits: signal -> magnitude that it should not pass
 //   shown         which runs are drawn; a run that is `faint` is a shadow of the past: lines of less strength, no machine
 //   exaggeration  how many times too large deformations are drawn
 //   looping       whether time starts again at its end
@@ -23,7 +24,9 @@ function makeStore(runs, selected, { exaggeration = 1, looping = false, note = "
     range: span,
     heights: new Map(),
     selected: [],
-    colours: new Map(),
+    slots: new Map(),
+    limits: new Map(),
+    touched: false,
     shown: runs.map(() => true),
     playing: false,
     speed: 1,
@@ -32,7 +35,7 @@ function makeStore(runs, selected, { exaggeration = 1, looping = false, note = "
     looping,
     note,
     ghosts: true,
-    axes: true,
+    axes: false,
     names: false,
     solids: true,
     frames: false,
@@ -67,19 +70,25 @@ function readTime(store) {
   return store.hover ?? store.time;
 }
 
+// Go to a time, as the reader wishes.
 function moveTo(store, t) {
   const [start, end] = store.span;
-  store.set({ time: Math.min(Math.max(t, start), end) });
+  store.set({ time: Math.min(Math.max(t, start), end), touched: true });
 }
 
-// A signal keeps its colour as long as it is plotted: the lowest that no other of its unit has.
+const MOST_CURVES = 4;
+
+// A signal keeps its plot and colour as long as it is plotted: the first plot of its unit with room, and there the lowest
+// colour that no other has.
 function selectSignal(store, name) {
   const unit = store.units.get(name);
-  const rivals = store.selected.filter((other) => store.units.get(other) === unit);
-  const taken = new Set(rivals.map((other) => store.colours.get(other)));
+  const rivals = store.selected.filter((other) => store.units.get(other) === unit).map((other) => store.slots.get(other));
+  let plot = 0;
+  while (rivals.filter((slot) => slot.plot === plot).length >= MOST_CURVES) plot++;
+  const taken = new Set(rivals.filter((slot) => slot.plot === plot).map((slot) => slot.colour));
   let colour = 0;
   while (taken.has(colour)) colour++;
-  store.colours.set(name, colour);
+  store.slots.set(name, { plot, colour });
   const order = [...store.units.keys()];
   const selected = [...store.selected, name].sort((a, b) => order.indexOf(a) - order.indexOf(b));
   store.set({ selected });
@@ -89,12 +98,12 @@ function unselectSignal(store, name) {
   store.set({ selected: store.selected.filter((other) => other !== name) });
 }
 
-// The plotted units, each with its signals, in the order of recording.
+// The plots, each with its signals, in the order of recording: "unit number" -> names.
 function plottedGroups(store) {
   const groups = new Map();
   for (const name of store.selected) {
-    const unit = store.units.get(name);
-    groups.set(unit, [...(groups.get(unit) ?? []), name]);
+    const plot = `${store.units.get(name)} ${store.slots.get(name).plot}`;
+    groups.set(plot, [...(groups.get(plot) ?? []), name]);
   }
   return groups;
 }

@@ -2,41 +2,55 @@
 
 const MOST_PARAMETERS = 400;
 
+// How each run went: outcome, warnings, certificate, errors, statistics.
 function fillSummary(store) {
-  byId("summary").append(...store.runs.map((run) => makeCard(run, store.runs.length > 1)));
+  byId("summary").replaceChildren(make("h2", {}, "Checks and statistics"), ...store.runs.map((run) => makeCard(run, store.runs.length > 1)));
+  const notes = store.runs.flatMap((run) => [
+    ...run.warnings.map((sentence) => make("p", { class: "warning", role: "note" }, `Warning: ${sentence}`)),
+    ...run.limits.map((sentence) => make("p", { class: "warning", role: "note" }, `Limit: ${sentence}`)),
+    ...(run.outcome.state === "ok" ? [] : [make("p", { class: "warning", role: "note" }, run.outcome.sentence)]),
+    ...(run.time.length === 0 ? [make("p", { class: "note" }, "The run recorded no samples.")] : []),
+  ]);
+  byId("notes").replaceChildren(...notes);
+  byId("notes").hidden = notes.length === 0;
+}
+
+// How the runs ended, beside the title.
+function fillVerdict(store) {
+  const runs = store.runs.filter((run) => !run.faint);
+  const signs = runs.map(({ outcome, label }) => make("span", { class: `state ${outcome.state.replace(" ", "-")}`, title: label }, outcome.kind));
+  byId("verdict").replaceChildren(...signs);
+}
+
+function makeFacts(rows) {
+  return make("dl", { class: "facts" }, rows.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", {}, text))));
 }
 
 function makeCard(run, several) {
   const { outcome } = run;
   const state = make("span", { class: `state ${outcome.state.replace(" ", "-")}` }, outcome.kind);
-  const title = several ? make("h2", {}, makeSample(run.dash, "currentColor"), run.label) : null;
-  const told = run.title ? make("p", { class: "title" }, run.title) : null;
-  const facts = run.statistics.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", {}, text)));
-  const notes = run.warnings.map((sentence) => make("p", { class: "warning", role: "note" }, `Warning: ${sentence}`));
-  notes.push(...run.limits.map((sentence) => make("p", { class: "warning", role: "note" }, `Limit: ${sentence}`)));
+  const title = several ? make("h3", {}, makeSample(run.dash, "currentColor"), run.label) : null;
+  const notes = [];
   if (run.thinned) {
     const rows = `${run.rows.toLocaleString("en")} rows were thinned to ${run.kept.toLocaleString("en")}`;
     notes.push(make("p", { class: "note" }, `${rows} for this page; smallest and largest values are kept.`));
   }
-  if (run.time.length === 0) notes.push(make("p", { class: "note" }, "The run recorded no samples."));
+  if (run.bytes) notes.push(make("p", { class: "note" }, "Numbers on this page are rounded to a ten millionth of each signal's usual range; the run file has all digits."));
   const sentence = make("p", { class: "outcome" }, state, outcome.sentence);
-  const folded = [makeChecks(run), makeErrors(run)];
-  return make("article", { class: "card" }, title, told, sentence, ...notes, make("dl", { class: "facts" }, facts), ...folded);
+  return make("article", { class: "card" }, title, sentence, makeFacts(run.statistics), ...notes, makeChecks(run), makeErrors(run));
 }
 
-// What the run checked of itself; open where something is violated.
+// What the run checked of itself.
 function makeChecks(run) {
   const broken = run.checks.filter(([, , , ok]) => !ok).length;
   if (run.checks.length + run.unchecked.length === 0) return null;
-  const count = `${run.checks.length} ${run.checks.length === 1 ? "check" : "checks"}`;
-  const said = broken ? `${broken} of ${count} violated` : `${count} kept`;
   const sorted = [...run.checks].sort((a, b) => a[3] - b[3]);
   const rows = sorted.map(([name, value, limit, ok]) =>
     make("tr", { class: ok ? null : "violated" }, make("td", {}, name), make("td", { class: "number" }, value),
-      make("td", { class: "number" }, limit), make("td", {}, ok ? "kept" : "violated")));
+      make("td", { class: "number" }, limit), make("td", {}, ok ? "passed" : "violated")));
   const left = run.unchecked.map((sentence) => make("p", { class: "note" }, `Not checked: ${sentence}.`));
-  const summary = make("summary", {}, `Certificate: ${said}`);
-  return make("details", { class: "certificate", open: broken > 0 }, summary, makeTable(["check", "value", "limit", ""], rows), ...left);
+  const said = `Certificate: ${run.checks.length - broken} of ${run.checks.length} checks passed`;
+  return make("div", { class: "certificate" }, make("h3", {}, said), makeTable(["check", "value", "limit", ""], rows), ...left);
 }
 
 // How far the signals are off, by a second solution.
@@ -44,11 +58,12 @@ function makeErrors(run) {
   if (run.errors.length === 0) return null;
   const rows = run.errors.map(([name, text]) => make("tr", {}, make("td", {}, name), make("td", { class: "number" }, text)));
   const said = run.second_solution.map((line) => make("p", { class: "note" }, `${line}.`));
-  return make("details", { class: "errors" }, make("summary", {}, "Errors of all signals"), ...said, makeTable(["signal", "error"], rows));
+  return make("div", { class: "errors" }, make("h3", {}, "Errors of all signals"), ...said, makeTable(["signal", "error"], rows));
 }
 
 function fillEvents(store) {
   const section = byId("events");
+  section.replaceChildren(make("h2", {}, "Events"));
   const rows = store.runs.flatMap((run) => run.events.map((event) => ({ run, event })));
   rows.sort((a, b) => a.event.time - b.event.time);
   if (rows.length === 0) return section.append(make("p", { class: "note" }, "No event happened."));
@@ -67,12 +82,13 @@ function fillEvents(store) {
 
 function makeTable(heads, rows) {
   const head = make("tr", {}, heads.map((text) => make("th", { scope: "col" }, text)));
-  return make("div", { class: "table", tabindex: "0" }, make("table", {}, make("thead", {}, head), make("tbody", {}, rows)));
+  return make("div", { class: "table", tabindex: "0", role: "region", "aria-label": heads.filter(Boolean).join(", ") }, make("table", {}, make("thead", {}, head), make("tbody", {}, rows)));
 }
 
 // Parameters of all runs side by side; what differs between them is marked.
 function fillParameters(store) {
   const section = byId("parameters");
+  section.replaceChildren(make("h2", {}, "Parameters"));
   const rows = new Map();
   store.runs.forEach((run, k) => {
     for (const [name, value, unit] of run.parameters) {
@@ -98,7 +114,7 @@ function makeParameterTable(store, all, text, differing, several) {
   const found = all.filter((row) => (!differing || row.differs) && words.every((word) => row.name.toLowerCase().includes(word)));
   const body = found.slice(0, MOST_PARAMETERS).map((row) => {
     const values = row.values.map((value) => make("td", { class: "number" }, value === undefined ? "" : showNumber(value)));
-    return make("tr", { class: several && row.differs ? "differs" : null }, make("td", {}, row.name), values, make("td", {}, row.unit.replace(/\^2/g, "²")));
+    return make("tr", { class: several && row.differs ? "differs" : null }, make("td", {}, row.name), values, make("td", {}, writeUnit(row.unit)));
   });
   const heads = ["parameter", ...store.runs.map((run) => (several ? run.label : "value")), "unit"];
   const count = found.length > MOST_PARAMETERS ? `The first ${MOST_PARAMETERS} of ${found.length}: search to see others.` : `${found.length} of ${all.length}`;
@@ -108,6 +124,7 @@ function makeParameterTable(store, all, text, differing, several) {
 // Equal equations of several runs are shown once.
 function fillEquations(store) {
   const section = byId("equations");
+  section.append(make("h2", {}, "Equations"));
   const groups = new Map();
   for (const run of store.runs.filter((run) => run.equations)) {
     const text = run.equations.join("\n");
@@ -117,15 +134,34 @@ function fillEquations(store) {
   for (const [text, labels] of groups) {
     const count = text.split("\n").length;
     const title = `${count} ${count === 1 ? "line" : "lines"}${groups.size > 1 ? `: ${labels.join(", ")}` : ""}`;
-    section.append(make("details", {}, make("summary", {}, title), make("pre", { tabindex: "0" }, text)));
+    section.append(make("p", { class: "quiet" }, title), make("pre", { tabindex: "0" }, text));
   }
 }
 
 function fillProvenance(store) {
   const section = byId("provenance");
+  section.append(make("h2", {}, "Provenance"));
   for (const run of store.runs) {
-    const rows = run.provenance.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", {}, text)));
     const title = store.runs.length > 1 ? make("h3", {}, run.label) : null;
-    section.append(make("div", {}, title, make("dl", { class: "facts wide" }, rows)));
+    section.append(make("div", {}, title, makeFacts(run.provenance)));
   }
+}
+
+// Notes and analyses that came with the page: sentences, tables and pictures.
+
+const PROSE = { heading: "h2", subheading: "h3", paragraph: "p", code: "pre" };
+
+function makeProse(blocks) {
+  const made = blocks.map(({ kind, text, items }) =>
+    kind === "list" ? make("ul", {}, items.map((item) => make("li", {}, item))) : make(PROSE[kind], kind === "code" ? { tabindex: "0" } : {}, text));
+  return make("section", { class: "prose" }, made);
+}
+
+function makeFinding({ title, sentences, tables, images }) {
+  const shown = tables.map(({ heads, rows, more }) => [
+    makeTable(heads, rows.map((row) => make("tr", {}, row.map((cell) => make("td", {}, cell))))),
+    more ? make("p", { class: "quiet" }, `and ${more} more`) : null,
+  ]);
+  const pictures = images.map((src) => make("img", { src, alt: title }));
+  return make("section", {}, make("h2", {}, title), sentences.map((text) => make("p", { class: "note" }, text)), shown.flat(), pictures);
 }

@@ -4,7 +4,10 @@ const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5];
 const STEPS = 1000;
 
 function makeTransport(store, place) {
-  const play = makeButton("▶", "Play", () => togglePlay(store));
+  const play = makeButton("▶", "Play", () => {
+    store.touched = true;
+    togglePlay(store);
+  });
   play.id = "play";
   const slider = make("input", { type: "range", id: "scrub", min: 0, max: STEPS, step: "any", value: 0, "aria-label": "Time" });
   slider.addEventListener("input", () => {
@@ -12,15 +15,20 @@ function makeTransport(store, place) {
     moveTo(store, start + ((end - start) * Number(slider.value)) / STEPS);
   });
   const clock = make("output", { id: "clock", for: "scrub" });
+  const way = make("output", { id: "way", class: "quiet", for: "scrub" });
   const speeds = SPEEDS.map((speed) => [speed, `${speed}×`]);
   const speed = makeChoice("Speed", speeds, store.speed, (value) => store.set({ speed: Number(value) }));
   let ticks = makeEventTicks(store);
-  place.append(play, make("div", { class: "scrubber" }, ticks, slider), clock, speed);
+  place.append(play, speed, make("div", { class: "scrubber" }, slider, ticks), clock, way);
   const show = () => {
     const [start, end] = store.span;
-    slider.value = ((store.time - start) / (end - start)) * STEPS;
+    const share = (store.time - start) / (end - start);
+    slider.value = share * STEPS;
+    slider.style.setProperty("--share", `${100 * share}%`);
     slider.setAttribute("aria-valuetext", showTime(store.time));
     clock.textContent = showTime(store.time);
+    const run = store.runs[store.machine];
+    way.textContent = run?.path ? `s = ${showNumber(heldValueAt(run, run.path.way, store.time), 3)} m` : "";
     play.textContent = store.playing ? "❚❚" : "▶";
     play.setAttribute("aria-label", store.playing ? "Pause" : "Play");
   };
@@ -36,6 +44,11 @@ function makeTransport(store, place) {
   watchTransportKeys(store);
 }
 
+// Whoever opens a page sees it move, once, unless they wish for less motion.
+function playOnOpening(store) {
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches && store.span[1] > store.span[0]) togglePlay(store);
+}
+
 function makeEventTicks(store) {
   const [start, end] = store.span;
   const ticks = make("div", { class: "ticks", "aria-hidden": "true" });
@@ -49,14 +62,16 @@ function makeEventTicks(store) {
 
 function togglePlay(store) {
   if (store.playing) return store.set({ playing: false });
-  if (store.time >= store.span[1]) moveTo(store, store.span[0]);
+  const [first, last] = store.span;
+  if (store.time >= last) store.set({ time: first });
   store.set({ playing: true });
   let before = performance.now();
   const step = (now) => {
     if (!store.playing) return;
     const ahead = store.time + ((now - before) / 1000) * store.speed;
     const [start, end] = store.span;
-    moveTo(store, store.looping && ahead >= end ? start + ((ahead - start) % (end - start)) : ahead);
+    const time = store.looping && ahead >= end ? start + ((ahead - start) % (end - start)) : ahead;
+    store.set({ time: Math.min(Math.max(time, start), end) });
     before = now;
     if (store.time >= end) store.set({ playing: false });
     else requestAnimationFrame(step);
@@ -74,7 +89,7 @@ function watchTransportKeys(store) {
   };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || usesKey(event.target, event.key)) return;
-    if (event.key === " ") togglePlay(store);
+    if (event.key === " ") store.set({ touched: true }), togglePlay(store);
     else if (moves[event.key]) moveTo(store, moves[event.key](event.shiftKey ? 10 : 1));
     else return;
     event.preventDefault();

@@ -10,12 +10,17 @@ function makeEditor(changed, schema) {
   const gutter = make("pre", { class: "gutter", "aria-hidden": "true" });
   const lines = make("div", { class: "lines" }, colours, area);
   const element = make("div", { class: "editor" }, gutter, lines);
-  const editor = { element, area, flawed: new Set() };
+  const editor = { element, area, flawed: new Set(), known: null };
   const offer = makeChoices(lines, area, schema, () => area.dispatchEvent(new Event("input")));
   const paint = () => {
     const text = area.value;
     const plain = text.length > LARGEST_COLOURED;
-    colours.replaceChildren(...(plain ? [text] : text.split("\n").flatMap((line) => [...piecesOf(line).map(makePiece), "\n"])));
+    const changes = changedLines(editor.known, text);
+    const paintLine = (line, k) => {
+      const pieces = piecesOf(line).map(makePiece);
+      return changes.has(k) ? [make("mark", {}, ...pieces), "\n"] : [...pieces, "\n"];
+    };
+    colours.replaceChildren(...(plain ? [text] : text.split("\n").flatMap(paintLine)));
     const count = text.split("\n").length;
     gutter.replaceChildren(...Array.from({ length: count }, (_, k) => [editor.flawed.has(k) ? make("b", {}, ` ${k + 1}`) : String(k + 1), "\n"]).flat());
     follow();
@@ -29,13 +34,30 @@ function makeEditor(changed, schema) {
   area.addEventListener("input", () => {
     paint();
     clearTimeout(rest);
-    rest = setTimeout(() => changed(area.value), PAUSE);
+    rest = setTimeout(editor.rest, PAUSE);
     offer.show();
   });
+  // What was typed is passed on, at the latest now.
+  editor.rest = () => {
+    clearTimeout(rest);
+    if (rest) changed(area.value);
+    rest = 0;
+  };
   area.addEventListener("keydown", (event) => offer.press(event) || indent(area, event));
   area.addEventListener("blur", () => setTimeout(offer.hide, 150));
-  editor.put = (text) => {
-    area.value = text;
+  // known: the text of the file, against which changes are marked.
+  editor.put = (text, known) => {
+    editor.known = known;
+    rest = clearTimeout(rest) ?? 0;
+    if (area.value !== text) {
+      const [top, start, end] = [area.scrollTop, area.selectionStart, area.selectionEnd];
+      const first = [...changedLines(area.value, text)][0];
+      area.value = text;
+      area.setSelectionRange(start, end);
+      // The line that has changed is seen.
+      const [line, height] = [(first ?? 0) * lineHeight(area), area.clientHeight];
+      area.scrollTop = first === undefined || (line > top && line < top + height - 20) ? top : line - height / 3;
+    }
     editor.mark([]);
   };
   editor.mark = (flaws) => {
@@ -52,6 +74,19 @@ function makeEditor(changed, schema) {
     follow();
   };
   return editor;
+}
+
+// Numbers of the lines (from 0) that a text has otherwise than another: between what both begin and end with.
+function changedLines(known, text) {
+  if (known === null || known === text) return new Set();
+  const [before, after] = [known.split("\n"), text.split("\n")];
+  const shorter = Math.min(before.length, after.length);
+  let [start, end] = [0, 0];
+  while (start < shorter && before[start] === after[start]) start++;
+  while (end < shorter - start && before[before.length - 1 - end] === after[after.length - 1 - end]) end++;
+  const middle = Array.from({ length: after.length - end - start }, (_, k) => start + k);
+  const aligned = before.length === after.length;
+  return new Set(middle.filter((k) => !aligned || before[k] !== after[k]));
 }
 
 function makePiece([kind, text]) {

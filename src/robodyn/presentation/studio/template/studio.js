@@ -1,17 +1,26 @@
-// How does the studio come to life? One desk: what is described, what is changed, which runs there are.
+// How does the studio come to life? One desk: the document, which runs there are, what is shown of them.
+//
+// The document is the text of the scenario's file. A slider changes a number: the run comes from the model that is there
+// already (anchor: the text it was made of, values: the numbers by which the document differs), and when the slider is
+// let go the server writes the number into the text. A number that is typed into the text moves its slider.
 
 const OVERDUE = 300;
 const QUIET = 900;
+const SETTLED = 2500;
 
 function startStudio() {
+  const kept = recallState();
   const desk = {
     store: Object.assign(makeStore([], []), { ghosts: false }),
-    source: null, text: null, known: "", mark: null, schema: null,
-    numbers: new Map(), opened: new Set(), values: new Map(), history: makeHistory(), gesture: 0,
-    current: null, past: [], pinned: [], meshes: null, machine: null, machineNote: "",
-    next: 1, asked: null, pending: false, flaws: [], rows: null, waiting: [],
-    whenModel: (act) => desk.waiting.push(act),
-    key: () => JSON.stringify([desk.text, [...desk.values]]),
+    source: null, file: "", doc: { text: null, anchor: null, values: {}, written: true }, known: null, mark: null, schema: null,
+    numbers: new Map(), saved: new Map(), influence: new Map(), opened: new Set(), gesture: 0, serial: 0, kept,
+    history: makeHistory(), current: null, past: [], pinned: [], meshes: null, machine: null, machineNote: "",
+    next: 1, asked: null, pending: false, flaws: [], rows: null, jobs: [],
+    key: () => JSON.stringify([desk.doc.anchor, desk.doc.values]),
+    valueOf: (name) => desk.doc.values[name] ?? desk.numbers.get(name).value,
+    savedOf: (name) => desk.saved.get(name) ?? desk.numbers.get(name).value,
+    // What a command works on: the text where there is one, with its numbers in it; else the numbers that are changed.
+    document: () => (desk.doc.text === null || !desk.doc.written ? { text: desk.doc.anchor, values: desk.doc.values } : { text: desk.doc.text, values: {} }),
   };
   desk.link = connect({
     opened: () => greet(desk),
@@ -21,26 +30,38 @@ function startStudio() {
   });
   desk.send = (request) => desk.link.send(request);
   desk.change = (name, value, last) => changeNumber(desk, name, value, last);
-  desk.take = (values) => takeNumbers(desk, new Map([...desk.values, ...Object.entries(values)]));
+  desk.take = (values) => changeDocument(desk, { ...desk.doc, values: tidied(desk, { ...desk.doc.values, ...values }), written: false });
+  desk.open = (name) => openScenario(desk, name);
   desk.tree = makeNumbers(desk);
   makeActions(desk);
-  desk.tabs = makeTabs((name) => openTab(desk, name));
+  desk.tabs = makeTabs([], (name) => openTab(desk, name));
   desk.editor = makeEditor((text) => editText(desk, text), () => desk.schema);
-  fillPanes(desk);
+  byId("file-head").after(desk.editor.element);
   makeTransport(desk.store, byId("transport"));
   makePlotTools(desk.store, byId("plot-tools"));
   makePanels(desk.store, byId("panels"));
   desk.store.listen((changes) => "selected" in changes && fetchSignals(desk));
   DARK.addEventListener("change", () => desk.store.set({ theme: true }));
-  desk.tabs.open("run");
+  addEventListener("pagehide", () => keepDesk(desk));
+  watchDrops(desk);
+  desk.tabs.open("play");
 }
 
 // A server, the first or a new one: it knows nothing of this page yet.
 function greet(desk) {
   byId("banner").hidden = true;
   [desk.asked, desk.fresh] = [null, true];
-  desk.send({ do: "open" });
-  requestRun(desk);
+  desk.send({ do: "open", name: desk.source ?? desk.kept?.source });
+}
+
+function openScenario(desk, name) {
+  [desk.source, desk.kept, desk.fresh] = [null, null, true];
+  Object.assign(desk, { current: null, past: [], pinned: [], asked: null, numbers: new Map(), saved: new Map(), influence: new Map(), known: null });
+  Object.assign(desk, { history: makeHistory(), machine: null, flaws: [], ranking: false });
+  desk.doc = { text: null, anchor: null, values: {}, written: true };
+  desk.serial++;
+  desk.store.set({ selected: [] });
+  desk.send({ do: "open", name });
 }
 
 function loseServer(desk) {
@@ -48,22 +69,34 @@ function loseServer(desk) {
   banner.textContent = "The studio's server does not answer: trying again. Where it has ended, start it again in the terminal; what is changed here is kept.";
   banner.hidden = false;
   desk.asked = null;
-  desk.jobs?.forEach((job) => job.lost());
+  desk.jobs.forEach((job) => job.lost());
   setBusy(desk, "");
 }
 
+function keepDesk(desk) {
+  if (!desk.source) return;
+  const { source, doc, history, tabs, store } = desk;
+  const [before, after] = [history.before, history.after];
+  keepState({ source, doc, before, after, tab: tabs.shown, selected: store.selected, search: desk.tree.search.value, time: store.time });
+}
+
 const ANSWERS = {
+  start: showStart,
   source: receiveSource,
+  commands: receiveCommands,
+  preview: receivePreview,
+  picture: (desk, message) => showPicture(message),
   busy: (desk, { doing, share }) => {
     if (!doing) desk.asked = null;
     setBusy(desk, doing, share);
   },
   flaws: receiveFlaws,
   comparison: (desk, { rows }) => showComparePane(desk.tabs.panes.get("compare"), desk, (desk.rows = rows)),
-  patch: (desk, { text }) => showPatch(desk, text),
+  written: receiveWritten,
   saved: receiveSaved,
+  report: (desk, { page, name }) => saveFile(new Blob([page], { type: "text/html" }), name),
   schema: (desk, { schema }) => (desk.schema = schema),
-  job: (desk, message) => desk.jobs.find(({ kind }) => kind === message.kind)?.receive(message),
+  job: (desk, message) => (message.job === INFLUENCE ? receiveInfluence(desk, message) : desk.jobs.find(({ kind }) => kind === message.kind)?.receive(message)),
 };
 
 function setBusy(desk, doing, share = null) {
@@ -72,7 +105,7 @@ function setBusy(desk, doing, share = null) {
   byId("doing").textContent = doing ?? "";
   if (share === null) byId("share").removeAttribute("value");
   else byId("share").value = share;
-  desk.buttons.stop.disabled = !doing;
+  [desk.buttons.stop.disabled, desk.buttons.stop.hidden] = [!doing, !doing];
 }
 
 // One request is under way at a time; what is changed meanwhile goes with the next, or when that takes too long.
@@ -82,9 +115,10 @@ function requestRun(desk) {
     return;
   }
   const id = desk.next++;
-  const signals = desk.store.selected;
-  if (!desk.send({ do: "run", run: id, text: desk.text, values: Object.fromEntries(desk.values), signals })) return;
-  [desk.asked, desk.pending, desk.askedGesture, desk.askedAt] = [id, false, desk.gesture, desk.movedAt ?? performance.now()];
+  const { anchor, values, written } = desk.doc;
+  const write = !written && !desk.moving;
+  if (!desk.send({ do: "run", run: id, text: anchor, values, signals: desk.store.selected, write })) return;
+  Object.assign(desk, { asked: id, pending: false, askedGesture: desk.gesture, askedSerial: desk.serial, askedAt: desk.movedAt ?? performance.now() });
   setTimeout(() => {
     if (desk.asked !== id || desk.current?.id === id) return;
     if (byId("busy").hidden) setBusy(desk, "waiting for the run");
@@ -98,71 +132,123 @@ function goOn(desk) {
   if (desk.pending) requestRun(desk);
 }
 
+// Numbers that differ from those of the text that the model was made of.
+function tidied(desk, values) {
+  return Object.fromEntries(Object.entries(values).filter(([name, value]) => desk.numbers.has(name) && desk.numbers.get(name).value !== value));
+}
+
 // Some motion of a slider is one gesture, until it is let go.
 function changeNumber(desk, name, value, last) {
-  const before = desk.values.get(name) ?? desk.numbers.get(name).value;
-  if (!desk.moving && value !== before) {
-    desk.history.keep(desk.values);
+  const before = desk.valueOf(name);
+  const begins = !desk.moving && value !== before;
+  if (begins) {
+    desk.history.keep(desk.doc);
     desk.gesture++;
   }
-  desk.moving = !last;
-  if (value !== before) {
-    if (value === desk.numbers.get(name).value) desk.values.delete(name);
-    else desk.values.set(name, value);
-    desk.movedAt = performance.now();
-    requestRun(desk);
+  const moved = desk.moving || begins;
+  desk.moving = !last && moved;
+  if (value !== before || (last && moved)) {
+    setDocument(desk, { ...desk.doc, values: tidied(desk, { ...desk.doc.values, [name]: value }), written: desk.doc.anchor === null });
   }
   updateDesk(desk);
 }
 
-function takeNumbers(desk, values, remember = true) {
-  if (remember) desk.history.keep(desk.values);
-  desk.values = new Map([...values].filter(([name, value]) => desk.numbers.has(name) && desk.numbers.get(name).value !== value));
+function changeDocument(desk, doc) {
+  desk.history.keep(desk.doc);
   desk.gesture++;
-  desk.movedAt = performance.now();
-  requestRun(desk);
+  setDocument(desk, doc);
   updateDesk(desk);
+}
+
+// The document is another one from now on: it is simulated, and written where its numbers are not in its text yet.
+function setDocument(desk, doc) {
+  desk.doc = doc;
+  desk.serial++;
+  desk.movedAt = performance.now();
+  desk.editor.area.readOnly = !doc.written;
+  requestRun(desk);
 }
 
 function updateDesk(desk) {
   desk.tree.update();
-  const { undo, redo, reset, patch } = desk.buttons;
-  [undo.disabled, redo.disabled] = [!desk.history.undoable, !desk.history.redoable];
-  reset.disabled = patch.disabled = desk.values.size === 0;
   desk.jobs.forEach((job) => job.age());
+  showFileHead(desk);
   clearTimeout(desk.later);
   desk.later = setTimeout(() => openTab(desk, desk.tabs.shown), QUIET);
 }
 
 function receiveSource(desk, { name, file, text, why, mark }) {
-  [desk.source, desk.file, desk.mark] = [name, file, mark];
-  const [edited, other] = [desk.text !== null, desk.known !== "" && text !== desk.known];
-  byId("told").title = name;
-  showFileHead(desk, why);
-  if (text === null) return;
-  desk.known = text;
-  if (!edited) desk.editor.put(text);
-  // Somebody else has written the file: what is edited here stays, what is not follows.
-  if (other && edited) byId("file-state").textContent = "edited here, and changed on disk since";
-  if (other && !edited) requestRun(desk);
+  showPlace(false);
+  const [first, edited, other] = [desk.source !== name, desk.doc.text !== desk.known, desk.known !== null && text !== desk.known];
+  Object.assign(desk, { source: name, file, mark, why, known: text });
+  byId("heading").title = name;
+  if (first) {
+    // What was left behind by a reload goes on.
+    const kept = desk.kept?.source === name ? desk.kept : null;
+    desk.kept = null;
+    desk.doc = kept?.doc ?? { text, anchor: text, values: {}, written: true };
+    desk.history = makeHistory(kept?.before ?? [], kept?.after ?? []);
+    desk.restored = kept;
+    if (kept) [desk.tree.search.value, desk.wantedTab] = [kept.search, kept.tab];
+    desk.editor.put(desk.doc.text ?? "", desk.known);
+    requestRun(desk);
+  } else if (other && !edited) {
+    // Somebody else has written the file: what is not edited here follows.
+    desk.doc = { text, anchor: text, values: {}, written: true };
+    desk.serial++;
+    desk.editor.put(text, desk.known);
+    requestRun(desk);
+  } else if (desk.fresh) requestRun(desk);
+  desk.fresh = false;
+  desk.changedElsewhere = !first && other && edited;
+  showFileHead(desk);
   if (!desk.schema) desk.send({ do: "schema" });
 }
 
-// The text in the editor: as the file has it, or another one.
+function receiveCommands(desk, { commands }) {
+  if (desk.jobs.length > 0) return;
+  const shown = desk.wantedTab ?? desk.tabs.shown;
+  desk.tabs = makeTabs(commands, (name) => openTab(desk, name));
+  desk.jobs = commands.map((command, k) => makeJob(desk, command, INFLUENCE + 1 + k));
+  desk.jobs.forEach((job) => desk.tabs.panes.get(job.kind).append(job.element));
+  byId("panes").append(make("datalist", { id: "number-names" }));
+  if (desk.current) showRunPane(desk.tabs.panes.get("run"), desk.current);
+  desk.tabs.open(shown);
+}
+
+// The machine where it starts, while its model is still being made.
+function receivePreview(desk, { name, title, run, meshes, mesh_note: note }) {
+  if (desk.current) return;
+  byId("heading").textContent = title || name;
+  giveMeshes([{ machine: run.machine }], meshes);
+  const outcome = { kind: "compiling", state: "", sentence: "" };
+  const still = { ...stillRun(run), id: 0, number: 0, label: "start", dash: [], outcome, machine_note: "" };
+  Object.assign(desk, { machine: run.machine, meshes, meshNote: note });
+  replaceRuns(desk.store, [still]);
+  drawMachine(desk, [still]);
+}
+
+// The writer of the text rests.
 function editText(desk, text) {
-  const wanted = text === desk.known ? null : text;
-  if (wanted === desk.text) return;
-  desk.text = wanted;
-  desk.gesture++;
-  desk.movedAt = performance.now();
-  showFileHead(desk, "");
-  requestRun(desk);
-  updateDesk(desk);
+  if (text !== desk.doc.text) changeDocument(desk, { text, anchor: text, values: {}, written: true });
+}
+
+// The numbers of the sliders are in the text.
+function receiveWritten(desk, { text }) {
+  if (desk.askedSerial !== desk.serial || text === null) return;
+  desk.doc = { ...desk.doc, text, written: true };
+  desk.editor.area.readOnly = false;
+  desk.editor.put(text, desk.known);
+  showFileHead(desk);
+  document.documentElement.dataset.written = desk.serial;
 }
 
 function receiveRun(desk, header, frame) {
+  const { store } = desk;
   setBusy(desk, "");
   desk.opened = new Set(header.opened);
+  // A text that differs in numbers alone is answered by the model of another one.
+  if ("anchor" in header && desk.askedSerial === desk.serial) desk.doc = { ...desk.doc, anchor: header.anchor, values: header.values };
   if (header.numbers) receiveNumbers(desk, header.numbers);
   if (header.model) receiveModel(desk, header.model);
   if ("machine" in header) {
@@ -170,6 +256,9 @@ function receiveRun(desk, header, frame) {
     [desk.machine, desk.machineNote] = [header.machine, header.machine_note];
   }
   const run = makeRun(header, frame, desk.machine);
+  store.limits.clear();
+  if (run.limit && run.path) for (const side of ["distance", "horizontal", "vertical"]) store.limits.set(`deviation.${side}`, run.limit);
+  const opening = !desk.current && !desk.restored;
   const same = desk.current && desk.current.gesture === desk.askedGesture && !desk.pinned.includes(desk.current);
   if (desk.current && !same) desk.past = [desk.current, ...desk.past].slice(0, MOST_PAST + MOST_PINNED);
   run.gesture = desk.askedGesture;
@@ -177,23 +266,49 @@ function receiveRun(desk, header, frame) {
   desk.current = run;
   desk.flaws = [];
   showRuns(desk, Boolean(header.model));
+  desk.tree.update();
+  showFileHead(desk);
+  if (desk.influence.size === 0 && !desk.ranking) rankNumbers(desk);
   const drawn = performance.now() - desk.askedAt;
   Object.assign(document.documentElement.dataset, { latency: drawn.toFixed(1), run: run.id, ready: "true" });
   byId("timing").textContent = `simulated in ${(1000 * header.took).toFixed(0)} ms, shown in ${drawn.toFixed(0)} ms`;
+  if (opening) playOnOpening(store);
   // The next one when this one has been seen.
   requestAnimationFrame(() => goOn(desk));
 }
 
 // Another scenario, or another text of it: its numbers as described.
 function receiveNumbers(desk, described) {
-  byId("heading").textContent = described.name;
-  byId("told").textContent = described.title;
+  byId("heading").textContent = described.title || described.name;
   document.title = `${described.name} · robodyn studio`;
   const endless = { inf: Infinity, "-inf": -Infinity, nan: NaN };
   desk.numbers = new Map(described.numbers.map((number) => [number.name, { ...number, value: endless[number.value] ?? number.value }]));
-  for (const [name, value] of [...desk.values]) if (desk.numbers.get(name)?.value === value) desk.values.delete(name);
+  desk.name = described.name;
+  // As long as the text is that of the file, its numbers are the saved ones.
+  for (const name of desk.numbers.keys()) if (desk.doc.text === desk.known || !desk.saved.has(name)) desk.saved.set(name, desk.valueOf(name));
+  if (desk.restored && desk.doc.text !== desk.known) desk.doc.anchor === desk.known && desk.numbers.forEach(({ value }, name) => desk.saved.set(name, value));
   desk.tree.show();
-  desk.waiting.forEach((act) => act());
+  byId("number-names")?.replaceChildren(...[...desk.numbers.keys()].map((name) => make("option", { value: name })));
+}
+
+// Which numbers matter most to the result that is shown? Once for a scenario, when the first run is there and all is calm.
+function rankNumbers(desk) {
+  clearTimeout(desk.soon);
+  byId("order").textContent = "";
+  desk.soon = setTimeout(() => {
+    desk.ranking = true;
+    byId("order").textContent = "ranking …";
+    desk.send({ do: "job", job: INFLUENCE, kind: "influence", ...desk.document(), options: {} });
+  }, SETTLED);
+}
+
+function receiveInfluence(desk, { progress, result, flaws }) {
+  if (progress) return void (byId("order").textContent = `ranking: ${progress}`);
+  const known = result ? Object.entries(result.effects).filter(([, effect]) => Number.isFinite(effect)) : [];
+  desk.influence = new Map(known);
+  byId("order").textContent = result ? "most influential first" : "";
+  byId("order").title = result ? `by the change of the ${result.kind} of ${result.of} where a number is 1 % larger` : (flaws ?? []).map(showFlaw).join("\n");
+  desk.tree.sort();
 }
 
 // Other code: signals and machine may be others.
@@ -203,8 +318,11 @@ function receiveModel(desk, model) {
   // What matters most comes first in the plots.
   const units = new Map(model.signals);
   store.units = new Map([...model.selected.map((name) => [name, units.get(name)]), ...units]);
-  const kept = store.selected.filter((name) => store.units.has(name));
+  const kept = (desk.restored?.selected ?? store.selected).filter((name) => store.units.has(name));
+  const time = desk.restored?.time;
+  desk.restored = null;
   store.set({ selected: [] });
+  if (time !== undefined) requestAnimationFrame(() => moveTo(store, time));
   for (const name of kept.length > 0 ? kept : model.selected) selectSignal(store, name);
   desk.pickers?.end();
   desk.pickers = scopeOf(store);
@@ -241,20 +359,12 @@ function showRuns(desk, anew = false) {
   const { current, store } = desk;
   const runs = runsOnDesk(desk);
   const drawable = Boolean(current.machine);
-  if (anew || drawable !== desk.drawable) {
-    desk.drawing?.end();
-    replaceRuns(store, runs);
-    desk.drawable = drawable;
-    // Curves are there at once, the machine with the next frame.
-    desk.drawing = scopeOf(store, true);
-    makeStage();
-    Object.assign(store, { note: desk.meshNote });
-    for (const run of runs) run.machine_note ??= desk.machineNote;
-    makeReplay(desk.drawing);
-    byId("replay-tools")?.prepend(makeToggle("pinned", store.ghosts, (ghosts) => store.set({ ghosts })));
-  } else replaceRuns(store, runs);
+  replaceRuns(store, runs);
+  if (anew || drawable !== desk.drawable) drawMachine(desk, runs);
+  desk.drawable = drawable;
   const state = byId("outcome");
   Object.assign(state, { hidden: false, className: `state ${current.outcome.state.replace(" ", "-")}`, textContent: current.outcome.kind, title: current.outcome.sentence });
+  fillTiles({ runs: [current] });
   showOverlay(desk);
   showFlaws(desk, []);
   showRunPane(desk.tabs.panes.get("run"), current);
@@ -262,10 +372,25 @@ function showRuns(desk, anew = false) {
   fetchSignals(desk);
 }
 
+// Curves are there at once, the machine with the next frame.
+function drawMachine(desk, runs) {
+  const { store } = desk;
+  desk.drawing?.end();
+  desk.drawing = scopeOf(store, true);
+  makeStage();
+  Object.assign(store, { note: desk.meshNote });
+  for (const run of runs) run.machine_note ??= desk.machineNote;
+  makeReplay(desk.drawing);
+  const ghosts = makeButton("◉", "Show the machines of pinned runs too", () => {
+    store.set({ ghosts: !store.ghosts });
+    ghosts.setAttribute("aria-pressed", String(store.ghosts));
+  });
+  ghosts.setAttribute("aria-pressed", String(store.ghosts));
+  byId("replay-tools")?.append(ghosts);
+}
+
 function makeStage() {
-  const title = make("h2", { id: "replay-title" }, "Machine");
-  const bar = make("div", { class: "bar" }, title, make("div", { id: "replay-tools", class: "tools" }));
-  byId("place").replaceChildren(make("section", { id: "replay", "aria-labelledby": "replay-title" }, bar, make("div", { id: "stage" })));
+  byId("place").replaceChildren(make("section", { id: "replay", "aria-label": "Machine" }, make("div", { id: "stage" })));
 }
 
 // Which runs are in the plots.
@@ -304,14 +429,18 @@ function receiveColumns(desk, header, frame) {
 }
 
 function receiveFlaws(desk, { about, flaws }) {
+  setBusy(desk, "");
+  desk.editor.area.readOnly = false;
   if (about === "run") {
-    setBusy(desk, "");
     desk.askedGesture = null;
     showFlaws(desk, flaws);
     document.documentElement.dataset.ready = "true";
     return goOn(desk);
   }
-  if (byId("dialog").open) byId("dialog-note").textContent = flaws.map(showFlaw).join("\n");
+  // What cannot be written into the text is not changed.
+  if (about === "write" && desk.askedSerial === desk.serial) stepBack(desk, "undo");
+  if (!byId("start").hidden) Object.assign(byId("start-flaw"), { hidden: false, textContent: flaws.map(showFlaw).join("\n") });
+  else if (byId("dialog").open) byId("dialog-note").textContent = flaws.map(showFlaw).join("\n");
   else showFlaws(desk, flaws);
 }
 
@@ -320,7 +449,6 @@ function showFlaws(desk, flaws) {
   desk.flaws = flaws;
   const items = flaws.map((flaw) => make("button", { type: "button", class: "flaw", onclick: () => desk.editor.goTo(flaw) }, showFlaw(flaw)));
   byId("flaws").replaceChildren(...items);
-  desk.tabs.buttons.get("file").classList.toggle("marked", flaws.length > 0);
   desk.editor.mark(flaws);
   desk.tree.refuse(flaws);
   if (flaws.length === 0) return;
@@ -331,33 +459,45 @@ function showFlaws(desk, flaws) {
 }
 
 function makeActions(desk) {
-  const undo = makeButton("↶ Undo", "Undo the last change (Ctrl-Z)", () => stepBack(desk, "undo"));
-  const redo = makeButton("↷ Redo", "Do it again", () => stepBack(desk, "redo"));
-  const reset = makeButton("Reset", "Put all numbers back to the file's", () => takeNumbers(desk, new Map()));
-  const pin = makeButton("Pin", "Keep this run to compare others with it", () => pinRun(desk, desk.current, true));
-  const patch = makeButton("Save patch …", "Save the changed numbers as a TOML patch", () => desk.send({ do: "patch", values: Object.fromEntries(desk.values) }));
-  const stop = makeButton("Stop", "Stop the simulation; the run so far is shown", () => stopRun(desk));
-  stop.className = "stop";
-  [undo, redo, reset, pin, patch, stop].forEach((button) => (button.disabled = true));
-  Object.assign(undo, { id: "undo" });
-  Object.assign(redo, { id: "redo" });
-  Object.assign(reset, { id: "reset" });
-  Object.assign(pin, { id: "pin" });
-  Object.assign(patch, { id: "patch" });
-  Object.assign(stop, { id: "stop" });
-  desk.buttons = { undo, redo, reset, pin, patch, stop };
-  byId("actions").replaceChildren(undo, redo, reset, pin, patch, stop);
+  const act = (id, text, label, click) => Object.assign(makeButton(text, label, click), { id, disabled: true });
+  const buttons = {
+    open: act("open", "Open …", "Open another scenario, or a new one", () => desk.send({ do: "start" })),
+    undo: act("undo", "↶", "Undo the last change (Ctrl-Z)", () => stepBack(desk, "undo")),
+    redo: act("redo", "↷", "Do it again (Ctrl-Shift-Z)", () => stepBack(desk, "redo")),
+    pin: act("pin", "◉ Pin", "Keep this run to compare others with it", () => pinRun(desk, desk.current, true)),
+    stop: act("stop", "Stop", "Stop the simulation; the run so far is shown", () => stopRun(desk)),
+    save: act("save", "Save", "Write the file (Ctrl-S)", () => saveText(desk)),
+    report: act("report", "Report ⤓", "Write this page as a report: one file, to be opened by any browser", () => sendReport(desk)),
+  };
+  buttons.stop.className = "stop";
+  buttons.save.className = "main";
+  buttons.open.disabled = false;
+  buttons.stop.hidden = true;
+  desk.buttons = buttons;
+  byId("actions").replaceChildren(...Object.values(buttons));
+  // Before the browser's own undo of a text field: there is one history.
   document.addEventListener("keydown", (event) => {
-    const typing = ["TEXTAREA", "INPUT"].includes(event.target.tagName) && event.target.type !== "range";
-    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || typing) return;
+    if (!(event.ctrlKey || event.metaKey) || byId("dialog").open || !byId("start").hidden) return;
+    const key = event.key.toLowerCase();
+    const does = { z: () => stepBack(desk, event.shiftKey ? "redo" : "undo"), y: () => stepBack(desk, "redo"), s: () => saveText(desk) }[key];
+    if (!does) return;
     event.preventDefault();
-    stepBack(desk, event.shiftKey ? "redo" : "undo");
-  });
+    event.stopPropagation();
+    // What was typed last is a step too.
+    desk.editor.rest();
+    if (document.activeElement?.closest?.(".number")) document.activeElement.blur();
+    does();
+  }, true);
 }
 
 function stepBack(desk, way) {
-  const values = desk.history[way](desk.values);
-  if (values) takeNumbers(desk, values, false);
+  const doc = desk.history[way](desk.doc);
+  if (!doc) return;
+  desk.gesture++;
+  [desk.moving, desk.flaws] = [false, []];
+  desk.editor.put(doc.text ?? "", desk.known);
+  setDocument(desk, doc);
+  updateDesk(desk);
 }
 
 function stopRun(desk) {
@@ -365,24 +505,13 @@ function stopRun(desk) {
   desk.send({ do: "stop" });
 }
 
-function fillPanes(desk) {
-  const { panes } = desk.tabs;
-  const loops = makeJob(desk, "loops");
-  const modes = makeJob(desk, "modes");
-  const certify = makeJob(desk, "certify");
-  const { jobs, parts } = makeForms(desk);
-  desk.jobs = [loops, modes, certify, ...jobs];
-  const again = (job, text) => makeButton(text, text, () => job.start());
-  panes.get("loops").append(make("div", {}, again(loops, "Compute margins")), loops.element);
-  panes.get("modes").append(make("div", {}, again(modes, "Compute modes")), modes.element);
-  const second = again(certify, "Errors by a second solution");
-  panes.get("jobs").append(...parts, make("details", {}, make("summary", {}, "Certify"), make("div", { class: "form" }, second), certify.element));
-  panes.get("file").append(make("div", { id: "file-head", class: "tools" }), desk.editor.element, make("div", { id: "flaws", class: "flaws" }));
+function sendReport(desk) {
+  const runs = [desk.current, ...desk.pinned.filter((run) => run !== desk.current)].map(({ id }) => id);
+  desk.send({ do: "report", runs, signals: desk.store.selected });
 }
 
 // What a tab shows is computed when it is looked at; what takes a moment, when the numbers rest.
 function openTab(desk, name) {
-  byId("middle").classList.toggle("writing", name === "file");
   if (!desk.current) return;
   const pane = desk.tabs.panes.get(name);
   if (name === "events") showEventPane(pane, desk);
@@ -392,51 +521,46 @@ function openTab(desk, name) {
     if (runs.length > 1) desk.send({ do: "compare", runs, signals: desk.store.selected });
   }
   const job = desk.jobs.find(({ kind }) => kind === name);
-  if (job && job.key !== desk.key() && desk.flaws.length === 0) job.start();
+  if (job && ["loops", "modes"].includes(name) && job.key !== desk.key() && desk.flaws.length === 0) job.start();
 }
 
-// What the editor holds, and how it is saved.
-function showFileHead(desk, why) {
-  const head = byId("file-head");
-  if (why) {
-    desk.editor.element.hidden = true;
-    return head.replaceChildren(make("p", { class: "note" }, `There is no text to edit: ${why}`));
-  }
-  desk.editor.element.hidden = false;
-  const edited = desk.text !== null;
-  const name = desk.file || `${desk.source} (of the catalogue)`;
-  const save = makeButton("Save", "Write the text to its file", () => saveText(desk));
-  const back = makeButton("Discard edits", "Put the text back as the file has it", () => discardText(desk));
-  [save.disabled, back.disabled] = [!edited, !edited];
-  save.id = "save";
-  const state = edited ? "edited, not saved" : "as in the file";
-  head.replaceChildren(make("b", {}, name), make("span", { class: "quiet", id: "file-state" }, state), save, back);
+// What the editor holds, and whether it is saved.
+function showFileHead(desk) {
+  const { doc, known, file, why, buttons } = desk;
+  desk.editor.element.hidden = doc.text === null;
+  const edited = doc.text !== known || !doc.written;
+  const name = file || (desk.source ? `${desk.source.split(/[\\/]/).pop()}: no file yet` : "");
+  const about = desk.changedElsewhere && edited ? "edited here, and changed on disk since" : edited ? "edited, not saved" : file ? "as in the file" : "";
+  const parts = [make("b", {}, name), make("span", { class: "quiet", id: "file-state" }, about)];
+  if (doc.text === null && desk.source) parts.push(make("span", { class: "note" }, `There is no text to edit: ${why}`));
+  if (edited && known !== null) parts.push(makeButton("Discard", "Put the text back as it is in the file", () => changeText(desk, known)));
+  byId("file-head").replaceChildren(...parts);
+  buttons.save.textContent = file ? "Save" : "Save as …";
+  buttons.save.title = file ? `Write ${file} (Ctrl-S)` : "Write a file (Ctrl-S)";
+  buttons.save.disabled = doc.text === null || !doc.written || (Boolean(file) && !edited);
+  buttons.report.disabled = !desk.current;
+  [buttons.undo.disabled, buttons.redo.disabled] = [desk.history.before.length === 0, desk.history.after.length === 0];
+}
+
+function changeText(desk, text) {
+  desk.editor.put(text, desk.known);
+  editText(desk, text);
 }
 
 function saveText(desk) {
-  const text = desk.editor.area.value;
+  if (desk.buttons.save.disabled) return;
+  const { text } = desk.doc;
   if (desk.file) return desk.send({ do: "save", name: desk.file, text, replaces: desk.mark });
-  showDialog(desk, "Save the scenario as a file", text, `${byId("heading").textContent}.toml`);
-}
-
-function discardText(desk) {
-  desk.editor.put(desk.known);
-  editText(desk, desk.known);
+  showDialog(desk, "Save the scenario as a file", text, `${desk.name ?? "scenario"}.toml`);
 }
 
 function receiveSaved(desk, { name, path, mark }) {
   byId("dialog").close();
-  if (name === desk.file) {
-    [desk.known, desk.mark] = [desk.editor.area.value, mark];
-    editText(desk, desk.known);
-    showFileHead(desk, "");
-  }
+  Object.assign(desk, { source: path, file: name, mark, known: desk.doc.text, changedElsewhere: false });
+  for (const number of desk.numbers.keys()) desk.saved.set(number, desk.valueOf(number));
+  desk.editor.put(desk.doc.text, desk.known);
+  updateDesk(desk);
   byId("timing").textContent = `saved as ${path}`;
-}
-
-function showPatch(desk, text) {
-  const stem = (desk.file || `${byId("heading").textContent}.toml`).replace(/\.toml$/, "");
-  showDialog(desk, "Save the changed numbers as a patch", text, `${stem}-patch.toml`);
 }
 
 function showDialog(desk, title, text, name) {

@@ -1,23 +1,36 @@
-// What else is there to see of a run? Tabs: how it went, events, loops, modes, comparison, the file, jobs.
+// What else is there to see of a run? Tabs: its signals, how it went, events, comparison, and what commands compute.
 
-const TABS = [["run", "Run"], ["events", "Events"], ["loops", "Loops"], ["modes", "Modes"], ["compare", "Compare"], ["file", "File"], ["jobs", "Jobs"]];
+const OWN_TABS = [["play", "Play"], ["run", "Run"], ["events", "Events"], ["compare", "Compare"]];
 
-function makeTabs(opened) {
-  const panes = new Map(TABS.map(([name]) => [name, make("section", { id: `pane-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}` })]));
-  const buttons = new Map(TABS.map(([name, text]) => {
-    const button = make("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `pane-${name}`, onclick: () => open(name) }, text);
+// Tabs that stay, and one for each command.
+function makeTabs(commands, opened) {
+  const all = [OWN_TABS[0], ...commands.map(({ name, title }) => [name, title]), ...OWN_TABS.slice(1)];
+  const panes = new Map(all.map(([name]) => [name, make("section", { id: `pane-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}` })]));
+  const buttons = new Map(all.map(([name, text]) => {
+    const button = make("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": name === "play" ? "plots" : `pane-${name}`, onclick: () => open(name) }, text);
     return [name, button];
   }));
-  const tabs = { panes, buttons, shown: "run" };
+  const tabs = { panes, buttons, shown: "play" };
   const open = (tabs.open = (name) => {
-    tabs.shown = name;
-    for (const [key, pane] of panes) pane.hidden = key !== name;
-    for (const [key, button] of buttons) button.setAttribute("aria-selected", String(key === name));
-    opened(name);
+    tabs.shown = panes.has(name) ? name : "play";
+    byId("plots").hidden = tabs.shown !== "play";
+    byId("panes").hidden = tabs.shown === "play";
+    for (const [key, pane] of panes) pane.hidden = key !== tabs.shown;
+    for (const [key, button] of buttons) {
+      button.setAttribute("aria-selected", String(key === tabs.shown));
+      button.tabIndex = key === tabs.shown ? 0 : -1;
+    }
+    opened(tabs.shown);
   });
-  const grow = makeButton("⤢", "Use the whole height", () => byId("middle").classList.toggle("tall"));
-  grow.className = "grow";
-  byId("tabs").replaceChildren(...buttons.values(), grow);
+  byId("tabs").onkeydown = (event) => {
+    const names = [...buttons.keys()];
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    open(names[(names.indexOf(tabs.shown) + step + names.length) % names.length]);
+    buttons.get(tabs.shown).focus();
+  };
+  byId("tabs").replaceChildren(...buttons.values());
   byId("panes").replaceChildren(...panes.values());
   return tabs;
 }

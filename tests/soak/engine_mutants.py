@@ -1,0 +1,328 @@
+"""Mutation score of the engine in C: how many small faults in its sources do the tests see?
+
+    make coverage MUTANTS=500
+    python tests/soak/engine_mutants.py --count 500 [--first 0] [--seed 1] [--log FILE] [TESTS ...]
+
+A mutant is one small edit at one place of one file. All mutants stand in an order that the seed gives; `--first` and
+`--count` choose a stretch of it, so that a long run can be made in pieces.
+
+To try hundreds, the tests are imported and collected once. In a fork of this process, an engine that notes each basic
+block tells which tests reach which line and how long they take. Then for each mutant its file alone is compiled, and in
+another fork the tests that reach its line run, the cheapest first, until one fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import faulthandler
+import json
+import os
+import pickle
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+from engine import BUILD, FOLDER, IGNORED, ROOT, compile_engine, compile_file, link_engine
+
+from robodyn.computation.engine.binding import functions
+from robodyn.computation.engine.library import load_library
+
+TESTS = ["tests/unit/engine", "tests/unit/simulation", "tests/unit/cosimulation", "tests/convergence"]
+MOST_SECONDS = 10.0
+"""Processor time, in the engine without a fault, of all tests that a mutant is tried with."""
+PATIENCE, LEAST_PATIENCE = 5.0, 10.0
+"""A mutant hangs where its tests take so many times as long, and so many seconds [s] of processor time more."""
+MEMORY = 8 * 2**30
+NOTING = """
+__attribute__((visibility("default"))) unsigned char reached[1 << 22];
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+void __sanitizer_cov_trace_pc(void) {
+  unsigned long place = (unsigned long)((const char *)__builtin_return_address(0) - __ehdr_start);
+  if (place < sizeof reached) reached[place] = 1;
+}
+"""
+"""Called at the start of each basic block."""
+EDITS = [
+    (r"(?<![<>=!+\-*/])<(?![<=])", "<="),
+    (r"(?<![<>=!\-])>(?![>=])", ">="),
+    (r"<=", "<"),
+    (r">=", ">"),
+    (r"==", "!="),
+    (r"!=", "=="),
+    (r"&&", "||"),
+    (r"\|\|", "&&"),
+    (r"(?<=[\w\])] )\+(?= [\w(])", "-"),
+    (r"(?<=[\w\])] )-(?= [\w(])", "+"),
+    (r"(?<=[\w\])] )\*(?= [\w(])", "/"),
+    (r"\+\+", "--"),
+    (r"\b0\.5\b", "0.25"),
+    (r"\b1\.0\b", "2.0"),
+    (r"\breturn 0;", "return 1;"),
+    (r"\breturn 1;", "return 0;"),
+    (r"\bif \(", "if (!"),
+    (r"\bleast\(", "largest("),
+    (r"\blargest\(", "least("),
+]
+"""Small faults: one of these at one place makes a mutant."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A line of a file (counted from 0) and what it becomes."""
+
+    file: str
+    line: int
+    edited: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line + 1}: {self.edited.strip()}"
+
+
+def find_mutants() -> Iterator[Mutant]:
+    """All mutants; comments, directives and constants of one line aside."""
+    for source in sorted(FOLDER.glob("*.c")):
+        inside = False
+        for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(keepends=True)):
+            code = line.split("/*")[0]
+            inside = (inside or "/*" in line) and "*/" not in line.rpartition("/*")[2]
+            if inside or line.startswith(("#", "/*", "   ")) and not line.startswith("    "):
+                continue
+            for pattern, replacement in EDITS:
+                for match in re.finditer(pattern, code):
+                    edited = code[: match.start()] + replacement + code[match.end() :]
+                    if pattern.startswith(r"\bif"):
+                        edited = negate(code, match.end())
+                    if edited and edited != code:
+                        yield Mutant(source.name, number, edited + line[len(code) :])
+
+
+def negate(code: str, begin: int) -> str:
+    """A line whose condition is turned round; nothing where it goes on in the next line."""
+    depth = 1
+    for k in range(begin, len(code)):
+        depth += {"(": 1, ")": -1}.get(code[k], 0)
+        if depth == 0:
+            return f"{code[:begin]}!({code[begin:k]}){code[k:]}"
+    return ""
+
+
+@dataclass
+class Reach:
+    """What tests do in the engine as it is.
+
+    Attributes:
+        seconds: processor time of each test that passes, by its name.
+        tests: the tests that reach a block which begins in a line of a file.
+        blocks: the lines of each file in which blocks begin, in order.
+    """
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    tests: dict[tuple[str, int], set[str]] = field(default_factory=dict)
+    blocks: dict[str, list[int]] = field(default_factory=dict)
+
+    def choose(self, mutant: Mutant) -> list[str]:
+        """The tests for a mutant, the cheapest first: those that reach the block in which its line lies."""
+        begun = [line for line in self.blocks.get(mutant.file, ()) if line <= mutant.line + 1]
+        names = self.tests.get((mutant.file, begun[-1]), set()) if begun else set()
+        chosen, total = [], 0.0
+        for name in sorted(names, key=lambda name: self.seconds[name]):
+            total += self.seconds[name]
+            if total > MOST_SECONDS and chosen:
+                break
+            chosen.append(name)
+        return chosen
+
+
+def find_blocks(library: Path) -> dict[int, tuple[str, int]]:
+    """File and line of each place to which a call at the start of a block returns."""
+    listing = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", str(library)], capture_output=True, text=True, check=True
+    ).stdout
+    calls = re.findall(r"^ *([0-9a-f]+):\s+call.*__sanitizer_cov_trace_pc.*\n *([0-9a-f]+):", listing, re.MULTILINE)
+    places = "\n".join(call for call, _ in calls)
+    lines = subprocess.run(
+        ["addr2line", "-s", "-e", str(library)], input=places, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    blocks = {}
+    for (_, after), place in zip(calls, lines, strict=True):
+        file, _, line = place.split(" ")[0].rpartition(":")
+        if line.isdigit() and int(line) > 0:
+            blocks[int(after, 16)] = (file, int(line))
+    return blocks
+
+
+class Trials:
+    """Plugin of pytest: in place of one run of the tests, one fork for each mutant."""
+
+    def __init__(self, wanted: argparse.Namespace) -> None:
+        self.wanted = wanted
+        self.place = BUILD / "mutants"
+        self.kinds: Counter[str] = Counter()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        shutil.rmtree(self.place, ignore_errors=True)
+        self.items = {item.nodeid: item for item in session.items}
+        reach = self.measure()
+        failing = len(self.items) - len(reach.seconds)
+        self.say(f"{len(reach.seconds)} tests, {sum(reach.seconds.values()):.0f} s; {failing} skipped or failing")
+        objects = compile_engine(FOLDER, self.place / "objects", self.place / "whole.so", "-O1")
+        everything = list(find_mutants())
+        sample = random.Random(self.wanted.seed).sample(everything, len(everything))
+        end = time.monotonic() + self.wanted.seconds
+        for mutant in sample[self.wanted.first : self.wanted.first + self.wanted.count]:
+            if time.monotonic() > end:
+                break
+            kind, seen_by = self.try_mutant(mutant, reach, objects)
+            self.kinds[kind] += 1
+            self.note({"kind": kind, "mutant": str(mutant), "by": seen_by})
+        valid = sum(self.kinds.values()) - self.kinds["not compiled"]
+        alive = self.kinds["survived"] + self.kinds["unreached"]
+        share = 100 * (valid - alive) / max(valid, 1)
+        self.say(f"{valid} mutants of {len(everything)}: {valid - alive} seen, {share:.1f} %; {dict(self.kinds)}")
+        return True
+
+    def measure(self) -> Reach:
+        """Which tests reach which lines, and how long they take, in a fork with an engine that notes its blocks."""
+        library, file = self.place / "noting.so", self.place / "reach.pickle"
+        flags = ("-O0", "-g", "-fsanitize-coverage=trace-pc")
+        compile_engine(FOLDER, self.place / "noting", library, *flags, extra=NOTING)
+        child = os.fork()
+        if child == 0:
+            use_engine(library)
+            file.write_bytes(pickle.dumps(self.note_blocks(library)))
+            os._exit(0)
+        os.waitpid(child, 0)
+        reach: Reach = pickle.loads(file.read_bytes())
+        if not reach.tests:
+            raise RuntimeError("no test reaches the engine: nothing can be said of any mutant")
+        return reach
+
+    def note_blocks(self, library: Path) -> Reach:
+        places = find_blocks(library)
+        handle = ctypes.CDLL(str(library))
+        noted = (ctypes.c_ubyte * (1 << 22)).in_dll(handle, "reached")
+        reach = Reach()
+        for file, line in places.values():
+            reach.blocks.setdefault(file, []).append(line)
+        reach.blocks = {file: sorted(set(lines)) for file, lines in reach.blocks.items()}
+        items = list(self.items.values())
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            ctypes.memset(noted, 0, len(noted))
+            begun = time.process_time()
+            if not passes(item, following, skipped=False):
+                continue
+            reach.seconds[item.nodeid] = time.process_time() - begun
+            hit = bytes(noted)
+            for place, line in places.items():
+                if hit[place]:
+                    reach.tests.setdefault(line, set()).add(item.nodeid)
+        return reach
+
+    def try_mutant(self, mutant: Mutant, reach: Reach, objects: dict[str, Path]) -> tuple[str, str]:
+        """What became of a mutant, and the test that saw it."""
+        chosen = reach.choose(mutant)
+        if not chosen:
+            return "unreached", ""
+        folder = self.place / "mutant"
+        folder.mkdir(exist_ok=True)
+        text = (FOLDER / mutant.file).read_text(encoding="utf-8").splitlines(keepends=True)
+        text[mutant.line] = mutant.edited
+        (folder / mutant.file).write_text("".join(text), encoding="utf-8")
+        try:
+            changed = compile_file(folder / mutant.file, folder, "-O1")
+            link_engine([*(objects | {changed.stem: changed}).values()], folder / "engine.so")
+        except subprocess.CalledProcessError:
+            return "not compiled", ""
+        seen_by, allowed = folder / "seen", LEAST_PATIENCE + PATIENCE * sum(reach.seconds[name] for name in chosen)
+        seen_by.unlink(missing_ok=True)
+        child = os.fork()
+        if child == 0:
+            # What a mutant that crashes has to say is of no interest.
+            faulthandler.disable()
+            use_engine(folder / "engine.so")
+            resource.setrlimit(resource.RLIMIT_CPU, (int(allowed), int(allowed) + 1))
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            for name, following in zip(chosen, [*chosen[1:], None], strict=True):
+                seen_by.write_text(name, encoding="utf-8")
+                if not passes(self.items[name], self.items[following] if following else None, skipped=True):
+                    os._exit(1)
+            os._exit(0)
+        status = wait_for(child, 10 * allowed)
+        if status == 0:
+            return "survived", ""
+        by = seen_by.read_text(encoding="utf-8") if seen_by.exists() else ""
+        if not os.WIFSIGNALED(status):
+            return "seen", by
+        return ("hung" if os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL) else "crashed"), by
+
+    def note(self, entry: dict[str, str]) -> None:
+        if entry["kind"] in ("survived", "unreached"):
+            self.say(f"{entry['kind']}: {entry['mutant']}")
+        if self.wanted.log:
+            with self.wanted.log.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(entry) + "\n")
+
+    def say(self, line: str) -> None:
+        os.write(self.wanted.output, f"{line}\n".encode())
+
+
+def use_engine(path: Path) -> None:
+    """Have this process use another engine than the one that may have been loaded when tests were collected."""
+    os.environ["ROBODYN_ENGINE"] = str(path)
+    load_library.cache_clear()
+    functions.cache_clear()
+
+
+def passes(item: Any, following: Any, skipped: bool) -> bool:
+    """Whether a test passes; whether one that is skipped does, is said."""
+    reports = runtestprotocol(item, log=False, nextitem=following)
+    return not any(report.failed for report in reports) and (skipped or not any(report.skipped for report in reports))
+
+
+def wait_for(child: int, seconds: float) -> int:
+    """The status of a process, which is ended after some time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return status
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tests", nargs="*", default=TESTS)
+    parser.add_argument("--count", type=int, default=500, help="how many mutants")
+    parser.add_argument("--first", type=int, default=0, help="number of the first")
+    parser.add_argument("--seed", type=int, default=1, help="of the order of mutants")
+    parser.add_argument("--seconds", type=float, default=7200.0, help="after which no other mutant is begun")
+    parser.add_argument("--log", type=Path, help="file to which a line of JSON is added for each mutant")
+    wanted = parser.parse_intermixed_args()
+    if wanted.count < 1:
+        print(f"0 mutants of {len(list(find_mutants()))} tried")
+        return 0
+    os.environ.setdefault("ROBODYN_OPTIMISATION", "0")
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    os.chdir(ROOT)
+    wanted.output = os.dup(1)
+    return int(pytest.main(["-q", "-n0", "-p", "no:cacheprovider", *IGNORED, *wanted.tests], [Trials(wanted)]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
