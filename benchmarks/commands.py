@@ -89,7 +89,9 @@ def list_commands(folder: Path) -> dict[str, Command]:
         "warm run": Command(
             (robodyn, "run", SCENARIO, "--out", str(folder / "out")), says="event 'arrived' ended the run"
         ),
-        "warm run of the weld": Command((robodyn, "run", WELD, "--out", str(folder / "out")), says="FINISHED"),
+        "warm run of the weld": Command(
+            (robodyn, "run", WELD, "--out", str(folder / "out")), says="reached the end time 6.85 s"
+        ),
     }
 
 

@@ -36,11 +36,11 @@ from robodyn.description.model import (
     Recording,
     Scenario,
     Solver,
+    StateController,
 )
 from robodyn.description.model.body import LOOKS, Ball, Box, HeightField, Plane, Rim
 from robodyn.description.model.constraint import CONSTRAINTS
 from robodyn.description.model.contact import CONTACTS
-from robodyn.description.model.controllers import StateController
 from robodyn.description.model.coordinate import COORDINATES
 from robodyn.description.model.description import Description, default_of
 from robodyn.description.model.fields import IDENTITY

@@ -65,7 +65,7 @@ def test_what_depends_on_paths_works_in_folders_of_any_name(clone):
         library.unlink(missing_ok=True)
     said = call(clone, "-c", COMMAND, "run", "examples/limited_arm.toml", "--out", "build/runs")
     assert ("robodyn: compiling the engine" in said) == compiled_here
-    assert "limited_arm: FINISHED" in said
+    assert "limited_arm: reached the end time 3 s" in said
     call(clone, "-c", COMMAND, "report", "build/runs/limited_arm.run", "--out", clone / "build" / "arm.html")
     assert "limited_arm" in (clone / "build" / "arm.html").read_text(encoding="utf-8")
     tests = [*EVERYWHERE, *FURTHER[clone.name]]

@@ -149,7 +149,7 @@ def call_command(name: str, spec: dict[str, Any], options: dict[str, Any], tell:
         finally:
             COLLECTED.set(None)
         # Files of a budget are written by the command line alone.
-        return display(getattr(results[0], "budget", results[0]))
+        return display(results[0].budget if name == "budget" else results[0])
 
 
 def _settings(spec: dict[str, Any]) -> list[str]:

@@ -58,7 +58,7 @@ def test_signals_runs_labels_and_times_are_passed_on(invoke, run_files, calls):
     ((name, runs, signals, path, message),) = calls
     assert (name, signals, str(path)) == ("plot_signals", ["hinge.*", "tip.*"], "a.png")
     assert [run.provenance.parameters["bob.mass"]["value"] for run in runs] == [1.0, 2.0]
-    assert message == {"labels": ["light", "heavy"], "window": (0.1, None), "units": ()}
+    assert message == {"labels": ["light", "heavy"], "window": (0.1, None), "units": (), "dark": False}
 
 
 @pytest.mark.parametrize(

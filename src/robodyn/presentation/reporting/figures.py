@@ -99,7 +99,10 @@ def write_figure(figure: "Figure", path: str | Path, *, dark: bool = False) -> N
 
 def darken(figure: "Figure") -> None:
     """Turn a figure into one for a dark page: greys change sides, colours become lighter."""
+    from matplotlib.axes import Axes
     from matplotlib.colors import to_rgba_array
+    from matplotlib.figure import FigureBase
+    from mpl_toolkits.mplot3d import Axes3D
 
     def invert(colours: Any) -> Any:
         if isinstance(colours, str) and colours in ("none", "auto"):
@@ -113,24 +116,22 @@ def darken(figure: "Figure") -> None:
     # Panes and grids of 3-D axes are no children of theirs.
     artists = figure.findobj()
     for ax in figure.axes:
-        for axis in (getattr(ax, name) for name in ("xaxis", "yaxis", "zaxis") if hasattr(ax, "zaxis")):
+        for axis in (ax.xaxis, ax.yaxis, ax.zaxis) if isinstance(ax, Axes3D) else ():
             artists.append(axis.pane)
             axis._axinfo["grid"]["color"] = "0.3"
     kinds = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor")
     for artist in dict.fromkeys(artists):
         # Figures and axes only pass on the colours of their backgrounds, which are here themselves.
-        if hasattr(artist, "patch"):
+        if isinstance(artist, FigureBase | Axes):
             continue
-        colours = {}
-        for kind in kinds:
-            if hasattr(artist, f"get_{kind}") and (kind != "color" or not hasattr(artist, "get_facecolor")):
-                colours[kind] = getattr(artist, f"get_{kind}")()
-        # Colours of a map stand for numbers.
-        if getattr(artist, "get_array", lambda: None)() is not None:
-            colours.pop("facecolor", None)
-        for kind, colour in colours.items():
-            if len(colour):
-                getattr(artist, f"set_{kind}")(invert(colour))
+        own = artist.properties()
+        # Colours of a map stand for numbers; a single colour would paint over those of faces and edges.
+        if own.get("array") is not None:
+            del own["facecolor"]
+        elif "facecolor" in own:
+            own.pop("color", None)
+        colours = {kind: own[kind] for kind in kinds if len(own.get(kind, ()))}
+        artist.update({kind: invert(colour) for kind, colour in colours.items()})
 
 
 def into_file(draw: "Callable[..., Figure]") -> Callable[..., None]:

@@ -293,8 +293,8 @@ def block_groups(what: Scenario | ScenarioSequence) -> dict[str, str]:
     found = {}
     for block in what.machine.all_blocks:
         law = block.law if callable(block.law) else find_law(block.law)
-        module = getattr(law, "__module__", "").rpartition(".")[2]
-        physical = "motor" if "motor" in getattr(law, "__name__", "") else module
+        module = law.__module__.rpartition(".")[2]
+        physical = "motor" if "motor" in block.law_name else module
         is_drive = physical in (*DRIVES, "motor")
         found[block.name] = "drives" if is_drive else "mechanism" if module in PHYSICS else "control"
     return found | {controller.name: "control" for controller in what.machine.controllers}
