@@ -30,7 +30,7 @@ from robodyn.description.catalog.quadruped import (
     LEGS,
     quadruped_mechanism,
 )
-from robodyn.description.laws.walking import walking_leg
+from robodyn.description.laws.references import walking_leg
 from robodyn.description.model import GROUND, Body, Joint, Mechanism, Solver
 
 GAITS = {"stands": (0.0, 0.0), "trots": (0.1, 0.06)}

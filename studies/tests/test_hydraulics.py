@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from robodyn import Block, Body, Joint, Machine, Mechanism, Scenario, Solver, simulate
-from robodyn.description.laws.hydraulic_linearisation import linearise_cylinder, linearise_vane_motor
+from robodyn.description.laws.hydraulics import linearise_cylinder, linearise_vane_motor
 from robodyn.description.model import GROUND
 from robodyn_studies.catalog.epaas_rig import PHYSICAL_CYLINDER, make_cylinder
 

@@ -12,7 +12,7 @@ from scipy.integrate import simpson
 from scipy.special import ellipk, lambertw
 
 import robodyn as rd
-from robodyn.description.laws.hydraulic_oil import effective_bulk_modulus, specific_volume
+from robodyn.description.laws.hydraulics import effective_bulk_modulus, specific_volume
 
 TESTS = Path(__file__).parents[1]
 EXAMPLES = TESTS.parent / "examples"

@@ -8,7 +8,7 @@ from scipy import signal
 from support.machines import cart, signals_only
 
 from robodyn import Block, Delay, ModelError, Solver, simulate
-from robodyn.description.laws import compensation, excitation, filters, hydraulics, pid
+from robodyn.description.laws import control, filters, hydraulics, references
 
 T = 1e-3
 GAINS = {"proportional": 5.0, "integral": 43.0, "derivative": 0.0, "period": T}
@@ -33,9 +33,9 @@ def command(law, errors, memory, **parameters):
 
 LAST = ("last_command", "last_error", "last_velocity_error", "last_feed_forward")
 VARIANTS = [
-    (pid.sampled_pid, ("error_sum",), {}),
-    (pid.back_calculation_pid, ("error_sum",), {"tracking_time": 0.02}),
-    (pid.incremental_pid, LAST, {}),
+    (control.sampled_pid, ("error_sum",), {}),
+    (control.back_calculation_pid, ("error_sum",), {"tracking_time": 0.02}),
+    (control.incremental_pid, LAST, {}),
 ]
 
 
@@ -151,7 +151,7 @@ def test_a_disturbance_observer_finds_a_constant_force_as_a_first_order_lag():
 def test_shaped_steps_leave_no_vibration(kind, damping):
     """A mass of 2 kg on a spring whose other end jumps by 10 mm: after the last step it rests there."""
     f = 1.5
-    w, T_half = 2 * math.pi * f, compensation.shaper_delay(f, damping)
+    w, T_half = 2 * math.pi * f, filters.shaper_delay(f, damping)
     late = {"late": "d1.output", "later": "d2.output"} if kind == "zvd_shaper" else {"late": "d1.output"}
 
     def pulled(position, velocity, end):
@@ -221,14 +221,14 @@ def test_friction_fed_forward_carries_an_axis_through_its_reversal():
 def test_a_chirp_has_the_frequencies_and_rates_that_it_says():
     given = {"amplitude": 2.0, "start_frequency": 3.0, "end_frequency": 30.0, "duration": 2.0, "begin": 0.5}
     t = np.linspace(0.6, 2.4, 300)
-    found = excitation.chirp_reference(t, **given)
+    found = references.chirp_reference(t, **given)
     expected = 2.0 * signal.chirp(t - 0.5, 3.0, 2.0, 30.0, method="logarithmic", phi=-90)
     assert found["value"] == pytest.approx(expected, abs=1e-9)
     h = 1e-6
     for lower, upper, size in (("value", "rate", 400.0), ("rate", "acceleration", 8e4)):
-        ends = [excitation.chirp_reference(t + s * h, **given)[lower] for s in (-1, 1)]
+        ends = [references.chirp_reference(t + s * h, **given)[lower] for s in (-1, 1)]
         assert found[upper] == pytest.approx((ends[1] - ends[0]) / (2 * h), abs=1e-6 * size)
-    steady = excitation.chirp_reference(t, **given | {"end_frequency": 3.0})["value"]
+    steady = references.chirp_reference(t, **given | {"end_frequency": 3.0})["value"]
     assert steady == pytest.approx(2.0 * np.sin(6 * math.pi * (t - 0.5)), abs=1e-9)
 
 
@@ -236,11 +236,11 @@ def test_noise_is_normal_white_and_that_of_the_integers():
     block = Block("n", "noise", parameters={"deviation": 0.5, "mean": 2.0, "seed": 7.0}, period=T, unit="m")
     run = simulate(signals_only(block, duration=4.0))
     values = run["n.value"](np.arange(4000) * T + T / 2)
-    drawn, expected = 7 * 48271 % excitation.MODULUS, []
+    drawn, expected = 7 * 48271 % references.MODULUS, []
     for _ in range(4000):
-        first = 16807 * drawn % excitation.MODULUS
-        drawn = 16807 * first % excitation.MODULUS
-        u, v = first / excitation.MODULUS, drawn / excitation.MODULUS
+        first = 16807 * drawn % references.MODULUS
+        drawn = 16807 * first % references.MODULUS
+        u, v = first / references.MODULUS, drawn / references.MODULUS
         expected.append(2.0 + 0.5 * math.sqrt(-2 * math.log(u)) * math.cos(2 * math.pi * v))
     assert values == pytest.approx(expected, abs=1e-12)
     # Of 4000 samples: four standard errors of the mean, of the deviation and of each correlation.

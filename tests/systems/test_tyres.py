@@ -24,7 +24,7 @@ from robodyn import (
     read_scenario,
     simulate,
 )
-from robodyn.description.laws.tyres import tyre
+from robodyn.description.laws.contact import tyre
 
 GRAVITY, RADIUS, MASS = 9.81, 0.3, 20.0
 TYRE = {"coefficient": 1.0, "lateral_coefficient": 0.9, "stiffness": 19.0, "lateral_stiffness": 12.0, "low_speed": 1e-3}

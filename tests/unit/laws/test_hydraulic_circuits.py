@@ -9,15 +9,18 @@ from tests.support.machines import signals_only
 
 from robodyn import Block, Body, Joint, Machine, Mechanism, ModelError, Scenario, Solver, assemble, simulate
 from robodyn.analysis import linearise
-from robodyn.description.laws.hydraulic_flows import (
+from robodyn.description.laws.hydraulics import (
+    ATMOSPHERE,
+    effective_bulk_modulus,
     four_way_valve,
     hydraulic_line,
     hydraulic_pump,
+    orifice_flow,
+    piston_chamber,
     relief_valve,
+    specific_volume,
     valve_edge,
 )
-from robodyn.description.laws.hydraulic_oil import ATMOSPHERE, effective_bulk_modulus, orifice_flow, specific_volume
-from robodyn.description.laws.hydraulic_volumes import piston_chamber
 from robodyn.description.model import GROUND
 
 SOLVER = Solver("rodas4", rtol=1e-9, atol=1e-11)

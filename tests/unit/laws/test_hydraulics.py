@@ -6,11 +6,12 @@ import pytest
 from tests.support.machines import signals_only
 
 from robodyn import Block, Delay, ModelError, Solver, simulate
-from robodyn.description.laws.hydraulic_linearisation import linearise_cylinder, linearise_vane_motor
-from robodyn.description.laws.hydraulic_oil import orifice_flow
 from robodyn.description.laws.hydraulics import (
     hydraulic_actuator,
+    linearise_cylinder,
+    linearise_vane_motor,
     measuring_circuit,
+    orifice_flow,
     servovalve,
     valve_controller,
     vane_motor,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation, Slerp
 
-from robodyn.description.laws.orientation import orientation_reference
+from robodyn.description.laws.references import orientation_reference
 
 START, TARGET = Rotation.from_rotvec([0.3, -0.8, 0.5]), Rotation.from_rotvec([1.0, 0.9, -0.4])
 

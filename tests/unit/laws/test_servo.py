@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.description.laws.servo import (
+from robodyn.description.laws.control import (
     servo_current_loop,
     servo_feed_forward,
     servo_position_loop,

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from robodyn.description.laws.walking import walking_leg
+from robodyn.description.laws.references import walking_leg
 
 LEG = {"thigh": 0.22, "shank": 0.19, "height": 0.3, "stride": 0.12, "lift": 0.05, "cycle_time": 0.5, "ramp": 1e-9}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from robodyn.description.laws.walking import walking_leg
+from robodyn.description.laws.references import walking_leg
 from robodyn.description.model import (
     GROUND,
     Ball,

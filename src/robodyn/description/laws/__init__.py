@@ -6,61 +6,23 @@ from types import MappingProxyType
 from typing import Any
 
 from robodyn.description.laws import (
-    aerodynamics,
-    clutches,
-    compensation,
     contact,
     control,
     drives,
     elements,
-    excitation,
     filters,
     friction,
-    gears,
-    hydraulic_flows,
-    hydraulic_volumes,
     hydraulics,
     model_based,
-    orientation,
-    pid,
     references,
     sensors,
-    servo,
     speed_profile,
-    task_control,
-    tyres,
-    walking,
 )
 from robodyn.description.laws.definition import RULES, Argument, Law, LawInfo, arguments_of, info_of, law
 
 MODULES = (
-    *(
-        friction,
-        clutches,
-        drives,
-        hydraulics,
-        hydraulic_volumes,
-        hydraulic_flows,
-        elements,
-        gears,
-        contact,
-        control,
-        pid,
-        filters,
-        compensation,
-        model_based,
-        task_control,
-        servo,
-        references,
-        speed_profile,
-        orientation,
-        excitation,
-        sensors,
-    ),
-    aerodynamics,
-    tyres,
-    walking,
-)
+    friction, drives, hydraulics, elements, contact, control, filters, model_based, references, speed_profile, sensors,
+)  # fmt: skip
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Springs, dampers and end stops: which force do they exert on the coordinate they span?"""
+"""Springs, dampers, end stops, gears with backlash, rotors and drag: which force do they exert on a coordinate?"""
 
 from robodyn.base import symbolic as sym
 from robodyn.description.laws.definition import law
@@ -61,3 +61,82 @@ def end_stop(position, velocity, *, lower, upper, stiffness, damping=0.0):
 def constant_force(*, value):
     """A constant force (or torque) on the coordinate."""
     return {"force": value}
+
+
+# --------------------------------------------------------------------------------------------------
+# Gears with backlash: which torque do they transmit? An elastic gear without it is a `spring` on the same coordinate.
+#
+# The coordinate is the twist s between both sides, joint minus motor (a `LinearCombination`).
+
+
+GEAR_UNITS = UNITS | {"gap": "{x}", "upper": "{x}", "lower": "{x}", "upper_side": "", "lower_side": ""}
+
+
+def side_of(value, side):
+    """On which side of zero a located value is: as noted where it passed, as it is itself where nothing was noted."""
+    return sym.where(side == 0, value, side)
+
+
+def teeth_energy(position, stiffness, gap):
+    """Energy of pressed teeth: `k e^2 / 2`, e the overlap beyond the play."""
+    return stop_energy(position, -0.5 * gap, 0.5 * gap, stiffness)
+
+
+@law(
+    units=GEAR_UNITS,
+    checks={"stiffness": "positive", "damping": "non-negative", "gap": "non-negative"},
+    located={"upper": "upper_side", "lower": "lower_side"},
+    ideal={"gap": 0.0},
+    stored=teeth_energy,
+)
+def backlash_gear(position, velocity, upper_side, lower_side, *, stiffness, gap, damping=0.0):
+    """Teeth with play: nothing inside the gap, at its flanks a spring and damper that push and never pull.
+
+        F = -(k e + d s_dot) while it pushes,   e = s -+ gap / 2
+
+    A flank pushes while `upper = e + min(0, d s_dot / k) > 0`: from touching, `e = 0`, until its force is gone. Both
+    instants are located. Without a gap both flanks stay in touch: `F = -k s - d s_dot`.
+
+    Args:
+        upper_side, lower_side: 1 above, -1 below the flank, found where it is passed.
+        gap: the whole play, from flank to flank.
+    """
+    half, retreat = 0.5 * gap, damping / stiffness * velocity
+    upper = position - half + sym.minimum(retreat, 0.0)
+    lower = position + half + sym.maximum(retreat, 0.0)
+    elastic, damped = stiffness * position, damping * velocity
+    at_upper = sym.where(side_of(upper, upper_side) > 0, stiffness * half - elastic - damped, 0.0)
+    at_lower = sym.where(side_of(lower, lower_side) < 0, -stiffness * half - elastic - damped, 0.0)
+    force = sym.where(gap > 0, at_upper + at_lower, -elastic - damped)
+    return {"force": force, "upper": upper, "lower": lower}
+
+
+# --------------------------------------------------------------------------------------------------
+# Rotors and drag: which forces does the air exert on a propeller, and on what moves through it?
+
+
+@law(
+    speed="rad/s",
+    thrust="N",
+    drag_torque="N m",
+    thrust_factor="N s^2/rad^2",
+    drag_factor="N m s^2/rad^2",
+    checks={"drag_factor": "non-negative"},
+)
+def rotor(speed, *, thrust_factor, drag_factor=0.0):
+    """A propeller in still air: thrust `T = k w |w|` along its axis and drag torque `Q = -c w |w|` about it.
+
+    Both act on the body that carries it; two `Load` with `times` put them there. They change sign with the speed.
+
+    Args:
+        speed: about the axis, right-handed.
+        thrust_factor: k, negative for a propeller that thrusts along its axis when it spins left-handed.
+    """
+    square = speed * sym.absolute(speed)
+    return {"thrust": thrust_factor * square, "drag_torque": -drag_factor * square}
+
+
+@law(velocity="{x}/s", force="{F}", factor="{F} s^2/{x}^2", checks={"factor": "non-negative"}, passive=True)
+def drag(velocity, *, factor):
+    """Quadratic drag along a joint or coordinate: `F = -c s_dot |s_dot|`."""
+    return {"force": -factor * velocity * sym.absolute(velocity)}

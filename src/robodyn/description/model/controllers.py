@@ -8,9 +8,7 @@ from typing import Any
 from robodyn.description.model.block import Block
 from robodyn.description.model.machine import Machine
 
-CONTROL = tuple(
-    f"robodyn.description.laws.{name}" for name in ("control", "pid", "servo", "model_based", "task_control")
-)
+CONTROL = tuple(f"robodyn.description.laws.{name}" for name in ("control", "model_based"))
 """Modules whose laws are controllers, whatever they read."""
 MOTION = ""
 """Owner of signals that no block computes: positions, speeds, forces of the machine."""
