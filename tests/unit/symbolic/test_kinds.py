@@ -3,7 +3,7 @@
 import casadi as ca
 import pytest
 
-from robodyn.base.symbolic.kinds import changed_entries
+from robodyn.base.symbolic import changed_entries
 
 
 @pytest.mark.parametrize("n", [0, 1, 4])

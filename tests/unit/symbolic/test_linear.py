@@ -4,8 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.base.symbolic import symbol
-from robodyn.base.symbolic.linear import solve_linear
+from robodyn.base.symbolic import solve_linear, symbol
 
 
 def solve_traced(A, b):

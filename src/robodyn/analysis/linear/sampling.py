@@ -18,7 +18,7 @@ from robodyn.analysis.linear.poles import sort_roots
 from robodyn.analysis.linear.trim import count_states, memory_changes
 from robodyn.analysis.point_functions import PointFunctions
 from robodyn.base.errors import Flaw, FlawList, ModelError, refuse, refuse_unknown, refuse_word
-from robodyn.base.symbolic.kinds import changed_entries
+from robodyn.base.symbolic import changed_entries
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.declarations import MemoryInfo, StateInfo
 from robodyn.description.model import Scenario

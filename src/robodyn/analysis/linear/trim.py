@@ -18,7 +18,7 @@ from robodyn.analysis.linear.linearisation import OperatingPoint, sticking_direc
 from robodyn.analysis.point_functions import PointFunctions, described_point
 from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
 from robodyn.base.numerics import limit_step, solve_newton
-from robodyn.base.symbolic.kinds import changed_entries
+from robodyn.base.symbolic import changed_entries
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import DelayInfo, StateInfo
 from robodyn.computation.assembly.system import FREE

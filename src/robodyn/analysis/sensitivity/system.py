@@ -15,8 +15,7 @@ import numpy as np
 from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_block_jumps, smooth_expressions
 from robodyn.analysis.sensitivity.parameters import REMEDY, Direction, find_directions
 from robodyn.base.errors import FlawList, nearest
-from robodyn.base.symbolic import where
-from robodyn.base.symbolic.kinds import changed_entries
+from robodyn.base.symbolic import changed_entries, where
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import DelayInfo, Guard, MemoryInfo, StateInfo
 from robodyn.computation.assembly.functions import Expressions, Symbols

@@ -15,7 +15,7 @@ from typing import Any
 import casadi as ca
 
 from robodyn.base.errors import FlawList
-from robodyn.base.symbolic.kinds import changed_entries
+from robodyn.base.symbolic import changed_entries
 from robodyn.computation.assembly.base_period import as_fraction, find_base_period
 from robodyn.computation.assembly.bound_block import BoundBlock
 from robodyn.computation.assembly.contribution import Contribution, Deferred, declare_memory, merge

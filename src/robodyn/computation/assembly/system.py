@@ -13,7 +13,7 @@ import numpy as np
 from robodyn.base.lazy import ca
 from robodyn.base.records import dataclass
 from robodyn.base.signals import SignalInfo
-from robodyn.base.symbolic.kinds import changed_entries
+from robodyn.base.symbolic import changed_entries
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly.declarations import (
     BreakRule,

@@ -17,8 +17,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.base import symbolic as sym
-from robodyn.base.spatial import Moments, Pose, build_matrix, build_symmetric, cross, dot, rotate_symmetric, skew
-from robodyn.base.spatial.vectors import Matrix, Scalar, Vector
+from robodyn.base.spatial import (
+    Matrix,
+    Moments,
+    Pose,
+    Scalar,
+    Vector,
+    build_matrix,
+    build_symmetric,
+    cross,
+    dot,
+    rotate_symmetric,
+    skew,
+)
 from robodyn.computation.dynamics.joints import Column
 from robodyn.computation.dynamics.solve import Factors, ldl, solve_ldl
 from robodyn.computation.dynamics.tree import GROUND, Tree

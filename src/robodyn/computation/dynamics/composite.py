@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from robodyn.base import symbolic as sym
-from robodyn.base.spatial import Moments, Pose, build_matrix, cross, dot
-from robodyn.base.spatial.vectors import Matrix, Scalar, Vector
+from robodyn.base.spatial import Matrix, Moments, Pose, Scalar, Vector, build_matrix, cross, dot
 from robodyn.computation.dynamics.flexible import Elasticity, Load
 from robodyn.computation.dynamics.joints import Column
 from robodyn.computation.dynamics.tree import GROUND, Tree, deformed_moments

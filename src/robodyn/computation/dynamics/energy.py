@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from robodyn.base.spatial import cross, dot
-from robodyn.base.spatial.vectors import Scalar, Vector
+from robodyn.base.spatial import Scalar, Vector, cross, dot
 from robodyn.computation.dynamics.flexible import Elasticity
 from robodyn.computation.dynamics.kinematics import link_poses, link_velocities
 from robodyn.computation.dynamics.tree import Tree, deformed_moments

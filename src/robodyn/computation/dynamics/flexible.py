@@ -24,8 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.base import symbolic as sym
-from robodyn.base.spatial import Moments, Pose, Quaternion, build_matrix, cross, dot
-from robodyn.base.spatial.vectors import Matrix, Scalar, Vector
+from robodyn.base.spatial import Matrix, Moments, Pose, Quaternion, Scalar, Vector, build_matrix, cross, dot
 from robodyn.computation.dynamics.joints import Column
 
 Load = tuple[Vector, Vector]

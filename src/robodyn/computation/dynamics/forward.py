@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from robodyn.base.spatial.vectors import Scalar, Vector
+from robodyn.base.spatial import Scalar, Vector
 from robodyn.computation.dynamics.articulated import articulate
 from robodyn.computation.dynamics.composite import mass_matrix
 from robodyn.computation.dynamics.newton_euler import Wrenches, bias

@@ -22,8 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.base.spatial import Pose, Quaternion, about_axis, from_quaternion, quaternion_about
-from robodyn.base.spatial.vectors import Scalar, Vector
+from robodyn.base.spatial import Pose, Quaternion, Scalar, Vector, about_axis, from_quaternion, quaternion_about
 from robodyn.base.symbolic import sqrt
 
 Column = tuple[np.ndarray, np.ndarray]

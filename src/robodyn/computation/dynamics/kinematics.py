@@ -7,8 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from robodyn.base import symbolic as sym
-from robodyn.base.spatial import Pose, Quaternion, build_matrix, cross, multiply, quaternion_from_matrix
-from robodyn.base.spatial.vectors import Matrix, Scalar, Vector
+from robodyn.base.spatial import (
+    Matrix,
+    Pose,
+    Quaternion,
+    Scalar,
+    Vector,
+    build_matrix,
+    cross,
+    multiply,
+    quaternion_from_matrix,
+)
 from robodyn.computation.dynamics.joints import combine, orientation, position_rate
 from robodyn.computation.dynamics.tree import GROUND, Tree
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.base import symbolic as sym
-from robodyn.base.spatial.vectors import Matrix, Scalar, Vector
+from robodyn.base.spatial import Matrix, Scalar, Vector
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,7 @@ from itertools import accumulate
 import numpy as np
 
 from robodyn.base import symbolic as sym
-from robodyn.base.spatial import Inertia, Moments, Pose
-from robodyn.base.spatial.vectors import Scalar, Vector, as_vector
+from robodyn.base.spatial import Inertia, Moments, Pose, Scalar, Vector, as_vector
 from robodyn.computation.dynamics.flexible import Elasticity, Node
 from robodyn.computation.dynamics.joints import KINDS, Column, motion, subspace
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.base.numerics import solve_newton
-from robodyn.base.symbolic.kinds import changed_entries
+from robodyn.base.symbolic import changed_entries
 from robodyn.base.units import same_quantity
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import assemble

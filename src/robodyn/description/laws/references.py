@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from robodyn.base import symbolic as sym
-from robodyn.base.spatial.rotations import conjugate, multiply, quaternion_about, rotation_vector
+from robodyn.base.spatial import conjugate, multiply, quaternion_about, rotation_vector
 from robodyn.description.laws.definition import law
 
 MOTION = {"time": "s", "position": "{x}", "velocity": "{x}/s", "acceleration": "{x}/s^2"}

@@ -11,8 +11,7 @@ from itertools import accumulate, chain
 import casadi as ca
 import numpy as np
 
-from robodyn.base.symbolic import absolute, logical_and, maximum, sqrt, where
-from robodyn.base.symbolic.linear import factor_linear
+from robodyn.base.symbolic import absolute, factor_linear, logical_and, maximum, sqrt, where
 from robodyn.computation.assembly.contribution import Contribution, Deferred, declare_memory, merge
 from robodyn.computation.assembly.declarations import Guard, MemoryInfo, ProblemInfo
 from robodyn.computation.assembly.events import START

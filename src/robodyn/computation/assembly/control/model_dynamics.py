@@ -19,8 +19,7 @@ from robodyn.base.spatial import (
     quaternion_from_matrix,
     rotation_vector,
 )
-from robodyn.base.symbolic import is_symbolic, sign, where
-from robodyn.base.symbolic.linear import factor_linear
+from robodyn.base.symbolic import factor_linear, is_symbolic, sign, where
 from robodyn.base.symbolic.tables import call, spell_out, substitute
 from robodyn.computation.assembly.system import System
 from robodyn.computation.assembly.tracing import FRICTION_FACTOR
