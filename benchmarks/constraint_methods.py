@@ -18,7 +18,7 @@ from benchmarks.timing import Prepared, Timings, prepare
 from robodyn.computation.assembly import assemble
 from robodyn.computation.engine import Trajectory
 from robodyn.description.catalog import cartesian_pendulum
-from robodyn.description.catalog.pendulums import pendulum
+from robodyn.description.catalog.linkages import pendulum
 from robodyn.description.model import ConstraintMethod, Scenario, Solver
 from robodyn.description.model.solver import is_adaptive
 from robodyn_studies.catalog.delta_robot import MOTORS, delta_hold, symmetric_pose

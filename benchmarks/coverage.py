@@ -18,7 +18,7 @@ from robodyn.analysis.identification.identify import plan_identification
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 from robodyn.description.catalog import find_scenario
-from robodyn.description.catalog.excited_arm import MOTORS
+from robodyn.description.catalog.six_axis import MOTORS
 from robodyn.description.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario
 
 COUNT = 2 * np.pi / 4096 / 100

@@ -8,7 +8,7 @@ import numpy as np
 
 from robodyn.computation.simulation import simulate
 from robodyn.description.catalog import scara_ptp
-from robodyn.description.catalog.scara_avoidance import CRITICAL, HEIGHT, SAFE, X_OBSTACLE
+from robodyn.description.catalog.scara import CRITICAL, HEIGHT, SAFE, X_OBSTACLE
 from robodyn.description.model import Solver
 from robodyn.presentation.studies import Kind, PublishedValue, above, below
 from robodyn_studies.scara_forms import largest_disagreement, plain_euler

@@ -12,7 +12,7 @@ from robodyn.analysis.mechanics.hamiltonian import hamiltonian_system, simulate_
 from robodyn.base.errors import ModelError
 from robodyn.computation.assembly import assemble
 from robodyn.computation.simulation import simulate
-from robodyn.description.catalog.pendulums import double_pendulum, pendulum
+from robodyn.description.catalog.linkages import double_pendulum, pendulum
 from robodyn.description.model import ConstraintMethod, Event, Recording, Solver
 
 FINE = Solver("dopri5", rtol=1e-11, atol=1e-11)

@@ -5,18 +5,25 @@ The library's own are for teaching; other packages bring theirs by entry points 
 
 from __future__ import annotations
 
+import inspect
+import types
+import typing
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
-from robodyn.base.errors import Flaw, ModelError, nearest
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.extensions import Extension, collect
-from robodyn.description.catalog import scara, scara_avoidance, six_axis
+from robodyn.description.catalog import scara, six_axis
 from robodyn.description.catalog.contacts import bouncing_ball, box_on_slope, tumbling_box
-from robodyn.description.catalog.described import arm_on_slope, quadrotor, rover
-from robodyn.description.catalog.excited_arm import excited_arm
-from robodyn.description.catalog.linkages import breaking_pendulum, cartesian_pendulum, four_bars
-from robodyn.description.catalog.options import options_of, read_options
+from robodyn.description.catalog.linkages import (
+    breaking_pendulum,
+    cartesian_pendulum,
+    double_pendulum,
+    four_bars,
+    pendulum,
+)
 from robodyn.description.catalog.oscillator import (
     COUPLINGS,
     PORT,
@@ -28,13 +35,43 @@ from robodyn.description.catalog.oscillator import (
     oscillator_sides,
     solve_exactly,
 )
-from robodyn.description.catalog.pendulums import double_pendulum, pendulum
 from robodyn.description.catalog.quadruped import quadruped, quadruped_mechanism
-from robodyn.description.catalog.scara import scara_mechanism, scara_ptp
-from robodyn.description.catalog.scara_avoidance import scara_avoid, scara_avoid_sampled, scara_phases
-from robodyn.description.catalog.six_axis import six_axis_mechanism, swinging_arm
+from robodyn.description.catalog.scara import scara_avoid, scara_avoid_sampled, scara_mechanism, scara_phases, scara_ptp
+from robodyn.description.catalog.six_axis import excited_arm, six_axis_mechanism, swinging_arm
 from robodyn.description.catalog.two_link import two_link_loop, two_link_mechanism
 from robodyn.description.model import Scenario, ScenarioSequence
+
+# --------------------------------------------------------------------------------------------------
+# Scenarios that are files, as a user writes them: a rover, a quadrotor and an arm on a slope.
+
+
+FILES = Path(__file__).parent / "files"
+
+
+def _read(name: str) -> Scenario:
+    from robodyn.description.files import read_scenario
+
+    return read_scenario(FILES / name)
+
+
+def rover() -> Scenario:
+    """A rover on two driven wheels that roll without slipping: it drives an S under sampled velocity loops."""
+    return _read("rover.toml")
+
+
+def quadrotor() -> Scenario:
+    """A quadrotor rises to 1 m and levels itself: a floating base on the thrusts of four propellers."""
+    return _read("quadrotor.toml")
+
+
+def arm_on_slope() -> Scenario:
+    """A box on a slope, held by dry friction that truly sticks while a sticking arm on it swings."""
+    return _read("arm_on_slope.toml")
+
+
+# --------------------------------------------------------------------------------------------------
+# The catalogue: scenarios by name.
+
 
 Maker: TypeAlias = Callable[[], Scenario | ScenarioSequence]
 GROUP = "robodyn.scenarios"
@@ -107,45 +144,79 @@ def title_of(maker: Maker) -> str:
     return (function.__doc__ or "").strip().partition("\n")[0].rstrip(".") + given
 
 
+# --------------------------------------------------------------------------------------------------
+# Options of a scenario in the catalogue: `epaas-hold:payload=4,gripper=horizontal`.
+#
+# They are the keyword arguments of the function that makes the scenario, as far as a word or a number says them: a true
+# or false, a whole number, a number in SI, a word.
+
+
+TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+Option: TypeAlias = type[bool] | type[int] | type[float] | type[str]
+KINDS: dict[Option, str] = {bool: "true or false", int: "a whole number", float: "a number in SI", str: "a word"}
+"""What an option may be, in the order in which a hint such as `float | None` is searched, and in words."""
+
+
+def options_of(maker: Callable[..., Any]) -> dict[str, Option]:
+    """Options that a maker takes, by name."""
+    choices: dict[str, Option] = {}
+    try:
+        hints = typing.get_type_hints(maker.func if isinstance(maker, partial) else maker)
+        parameters = inspect.signature(maker).parameters
+    except (NameError, TypeError, ValueError):  # a maker of another package, whose hints say nothing here
+        return choices
+    for name, parameter in parameters.items():
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            # **options: Unpack[Options] takes what the dictionary of that type has.
+            for each in typing.get_args(hints.get(name)):
+                choices |= _kinds(typing.get_type_hints(each))
+        elif parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
+            choices |= _kinds({name: hints.get(name)})
+    return choices
+
+
+def _kinds(hints: dict[str, Any]) -> dict[str, Option]:
+    """The hints that a text can say; a hint such as `str | Law` counts as its word."""
+    options: dict[str, Option] = {}
+    for name, hint in hints.items():
+        union = isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union
+        allowed = typing.get_args(hint) if union else (hint,)
+        kind = next((kind for kind in KINDS if kind in allowed), None)
+        options |= {} if kind is None else {name: kind}
+    return options
+
+
+def read_options(name: str, maker: Callable[..., Any], text: str) -> dict[str, Any]:
+    """What `payload=4,gripper=horizontal` means to a maker.
+
+    Raises:
+        ModelError: for each option that is unknown, given twice or of another kind.
+    """
+    known, flaws = options_of(maker), FlawList()
+    values: dict[str, Any] = {}
+    for pair in text.split(","):
+        key, equals, word = (part.strip() for part in pair.partition("="))
+        kind = known.get(key)
+        if kind is None:
+            remedy = f"{nearest(key, known)} (options: {', '.join(known)})" if known else "it has no options"
+            flaws.add(f"{name}:{pair.strip()}", f"there is no option '{key}'", remedy)
+        elif key in values:
+            flaws.add(f"{name}:{pair.strip()}", "is given twice")
+        else:
+            try:
+                values[key] = TRUTH[word.lower()] if kind is bool else kind(word)
+            except (KeyError, ValueError):
+                flaws.add(f"{name}:{pair.strip()}", f"must be {key}= and {KINDS[kind]}", f"is '{word}'")
+    flaws.raise_if_any("catalogue")
+    return values
+
+
 __all__ = [
-    "COUPLINGS",
-    "PORT",
-    "SCENARIOS",
-    "Oscillator",
-    "arm_on_slope",
-    "bouncing_ball",
-    "box_on_slope",
-    "breaking_pendulum",
-    "cartesian_pendulum",
-    "double_pendulum",
-    "energy_of",
-    "exact_matrix",
-    "find_scenario",
-    "four_bars",
-    "list_scenarios",
-    "make_scenario",
-    "options_of",
-    "oscillator",
-    "oscillator_side",
-    "oscillator_sides",
-    "pendulum",
-    "quadrotor",
-    "quadruped",
-    "quadruped_mechanism",
-    "rover",
-    "scara",
-    "scara_avoid",
-    "scara_avoid_sampled",
-    "scara_avoidance",
-    "scara_mechanism",
-    "scara_phases",
-    "scara_ptp",
-    "six_axis",
-    "six_axis_mechanism",
-    "solve_exactly",
-    "swinging_arm",
-    "title_of",
-    "tumbling_box",
-    "two_link_loop",
+    "COUPLINGS", "PORT", "SCENARIOS", "Oscillator", "arm_on_slope", "bouncing_ball", "box_on_slope",
+    "breaking_pendulum", "cartesian_pendulum", "double_pendulum", "energy_of", "exact_matrix", "find_scenario",
+    "four_bars", "list_scenarios", "make_scenario", "options_of", "oscillator", "oscillator_side",
+    "oscillator_sides", "pendulum", "quadrotor", "quadruped", "quadruped_mechanism", "rover", "scara",
+    "scara_avoid", "scara_avoid_sampled", "scara_mechanism", "scara_phases", "scara_ptp", "six_axis",
+    "six_axis_mechanism", "solve_exactly", "swinging_arm", "title_of", "tumbling_box", "two_link_loop",
     "two_link_mechanism",
-]
+]  # fmt: skip

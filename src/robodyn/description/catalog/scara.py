@@ -10,10 +10,25 @@ so that the motion lasts about 2.8 s and axes 1 and 2 arrive before axis 3, and 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from robodyn.base import symbolic as sym
 from robodyn.base.records import dataclass
-from robodyn.description.model import GROUND, Block, Body, Event, Joint, Machine, Mechanism, Point, Scenario, Solver
+from robodyn.description.model import (
+    GROUND,
+    Block,
+    Body,
+    Event,
+    Joint,
+    Machine,
+    Mechanism,
+    Obstacle,
+    Point,
+    Scenario,
+    ScenarioSequence,
+    Solver,
+)
 
 LENGTH_1, LENGTH_2 = 0.40, 0.30
 MASS_1, MASS_2 = 8.0, 6.0
@@ -146,4 +161,156 @@ def scara_ptp(duration: float = 5.0) -> Scenario:
         events=arrivals(),
         solver=Solver("dopri5", rtol=1e-7, atol=1e-9),
         title="SCARA robot, point-to-point motion with servo motors and limits (ARGESIM C11, task b)",
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# SCARA collision avoidance (task c of the comparison C11), in two ways that must give the same motion.
+#
+# An obstacle stands at x_obs. When the tip comes within d_crit of it while the tool is lower than the obstacle, the
+# motion of the arm stops at its present place and the tool rises with emergency voltage; the old targets return when
+# the tool is h_safe above the obstacle. Way one is a single model with a decision that has hysteresis, made by located
+# events or sampled once a step (as a spreadsheet does). Way two is three phases in sequence, each ended by an event.
+
+
+X_OBSTACLE, HEIGHT, CRITICAL, SAFE = -0.20, 0.20, 0.10, 0.005
+ARM = AXES[:2]
+# Drawn so that it stands under the tip's path; the decision knows only its place along x and its height.
+BOX = Obstacle("obstacle", (X_OBSTACLE, 0.45, HEIGHT / 2), (0.10, 0.40, HEIGHT))
+SOLVER = Solver("dopri5", rtol=1e-7, atol=1e-9)
+NEAR = {"tip": "tool.position.x", "height": "lift.position"}
+LIMITS = {"x_obstacle": X_OBSTACLE, "critical": CRITICAL, "obstacle_height": HEIGHT}
+
+
+def clearance(tip, height, x_obstacle, critical, obstacle_height):
+    """Positive while the tip is far from the obstacle or above it: `max(x - x_obs - d_crit, q3 - h_obs)`."""
+    return sym.maximum(tip - x_obstacle - critical, height - obstacle_height)
+
+
+def safe_height(height, obstacle_height, safe):
+    """Positive once the tool is safely above the obstacle."""
+    return height - obstacle_height - safe
+
+
+def blocked(terminal: bool = False, action: Callable[..., Any] | None = None) -> Event:
+    """The tip comes too near while it is too low."""
+    here = {"shoulder": "shoulder.position", "elbow": "elbow.position"} if action else {}
+    return Event("blocked", clearance, NEAR | here, LIMITS, "falling", action, terminal)
+
+
+def cleared(terminal: bool = False, action: Callable[..., Any] | None = None) -> Event:
+    """The tool is safely above the obstacle."""
+    heights = {"obstacle_height": HEIGHT, "safe": SAFE}
+    return Event("cleared", safe_height, {"height": "lift.position"}, heights, "rising", action, terminal)
+
+
+def steer(mode, shoulder_place, elbow_place, shoulder_target, elbow_target, regular, emergency):
+    """Targets and voltage limits as the mode wants them: 0 regular, 1 avoiding."""
+    avoiding = mode > 0.5
+    limits = [sym.where(avoiding, high, low) for low, high in zip(regular, emergency, strict=True)]
+    return {
+        "shoulder_target": sym.where(avoiding, shoulder_place, shoulder_target),
+        "elbow_target": sym.where(avoiding, elbow_place, elbow_target),
+        "limit": tuple(limits),
+    }
+
+
+TARGETS = {"shoulder_target": "shoulder.target.value", "elbow_target": "elbow.target.value"}
+VOLTAGES = {
+    "regular": tuple(axis.voltage_limit for axis in AXES),
+    "emergency": tuple(axis.emergency_voltage for axis in AXES),
+}
+
+
+def steered(axis: Axis, k: int) -> tuple[Block, ...]:
+    """Servo blocks of an axis whose target and limit come from the steering; the lift always goes to its own target."""
+    target = f"steering.{axis.joint}_target" if axis in ARM else ""
+    return servo_blocks(axis, target, f"steering.limit.{k}")
+
+
+def avoiding_scenario(name: str, steering: Block, events: tuple[Event, ...], solver: Solver, title: str) -> Scenario:
+    """The robot with targets, a steering block and steered axes."""
+    servos = tuple(block for k, axis in enumerate(AXES) for block in steered(axis, k))
+    targets = tuple(target_block(axis) for axis in AXES)
+    machine = Machine("scara", scara_mechanism(), (*targets, steering, *servos))
+    return Scenario(name, machine, 6.0, events=(*events, *arrivals()), solver=solver, title=title, obstacles=(BOX,))
+
+
+def stop_here(shoulder, elbow):
+    """Avoid: hold the arm where it is."""
+    return {"steering.mode": 1.0, "steering.shoulder_place": shoulder, "steering.elbow_place": elbow}
+
+
+def resume():
+    """Go on to the old targets."""
+    return {"steering.mode": 0.0}
+
+
+def scara_avoid() -> Scenario:
+    """Way one with located events: a mode that two events switch, with hysteresis between their levels."""
+    memory = {"mode": 0.0, "shoulder_place": 0.0, "elbow_place": 0.0}
+    steering = Block("steering", steer, inputs=TARGETS, parameters=VOLTAGES, memory=memory)
+    events = (blocked(action=stop_here), cleared(action=resume))
+    title = "SCARA robot, collision avoidance by conditions with hysteresis, events located (ARGESIM C11, task c)"
+    return avoiding_scenario("scara-avoid", steering, events, SOLVER, title)
+
+
+def sampled_steer(
+    mode, shoulder_place, elbow_place, tip, height, shoulder, elbow, shoulder_target, elbow_target, regular, emergency,
+    x_obstacle, critical, obstacle_height, safe,
+):  # fmt: skip
+    """The decision made anew each sample: freeze the place when blocked, release it when cleared."""
+    was_avoiding = mode > 0.5
+    is_blocked = clearance(tip, height, x_obstacle, critical, obstacle_height) <= 0
+    is_low = safe_height(height, obstacle_height, safe) <= 0
+    starts = sym.logical_and(sym.logical_not(was_avoiding), is_blocked)
+    goes_on = sym.logical_and(was_avoiding, is_low)
+    mode_next = sym.where(sym.logical_or(starts, goes_on), 1.0, 0.0)
+    places = sym.where(starts, shoulder, shoulder_place), sym.where(starts, elbow, elbow_place)
+    outputs = steer(mode_next, *places, shoulder_target, elbow_target, regular, emergency)
+    return outputs | {"mode_next": mode_next, "shoulder_place_next": places[0], "elbow_place_next": places[1]}
+
+
+def scara_avoid_sampled(step: float = 4e-4, method: str = "euler", safe: float = SAFE) -> Scenario:
+    """Way one as a spreadsheet does it: the decision is sampled once a step.
+
+    Args:
+        safe: height above the obstacle at which the arm goes on [m].
+    """
+    inputs = TARGETS | NEAR | {"shoulder": "shoulder.position", "elbow": "elbow.position"}
+    steering = Block(
+        "steering",
+        sampled_steer,
+        inputs=inputs,
+        parameters={**VOLTAGES, **LIMITS, "safe": safe},
+        memory={"mode": 0.0, "shoulder_place": 0.0, "elbow_place": 0.0},
+        period=step,
+    )
+    title = "SCARA robot, collision avoidance decided once a step, as a spreadsheet does (ARGESIM C11, task c)"
+    return avoiding_scenario("scara-avoid-sampled", steering, (), Solver(method, step=step), title)
+
+
+def phase(name: str, blocks: tuple[Block, ...], events: tuple[Event, ...]) -> Scenario:
+    machine = Machine("scara", scara_mechanism(), blocks)
+    return Scenario(name, machine, 6.0, events=events, solver=SOLVER, obstacles=(BOX,))
+
+
+def held_place(axis: Axis) -> Block:
+    """The place of an axis when the phase begins, held from then on."""
+    return Block(f"{axis.joint}.place", "sample_and_hold", inputs={"value": f"{axis.joint}.position"}, period=10.0)
+
+
+def scara_phases() -> ScenarioSequence:
+    """Way two: approach, rise and finish, three models in sequence, each ended by an event."""
+    regular = tuple(block for axis in AXES for block in (target_block(axis), *servo_blocks(axis)))
+    rising = (target_block(AXES[2]), *servo_blocks(AXES[2], limit=AXES[2].emergency_voltage))
+    for axis in ARM:
+        rising += (held_place(axis), *servo_blocks(axis, f"{axis.joint}.place.output", axis.emergency_voltage))
+    phases = (
+        phase("approach", regular, (blocked(terminal=True),)),
+        phase("rise", rising, (cleared(terminal=True),)),
+        phase("finish", regular, arrivals()),
+    )
+    return ScenarioSequence(
+        "scara-phases", phases, "SCARA robot, collision avoidance in a sequence of three phases (ARGESIM C11, task c)"
     )
