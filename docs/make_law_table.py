@@ -14,7 +14,7 @@ from typing import Any
 
 from robodyn.analysis.model_stand_in import UnitModel
 from robodyn.description.laws import MODULES, Law, arguments_of, info_of
-from robodyn.description.model.task import find_rows
+from robodyn.description.model.control_model import find_rows
 
 PAGE = Path(__file__).with_name("laws.md")
 FOLDED = {"target": (1.0, 0.0, 0.0, 0.0)}

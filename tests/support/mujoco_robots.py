@@ -6,7 +6,7 @@ from support.pinocchio_robots import difference
 
 import robodyn as rd
 from robodyn.description.robots.building import build_machine
-from robodyn.description.robots.mesh_files import MeshFiles
+from robodyn.description.robots.links import MeshFiles
 from robodyn.description.robots.mjcf import MjcfReader, compile_model, load_includes
 from robodyn.description.robots.xml_tree import load_xml
 

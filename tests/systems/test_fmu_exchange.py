@@ -18,7 +18,7 @@ from fmpy.fmi1 import FMICallException  # noqa: E402
 from fmpy.validation import validate_fmu  # noqa: E402
 
 from robodyn.exchange.fmi import FmuUnit, write_fmu  # noqa: E402
-from robodyn.exchange.fmi.checking import LedUnit  # noqa: E402
+from robodyn.exchange.fmi.writing import LedUnit  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 # Both solvers' tolerances, 1e-7 and 1e-9, and what a second of motion makes of them; seen were 6e-7.

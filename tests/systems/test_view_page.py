@@ -13,7 +13,7 @@ from robodyn.base.spatial import quaternion_from_rpy
 from robodyn.description.catalog import four_bars
 from robodyn.description.model import GROUND, Body, Joint, Machine, Mechanism, Mimic, Point, Rod, Scenario
 from robodyn.description.model.body import BoxLook, SphereLook
-from robodyn.description.model.describe import describe
+from robodyn.description.model.description import describe
 from robodyn.presentation.pages import write_view
 
 EVIL = """</script><img src=x onerror="window.broken=1">'"&"""

@@ -37,7 +37,7 @@ from robodyn.description.model import (
     Solver,
     combine,
 )
-from robodyn.description.model.outputs import name_results
+from robodyn.description.model.block import name_results
 
 # --------------------------------------------------------------------------------------------------
 # Error budget of a motion, as a result: parts over time, and a table that adds up.

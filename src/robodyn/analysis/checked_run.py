@@ -15,7 +15,7 @@ from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulator
 from robodyn.computation.simulation.simulator import Progress, Target
 from robodyn.description.model import Recording, Scenario, Solver
-from robodyn.description.model.controllers import has_loops
+from robodyn.description.model.machine import has_loops
 
 
 def simulate(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from robodyn.description.model import Block, ControlModel
-from robodyn.description.model.task import TaskRows
+from robodyn.description.model.control_model import TaskRows
 
 Values = Sequence[Any]
 

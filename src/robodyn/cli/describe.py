@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from robodyn.description.model import Machine, Scenario
     from robodyn.description.paths import CartesianPath
     from robodyn.description.robots import Robot
-    from robodyn.description.robots.balance_sheet import BalanceSheet
+    from robodyn.description.robots.xml_tree import BalanceSheet
 
 TURNS = ("rx", "ry", "rz")
 """How a tool of fewer than six joints may turn on its way."""

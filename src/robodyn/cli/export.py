@@ -206,7 +206,7 @@ def export_unit(
 ) -> list[str]:
     """Write the FMU; lines that say what it is."""
     from robodyn.exchange.fmi import write_fmu
-    from robodyn.exchange.fmi.checking import TOLERANCE
+    from robodyn.exchange.fmi.writing import TOLERANCE
 
     given = read_inputs(inputs)
     with writing(f"--to fmu: {path}", "fmi"):

@@ -471,7 +471,7 @@ def _check_view(
 
 
 def _machine_page(what: str, base: str | None, search: Sequence[Path], mesh_budget: float) -> str:
-    from robodyn.description.model.describe import describe
+    from robodyn.description.model.description import describe
     from robodyn.presentation.pages import make_view
 
     notes: list[str] = []

@@ -9,7 +9,7 @@ from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel
 from robodyn.analysis.linear.loop_table import cut_loops
 from robodyn.analysis.linear.responses import respond_to_step
 from robodyn.description.laws import law
-from robodyn.description.model.controllers import find_controllers
+from robodyn.description.model.machine import find_controllers
 
 TAU, MASS = 0.05, 2.0
 

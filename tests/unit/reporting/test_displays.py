@@ -12,7 +12,7 @@ from robodyn.computation import perturbation
 from robodyn.computation.results import Run, Signal, compare
 from robodyn.computation.simulation import simulate
 from robodyn.description.catalog import find_scenario
-from robodyn.description.robots.balance_sheet import BalanceSheet, Entry
+from robodyn.description.robots.xml_tree import BalanceSheet, Entry
 from robodyn.presentation.pages import make_page, read_note
 from robodyn.presentation.reporting.displays import (
     Display,

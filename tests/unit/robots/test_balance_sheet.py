@@ -9,8 +9,7 @@ from support.robot_files import OWN, OWN_FILES, example_robots, walk_xml
 
 from robodyn.base.plain import to_plain
 from robodyn.description.robots import import_robot
-from robodyn.description.robots.balance_sheet import LONGEST
-from robodyn.description.robots.xml_tree import CHOICE, COLUMNS, CONVERTED, UNUSED
+from robodyn.description.robots.xml_tree import CHOICE, COLUMNS, CONVERTED, LONGEST, UNUSED
 from robodyn.presentation.reporting import display, to_page
 
 EXAMPLES = example_robots(".urdf", ".sdf")

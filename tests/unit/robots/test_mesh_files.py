@@ -6,7 +6,7 @@ import pytest
 from support.robot_files import OWN, example_robot
 
 from robodyn.description.robots import import_robot
-from robodyn.description.robots.mesh_files import MeshError, MeshFiles
+from robodyn.description.robots.links import MeshError, MeshFiles
 
 MESH = OWN / "meshes" / "tetrahedron.stl"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from robodyn.description.model.numbers import NAME
-from robodyn.description.robots.draft import free_name, usable_name
+from robodyn.description.robots.building import free_name, usable_name
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import operator
 
 import pytest
 
-from robodyn.exchange.workbook.infinity import decide
+from robodyn.exchange.workbook.row import decide
 
 X, PLUS, MINUS = 0, 1, 2
 NODES = (("input", 0, 0), ("const", math.inf), ("const", -math.inf), ("const", 0.0), ("const", 1.0))

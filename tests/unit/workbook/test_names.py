@@ -2,7 +2,7 @@
 
 import pytest
 
-from robodyn.exchange.workbook.names import CellNames, make_name
+from robodyn.exchange.workbook.parameters import CellNames, make_name
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation import simulate
 from robodyn.description.model import Block, ElasticGear, Scenario, with_elastic_joints
-from robodyn.description.model.joint_block import JointBlock
+from robodyn.description.model.block import JointBlock
 
 EVEN = 2.0
 """Difference of the criterion below which two laws are as good as each other (Kass and Raftery 1995)."""

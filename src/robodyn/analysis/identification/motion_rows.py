@@ -25,7 +25,7 @@ from robodyn.computation.assembly import System
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 from robodyn.description.laws import arguments_of
-from robodyn.description.model.outputs import name_results
+from robodyn.description.model.block import name_results
 
 # --------------------------------------------------------------------------------------------------
 # Measured efforts: from which measured signals follow the forces that drives put on the joints?

@@ -18,8 +18,8 @@ from robodyn.computation.assembly.values import collect_values
 from robodyn.computation.native import compile_kernels
 from robodyn.computation.results.signal import Floats
 from robodyn.description.model import Block, Body, LinearCombination, PrescribedMotion, Scenario
+from robodyn.description.model.block import JointBlock
 from robodyn.description.model.body import TENSOR, tensor_of
-from robodyn.description.model.joint_block import JointBlock
 
 # --------------------------------------------------------------------------------------------------
 # Constraints in a regression: how do all joints follow those that are independent, and which forces are left?

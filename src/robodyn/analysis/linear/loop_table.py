@@ -39,8 +39,8 @@ from robodyn.base.lazy import Displayed
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.description.model import Block, Scenario
-from robodyn.description.model.controllers import find_controllers
-from robodyn.description.model.outputs import name_results
+from robodyn.description.model.block import name_results
+from robodyn.description.model.machine import find_controllers
 
 # --------------------------------------------------------------------------------------------------
 # Loop table: crossover, bandwidth and margins of every control loop.

@@ -18,7 +18,7 @@ from robodyn.analysis.model_stand_in import stand_in
 from robodyn.base.errors import refuse
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import Block
-from robodyn.description.model.outputs import name_results
+from robodyn.description.model.block import name_results
 
 # --------------------------------------------------------------------------------------------------
 # Controller gains: which numbers of a block are its gains?

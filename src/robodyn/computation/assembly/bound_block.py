@@ -17,8 +17,7 @@ from robodyn.computation.assembly.tracing import FRICTION, FRICTION_FACTOR, Bind
 from robodyn.computation.assembly.units import BlockUnits, unit_of_output, units_of
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import Block
-from robodyn.description.model.block import FORCE_NAMES
-from robodyn.description.model.outputs import single_output
+from robodyn.description.model.block import FORCE_NAMES, single_output
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 
 from robodyn.description.model import Block, Number, Scenario
-from robodyn.description.model.joint_block import JointBlock
+from robodyn.description.model.block import JointBlock
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from robodyn.computation.assembly import System
 from robodyn.computation.simulation.problem import break_times
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import Block, PrescribedMotion
+from robodyn.description.model.block import name_results
 from robodyn.description.model.joint import BOUNDED, excess
-from robodyn.description.model.outputs import name_results
 
 RATES = ("position", "velocity", "acceleration")
 INSTANTS = 2001

@@ -16,7 +16,7 @@ from robodyn.description.model import Block, Scenario, kinds
 from robodyn.description.model.body import TENSOR, Inertia
 from robodyn.description.model.description import Description
 from robodyn.description.model.kinds import Kind
-from robodyn.description.robots.importing import BASES
+from robodyn.description.robots import BASES
 from robodyn.description.structures.beams import SectionPart
 
 Schema = dict[str, Any]

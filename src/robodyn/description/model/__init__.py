@@ -28,7 +28,7 @@ from robodyn.description.model.constraint import (
     Wheel,
 )
 from robodyn.description.model.contact import Contact, Obstacle, RigidContact
-from robodyn.description.model.control_model import ControlModel
+from robodyn.description.model.control_model import ControlModel, StateController
 from robodyn.description.model.coordinate import (
     Coordinate,
     Distance,
@@ -37,20 +37,17 @@ from robodyn.description.model.coordinate import (
     PointCoordinate,
     TriangleLength,
 )
-from robodyn.description.model.describe import describe, digest
-from robodyn.description.model.description import Description
-from robodyn.description.model.elastic import ElasticGear, with_elastic_joints
+from robodyn.description.model.description import Description, describe, digest
 from robodyn.description.model.event import Delay, Event, SetValues
 from robodyn.description.model.fields import ZERO, quantity, vector
 from robodyn.description.model.formula import FormulaSignal
 from robodyn.description.model.interface import Interface
 from robodyn.description.model.joint import GROUND, Freedom, Joint, Mimic, Point
-from robodyn.description.model.machine import Load, Machine, combine
+from robodyn.description.model.machine import ElasticGear, Load, Machine, combine, with_elastic_joints
 from robodyn.description.model.mechanism import Mechanism
 from robodyn.description.model.numbers import Floats, Number, check_finite, check_vector
 from robodyn.description.model.scenario import Recording, Scenario, ScenarioSequence
 from robodyn.description.model.solver import Solver
-from robodyn.description.model.state_controller import StateController
 
 __all__ = [
     "Ball",

@@ -289,3 +289,42 @@ class Block(Description):
     def numbers(self, prefix: str | None = None) -> Iterator[Number]:
         """The period is one number, be it a parameter of the law too."""
         yield from {number.name: number for number in super().numbers(prefix)}.values()
+
+
+# --------------------------------------------------------------------------------------------------
+# Blocks of joints: what is a joint's damping, friction or end stop to a machine? A law, with numbers of the joint.
+
+
+class JointBlock(Block):
+    """A block that a property of a joint stands for; files do not give it."""
+
+    sources: Mapping[str, str] = reference_map(
+        "number", default=EMPTY, doc="parameter = number of the joint that it is"
+    )
+
+    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
+        """None of its own: they are the joint's."""
+        return iter(())
+
+
+# --------------------------------------------------------------------------------------------------
+# Outputs of laws: under which name does a block give what its law returns?
+
+
+def name_results(block: Block, returned: Any) -> dict[str, Any]:
+    """What a law returned, by name."""
+    return dict(returned) if isinstance(returned, Mapping) else {single_output(block): returned}
+
+
+def single_output(block: Block) -> str:
+    """Name of a value that is returned without one.
+
+    The one that the law gives a unit, that `acts` or `hold` names; else `force` of a block that is on something, and
+    `value` of any other.
+    """
+    arguments = {argument.name for argument in arguments_of(block.function)}
+    declared = [name for name in block.info.units if name not in arguments and not name.endswith(("_dot", "_next"))]
+    if block.on and not block.acts:
+        declared = [name for name in declared if name in FORCE_NAMES]
+    names = next((names for names in (declared, list(block.acts), list(block.hold)) if len(names) == 1), None)
+    return names[0] if names else ("force" if block.on else "value")

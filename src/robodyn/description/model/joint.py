@@ -12,6 +12,7 @@ from robodyn.base.errors import FlawList
 from robodyn.base.records import dataclass
 from robodyn.base.spatial import perpendicular_to
 from robodyn.base.symbolic import absolute
+from robodyn.description.model.block import JointBlock
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import (
     IDENTITY,
@@ -27,7 +28,6 @@ from robodyn.description.model.fields import (
     unit_vector,
 )
 from robodyn.description.model.fields import child as description
-from robodyn.description.model.joint_block import JointBlock
 from robodyn.description.model.numbers import XYZ, Floats, Rows, as_floats
 
 # --------------------------------------------------------------------------------------------------

@@ -1,16 +1,166 @@
-"""Links of URDF and SDF: which inertia and looks do they have? The two differ in where numbers and poses stand."""
+"""Links of robot files: which inertia, looks and meshes do they have?"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 
-from robodyn.base.errors import FlawList
+from robodyn.base.errors import FlawList, ModelError
 from robodyn.base.spatial import Pose
-from robodyn.description.robots.draft import LinkDraft, distinct, rotated_inertia, usable_name
-from robodyn.description.robots.mesh_files import SHAPES, MeshFiles, make_look
-from robodyn.description.robots.xml_tree import CONVERTED, READ, UNUSED, XmlElement
+from robodyn.base.untrusted import MEGABYTE, MOST_OF_A_MESH
+from robodyn.description.model.body import MESHES, BoxLook, CapsuleLook, CylinderLook, Look, MeshLook, SphereLook
+from robodyn.description.model.numbers import as_floats
+from robodyn.description.robots.building import LinkDraft, distinct, rotated_inertia, usable_name
+from robodyn.description.robots.xml_tree import CONVERTED, NOT_DRAWN, READ, UNUSED, XmlElement
+
+# --------------------------------------------------------------------------------------------------
+# Shapes of robot files: which look is drawn for a box, cylinder, sphere, capsule or mesh?
+
+
+SHAPES: dict[str, type[Look]] = {
+    "box": BoxLook,
+    "cylinder": CylinderLook,
+    "sphere": SphereLook,
+    "capsule": CapsuleLook,
+    "mesh": MeshLook,
+}
+
+
+def colour_of(rgba: Sequence[float]) -> str:
+    """Red, green and blue from 0 to 1 as "#rrggbb"."""
+    return "#" + "".join(f"{round(255 * min(max(part, 0.0), 1.0)):02x}" for part in rgba[:3])
+
+
+def make_look(
+    kind: str, name: str, place: Pose, colour: str | None, meshes: MeshFiles, sizes: dict[str, Any]
+) -> Look | str:
+    """A look, or the reason why there is none."""
+    try:
+        if kind == "mesh":
+            sizes = sizes | {"file": str(meshes.find(sizes["file"]))}
+        return SHAPES[kind](name=name, origin=as_floats(place.p), rotation=as_floats(place.R), colour=colour, **sizes)
+    except MeshError as error:
+        return f"{NOT_DRAWN}{error}"
+    except ModelError as error:
+        return f"{NOT_DRAWN}{'; '.join(str(flaw) for flaw in error.flaws)}"
+
+
+# --------------------------------------------------------------------------------------------------
+# Mesh files of robots: which file does a `package://`, `model://`, `file://` or relative path mean?
+#
+# Only files within the robot's own folder, the package that a path names, and folders that the caller allows are
+# found.
+
+
+LAYOUT = ("urdf", "robots", "xacro", "sdf", "mjcf", "xml")
+"""Names of folders that hold the descriptions of a package, beside the folder `meshes`."""
+MARKS = ("package.xml", "model.config")
+"""Files at the top of a package."""
+_HEAD, _TRIANGLE = 84, 50
+
+
+class MeshError(ValueError):
+    """A mesh that cannot be drawn, with the reason."""
+
+
+class MeshFiles:
+    """Finds the meshes of one robot file.
+
+    Args:
+        search: further folders in which packages and meshes are looked for.
+    """
+
+    def __init__(self, file: Path, search: Sequence[str | Path] = ()) -> None:
+        self.file = file.resolve()
+        self.search = [Path(folder).resolve() for folder in search]
+        self.home = _find_home(self.file)
+
+    def allows(self, path: Path) -> bool:
+        """Whether a file may be read: in the robot's folder, or in one that the caller names."""
+        return any(path.is_relative_to(folder) for folder in (self.home, *self.search))
+
+    def find(self, uri: str) -> Path:
+        """The file of a path; MeshError where there is none that may be read and drawn."""
+        scheme, mark, rest = unquote(uri.strip()).partition("://")
+        if not mark:
+            scheme, rest = "", unquote(uri.strip())
+        if "\0" in rest or not rest:
+            raise MeshError("is no path")
+        if scheme not in ("", "file", "package", "model"):
+            raise MeshError(f"'{scheme}://' is not looked up; give package://, model://, file:// or a relative path")
+        try:
+            mesh = self._look_up(scheme, rest)
+        except OSError as error:
+            raise MeshError(f"cannot be read: {error.strerror}") from error
+        _check_mesh(mesh)
+        return mesh
+
+    def _look_up(self, scheme: str, rest: str) -> Path:
+        outside = None
+        for folder, path in self._candidates(scheme, rest):
+            target = path.resolve()
+            if not target.is_file():
+                continue
+            if target.is_relative_to(folder) or self.allows(target):
+                return target
+            outside = outside or target
+        if outside is not None:
+            raise MeshError(f"'{outside}' lies outside of the robot's folder; allow its folder with `search`")
+        raise MeshError("there is no such file; name a folder that has it with `search`")
+
+    def _candidates(self, scheme: str, rest: str) -> Iterator[tuple[Path, Path]]:
+        """Folders that may be read from, each with the path that may be in it."""
+        if scheme in ("package", "model"):
+            # Three slashes leave a name of nothing, which some files have: the next one is meant.
+            package, _, inner = rest.lstrip("/").partition("/")
+            for folder in self._packages(package):
+                yield folder, folder / inner
+            return
+        for folder in self.search:
+            yield folder, folder / rest
+        yield self.home, self.file.parent / rest
+
+    def _packages(self, name: str) -> Iterator[Path]:
+        if name in ("", ".", ".."):
+            return
+        for folder in [*self.search, *list(self.file.parents)[:-1]]:
+            if folder.name == name:
+                yield folder
+            if (folder / name).is_dir():
+                yield (folder / name).resolve()
+
+
+def _find_home(file: Path) -> Path:
+    """The folder of a robot: that of its package, else the file's, or the one above where that has its meshes."""
+    for folder in list(file.parents)[:4]:
+        if any((folder / mark).is_file() for mark in MARKS):
+            return folder
+    beside = file.parent.name in LAYOUT and (file.parents[1] / "meshes").is_dir()
+    return file.parents[1] if beside else file.parent
+
+
+def _check_mesh(path: Path) -> None:
+    """A mesh is one that can be drawn; of an STL, size and head must fit."""
+    if path.suffix.lower() not in MESHES:
+        raise MeshError(f"{path.suffix or 'a file without ending'} cannot be drawn; save it as {' or '.join(MESHES)}")
+    size = path.stat().st_size
+    if size > MOST_OF_A_MESH:
+        raise MeshError(f"has {size / MEGABYTE:.0f} MB, at most {MOST_OF_A_MESH / MEGABYTE:.0f} are read")
+    if path.suffix.lower() == ".stl":
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+        count = int.from_bytes(head[80:], "little") if len(head) == _HEAD else -1
+        if size != _HEAD + _TRIANGLE * count and not head.lstrip().startswith(b"solid"):
+            raise MeshError("is no STL file, or cut off")
+
+
+# --------------------------------------------------------------------------------------------------
+# Links of URDF and SDF: which inertia and looks do they have? The two differ in where numbers and poses stand.
+
 
 COLOUR = "#rrggbb: 255 times each, rounded; opacity is not drawn"
 

@@ -15,8 +15,15 @@ from robodyn.base.untrusted import Unreadable
 from robodyn.description.model import Block, LinearCombination, LinearConstraint, Load, LoopJoint, Point
 from robodyn.description.model.joint import GROUND
 from robodyn.description.model.numbers import as_floats
-from robodyn.description.robots.draft import JointDraft, LinkDraft, RobotDraft, distinct, rotated_inertia, usable_name
-from robodyn.description.robots.mesh_files import MeshFiles, colour_of, make_look
+from robodyn.description.robots.building import (
+    JointDraft,
+    LinkDraft,
+    RobotDraft,
+    distinct,
+    rotated_inertia,
+    usable_name,
+)
+from robodyn.description.robots.links import MeshFiles, colour_of, make_look
 from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, load_xml
 
 # --------------------------------------------------------------------------------------------------

@@ -14,9 +14,8 @@ from robodyn.base.untrusted import Unreadable
 from robodyn.description.model import Block, LoopJoint, Point
 from robodyn.description.model.joint import GROUND
 from robodyn.description.model.numbers import as_floats
-from robodyn.description.robots.draft import JointDraft, LinkDraft, MimicDraft, RobotDraft, distinct, usable_name
-from robodyn.description.robots.links import COLOUR, LinkReader
-from robodyn.description.robots.mesh_files import MeshFiles, colour_of
+from robodyn.description.robots.building import JointDraft, LinkDraft, MimicDraft, RobotDraft, distinct, usable_name
+from robodyn.description.robots.links import COLOUR, LinkReader, MeshFiles, colour_of
 from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, read_floats
 
 # --------------------------------------------------------------------------------------------------

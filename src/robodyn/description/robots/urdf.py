@@ -6,9 +6,8 @@ import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
 from robodyn.base.spatial import Pose, from_rpy
-from robodyn.description.robots.draft import JointDraft, LinkDraft, MimicDraft, RobotDraft
-from robodyn.description.robots.links import COLOUR, LinkReader
-from robodyn.description.robots.mesh_files import MeshFiles, colour_of
+from robodyn.description.robots.building import JointDraft, LinkDraft, MimicDraft, RobotDraft
+from robodyn.description.robots.links import COLOUR, LinkReader, MeshFiles, colour_of
 from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, floats_of, read_floats
 
 KINDS = {

@@ -14,8 +14,7 @@ from robodyn.base.errors import Flaw, ModelError, refuse_unknown
 from robodyn.computation.cosimulation import UnitEvent, UnitRefusal
 from robodyn.computation.results import Outcome
 from robodyn.exchange.fmi.archive import Archive
-from robodyn.exchange.fmi.events import EventSteps
-from robodyn.exchange.fmi.fmpy_adapter import Instance
+from robodyn.exchange.fmi.fmpy_adapter import EventSteps, Instance
 from robodyn.exchange.fmi.unit_variables import (
     REALS,
     Signal,

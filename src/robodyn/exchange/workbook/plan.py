@@ -18,10 +18,8 @@ from robodyn.computation.native.formulas import SPREADSHEET, find_unwritable
 from robodyn.computation.native.program import operands
 from robodyn.computation.simulation.problem import break_times
 from robodyn.description.model import Solver
-from robodyn.exchange.workbook.cells import place_cells, write_formulas
-from robodyn.exchange.workbook.columns import Columns, add_helpers, name_columns
-from robodyn.exchange.workbook.equations import Equation, write_equations
-from robodyn.exchange.workbook.lines import LineWriter
+from robodyn.exchange.workbook.cells import Columns, add_helpers, name_columns, place_cells, write_formulas
+from robodyn.exchange.workbook.lines import Equation, LineWriter, write_equations
 from robodyn.exchange.workbook.parameters import ParameterSheet, make_parameter_sheet
 from robodyn.exchange.workbook.row import PARAMETER, RowProgram, trace_row
 

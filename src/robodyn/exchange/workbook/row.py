@@ -1,19 +1,9 @@
-"""Row program: what does one row of the run compute? All functions of a system as one program of an instant.
-
-Symbols: t_k = k h; x_k states, m_k memory after the samples due at t_k, f the rates.
-
-    m_k     = the due tasks, in declared order, on (t_k, x_k, m_(k-1))
-    Euler:    x_(k+1) = x_k + h f(t_k, x_k, m_k)
-    Heun:     x_p     = x_k + h f(t_k, x_k, m_k)
-              x_(k+1) = x_k + h (f(t_k, x_k, m_k) + f(t_k + h, x_p, m_k)) / 2
-
-Limited states are clipped at the end of a step and where it is predicted. One program for all of it lets a
-sub-expression that several functions share be computed in one cell.
-"""
+"""Row program: what does one row of the run compute? All functions of a system as one program of an instant."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -21,7 +11,67 @@ import casadi as ca
 from robodyn.computation.assembly import System
 from robodyn.computation.native import Program, read_program
 from robodyn.computation.native.program import Builder, Node, operands, with_operands
-from robodyn.exchange.workbook.infinity import decide
+
+# --------------------------------------------------------------------------------------------------
+# Infinite limits: what is left of a formula? Spreadsheets know no infinity, so it is decided beforehand.
+#
+# For every finite x:  x < inf is true, inf < x false, min(x, inf) = x, max(x, inf) = inf, and the like below -inf.
+
+
+def decide(node: Node, nodes: Sequence[Node]) -> Node | int:
+    """The node, or what it comes to: a constant, or the number of the operand that it equals.
+
+    Args:
+        nodes: those that the node's operands are numbers of.
+    """
+    op = node[0]
+    if op in ("lt", "le", "eq", "ne"):
+        return _compare(node, nodes)
+    if op in ("fmin", "fmax"):
+        return _choose(node, nodes)
+    if op in ("select", "if_else_zero") and nodes[node[1]][0] == "const":
+        if nodes[node[1]][1] != 0:
+            return int(node[2])
+        return int(node[3]) if op == "select" else ("const", 0.0)
+    return node
+
+
+def _infinity(node: Node) -> float:
+    """inf or -inf where the node is that constant, else 0."""
+    return node[1] if node[0] == "const" and math.isinf(node[1]) else 0.0
+
+
+def _compare(node: Node, nodes: Sequence[Node]) -> Node:
+    left, right = (_infinity(nodes[i]) for i in node[1:])
+    if left == right:
+        return node
+    if node[0] in ("eq", "ne"):
+        return ("const", float(node[0] == "ne"))
+    return ("const", float(left < right))
+
+
+def _choose(node: Node, nodes: Sequence[Node]) -> Node | int:
+    sign = 1.0 if node[0] == "fmin" else -1.0
+    for infinite, other in ((node[1], node[2]), (node[2], node[1])):
+        value = sign * _infinity(nodes[infinite])
+        if value:
+            return int(other) if value > 0 else int(infinite)
+    return node
+
+
+# --------------------------------------------------------------------------------------------------
+# Row program: what does one row of the run compute? All functions of a system as one program of an instant.
+#
+# Symbols: t_k = k h; x_k states, m_k memory after the samples due at t_k, f the rates.
+#
+#     m_k     = the due tasks, in declared order, on (t_k, x_k, m_(k-1))
+#     Euler:    x_(k+1) = x_k + h f(t_k, x_k, m_k)
+#     Heun:     x_p     = x_k + h f(t_k, x_k, m_k)
+#               x_(k+1) = x_k + h (f(t_k, x_k, m_k) + f(t_k + h, x_p, m_k)) / 2
+#
+# Limited states are clipped at the end of a step and where it is predicted. One program for all of it lets a
+# sub-expression that several functions share be computed in one cell.
+
 
 # Inputs of a row's program: time, states, memory of the row before, parameters, step, end of the step, task due.
 T, X, BEFORE, P, STEP, END, DUE = range(7)

@@ -28,7 +28,7 @@ from robodyn.computation.results import OutcomeKind, Run, compare
 from robodyn.description.catalog import list_scenarios
 from robodyn.description.files.starters import write_starter
 from robodyn.description.model import Scenario, ScenarioSequence
-from robodyn.description.model.describe import describe
+from robodyn.description.model.description import describe
 from robodyn.presentation.pages.contents import choose_kind, describe_briefly, describe_tile, make_finite, thin_rows
 from robodyn.presentation.pages.machine import read_geometry, read_machine, read_path
 from robodyn.presentation.pages.meshes import MeshStore

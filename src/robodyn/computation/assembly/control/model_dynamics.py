@@ -27,12 +27,10 @@ from robodyn.computation.assembly.values import Values
 from robodyn.computation.dynamics import link_poses, link_quaternions
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import GROUND, Block, LinearConstraint, LoopJoint, Machine, Point, PrescribedMotion
-from robodyn.description.model.control_model import ControlModel
+from robodyn.description.model.block import JointBlock, name_results
+from robodyn.description.model.control_model import ControlModel, TaskRow, TaskRows
 from robodyn.description.model.joint import QUATERNION
-from robodyn.description.model.joint_block import JointBlock
 from robodyn.description.model.numbers import XYZ
-from robodyn.description.model.outputs import name_results
-from robodyn.description.model.task import TaskRow, TaskRows
 
 # --------------------------------------------------------------------------------------------------
 # Record of a controller's model: what is known of it beside its law, which axes and task, and where does it start?

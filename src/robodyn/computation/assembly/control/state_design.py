@@ -26,7 +26,7 @@ from robodyn.computation.feedback.sampled_plant import SampledPlant, Variable, h
 from robodyn.computation.feedback.state_law import state_controller, state_observer
 from robodyn.description.laws import LawInfo
 from robodyn.description.model import Block, Scenario
-from robodyn.description.model.state_controller import StateController
+from robodyn.description.model.control_model import StateController
 
 # --------------------------------------------------------------------------------------------------
 # Sampled machine: which linear model do the states that a controller has to do with follow, from sample to sample?
