@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from robodyn.description.files.composition import keys_of
 from robodyn.description.files.flexible_forms import FLEXIBLE, BeamForm, FrameForm, ModalForm, NodeForm
-from robodyn.description.files.forms import EVENTS, BodyForm, RowForm
-from robodyn.description.files.groups import keys_of
+from robodyn.description.files.laws_of_files import FileReference
+from robodyn.description.files.mechanism_tables import BodyForm, RowForm
 from robodyn.description.files.path_forms import PATHS, Pointing, Timing, Turned
-from robodyn.description.files.reading import is_required, key_of
-from robodyn.description.files.reference_files import FileReference
+from robodyn.description.files.reading import EVENTS, is_required, key_of
 from robodyn.description.model import (
     Block,
     BodyNode,

@@ -162,7 +162,7 @@ def written_units(source: str, known: Mapping[str, Number]) -> dict[str, str]:
     """Units other than of SI that a scenario's file gives its numbers in; none for others, which are in SI."""
     if not Path(source).is_file() or Path(source).suffix.lower() in ROBOTS:
         return {}
-    from robodyn.description.files.written_units import find_written_units
+    from robodyn.description.files.patching import find_written_units
 
     return find_written_units(source, known)
 

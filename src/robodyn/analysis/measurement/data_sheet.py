@@ -16,8 +16,8 @@ from robodyn.base.errors import FlawList
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 from robodyn.description.files.samples import DataMapping
-from robodyn.description.files.samples.columns import Columns
 from robodyn.description.files.samples.reading import read_columns, time_column
+from robodyn.description.files.samples.text_tables import Columns
 
 if TYPE_CHECKING:
     from robodyn.analysis.measurement.measured import ClockOffset

@@ -23,8 +23,8 @@ from robodyn.computation.simulation.simulator import other_solver
 from robodyn.description.catalog import find_scenario
 from robodyn.description.files import read_scenario, reading
 from robodyn.description.files.composition import load_composed
+from robodyn.description.files.reading import read_numbers
 from robodyn.description.files.table import FAILED, Table, attempt
-from robodyn.description.files.values import read_numbers
 from robodyn.description.model import Interface, Recording, Scenario, ScenarioSequence, Solver
 from robodyn.description.model.numbers import check_name
 

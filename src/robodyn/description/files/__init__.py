@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from robodyn.base.lazy import load_when_used
 
 if TYPE_CHECKING:
-    from robodyn.description.files.denavit_hartenberg import DHRow, mechanism_from_dh
-    from robodyn.description.files.reference_files import read_reference
-    from robodyn.description.files.scenario_file import read_scenario
+    from robodyn.description.files.laws_of_files import read_reference
+    from robodyn.description.files.mechanism_tables import DHRow, mechanism_from_dh
+    from robodyn.description.files.reading import read_numbers
+    from robodyn.description.files.scenario_file import is_sequence, read_scenario, read_sequence, write_sequence
     from robodyn.description.files.schema import make_schema
-    from robodyn.description.files.sequence_file import is_sequence, read_sequence, write_sequence
     from robodyn.description.files.table import Table, load_toml
-    from robodyn.description.files.values import read_numbers
     from robodyn.description.files.writing import scenario_text, write_scenario
 
 __all__ = [
@@ -24,13 +23,12 @@ __all__ = [
 __getattr__, __dir__ = load_when_used(
     __name__,
     {
-        "robodyn.description.files.denavit_hartenberg": "DHRow mechanism_from_dh",
-        "robodyn.description.files.reference_files": "read_reference",
-        "robodyn.description.files.scenario_file": "read_scenario",
+        "robodyn.description.files.laws_of_files": "read_reference",
+        "robodyn.description.files.mechanism_tables": "DHRow mechanism_from_dh",
+        "robodyn.description.files.reading": "read_numbers",
+        "robodyn.description.files.scenario_file": "is_sequence read_scenario read_sequence write_sequence",
         "robodyn.description.files.schema": "make_schema",
-        "robodyn.description.files.sequence_file": "is_sequence read_sequence write_sequence",
         "robodyn.description.files.table": "Table load_toml",
-        "robodyn.description.files.values": "read_numbers",
         "robodyn.description.files.writing": "scenario_text write_scenario",
     },
 )

@@ -14,10 +14,8 @@ import numpy as np
 
 from robodyn.base.errors import FlawList, ModelError, nearest
 from robodyn.base.untrusted import MEGABYTE, Unreadable, parse_json, read_archive, read_array, read_bytes, read_text
-from robodyn.description.files.forms import FORMS
-from robodyn.description.files.reading import Reader
+from robodyn.description.files.reading import FORMS, VALUES, Reader
 from robodyn.description.files.table import FAILED, Table
-from robodyn.description.files.values import VALUES
 from robodyn.description.model import FlexibleBody
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import (

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from robodyn.description.files.denavit_hartenberg import CONVENTIONS
+from robodyn.description.files.composition import GROUPS
 from robodyn.description.files.flexible_forms import Listed, Places
-from robodyn.description.files.forms import RowForm, forms_of
-from robodyn.description.files.groups import GROUPS
-from robodyn.description.files.reading import is_required, key_of, marked_words
-from robodyn.description.files.reference_files import FILE_REFERENCE, FileReference
+from robodyn.description.files.laws_of_files import FILE_REFERENCE, FileReference
+from robodyn.description.files.mechanism_tables import CONVENTIONS, RowForm
+from robodyn.description.files.reading import forms_of, is_required, key_of, marked_words
 from robodyn.description.laws import known_laws
 from robodyn.description.model import Block, Scenario, kinds
 from robodyn.description.model.body import TENSOR, Inertia

@@ -10,10 +10,9 @@ from typing import Any
 
 from robodyn.base.atomic import write_file
 from robodyn.base.errors import FlawList
-from robodyn.description.files.forms import form_of
 from robodyn.description.files.laws_of_files import name_function
 from robodyn.description.files.path_forms import path_tables
-from robodyn.description.files.reading import key_of
+from robodyn.description.files.reading import form_of, key_of
 from robodyn.description.model import Event, Scenario, kinds
 from robodyn.description.model.description import Description
 from robodyn.description.model.kinds import Vector

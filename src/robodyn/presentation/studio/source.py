@@ -17,10 +17,10 @@ from robodyn.computation.native import cache_folder
 from robodyn.computation.native.cache import make_private, open_private
 from robodyn.description.catalog import find_scenario, list_scenarios, title_of
 from robodyn.description.files import read_scenario, scenario_text
+from robodyn.description.files.patching import find_written_units
 from robodyn.description.files.scenario_file import ScenarioFile
 from robodyn.description.files.starters import starter_titles
 from robodyn.description.files.table import leaves_of
-from robodyn.description.files.written_units import find_written_units
 from robodyn.description.model import Scenario, ScenarioSequence
 
 ROBOTS = (".urdf", ".xacro", ".sdf", ".mjcf", ".xml")
