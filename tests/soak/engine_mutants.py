@@ -1,14 +1,16 @@
 """Mutation score of the engine in C: how many small faults in its sources do the tests see?
 
     make coverage MUTANTS=500
-    python tests/soak/engine_mutants.py --count 500 [--first 0] [--seed 1] [--log FILE] [TESTS ...]
+    python tests/soak/engine_mutants.py --count 500 [--seed 1] [--seconds 600] [--again] [TESTS ...]
 
-A mutant is one small edit at one place of one file. All mutants stand in an order that the seed gives; `--first` and
-`--count` choose a stretch of it, so that a long run can be made in pieces.
+A mutant is one small edit at one place of one file. All mutants stand in an order that the seed gives, and the first
+`--count` of them are tried. What is known is kept in build/mutants: called again, the program goes on where its
+`--seconds` had ended; `--again` tries those once more that no test has seen.
 
 To try hundreds, the tests are imported and collected once. In a fork of this process, an engine that notes each basic
-block tells which tests reach which line and how long they take. Then for each mutant its file alone is compiled, and in
-another fork the tests that reach its line run, the cheapest first, until one fails.
+block tells which tests reach which line and how long they take. Then for each mutant its file alone is compiled. Where
+the object is that of the file without the fault, there is none: the mutant is equivalent. Else the tests that reach its
+line run in another fork, the cheapest first, until one fails.
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ from __future__ import annotations
 import argparse
 import ctypes
 import faulthandler
+import hashlib
 import json
 import os
 import pickle
 import random
 import re
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -30,6 +32,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +44,13 @@ from robodyn.computation.engine.binding import functions
 from robodyn.computation.engine.library import load_library
 
 TESTS = ["tests/unit/engine", "tests/unit/simulation", "tests/unit/cosimulation", "tests/convergence"]
-MOST_SECONDS = 10.0
-"""Processor time, in the engine without a fault, of all tests that a mutant is tried with."""
+PLACE = BUILD / "mutants"
+LOG = PLACE / "log.jsonl"
+"""A line of JSON for each mutant that was tried."""
 PATIENCE, LEAST_PATIENCE = 5.0, 10.0
 """A mutant hangs where its tests take so many times as long, and so many seconds [s] of processor time more."""
 MEMORY = 8 * 2**30
+ALIVE = ("survived", "unreached")
 NOTING = """
 __attribute__((visibility("default"))) unsigned char reached[1 << 22];
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -90,6 +95,16 @@ class Mutant:
     def __str__(self) -> str:
         return f"{self.file}:{self.line + 1}: {self.edited.strip()}"
 
+    @property
+    def key(self) -> str:
+        """Names the mutant and the file that it is of, so that nothing is taken from a file that has changed since."""
+        return f"{digest_of(FOLDER / self.file)} {self}"
+
+
+@cache
+def digest_of(*files: Path) -> str:
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+
 
 def find_mutants() -> Iterator[Mutant]:
     """All mutants; comments, directives and constants of one line aside."""
@@ -133,14 +148,14 @@ class Reach:
     tests: dict[tuple[str, int], set[str]] = field(default_factory=dict)
     blocks: dict[str, list[int]] = field(default_factory=dict)
 
-    def choose(self, mutant: Mutant) -> list[str]:
-        """The tests for a mutant, the cheapest first: those that reach the block in which its line lies."""
+    def choose(self, mutant: Mutant, most: float) -> list[str]:
+        """The tests for a mutant, the cheapest first, for some seconds: those that reach the block of its line."""
         begun = [line for line in self.blocks.get(mutant.file, ()) if line <= mutant.line + 1]
         names = self.tests.get((mutant.file, begun[-1]), set()) if begun else set()
         chosen, total = [], 0.0
         for name in sorted(names, key=lambda name: self.seconds[name]):
             total += self.seconds[name]
-            if total > MOST_SECONDS and chosen:
+            if total > most and chosen:
                 break
             chosen.append(name)
         return chosen
@@ -169,81 +184,101 @@ class Trials:
 
     def __init__(self, wanted: argparse.Namespace) -> None:
         self.wanted = wanted
-        self.place = BUILD / "mutants"
-        self.kinds: Counter[str] = Counter()
+        self.end = time.monotonic() + wanted.seconds
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        shutil.rmtree(self.place, ignore_errors=True)
         self.items = {item.nodeid: item for item in session.items}
         reach = self.measure()
+        if reach is None:
+            self.say("the tests are not all measured yet: call again")
+            return True
         failing = len(self.items) - len(reach.seconds)
         self.say(f"{len(reach.seconds)} tests, {sum(reach.seconds.values()):.0f} s; {failing} skipped or failing")
-        objects = compile_engine(FOLDER, self.place / "objects", self.place / "whole.so", "-O1")
         everything = list(find_mutants())
-        sample = random.Random(self.wanted.seed).sample(everything, len(everything))
-        end = time.monotonic() + self.wanted.seconds
-        for mutant in sample[self.wanted.first : self.wanted.first + self.wanted.count]:
-            if time.monotonic() > end:
+        sample = random.Random(self.wanted.seed).sample(everything, len(everything))[: self.wanted.count]
+        known = read_log()
+        objects = compile_engine(FOLDER, PLACE / "objects", PLACE / "whole.so", "-O1")
+        for mutant in sample:
+            alive = known.get(mutant.key, {}).get("kind") in ALIVE
+            if mutant.key in known and not (alive and self.wanted.again):
+                continue
+            if time.monotonic() > self.end:
                 break
-            kind, seen_by = self.try_mutant(mutant, reach, objects)
-            self.kinds[kind] += 1
-            self.note({"kind": kind, "mutant": str(mutant), "by": seen_by})
-        valid = sum(self.kinds.values()) - self.kinds["not compiled"]
-        alive = self.kinds["survived"] + self.kinds["unreached"]
-        share = 100 * (valid - alive) / max(valid, 1)
-        self.say(f"{valid} mutants of {len(everything)}: {valid - alive} seen, {share:.1f} %; {dict(self.kinds)}")
+            begun = time.monotonic()
+            kind, by = self.try_mutant(mutant, reach, objects)
+            entry = {"key": mutant.key, "kind": kind, "by": by, "seconds": round(time.monotonic() - begun, 2)}
+            known[mutant.key] = entry
+            with LOG.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(entry) + "\n")
+        self.summarise(sample, known)
         return True
 
-    def measure(self) -> Reach:
-        """Which tests reach which lines, and how long they take, in a fork with an engine that notes its blocks."""
-        library, file = self.place / "noting.so", self.place / "reach.pickle"
-        flags = ("-O0", "-g", "-fsanitize-coverage=trace-pc")
-        compile_engine(FOLDER, self.place / "noting", library, *flags, extra=NOTING)
+    def summarise(self, sample: list[Mutant], known: dict[str, dict[str, Any]]) -> None:
+        tried = [mutant for mutant in sample if mutant.key in known]
+        kinds = Counter(known[mutant.key]["kind"] for mutant in tried)
+        for mutant in sorted(tried, key=str):
+            if (kind := known[mutant.key]["kind"]) in ALIVE:
+                self.say(f"{kind}: {mutant}")
+        faults = sum(kinds.values()) - kinds["not compiled"] - kinds["equivalent"]
+        seen = faults - sum(kinds[kind] for kind in ALIVE)
+        took = sum(known[mutant.key]["seconds"] for mutant in tried)
+        self.say(f"{len(tried)} of {len(sample)} mutants tried in {took:.0f} s: {dict(kinds)}")
+        self.say(f"{seen} of {faults} faults seen, {100 * seen / max(faults, 1):.1f} %")
+
+    def measure(self) -> Reach | None:
+        """Which tests reach which lines, and how long they take; nothing where the time ends before that is known.
+
+        Of each file with tests it is measured once, in a fork with an engine that notes its blocks.
+        """
+        sources = sorted([*FOLDER.glob("*.c"), *FOLDER.glob("*.h")])
+        place = PLACE / f"reach-{digest_of(*sources)}"
+        library = place / "noting.so"
+        if not library.exists():
+            flags = ("-O0", "-g", "-fsanitize-coverage=trace-pc")
+            compile_engine(FOLDER, place, library, *flags, extra=NOTING)
+        blocks = find_blocks(library)
+        files: dict[Path, list[pytest.Item]] = {}
+        for item in self.items.values():
+            name = item.path.relative_to(ROOT).as_posix().replace("/", "-")
+            files.setdefault(place / f"{name}-{digest_of(item.path)}.pickle", []).append(item)
         child = os.fork()
         if child == 0:
             use_engine(library)
-            file.write_bytes(pickle.dumps(self.note_blocks(library)))
+            for file, items in files.items():
+                if not file.exists() and time.monotonic() < self.end:
+                    file.write_bytes(pickle.dumps(note_blocks(library, blocks, items)))
             os._exit(0)
         os.waitpid(child, 0)
-        reach: Reach = pickle.loads(file.read_bytes())
+        if not all(file.exists() for file in files):
+            return None
+
+        reach = Reach()
+        for source, line in sorted(set(blocks.values())):
+            reach.blocks.setdefault(source, []).append(line)
+        for file in files:
+            for name, (seconds, places) in pickle.loads(file.read_bytes()).items():
+                reach.seconds[name] = seconds
+                for block in places:
+                    reach.tests.setdefault(block, set()).add(name)
         if not reach.tests:
             raise RuntimeError("no test reaches the engine: nothing can be said of any mutant")
         return reach
 
-    def note_blocks(self, library: Path) -> Reach:
-        places = find_blocks(library)
-        handle = ctypes.CDLL(str(library))
-        noted = (ctypes.c_ubyte * (1 << 22)).in_dll(handle, "reached")
-        reach = Reach()
-        for file, line in places.values():
-            reach.blocks.setdefault(file, []).append(line)
-        reach.blocks = {file: sorted(set(lines)) for file, lines in reach.blocks.items()}
-        items = list(self.items.values())
-        for item, following in zip(items, [*items[1:], None], strict=True):
-            ctypes.memset(noted, 0, len(noted))
-            begun = time.process_time()
-            if not passes(item, following, skipped=False):
-                continue
-            reach.seconds[item.nodeid] = time.process_time() - begun
-            hit = bytes(noted)
-            for place, line in places.items():
-                if hit[place]:
-                    reach.tests.setdefault(line, set()).add(item.nodeid)
-        return reach
-
     def try_mutant(self, mutant: Mutant, reach: Reach, objects: dict[str, Path]) -> tuple[str, str]:
         """What became of a mutant, and the test that saw it."""
-        chosen = reach.choose(mutant)
+        chosen = reach.choose(mutant, self.wanted.most)
         if not chosen:
             return "unreached", ""
-        folder = self.place / "mutant"
+        folder = PLACE / "mutant"
         folder.mkdir(exist_ok=True)
         text = (FOLDER / mutant.file).read_text(encoding="utf-8").splitlines(keepends=True)
         text[mutant.line] = mutant.edited
         (folder / mutant.file).write_text("".join(text), encoding="utf-8")
         try:
             changed = compile_file(folder / mutant.file, folder, "-O1")
+            if changed.read_bytes() == objects[changed.stem].read_bytes():
+                return "equivalent", ""
             link_engine([*(objects | {changed.stem: changed}).values()], folder / "engine.so")
         except subprocess.CalledProcessError:
             return "not compiled", ""
@@ -269,15 +304,31 @@ class Trials:
             return "seen", by
         return ("hung" if os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL) else "crashed"), by
 
-    def note(self, entry: dict[str, str]) -> None:
-        if entry["kind"] in ("survived", "unreached"):
-            self.say(f"{entry['kind']}: {entry['mutant']}")
-        if self.wanted.log:
-            with self.wanted.log.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(entry) + "\n")
-
     def say(self, line: str) -> None:
         os.write(self.wanted.output, f"{line}\n".encode())
+
+
+def read_log() -> dict[str, dict[str, Any]]:
+    """The last entry of each mutant, by its key."""
+    lines = LOG.read_text(encoding="utf-8").splitlines() if LOG.exists() else []
+    return {entry["key"]: entry for entry in map(json.loads, lines)}
+
+
+def note_blocks(
+    library: Path, blocks: dict[int, tuple[str, int]], items: list[pytest.Item]
+) -> dict[str, tuple[float, set[tuple[str, int]]]]:
+    """Processor time of each test that passes, and the blocks that it reaches."""
+    noted = (ctypes.c_ubyte * (1 << 22)).in_dll(ctypes.CDLL(str(library)), "reached")
+    found = {}
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        ctypes.memset(noted, 0, len(noted))
+        begun = time.process_time()
+        if not passes(item, following, skipped=False):
+            continue
+        hit = bytes(noted)
+        reached = {block for place, block in blocks.items() if hit[place]}
+        found[item.nodeid] = (time.process_time() - begun, reached)
+    return found
 
 
 def use_engine(path: Path) -> None:
@@ -309,10 +360,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tests", nargs="*", default=TESTS)
     parser.add_argument("--count", type=int, default=500, help="how many mutants")
-    parser.add_argument("--first", type=int, default=0, help="number of the first")
     parser.add_argument("--seed", type=int, default=1, help="of the order of mutants")
     parser.add_argument("--seconds", type=float, default=7200.0, help="after which no other mutant is begun")
-    parser.add_argument("--log", type=Path, help="file to which a line of JSON is added for each mutant")
+    parser.add_argument("--most", type=float, default=10.0, help="seconds of the tests that a mutant is tried with")
+    parser.add_argument("--again", action="store_true", help="try those once more that no test has seen")
     wanted = parser.parse_intermixed_args()
     if wanted.count < 1:
         print(f"0 mutants of {len(list(find_mutants()))} tried")
