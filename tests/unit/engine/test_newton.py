@@ -5,7 +5,6 @@ import pytest
 from support.kernels import kernel, make_problem
 
 from robodyn.computation.engine import Recording, Status, integrate
-from robodyn.computation.engine.binding import functions
 from robodyn.computation.engine.tableaus import METHODS
 from robodyn.description.model import Solver
 
@@ -51,7 +50,3 @@ def test_an_iteration_that_leaves_the_numbers_ends_and_the_step_is_made_shorter(
     done = run(rhs, zero, Solver("trbdf2", step=0.1, rtol=1e-6, atol=1e-8), 0.005)
     assert done.status == Status.FINISHED
     assert done.y[-1, 0] == pytest.approx(1.0 - np.exp(-5.0), abs=1e-5)
-
-
-def test_to_free_no_run_is_allowed():
-    functions().run_free(None)

@@ -200,9 +200,10 @@ static int is_bend(Scan *scan, int64_t drive, double t, double width, double dif
   return fabs(right - left) > STAYS * differences || fabs(slope_right - slope_left) > STAYS * FINER * differences;
 }
 
-/* Note a time among the others, ascending, unless one is known within a width of it: of another drive. */
+/* Note a time among the others, ascending, unless one is known within a width of it: of another drive, or a break. */
 static void add_bend(Scan *scan, double t, double width) {
   int64_t place = scan->n_bends;
+  if (has_break(scan->run, t - width, t + width)) return;
   while (place > 0 && scan->bends[place - 1] > t - width) place--;
   if (place < scan->n_bends && scan->bends[place] < t + width) return;
   memmove(scan->bends + place + 1, scan->bends + place, (size_t)(scan->n_bends++ - place) * sizeof(double));
