@@ -5,7 +5,7 @@ import pytest
 from support.kernels import kernel, make_problem
 from support.solvers import any_solver
 
-from robodyn.computation.engine import Recording, Status, integrate
+from robodyn.computation.engine import Recording, ResumableRun, Status, integrate
 from robodyn.description.model import Solver
 
 EMPTY = np.zeros(0)
@@ -32,6 +32,10 @@ def kick(t, x, d, m, p, out):
 
 def sample(t, x, d, m, p, out):
     out[0] = -0.3 * x[1]
+
+
+def sampled_signal(t, x, d, m, p, out):
+    out[0] = x[0] + m[0]
 
 
 SWING, POSITION, RATE, KICK, SAMPLE = (kernel(f) for f in (swing, position, position_rate, kick, sample))
@@ -194,3 +198,47 @@ def test_a_run_of_no_length_has_one_row():
     result = integrate(simple(grow), Solver(), 1.0, 1.0, np.ones(2), EMPTY, EMPTY, Recording())
     assert result.status is Status.FINISHED
     assert result.time.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("method", ["rk4", "dopri5"])
+def test_when_a_run_begins_does_not_matter(method):
+    """Ticks, events, breaks and delays 32 s later, a power of two: the same but for the last digits.
+
+    No jump arrives at a tick, where the last digits decide on which side of it.
+    """
+    solver, shift = any_solver(method, step=0.01, rtol=1e-6, atol=1e-8), 32.0
+    runs = []
+    for begin in (0.0, shift):
+        problem = everything().replaced(breaks=np.array([begin + 0.333]), delay_times=np.array([0.171]))
+        start, recording = np.array([1.0, 0.0]), Recording(refine=3)
+        runs.append(integrate(problem, solver, begin, begin + 12.0, start, np.zeros(1), EMPTY, recording))
+    here, there = runs
+    assert here.status is there.status is Status.FINISHED
+    assert len(here.events) == len(there.events) > 0
+    # Times near 44 s are known to 7e-15 s.
+    np.testing.assert_allclose(there.time - shift, here.time, atol=1e-11)
+    np.testing.assert_allclose(there.y, here.y, atol=1e-9)
+    assert np.array_equal(there.knots, here.knots)
+
+
+@pytest.mark.parametrize("method", ["rk4", "dopri5"])
+@pytest.mark.parametrize("until", [0.4, 2.0, 9.0])
+def test_a_run_put_back_goes_on_the_same_with_jumps_under_way(method, until):
+    """Delays of several ticks: jumps of the memory that have not arrived yet belong to the state of a run."""
+    problem = everything().replaced(
+        task_period=np.array([1]),
+        task_offset=np.array([0]),
+        delayed=kernel(sampled_signal),
+        delay_times=np.array([0.33]),
+    )
+    solver = any_solver(method, step=0.02)
+    start = np.array([1.0, 0.0])
+    going = ResumableRun(problem, solver, 0.0, 12.0, start, np.zeros(1), EMPTY, Recording("none"))
+    going.go_on(until)
+    saved = going.save()
+    ends = []
+    for _ in range(2):
+        going.go_on(12.0)
+        ends.append(going.x.copy())
+        going.restore(saved)
+    assert np.array_equal(*ends)

@@ -170,3 +170,16 @@ def test_fixed_steps_that_are_too_long_in_a_row_are_counted():
     assert count(0.01) == 1
     assert count(0.001) == 0
     assert run(bursts).counters.steps_too_long == 0
+
+
+def test_what_changes_without_end_is_not_looked_at_without_end():
+    """Noise is no parabola anywhere: it is sampled 65,536 times, and from then on what is left is taken as it is."""
+    calls = []
+
+    def noise(t):
+        calls.append(t)
+        return math.sin(1e9 * t * t)
+
+    done = run(noise, method="rk4", step=1.0)
+    assert done.counters.steps == 10
+    assert 2**16 < len(calls) < 2**16 + 2**12

@@ -294,3 +294,46 @@ def test_a_scale_makes_the_tolerance_of_its_state():
     ]
     # Tolerances 1e4 apart and error ~ h^5: steps differ by about 1e4^(1/5) = 6.3.
     assert 4 < steps[0] / steps[1] < 9
+
+
+def fire(times, interval, begin, end):
+    """So many actions of one guard, an interval [s] apart: x rises by 1 a second and is put back."""
+
+    def rise(t, x, d, m, p, out):
+        out[0] = 1.0
+
+    def put_back(t, x, d, m, p, out):
+        out[0], out[1] = -interval if m[0] + 1 < times else -1e6, m[0] + 1
+
+    problem = make_problem(
+        kernel(rise),
+        1,
+        n_m=1,
+        n_guards=1,
+        guards=HEIGHT,
+        guard_rates=kernel(rise),
+        guard_direction=np.array([1]),
+        guard_action=np.array([kernel(put_back)]),
+    )
+    return integrate(problem, Solver("dopri5"), begin, end, -np.ones(1), np.zeros(1), EMPTY, NOTHING)
+
+
+@pytest.mark.parametrize("begin", [0.0, 1000.0])
+@pytest.mark.parametrize(
+    ("times", "interval", "status"),
+    [
+        # Fifty in a thousand-millionth of the run, 1e-7 s; a thousand in a hundred-thousandth, 1e-3 s. There is one
+        # interval less than there are actions.
+        (50, 1e-7 / 49.5, Status.CHATTERING),
+        (49, 1e-7 / 49.5, Status.FINISHED),
+        (200, 1e-7 / 48.5, Status.FINISHED),
+        (1000, 1e-3 / 999.5, Status.CHATTERING),
+        (999, 1e-3 / 999.5, Status.FINISHED),
+        (1100, 1e-3 / 998.5, Status.FINISHED),
+    ],
+)
+def test_many_actions_in_little_time_are_chattering_whenever_the_run_began(times, interval, status, begin):
+    done = fire(times, interval, begin, begin + 100.0)
+    assert done.status is status
+    assert done.m[0] == times
+    assert done.offender == (0 if status is Status.CHATTERING else -1)

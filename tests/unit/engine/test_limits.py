@@ -61,3 +61,30 @@ def test_adaptive_methods_meet_a_limit_exactly(method):
 def test_tighter_tolerances_meet_limits_better():
     errors = [np.abs(r.y[:, 0] - exact(r.time)).max() for r in (run("dopri5", 1e-4), run("dopri5", 1e-9))]
     assert errors[1] < 1e-2 * errors[0]
+
+
+def test_stages_of_fixed_steps_keep_to_the_limits():
+    """x rises by 2 a second to its limit 1 and y integrates x: of one step of 0.1 s from 0.9 the last stage is at 1."""
+
+    def rise(t, x, d, m, p, out):
+        out[0], out[1] = 2.0, x[0]
+
+    def at_one(t, x, d, m, p, out):
+        out[0], out[1] = -1.0, 1.0
+
+    problem = make_problem(kernel(rise), 2, n_limited=1, limits=kernel(at_one), limited=np.array([0]))
+    solver = any_solver("rk4", step=0.1)
+    result = integrate(problem, solver, 0.0, 0.1, np.array([0.9, 0.0]), EMPTY, EMPTY, Recording())
+    assert result.x[0] == 1.0
+    # Runge's rule on 0.9, 1, 1 and 1, not 1.1.
+    assert result.x[1] == pytest.approx(0.1 / 6 * (0.9 + 2 * 1.0 + 2 * 1.0 + 1.0), rel=1e-14)
+
+
+def test_rows_beside_a_limit_that_is_met_are_knots():
+    problem = make_problem(kernel(limited_integrator), 1, n_limited=1, limits=kernel(limits), limited=np.array([0]))
+    recording, solver = Recording("times", times=np.linspace(0, 7, 701)), any_solver("dopri5", rtol=1e-8, atol=1e-8)
+    result = integrate(problem, solver, 0.0, 7.0, np.zeros(1), EMPTY, EMPTY, recording)
+    # The upper one at 30 deg, the lower one where 1/2 + sin - 1 = -1/4, the upper one again where -1/4 + sin + 1 = 1/2.
+    met = np.array([np.arcsin(0.5), np.pi - np.arcsin(0.25), 2 * np.pi - np.arcsin(0.25)])
+    beside = sorted(int(k) for row in np.floor(100 * met) for k in (row, row + 1))
+    assert np.flatnonzero(result.knots).tolist() == [0, *beside]

@@ -21,11 +21,16 @@ def test_factorised_systems_are_solved(n):
     rng = np.random.default_rng(n)
     A, b = rng.normal(size=(n, n)), rng.normal(size=n)
     A[0, 0] = 0.0 if n > 1 else 2.0
-    columns, pivots, x = np.asfortranarray(A).ravel(order="F").copy(), np.zeros(n, np.int64), b.copy()
+    # What stands behind them is not theirs.
+    columns, pivots, x = (np.full(size + 3 * n, 7, kind) for size, kind in ((n * n, float), (n, np.int64), (n, float)))
+    columns[: n * n], x[:n] = A.ravel(order="F"), b
     assert factorise(columns, pivots, n)
     solve_factorised(columns, pivots, n, x)
     # Backward stable: the residual is rounding of the size of A times x.
-    assert np.abs(A @ x - b).max() < 1e-13 * np.abs(A).max() * max(1, np.abs(x).max()) * n
+    assert np.abs(A @ x[:n] - b).max() < 1e-13 * np.abs(A).max() * max(1, np.abs(x[:n]).max()) * n
+    assert np.all(columns[n * n :] == 7)
+    assert np.all(pivots[n:] == 7)
+    assert np.all(x[n:] == 7)
 
 
 def test_a_singular_matrix_is_noticed():

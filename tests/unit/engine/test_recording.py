@@ -118,3 +118,32 @@ def test_nothing_but_first_and_last_row_when_nothing_is_asked():
     result = run(sampled(), Recording("none"))
     assert result.time.tolist() == [0.0, 1.0]
     assert result.y[:, 1].tolist() == [1.0, 11.0]
+
+
+def smallest_wave_cut(degree):
+    """Smallest amplitude of a Chebyshev polynomial over one step, beside a constant 1, that cuts it in pieces."""
+    wave = np.polynomial.Chebyshev.basis(degree, domain=[0.0, 1.0])
+
+    def pieces(amplitude):
+        def look(t, x, d, m, p, out):
+            out[0] = 1.0 + amplitude * wave(t[0])
+
+        problem = make_problem(kernel(rest), 1, outputs=kernel(look), n_y=1, unit=np.array([1]))
+        solver = any_solver("dopri5", rtol=1e-6, atol=1e-8, step=1.0)
+        return len(integrate(problem, solver, 0.0, 1.0, np.ones(1), EMPTY, EMPTY, Recording(refine=0)).time)
+
+    low, high = 0.0, 1e-3
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (low, middle) if pieces(middle) > 5 else (middle, high)
+    return high
+
+
+def rest(t, x, d, m, p, out):
+    out[0] = 0.0
+
+
+def test_waves_between_rows_count_alike_whether_odd_or_even():
+    # 25 rtol of the size 1, and of 2 % of the largest of its unit; of higher degrees five points see the third or none.
+    for degree in (3, 4):
+        assert smallest_wave_cut(degree) == pytest.approx(1.02 * 25e-6, rel=1e-3)

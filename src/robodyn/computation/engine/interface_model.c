@@ -22,7 +22,7 @@ enum { SWEEPS = 30 };
 
 /* Where the terms of a port stand among their values: n velocities, k rows, m constraints. */
 typedef struct {
-  const double *M, *c, *f, *A_i, *drift_i, *A_c, *drift_c, *active, *N, *motion;
+  const double *M, *c, *f, *A_i, *drift_i, *A_c, *drift_c, *active;
 } Terms;
 
 static Terms terms_of(const Port *port) {
@@ -36,8 +36,6 @@ static Terms terms_of(const Port *port) {
   at.A_c = at.drift_i + k;
   at.drift_c = at.A_c + m * n;
   at.active = at.drift_c + m;
-  at.N = at.active + m;
-  at.motion = at.N + port->n_q * n;
   return at;
 }
 
