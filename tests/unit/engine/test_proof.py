@@ -1,0 +1,127 @@
+"""Boxes in which a step is looked at hold its motion, and not much else; what crosses in them is all found."""
+
+import numpy as np
+import pytest
+from support.kernels import kernel, make_problem
+
+from robodyn.computation.engine import Recording, integrate
+from robodyn.description.model import Solver
+
+EMPTY = np.zeros(0)
+QUARTIC = np.polynomial.Polynomial([0.3, -2.0, 3.7, -2.1, 0.37])
+CUBIC = np.polynomial.Polynomial([-1.0, 0.4, -0.6, 0.15])
+END = 3.0
+
+
+class Watched:
+    """Two states with polynomials of time as their courses, and events at levels of the first one.
+
+    dopri5 follows them exactly, so that its steps grow over all of them. Boxes are noted as the engine asks for bounds
+    in them: middle and radius of time, states and memory, then of their rates by the place in the step.
+    """
+
+    ENTRIES = 4
+
+    def __init__(self, levels, method="dopri5", acts=False):
+        self.levels, self.boxes = levels, []
+        n = len(levels)
+        kernels = {
+            "guards": self.guards,
+            "guard_rates": self.rates,
+            "enclosures": self.enclosures,
+            "drifts": self.drifts,
+        }
+        problem = make_problem(
+            kernel(self.rhs),
+            2,
+            n_m=1,
+            n_guards=n,
+            guard_action=np.array([kernel(self.stay) if acts else 0] * n),
+            condition_kind=np.zeros(n, np.int64),
+            entries=np.arange(self.ENTRIES),
+            bounds_work=10,
+            **{name: kernel(function) for name, function in kernels.items()},
+        )
+        start, solver = np.array([QUARTIC(0.0), CUBIC(0.0)]), Solver(method, rtol=1e-8, atol=1e-8)
+        self.done = integrate(problem, solver, 0.0, END, start, np.array([7.0]), EMPTY, Recording())
+
+    def rhs(self, t, x, d, m, p, out):
+        out[0], out[1] = QUARTIC.deriv()(t[0]), CUBIC.deriv()(t[0])
+
+    def guards(self, t, x, d, m, p, out):
+        for k, level in enumerate(self.levels):
+            out[k] = x[0] - level
+
+    def rates(self, t, x, d, m, p, out):
+        for k in range(len(self.levels)):
+            out[k] = QUARTIC.deriv()(t[0])
+
+    def stay(self, t, x, d, m, p, out):
+        out[0], out[1], out[2] = x[0], x[1], m[0] + 1
+
+    def enclosures(self, t, box, d, m, p, out):
+        self.boxes.append(np.array([box[i] for i in range(4 * self.ENTRIES)]).reshape(4, self.ENTRIES))
+        for k, level in enumerate(self.levels):
+            out[k], out[len(self.levels) + k] = box[1] - level, box[self.ENTRIES + 1]
+
+    def drifts(self, t, box, d, m, p, out):
+        for k in range(len(self.levels)):
+            out[k], out[len(self.levels) + k] = box[2 * self.ENTRIES + 1], box[3 * self.ENTRIES + 1]
+
+
+def crossings(levels):
+    """All times at which the quartic passes any of the levels."""
+    roots = [((QUARTIC - level).roots(), k) for k, level in enumerate(levels)]
+    return sorted(
+        (root.real, k) for found, k in roots for root in found if abs(root.imag) < 1e-9 and 0 < root.real < END
+    )
+
+
+LEVELS = {"far": [5.0, -3.0], "narrow": [0.1875, 0.188], "many": [0.0, 0.05, 0.1, 0.18, -0.02], "turn": [-0.0203]}
+
+
+@pytest.mark.parametrize("acts", [False, True])
+@pytest.mark.parametrize("name", LEVELS)
+def test_every_crossing_of_a_polynomial_is_met_once(name, acts):
+    watched = Watched(LEVELS[name], acts=acts)
+    expected = crossings(LEVELS[name])
+    assert [k for _, k in watched.done.events] == [k for _, k in expected]
+    # Steps are exact but for rounding; a root of a slope of 0.01 is known to some 1e-13 s, one at a turn less well.
+    np.testing.assert_allclose([t for t, _ in watched.done.events], [t for t, _ in expected], atol=1e-7)
+    if acts:
+        assert watched.done.m[0] == 7.0 + len(expected)
+    else:
+        assert watched.done.counters.steps < 40
+
+
+def bounds_of(course, middle, radius):
+    """Middle and radius of a polynomial and of its rate, by the Taylor series about a time: even powers have one sign."""
+    value, first, second, third, fourth = (course.deriv(k)(middle) / (1, 1, 2, 6, 24)[k] for k in range(5))
+    even, last = second * radius**2, fourth * radius**4
+    width = abs(first) * radius + abs(third) * radius**3 + (abs(even) + abs(last)) / 2
+    rate_width = 2 * abs(second) * radius + 3 * abs(third) * radius**2 + 4 * abs(fourth) * radius**3
+    return value + (even + last) / 2, width, first, rate_width
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_boxes_hold_the_motion_and_are_no_larger_than_its_taylor_series(name):
+    boxes = Watched(LEVELS[name]).boxes
+    of_parts = 0
+    for middle, radius, rate, rate_radius in boxes:
+        assert middle[3] == 7.0
+        assert radius[3] == rate[3] == rate_radius[3] == 0.0
+        # A box ahead of the motion is longer than the step, and serves as long as the motion stays in it. The rate of
+        # time is the length of the step.
+        h = rate[0]
+        if radius[0] > 0.5001 * h:
+            continue
+        of_parts += 1
+        t = np.linspace(middle[0] - radius[0], middle[0] + radius[0], 101)
+        for place, course in ((1, QUARTIC), (2, CUBIC)):
+            assert middle[place] - radius[place] <= course(t).min() + 1e-12
+            assert middle[place] + radius[place] >= course(t).max() - 1e-12
+            expected = np.array(bounds_of(course, middle[0], radius[0])) * [1, 1, h, h]
+            found = [middle[place], radius[place], rate[place], rate_radius[place]]
+            # Rounding; the radius is wider by the estimated error of the step, of the size of the tolerance at most.
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=3e-8)
+    assert of_parts > 1
