@@ -95,7 +95,7 @@ def test_every_crossing_of_a_polynomial_is_met_once(name, acts):
 
 
 def bounds_of(course, middle, radius):
-    """Middle and radius of a polynomial and of its rate, by the Taylor series about a time: even powers have one sign."""
+    """Middle and radius of a polynomial and of its rate, by the Taylor series: its even powers have one sign."""
     value, first, second, third, fourth = (course.deriv(k)(middle) / (1, 1, 2, 6, 24)[k] for k in range(5))
     even, last = second * radius**2, fourth * radius**4
     width = abs(first) * radius + abs(third) * radius**3 + (abs(even) + abs(last)) / 2
