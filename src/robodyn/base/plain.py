@@ -114,7 +114,14 @@ def schema_of(annotation: Any) -> Plain:
     if origin is Literal:
         return {"type": "string", "enum": list(arguments)}
     if origin in (Union, types.UnionType):
-        return _either([schema_of(argument) for argument in arguments])
+        # One of several: as one type where only null is added to it.
+        schemas = [schema_of(argument) for argument in arguments]
+        some = [schema for schema in schemas if schema != {"type": "null"}]
+        if len(some) == len(schemas) or len(some) != 1 or "type" not in some[0]:
+            return {"anyOf": list(schemas)} if len(schemas) > 1 and {} not in schemas else {}
+        known = some[0]["type"]
+        types_ = known if isinstance(known, list) else [known]
+        return some[0] | {"type": list(dict.fromkeys([*types_, "null"]))}
     if isinstance(origin, type) and issubclass(origin, Counter):
         return {"type": "object", "additionalProperties": {"type": "integer"}}
     if isinstance(origin, type) and issubclass(origin, Mapping):
@@ -129,16 +136,6 @@ def schema_of(annotation: Any) -> Plain:
     if isinstance(annotation, type) and issubclass(annotation, Mapping):
         return {"type": "object"}
     return {"type": "array"} if "ndarray" in str(annotation) else {}
-
-
-def _either(schemas: Sequence[Plain]) -> Plain:
-    """One of several: as one type where only null is added to it."""
-    some = [schema for schema in schemas if schema != {"type": "null"}]
-    if len(some) == len(schemas) or len(some) != 1 or "type" not in some[0]:
-        return {"anyOf": list(schemas)} if len(schemas) > 1 and {} not in schemas else {}
-    known = some[0]["type"]
-    types_ = known if isinstance(known, list) else [known]
-    return some[0] | {"type": list(dict.fromkeys([*types_, "null"]))}
 
 
 def _object_schema(kind: Any) -> Plain:

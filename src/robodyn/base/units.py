@@ -250,15 +250,12 @@ def _read_factor(tokens: list[re.Match[str]], at: int, text: str) -> tuple[Unit,
         raise UnitError(f'"{text}" is no unit: a power of nothing')
     at += 1
     if at < len(tokens) and (tokens[at][5] or tokens[at][7]):
-        unit, at = unit ** _read_power(tokens[at], text), at + 1
+        token = tokens[at]
+        power = Fraction(int(token[5]), int(token[6] or 1) or 1) if token[5] else Fraction(token[7])
+        if abs(power) > HIGHEST_POWER or power.denominator > HIGHEST_POWER:
+            raise UnitError(f'"{text}" has a power above {HIGHEST_POWER}')
+        unit, at = unit**power, at + 1
     return unit, at
-
-
-def _read_power(token: re.Match[str], text: str) -> Fraction:
-    power = Fraction(int(token[5]), int(token[6] or 1) or 1) if token[5] else Fraction(token[7])
-    if abs(power) > HIGHEST_POWER or power.denominator > HIGHEST_POWER:
-        raise UnitError(f'"{text}" has a power above {HIGHEST_POWER}')
-    return power
 
 
 def _find(word: str) -> Unit:

@@ -322,7 +322,12 @@ def factor_linear(A: Sequence[Sequence[Any]]) -> Callable[[Sequence[Any]], tuple
         right = list(b)
         for mirror in mirrors:
             _mirror(right, mirror)
-        return _substitute_back(rows, right)
+        n = len(rows)
+        x: list[Any] = [0.0] * n
+        for k in reversed(range(n)):
+            known = [rows[k][j] * x[j] for j in range(k + 1, n) if not _is_zero(rows[k][j])]
+            x[k] = (right[k] - sum(known)) / rows[k][k]
+        return tuple(x)
 
     return solve
 
@@ -360,15 +365,6 @@ def _mirror(column: list[Any], mirror: Mirror) -> None:
         share = scale * sum(v[i] * column[i] for i in touched)
         for i, entry in v.items():
             column[i] = column[i] - share * entry
-
-
-def _substitute_back(rows: list[list[Any]], right: list[Any]) -> tuple[Any, ...]:
-    n = len(rows)
-    x: list[Any] = [0.0] * n
-    for k in reversed(range(n)):
-        known = [rows[k][j] * x[j] for j in range(k + 1, n) if not _is_zero(rows[k][j])]
-        x[k] = (right[k] - sum(known)) / rows[k][k]
-    return tuple(x)
 
 
 def _is_zero(value: Any) -> bool:

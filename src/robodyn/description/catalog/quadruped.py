@@ -93,7 +93,14 @@ def quadruped_mechanism() -> Mechanism:
     points = [Point("floor", GROUND)]
     for leg, (x, y) in LEGS.items():
         side = math.copysign(1.0, y)
-        bodies += _leg_bodies(leg, side)
+        motor = CylinderLook(name="motor", radius=0.04, length=0.06, origin=(0.0, side * 0.03, 0.0), rotation=ACROSS)
+        bone = CapsuleLook(name="bone", radius=0.018, length=THIGH, origin=(0.0, 0.0, -THIGH / 2), colour="#8793a0")
+        toe = SphereLook(name="foot", radius=FOOT, origin=(0.0, 0.0, -SHANK), colour="#333333")
+        bodies += [
+            Body(f"{leg}_shoulder", 0.6, (0.0, side * 0.02, 0.0), (5e-4, 7e-4, 5e-4), looks=(motor,)),
+            Body(f"{leg}_thigh", 0.8, (0.0, side * -0.02, -0.03), (4e-3, 4e-3, 8e-4), looks=(bone,)),
+            Body(f"{leg}_shank", 0.15, (0.0, 0.0, -0.1), (6e-4, 6e-4, 3e-5), looks=(bone.replaced(radius=0.012), toe)),
+        ]
         joints += [
             _joint(f"{leg}_abduction", "trunk", f"{leg}_shoulder", (x, y, 0.0), (1.0, 0.0, 0.0)),
             _joint(f"{leg}_hip", f"{leg}_shoulder", f"{leg}_thigh", (0.0, side * OFFSET, 0.0), (0.0, 1.0, 0.0)),
@@ -111,17 +118,6 @@ Triple = tuple[float, float, float]
 
 def _joint(name: str, parent: str, child: str, origin: Triple, axis: Triple) -> Joint:
     return Joint(name, "revolute", parent, child, origin, axis=axis, armature=0.005)
-
-
-def _leg_bodies(leg: str, side: float) -> list[Body]:
-    motor = CylinderLook(name="motor", radius=0.04, length=0.06, origin=(0.0, side * 0.03, 0.0), rotation=ACROSS)
-    bone = CapsuleLook(name="bone", radius=0.018, length=THIGH, origin=(0.0, 0.0, -THIGH / 2), colour="#8793a0")
-    toe = SphereLook(name="foot", radius=FOOT, origin=(0.0, 0.0, -SHANK), colour="#333333")
-    return [
-        Body(f"{leg}_shoulder", 0.6, (0.0, side * 0.02, 0.0), (5e-4, 7e-4, 5e-4), looks=(motor,)),
-        Body(f"{leg}_thigh", 0.8, (0.0, side * -0.02, -0.03), (4e-3, 4e-3, 8e-4), looks=(bone,)),
-        Body(f"{leg}_shank", 0.15, (0.0, 0.0, -0.1), (6e-4, 6e-4, 3e-5), looks=(bone.replaced(radius=0.012), toe)),
-    ]
 
 
 ACROSS = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))

@@ -141,25 +141,8 @@ def load_csv(path: Path) -> dict[str, Any]:
         raise FileProblem("has no rows", "a head with the columns' names, then a row for each place")
     if any(None in row for row in rows):
         raise FileProblem("has rows longer than its head")
-    n = _count_modes(list(rows[0]))
-    names = [(row.get("name") or "").strip() for row in rows]
-    mass = np.array([_number(row, k, "mass") for k, row in enumerate(rows)])
-    place = np.array([[_number(row, k, axis) for axis in AXES] for k, row in enumerate(rows)])
-    motion = np.array([[_motion(row, k, mode + 1) for mode in range(n)] for k, row in enumerate(rows)])
-    heavy = mass != 0
-    nodes = {
-        name: {"position": place[k], "shift": motion[k, :, :3], "turn": motion[k, :, 3:]}
-        for k, name in enumerate(names)
-        if name
-    }
-    if len(nodes) < sum(map(bool, names)):
-        raise FileProblem("uses a name twice", "give each node its own")
-    moved, turned = motion[heavy, :, :3], motion[heavy, :, 3:]
-    return {"mass": mass[heavy], "position": place[heavy], "shift": moved, "turn": turned, "nodes": nodes}
-
-
-def _count_modes(columns: list[str]) -> int:
-    """Number of modes in a head; unknown and missing columns are reported."""
+    # Number of modes in a head; unknown and missing columns are reported.
+    columns = list(rows[0])
     needed = {"mass", *AXES}
     modes = {int(match[1]) for column in columns if (match := COLUMN.fullmatch(str(column)))}
     n = max(modes, default=0)
@@ -175,7 +158,20 @@ def _count_modes(columns: list[str]) -> int:
         raise FileProblem(
             f"has wrong columns: {'; '.join(said)}", "name, mass, x, y, z, mode1.x ... mode1.rz, mode2.x ..."
         )
-    return n
+    names = [(row.get("name") or "").strip() for row in rows]
+    mass = np.array([_number(row, k, "mass") for k, row in enumerate(rows)])
+    place = np.array([[_number(row, k, axis) for axis in AXES] for k, row in enumerate(rows)])
+    motion = np.array([[_motion(row, k, mode + 1) for mode in range(n)] for k, row in enumerate(rows)])
+    heavy = mass != 0
+    nodes = {
+        name: {"position": place[k], "shift": motion[k, :, :3], "turn": motion[k, :, 3:]}
+        for k, name in enumerate(names)
+        if name
+    }
+    if len(nodes) < sum(map(bool, names)):
+        raise FileProblem("uses a name twice", "give each node its own")
+    moved, turned = motion[heavy, :, :3], motion[heavy, :, 3:]
+    return {"mass": mass[heavy], "position": place[heavy], "shift": moved, "turn": turned, "nodes": nodes}
 
 
 def _motion(row: dict[str, Any], k: int, mode: int) -> list[float]:

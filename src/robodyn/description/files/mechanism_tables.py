@@ -199,7 +199,12 @@ def read_mechanism(root: Table, name: str, reader: Reader) -> Declared:
     moving = tuple(axis for axes in motions.values() for axis in axes)
     chained = tuple(key for key in joints if key not in moving)
     if len(root.flaws.found) > before:
-        _check_chain(root, list(bodies), list(joints), good_points)
+        # Report problems of the chain together with those of its parts, where its ends are known.
+        stubs = [JointStub(key, _raw(root, key, "parent"), _raw(root, key, "child")) for key in list(joints)]
+        if all(isinstance(end, str) for stub in stubs for end in (stub.parent, stub.child)):
+            topology = FlawList()
+            check_topology(topology, list(bodies), stubs, good_points)
+            root.flaws.extend(topology.found)
         _check_carriers(root, bodies, joints, good_points)
         return Declared(None, moving, chained, **names)
     made = attempt(top, Mechanism, name, tuple(bodies.values()), tuple(joints.values()), tuple(good_points), gravity)
@@ -216,19 +221,15 @@ def _read_placed(
 ) -> Any:
     """A joint or a point; what names a node of a flexible body and no origin stands at that node."""
     values = reader.values(table, cls)
-    _check_offset(table)
+    # Whether a mimic's offset is an angle or a length, its joint alone knows.
+    mimic, unit = table.data.get("mimic"), POSITION_UNITS.get(str(table.data.get("kind")))
+    if unit and isinstance(mimic, Mapping) and isinstance(mimic.get("offset"), str):
+        table.table("mimic").number("offset", unit)
     table.finish()
     body, node = bodies.get(str(values.get(on))), values.get("node")
     carrier = body.find_node((0.0, 0.0, 0.0), node) if node is not None and isinstance(body, FlexibleBody) else None
     origin = {"origin": carrier.position} if carrier and "origin" not in values else {}
     return reader.make(table, cls, values | origin | {"name": name})
-
-
-def _check_offset(table: Table) -> None:
-    """Whether a mimic's offset is an angle or a length, its joint alone knows."""
-    mimic, unit = table.data.get("mimic"), POSITION_UNITS.get(str(table.data.get("kind")))
-    if unit and isinstance(mimic, Mapping) and isinstance(mimic.get("offset"), str):
-        table.table("mimic").number("offset", unit)
 
 
 def _read_rows(table: Table, bodies: Mapping[str, Any], reader: Reader) -> tuple[list[RowForm], list[Any], str]:
@@ -273,15 +274,6 @@ def _mode_names(name: str, body: Body | None) -> list[str]:
 def _raw(root: Table, joint: str, key: str) -> Any:
     table = root.data["joints"][joint]
     return table.get(key) if isinstance(table, Mapping) else None
-
-
-def _check_chain(root: Table, bodies: list[str], joints: list[str], points: list[Point]) -> None:
-    """Report problems of the chain together with those of its parts, where its ends are known."""
-    stubs = [JointStub(key, _raw(root, key, "parent"), _raw(root, key, "child")) for key in joints]
-    if all(isinstance(end, str) for stub in stubs for end in (stub.parent, stub.child)):
-        topology = FlawList()
-        check_topology(topology, bodies, stubs, points)
-        root.flaws.extend(topology.found)
 
 
 def _check_carriers(root: Table, bodies: Mapping[str, Any], joints: Mapping[str, Any], points: list[Point]) -> None:

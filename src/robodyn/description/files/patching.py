@@ -170,20 +170,16 @@ def _find_homes(composed: Composed, values: Mapping[str, float]) -> dict[str, st
     homes: dict[str, str] = {}
     for place, _ in list_leaves(composed.data):
         for name in (name for name in number_names(place) if name in values):
-            stem, entry = _split_entry(place)
+            # A place without the numbers of entries of lists at its end, and these.
+            parts = place.split(".")
+            end = len(parts)
+            while end > 1 and parts[end - 1].isdigit():
+                end -= 1
+            stem, entry = ".".join(parts[:end]), "".join(f".{part}" for part in parts[end:])
             origin, there = composed.origins.get(stem, ("", stem))
             if not origin and not there.startswith("templates."):
                 homes[name] = there + entry
     return homes
-
-
-def _split_entry(place: str) -> tuple[str, str]:
-    """A place without the numbers of entries of lists at its end, and these."""
-    parts = place.split(".")
-    end = len(parts)
-    while end > 1 and parts[end - 1].isdigit():
-        end -= 1
-    return ".".join(parts[:end]), "".join(f".{part}" for part in parts[end:])
 
 
 def _write(text: str, scenario: Scenario, stated: Mapping[str, float], unstated: Mapping[str, float]) -> str:

@@ -71,7 +71,13 @@ def _read(root: Table, path: Path, reader: Reader) -> Scenario | None:
     """Mechanism, machine and scenario, each of which the file gives at its top."""
     name = root.text("name", path.stem)
     declared = read_mechanism(root, name, reader)
-    reader.positions = _position_units(root, declared, reader)
+    # Units of the positions of moving joints, modes and coordinates, as far as they are known.
+    units = {freedom.name: freedom.unit for freedom in declared.freedoms if freedom.is_single}
+    reader.positions = units
+    coordinates = reader.group(root, "coordinates", COORDINATES)
+    reader.positions = units | {
+        name: coordinate_unit(made, units) for name, made in coordinates.items() if made is not FAILED
+    }
     paths = {key: read_path(key, table, reader, declared.mechanism) for key, table in root.tables("paths")}
     machine = {"name": name} | reader.values(root, Machine)
     blocks = (*(block for made in paths.values() for block in made), *reader.found.get("blocks", {}).values())
@@ -97,14 +103,6 @@ def _read(root: Table, path: Path, reader: Reader) -> Scenario | None:
     machine |= {"blocks": blocks} | ({"mechanism": declared.mechanism} if declared.mechanism else {})
     made = reader.make(top, Machine, machine)
     return FAILED if made is FAILED else reader.make(top, Scenario, scenario | {"machine": made})
-
-
-def _position_units(root: Table, declared: Declared, reader: Reader) -> dict[str, str]:
-    """Units of the positions of moving joints, modes and coordinates, as far as they are known."""
-    units = {freedom.name: freedom.unit for freedom in declared.freedoms if freedom.is_single}
-    reader.positions = units
-    coordinates = reader.group(root, "coordinates", COORDINATES)
-    return units | {name: coordinate_unit(made, units) for name, made in coordinates.items() if made is not FAILED}
 
 
 def _check_whole(root: Table, reader: Reader, declared: Declared, given: dict[str, Any]) -> None:

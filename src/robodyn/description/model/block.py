@@ -101,7 +101,15 @@ class Block(Description):
             isinstance(getattr(self, group), Mapping) for group in MAPPINGS
         ):
             return
-        self._set_parameters()
+        # Fill in defaults: a parameter has one name and one value wherever it is looked up.
+        values = dict(self.parameters)
+        for argument in arguments_of(self.function):
+            taken = argument.name in (*self.state_names, *self.memory_names, *self.inputs, *values)
+            if argument.name == "period" and self.sampled and not taken:
+                values["period"] = self.period
+            elif argument.has_default and not taken:
+                values[argument.name] = argument.default
+        self.set_fields(parameters=FrozenDict({key: as_floats(value) for key, value in values.items()}))
         self._check_arguments(flaws)
         check_parameters(flaws, "parameters", self.info, self.parameters)
         self._check_connections(flaws)
@@ -178,17 +186,6 @@ class Block(Description):
             actions |= {f"{output}.{k}": one for k, one in enumerate(on)} if isinstance(on, tuple) else {output: on}
         return actions
 
-    def _set_parameters(self) -> None:
-        """Fill in defaults: a parameter has one name and one value wherever it is looked up."""
-        values = dict(self.parameters)
-        for argument in arguments_of(self.function):
-            taken = argument.name in (*self.state_names, *self.memory_names, *self.inputs, *values)
-            if argument.name == "period" and self.sampled and not taken:
-                values["period"] = self.period
-            elif argument.has_default and not taken:
-                values[argument.name] = argument.default
-        self.set_fields(parameters=FrozenDict({key: as_floats(value) for key, value in values.items()}))
-
     def _check_arguments(self, flaws: FlawList) -> None:
         arguments = arguments_of(self.function)
         names = {argument.name for argument in arguments}
@@ -221,7 +218,14 @@ class Block(Description):
         """What is given fits what the law is: one that holds by friction, or locates something, knows its own place."""
         if self.unit is not None and not flaws.concern("unit"):
             self._check_unit(flaws)
-        self._check_targets(flaws)
+        # What it acts on are names; a model is for a law that takes one, in compiled code.
+        for output, on in self.targets.items():
+            if not isinstance(on, str):
+                flaws.add(f"acts.{output}", f"must be a name, is {on!r}")
+        if self.model and not self.takes_model:
+            flaws.add("model", f"has no effect: '{self.law_name}' takes no argument 'model'", "leave it out")
+        if self.takes_model and not self.native:
+            flaws.add("native", "false leaves the law without its model", "leave it out: the model is compiled")
         if self.info.sticks:
             if not self.on:
                 flaws.add("on", "is missing", f"'{self.law_name}' must know which joint or coordinate it holds")
@@ -235,16 +239,6 @@ class Block(Description):
         for side in self.info.located.values():
             if side in self.memory:
                 flaws.add(f"memory.{side}", "is found at the start", "leave it out")
-
-    def _check_targets(self, flaws: FlawList) -> None:
-        """What it acts on are names; a model is for a law that takes one, in compiled code."""
-        for output, on in self.targets.items():
-            if not isinstance(on, str):
-                flaws.add(f"acts.{output}", f"must be a name, is {on!r}")
-        if self.model and not self.takes_model:
-            flaws.add("model", f"has no effect: '{self.law_name}' takes no argument 'model'", "leave it out")
-        if self.takes_model and not self.native:
-            flaws.add("native", "false leaves the law without its model", "leave it out: the model is compiled")
 
     def _check_unit(self, flaws: FlawList) -> None:
         """A unit says what {u} stands for in the law's units, or {x} where no joint or coordinate says it."""

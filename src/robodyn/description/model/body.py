@@ -264,19 +264,17 @@ class Body(Description):
 
     def check(self, flaws: FlawList) -> None:
         if self.physical and not flaws.concern("inertia"):
-            self._check_possible(flaws, np.linalg.eigvalsh(tensor_of(self.inertia)))
-
-    def _check_possible(self, flaws: FlawList, moments: np.ndarray) -> None:
-        """A body of positive density has moments >= 0, none larger than the sum of the other two."""
-        smallest, middle, largest = moments
-        tolerance = TRIANGLE_TOLERANCE * max(abs(largest), abs(smallest))
-        shown = ", ".join(f"{moment:.6g}" for moment in moments)
-        remedy = "check whether it is given about the centre of mass; physical = false accepts it as published"
-        if smallest < -tolerance:
-            flaws.add("inertia", f"has a negative principal moment ({shown} kg m^2)", remedy)
-        elif smallest + middle < largest - tolerance:
-            what = f"breaks the triangle inequality (principal moments {shown} kg m^2)"
-            flaws.add("inertia", what, remedy)
+            # A body of positive density has moments >= 0, none larger than the sum of the other two.
+            moments = np.linalg.eigvalsh(tensor_of(self.inertia))
+            smallest, middle, largest = moments
+            tolerance = TRIANGLE_TOLERANCE * max(abs(largest), abs(smallest))
+            shown = ", ".join(f"{moment:.6g}" for moment in moments)
+            remedy = "check whether it is given about the centre of mass; physical = false accepts it as published"
+            if smallest < -tolerance:
+                flaws.add("inertia", f"has a negative principal moment ({shown} kg m^2)", remedy)
+            elif smallest + middle < largest - tolerance:
+                what = f"breaks the triangle inequality (principal moments {shown} kg m^2)"
+                flaws.add("inertia", what, remedy)
 
     @classmethod
     def about_origin(
@@ -366,10 +364,6 @@ class FlexibleBody(Body):
         super().check(flaws)
         if self.looks:
             flaws.add("looks", "have no effect on a body that deforms", "give them to a body fixed to it")
-        self._check_modes(flaws)
-        self._check_nodes(flaws)
-
-    def _check_modes(self, flaws: FlawList) -> None:
         n = len(self.modal_mass)
         if not n:
             flaws.add("modal_mass", "there is no mode", "take a Body where nothing deforms")
@@ -384,6 +378,7 @@ class FlexibleBody(Body):
             actual = np.shape(getattr(self.modal_inertia, name, ()))
             if actual != shape:
                 flaws.add(f"modal_inertia.{name}", f"must be of shape {shape}, is {actual}")
+        self._check_nodes(flaws)
 
     def _check_nodes(self, flaws: FlawList) -> None:
         n = len(self.modal_mass)

@@ -230,36 +230,30 @@ class StateController(Description):
         if flaws.found:
             return
         if self.states:
-            self._check_regulator(flaws)
+            if not self.commands or min(self.commands) <= 0:
+                flaws.add("commands", "must be a positive weight for each command", "commands = [0.1]")
+            if self.acts and len(self.acts) != len(self.commands):
+                flaws.add("acts", f"names {len(self.acts)}, there are {len(self.commands)} commands")
+            if self.applied:
+                flaws.add("applied", "has no effect: the controller knows what it commands", "leave it out")
         else:
             self._check_observer_alone(flaws)
         if self.measured:
-            self._check_observer(flaws)
+            if bool(self.poles) == bool(self.noise or self.measured_noise):
+                flaws.add(
+                    "poles", "or noise and measured_noise: give one of them", "a Luenberger observer or a Kalman filter"
+                )
+            elif not self.poles and len(self.measured_noise) != len(self.measured):
+                what = f"has {len(self.measured_noise)} values, {len(self.measured)} signals are measured"
+                flaws.add("measured_noise", what, "give each its variance")
+            elif not self.poles and min(self.measured_noise) <= 0:
+                flaws.add("measured_noise", "must be positive", "give a small one for a good sensor")
         else:
             for key in self.stated("noise", "measured_noise", "poles"):
                 flaws.add(key, "has no effect without measured", "name what an observer sees")
-
-    def _check_regulator(self, flaws: FlawList) -> None:
-        if not self.commands or min(self.commands) <= 0:
-            flaws.add("commands", "must be a positive weight for each command", "commands = [0.1]")
-        if self.acts and len(self.acts) != len(self.commands):
-            flaws.add("acts", f"names {len(self.acts)}, there are {len(self.commands)} commands")
-        if self.applied:
-            flaws.add("applied", "has no effect: the controller knows what it commands", "leave it out")
 
     def _check_observer_alone(self, flaws: FlawList) -> None:
         for key in self.stated("commands", "acts", "delay"):
             flaws.add(key, "has no effect without weights of states", 'states = {"rail.position" = 1}')
         if not self.measured or not self.applied:
             flaws.add("states", "is missing", "weigh states, or name what an observer has: measured and applied")
-
-    def _check_observer(self, flaws: FlawList) -> None:
-        if bool(self.poles) == bool(self.noise or self.measured_noise):
-            flaws.add(
-                "poles", "or noise and measured_noise: give one of them", "a Luenberger observer or a Kalman filter"
-            )
-        elif not self.poles and len(self.measured_noise) != len(self.measured):
-            what = f"has {len(self.measured_noise)} values, {len(self.measured)} signals are measured"
-            flaws.add("measured_noise", what, "give each its variance")
-        elif not self.poles and min(self.measured_noise) <= 0:
-            flaws.add("measured_noise", "must be positive", "give a small one for a good sensor")

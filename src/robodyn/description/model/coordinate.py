@@ -127,19 +127,18 @@ class TriangleLength(Description):
         if self.range is not None and not flaws.concern("sides", "range"):
             self._check_reach(flaws, *self.range)
         if not flaws.concern("arm", "axis"):
-            self._check_place(flaws)
+            for field in self.stated("arm", "axis") if self.at is None else ():
+                flaws.add(field, "has no effect without at", "name the point at the hinge")
+            if self.at is not None and not np.any(np.cross(self.arm, self.axis)):
+                flaws.add(
+                    "arm", "is parallel to the axis", "the arm rotates about the axis: make it perpendicular to it"
+                )
 
     def _check_reach(self, flaws: FlawList, lower: float, upper: float) -> None:
         shortest, longest = self.reach
         if not shortest <= lower < upper <= longest:
             what = f"{lower:g} to {upper:g} m is out of reach of the sides"
             flaws.add("range", what, f"they allow {shortest:.6g} to {longest:.6g} m")
-
-    def _check_place(self, flaws: FlawList) -> None:
-        for field in self.stated("arm", "axis") if self.at is None else ():
-            flaws.add(field, "has no effect without at", "name the point at the hinge")
-        if self.at is not None and not np.any(np.cross(self.arm, self.axis)):
-            flaws.add("arm", "is parallel to the axis", "the arm rotates about the axis: make it perpendicular to it")
 
 
 class PointCoordinate(Description):

@@ -331,7 +331,12 @@ def _measure(tree: Node, units: Mapping[str, str]) -> Measure:
         values = operands[1:] if function == "where" else operands
         return _result(function, _common(tree, values, units))
     if function == "^" or function == "sqrt":
-        return _unit_power(tree, operands)
+        base = operands[0]
+        exponent = Constant(0.5, tree.at) if tree.function == "sqrt" else tree.operands[1]
+        if isinstance(exponent, Constant) and base.unit is not None:
+            return replace(base, unit=base.unit ** Fraction(exponent.value).limit_denominator(100))
+        _check_plain(tree, operands)
+        return replace(base, free=False)
     if function == "*" or function == "/":
         return _product(function, *operands)
     if function in KEEPS:
@@ -378,15 +383,6 @@ def _product(function: str, first: Measure, second: Measure) -> Measure:
         return Measure(None)
     unit = first.unit * second.unit if function == "*" else first.unit / second.unit
     return Measure(unit, free, first.composed or second.composed or not (first.free or second.free))
-
-
-def _unit_power(tree: Operation, operands: list[Measure]) -> Measure:
-    base = operands[0]
-    exponent = Constant(0.5, tree.at) if tree.function == "sqrt" else tree.operands[1]
-    if isinstance(exponent, Constant) and base.unit is not None:
-        return replace(base, unit=base.unit ** Fraction(exponent.value).limit_denominator(100))
-    _check_plain(tree, operands)
-    return replace(base, free=False)
 
 
 def _check_plain(tree: Operation, operands: list[Measure]) -> None:

@@ -76,26 +76,19 @@ class Interface(Description):
         if self.rotates and self.point is None:
             flaws.add("rotates", "has no effect on a joint or coordinate", "name a point")
         if self.rows is not None and not flaws.concern("rows"):
-            self._check_rows(flaws)
+            if self.point is None:
+                flaws.add("rows", "has no effect on a joint or coordinate", "name a point")
+            if self.rotates:
+                flaws.add("rows", "cannot be chosen where the rotation is coupled too", "leave out rows, or rotates")
+            for row, count in Counter(self.rows).items():
+                if count > 1:
+                    flaws.add("rows", f"'{row}' is there twice")
+                if row not in XYZ:
+                    flaws.add("rows", f"'{row}' is unknown", nearest(row, XYZ))
         if flaws.found:
             return
         self._set_row_values(flaws, "stiffness")
         self._set_row_values(flaws, "damping")
-        self._check_elastic(flaws)
-        flaws.add_unknown(self.given, self._incoming(), "does not come in here", "given")
-
-    def _check_rows(self, flaws: FlawList) -> None:
-        if self.point is None:
-            flaws.add("rows", "has no effect on a joint or coordinate", "name a point")
-        if self.rotates:
-            flaws.add("rows", "cannot be chosen where the rotation is coupled too", "leave out rows, or rotates")
-        for row, count in Counter(self.rows).items():
-            if count > 1:
-                flaws.add("rows", f"'{row}' is there twice")
-            if row not in XYZ:
-                flaws.add("rows", f"'{row}' is unknown", nearest(row, XYZ))
-
-    def _check_elastic(self, flaws: FlawList) -> None:
         if self.takes == "force":
             for key in ("stiffness", "damping"):
                 if getattr(self, key) is not None:
@@ -104,6 +97,7 @@ class Interface(Description):
             flaws.add("stiffness", "is missing", "the motion of the far side acts through it")
         elif self.damping is not None and self.stiffness is None:
             flaws.add("damping", "has no effect without a stiffness", "a model without one is attached rigidly")
+        flaws.add_unknown(self.given, self._incoming(), "does not come in here", "given")
 
     def _set_row_values(self, flaws: FlawList, key: str) -> None:
         """One number for each row; one number alone is that of every row along an axis."""

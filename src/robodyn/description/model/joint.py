@@ -278,22 +278,21 @@ class Joint(Description):
         if self.second_axis is not None and abs(np.dot(self.axis, self.second_axis)) > SQUARE:
             flaws.add("second_axis", "must be perpendicular to axis", "for other angles take two revolute joints")
         if self.kind in SINGLE and not flaws.concern("lower_limit", "upper_limit"):
-            self._check_limits(flaws)
-
-    def _check_limits(self, flaws: FlawList) -> None:
-        lower, upper = self.lower_limit, self.upper_limit
-        if lower is not None and upper is not None and not lower < upper:
-            flaws.add("upper_limit", f"must be above lower_limit ({lower:g}), is {upper:g}", "swap the two")
-        if self.stop_stiffness is not None and lower is None and upper is None:
-            flaws.add("stop_stiffness", "has no effect without a limit", "give lower_limit or upper_limit, or both")
-        if self.stop_restitution is not None and lower is None and upper is None:
-            flaws.add("stop_restitution", "has no effect without a limit", "give lower_limit or upper_limit, or both")
-        if self.stop_restitution is not None and self.stop_stiffness is not None:
-            flaws.add(
-                "stop_restitution", "is of rigid end stops, stop_stiffness of elastic ones", "leave one of them out"
-            )
-        if self.stop_damping is not None and self.stop_stiffness is None:
-            flaws.add("stop_damping", "has no effect without end stops", "give stop_stiffness")
+            lower, upper = self.lower_limit, self.upper_limit
+            if lower is not None and upper is not None and not lower < upper:
+                flaws.add("upper_limit", f"must be above lower_limit ({lower:g}), is {upper:g}", "swap the two")
+            if self.stop_stiffness is not None and lower is None and upper is None:
+                flaws.add("stop_stiffness", "has no effect without a limit", "give lower_limit or upper_limit, or both")
+            if self.stop_restitution is not None and lower is None and upper is None:
+                flaws.add(
+                    "stop_restitution", "has no effect without a limit", "give lower_limit or upper_limit, or both"
+                )
+            if self.stop_restitution is not None and self.stop_stiffness is not None:
+                flaws.add(
+                    "stop_restitution", "is of rigid end stops, stop_stiffness of elastic ones", "leave one of them out"
+                )
+            if self.stop_damping is not None and self.stop_stiffness is None:
+                flaws.add("stop_damping", "has no effect without end stops", "give stop_stiffness")
 
     @property
     def blocks(self) -> tuple[JointBlock, ...]:

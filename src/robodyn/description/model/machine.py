@@ -246,7 +246,21 @@ def combine(
         ModelError: for different gravity, places of unknown machines, and blocks that read signals of the whole.
     """
     places = places or {}
-    _check_combination(name, machines, places)
+    flaws = FlawList()
+    if not machines:
+        flaws.add("machines", "there are none", "name at least one")
+    for prefix in machines:
+        check_name(flaws, prefix)
+    flaws.add_unknown(places, machines, "there is no such machine", "places")
+    _check_gravity(flaws, machines)
+    for prefix, machine in machines.items():
+        for path, signal in _signals(machine):
+            if signal.startswith(SHARED):
+                what = f"reads '{signal}', which would be that of all machines together"
+                flaws.add(f"{prefix}.{path}", what, "read a signal of the machine's own parts")
+        if prefix in places:
+            _check_world(flaws, prefix, machine, places[prefix])
+    flaws.raise_if_any(f"machine '{name}'")
     moved = [_prefix(prefix, machine, places.get(prefix, Pose.identity())) for prefix, machine in machines.items()]
     mechanisms = [machine.mechanism for machine in moved if machine.mechanism]
     parts = {
@@ -264,28 +278,6 @@ def _join(name: str, mechanisms: Sequence[Mechanism]) -> Mechanism:
         for field in ("bodies", "joints", "points")
     )
     return Mechanism(name, bodies, joints, points, mechanisms[0].gravity)
-
-
-def _check_combination(name: str, machines: Mapping[str, Machine], places: Mapping[str, Pose]) -> None:
-    flaws = FlawList()
-    if not machines:
-        flaws.add("machines", "there are none", "name at least one")
-    for prefix in machines:
-        check_name(flaws, prefix)
-    flaws.add_unknown(places, machines, "there is no such machine", "places")
-    _check_gravity(flaws, machines)
-    for prefix, machine in machines.items():
-        _check_signals(flaws, prefix, machine)
-        if prefix in places:
-            _check_world(flaws, prefix, machine, places[prefix])
-    flaws.raise_if_any(f"machine '{name}'")
-
-
-def _check_signals(flaws: FlawList, prefix: str, machine: Machine) -> None:
-    for path, signal in _signals(machine):
-        if signal.startswith(SHARED):
-            what = f"reads '{signal}', which would be that of all machines together"
-            flaws.add(f"{prefix}.{path}", what, "read a signal of the machine's own parts")
 
 
 def _check_world(flaws: FlawList, prefix: str, machine: Machine, place: Pose) -> None:
@@ -445,7 +437,15 @@ def with_elastic_joints(machine: Machine, gears: Mapping[str, ElasticGear], link
         gears: joint -> its gear.
         link_side: coordinates, blocks, formulas and delays that stay with the joints (a sensor behind the gear).
     """
-    _check_gears(machine, gears, link_side)
+    flaws = FlawList()
+    joints = [joint.name for joint in machine.mechanism.joints if joint.kind in SINGLE] if machine.mechanism else []
+    for name in gears:
+        if name not in joints:
+            flaws.add(f"gears.{name}", f"there is no joint of one motion '{name}'", nearest(name, joints))
+    groups = (machine.coordinates, machine.blocks, machine.signals, machine.delays, machine.controllers)
+    known = [part.name for group in groups for part in group]
+    flaws.add_unknown(link_side, known, "there is no such coordinate, block or delay", "link_side")
+    flaws.raise_if_any(f"machine '{machine.name}'")
     assert machine.mechanism is not None
     drives = {joint: gear.drive for joint, gear in gears.items()}
     rename = _to_drives(drives)
@@ -501,15 +501,3 @@ def _gear_block(gear: ElasticGear) -> Block:
     law = "backlash_gear" if gear.gap else "spring"
     parameters |= {"gap": gear.gap} if gear.gap else {}
     return Block(f"{gear.drive}.gear", law, on=gear.twist, parameters=parameters)
-
-
-def _check_gears(machine: Machine, gears: Mapping[str, ElasticGear], link_side: Collection[str]) -> None:
-    flaws = FlawList()
-    joints = [joint.name for joint in machine.mechanism.joints if joint.kind in SINGLE] if machine.mechanism else []
-    for name in gears:
-        if name not in joints:
-            flaws.add(f"gears.{name}", f"there is no joint of one motion '{name}'", nearest(name, joints))
-    groups = (machine.coordinates, machine.blocks, machine.signals, machine.delays, machine.controllers)
-    known = [part.name for group in groups for part in group]
-    flaws.add_unknown(link_side, known, "there is no such coordinate, block or delay", "link_side")
-    flaws.raise_if_any(f"machine '{machine.name}'")

@@ -135,7 +135,13 @@ class Mechanism(Description):
 
 def check_topology(flaws: FlawList, bodies: list[str], joints: Any, points: Any) -> None:
     """Every body hangs on exactly one joint, every chain ends at the ground, names are used once."""
-    _check_duplicates(flaws, bodies, joints, points)
+    groups = {"bodies": bodies, "joints": [j.name for j in joints], "points": [p.name for p in points]}
+    for group, names in groups.items():
+        for name, count in Counter(names).items():
+            if count > 1:
+                flaws.add(f"{group}.{name}", f"this name is used {count} times", "give each its own name")
+    if GROUND in bodies:
+        flaws.add(f"bodies.{GROUND}", f"'{GROUND}' names the world itself", "choose another name")
     known = {GROUND, *bodies}
     for joint in joints:
         for role in ("parent", "child"):
@@ -149,16 +155,6 @@ def check_topology(flaws: FlawList, bodies: list[str], joints: Any, points: Any)
             what = f"there is no body '{point.body}'"
             flaws.add(f"points.{point.name}.body", what, nearest(point.body, known))
     _check_connections(flaws, bodies, joints)
-
-
-def _check_duplicates(flaws: FlawList, bodies: list[str], joints: Any, points: Any) -> None:
-    groups = {"bodies": bodies, "joints": [j.name for j in joints], "points": [p.name for p in points]}
-    for group, names in groups.items():
-        for name, count in Counter(names).items():
-            if count > 1:
-                flaws.add(f"{group}.{name}", f"this name is used {count} times", "give each its own name")
-    if GROUND in bodies:
-        flaws.add(f"bodies.{GROUND}", f"'{GROUND}' names the world itself", "choose another name")
 
 
 def _check_connections(flaws: FlawList, bodies: list[str], joints: Any) -> None:

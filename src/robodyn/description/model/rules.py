@@ -50,32 +50,28 @@ def check_parameters(flaws: FlawList, group: str, info: LawInfo, parameters: Map
 def check_rule(flaws: FlawList, path: str, rule: str, values: np.ndarray, others: Mapping[str, np.ndarray]) -> None:
     """The rule of one parameter, or several separated by ", "."""
     for one in rule.split(", "):
-        _check_one(flaws, path, one, values, others)
-
-
-def _check_one(flaws: FlawList, path: str, rule: str, values: np.ndarray, others: Mapping[str, np.ndarray]) -> None:
-    if rule == "positive" and not np.all(values >= LEAST):
-        what = "positive" if values.min() <= 0 else f"at least {LEAST:g}"
-        flaws.add(path, f"must be {what}, is {values.min():g}")
-    elif rule == "non-negative" and not np.all(values >= 0):
-        flaws.add(path, f"must not be negative, is {values.min():g}")
-    elif rule in BELOW and not np.all(values < BELOW[rule]):
-        flaws.add(path, f"must be below {BELOW[rule]:.10g}, is {values.max():.10g}")
-    elif rule == "within 90 deg" and not np.all(np.abs(values) < np.pi / 2):
-        flaws.add(path, f"must be between -90 and 90 deg, is {np.rad2deg(values[0]):g} deg")
-    elif rule == "below Nyquist" and "period" in others and not np.all(values < 0.5 / others["period"]):
-        half = 0.5 / float(others["period"][0])
-        flaws.add(path, f"must be below half the sample rate, {half:g} Hz, is {values.max():g} Hz", "sample faster")
-    elif rule == "whole" and not np.all(values == np.round(values)):
-        flaws.add(path, f"must be a whole number, is {values.max():g}")
-    elif rule == "increasing" and (values.size < 2 or not np.all(np.diff(values) > 0)):
-        flaws.add(path, "must have at least two values, each larger than the one before")
-    elif rule == "non-decreasing" and np.any(np.diff(values) < 0):
-        k = int(np.flatnonzero(np.diff(values) < 0)[0])
-        what = f"must never decrease, but falls from {values[k]:g} to {values[k + 1]:g}: the table is not monotonic"
-        flaws.add(f"{path}[{k + 1}]", what, "sort or smooth the values")
-    elif rule not in RULES and rule.rpartition(" ")[2] in others:
-        _check_pair(flaws, path, rule, values, others)
+        if one == "positive" and not np.all(values >= LEAST):
+            what = "positive" if values.min() <= 0 else f"at least {LEAST:g}"
+            flaws.add(path, f"must be {what}, is {values.min():g}")
+        elif one == "non-negative" and not np.all(values >= 0):
+            flaws.add(path, f"must not be negative, is {values.min():g}")
+        elif one in BELOW and not np.all(values < BELOW[one]):
+            flaws.add(path, f"must be below {BELOW[one]:.10g}, is {values.max():.10g}")
+        elif one == "within 90 deg" and not np.all(np.abs(values) < np.pi / 2):
+            flaws.add(path, f"must be between -90 and 90 deg, is {np.rad2deg(values[0]):g} deg")
+        elif one == "below Nyquist" and "period" in others and not np.all(values < 0.5 / others["period"]):
+            half = 0.5 / float(others["period"][0])
+            flaws.add(path, f"must be below half the sample rate, {half:g} Hz, is {values.max():g} Hz", "sample faster")
+        elif one == "whole" and not np.all(values == np.round(values)):
+            flaws.add(path, f"must be a whole number, is {values.max():g}")
+        elif one == "increasing" and (values.size < 2 or not np.all(np.diff(values) > 0)):
+            flaws.add(path, "must have at least two values, each larger than the one before")
+        elif one == "non-decreasing" and np.any(np.diff(values) < 0):
+            k = int(np.flatnonzero(np.diff(values) < 0)[0])
+            what = f"must never decrease, but falls from {values[k]:g} to {values[k + 1]:g}: the table is not monotonic"
+            flaws.add(f"{path}[{k + 1}]", what, "sort or smooth the values")
+        elif one not in RULES and one.rpartition(" ")[2] in others:
+            _check_pair(flaws, path, one, values, others)
 
 
 def _check_pair(flaws: FlawList, path: str, rule: str, values: np.ndarray, others: Mapping[str, np.ndarray]) -> None:

@@ -206,7 +206,12 @@ def build_arm(mechanism: Mechanism, point: str) -> SerialArm:
     if point not in points:
         flaws.add("point", f"there is no point '{point}'", nearest(point, points))
         flaws.raise_if_any(f"arm of '{mechanism.name}'")
-    chain = _chain_to(mechanism, points[point].body)
+    body = points[point].body
+    carrier = {joint.child: joint for joint in mechanism.joints}
+    chain: list[Joint] = []
+    while body != GROUND:
+        chain.insert(0, carrier[body])
+        body = carrier[body].parent
     if not any(joint.freedoms for joint in chain):
         flaws.add("point", f"'{point}' hangs on no joints", "name a point that moves")
     for joint in chain:
@@ -218,15 +223,6 @@ def build_arm(mechanism: Mechanism, point: str) -> SerialArm:
         flaws.add(f"points.{point}", "is on a flexible body", "plan for the rigid arm")
     flaws.raise_if_any(f"arm of '{mechanism.name}'")
     return _arm_of(chain, points[point].origin)
-
-
-def _chain_to(mechanism: Mechanism, body: str) -> list[Joint]:
-    carrier = {joint.child: joint for joint in mechanism.joints}
-    chain: list[Joint] = []
-    while body != GROUND:
-        chain.insert(0, carrier[body])
-        body = carrier[body].parent
-    return chain
 
 
 def _arm_of(chain: list[Joint], tip: Any) -> SerialArm:

@@ -87,7 +87,11 @@ class Posture:
         gradient = self._gradient(y, R, fraction)
         # Multipliers of the pose, J^T lam = grad g at a minimum: its constraint is curved too.
         lam = (np.swapaxes(inverse, -1, -2) @ gradient[..., None])[..., 0]
-        curvature = self._curvature(y, R, fraction) - self._turning(y, R, lam)
+        # Second derivatives of g, by differences of its gradient: they guide the steps, not the result.
+        n = self.arm.n
+        units = (DIFFERENCE * np.eye(n)).reshape(n, *(1,) * (y.ndim - 1), n)
+        ahead, behind = (self._gradient(y + side * units, R, fraction) for side in (1, -1))
+        curvature = np.moveaxis((ahead - behind) / (2 * DIFFERENCE), 0, -1) - self._turning(y, R, lam)
         # Columns of N span the null space: the right singular vectors that have no singular value.
         N = np.swapaxes(np.linalg.svd(J)[2], -1, -2)[..., self.arm.rank :]
         N_T = np.swapaxes(N, -1, -2)
@@ -106,7 +110,11 @@ class Posture:
         wanted = self.start + h * (self.preferred - self.start)
         repelled = self._limits(y)
         if self.share:
-            repelled = repelled - self.share * self._dexterity(y, R)
+            # Gradient of log m: d log m / dy_i = trace(J^+ dJ/dy_i).
+            placed = self.arm.place(self.arm.scale * y)
+            J = self.arm.select(R, self.arm.scaled(jacobian(placed)))
+            inverse = np.linalg.pinv(J, rcond=SINGULAR_SHARE)
+            repelled = repelled - self.share * np.asarray(np.einsum("...ij,k...ji->...k", inverse, self._slopes(y, R)))
         return np.asarray(self.weights * (y - wanted / arm.scale) + h * repelled)
 
     def _limits(self, y: np.ndarray) -> np.ndarray:
@@ -116,13 +124,6 @@ class Posture:
         lower, upper = (np.where(bound, limit, side) / arm.scale for limit, side in ((arm.lower, -1), (arm.upper, 1)))
         half = 0.5 * (upper - lower)
         return np.where(bound, ((y - 0.5 * (lower + upper)) / half) ** (POWER - 1) / half, 0.0)
-
-    def _dexterity(self, y: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """Gradient of log m: d log m / dy_i = trace(J^+ dJ/dy_i)."""
-        placed = self.arm.place(self.arm.scale * y)
-        J = self.arm.select(R, self.arm.scaled(jacobian(placed)))
-        inverse = np.linalg.pinv(J, rcond=SINGULAR_SHARE)
-        return np.asarray(np.einsum("...ij,k...ji->...k", inverse, self._slopes(y, R)))
 
     def _slopes(self, y: np.ndarray, R: np.ndarray) -> np.ndarray:
         """dJ / dy_k, selected and scaled, (n, ..., 6, n)."""
@@ -134,13 +135,6 @@ class Posture:
     def _turning(self, y: np.ndarray, R: np.ndarray, lam: np.ndarray) -> np.ndarray:
         """Columns (dJ / dy_k)^T lam, (..., n, n)."""
         return np.asarray(np.einsum("k...ji,...j->...ik", self._slopes(y, R), lam))
-
-    def _curvature(self, y: np.ndarray, R: np.ndarray, fraction: Any) -> np.ndarray:
-        """Second derivatives of g, by differences of its gradient: they guide the steps, not the result."""
-        n = self.arm.n
-        units = (DIFFERENCE * np.eye(n)).reshape(n, *(1,) * (y.ndim - 1), n)
-        ahead, behind = (self._gradient(y + side * units, R, fraction) for side in (1, -1))
-        return np.moveaxis((ahead - behind) / (2 * DIFFERENCE), 0, -1)
 
 
 def choose_posture(arm: SerialArm, start: np.ndarray, prefer: Any) -> Posture | None:

@@ -234,7 +234,10 @@ def build_machine(
         coordinates=tuple(draft.coordinates),
         constraints=(*draft.constraints, *_hold_still(joints, taken)),
     )
-    return machine, _start_positions(joints) | draft.initial
+    # Zero where the limits allow it, else between them; joints that follow others start as these say.
+    start = {joint.name: _start(joint) for joint in joints if joint.kind in SINGLE and joint.mimic is None}
+    start |= {joint.name: joint.mimic.offset for joint in joints if joint.mimic is not None and not joint.mimic.ratio}
+    return machine, {f"{name}.position": value for name, value in start.items() if value} | draft.initial
 
 
 def _base_joints(draft: RobotDraft) -> list[JointDraft]:
@@ -345,13 +348,6 @@ def _hold_still(joints: Sequence[JointDraft], taken: Sequence[str]) -> list[Line
             name = free_name(f"{joint.name}_mimic", [*taken, *(constraint.name for constraint in constraints)])
             constraints.append(LinearConstraint(name, {joint.name: 1.0}, joint.mimic.offset))
     return constraints
-
-
-def _start_positions(joints: Sequence[JointDraft]) -> dict[str, float]:
-    """Zero where the limits allow it, else between them; joints that follow others start as these say."""
-    start = {joint.name: _start(joint) for joint in joints if joint.kind in SINGLE and joint.mimic is None}
-    start |= {joint.name: joint.mimic.offset for joint in joints if joint.mimic is not None and not joint.mimic.ratio}
-    return {f"{name}.position": value for name, value in start.items() if value}
 
 
 def _start(joint: JointDraft) -> float:

@@ -96,7 +96,20 @@ class MeshFiles:
             mesh = self._look_up(scheme, rest)
         except OSError as error:
             raise MeshError(f"cannot be read: {error.strerror}") from error
-        _check_mesh(mesh)
+        # A mesh is one that can be drawn; of an STL, size and head must fit.
+        if mesh.suffix.lower() not in MESHES:
+            raise MeshError(
+                f"{mesh.suffix or 'a file without ending'} cannot be drawn; save it as {' or '.join(MESHES)}"
+            )
+        size = mesh.stat().st_size
+        if size > MOST_OF_A_MESH:
+            raise MeshError(f"has {size / MEGABYTE:.0f} MB, at most {MOST_OF_A_MESH / MEGABYTE:.0f} are read")
+        if mesh.suffix.lower() == ".stl":
+            with mesh.open("rb") as file:
+                head = file.read(_HEAD)
+            count = int.from_bytes(head[80:], "little") if len(head) == _HEAD else -1
+            if size != _HEAD + _TRIANGLE * count and not head.lstrip().startswith(b"solid"):
+                raise MeshError("is no STL file, or cut off")
         return mesh
 
     def _look_up(self, scheme: str, rest: str) -> Path:
@@ -141,21 +154,6 @@ def _find_home(file: Path) -> Path:
             return folder
     beside = file.parent.name in LAYOUT and (file.parents[1] / "meshes").is_dir()
     return file.parents[1] if beside else file.parent
-
-
-def _check_mesh(path: Path) -> None:
-    """A mesh is one that can be drawn; of an STL, size and head must fit."""
-    if path.suffix.lower() not in MESHES:
-        raise MeshError(f"{path.suffix or 'a file without ending'} cannot be drawn; save it as {' or '.join(MESHES)}")
-    size = path.stat().st_size
-    if size > MOST_OF_A_MESH:
-        raise MeshError(f"has {size / MEGABYTE:.0f} MB, at most {MOST_OF_A_MESH / MEGABYTE:.0f} are read")
-    if path.suffix.lower() == ".stl":
-        with path.open("rb") as file:
-            head = file.read(_HEAD)
-        count = int.from_bytes(head[80:], "little") if len(head) == _HEAD else -1
-        if size != _HEAD + _TRIANGLE * count and not head.lstrip().startswith(b"solid"):
-            raise MeshError("is no STL file, or cut off")
 
 
 # --------------------------------------------------------------------------------------------------

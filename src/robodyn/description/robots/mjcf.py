@@ -558,7 +558,13 @@ class MjcfReader:
         if kind in (FREE, BALL):
             lost = {"damping": damping, "frictionloss": friction, "armature": armature, "stiffness": stiffness}
             lost |= {"range": float(model.jnt_limited[number])}
-            _lose(draft.element, [key for key, value in lost.items() if value])
+            keys = [key for key, value in lost.items() if value]
+            for key in keys:
+                if key in draft.element.attributes:
+                    draft.element.mark(UNUSED, f"{key} {LOST}", key)
+            others = [key for key in keys if key not in draft.element.attributes]
+            if others:
+                draft.element.mark(CHOICE, f"{', '.join(others)} of its defaults {LOST}")
             return
         zero = self.zero(number)
         draft.fields["axis"] = as_floats(np.array(model.jnt_axis[number]))
@@ -826,15 +832,6 @@ def effort_limit(element: XmlElement, ends: Any, key: str) -> dict[str, float]:
     if -lower != upper:
         element.mark(CHOICE, f"{lower:g} to {upper:g} is not alike both ways: the larger one limits both", key)
     return {"effort_limit": max(abs(lower), abs(upper))}
-
-
-def _lose(element: XmlElement, keys: list[str]) -> None:
-    for key in keys:
-        if key in element.attributes:
-            element.mark(UNUSED, f"{key} {LOST}", key)
-    others = [key for key in keys if key not in element.attributes]
-    if others:
-        element.mark(CHOICE, f"{', '.join(others)} of its defaults {LOST}")
 
 
 def _pose(p: Any, quaternion: Any) -> Pose:

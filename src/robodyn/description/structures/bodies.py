@@ -141,16 +141,12 @@ def check_modes(flaws: FlawList, n: int, stiffness: Any, nodes: Mapping[str, Any
             check_shape(flaws, f"nodes.{node}.shortening", value, (n, n, 3), "a vector for each pair of modes")
         shaped = check_shape(flaws, f"nodes.{node}.shift", shift, (n, 3), "a displacement in each mode")
         if shaped and check_shape(flaws, f"nodes.{node}.turn", turn, (n, 3), "a turn in each mode"):
-            _check_held(flaws, node, position, np.abs([shift, turn]), nodes)
-
-
-def _check_held(flaws: FlawList, node: str, position: Any, motion: np.ndarray, nodes: Mapping[str, Any]) -> None:
-    """A node at the body's origin, where its joint holds it, does not move."""
-    size = max((np.max(np.abs(place[0]), initial=0.0) for place in nodes.values()), default=0.0)
-    at_origin = np.linalg.norm(position) <= NEAR * size
-    if at_origin and np.max(motion, initial=0.0) > NEAR:
-        remedy = "take the modes of the body clamped there"
-        flaws.add(f"nodes.{node}", "moves in the modes, but stands where the body's joint holds it", remedy)
+            # A node at the body's origin, where its joint holds it, does not move.
+            size = max((np.max(np.abs(place[0]), initial=0.0) for place in nodes.values()), default=0.0)
+            at_origin = np.linalg.norm(position) <= NEAR * size
+            if at_origin and np.max(np.abs([shift, turn]), initial=0.0) > NEAR:
+                remedy = "take the modes of the body clamped there"
+                flaws.add(f"nodes.{node}", "moves in the modes, but stands where the body's joint holds it", remedy)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -296,7 +292,11 @@ def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Seque
     """
     outer = np.array([k for k, freedom in enumerate(free) if freedom in set(held)], int)
     inner = np.array([k for k, freedom in enumerate(free) if freedom not in set(held)], int)
-    _check_count(len(inner), how)
+    # There are as many fixed-interface modes as freedoms that are not held.
+    n_inner = len(inner)
+    if how.modes is not None and how.modes > n_inner:
+        what = f"{how.modes} are wanted with the interfaces held, the structure has {n_inner}"
+        raise ModelError([Flaw("modes", what, "divide it into more elements, or want fewer")], "reduction")
     stiff, heavy = K[np.ix_(free, free)], M[np.ix_(free, free)]
     basis = np.zeros((len(free), 0))
     # Constraint modes: each interface freedom moved by one, the inner ones follow, x_i = -K_ii^-1 K_io x_o.
@@ -370,13 +370,6 @@ def _solve(A: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _too_far_apart() -> ModelError:
     what = "its stiffnesses and masses are too far apart to find modes"
     return ModelError([Flaw("", what, "check the units of lengths, sections and material")], "structure")
-
-
-def _check_count(n_inner: int, how: Reduction) -> None:
-    """There are as many fixed-interface modes as freedoms that are not held."""
-    if how.modes is not None and how.modes > n_inner:
-        what = f"{how.modes} are wanted with the interfaces held, the structure has {n_inner}"
-        raise ModelError([Flaw("modes", what, "divide it into more elements, or want fewer")], "reduction")
 
 
 def _count(squares: np.ndarray, how: Reduction) -> int:
@@ -478,7 +471,15 @@ def frame(
         numbers: `stiffness`, `damping`, `rayleigh` of the body.
     """
     how = how or Reduction()
-    _check_frame(name, nodes, elements, how, root)
+    flaws = FlawList()
+    check_nodes(flaws, nodes, root, how.interfaces)
+    for k, element in enumerate(elements):
+        own = FlawList()
+        check_element(own, element, nodes)
+        flaws.extend(own.found, under=f"elements[{k}]")
+    if not flaws.found:
+        check_size(flaws, elements)
+    flaws.raise_if_any(f"flexible body '{name}'")
     structure = assemble_structure(nodes, elements)
     stations, start = structure.stations(), structure.names.index(root)
     _check_joined(name, structure, start)
@@ -587,18 +588,6 @@ def _node(structure: Structure, k: int, shapes: np.ndarray, bend: np.ndarray, st
     return BodyNode(
         structure.names[k], as_floats(structure.positions[k]), as_floats(rows[:3].T), as_floats(rows[3:].T), shortening
     )
-
-
-def _check_frame(name: str, nodes: Mapping[str, Any], elements: Sequence[Element], how: Reduction, root: str) -> None:
-    flaws = FlawList()
-    check_nodes(flaws, nodes, root, how.interfaces)
-    for k, element in enumerate(elements):
-        own = FlawList()
-        check_element(own, element, nodes)
-        flaws.extend(own.found, under=f"elements[{k}]")
-    if not flaws.found:
-        check_size(flaws, elements)
-    flaws.raise_if_any(f"flexible body '{name}'")
 
 
 def _check_joined(name: str, structure: Structure, root: int) -> None:

@@ -58,7 +58,11 @@ def write_tables(model: Model) -> str:
     parts += [emit_program(name, program) for name, program in single.items()]
     parts += [emit_array(name, values, "") for name, values in _tables(model).items()]
     parts += [_integers(name, "int32_t", values, "") for name, values in _places(model).items()]
-    parts += _write_names(model)
+    names = {"STATE_NAME": [state.name for state in model.system.states], "GUARD_NAME": [g.name for g in model.guards]}
+    parts += [
+        _pointers(key, "char *const", [json.dumps(name) for name in entries], "")
+        for key, entries in {**names, **model.search.names}.items()
+    ]
     parts += _write_structures(model)
     parts += [
         "void model_prelude(const double *p, double *c) { prelude(p, c); }\n",
@@ -139,14 +143,6 @@ def _places(model: Model) -> dict[str, Sequence[int]]:
         "PARAMETER_INPUT": [int(number.name in model.numbers) for number in model.system.parameters],
         **model.search.places,
     }
-
-
-def _write_names(model: Model) -> list[str]:
-    names = {"STATE_NAME": [state.name for state in model.system.states], "GUARD_NAME": [g.name for g in model.guards]}
-    return [
-        _pointers(key, "char *const", [json.dumps(name) for name in entries], "")
-        for key, entries in {**names, **model.search.names}.items()
-    ]
 
 
 def _write_structures(model: Model) -> list[str]:
@@ -254,21 +250,7 @@ def write_names(model: Model) -> str:
     """The text of names.c."""
     scenario = model.system.scenario
     fails = [guard.ending not in (None, Ending.STOPPED) for guard in model.guards]
-    return "".join(
-        [
-            '#include "names.h"\n\n#include <math.h>\n\n',
-            *_list_names(model),
-            _integers("PARAMETER_PLACE", "int32_t", shown_parameters(model), ""),
-            _integers("EVENT_FAILS", "int32_t", [int(failed) for failed in fails], ""),
-            f"const char SCENARIO[] = {json.dumps(scenario.name)};\n",
-            f"const double DURATION = {literal(float(scenario.duration))};\n",
-            *_write_recording(model),
-        ]
-    )
-
-
-def _list_names(model: Model) -> list[str]:
-    """One list a kind, in the order of simulation.h."""
+    # One list a kind, in the order of simulation.h.
     system = model.system
     numbers = [system.parameters[k] for k in shown_parameters(model)]
     units = {info.name: info.unit for info in system.memory}
@@ -285,7 +267,17 @@ def _list_names(model: Model) -> list[str]:
         for k, field in enumerate(("names", "units"))
     ]
     rows = [f"  {{{len(entries)}, {kind}_names, {kind}_units}},\n" for kind, entries in kinds.items()]
-    return [*lists, f"\nconst Names NAMES[] = {{\n{''.join(rows)}}};\n"]
+    return "".join(
+        [
+            '#include "names.h"\n\n#include <math.h>\n\n',
+            *[*lists, f"\nconst Names NAMES[] = {{\n{''.join(rows)}}};\n"],
+            _integers("PARAMETER_PLACE", "int32_t", shown_parameters(model), ""),
+            _integers("EVENT_FAILS", "int32_t", [int(failed) for failed in fails], ""),
+            f"const char SCENARIO[] = {json.dumps(scenario.name)};\n",
+            f"const double DURATION = {literal(float(scenario.duration))};\n",
+            *_write_recording(model),
+        ]
+    )
 
 
 def _write_recording(model: Model) -> list[str]:

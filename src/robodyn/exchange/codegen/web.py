@@ -191,20 +191,16 @@ def digest_rows(rows: np.ndarray) -> int:
 
 def _make_tunable(scenario: Scenario, patterns: Sequence[str]) -> Scenario:
     """The scenario with numbers of its mechanism that may change without compiling again."""
-    _check_patterns(scenario, patterns)
-    machine = scenario.machine
-    parts = [*([machine.mechanism] if machine.mechanism else []), *machine.coordinates]
-    names = [number.name for part in parts for number in part.numbers() if _matches(number.name, patterns)]
-    return replace(scenario, machine=replace(machine, tunable=(*machine.tunable, *names))) if names else scenario
-
-
-def _check_patterns(scenario: Scenario, patterns: Sequence[str]) -> None:
     flaws = FlawList()
     known = [*scenario.numbers(), *(f"{INITIAL}{name}" for name in scenario.state_units())]
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in known):
             flaws.add("slider", f"'{pattern}' matches no number", nearest(pattern, known))
     flaws.raise_if_any(f"page of '{scenario.name}'")
+    machine = scenario.machine
+    parts = [*([machine.mechanism] if machine.mechanism else []), *machine.coordinates]
+    names = [number.name for part in parts for number in part.numbers() if _matches(number.name, patterns)]
+    return replace(scenario, machine=replace(machine, tunable=(*machine.tunable, *names))) if names else scenario
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:

@@ -121,7 +121,12 @@ def read_description(path: str | Path) -> tuple[Any, list[str]]:
     if not Path(path).is_file():
         raise ModelError([Flaw(str(path), "there is no such file")])
     try:
-        _check_archive(Path(path))
+        # Sizes that the archive declares, before any of it is unpacked; its description is XML without entities.
+        with zipfile.ZipFile(Path(path)) as archive:
+            check_sizes(archive.infolist(), MOST_UNPACKED)
+            check_sizes([archive.getinfo(DESCRIPTION)], MOST_DESCRIBED)
+            if b"<!DOCTYPE" in archive.read(DESCRIPTION):
+                raise Unreadable(f"its {DESCRIPTION} has a document type of its own")
         description, flaws = _read_leniently(str(path))
     except DAMAGE as error:
         raise ModelError([Flaw(str(path), f"is no valid unit: {error}", DAMAGED)]) from error
@@ -133,15 +138,6 @@ def read_description(path: str | Path) -> tuple[Any, list[str]]:
         remedy = "export it for co-simulation or model exchange"
         raise ModelError([Flaw(str(path), "is a unit for scheduled execution only", remedy)])
     return description, flaws
-
-
-def _check_archive(path: Path) -> None:
-    """Sizes that the archive declares, before any of it is unpacked; its description is XML without entities."""
-    with zipfile.ZipFile(path) as archive:
-        check_sizes(archive.infolist(), MOST_UNPACKED)
-        check_sizes([archive.getinfo(DESCRIPTION)], MOST_DESCRIBED)
-        if b"<!DOCTYPE" in archive.read(DESCRIPTION):
-            raise Unreadable(f"its {DESCRIPTION} has a document type of its own")
 
 
 def _read_leniently(path: str) -> tuple[Any, list[str]]:

@@ -84,7 +84,12 @@ def list_variables(model: Model) -> tuple[Variable, ...]:
         for k, s in enumerate(system.states)
     ]
     first += len(system.states)
-    inputs = _list_inputs(model, first)
+    memory = {info.name: info for info in model.system.memory}
+    starts = dict(zip(memory, model.start.m, strict=True))
+    inputs = [
+        Variable(name, first + k, INPUT, "continuous", memory[name].unit, float(starts[name]))
+        for k, name in enumerate(model.inputs)
+    ]
     outputs = _list_outputs(model, first, first + len(inputs))
     carried = _list_carried(model, first, first + len(inputs)) if model.exchange else []
     return (*time, *parameters, *initial, *inputs, *outputs, *carried)
@@ -100,15 +105,6 @@ def _use(model: Model, number: str) -> tuple[str, str]:
     if number in model.numbers:
         return INPUT, "continuous"
     return PARAMETER, "fixed" if number in model.at_start else "tunable"
-
-
-def _list_inputs(model: Model, first: int) -> list[Variable]:
-    memory = {info.name: info for info in model.system.memory}
-    starts = dict(zip(memory, model.start.m, strict=True))
-    return [
-        Variable(name, first + k, INPUT, "continuous", memory[name].unit, float(starts[name]))
-        for k, name in enumerate(model.inputs)
-    ]
 
 
 def _list_outputs(model: Model, first_input: int, first: int) -> list[Variable]:

@@ -154,7 +154,10 @@ def _moves(variable: UnitVariable) -> bool:
 def _run(unit: FmuUnit, experiment: Experiment, path: Path, progress: Progress | None) -> Run:
     record, begun = UnitRecord(unit), clock.perf_counter()
     # What parameters are is read before the start; after it, a unit may have ended.
-    parameters = _read_parameters(unit)
+    used = ("parameter", "structuralParameter", "input")
+    names = [name for name, variable in unit.variables.items() if variable.causality in used]
+    values = unit.look(names)
+    parameters = {name: {"value": values[name], "unit": unit.variables[name].unit} for name in names}
     unit.start(experiment.begin)
     record.add(experiment.begin, unit.read())
     outcome, k = None, 0
@@ -184,13 +187,6 @@ def _step(unit: FmuUnit, experiment: Experiment, k: int, record: UnitRecord) -> 
     if outcome is None:
         record.add(end, unit.read())
     return outcome
-
-
-def _read_parameters(unit: FmuUnit) -> dict[str, dict[str, Any]]:
-    used = ("parameter", "structuralParameter", "input")
-    names = [name for name, variable in unit.variables.items() if variable.causality in used]
-    values = unit.look(names)
-    return {name: {"value": values[name], "unit": unit.variables[name].unit} for name in names}
 
 
 def _provenance(unit: FmuUnit, experiment: Experiment, path: Path, parameters: dict[str, dict[str, Any]]) -> Provenance:

@@ -197,9 +197,23 @@ class ValueRefused(ValueError):
 def read_value(variable: UnitVariable, given: Any) -> Value:
     """A number or text as the interface wants it: float, int or bool."""
     if variable.kind == "Boolean":
-        return _read_flag(given)
+        key = given.strip().lower() if isinstance(given, str) else given
+        if isinstance(key, Hashable) and key in FLAGS:
+            return FLAGS[key]
+        raise ValueRefused(f"must be true or false (1 or 0), is {_quoted(given)}")
     if variable.items:
-        return _read_item(variable, given)
+        # An item of an enumeration, by name or number.
+        allowed = {name: k for name, k in variable.items.items() if variable.low <= k <= variable.high}
+        if isinstance(given, str) and given.strip() in allowed:
+            return allowed[given.strip()]
+        message = ", ".join(f"{name} ({k})" for name, k in allowed.items())
+        try:
+            number = _read_whole(variable, given)
+        except ValueRefused:
+            number = None
+        if number is None or number not in allowed.values():
+            raise ValueRefused(f"must be one of {message}, is {_quoted(given)}")
+        return number
     if variable.kind not in REALS:
         return _in_range(variable, _read_whole(variable, given), given)
     if isinstance(given, str):
@@ -249,28 +263,6 @@ def _read_whole(variable: UnitVariable, given: Any) -> int:
     except (ValueError, OverflowError):
         pass
     raise ValueRefused(f"must be a whole number from {variable.low} to {variable.high}, is {_quoted(given)}")
-
-
-def _read_flag(given: Any) -> bool:
-    key = given.strip().lower() if isinstance(given, str) else given
-    if isinstance(key, Hashable) and key in FLAGS:
-        return FLAGS[key]
-    raise ValueRefused(f"must be true or false (1 or 0), is {_quoted(given)}")
-
-
-def _read_item(variable: UnitVariable, given: Any) -> int:
-    """An item of an enumeration, by name or number."""
-    allowed = {name: k for name, k in variable.items.items() if variable.low <= k <= variable.high}
-    if isinstance(given, str) and given.strip() in allowed:
-        return allowed[given.strip()]
-    message = ", ".join(f"{name} ({k})" for name, k in allowed.items())
-    try:
-        number = _read_whole(variable, given)
-    except ValueRefused:
-        number = None
-    if number is None or number not in allowed.values():
-        raise ValueRefused(f"must be one of {message}, is {_quoted(given)}")
-    return number
 
 
 def _quoted(given: Any) -> str:

@@ -163,7 +163,16 @@ def compare_exchange(path: str | Path, model: Model, compiled: CompiledSystem) -
         led.start(0.0, model.system.scenario.duration)
         for count, at_instant in enumerate(_step(run)):
             if count:
-                _lead(led, run, at_instant)
+                # Bring the unit to where the native run is, as that arrived there, and through the instant if there was
+                # one.
+                arrival = run.engine.view(run.run.x + 8 * len(run.x), len(run.x))
+                led.instance.move(run.run.t, arrival)
+                due, _ = led.instance.complete()
+                if due or at_instant:
+                    led.update()
+                # Leaving a limit, or a second projection, is an event of the unit alone.
+                if due and not at_instant:
+                    led.instance.move(run.run.t, arrival)
             if len(times) < ROWS or count % STRIDE == 0 or (at_instant and len(times) < 2 * ROWS):
                 times.append(run.run.t)
                 native_rows.append(_row(model, compiled, run))
@@ -171,18 +180,6 @@ def compare_exchange(path: str | Path, model: Model, compiled: CompiledSystem) -
                 unit_rows.append(np.concatenate([unit.x, unit.rates, led.get(outputs), guards]))
         ends = (led.steps.ended is not None) == (run.run.status == Status.TERMINAL)
     return compare_rows(np.array(native_rows), np.array(unit_rows), names, np.array(times), ends)
-
-
-def _lead(led: LedUnit, run: Integration, at_instant: bool) -> None:
-    """Bring the unit to where the native run is, as that arrived there, and through the instant if there was one."""
-    arrival = run.engine.view(run.run.x + 8 * len(run.x), len(run.x))
-    led.instance.move(run.run.t, arrival)
-    due, _ = led.instance.complete()
-    if due or at_instant:
-        led.update()
-    # Leaving a limit, or a second projection, is an event of the unit alone.
-    if due and not at_instant:
-        led.instance.move(run.run.t, arrival)
 
 
 def _make_run(model: Model, compiled: CompiledSystem) -> Integration:

@@ -176,27 +176,19 @@ def name_columns(system: System, row: RowProgram, even: bool = True) -> Columns:
         if info.name not in shown
     ]
     homes = _find_homes(row, columns)
-    columns += _rate_columns(system, row, homes)
-    columns += _event_columns(system, row)
-    columns += _prediction_columns(system, row)
-    return Columns(tuple(columns), _find_homes(row, columns))
-
-
-def _rate_columns(system: System, row: RowProgram, homes: dict[int, Key]) -> list[Column]:
-    """Rates that are no signal, state or number already."""
-    return [
+    # Rates that are no signal, state or number already.
+    columns += [
         Column(("rate", k), "rates", f"{state.name}'", rate_unit(state.unit), node)
         for k, (state, node) in enumerate(zip(system.states, row.outputs["rates"], strict=True))
         if _computes(row, node) and node not in homes
     ]
-
-
-def _event_columns(system: System, row: RowProgram) -> list[Column]:
     found = []
     for k, (guard, node) in enumerate(zip(system.discrete.guards, row.outputs["guards"], strict=True)):
         found.append(Column(("guard", k), "events", f"guard {guard.name}", "", node))
         found.append(Column(("event", k), "events", f"event {guard.name}", ""))
-    return found
+    columns += found
+    columns += _prediction_columns(system, row)
+    return Columns(tuple(columns), _find_homes(row, columns))
 
 
 def _prediction_columns(system: System, row: RowProgram) -> list[Column]:

@@ -67,12 +67,10 @@ def _check_samples(system: System, step: float, flaws: FlawList) -> None:
         for key, time in (("period", block.period), ("offset", block.offset), ("delay", block.delay)):
             if (as_fraction(time) / as_fraction(step)).denominator != 1:
                 what = f"{time:g} s is no whole multiple of the step {step:g} s"
-                flaws.add(f"blocks.{block.name}.{key}", what, _whole_step(system))
-
-
-def _whole_step(system: System) -> str:
-    base = system.discrete.base_period or Fraction(1)
-    return f"choose --step {float(base):g} or a whole fraction of it"
+                base = system.discrete.base_period or Fraction(1)
+                flaws.add(
+                    f"blocks.{block.name}.{key}", what, f"choose --step {float(base):g} or a whole fraction of it"
+                )
 
 
 def find_bends_between(breaks: Sequence[float], step: float) -> list[float]:

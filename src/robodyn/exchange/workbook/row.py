@@ -158,15 +158,12 @@ class _Tracer:
         x = self.column(X, len(self.system.states))
         for task in self.system.discrete.tasks:
             fresh = self.insert(self.system.memory_after(task), self.inputs(self.add(T, 0), x, memory))
-            due = self._due(task.period, task.offset)
+            if (task.period, task.offset) not in self.timings:
+                self.timings.append((task.period, task.offset))
+            due = self.add(DUE, self.timings.index((task.period, task.offset)))
             changed = zip(fresh, memory, strict=True)
             memory = [old if new == old else self.builder.add(("select", due, new, old)) for new, old in changed]
         return memory
-
-    def _due(self, period: int, offset: int) -> int:
-        if (period, offset) not in self.timings:
-            self.timings.append((period, offset))
-        return self.add(DUE, self.timings.index((period, offset)))
 
     def predict(self, k: int, rate: int, limits: list[int]) -> int:
         """Euler's step of state k, within its limits."""

@@ -315,7 +315,12 @@ def read_clocks(path: str | Path, mapping: DataMapping | None = None) -> list[Sa
     clocks = []
     for columns, signals in zip(groups, wanted, strict=True):
         if signals:
-            clocks.append(_convert(path, columns, signals, mapping, flaws))
+            columns, time = read_time(columns, mapping, flaws)
+            flaws.raise_if_any(str(path))
+            converted = [_convert_column(columns, time, signal, flaws) for signal in signals]
+            values = np.column_stack([values for values, _ in converted])
+            names, units = tuple(signal.name for signal in signals), tuple(unit for _, unit in converted)
+            clocks.append(Samples(time, values, names, units, tuple(signals), columns.notes, columns.topic))
     flaws.raise_if_any(str(path))
     if not clocks:
         raise ModelError([Flaw("", "names no signal", "beside the times a column holds the first signal")], str(path))
@@ -364,17 +369,6 @@ def _own_names(columns: Columns, mapping: DataMapping) -> list[SignalMapping]:
     """Every column but the times as a signal of its own name."""
     time = time_column(columns, mapping)
     return [SignalMapping(name, name) for name in columns.values if name != time]
-
-
-def _convert(
-    path: Path, columns: Columns, signals: list[SignalMapping], mapping: DataMapping, flaws: FlawList
-) -> Samples:
-    columns, time = read_time(columns, mapping, flaws)
-    flaws.raise_if_any(str(path))
-    converted = [_convert_column(columns, time, signal, flaws) for signal in signals]
-    values = np.column_stack([values for values, _ in converted])
-    names, units = tuple(signal.name for signal in signals), tuple(unit for _, unit in converted)
-    return Samples(time, values, names, units, tuple(signals), columns.notes, columns.topic)
 
 
 def _convert_column(columns: Columns, time: Floats, signal: SignalMapping, flaws: FlawList) -> tuple[Floats, str]:

@@ -195,7 +195,15 @@ def read_text_table(path: Path, given: TextFormat) -> Columns:
     text, notes = _decode(read_bytes(path, MOST_BYTES))
     numbered = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and line.lstrip()[0] != "#"]
     table = find_layout(path, numbered, given)
-    _check_headings(table)
+    flaws, seen = FlawList(), set()
+    for k, name in enumerate(table.names):
+        place = f"headings, column {k + 1}"
+        if not name:
+            flaws.add(place, "has no name", "name the signal it holds")
+        elif name in seen:
+            flaws.add(place, f"'{name}' is there twice", "leave one out")
+        seen.add(name)
+    flaws.raise_if_any(str(table.path))
     values = _read_fast(table)
     kept = np.ones(len(table.lines), bool)
     if values is None:
@@ -221,18 +229,6 @@ def _decode(data: bytes) -> tuple[str, list[str]]:
         return data.decode("utf-8-sig"), []
     except UnicodeDecodeError:
         return data.decode("cp1252", "replace"), ["is not in UTF-8, read as Windows text"]
-
-
-def _check_headings(table: TextTable) -> None:
-    flaws, seen = FlawList(), set()
-    for k, name in enumerate(table.names):
-        place = f"headings, column {k + 1}"
-        if not name:
-            flaws.add(place, "has no name", "name the signal it holds")
-        elif name in seen:
-            flaws.add(place, f"'{name}' is there twice", "leave one out")
-        seen.add(name)
-    flaws.raise_if_any(str(table.path))
 
 
 def _read_fast(table: TextTable) -> Floats | None:
