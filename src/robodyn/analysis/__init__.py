@@ -16,6 +16,7 @@ _HOMES = {
     "measurement.measured": "drive_by_data match_measured read_measured ClockOffset synchronise",
     "measurement.responses": "LowPass differentiate resample MeasuredResponse estimate_response respond_between",
     "linear.exchange": "PlantModel make_plant_model",
+    "calibration": "Calibration PosePlan Poses calibrate plan_poses read_poses",
     "key_results": "KeyResult key_results",
     "coupling": "MacroSteps StepLimit find_limit",
     "fitting.law_comparison": "ComparedLaw LawComparison compare_friction_laws compare_laws",

@@ -25,6 +25,7 @@ from robodyn.cli.targets import (
 from robodyn.presentation.reporting.displays import write_display
 
 if TYPE_CHECKING:
+    from robodyn.analysis.calibration import Calibration, PosePlan
     from robodyn.analysis.fitting.fit import FitProgress
     from robodyn.analysis.fitting.law_comparison import LawComparison
     from robodyn.analysis.fitting.residuals import Experiment
@@ -362,3 +363,66 @@ def validate(
 
     what = load_single(scenario, setting)
     return validate(what, read_data(data, mapping), entry, method=method, cutoff=cutoff)
+
+
+@command("calibrate", plot="Draw the error of every pose before and after into this file.")
+def calibrate(
+    scenario: str,
+    poses: Paths = (),
+    point: str | None = None,
+    elastic: str = "none",
+    frame: str = "fitted",
+    held_out: float = 0.25,
+    plan: int | None = None,
+    seed: int = 0,
+    setting: Texts = (),
+    out: Path | None = None,
+    urdf: Path | None = None,
+) -> Calibration | PosePlan:
+    """Find where joints and tool really stand, by poses in which the tool was measured or touched something.
+
+    scenario: Name in the catalogue, or a TOML file: the robot as designed.
+    poses (argument): CSV: a column a joint, and x, y, z, or point, plane or distance.
+    point: The machine's point that was measured.
+    elastic: What gives way under weight and load: none, gears or links.
+    frame: Where places were measured: fitted (a frame of its own) or robot.
+    held_out: Share of the poses for the proof, 0 to 1.
+    plan: Choose this many poses that tell most instead, of those given or of random ones.
+    seed: Of the choice of held-out or random poses.
+    setting (--set): Change a number: name=value.
+    out: Write the calibrated robot (.toml) or the planned poses (.csv) here.
+    urdf: Write the new origins of the joints into this URDF, beside it as NAME-calibrated.urdf.
+    """
+    from robodyn.analysis.calibration import calibrate, chain_of, join_poses, plan_poses, read_poses
+    from robodyn.description.files.patching import change_text
+    from robodyn.description.robots.urdf import write_origins
+
+    refuse_ending("--out", out, ".csv" if plan is not None else ".toml")
+    what = load_single(scenario, setting)
+    if plan is not None:
+        if urdf is not None:
+            raise fail("--urdf: has no effect with --plan")
+        chain = chain_of(what, point, elastic)
+        offered = join_poses([read_poses(path, chain) for path in poses]) if poses else None
+        chosen = plan_poses(what, plan, point, candidates=offered, elastic=elastic, seed=seed)
+        if out is not None:
+            heads = [f"{joint} [{unit}]" for joint, unit in zip(chosen.joints, chosen.units, strict=True)]
+            rows = [",".join(f"{value:.9g}" for value in row) for row in chosen.q]
+            with writing(f"--out {out}"):
+                write_file(out, "\n".join([",".join(heads), *rows]) + "\n")
+            messages.print(f"{out}")
+        return chosen
+    if not poses:
+        raise fail("poses: none are given; --plan 30 --out poses.csv chooses some to measure")
+    found = calibrate(what, poses, point, elastic=elastic, frame=frame, held_out=held_out, seed=seed)
+    if out is not None:
+        included = Path(os.path.relpath(scenario, out.parent)).as_posix() if scenario.endswith(".toml") else None
+        with writing(f"--out {out}"):
+            write_file(out, change_text(what, found.apply(what), included))
+        messages.print(f"calibrated robot: {out}")
+    if urdf is not None:
+        copy = urdf.with_name(f"{urdf.stem}-calibrated.urdf")
+        with writing(f"--urdf {copy}"):
+            write_file(copy, write_origins(urdf, found.origins(what)))
+        messages.print(f"calibrated robot: {copy}")
+    return found

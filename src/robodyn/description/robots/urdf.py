@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
 import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
 from robodyn.base.spatial import Pose, from_rpy
 from robodyn.description.robots.building import JointDraft, LinkDraft, MimicDraft, RobotDraft
 from robodyn.description.robots.links import COLOUR, LinkReader, MeshFiles, colour_of
-from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, floats_of, read_floats
+from robodyn.description.robots.xml_tree import (
+    CHOICE,
+    CONVERTED,
+    READ,
+    UNUSED,
+    XmlElement,
+    floats_of,
+    load_xml,
+    read_floats,
+)
 
 KINDS = {
     "revolute": "revolute",
@@ -262,3 +275,44 @@ def origin_of(element: XmlElement, flaws: FlawList) -> Pose:
     p = floats_of(origin, "xyz", 3, (0.0, 0.0, 0.0), flaws)
     rpy = floats_of(origin, "rpy", 3, (0.0, 0.0, 0.0), flaws, RPY)
     return Pose(from_rpy(*rpy), np.array(p))
+
+
+def write_origins(path: Path, origins: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> str:
+    """The text of a URDF file with other origins of its joints; all else stays as it is written.
+
+    Args:
+        origins: joint -> its place [m] and its rotation matrix in the parent.
+
+    Raises:
+        ModelError: when the file cannot be read, or has no joint of a name.
+    """
+    load_xml(path)
+    text = path.read_text(encoding="utf-8")
+    # Joints of comments, transmissions and simulators' tags are none of the robot's: they are blanked, not cut, so that
+    # places in the text stay.
+    blanked = r"<!--.*?-->|<(transmission|gazebo)\b.*?</\1\s*>"
+    bare = re.sub(blanked, lambda part: " " * len(part[0]), text, flags=re.DOTALL)
+    joints = {}
+    for joint in re.finditer(r"<joint\b((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)(?<!/)>(.*?)</joint\s*>", bare, re.DOTALL):
+        name_entry = re.search(r"\bname\s*=\s*([\"'])(.*?)\1", joint[1])
+        if name_entry:
+            joints[name_entry[2]] = joint
+    flaws = FlawList()
+    for name in origins.keys() - joints.keys():
+        flaws.add(f"joint[{name}]", "is not in the file", nearest(name, joints))
+    flaws.raise_if_any(str(path))
+    edits = []
+    for name, (p, R) in origins.items():
+        # R = Rz(yaw) Ry(pitch) Rx(roll); at a pitch of 90 degrees roll and yaw are one angle.
+        level = np.hypot(R[0, 0], R[1, 0])
+        pitch = np.arctan2(-R[2, 0], level)
+        roll = np.arctan2(R[2, 1], R[2, 2]) if level > 1e-9 else 0.0
+        yaw = np.arctan2(R[1, 0], R[0, 0]) if level > 1e-9 else np.arctan2(-R[0, 1], R[1, 1])
+        xyz, rpy = (" ".join(f"{value + 0.0:.15g}" for value in part) for part in (p, (roll, pitch, yaw)))
+        entry = f'<origin xyz="{xyz}" rpy="{rpy}"/>'
+        begin = joints[name].start(2)
+        old = re.search(r"<origin\b[^>]*/>|<origin\b[^>]*>\s*</origin\s*>", joints[name][2])
+        edits.append((begin + old.start(), begin + old.end(), entry) if old else (begin, begin, entry))
+    for first, last, entry in sorted(edits, reverse=True):
+        text = text[:first] + entry + text[last:]
+    return text

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from robodyn.analysis.calibration import Calibration, PosePlan
     from robodyn.analysis.fitting.law_comparison import LawComparison
     from robodyn.analysis.fitting.result import Fit, FittedRecording, FittedSignal
     from robodyn.analysis.identification.excitation import Excitation
@@ -384,3 +385,62 @@ def show_tuning(tuning: Tuning) -> Display:
         return draw_signals(tuning.runs, [signal], labels=["before", "after"])
 
     return Display("Tuning", [*parts, Picture(f"{signal} before and after", draw)], values=tuning.values)
+
+
+# Calibration: how far were poses off, and how far are they with the robot as it was found?
+
+
+def draw_calibration(calibration: Calibration) -> Figure:
+    """Errors of all poses, as in the file and calibrated, in the order of the file; held-out ones are filled."""
+    figure, (ax,) = panel_figure(1)
+    rows = np.arange(1, len(calibration.each) + 1)
+    held = calibration.held_out
+    for k, label in enumerate(("as in the file", "calibrated")):
+        errors = 1e3 * calibration.each[:, k]
+        for own, face in ((~held, "none"), (held, COLOURS[k])):
+            note = f"{label}, held out" if face != "none" else label
+            style: dict[str, Any] = {
+                "linestyle": "none",
+                "marker": "o",
+                "markersize": 4,
+                "color": COLOURS[k],
+                "markerfacecolor": face,
+            }
+            ax.plot(rows[own], errors[own], label=note if np.any(own) else "_", **style)
+    ax.set_yscale("log")
+    finish_axes(ax, "error of the tool", "mm")
+    label_bottom([ax], "pose")
+    legend_above(figure, ax.get_legend_handles_labels()[0])
+    return figure
+
+
+@shows
+def show_calibration(calibration: Calibration) -> Display:
+    """How far poses are off before and after, the numbers with intervals, and what the poses do not tell."""
+    errors = [(e.what, e.rms, e.largest, e.poses) for e in calibration.errors]
+    numbers = [(n.name, n.value, n.lower, n.upper, n.unit) for n in calibration.numbers]
+    parts: list[Part] = [
+        Table(("error of", "rms [m]", "largest [m]", "poses"), errors),
+        "",
+        Table(("number", "change", "from", "to", "unit"), numbers, most=100, by_row=("change", "from", "to")),
+        "",
+        f"measured places scatter by {1e6 * calibration.noise:.3g} µm along each axis; from .. to: 95 % intervals",
+    ]
+    elsewhere = [one.name for one in calibration.untold if one.postures]
+    if elsewhere:
+        parts.append(f"other postures or loads would tell: {', '.join(elsewhere)}")
+    parts += [f"warning: {warning}" for warning in calibration.warnings]
+    parts.append(Picture("Errors of the poses", lambda: draw_calibration(calibration)))
+    same = [(one.name, ", ".join(one.like) or "nothing: it has no effect") for one in calibration.untold]
+    more: list[Part] = [Table(("left as in the file", "has the effect of"), same, title="What cannot be told apart")]
+    return Display(f"Calibration of {calibration.point}: {len(numbers)} numbers", parts, more=more)
+
+
+@shows
+def show_pose_plan(plan: PosePlan) -> Display:
+    """Chosen poses, and what they promise."""
+    heads = ("worst-told", "chosen", "at random", "deviation per deviation of places")
+    units = ["pose", *(f"{joint} [{unit}]" for joint, unit in zip(plan.joints, plan.units, strict=True))]
+    poses = [(k, *(float(value) for value in row)) for k, row in enumerate(plan.q, 1)]
+    heading = f"{len(plan.q)} poses to measure {plan.point} in"
+    return Display(heading, [Table(heads, plan.deviations), "", Table(tuple(units), poses, most_printed=10)])
