@@ -387,9 +387,14 @@ class _Asked(dict[str, Any]):
 def describe_live(live: Live, run: Run) -> Plain:
     """The module and its sliders as plain values; `drawn` are those by which the drawing would change, and does not."""
     asked = _Asked()
-    read_geometry(run.provenance.description, asked, MeshStore())
-    keys = ("name", "value", "unit", "ends", "sign")
-    sliders = [
-        {key: getattr(slider, key) for key in keys} | {"drawn": slider.name in asked.names} for slider in live.sliders
-    ]
+    description = run.provenance.description
+    read_geometry(description, asked, MeshStore())
+    blocks = {str(block["name"]) for block in (description.get("machine") or {}).get("blocks") or ()}
+    sliders = []
+    for slider in live.sliders:
+        words = slider.name.split(".")
+        owners = {".".join(words[:k]) for k in range(1, len(words))}
+        group = "start" if words[0] == "initial" else "drives and control" if owners & blocks else "mechanism"
+        plain = {"name": slider.name, "value": slider.value, "unit": slider.unit, "range": slider.ends}
+        sliders.append(plain | {"sign": slider.sign, "group": group, "drawn": slider.name in asked.names})
     return {"module": base64.b64encode(live.module).decode("ascii"), "sliders": sliders, "digest": live.digest}

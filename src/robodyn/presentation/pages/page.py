@@ -68,6 +68,7 @@ SCRIPTS = (
     "transport.js",
     "tables.js",
     "answers.js",
+    "numbers.js",
     "main.js",
 )
 MOST_RUNS = 6

@@ -45,7 +45,6 @@ from .source import write_private
 OWN = (
     "connection.js",
     "runs.js",
-    "numbers.js",
     "history.js",
     "toml.js",
     "completion.js",

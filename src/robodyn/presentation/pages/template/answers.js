@@ -1,12 +1,13 @@
 // What is the answer? Tiles with the key results, and the causes of a miss as bars that follow the time.
 
-const NOT_HERE = "not known here: this run was made in the browser, which only simulates";
-
-function makeTile({ heading, answer, detail, verdict }) {
+// act: {text, label, click} of a button that finds what the tile does not know yet.
+function makeTile({ heading, answer, detail, verdict, act }) {
   const label = { good: "kept", fair: "close", bad: "not kept" }[verdict];
-  return make("article", { class: "tile", "data-verdict": verdict },
+  const told = label ? make("span", { class: "spoken" }, `(${label})`) : null;
+  const button = act ? makeButton(act.text, act.label, act.click) : null;
+  return make("article", { class: "tile", "data-verdict": verdict, title: detail },
     make("h2", {}, heading),
-    make("p", {}, make("strong", {}, answer.replace(/ (?=\S+$)/, "\u00a0")), make("span", { class: "detail" }, detail), label ? make("span", { class: "spoken" }, `(${label})`) : null));
+    make("p", {}, make("strong", {}, answer.replace(/ (?=\S+$)/, "\u00a0")), make("span", { class: "detail" }, detail), button, told));
 }
 
 // Four tiles for each run; of several runs each row says whose it is.
@@ -28,16 +29,28 @@ function worstMiss(run) {
   return { time: run.time[worst], value: distances[worst] };
 }
 
-// The bars show the largest miss until the reader chooses a time.
-function makeCauses(store, place) {
-  const run = store.runs.find(({ causes }) => causes?.length);
-  if (!run) {
-    if (!store.runs.some(({ path }) => path)) return;
-    place.hidden = false;
-    const remedy = "Name the scenario instead of a run file: robodyn report SCENARIO.";
-    place.append(make("h2", {}, "Causes"), make("p", { class: "note" }, `The causes of the miss were not computed for this page. ${remedy}`));
-    return;
-  }
+const NO_CAUSES = "The causes of the miss were not computed for this page. Name the scenario instead of a run file: robodyn report SCENARIO.";
+
+// The bars show the largest miss until the reader chooses a time. `missing` is what stands there as long as no causes are
+// known, of a run that has a path.
+function makeCauses(store, place, missing = () => NO_CAUSES) {
+  let shown = null;
+  const rebuild = () => {
+    const run = store.runs.find(({ causes }) => causes?.length);
+    place.hidden = !store.runs.some(({ path }) => path);
+    shown = run ? makeBars(store, run) : null;
+    place.replaceChildren(...(shown?.parts ?? [make("h2", { id: "causes-title" }, "Causes"), make("p", { class: "note" }, missing())]));
+    shown?.show();
+  };
+  place.setAttribute("aria-labelledby", "causes-title");
+  store.listen((changes) => {
+    if ("runs" in changes) rebuild();
+    else if (["time", "hover", "touched", "selected"].some((key) => key in changes)) shown?.show();
+  });
+  rebuild();
+}
+
+function makeBars(store, run) {
   const worst = worstMiss(run);
   const at = (name, t) => heldValueAt(run, name, t);
   const causes = run.causes.map((cause) => ({ ...cause, most: at(cause.signal, worst.time) }));
@@ -72,21 +85,43 @@ function makeCauses(store, place) {
     title.textContent = `Where the ${text(total)} come from`;
     told.textContent = `at ${showQuantity(time, "s")} · sum ${text(sum)}, remainder ${text(total - sum)}`;
   };
-  place.append(
-    make("div", { class: "bar" }, title, told), make("div", { class: "causes" }, rows.map(({ row }) => row)),
-    make("p", { class: "quiet" }, "Click a cause to plot it; the bars follow the time. Hatched ones make the miss smaller."));
-  place.hidden = false;
-  place.setAttribute("aria-labelledby", "causes-title");
-  store.listen((changes) => ["time", "hover", "touched", "selected"].some((key) => key in changes) && show());
-  show();
+  const help = "Click a cause to plot it; the bars follow the time. Hatched ones make the miss smaller.";
+  const parts = [make("div", { class: "bar" }, title, told), make("div", { class: "causes" }, rows.map(({ row }) => row)), make("p", { class: "quiet" }, help)];
+  return { parts, show };
 }
 
-// Of a run that was made here only the miss is known.
+// What a path is missed by is plotted above the causes, all other signals below.
+function makePlots(store, missing) {
+  const onPath = () => store.runs.some(({ path }) => path);
+  const misses = (names) => onPath() && names.every((name) => name.startsWith("deviation") || name.startsWith("miss by "));
+  for (const { limit, path } of store.runs) if (limit && path) limitMiss(store, limit);
+  makePanels(store, byId("deviation-panels"), misses);
+  makeCauses(store, byId("causes"), missing);
+  makePanels(store, byId("panels"), (names) => !misses(names));
+  const update = () => (byId("deviation").hidden = !onPath());
+  store.listen((changes) => "runs" in changes && update());
+  update();
+}
+
+// Lines in the plots at what the miss may be at most.
+function limitMiss(store, limit) {
+  for (const side of ["distance", "horizontal", "vertical"]) store.limits.set(`deviation.${side}`, limit);
+}
+
+// How a value stands to that of another run: "▲ +2.2 mm against the original".
+function showChange(value, before, unit, against) {
+  const change = value - before;
+  const sign = change > 0 ? "▲ +" : "▼ ";
+  return Math.abs(change) < 1e-6 * Math.abs(before) ? `as ${against}` : `${sign}${showQuantity(change, unit)} against ${against}`;
+}
+
+// Of a run that was made here only the miss is known; the other answers are those before the change.
 function judgeLive(base, run) {
-  const miss = worstMiss(run);
+  const [miss, before] = [worstMiss(run), worstMiss(base)];
   return base.tiles.map((tile, k) => {
-    if (k > 0 || !miss) return { ...tile, detail: `as described; ${NOT_HERE}`, verdict: "none" };
+    if (k > 0 || !miss) return { ...tile, detail: "as described: with other numbers not known here", verdict: "none" };
     const verdict = !base.limit ? "none" : miss.value > base.limit ? "bad" : miss.value > 0.9 * base.limit ? "fair" : "good";
-    return { ...tile, answer: showQuantity(miss.value, "m"), detail: `at ${showQuantity(miss.time, "s")}`, verdict };
+    const detail = `at ${showQuantity(miss.time, "s")} · ${showChange(miss.value, before.value, "m", "the original")}`;
+    return { ...tile, answer: showQuantity(miss.value, "m"), detail, verdict };
   });
 }

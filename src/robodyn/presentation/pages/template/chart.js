@@ -10,11 +10,12 @@ function roundStep(length, wanted) {
   return power * [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999);
 }
 
+// One mark alone tells no scale: then there are more than wanted.
 function ticksOf([low, high], wanted) {
   const step = roundStep(high - low, wanted);
   const ticks = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) ticks.push(k * step);
-  return { ticks, step };
+  return ticks.length < 2 && wanted < 20 ? ticksOf([low, high], 2 * Math.max(1, wanted)) : { ticks, step };
 }
 
 // As many digits as tell neighbouring marks apart.

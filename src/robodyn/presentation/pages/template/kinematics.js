@@ -196,12 +196,12 @@ function traceTrack(run) {
   return (run.track = track.times.length > 1 ? track : null);
 }
 
-// How many times too large deviations are drawn: as the reader wishes, else so that the largest is a twelfth of the path.
+// How many times too large deviations are drawn: as the reader wishes, else so that the largest is a tenth of the path.
 function deviationFactor(track, store) {
   if (store.deviation) return store.deviation;
   const span = (k) => Math.max(...track.nominal.map((p) => p[k])) - Math.min(...track.nominal.map((p) => p[k]));
   const length = lengthOf([span(0), span(1), span(2)]);
-  return track.largest > 0 ? Math.max(1, roundDown(length / 12 / track.largest)) : 1;
+  return track.largest > 0 ? Math.max(1, roundDown(length / 10 / track.largest)) : 1;
 }
 
 function roundDown(value) {

@@ -9,20 +9,32 @@ const NOT_CHECKED = "energy, residuals and errors: this run was made in the brow
 function addLiveRun(runs) {
   const [base] = runs;
   base.dash = DASHES[1];
-  base.tiles = base.tiles.map((tile) => ({ ...tile }));
-  runs.push({ ...base, number: 1, label: "changed here", dash: DASHES[0], causes: [], track: null });
+  runs.push({ ...base, number: 1, label: "changed here", dash: DASHES[0], causes: [], tiles: [], track: null });
 }
 
 async function makeLive(store, { module, sliders, digest }) {
   const [base] = store.runs;
   const bytes = decodeBytes(module);
-  const status = make("p", { id: "live-status", role: "status" }, "Loading the model …");
-  const section = byId("live");
-  section.hidden = false;
-  const numbers = new Map();
-  const live = { store, base, numbers, sliders, bytes, status, digest, model: null, elapsed: 0, timer: null };
-  const rows = sliders.map((slider) => makeNumber(slider, (value) => change(live, slider, value)));
-  section.append(makeLiveTools(live, rows), status, make("div", { id: "numbers" }, rows.map(({ row }) => row)));
+  const status = byId("live-status");
+  byId("live").hidden = false;
+  const changes = new Map();
+  const numbers = new Map(sliders.map((slider) => [slider.name, { ...slider, factor: 1, tunable: true }]));
+  const live = { store, base, changes, sliders, bytes, status, digest, model: null, elapsed: 0, timer: null };
+  const savedOf = (name) => numbers.get(name).value;
+  const tree = makeNumbers({
+    numbers, savedOf, influence: new Map(), opened: new Set(),
+    valueOf: (name) => changes.get(name) ?? savedOf(name),
+    problemOf: ({ name, sign }, value) => (SIGNS[sign](value) ? "" : `${name}: must be ${sign}`),
+    change: (name, value) => change(live, name, value === savedOf(name) ? null : value, tree),
+  });
+  const reset = makeButton("Reset", "All numbers as they were", () => {
+    changes.clear();
+    tree.update();
+    simulate(live);
+  });
+  reset.id = "reset";
+  byId("number-tools").append(reset);
+  tree.show();
   try {
     live.model = await load(bytes);
     simulate(live);
@@ -32,50 +44,11 @@ async function makeLive(store, { module, sliders, digest }) {
   }
 }
 
-function makeLiveTools(live, rows) {
-  const search = make("input", { type: "search", placeholder: `Search ${rows.length} numbers`, "aria-label": "Search numbers" });
-  search.addEventListener("input", () => {
-    const words = search.value.toLowerCase().split(/\s+/);
-    for (const { row, name } of rows) row.hidden = !words.every((word) => name.toLowerCase().includes(word));
-  });
-  const reset = makeButton("Reset", "All numbers as they were", () => {
-    for (const { show, value } of rows) show(value);
-    live.numbers.clear();
-    simulate(live);
-  });
-  reset.id = "reset";
-  const title = make("h2", { id: "live-title" }, "Change numbers");
-  return make("div", { class: "bar" }, title, make("div", { class: "tools" }, search, reset));
-}
-
-// A slider and a field for a number; move(value) is told, and returns what was wrong with it.
-function makeNumber({ name, value, unit, ends, sign }, move) {
-  const label = unit ? `${name} [${unit}]` : name;
-  const slider = make("input", { type: "range", min: ends[0], max: ends[1], step: "any", "aria-label": label, disabled: ends[0] === ends[1] });
-  const field = make("input", { type: "number", step: "any", "aria-label": label });
-  const row = make("div", { class: "slider number", "data-number": name },
-    make("span", { class: "name" }, ...name.split(/(?<=\.)/).flatMap((part) => [part, make("wbr")])), slider, field, make("span", { class: "unit" }, showUnit(unit)));
-  const show = (number) => {
-    slider.value = number;
-    field.value = Number(number.toPrecision(6));
-    row.classList.toggle("changed", number !== value);
-  };
-  const take = (number) => {
-    if (!Number.isFinite(number) || !SIGNS[sign](number)) field.setCustomValidity(sign === "any" ? "no number" : `must be ${sign}`);
-    else field.setCustomValidity("");
-    if (!field.reportValidity()) return;
-    show(number);
-    move(number);
-  };
-  slider.addEventListener("input", () => take(Number(slider.value)));
-  field.addEventListener("change", () => take(parseFloat(field.value)));
-  show(value);
-  return { row, name, value, show };
-}
-
-function change(live, slider, value) {
-  if (value === slider.value) live.numbers.delete(slider.name);
-  else live.numbers.set(slider.name, value);
+// value: null where a number is as described again.
+function change(live, name, value, tree) {
+  if (value === null) live.changes.delete(name);
+  else live.changes.set(name, value);
+  tree.update();
   if (!live.model) return;
   clearTimeout(live.timer);
   live.status.textContent = "Simulating …";
@@ -84,11 +57,11 @@ function change(live, slider, value) {
 }
 
 function simulate(live) {
-  const { model, store, base, numbers, status } = live;
+  const { model, store, base, changes, status } = live;
   const begun = performance.now();
   let done;
   try {
-    done = model.run(Object.fromEntries([...numbers].map(([name, value]) => [name.replace(/^initial\./, ""), value])));
+    done = model.run(Object.fromEntries([...changes].map(([name, value]) => [name.replace(/^initial\./, ""), value])));
   } catch (error) {
     status.textContent = `The run broke off: ${error.message}`;
     status.classList.add("violated");
@@ -98,11 +71,11 @@ function simulate(live) {
   }
   live.elapsed = performance.now() - begun;
   tellStatus(live, done);
-  showRun(store, [base, { ...store.runs[1], ...describeLiveRun(live, done) }]);
+  showRun(store, [base, { ...store.runs[1], ...describeLiveRun(live, done) }], changes.size > 0);
 }
 
 // A run as the rest of the page knows it; its columns are read when they are first looked at.
-function describeLiveRun({ base, model, numbers, sliders, elapsed }, done) {
+function describeLiveRun({ base, model, changes, sliders, elapsed }, done) {
   const signals = new Map(model.outputs.map(({ name, unit }) => {
     const { held = false, rate = null } = base.signals.get(name) ?? {};
     let values = null;
@@ -110,8 +83,8 @@ function describeLiveRun({ base, model, numbers, sliders, elapsed }, done) {
   }));
   const n = done.time.length;
   const ok = done.outcome === "done";
-  const kept = sliders.filter(({ name, drawn }) => drawn && numbers.has(name)).map(({ name }) => name);
-  const parameters = base.parameters.map(([name, value, unit]) => [name, numbers.get(name) ?? value, unit]);
+  const kept = sliders.filter(({ name, drawn }) => drawn && changes.has(name)).map(({ name }) => name);
+  const parameters = base.parameters.map(([name, value, unit]) => [name, changes.get(name) ?? value, unit]);
   return {
     signals,
     parameters,
@@ -136,13 +109,13 @@ function describeLiveRun({ base, model, numbers, sliders, elapsed }, done) {
 }
 
 function tellStatus(live, done) {
-  const { numbers, status, elapsed } = live;
+  const { changes, status, elapsed } = live;
   const took = `simulated in ${elapsed.toFixed(0)} ms`;
   const digest = digestRows(done.rows, live.model.outputs.length);
   status.dataset.digest = digest;
   status.classList.toggle("violated", done.outcome !== "done");
-  if (numbers.size) {
-    const count = numbers.size === 1 ? "1 number changed" : `${numbers.size} numbers changed`;
+  if (changes.size) {
+    const count = changes.size === 1 ? "1 number changed" : `${changes.size} numbers changed`;
     status.textContent = `${count}: ${done.sentence}; ${took}`;
     return;
   }
@@ -161,12 +134,16 @@ function digestRows(rows, n) {
   return sum >>> 0;
 }
 
-function showRun(store, runs) {
+// As described both runs are one; the one before is seen beside the other as soon as a number differs.
+function showRun(store, runs, changed) {
+  const [base, run] = runs;
   const whole = store.range[0] === store.span[0] && store.range[1] === store.span[1];
   const span = commonSpan(runs);
   store.runs = runs;
-  runs[1].tiles = judgeLive(runs[0], runs[1]);
+  run.tiles = changed ? judgeLive(base, run) : [];
   const time = Math.min(Math.max(store.time, span[0]), span[1]);
-  for (const fill of [fillVerdict, fillTiles, fillSummary, fillEvents, fillParameters]) fill(store);
-  store.set({ runs, span, time, range: whole ? span : store.range });
+  const told = { ...store, runs: changed ? runs : [base] };
+  for (const fill of [fillVerdict, fillSummary, fillEvents, fillParameters]) fill(told);
+  fillTiles({ runs: [changed ? run : base] });
+  store.set({ runs, span, time, range: whole ? span : store.range, shown: [changed, true] });
 }

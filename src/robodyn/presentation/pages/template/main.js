@@ -55,10 +55,7 @@ async function start() {
   if (data.live) addLiveRun(runs);
   const store = makeStore(runs, data.selected, data.live ? { ...options, machine: 1 } : options);
   const [first] = runs;
-  if (runs.length === 1 && first.title) byId("heading").textContent = first.title;
-  for (const { limit, path } of runs) {
-    if (limit && path) for (const side of ["distance", "horizontal", "vertical"]) store.limits.set(`deviation.${side}`, limit);
-  }
+  if (data.runs.length === 1 && first.title) byId("heading").textContent = first.title;
   fillFolds(store, data.sections);
   fillVerdict(store);
   fillTiles(store);
@@ -66,13 +63,7 @@ async function start() {
   makeExports(store);
   makePlotTools(store, byId("plot-tools"));
   makePicker(store, byId("picker"));
-  // What a path is missed by stands above the causes, all other signals below.
-  const misses = (names) => names.every((name) => name.startsWith("deviation") || name.startsWith("miss by "));
-  const onPath = runs.some(({ path }) => path);
-  byId("deviation").hidden = !onPath;
-  if (onPath) makePanels(store, byId("deviation-panels"), misses);
-  makePanels(store, byId("panels"), (names) => !onPath || !misses(names));
-  makeCauses(store, byId("causes"));
+  makePlots(store);
   fillEvents(store);
   fillParameters(store);
   fillEquations(store);

@@ -42,7 +42,7 @@ function makePanel(store, plot, unit) {
   panel.mark = () => {
     drawOver();
     for (const { run, name, place } of panel.values) {
-      place.textContent = showNumber(valueAt(run, name, readTime(store)) / panel.shown.size, 6);
+      place.textContent = showBeside(valueAt(run, name, readTime(store)) / panel.shown.size, panel.largest);
     }
   };
   panel.redraw = () => {
@@ -51,7 +51,9 @@ function makePanel(store, plot, unit) {
   };
   panel.show = (names, named) => {
     [panel.names, panel.named] = [names, named];
-    panel.shown = chooseUnit(unit, Math.max(...fitHeights(store.runs, names, store.span).map(Math.abs)));
+    const largest = Math.max(...fitHeights(store.runs, names, store.span).map(Math.abs));
+    panel.shown = chooseUnit(unit, largest);
+    panel.largest = largest / panel.shown.size;
     panel.values = fillLegend(store, legend, names);
     const word = commonWord(names);
     panel.label = `${word} [${panel.shown.name || "no unit"}]`.trimStart();
@@ -235,6 +237,7 @@ function makePlotTools(store, place) {
       const toggle = makeToggle(run.label, true, (on) => {
         store.set({ shown: store.shown.map((old, k) => (k === run.number ? on : old)) });
       });
+      store.listen((changes) => "shown" in changes && (toggle.querySelector("input").checked = store.shown[run.number]));
       toggle.insertBefore(makeSample(run.dash, "currentColor"), toggle.lastChild);
       toggle.classList.add("run");
       place.append(toggle);

@@ -126,7 +126,7 @@ function makeRunChoice(store, drawable) {
   const choice = makeChoice("Run that is replayed", options, store.machine, (value) => store.set({ machine: Number(value) }));
   const others = drawable.some((run) => run.backdrop) ? "at rest" : "others";
   store.listen((changes) => "machine" in changes && (choice.value = store.machine));
-  (byId("replay-tools") ?? byId("stage")).prepend(make("div", { class: "run-choice" }, choice, makeToggle(others, store.ghosts, (ghosts) => store.set({ ghosts }))));
+  (byId("picture") ?? byId("stage")).append(make("div", { class: "run-choice" }, choice, makeToggle(others, store.ghosts, (ghosts) => store.set({ ghosts }))));
 }
 
 // Icons at the edge of the picture: home, views, and what else can be shown.

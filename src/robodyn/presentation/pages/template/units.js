@@ -35,6 +35,11 @@ function showNumber(value, digits = 6) {
   return text.replace(/^-/, "−").replace("e-", "e−").replace("e+", "e");
 }
 
+// A number beside others of at most this size: a ten millionth of it is what rounding leaves.
+function showBeside(value, largest) {
+  return showNumber(Math.abs(value) < 1e-7 * largest ? 0 : value);
+}
+
 // A number of SI with the unit in which people read it: 31.2 µm.
 function showQuantity(value, unit, digits = 3) {
   const { name, size } = chooseUnit(unit, Math.abs(value));

@@ -2,9 +2,10 @@
 
 const MOST_FOUND = 80;
 const MOST_FIRST = 12;
-const GROUPS = ["mechanism", "drives", "control", "start", "solver"];
+const GROUPS = ["mechanism", "drives", "control", "drives and control", "start", "solver"];
 
-// desk: valueOf(name), savedOf(name), numbers (all by name), influence (name -> effect), change(name, value, last).
+// desk: valueOf(name), savedOf(name), numbers (all by name), influence (name -> effect), change(name, value, last), and
+// problemOf(number, value): what is wrong with a value, where the page itself knows.
 function makeNumbers(desk) {
   const search = make("input", { type: "search", id: "number-search", placeholder: "Search numbers", "aria-label": "Search numbers" });
   let changed = false;
@@ -112,8 +113,9 @@ function makeNumberRow(desk, number) {
   };
   const move = (value, last) => {
     field.value = show(value);
-    refuse("");
-    desk.change(name, value, last);
+    const problem = desk.problemOf?.(number, value) ?? "";
+    refuse(problem);
+    if (!problem) desk.change(name, value, last);
   };
   // Four digits of the unit it is shown in are as fine as a slider is.
   const rounded = (value) => Number((value / factor).toPrecision(4)) * factor;
