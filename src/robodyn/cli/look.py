@@ -254,10 +254,16 @@ def report(
         assert system is not None
         try:
             result = _analyse(system, part, vary, random)
-        except ModelError:
-            if part in first:
-                continue
-            raise
+        except ModelError as error:
+            if part not in first:
+                raise
+            # The page is made all the same, and says why this is missing.
+            reasons = [f"{flaw.path}: {flaw.what}".removeprefix(": ") for flaw in error.flaws]
+            said = {"title": f"{part.capitalize()}: could not be computed", "sentences": reasons}
+            options["sections"].append(said | {"name": part.capitalize(), "tables": [], "images": []})
+            if part == "budget":
+                options["no_causes"] = f"The causes could not be computed: {'; '.join(reasons)}."
+            continue
         shown = result if isinstance(result, Display) else display(result)
         options["sections"].append(to_section(shown) | {"name": part.capitalize()})
         # Key results are those of the first run.

@@ -104,6 +104,7 @@ def make_page(
     limit: float | None = None,
     budget: Budget | None = None,
     loops: LoopTable | None = None,
+    no_causes: str = "",
 ) -> str:
     """The report page as text.
 
@@ -116,6 +117,7 @@ def make_page(
         sections: notes and analyses, by `read_note` and `reporting.to_section`.
         limit: largest miss of a path that is allowed [m]; as the scenario says by default.
         budget, loops: of the first run's scenario: causes of its misses and margins of its loops.
+        no_causes: sentence that says why there are no causes, where they were looked for.
     """
     runs = (runs,) if isinstance(runs, Run) else tuple(runs)
     if not 1 <= len(runs) <= MOST_RUNS:
@@ -138,6 +140,7 @@ def make_page(
         selected = choose_first(infos)
     data = {"runs": message, "selected": selected, "exaggeration": exaggerate, "sections": list(sections)}
     data["columns"] = columns.encode()
+    data["no_causes"] = no_causes
     if live is not None:
         data["live"] = describe_live(live, runs[-1])
     scripts = SCRIPTS if live is None else (*SCRIPTS[:-1], "live.js", "main.js")

@@ -3,9 +3,10 @@
 const VIEW_ANGLE = 0.6;
 const VIEWS = { corner: [-0.9, 0.5], front: [-Math.PI / 2, 0.08], side: [0, 0.08], top: [-Math.PI / 2, 1.5] };
 
-// Axes: upright axes of the world; extent: half lengths of what is to be seen, along them.
-function makeCamera(axes, centre, extent) {
-  const [azimuth, elevation] = startView(extent);
+// Axes: upright axes of the world; extent: half lengths of what is to be seen, along them; skeletons: where the joints
+// are at some times, in these axes.
+function makeCamera({ axes, centre, extent, skeletons }) {
+  const [azimuth, elevation] = startView(extent, skeletons);
   const far = Math.max(1e-3, lengthOf(extent)) / Math.sin(VIEW_ANGLE / 2);
   return { axes, centre, far, shift: [0, 0], azimuth, elevation, zoom: 1 };
 }
@@ -27,12 +28,28 @@ function fitCamera(camera, { centre, outline: places }, width, height) {
   }
 }
 
-// A flat motion is seen from its broad side.
-function startView([x, y, z]) {
+// A flat motion is seen from its broad side; any other from where the machine itself is never seen edge-on.
+function startView([x, y, z], skeletons) {
   const largest = Math.max(x, y, z);
   if (y < 0.15 * largest && z > 0.3 * largest) return [-Math.PI / 2 + 0.5, 0.22];
   if (x < 0.15 * largest && z > 0.3 * largest) return [0.5, 0.22];
-  return z < 0.3 * largest ? [-0.95, 0.62] : VIEWS.corner;
+  const [usual, elevation] = z < 0.3 * largest ? [-0.95, 0.62] : VIEWS.corner;
+  const azimuths = Array.from({ length: 12 }, (_, k) => usual + (k * Math.PI) / 6);
+  const breadths = azimuths.map((azimuth) => Math.min(...skeletons.map((places) => breadthOf(places, azimuth, elevation))));
+  const best = breadths.indexOf(Math.max(...breadths));
+  return [breadths[best] > 1.3 * breadths[0] ? azimuths[best] : usual, elevation];
+}
+
+// The area that places take in the picture, as their variances tell it: the root of their covariance's determinant.
+function breadthOf(places, azimuth, elevation) {
+  const spots = places.map(([x, y, z]) => {
+    const along = x * Math.cos(azimuth) + y * Math.sin(azimuth);
+    return [y * Math.cos(azimuth) - x * Math.sin(azimuth), z * Math.cos(elevation) - along * Math.sin(elevation)];
+  });
+  const mean = (pick) => spots.reduce((sum, spot) => sum + pick(spot), 0) / spots.length;
+  const [right, up] = [mean(([a]) => a), mean(([, b]) => b)];
+  const [width, height, both] = [mean(([a]) => (a - right) ** 2), mean(([, b]) => (b - up) ** 2), mean(([a, b]) => (a - right) * (b - up))];
+  return Math.sqrt(Math.max(0, width * height - both * both));
 }
 
 // A function place -> {x, y, depth, size} [pixels, m, pixels/m]; depth is the distance along the line of sight. `matrix`

@@ -63,7 +63,7 @@ async function start() {
   makeExports(store);
   makePlotTools(store, byId("plot-tools"));
   makePicker(store, byId("picker"));
-  makePlots(store);
+  makePlots(store, () => data.no_causes || NO_CAUSES);
   fillEvents(store);
   fillParameters(store);
   fillEquations(store);

@@ -70,7 +70,7 @@ function makePicture(store, shown, ghosts, drawable, badge) {
   const tools = byId("replay-tools") ? null : make("div", { id: "replay-tools" });
   byId("stage").append(make("div", { id: "picture" }, canvas, marks, badge, ...(tools ? [tools] : [])));
   const first = shown();
-  const camera = makeCamera(first.axes, first.centre, first.extent);
+  const camera = makeCamera(first);
   let fitted = "";
   const flat = marks.getContext("2d");
   const draw = fitCanvas(canvas, (width, height, pixels) => {

@@ -36,8 +36,13 @@ function prepareScene(run, factor) {
   }));
   outline.push(...surfaces.filter(({ body }) => body === GROUND).flatMap(({ vertices }) => vertices));
   const track = traceTrack(run);
+  // Where the joints are at the start, halfway and at the end.
+  const skeletons = [0, 0.5, 1].map((share) => {
+    const poses = posesAt(run, run.time[0] + share * (run.time[run.time.length - 1] - run.time[0]), factor);
+    return [[0, 0, 0], ...machine.joints.map((joint) => poses.get(joint.child).p)].map((place) => turn(axes, place));
+  });
   return {
-    run, track, factor, axes, strokes, motion, floor, reach, radii, shapes, outline, low, high,
+    run, track, skeletons, factor, axes, strokes, motion, floor, reach, radii, shapes, outline, low, high,
     barrels: barrelsOf(machine, motion.lengths),
     collisions: makeLooks(machine, true),
     ellipsoids: makeEllipsoids(machine),
@@ -150,14 +155,14 @@ function clearItems(scene, poses, store, ghosts, colours) {
     ...others,
     ...(store.inertia ? placedShapes(scene.ellipsoids, poses, colours, { alpha: 0.5, layer: 80, lift }) : []),
     ...(store.collisions ? placedShapes(scene.collisions, poses, colours, { alpha: 0.45, layer: 90, lift }) : []),
-    ...placedShapes(scene.shapes.filter(({ clear }) => clear), poses, colours, { alpha: CLEAR, layer: 91 }),
+    ...placedShapes(scene.shapes.filter(({ clear }) => clear), poses, colours, { alpha: 0.5, layer: 91 }),
   ];
 }
 
 // In front of the link it sits on, and never too small to be seen.
 function dotItem(place, { reach, run, knob }, view, colours) {
   const slim = isLongChain(run.machine);
-  const size = Math.max((slim ? 1.5 : 3) / view.project(place).size, (slim ? 0.002 : 0.01) * reach);
+  const size = Math.max((slim ? 1.5 : 3) / view.project(place).size, (slim ? 0.002 : 0.006) * reach);
   const pose = { R: NO_TURN.map((row) => scale(row, size)), p: place };
   return { shape: knob, pose, colour: readShade(colours.point), lift: 0.04 * reach };
 }
