@@ -172,18 +172,21 @@ def _misses(run: Run, limit: float | None, budget: Budget | None) -> Iterator[Ke
         time=time,
         verdict=judge(value, limit),
     )
+    yield main_cause(budget, run.provenance.scenario)
+
+
+def main_cause(budget: Budget | None, scenario: str = "") -> KeyResult:
+    """What contributes most to the largest miss, and what comes next."""
     if budget is None or not (shares := share_causes(budget)):
-        scenario = run.provenance.scenario
         note = f"not computed: robodyn run {scenario} --causes" if budget is None else "the budget splits no miss"
-        yield KeyResult("Main cause", name="unknown", note=note)
-        return
+        return KeyResult("Main cause", name="unknown", note=note)
     parts, total = shares.values[:, shares.worst], float(shares.total[shares.worst])
     main = int(np.argmax(parts))
     rest = [k for k in np.argsort(-np.abs(parts)) if k != main][:1]
     second = [f"then {shares.names[k]} {100 * parts[k] / total:.0f} %" for k in rest if total and parts[k]]
     share = float(parts[main] / total) if total else 0.0
     headline = f"{capitalise(shares.names[main])} {100 * share:.0f} %"
-    yield KeyResult(
+    return KeyResult(
         "Main cause",
         float(parts[main]),
         shares.unit,

@@ -102,8 +102,8 @@ def list_commands() -> list[dict[str, Any]]:
     return rows
 
 
-def call_command(name: str, spec: dict[str, Any], options: dict[str, Any], tell: Any) -> Display:
-    """The display of a command's result, for a scenario as an editor holds it."""
+def call_command(name: str, spec: dict[str, Any], options: dict[str, Any], tell: Any) -> tuple[Any, Display]:
+    """A command's result for a scenario as an editor holds it, and its display."""
     if name not in CALLED:
         raise ModelError([Flaw("", f"there is no command '{name}' in the studio")])
     Bar.listener = tell
@@ -149,7 +149,8 @@ def call_command(name: str, spec: dict[str, Any], options: dict[str, Any], tell:
         finally:
             COLLECTED.set(None)
         # Files of a budget are written by the command line alone.
-        return display(results[0].budget if name == "budget" else results[0])
+        result = results[0].budget if name == "budget" else results[0]
+        return result, display(result)
 
 
 def _settings(spec: dict[str, Any]) -> list[str]:

@@ -179,7 +179,7 @@ def describe_run(
     machine, note = read_machine(run, meshes)
     equations = run.provenance.equations
     brief = describe_briefly(run)
-    causes, parts = _causes(run, budget)
+    causes, parts = describe_causes(budget, run.time)
     return {
         "label": label,
         "title": str(run.provenance.description.get("title") or ""),
@@ -204,8 +204,8 @@ def describe_tile(result: KeyResult) -> Plain:
     return texts | {"verdict": result.verdict, "value": result.value}
 
 
-def _causes(run: Run, budget: Budget | None) -> tuple[list[Plain], dict[str, tuple[str, Floats]]]:
-    """Causes of a miss for the page's bars, and their courses at the times of the run as signals."""
+def describe_causes(budget: Budget | None, time: Floats) -> tuple[list[Plain], dict[str, tuple[str, Floats]]]:
+    """Causes of a miss for the page's bars, and their courses at some times as signals."""
     shares = share_causes(budget) if budget is not None else None
     if shares is None:
         return [], {}
@@ -213,7 +213,7 @@ def _causes(run: Run, budget: Budget | None) -> tuple[list[Plain], dict[str, tup
     for name, members, values in zip(shares.names, shares.members, shares.values, strict=True):
         signal = f"miss by {name}"
         causes.append({"name": capitalise(name), "signal": signal, "members": list(members)})
-        parts[signal] = (shares.unit, np.interp(run.time, shares.time, values))
+        parts[signal] = (shares.unit, np.interp(time, shares.time, values))
     return causes, parts
 
 
@@ -223,7 +223,7 @@ def describe_briefly(run: Run) -> Plain:
         "outcome": _outcome(run.outcome),
         "warnings": list(run.warnings),
         "limits": [passed.sentence for passed in run.passed_limits],
-        **_certificate(run),
+        **describe_certificate(run),
         "statistics": _statistics(run),
         "events": [{"name": e.name, "time": e.time, "terminal": e.terminal} for e in run.events[:MOST_EVENTS]],
         "more_events": max(0, len(run.events) - MOST_EVENTS),
@@ -254,7 +254,7 @@ def _outcome(outcome: Outcome) -> Plain:
     }
 
 
-def _certificate(run: Run) -> Plain:
+def describe_certificate(run: Run) -> Plain:
     """Every check as [what, value, limit, whether it holds]; errors of signals and what a second solution says."""
     rows = []
     for check in run.certificate:

@@ -24,7 +24,7 @@ from robodyn.base.atomic import write_file
 from robodyn.base.signals import choose_first
 from robodyn.base.units import SHOWN, parse_unit
 from robodyn.base.waiting import report_progress
-from robodyn.computation.results import Run
+from robodyn.computation.results import Run, SignalInfo
 from robodyn.presentation.reporting.displays import display, fingerprint
 
 from .contents import (
@@ -135,9 +135,7 @@ def make_page(
     if signals:
         selected = match_signals(runs, signals)
     else:
-        # The distance is the size of the other deviations, which stand beside it.
-        infos = [info for run in runs for info in run.infos if info.name != DISTANCE]
-        selected = choose_first(infos)
+        selected = choose_first([info for run in runs for info in plotted_infos(run)])
     data = {"runs": message, "selected": selected, "exaggeration": exaggerate, "sections": list(sections)}
     data["columns"] = columns.encode()
     data["no_causes"] = no_causes
@@ -146,6 +144,11 @@ def make_page(
     scripts = SCRIPTS if live is None else (*SCRIPTS[:-1], "live.js", "main.js")
     loader = "" if live is None else live.loader.replace("export ", "")
     return assemble_page("page.html", scripts, ", ".join(labels), data | meshes.encode(mesh_budget), loader)
+
+
+def plotted_infos(run: Run) -> list[SignalInfo]:
+    """Signals of which some are plotted at first: the distance is the size of other deviations, which stand there."""
+    return [info for info in run.infos if info.name != DISTANCE]
 
 
 def assemble_page(template: str, scripts: Sequence[str], title: str, data: dict[str, Any], loader: str = "") -> str:

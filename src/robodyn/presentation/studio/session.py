@@ -32,7 +32,7 @@ from robodyn.description.model.description import describe
 from robodyn.presentation.pages.contents import choose_kind, describe_briefly, describe_tile, make_finite, thin_rows
 from robodyn.presentation.pages.machine import read_geometry, read_machine, read_path
 from robodyn.presentation.pages.meshes import MeshStore
-from robodyn.presentation.pages.page import make_page, make_still
+from robodyn.presentation.pages.page import make_page, make_still, plotted_infos
 
 from .model import Found, Model, ModelStore, describe_numbers
 from .source import NO_FILE, Source, keep_dropped, keep_recent, mark_text, starting_points
@@ -489,7 +489,8 @@ class Session:
         header["path"] = path
         if model is not before:
             names = [(info.name, info.unit) for info in run.infos]
-            header["model"] = {"signals": names, "selected": choose_first(run.infos)} | model.meshes.encode(2.0)
+            chosen = choose_first(plotted_infos(run))
+            header["model"] = {"signals": names, "selected": chosen} | model.meshes.encode(2.0)
         if base is not described:
             header["numbers"] = describe_numbers(base, self.source.units(base.what, found.text))
         if model is not before or machine != geometry:

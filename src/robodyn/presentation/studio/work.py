@@ -16,6 +16,10 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from robodyn.analysis.budget import Budget
+from robodyn.analysis.checked_run import simulate
+from robodyn.analysis.key_results import key_results, main_cause, weakest_loop
+from robodyn.analysis.linear.loop_table import LoopTable
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.ranking import SCREENING, choose_measure
 from robodyn.analysis.sensitivity.variation import assemble_tunable
@@ -23,7 +27,7 @@ from robodyn.base.errors import Flaw, ModelError
 from robodyn.base.waiting import quietly
 from robodyn.computation.simulation import compile_system, simulate_many
 from robodyn.description.model import Scenario, ScenarioSequence
-from robodyn.presentation.pages.contents import make_finite
+from robodyn.presentation.pages.contents import describe_causes, describe_certificate, describe_tile, make_finite
 from robodyn.presentation.reporting.displays import Display, to_studio
 from robodyn.presentation.reporting.figures import embed_figure
 
@@ -33,6 +37,8 @@ Plain = dict[str, Any]
 Tell = Callable[..., None]
 LARGEST_CHUNK = 32
 """Runs between two words of progress."""
+CAUSE_ROWS = 8000
+"""Times at most at which the bars of causes are known."""
 
 
 def rank_influence(scenario: Scenario, tell: Tell) -> Plain:
@@ -73,17 +79,50 @@ def show_display(shown: Display) -> Plain:
     return message | {"images": images}
 
 
-Call = Callable[[str, Plain, Plain, Tell], Display]
-"""Calls a command by its name for a specification, with options, and returns the display of its result."""
+def find_answers(result: Any) -> Plain:
+    """What a result adds to the answers of the run that is shown: tiles, and bars of causes at some times."""
+    if isinstance(result, LoopTable) and result.rows:
+        return {"tiles": [describe_tile(weakest_loop(result))]}
+    if not isinstance(result, Budget):
+        return {}
+    time = result.run.time
+    time = time if time.size <= CAUSE_ROWS else np.linspace(time[0], time[-1], CAUSE_ROWS)
+    causes, parts = describe_causes(result, time)
+    for cause in causes:
+        unit, values = parts[cause["signal"]]
+        cause |= {"unit": unit, "values": values.tolist()}
+    return {"tiles": [describe_tile(main_cause(result))], "time": time.tolist(), "causes": causes} if causes else {}
+
+
+def certify_run(what: Scenario | ScenarioSequence, tell: Tell) -> Plain:
+    """The answers of a run with error bars: simulated again by another method, and tighter."""
+    duration = what.duration
+
+    def progress(now: float, step: float, steps: int) -> None:
+        tell(f"simulating: {now:.3g} of {duration:g} s", now / duration)
+
+    run = simulate(what, certify=True, progress=progress)
+    # The first answer and its worth; those between need other analyses.
+    first, *_, trust = key_results(run)
+    return {"tiles": [describe_tile(first), describe_tile(trust)], "certificate": describe_certificate(run)}
+
+
+Call = Callable[[str, Plain, Plain, Tell], tuple[Any, Display]]
+"""Calls a command by its name for a specification, with options, and returns its result with its display."""
+EMPTY: Plain = {"tables": [], "notes": [], "values": None, "images": []}
 
 
 def carry_out(spec: Plain, call: Call, tell: Tell) -> Plain:
     """The last message of a job: its result, or its flaws."""
     try:
         tell("reading the scenario")
-        if spec["kind"] != "influence":
-            return {"result": show_display(call(spec["kind"], spec, spec["options"], tell))}
+        if spec["kind"] not in ("influence", "certify"):
+            result, shown = call(spec["kind"], spec, spec["options"], tell)
+            return {"result": show_display(shown) | {"answers": find_answers(result)}}
         what = Source(spec["source"]).read(spec["text"])
+        if spec["kind"] == "certify":
+            changed = what.with_numbers(spec["values"]) if spec["values"] else what
+            return {"result": EMPTY | {"answers": certify_run(changed, tell)}}
         if isinstance(what, ScenarioSequence):
             raise ModelError([Flaw("", "is a sequence of scenarios: name one of them")])
         return {"result": rank_influence(what.with_numbers(spec["values"]), tell)}

@@ -6,8 +6,8 @@ function makeTile({ heading, answer, detail, verdict, act }) {
   const told = label ? make("span", { class: "spoken" }, `(${label})`) : null;
   const button = act ? makeButton(act.text, act.label, act.click) : null;
   return make("article", { class: "tile", "data-verdict": verdict, title: detail },
-    make("h2", {}, heading),
-    make("p", {}, make("strong", {}, answer.replace(/ (?=\S+$)/, "\u00a0")), make("span", { class: "detail" }, detail), button, told));
+    make("h2", {}, heading), button,
+    make("p", {}, make("strong", {}, answer.replace(/ (?=\S+$)/, "\u00a0")), make("span", { class: "detail" }, detail), told));
 }
 
 // Four tiles for each run; of several runs each row says whose it is.
@@ -39,7 +39,7 @@ function makeCauses(store, place, missing = () => NO_CAUSES) {
     const run = store.runs.find(({ causes }) => causes?.length);
     place.hidden = !store.runs.some(({ path }) => path);
     shown = run ? makeBars(store, run) : null;
-    place.replaceChildren(...(shown?.parts ?? [make("h2", { id: "causes-title" }, "Causes"), make("p", { class: "note" }, missing())]));
+    place.replaceChildren(...(shown?.parts ?? [make("h2", { id: "causes-title" }, "Causes"), make("p", { class: "note" }, ...[missing()].flat())]));
     shown?.show();
   };
   place.setAttribute("aria-labelledby", "causes-title");
@@ -72,7 +72,9 @@ function makeBars(store, run) {
     const time = store.hover ?? (store.touched ? store.time : worst.time);
     const total = at(run.path.distance, time);
     const unit = chooseUnit("m", worst.value);
-    const text = (metres) => `${showNumber(Math.abs(metres) < 1e-4 * worst.value ? 0 : metres / unit.size, 3)} ${unit.name}`;
+    // As many decimals as the largest miss has with three digits.
+    const decimals = Math.max(0, 2 - Math.floor(Math.log10(worst.value / unit.size)));
+    const text = (metres) => `${showNumber(Number((metres / unit.size).toFixed(decimals)))} ${unit.name}`;
     let sum = 0;
     for (const { row, bar, value, signal } of rows) {
       const part = at(signal, time);

@@ -7,7 +7,7 @@ function makePanels(store, place, wanted = () => true) {
     const groups = [...plottedGroups(store)].filter(([, names]) => wanted(names));
     panels = new Map(groups.map(([plot, names]) => [plot, panels.get(plot) ?? makePanel(store, plot, store.units.get(names[0]))]));
     place.replaceChildren(...[...panels.values()].map((panel) => panel.element));
-    if (panels.size === 0) place.append(make("p", { class: "note" }, "No signal is chosen."));
+    if (store.selected.length === 0) place.append(make("p", { class: "note" }, "No signal is chosen."));
     groups.forEach(([plot, names], k) => panels.get(plot).show(names, k === 0));
   };
   store.listen((changes) => {

@@ -15,7 +15,7 @@ function startStudio() {
     source: null, file: "", doc: { text: null, anchor: null, values: {}, written: true }, known: null, mark: null, schema: null,
     numbers: new Map(), saved: new Map(), influence: new Map(), opened: new Set(), gesture: 0, serial: 0, kept,
     history: makeHistory(), current: null, past: [], pinned: [], meshes: null, machine: null, machineNote: "",
-    next: 1, asked: null, pending: false, flaws: [], rows: null, jobs: [],
+    next: 1, asked: null, pending: false, flaws: [], rows: null, jobs: [], answers: new Map(), certify: null,
     key: () => JSON.stringify([desk.doc.anchor, desk.doc.values]),
     valueOf: (name) => desk.doc.values[name] ?? desk.numbers.get(name).value,
     savedOf: (name) => desk.saved.get(name) ?? desk.numbers.get(name).value,
@@ -39,7 +39,7 @@ function startStudio() {
   byId("file-head").after(desk.editor.element);
   makeTransport(desk.store, byId("transport"));
   makePlotTools(desk.store, byId("plot-tools"));
-  makePanels(desk.store, byId("panels"));
+  makePlots(desk.store, () => [makeButton("Compute the causes", "Split the miss into its causes", () => startJob(desk, "budget")), " of the miss for these numbers."]);
   desk.store.listen((changes) => "selected" in changes && fetchSignals(desk));
   DARK.addEventListener("change", () => desk.store.set({ theme: true }));
   addEventListener("pagehide", () => keepDesk(desk));
@@ -118,7 +118,7 @@ function requestRun(desk) {
   const { anchor, values, written } = desk.doc;
   const write = !written && !desk.moving;
   if (!desk.send({ do: "run", run: id, text: anchor, values, signals: desk.store.selected, write })) return;
-  Object.assign(desk, { asked: id, pending: false, askedGesture: desk.gesture, askedSerial: desk.serial, askedAt: desk.movedAt ?? performance.now() });
+  Object.assign(desk, { asked: id, pending: false, askedKey: desk.key(), askedGesture: desk.gesture, askedSerial: desk.serial, askedAt: desk.movedAt ?? performance.now() });
   setTimeout(() => {
     if (desk.asked !== id || desk.current?.id === id) return;
     if (byId("busy").hidden) setBusy(desk, "waiting for the run");
@@ -209,10 +209,12 @@ function receiveCommands(desk, { commands }) {
   if (desk.jobs.length > 0) return;
   const shown = desk.wantedTab ?? desk.tabs.shown;
   desk.tabs = makeTabs(commands, (name) => openTab(desk, name));
-  desk.jobs = commands.map((command, k) => makeJob(desk, command, INFLUENCE + 1 + k));
+  desk.jobs = commands.map((command, k) => makeJob(desk, command, FIRST_COMMAND + k));
   desk.jobs.forEach((job) => desk.tabs.panes.get(job.kind).append(job.element));
   byId("panes").append(make("datalist", { id: "number-names" }));
-  if (desk.current) showRunPane(desk.tabs.panes.get("run"), desk.current);
+  const about = "Simulate it again by another method, and tighter: how far is each signal off?";
+  desk.jobs.push(makeJob(desk, { name: "certify", about, fields: [], verb: "Certify" }, CERTIFY));
+  if (desk.current) showRunPane(desk, desk.current);
   desk.tabs.open(shown);
 }
 
@@ -257,11 +259,11 @@ function receiveRun(desk, header, frame) {
   }
   const run = makeRun(header, frame, desk.machine);
   store.limits.clear();
-  if (run.limit && run.path) for (const side of ["distance", "horizontal", "vertical"]) store.limits.set(`deviation.${side}`, run.limit);
+  if (run.limit && run.path) limitMiss(store, run.limit);
   const opening = !desk.current && !desk.restored;
   const same = desk.current && desk.current.gesture === desk.askedGesture && !desk.pinned.includes(desk.current);
   if (desk.current && !same) desk.past = [desk.current, ...desk.past].slice(0, MOST_PAST + MOST_PINNED);
-  run.gesture = desk.askedGesture;
+  [run.gesture, run.key] = [desk.askedGesture, desk.askedKey];
   run.name = nameRun(run);
   desk.current = run;
   desk.flaws = [];
@@ -303,7 +305,7 @@ function rankNumbers(desk) {
 }
 
 function receiveInfluence(desk, { progress, result, flaws }) {
-  if (progress) return void (byId("order").textContent = `ranking: ${progress}`);
+  if (progress) return void (byId("order").textContent = /\d/.test(progress) ? `ranking: ${progress}` : "ranking …");
   const known = result ? Object.entries(result.effects).filter(([, effect]) => Number.isFinite(effect)) : [];
   desk.influence = new Map(known);
   byId("order").textContent = result ? "most influential first" : "";
@@ -359,17 +361,32 @@ function showRuns(desk, anew = false) {
   const { current, store } = desk;
   const runs = runsOnDesk(desk);
   const drawable = Boolean(current.machine);
+  applyAnswers(desk, current);
   replaceRuns(store, runs);
   if (anew || drawable !== desk.drawable) drawMachine(desk, runs);
   desk.drawable = drawable;
   const state = byId("outcome");
   Object.assign(state, { hidden: false, className: `state ${current.outcome.state.replace(" ", "-")}`, textContent: current.outcome.kind, title: current.outcome.sentence });
-  fillTiles({ runs: [current] });
+  fillTiles({ runs: [{ tiles: current.tiles.map((tile) => ({ ...tile, ...actOf(desk, tile) })) }] });
   showOverlay(desk);
   showFlaws(desk, []);
-  showRunPane(desk.tabs.panes.get("run"), current);
+  showRunPane(desk, current);
   if (desk.tabs.shown === "events") showEventPane(desk.tabs.panes.get("events"), desk);
   fetchSignals(desk);
+}
+
+// Begin what answers a question, and show where it goes on.
+function startJob(desk, kind) {
+  desk.tabs.open(kind === "certify" ? "run" : kind);
+  const job = desk.jobs.find((one) => one.kind === kind);
+  if (!job.running) job.start();
+}
+
+// The button of a tile that does not know its answer yet.
+function actOf(desk, { heading, answer, detail }) {
+  const act = (text, label, kind) => ({ text, label, click: () => startJob(desk, kind) });
+  if (heading === "Main cause" && answer === "Unknown") return { detail: "", act: act("Compute", "Split the miss into its causes", "budget") };
+  return detail.includes("no error bar") ? { act: act("Certify", "Find how far the answers may be off", "certify") } : {};
 }
 
 // Curves are there at once, the machine with the next frame.
@@ -464,6 +481,7 @@ function makeActions(desk) {
     open: act("open", "Open …", "Open another scenario, or a new one", () => desk.send({ do: "start" })),
     undo: act("undo", "↶", "Undo the last change (Ctrl-Z)", () => stepBack(desk, "undo")),
     redo: act("redo", "↷", "Do it again (Ctrl-Shift-Z)", () => stepBack(desk, "redo")),
+    compare: act("compare", "Compare", "Compare with the pinned runs; this one is pinned where none is", () => compareRuns(desk)),
     pin: act("pin", "◉ Pin", "Keep this run to compare others with it", () => pinRun(desk, desk.current, true)),
     stop: act("stop", "Stop", "Stop the simulation; the run so far is shown", () => stopRun(desk)),
     save: act("save", "Save", "Write the file (Ctrl-S)", () => saveText(desk)),
@@ -488,6 +506,11 @@ function makeActions(desk) {
     if (document.activeElement?.closest?.(".number")) document.activeElement.blur();
     does();
   }, true);
+}
+
+function compareRuns(desk) {
+  if (desk.pinned.length === 0) pinRun(desk, desk.current, true);
+  desk.tabs.open("compare");
 }
 
 function stepBack(desk, way) {
@@ -538,7 +561,7 @@ function showFileHead(desk) {
   buttons.save.textContent = file ? "Save" : "Save as …";
   buttons.save.title = file ? `Write ${file} (Ctrl-S)` : "Write a file (Ctrl-S)";
   buttons.save.disabled = doc.text === null || !doc.written || (Boolean(file) && !edited);
-  buttons.report.disabled = !desk.current;
+  buttons.report.disabled = buttons.compare.disabled = !desk.current;
   [buttons.undo.disabled, buttons.redo.disabled] = [desk.history.before.length === 0, desk.history.after.length === 0];
 }
 

@@ -35,8 +35,9 @@ function makeTabs(commands, opened) {
   return tabs;
 }
 
-function showRunPane(pane, run) {
-  pane.replaceChildren(makeCard(run, false));
+function showRunPane({ tabs, jobs }, run) {
+  const certify = jobs.find(({ kind }) => kind === "certify");
+  tabs.panes.get("run").replaceChildren(...(certify ? [certify.element] : []), makeCard(run, false));
 }
 
 function showEventPane(pane, desk) {
