@@ -230,7 +230,7 @@ def _kind_of(part: BudgetPart, parts: Sequence[BudgetPart]) -> str:
     Friction and what a controller feeds forward against it are large and nearly cancel: the tool feels their sum.
     """
     if part.kind != "cause":
-        return part.name
+        return part.name.replace(".", " ")
     compensated = any(_compensates(other) for other in parts)
     if part.what == "force" or _compensates(part):
         return "friction not compensated" if compensated else "friction and losses"

@@ -158,7 +158,7 @@ def assemble_page(template: str, scripts: Sequence[str], title: str, data: dict[
         loader: script that loads WebAssembly, which the page may run then.
     """
     script = "(() => {\n'use strict';\n" + "\n".join([loader, *(read_template(name) for name in scripts)]) + "\n})();\n"
-    style = read_template("page.css")
+    style = read_style()
     parts = {
         "title": html.escape(title),
         "kind": _KINDS[template],
@@ -200,6 +200,11 @@ def _policy(script: str, style: str, more: str) -> str:
     """What the page's script may do. That WebAssembly may be compiled lets no other text run as script."""
     rules = ("default-src 'none'", "img-src data:", "base-uri 'none'", "form-action 'none'")
     return "; ".join((*rules, f"script-src {fingerprint(script)}{more}", f"style-src {fingerprint(style)}"))
+
+
+def read_style() -> str:
+    """The style sheet of all pages."""
+    return "".join(read_template(name) for name in ("colours.css", "components.css", "page.css"))
 
 
 def read_template(name: str) -> str:

@@ -31,7 +31,7 @@ from websockets.typing import Origin
 
 from robodyn.computation.native import cache_folder
 from robodyn.computation.native.cache import open_private
-from robodyn.presentation.pages.page import SCRIPTS, read_template
+from robodyn.presentation.pages.page import SCRIPTS, read_style, read_template
 from robodyn.presentation.reporting.displays import fingerprint
 
 from .session import JobTable, Library, Session
@@ -61,7 +61,7 @@ def studio_page() -> tuple[bytes, str]:
     """The page and its content security policy."""
     scripts = [read_template(name) for name in SCRIPTS[:-1]] + [_read(name) for name in OWN]
     script = "(() => {\n'use strict';\n" + "\n".join(scripts) + "\n})();\n"
-    style = read_template("page.css") + _read("studio.css")
+    style = read_style() + _read("studio.css")
     page = _read("studio.html").replace("{{style}}", style).replace("{{script}}", script)
     rules = ("default-src 'none'", "img-src data: blob:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'")
     frames = "frame-ancestors 'none'"

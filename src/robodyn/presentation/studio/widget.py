@@ -8,28 +8,51 @@ from importlib.resources import files
 from typing import Any
 
 import anywidget
+import numpy as np
 import traitlets
 
 from robodyn.analysis.checked_run import simulate
 from robodyn.base.errors import FlawList, ModelError, nearest
-from robodyn.base.units import choose_unit, show_quantity
+from robodyn.base.units import show_quantity
 from robodyn.computation.results import Run
 from robodyn.description.model import Scenario
 from robodyn.presentation.pages.contents import thin_rows
+from robodyn.presentation.pages.page import read_template
 
 MOST_POINTS = 1500
-MOST_CURVES = 6
+MOST_CURVES = 8
 LEAST, MOST = 0.1, 2.0
 """Ends of a slider, as parts of the number as it is described."""
+
+
+SCRIPTS = ("units.js", "elements.js", "signals.js", "store.js", "chart.js", "panels.js", "numbers.js")
+"""Of the pages: numbers and plots."""
+STYLE = """
+  background: var(--card); color: var(--text); padding: 0.6rem 0.9rem; border-radius: 8px;
+  font: 14px/1.45 system-ui, sans-serif;
+  & .rows { display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); gap: 0 1.5rem; }
+  & ul, & p, & h3 { margin: 0; padding: 0; }
+"""
+
+
+def _read_script() -> str:
+    own = (files("robodyn.presentation.studio") / "widget.js").read_text(encoding="utf-8")
+    return "\n".join([*(read_template(name) for name in SCRIPTS), own])
+
+
+def _read_style() -> str:
+    """Colours and components of the pages, for the widget alone: a notebook has a style of its own."""
+    colours = read_template("colours.css").replace(":root", ".robodyn-widget")
+    return f"{colours}.robodyn-widget {{{STYLE}{read_template('components.css')}}}\n"
 
 
 class ScenarioWidget(anywidget.AnyWidget):
     """Sliders and curves; `run` is the last run, `numbers` what has been changed."""
 
-    _esm = (files("robodyn.presentation.studio") / "widget.js").read_text(encoding="utf-8")
+    _esm, _css = _read_script(), _read_style()
     sliders = traitlets.List().tag(sync=True)
     numbers = traitlets.Dict().tag(sync=True)
-    curves = traitlets.List().tag(sync=True)
+    runs = traitlets.List().tag(sync=True)
     told = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, scenario: Scenario, sliders: Sequence[dict[str, Any]], signals: Sequence[str]) -> None:
@@ -54,19 +77,9 @@ class ScenarioWidget(anywidget.AnyWidget):
 
     def _show(self) -> None:
         names = [name for name in self.first.names if any(fnmatchcase(name, pattern) for pattern in self.patterns)]
-        shown = names[:MOST_CURVES]
-        # One unit for all curves that are measured alike: the script gives each unit axes of its own.
-        largest: dict[str, float] = {}
-        for name in shown:
-            for run in (self.first, self.run):
-                signal = run[name]
-                largest[signal.unit] = max(largest.get(signal.unit, 0.0), signal.peak)
-        curves = []
-        for name in shown:
-            unit = choose_unit(self.first[name].unit, largest[self.first[name].unit])
-            before, now = (_thin(run, name, unit.size) for run in (self.first, self.run))
-            curves.append({"name": name, "unit": unit.name, "before": before, "now": now})
-        self.curves = curves
+        # The run as it is now, and before it the one as described where they differ.
+        shown = [("now", self.run)] + ([] if self.run is self.first else [("as described", self.first)])
+        self.runs = [_describe(label, run, names[:MOST_CURVES]) for label, run in shown]
         self.told = f"{self.run.outcome.sentence}; simulated in {show_quantity(self.run.statistics.wall_time, 's', 3)}"
 
 
@@ -87,10 +100,16 @@ def explore(scenario: Scenario, numbers: Sequence[str], signals: Sequence[str] =
 
 def _slider(name: str, value: float, unit: str) -> dict[str, Any]:
     low, high = sorted((LEAST * value, MOST * value)) if value else (-1.0, 1.0)
-    return {"name": name, "value": value, "unit": unit, "low": low, "high": high}
+    return {"name": name, "value": value, "unit": unit, "range": [low, high]}
 
 
-def _thin(run: Run, name: str, size: float) -> list[list[float]]:
-    """Times [s] and values in a unit of this size, few enough to be sent at every move."""
-    time, values = thin_rows(run.time, run[name].values[:, None] / size, MOST_POINTS)
-    return [time.tolist(), values[:, 0].tolist()]
+def _describe(label: str, run: Run, names: Sequence[str]) -> dict[str, Any]:
+    """A run's curves, few enough points to be sent at every move; what is not finite is None, which JSON knows."""
+    columns = np.column_stack([run[name].values for name in names]) if names else np.empty((run.time.size, 0))
+    time, values = thin_rows(run.time, columns, MOST_POINTS)
+    finite = np.where(np.isfinite(values), values, None)
+    signals = [
+        {"name": name, "unit": run[name].unit, "values": column.tolist()}
+        for name, column in zip(names, finite.T, strict=True)
+    ]
+    return {"label": label, "time": time.tolist(), "signals": signals}

@@ -72,9 +72,7 @@ function makeBars(store, run) {
     const time = store.hover ?? (store.touched ? store.time : worst.time);
     const total = at(run.path.distance, time);
     const unit = chooseUnit("m", worst.value);
-    // As many decimals as the largest miss has with three digits.
-    const decimals = Math.max(0, 2 - Math.floor(Math.log10(worst.value / unit.size)));
-    const text = (metres) => `${showNumber(Number((metres / unit.size).toFixed(decimals)))} ${unit.name}`;
+    const text = (metres) => `${showNumber(Math.abs(metres) < 1e-3 * worst.value ? 0 : metres / unit.size, 3)} ${unit.name}`;
     let sum = 0;
     for (const { row, bar, value, signal } of rows) {
       const part = at(signal, time);

@@ -120,6 +120,13 @@ function drawGrid(context, scales, range, heights, colours, across = {}, upward 
   context.restore();
 }
 
+function strokeLine(context, a, b) {
+  context.beginPath();
+  context.moveTo(a.x, a.y);
+  context.lineTo(b.x, b.y);
+  context.stroke();
+}
+
 // Lines at what a plot should not pass, above and below.
 function drawLimits(context, scales, heights, limits, colours) {
   context.strokeStyle = colours.bad;

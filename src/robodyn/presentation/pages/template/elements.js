@@ -60,10 +60,10 @@ const DARK = matchMedia("(prefers-color-scheme: dark)");
 let knownColours = null;
 DARK.addEventListener("change", () => (knownColours = null));
 
-// The colours of the page as canvases need them, read from the style sheet.
+// The colours of the page as canvases need them, read from the style sheet; within a notebook from that of the widget.
 function readColours() {
   if (knownColours) return knownColours;
-  const style = getComputedStyle(document.documentElement);
+  const style = getComputedStyle(document.querySelector(".robodyn-widget") ?? document.documentElement);
   const colour = (name) => style.getPropertyValue(`--${name}`).trim();
   const names = [
     "text", "quiet", "line", "card", "accent", "floor", "link", "joint", "barrel", "rod", "payload", "inertia", "point", "obstacle", "event", "shadow",

@@ -247,13 +247,6 @@ function drawTriad(context, scene, view, height) {
   }
 }
 
-function strokeLine(context, a, b) {
-  context.beginPath();
-  context.moveTo(a.x, a.y);
-  context.lineTo(b.x, b.y);
-  context.stroke();
-}
-
 // The axes of every body's frame: x red, y green, z blue.
 function drawFrames(context, scene, poses, view) {
   context.lineWidth = 2;
