@@ -14,6 +14,7 @@ import traitlets
 from robodyn.analysis.checked_run import simulate
 from robodyn.base.errors import FlawList, ModelError, nearest
 from robodyn.base.units import show_quantity
+from robodyn.computation.assembly import assemble
 from robodyn.computation.results import Run
 from robodyn.description.model import Scenario
 from robodyn.presentation.pages.contents import thin_rows
@@ -89,7 +90,8 @@ def explore(scenario: Scenario, numbers: Sequence[str], signals: Sequence[str] =
     Raises:
         ModelError: for patterns that match nothing.
     """
-    flaws, known = FlawList(), scenario.numbers()
+    # Units that follow from the joints that blocks act on are known once it is assembled.
+    flaws, known = FlawList(), assemble(scenario).numbers
     for pattern in numbers:
         if not any(fnmatchcase(name, pattern) for name in known):
             flaws.add("numbers", f"'{pattern}' matches no number", nearest(pattern, known))
