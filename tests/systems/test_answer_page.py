@@ -1,6 +1,7 @@
 """Does a report show the answer first: tiles, path, causes; on small screens, in the dark and on paper?"""
 
 import base64
+import dataclasses
 import importlib.resources
 import re
 from functools import partial
@@ -13,6 +14,7 @@ from support.report_pages import scrub, write_numbered
 from robodyn import Run
 from robodyn.analysis.budget import Budget, BudgetPart
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, SignalInfo
+from robodyn.presentation.studio.work import find_answers
 
 TIME = np.linspace(0.0, 2.0, 401)
 WAY = 0.5 * TIME
@@ -94,6 +96,26 @@ def test_causes_follow_the_time_and_a_click_draws_one(show, tracked, budget):
     page.click(".cause")
     assert "miss by friction and losses" in page.text("#deviation-panels")
     assert page.run("return document.querySelector('.cause').getAttribute('aria-pressed')") == "true"
+
+
+def test_a_budget_of_the_studio_feeds_the_tile_and_the_bars(tracked, budget):
+    answers = find_answers(budget)
+    (tile,) = answers["tiles"]
+    assert (tile["heading"], tile["answer"]) == ("Main cause", "Friction and losses 60 %")
+    worst = int(np.argmax(MISS))
+    assert answers["time"] == TIME.tolist()
+    assert {cause["signal"]: cause["values"][worst] for cause in answers["causes"]} == pytest.approx(
+        {"miss by friction and losses": 3e-5, "miss by sampling and delay": 2.5e-5, "miss by gear": -5e-6}
+    )
+    assert find_answers(tracked) == {}
+
+
+def test_what_rounding_leaves_is_0_in_legends(show, tracked):
+    noise = np.where(TIME < 1.0, 1e-22, tracked["deviation.horizontal"].values)
+    columns = {info.name: tracked[info.name].values for info in tracked.infos} | {"deviation.horizontal": noise}
+    page = show(dataclasses.replace(tracked, values=np.column_stack([*columns.values()])))
+    legend = "[...document.querySelectorAll('#deviation-panels .legend li')].map((row) => row.textContent)"
+    assert "deviation.horizontal0×" in page.run(f"return {legend}")
 
 
 def test_axes_are_labelled_in_the_units_of_people(show, tracked):

@@ -25,6 +25,7 @@ from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.base.symbolic import table
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import compile_system, find_equilibrium, simulate_many
+from robodyn.computation.simulation.equilibrium import _least_squares
 
 
 def pendulum(*blocks, delays=(), initialisation="at_rest", initial=None):
@@ -50,6 +51,20 @@ def test_a_sprung_pendulum_rests_where_spring_and_weight_balance():
     assert 50.0 * angle[0] == pytest.approx(2.0 * 9.81 * 0.5 * math.cos(angle[0]), rel=1e-12)
     assert np.ptp(angle) < 1e-12
     assert np.max(np.abs(run["hinge.velocity"].values)) < 1e-11
+
+
+def test_badly_scaled_equations_of_rest_are_not_taken_for_singular_ones():
+    """Stiff gears beside fast sampling: magnitudes of rows differ by 1e18, and least squares would leave out some."""
+    random = np.random.default_rng(5)
+    rows, columns = 10.0 ** np.linspace(-6, 12, 12), 10.0 ** np.linspace(3, -6, 12)
+    well = random.normal(size=(12, 12)) + 4 * np.eye(12)
+    solution = random.normal(size=12) / columns
+    J = rows[:, None] * well * columns
+    step = _least_squares(J, J @ solution, 1e-13)
+    assert step == pytest.approx(solution, rel=1e-9)
+    # What is singular stays so: the shortest of all steps.
+    half = np.array([[1.0, 1.0], [1.0, 1.0]])
+    assert _least_squares(half, np.array([2.0, 2.0]), 1e-13) == pytest.approx([1.0, 1.0])
 
 
 def test_without_the_word_it_starts_as_given():

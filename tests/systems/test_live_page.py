@@ -84,8 +84,12 @@ def test_numbers_that_a_scenario_refuses_a_page_refuses(show):
     page.run(f"const f = document.querySelector('{field}'); f.value = '-1'; f.dispatchEvent(new Event('change'));")
     assert page.text('[data-number="bob.mass"] .why') == "bob.mass: must be not negative"
     assert page.text("#live-status").startswith("As described")
+    tiles = "return [...document.querySelectorAll('.tile')].map((tile) => tile.textContent)"
+    assert not any("as described" in text for text in page.run(tiles))
     page.run(MOVE, "initial.hinge.position", 0.1)
     page.wait(f"{STATUS}.dataset.digest")
+    # One row of answers, which says what it does not know of the changed run.
+    assert [text for text in page.run(tiles) if "as described: with other numbers not known here" not in text] == []
     assert page.run(f"return Number({STATUS}.dataset.digest)") != live.digest
     assert page.text("#live-status").startswith("1 number changed")
 

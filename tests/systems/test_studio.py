@@ -296,6 +296,26 @@ def test_runs_are_pinned_and_compared(page, cart):
     assert number(page.run(f"return {row}.cells[2].textContent")) == pytest.approx(apart, rel=2e-3)
 
 
+def test_compare_pins_the_run_where_none_is(page):
+    page.click("#compare")
+    assert page.run("return document.querySelector('#tab-compare').getAttribute('aria-selected')") == "true"
+    assert page.run("return document.querySelector('#pin').disabled")
+    assert "outcome" in page.text("#pane-compare")
+
+
+def test_error_bars_are_asked_for_at_the_tile_and_belong_to_their_numbers(page):
+    button = "#tiles button[title='Find how far the answers may be off']"
+    page.click(button)
+    page.wait("document.querySelector('#pane-run .errors')")
+    assert "rail.position" in page.text("#pane-run .errors")
+    assert page.run(f'return document.querySelector("{button}")') is None
+    move(page, "spring.stiffness", 650.0)
+    # Of other numbers nothing is certified, and those before are certified still.
+    page.wait(f'document.querySelector("{button}")')
+    page.click("#undo")
+    page.wait(f'!document.querySelector("{button}")')
+
+
 def test_a_scenario_of_the_catalogue_is_opened_from_the_start_page_and_saved_as_a_file(browser, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ROBODYN_CACHE", str(tmp_path / "cache"))

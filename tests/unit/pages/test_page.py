@@ -9,7 +9,7 @@ import pytest
 
 from robodyn.presentation.pages import make_page, write_report
 from robodyn.presentation.pages.contents import MOST_EVENTS, describe_run
-from robodyn.presentation.pages.page import MOST_RUNS, SCRIPTS, read_template
+from robodyn.presentation.pages.page import MOST_RUNS, SCRIPTS, STYLES, read_template
 
 EVIL = """</script><script>window.broken=1</script>'"&<!--{{data}}"""
 
@@ -40,9 +40,9 @@ def test_names_that_look_like_markup_stay_text(make_measured):
 def test_every_template_is_in_the_page(make_crane):
     page = make_page(make_crane())
     shipped = {entry.name for entry in files("robodyn.presentation.pages").joinpath("template").iterdir()}
-    other = {"modes.js", "modes.html", "view.js", "view.html", "live.js"}
-    assert shipped == {*SCRIPTS, "page.css", "head.html", "foot.html", "page.html", *other}
-    assert all(read_template(name) in page for name in (*SCRIPTS, "page.css"))
+    other = {"modes.js", "modes.html", "view.js", "view.html", "live.js", "numbers.js"}
+    assert shipped == {*SCRIPTS, *STYLES, "head.html", "foot.html", "page.html", *other}
+    assert all(read_template(name) in page for name in (*SCRIPTS, *STYLES))
     assert "{{" not in page
 
 

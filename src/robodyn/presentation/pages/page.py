@@ -68,9 +68,9 @@ SCRIPTS = (
     "transport.js",
     "tables.js",
     "answers.js",
-    "numbers.js",
     "main.js",
 )
+STYLES = ("colours.css", "components.css", "page.css")
 MOST_RUNS = 6
 MOST_EXAGGERATED = 1000.0
 _KINDS = {"page.html": "report", "modes.html": "modes", "view.html": "view"}
@@ -141,7 +141,7 @@ def make_page(
     data["no_causes"] = no_causes
     if live is not None:
         data["live"] = describe_live(live, runs[-1])
-    scripts = SCRIPTS if live is None else (*SCRIPTS[:-1], "live.js", "main.js")
+    scripts = SCRIPTS if live is None else (*SCRIPTS[:-1], "numbers.js", "live.js", "main.js")
     loader = "" if live is None else live.loader.replace("export ", "")
     return assemble_page("page.html", scripts, ", ".join(labels), data | meshes.encode(mesh_budget), loader)
 
@@ -204,7 +204,7 @@ def _policy(script: str, style: str, more: str) -> str:
 
 def read_style() -> str:
     """The style sheet of all pages."""
-    return "".join(read_template(name) for name in ("colours.css", "components.css", "page.css"))
+    return "".join(map(read_template, STYLES))
 
 
 def read_template(name: str) -> str:

@@ -59,7 +59,7 @@ OWN = (
 @functools.cache
 def studio_page() -> tuple[bytes, str]:
     """The page and its content security policy."""
-    scripts = [read_template(name) for name in SCRIPTS[:-1]] + [_read(name) for name in OWN]
+    scripts = [read_template(name) for name in (*SCRIPTS[:-1], "numbers.js")] + [_read(name) for name in OWN]
     script = "(() => {\n'use strict';\n" + "\n".join(scripts) + "\n})();\n"
     style = read_style() + _read("studio.css")
     page = _read("studio.html").replace("{{style}}", style).replace("{{script}}", script)

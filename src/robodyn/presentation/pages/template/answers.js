@@ -98,7 +98,7 @@ function makePlots(store, missing) {
   makePanels(store, byId("deviation-panels"), misses);
   makeCauses(store, byId("causes"), missing);
   makePanels(store, byId("panels"), (names) => !misses(names));
-  const update = () => (byId("deviation").hidden = !onPath());
+  const update = () => (byId("misses").hidden = !onPath());
   store.listen((changes) => "runs" in changes && update());
   update();
 }
