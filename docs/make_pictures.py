@@ -41,6 +41,16 @@ def run_robodyn(folder: Path, *arguments: str) -> None:
     subprocess.run(program, cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
 
+def open_styled(browser: Any, page: Path, style: str) -> None:
+    """Open a page with some style of its own."""
+    # Its content security policy lets in no other one.
+    browser._develop("Page.setBypassCSP", enabled=True)
+    browser.open(page.as_uri())
+    browser.run(
+        "const s = document.createElement('style'); s.textContent = arguments[0]; document.head.append(s)", style
+    )
+
+
 def take_picture(browser: Any, selector: str = "") -> Image.Image:
     """What is seen now, or one element of it."""
     # Three frames of the browser: it has heard of what changed, and has drawn it.
@@ -80,11 +90,7 @@ def make_animation(browser: Any, folder: Path) -> None:
     run_robodyn(folder, "report", f"{NAME}.toml", "--limit", "5 mm", "--out", f"{NAME}.html")
     frames = []
     with browser.sized(1280, 784):
-        # The page's content security policy lets in no other style.
-        browser._develop("Page.setBypassCSP", enabled=True)
-        browser.open((folder / f"{NAME}.html").as_uri())
-        style = "const s = document.createElement('style'); s.textContent = arguments[0]; document.head.append(s);"
-        browser.run(style, ONLY_THE_ANSWER)
+        open_styled(browser, folder / f"{NAME}.html", ONLY_THE_ANSWER)
         for k in range(FRAMES):
             browser.run(SHOW_TIME, k / (FRAMES - 1))
             frame = take_picture(browser)
@@ -131,14 +137,19 @@ def make_live(browser: Any, folder: Path) -> None:
         take_picture(browser).save(IMAGES / "live-scara.png", optimize=True)
 
 
+ONLY_THE_MACHINE = """
+    header, footer, #notes, #tiles, #right, #folds, #replay-tools { display: none !important; }
+    #workspace { grid-template-columns: minmax(0, 1fr) !important; }
+    #picture { height: calc(100vh - 3rem) !important; }"""
+
+
 def make_machines(browser: Any, folder: Path) -> None:
     """docs/images/quadruped.png and catalogue-robots.png: machines on their ways."""
     pictures = []
     for scenario, share in (("quadruped", 0.5), ("rover", 0.6), ("quadrotor", 0.6), ("arm-on-slope", 0.5)):
         run_robodyn(folder, "report", scenario, "--fast", "--out", f"{scenario}.html")
-        with browser.sized(1280, 900):
-            browser.open((folder / f"{scenario}.html").as_uri())
-            browser.run("document.querySelector('#replay-tools').hidden = true")
+        with browser.sized(*((1000, 560) if scenario == "quadruped" else (560, 420))):
+            open_styled(browser, folder / f"{scenario}.html", ONLY_THE_MACHINE)
             browser.run(SHOW_TIME, share)
             pictures.append(take_picture(browser, "#picture"))
     quadruped, *robots = pictures

@@ -126,7 +126,7 @@ def join_texts(paths):
     return "\n".join(path.read_text(encoding="utf-8") for path in paths)
 
 
-SHARED = join_texts(TEMPLATES["pages"] / name for name in SCRIPTS[:-1])
+SHARED = join_texts(TEMPLATES["pages"] / name for name in (*SCRIPTS[:-1], "numbers.js"))
 
 
 @pytest.mark.parametrize("page", OWN)

@@ -15,8 +15,10 @@ function addLiveRun(runs) {
 async function makeLive(store, { module, sliders, digest }) {
   const [base] = store.runs;
   const bytes = decodeBytes(module);
-  const status = byId("live-status");
+  const status = make("p", { id: "live-status", role: "status" }, "Loading the model …");
   byId("live").hidden = false;
+  byId("live").append(
+    make("div", { class: "side-head" }, make("h2", {}, "Numbers"), make("div", { id: "number-tools", class: "tools" })), status, make("div", { id: "tree" }));
   const changes = new Map();
   const numbers = new Map(sliders.map((slider) => [slider.name, { ...slider, factor: 1, tunable: true }]));
   const live = { store, base, changes, sliders, bytes, status, digest, model: null, elapsed: 0, timer: null };

@@ -36,8 +36,9 @@ function prepareScene(run, factor) {
   }));
   outline.push(...surfaces.filter(({ body }) => body === GROUND).flatMap(({ vertices }) => vertices));
   const track = traceTrack(run);
-  // Where the joints are at the start, halfway and at the end.
-  const skeletons = [0, 0.5, 1].map((share) => {
+  // Where the joints of an arm are at the start, halfway and at the end.
+  const isArm = machine.joints.filter(({ kind }) => kind === "revolute").length > 2;
+  const skeletons = (isArm ? [0, 0.5, 1] : []).map((share) => {
     const poses = posesAt(run, run.time[0] + share * (run.time[run.time.length - 1] - run.time[0]), factor);
     return [[0, 0, 0], ...machine.joints.map((joint) => poses.get(joint.child).p)].map((place) => turn(axes, place));
   });
