@@ -21,10 +21,10 @@ import numpy as np
 from benchmarks.findings import Disagreement, Findings, Table
 from robodyn.base.errors import ModelError
 from robodyn.computation.assembly import System, assemble
-from robodyn.computation.engine import Problem, Recording, Status, integrate
+from robodyn.computation.engine import EngineProblem, EngineRecording, Status, integrate
 from robodyn.computation.simulation import CompiledSystem, compile_system
+from robodyn.computation.simulation.batch import PythonCalls
 from robodyn.computation.simulation.problem import build_problem
-from robodyn.computation.simulation.python_calls import PythonCalls
 from robodyn.computation.simulation.starting import find_start
 from robodyn.description.catalog import list_scenarios
 from robodyn.description.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario, ScenarioSequence, Solver
@@ -78,9 +78,9 @@ class Case:
     def __init__(self, scenario: Scenario, size: Size) -> None:
         self.scenario, self.system, self.size = scenario, assemble(scenario), size
         self.names = _states(self.system)
-        self.ready: dict[str, tuple[CompiledSystem, Problem, PythonCalls]] = {}
+        self.ready: dict[str, tuple[CompiledSystem, EngineProblem, PythonCalls]] = {}
 
-    def prepare(self, solver: Solver) -> tuple[CompiledSystem, Problem, PythonCalls]:
+    def prepare(self, solver: Solver) -> tuple[CompiledSystem, EngineProblem, PythonCalls]:
         """Everything but the integration, once for each method."""
         if solver.method not in self.ready:
             compiled = compile_system(self.system, solver, signals=self.names)
@@ -95,7 +95,7 @@ class Case:
         """Time of the integration [s], and the states at equal times; None where it did not come to the end."""
         _, problem, calls = self.prepare(solver)
         begin, duration = self.begin, self.scenario.duration
-        recording = Recording("times", times=np.linspace(0, duration, TIMES))
+        recording = EngineRecording("times", times=np.linspace(0, duration, TIMES))
         started = time.thread_time()
         done = integrate(
             problem, solver, 0.0, duration, begin.x, begin.m, calls.p, recording,

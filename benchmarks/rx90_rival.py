@@ -34,7 +34,7 @@ from benchmarks.findings import Disagreement, Findings, Row, Table, find_rival, 
 from benchmarks.rx90 import CONVERGED, OURS, PERFECT, compiled, shorten
 from benchmarks.timing import time_interleaved
 from robodyn.computation.assembly import assemble
-from robodyn.computation.engine import Problem, Recording, integrate
+from robodyn.computation.engine import EngineProblem, EngineRecording, integrate
 from robodyn.computation.simulation import simulate
 from robodyn.computation.simulation.problem import build_problem
 from robodyn.computation.simulation.starting import Start, find_start
@@ -198,7 +198,7 @@ def find_window(first: int, ticks: int, perfect: bool) -> Window:
 class Piece:
     """A piece ready to be integrated by one of our solvers."""
 
-    problem: Problem
+    problem: EngineProblem
     solver: Solver
     start: Start
     p: np.ndarray
@@ -206,7 +206,7 @@ class Piece:
 
     def run(self) -> np.ndarray:
         """Tips at the ticks, (n, 3) [m]."""
-        recording, start = Recording("times", times=self.times), self.start
+        recording, start = EngineRecording("times", times=self.times), self.start
         return integrate(self.problem, self.solver, start.time, self.times[-1], start.x, start.m, self.p, recording).y
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.findings import Row
 from robodyn.computation.assembly import SignalInfo, System
-from robodyn.computation.engine import Integration, Problem, Recording, Trajectory, set_up
+from robodyn.computation.engine import EngineProblem, EngineRecording, Integration, Trajectory, set_up
 from robodyn.computation.simulation import CompiledSystem, compile_system
 from robodyn.computation.simulation.problem import build_problem
 from robodyn.computation.simulation.starting import find_start
@@ -86,7 +86,7 @@ class Prepared:
         runs: those of before, whose memory and settings serve again, as `simulate` does with a compiled system.
     """
 
-    problem: Problem
+    problem: EngineProblem
     x: np.ndarray
     m: np.ndarray
     p: np.ndarray
@@ -104,7 +104,7 @@ class Prepared:
         run = self.runs.get(key)
         # A run that was given derivatives on its way would not have to ask for them again.
         if run is None or run.derivatives is not None:
-            recording = Recording("none") if times is None else Recording("times", times=times)
+            recording = EngineRecording("none") if times is None else EngineRecording("times", times=times)
             setup = set_up(self.problem, solver, recording)
             run = self.runs[key] = Integration(setup, 0.0, duration, self.x, self.m, self.p)
         else:

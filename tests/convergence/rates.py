@@ -3,7 +3,7 @@
 import numpy as np
 from support.solvers import any_solver
 
-from robodyn.computation.engine import Recording, integrate
+from robodyn.computation.engine import EngineRecording, integrate
 from robodyn.description.model import Solver
 
 EMPTY = np.zeros(0)
@@ -24,7 +24,9 @@ def forced(method: str, step: float) -> Solver:
 
 def final_error(problem, solver, t_end, x0, exact, m0=EMPTY) -> float:
     """Largest error of any state at the end."""
-    result = integrate(problem, solver, 0.0, t_end, np.array(x0, float), np.array(m0, float), EMPTY, Recording("none"))
+    result = integrate(
+        problem, solver, 0.0, t_end, np.array(x0, float), np.array(m0, float), EMPTY, EngineRecording("none")
+    )
     assert result.status == 1, result.status
     return float(np.abs(result.x - exact).max())
 

@@ -8,7 +8,7 @@ from support.constrained import cartesian_pendulum, four_bar, pendulum_at, sampl
 
 from robodyn.analysis.mechanics.hamiltonian import simulate_symplectic
 from robodyn.computation.assembly import assemble
-from robodyn.computation.engine import Recording, integrate
+from robodyn.computation.engine import EngineRecording, integrate
 from robodyn.computation.simulation import compile_system, simulate
 from robodyn.computation.simulation.problem import build_problem
 from robodyn.computation.simulation.starting import find_start
@@ -53,7 +53,7 @@ def test_the_forces_it_solves_for_have_order_two():
         values = compiled.parameter_values({})
         start, p = find_start(compiled, values), compiled.module.prepare(values)
         problem = build_problem(compiled, p, {}, start)
-        found = integrate(problem, solver, 0.0, 2.0, start.x, start.m, p, Recording("none"))
+        found = integrate(problem, solver, 0.0, 2.0, start.x, start.m, p, EngineRecording("none"))
         errors.append(abs(-found.unknowns[-1] - pendulum_at(2.0)["rod.tension"]))
     assert observed_order(STEPS, errors) == pytest.approx(2, abs=SLOPE)
 

@@ -8,7 +8,7 @@ from convergence.rates import EMPTY, final_error, forced, observed_order
 from support.kernels import kernel, make_problem
 
 from robodyn.analysis.mechanics.hamiltonian import simulate_symplectic
-from robodyn.computation.engine import Recording, integrate
+from robodyn.computation.engine import EngineRecording, integrate
 from robodyn.computation.simulation import simulate
 from robodyn.description.catalog import double_pendulum
 from robodyn.description.model import Solver
@@ -88,7 +88,7 @@ def test_trbdf2_has_order_two_by_its_number_of_steps():
     counts, errors = [], []
     for tolerance in (1e-5, 1e-6, 1e-7, 1e-8):
         solver = Solver("trbdf2", rtol=tolerance, atol=tolerance)
-        result = integrate(PROBLEM, solver, 0.0, T_END, np.array(START), EMPTY, EMPTY, Recording("none"))
+        result = integrate(PROBLEM, solver, 0.0, T_END, np.array(START), EMPTY, EMPTY, EngineRecording("none"))
         counts.append(result.counters.steps)
         errors.append(np.abs(result.x - EXACT).max())
     assert observed_order(1 / np.array(counts), errors) == pytest.approx(2, abs=0.3)
@@ -109,7 +109,7 @@ def test_polynomials_between_steps_keep_up(method, order):
     errors, steps = [], T_END / np.array([20, 40, 80])
     for h in steps:
         solver = forced(method, h) if method != "trbdf2" else Solver(method, step=h, max_step=h, rtol=1e-3, atol=1e-3)
-        result = integrate(PROBLEM, solver, 0.0, h, np.array(START), EMPTY, EMPTY, Recording(refine=4))
+        result = integrate(PROBLEM, solver, 0.0, h, np.array(START), EMPTY, EMPTY, EngineRecording(refine=4))
         exact = np.stack([np.sin(result.time), np.cos(result.time)], axis=1)
         errors.append(np.abs(result.y - exact).max())
     # Within one step from exact values: one power more than the order of the polynomial, or than the

@@ -5,7 +5,7 @@ import pytest
 from convergence.rates import EMPTY, final_error, forced, observed_order
 from support.kernels import kernel, make_problem
 
-from robodyn.computation.engine import Recording, Status, integrate
+from robodyn.computation.engine import EngineRecording, Status, integrate
 from robodyn.description.model import Solver
 
 STIFF = ["rodas4", "rodas4p", "trbdf2"]
@@ -33,7 +33,7 @@ def zeros(t, x, d, m, p, out):
 def test_van_der_pol_ends_at_the_published_values(method):
     problem = make_problem(kernel(van_der_pol), 2, jacobian=kernel(van_der_pol_jacobian), time_derivative=kernel(zeros))
     solver = Solver(method, rtol=1e-7, atol=1e-7)
-    result = integrate(problem, solver, 0.0, 2000.0, np.array([2.0, 0.0]), EMPTY, EMPTY, Recording("none"))
+    result = integrate(problem, solver, 0.0, 2000.0, np.array([2.0, 0.0]), EMPTY, EMPTY, EngineRecording("none"))
     assert result.status is Status.FINISHED
     # Mazzia and Magherini, Test Set for IVP Solvers 2.4 (2008), problem vdpol: epsilon = 1e-6 in scaled time.
     # The second-order method leaves more of its tolerance.

@@ -8,7 +8,7 @@ from support.metamorphic import RELATIONS, TINY, NotComparable, compare_twin, sc
 from support.random_machines import random_scenario
 
 import robodyn as rd
-from robodyn.computation.assembly.constraints.equations import find_held_joints
+from robodyn.computation.assembly.contact.stick_friction import find_held_joints
 from robodyn.computation.assembly.machine_size import size_machine
 
 SEEDS = range(8)

@@ -16,7 +16,7 @@ import pytest
 
 from robodyn import Block, Event, Solver, assemble, simulate
 from robodyn.computation.native import compile_kernels
-from robodyn.computation.native.formulas import SPREADSHEET, Term, as_number, compose, write_number
+from robodyn.computation.native.formulas import SPREADSHEET, WrittenTerm, as_number, compose, write_number
 from robodyn.computation.native.program import BINARY, UNARY
 from robodyn.description.catalog import pendulum, scara_avoid_sampled, scara_ptp
 from robodyn.exchange.workbook import write_workbook
@@ -251,7 +251,7 @@ def write_tables(path):
     for k, knot in enumerate(KNOTS, start=1):
         book.active[f"A{k}"] = knot
     for k, x in enumerate(POINTS, start=1):
-        index = compose(SPREADSHEET, ("locate", 0, 0), [Term(repr(x))], "$A$1:$A$4")
+        index = compose(SPREADSHEET, ("locate", 0, 0), [WrittenTerm(repr(x))], "$A$1:$A$4")
         value = compose(SPREADSHEET, ("gather", 0, 0), [index], "$A$1:$A$4")
         book.active[f"B{k}"], book.active[f"C{k}"] = f"={index.text}", f"={value.text}"
     book.save(path)

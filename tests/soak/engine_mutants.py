@@ -39,8 +39,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from engine import BUILD, FOLDER, IGNORED, ROOT, compile_engine, compile_file, link_engine
 
-from robodyn.computation.engine.binding import functions
-from robodyn.computation.engine.library import load_library
+from robodyn.computation.engine.binding import functions, load_library
 
 TESTS = [
     "unit/engine",

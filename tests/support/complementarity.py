@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from robodyn.computation.engine.library import load_library
+from robodyn.computation.engine.binding import load_library
 
 NO_BOUND = 1e300
 COMPLIANCE, SLACK = 1e-7, 1e-9

@@ -5,7 +5,7 @@ import ctypes
 import casadi as ca
 import numpy as np
 
-from robodyn.computation.engine import Problem
+from robodyn.computation.engine import EngineProblem
 from robodyn.computation.native import compile_kernels
 
 SIGNATURE = ctypes.CFUNCTYPE(None, *[ctypes.POINTER(ctypes.c_double)] * 6)
@@ -30,14 +30,14 @@ def copy_states(n: int) -> int:
     return kernel(copy)
 
 
-def make_problem(rhs: int, n_x: int, **fields) -> Problem:
+def make_problem(rhs: int, n_x: int, **fields) -> EngineProblem:
     """A problem whose outputs are its states, unless told otherwise."""
     sizes = {"n_q": 0, "n_m": 0, "n_d": 0, "n_guards": 0, "n_limited": 0}
     if "outputs" not in fields:
         fields["outputs"], fields["n_y"] = copy_states(n_x), n_x
     for name in ("guard_direction", "guard_terminal", "guard_action"):
         fields.setdefault(name, np.zeros(fields.get("n_guards", 0), np.int64))
-    return Problem(**{**sizes, "n_x": n_x, "rhs": rhs, **fields})
+    return EngineProblem(**{**sizes, "n_x": n_x, "rhs": rhs, **fields})
 
 
 def compile_sine(factor=2.5):

@@ -21,7 +21,6 @@ from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.contact.modes import COLUMNS, FOLLOWS
 from robodyn.computation.simulation import simulate
-from robodyn.computation.simulation.problem import break_times
 from robodyn.computation.simulation.starting import search_start
 from robodyn.description.model import Recording, Scenario, Solver
 
@@ -95,7 +94,7 @@ class SecondEngine:
         self.t, self.x, self.m = 0.0, begin.x.copy(), begin.m.copy()
         # What interrupts the motion: ticks, breaks of references, and the times that are asked for.
         values = {name: number.value for name, number in system.numbers.items()}
-        breaks = [float(t) for t in break_times(system.discrete.breaks, values, 0.0, duration)]
+        breaks = [float(t) for t in system.discrete.break_times(values, 0.0, duration)]
         base = float(system.discrete.base_period or 0)
         ticks: dict[float, list[Any]] = {}
         for task in system.discrete.tasks:

@@ -10,7 +10,7 @@ from support.machines import cart
 
 from robodyn import Solver
 from robodyn.computation.assembly import assemble
-from robodyn.computation.engine import Recording, integrate
+from robodyn.computation.engine import EngineRecording, integrate
 from robodyn.computation.simulation import simulate
 from robodyn.computation.simulation.problem import build_problem
 from robodyn.computation.simulation.run_functions import compile_system
@@ -137,7 +137,7 @@ def find_events(scenario):
     start = find_start(compiled, compiled.parameter_values({}))
     p = compiled.module.prepare(compiled.parameter_values({}))
     problem = build_problem(compiled, p, {name: number.value for name, number in system.numbers.items()}, start)
-    run = integrate(problem, solver, 0.0, scenario.duration, start.x, start.m, p, Recording(kind="none"))
+    run = integrate(problem, solver, 0.0, scenario.duration, start.x, start.m, p, EngineRecording(kind="none"))
     names = [guard.name for guard in system.discrete.guards]
     return {time for time, guard in run.events if names[guard] not in watching(scenario)}
 

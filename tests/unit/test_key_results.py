@@ -9,7 +9,7 @@ from robodyn import Run
 from robodyn.analysis.budget import Budget, BudgetPart
 from robodyn.analysis.key_results import key_results, share_causes
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, SignalInfo
-from robodyn.computation.results.certificate import Certificate, Check
+from robodyn.computation.results.outcome import Certificate, Check
 
 TIME = np.linspace(0.0, 1.0, 101)
 

@@ -51,9 +51,10 @@ _HOMES = {
     "sweeps.variation": "Distribution Factors",
     "tuning.tune": "Tuning TuneProgress tune_gains",
     "robodyn.computation.simulation.batch": "BatchResult",
-    "robodyn.computation.feedback.gains": "Observer Regulator design_kalman_filter design_observer design_regulator",
-    "robodyn.computation.feedback.sampled_plant": "SampledPlant sample_plant",
-    "robodyn.computation.feedback.state_law": "state_controller state_observer",
+    "robodyn.computation.assembly.control.feedback": (
+        "Observer Regulator SampledPlant design_kalman_filter design_observer design_regulator sample_plant "
+        "state_controller state_observer"
+    ),
     "validation": "Validation validate",
     "step_response": "Peak StepResponse measure_step",
 }

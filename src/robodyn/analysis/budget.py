@@ -18,11 +18,10 @@ from robodyn.base.errors import FlawList, nearest, refuse, refuse_unknown
 from robodyn.base.lazy import Displayed
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
-from robodyn.computation.assembly.linear import LinearMechanics
+from robodyn.computation.assembly.motion import LinearMechanics
 from robodyn.computation.perturbation import Perturbed
 from robodyn.computation.perturbation.nominal import POINTS
-from robodyn.computation.perturbation.table import trace_linear
-from robodyn.computation.perturbation.table_data import fill_rows
+from robodyn.computation.perturbation.table import fill_rows, trace_linear
 from robodyn.computation.results import Run, SignalInfo
 from robodyn.computation.simulation import CompiledSystem, compile_system, simulate
 from robodyn.description.laws import LawInfo, arguments_of
@@ -667,8 +666,8 @@ Announce = Callable[[str], None]
 
 def find_twin(near: Perturbed) -> LinearTwin:
     """A scenario with its twin; forces that its nominal motion has made a part of the mechanics are no causes."""
-    outline = near.equations.outline
-    kept = [force for force in outline.system.motion.forces if force not in outline.folded]
+    scope = near.equations.scope
+    kept = [force for force in scope.system.motion.forces if force not in scope.folded]
     return build_twin(near.scenario, find_sources(near.scenario, kept))
 
 
@@ -719,7 +718,7 @@ class TwinRuns:
         """The linear mechanics twice, side by side, from one table."""
         layout, n = self.near.layout, q.numel() // 2
         numbers = {symbol.name(): symbol for symbol in ca.vertsplit(p)}
-        own = [numbers[number.name] for number in layout.equations.outline.system.parameters]
+        own = [numbers[number.name] for number in layout.equations.scope.system.parameters]
         data = fill_rows(layout, self.near.nominal)
         first, second = (
             trace_linear(layout, data, time, q[part], v[part], ca.vertcat(ca.SX(0, 1), *own))
@@ -785,7 +784,7 @@ def split_deviation(
     # The scenario near its nominal motion, with its linear twin beside it.
     near = Perturbed(what, points=points, solver=solver, on_compile=on_compile)
     scenario, twin = near.scenario, find_twin(near)
-    system = near.equations.outline.system
+    system = near.equations.scope.system
     chosen = choose_signals(system, signals, twin)
     recording = choose_recording(scenario, (*chosen, *choose_along(system, along)))
     bare = leave_out(scenario, twin.causes)

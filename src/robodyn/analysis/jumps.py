@@ -23,7 +23,7 @@ from robodyn.analysis.model_stand_in import stand_in
 from robodyn.base.errors import FlawList
 from robodyn.base.symbolic.staircases import STAIRCASES, find_jumps, smooth_staircases
 from robodyn.computation.assembly import System
-from robodyn.computation.assembly.functions import Expressions
+from robodyn.computation.assembly.system import Expressions
 from robodyn.computation.assembly.tracing import trace_law
 from robodyn.computation.native import compile_kernels, read_program
 from robodyn.computation.native.program import RUN_TIME

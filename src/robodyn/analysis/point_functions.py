@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.computation.assembly import System
-from robodyn.computation.assembly.functions import INPUTS
+from robodyn.computation.assembly.system import INPUTS
 from robodyn.computation.native import FEW_CALLS, Sweep, build_jacobian, compile_kernels
 
 

@@ -29,10 +29,10 @@ from robodyn.presentation.reporting.summaries import show_cosimulation, summaris
 if TYPE_CHECKING:
     from robodyn.computation.assembly import System
     from robodyn.computation.cosimulation import CosimulationFile, CosimulationRun
-    from robodyn.computation.perturbation import Comparison, Convergence, Perturbed
-    from robodyn.computation.perturbation.comparison import Difference
+    from robodyn.computation.perturbation import Convergence, Perturbed, WayComparison
+    from robodyn.computation.perturbation.comparison import WayDifference
     from robodyn.computation.results import Outcome, Run
-    from robodyn.computation.results.certificate import Certificate
+    from robodyn.computation.results.outcome import Certificate
     from robodyn.computation.simulation import CompiledSystem
     from robodyn.description.model import Recording, Scenario
 
@@ -299,7 +299,7 @@ class PerturbedRun:
     """
     run: Run
     file: Path
-    comparison: Comparison | None
+    comparison: WayComparison | None
     convergence: Convergence | None
 
 
@@ -394,7 +394,7 @@ def show_perturbed(found: PerturbedRun) -> Display:
     return Display(heading, parts, verdict=shown.verdict, **end_of(found.run.outcome))
 
 
-def _difference_row(row: Difference) -> tuple[Any, ...]:
+def _difference_row(row: WayDifference) -> tuple[Any, ...]:
     shares = (f"{100 * share:.1f} %" for share in row.shares)
     return (row.signal, row.largest, row.at, row.rms, row.unit, *shares)
 

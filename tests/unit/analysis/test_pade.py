@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robodyn.base.errors import ModelError
-from robodyn.computation.feedback.pade import approximate_delay
+from robodyn.computation.assembly.control.feedback import approximate_delay
 
 TAU = 0.4
 ORDERS = (0, 1, 2, 3, 5, 8, 13)

@@ -1,7 +1,7 @@
 import casadi as ca
 
 from robodyn.computation.assembly import assemble
-from robodyn.computation.assembly.functions import INPUTS, Expressions
+from robodyn.computation.assembly.system import INPUTS, Expressions
 from robodyn.description.catalog import bouncing_ball, scara_ptp
 
 x, y = ca.SX.sym("x"), ca.SX.sym("y")

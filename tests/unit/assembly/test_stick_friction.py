@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robodyn import Block, Body, Joint, LinearCombination, Machine, Mechanism, ModelError, Scenario, assemble, law
-from robodyn.computation.assembly.constraints.equations import find_held_joints
+from robodyn.computation.assembly.contact.stick_friction import find_held_joints
 
 
 def test_joints_held_together_are_found():

@@ -14,7 +14,7 @@ from robodyn.computation.cosimulation import (
     model_from_mobility,
 )
 from robodyn.computation.cosimulation.reduced import JOININGS, PortTerms, turn_between
-from robodyn.computation.engine.binding import Structure, functions
+from robodyn.computation.engine.binding import EngineStructure, functions
 from robodyn.description.catalog import oscillator_sides
 from robodyn.description.model import Interface
 
@@ -35,7 +35,7 @@ def join_motions(first, second, how):
     for port, model in zip(ports, (first, second), strict=True):
         port.put(model)
     ports[0].fields.moves = 1
-    pair = Structure("Pair", first=ports[0], second=ports[1], join=JOININGS.index(how))
+    pair = EngineStructure("Pair", first=ports[0], second=ports[1], join=JOININGS.index(how))
     functions().interface_join(pair.address, ports[0].fields.wanted)
     return ports[0].goal
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
 
-from robodyn.computation.engine import Recording, ResumableRun, Status, integrate
+from robodyn.computation.engine import EngineRecording, ResumableRun, Status, integrate
 from robodyn.computation.engine.problem import Derivatives
 from robodyn.description.model import Solver
 
@@ -49,7 +49,7 @@ def make_follower(rate=RATE, speed=SPEED, given=True, **fields):
 
 def run(problem, method="auto", duration=2.0, x0=(0.0,), **options):
     settings = {key: options.pop(key) for key in ("rtol", "atol") if key in options}
-    recording = options.pop("recording", Recording())
+    recording = options.pop("recording", EngineRecording())
     return integrate(
         problem, Solver(method, **settings), 0.0, duration, np.array(x0), EMPTY, EMPTY, recording, **options
     )
@@ -139,7 +139,7 @@ def test_without_derivatives_the_run_stays_explicit(make):
 
 def test_a_run_put_back_into_its_stiff_part_goes_on_the_same():
     problem, *_ = make_follower(rate=1e4)
-    going = ResumableRun(problem, Solver(), 0.0, 2.0, np.zeros(1), EMPTY, EMPTY, Recording("none"))
+    going = ResumableRun(problem, Solver(), 0.0, 2.0, np.zeros(1), EMPTY, EMPTY, EngineRecording("none"))
     going.go_on(0.0)
     start = going.save()
     going.go_on(1.0)

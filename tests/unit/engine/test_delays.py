@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
 
-from robodyn.computation.engine import Recording, integrate
+from robodyn.computation.engine import EngineRecording, integrate
 from robodyn.description.model import Solver
 
 EMPTY = np.zeros(0)
@@ -52,7 +52,7 @@ def problem(signal, **fields):
 
 def run(system, method):
     solver = Solver(method, step=None if method == "dopri5" else 0.07)
-    return integrate(system, solver, 0.0, 2.0, np.zeros(1), np.zeros(1), EMPTY, Recording())
+    return integrate(system, solver, 0.0, 2.0, np.zeros(1), np.zeros(1), EMPTY, EngineRecording())
 
 
 @pytest.mark.parametrize("method", ["euler", "rk4", "dopri5"])
@@ -95,6 +95,6 @@ def test_a_break_of_a_reference_is_read_from_its_own_side(method):
 
     system = make_problem(kernel(jump), 1, breaks=np.array([0.5]))
     solver = Solver(method, step=None if method == "dopri5" else 0.07)
-    result = integrate(system, solver, 0.0, 2.0, np.zeros(1), EMPTY, EMPTY, Recording())
+    result = integrate(system, solver, 0.0, 2.0, np.zeros(1), EMPTY, EMPTY, EngineRecording())
     # Piecewise constant derivatives are integrated exactly if no stage looks across the break.
     assert result.x[0] == pytest.approx(-0.5 + 1.5, abs=1e-14)

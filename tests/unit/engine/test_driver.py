@@ -5,7 +5,7 @@ import pytest
 from support.kernels import kernel, make_problem
 from support.solvers import any_solver
 
-from robodyn.computation.engine import Recording, ResumableRun, Status, integrate
+from robodyn.computation.engine import EngineRecording, ResumableRun, Status, integrate
 from robodyn.description.model import Solver
 
 EMPTY = np.zeros(0)
@@ -75,7 +75,7 @@ def run(solver, budget=None, **options):
         start,
         np.zeros(1),
         EMPTY,
-        Recording(refine=3),
+        EngineRecording(refine=3),
         budget=budget,
         **options,
     )
@@ -122,7 +122,9 @@ def test_wall_time_and_step_limits_end_a_run():
 
 def test_long_delays_with_many_steps_grow_the_history():
     problem = everything().replaced(delay_times=np.array([3.0]), task_period=np.array([1]))
-    result = integrate(problem, Solver("rk4", step=0.005), 0.0, 8.0, np.ones(2), np.zeros(1), EMPTY, Recording("none"))
+    result = integrate(
+        problem, Solver("rk4", step=0.005), 0.0, 8.0, np.ones(2), np.zeros(1), EMPTY, EngineRecording("none")
+    )
     assert result.status is Status.FINISHED
     assert np.all(np.isfinite(result.x))
 
@@ -132,7 +134,7 @@ def simple(function, n=2):
 
 
 def failing(function, solver, t_end=2.0):
-    return integrate(simple(function), solver, 0.0, t_end, np.ones(2), EMPTY, EMPTY, Recording())
+    return integrate(simple(function), solver, 0.0, t_end, np.ones(2), EMPTY, EMPTY, EngineRecording())
 
 
 def root_of_negative(t, x, d, m, p, out):
@@ -191,11 +193,11 @@ def test_a_problem_without_jacobian_is_refused_by_stiff_methods():
 )
 def test_inconsistent_tables_are_refused_by_name(change, name):
     with pytest.raises(ValueError, match=name):
-        integrate(simple(grow).replaced(**change), Solver(), 0.0, 1.0, np.ones(2), EMPTY, EMPTY, Recording())
+        integrate(simple(grow).replaced(**change), Solver(), 0.0, 1.0, np.ones(2), EMPTY, EMPTY, EngineRecording())
 
 
 def test_a_run_of_no_length_has_one_row():
-    result = integrate(simple(grow), Solver(), 1.0, 1.0, np.ones(2), EMPTY, EMPTY, Recording())
+    result = integrate(simple(grow), Solver(), 1.0, 1.0, np.ones(2), EMPTY, EMPTY, EngineRecording())
     assert result.status is Status.FINISHED
     assert result.time.tolist() == [1.0]
 
@@ -210,7 +212,7 @@ def test_when_a_run_begins_does_not_matter(method):
     runs = []
     for begin in (0.0, shift):
         problem = everything().replaced(breaks=np.array([begin + 0.333]), delay_times=np.array([0.171]))
-        start, recording = np.array([1.0, 0.0]), Recording(refine=3)
+        start, recording = np.array([1.0, 0.0]), EngineRecording(refine=3)
         runs.append(integrate(problem, solver, begin, begin + 12.0, start, np.zeros(1), EMPTY, recording))
     here, there = runs
     assert here.status is there.status is Status.FINISHED
@@ -233,7 +235,7 @@ def test_a_run_put_back_goes_on_the_same_with_jumps_under_way(method, until):
     )
     solver = any_solver(method, step=0.02)
     start = np.array([1.0, 0.0])
-    going = ResumableRun(problem, solver, 0.0, 12.0, start, np.zeros(1), EMPTY, Recording("none"))
+    going = ResumableRun(problem, solver, 0.0, 12.0, start, np.zeros(1), EMPTY, EngineRecording("none"))
     going.go_on(until)
     saved = going.save()
     ends = []

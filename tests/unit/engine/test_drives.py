@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
 
-from robodyn.computation.engine import Recording, integrate
+from robodyn.computation.engine import EngineRecording, integrate
 from robodyn.description.model import Solver
 
 EMPTY = np.zeros(0)
@@ -32,7 +32,7 @@ def run(*drives, method="dopri5", breaks=(), **settings):
     problem = make_problem(
         REST, 1, drives=kernel(all_drives), n_drives=len(drives), breaks=np.array(breaks, float)
     )  # fmt: skip
-    return integrate(problem, Solver(method, **settings), 0.0, END, np.ones(1), EMPTY, EMPTY, Recording())
+    return integrate(problem, Solver(method, **settings), 0.0, END, np.ones(1), EMPTY, EMPTY, EngineRecording())
 
 
 def pulse(middle, width):

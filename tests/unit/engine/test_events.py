@@ -5,13 +5,13 @@ import pytest
 from support.kernels import kernel, make_problem
 from support.solvers import any_solver
 
-from robodyn.computation.engine import Recording, Status, integrate
+from robodyn.computation.engine import EngineRecording, Status, integrate
 from robodyn.description.model import Solver
 
 EMPTY = np.zeros(0)
 FIXED, ADAPTIVE = ["euler", "heun", "rk4"], ["heun_euler", "dopri5"]
 GRAVITY = 10.0
-NOTHING = Recording("none")
+NOTHING = EngineRecording("none")
 
 
 def fall(t, x, d, m, p, out):
@@ -89,7 +89,7 @@ def test_infinitely_many_bounces_are_reported_as_chattering(method):
 
 
 def test_a_terminal_guard_ends_the_run_after_its_action():
-    result = drop(ball(terminal=1), Solver(), 3.0, recording=Recording())
+    result = drop(ball(terminal=1), Solver(), 3.0, recording=EngineRecording())
     assert result.status is Status.TERMINAL
     assert result.offender == 0
     assert result.m[0] == 1
@@ -187,7 +187,9 @@ def test_simultaneous_events_act_in_declared_order_and_jumps_follow_at_the_same_
         guard_direction=np.array([1, 1, -1]),
         guard_action=actions,
     )
-    result = integrate(problem, Solver(method, step=0.03), 0.0, 1.0, np.zeros(1), np.zeros(2), EMPTY, Recording("none"))
+    result = integrate(
+        problem, Solver(method, step=0.03), 0.0, 1.0, np.zeros(1), np.zeros(2), EMPTY, EngineRecording("none")
+    )
     assert [j for _, j in result.events] == [0, 2, 1]
     assert len({t for t, _ in result.events}) == 1
     assert result.m[1] == 132.0
@@ -217,7 +219,7 @@ def test_a_guard_moved_by_a_tick_fires_at_the_tick():
         task_offset=np.array([0]),
         base_period=0.1,
     )
-    result = integrate(problem, Solver(), 0.0, 1.0, np.zeros(1), np.zeros(1), EMPTY, Recording("none"))
+    result = integrate(problem, Solver(), 0.0, 1.0, np.zeros(1), np.zeros(1), EMPTY, EngineRecording("none"))
     assert result.events == [(2 * 0.1, 0)]
 
 
@@ -226,8 +228,8 @@ def test_python_actions_equal_native_actions_bit_for_bit():
         return [x[0], -0.8 * x[1]], m + 1.0
 
     solver = Solver(rtol=1e-8)
-    native = drop(ball(), solver, 2.0, restitution=0.8, recording=Recording())
-    python = drop(ball(action=-1), solver, 2.0, restitution=0.8, recording=Recording(), python_action=action)
+    native = drop(ball(), solver, 2.0, restitution=0.8, recording=EngineRecording())
+    python = drop(ball(action=-1), solver, 2.0, restitution=0.8, recording=EngineRecording(), python_action=action)
     assert len(native.events) > 2
     assert native.events == python.events
     assert np.array_equal(native.y, python.y)
@@ -261,7 +263,7 @@ def test_an_event_and_a_tick_at_one_instant_come_in_this_order():
         task_offset=np.array([1]),
         base_period=0.5,
     )
-    result = integrate(problem, Solver(), 0.0, 0.75, np.zeros(1), np.zeros(1), EMPTY, Recording("none"))
+    result = integrate(problem, Solver(), 0.0, 0.75, np.zeros(1), np.zeros(1), EMPTY, EngineRecording("none"))
     assert result.m[0] == 12.0
 
 

@@ -10,7 +10,7 @@ from support.kernels import kernel
 
 from robodyn.computation.cosimulation import InterfaceMotion, model_from_mobility
 from robodyn.computation.cosimulation.reduced import TAKES, PortTerms, flatten_motion
-from robodyn.computation.engine.binding import Structure, functions
+from robodyn.computation.engine.binding import EngineStructure, functions
 from robodyn.description.model import Interface
 
 INTERFACES = {
@@ -151,8 +151,8 @@ class Receiver:
         self.x = np.random.default_rng(5).normal(size=n_q + terms.n + n_far)
         self.before = self.x.copy()
         self.states = n_q + terms.n + np.arange(n_far, dtype=np.int64)[::-1].copy()
-        run = Structure("Run", x=self.x, t=0.25, d=np.zeros(1), m=np.zeros(1))
-        self.unit = Structure(
+        run = EngineStructure("Run", x=self.x, t=0.25, d=np.zeros(1), m=np.zeros(1))
+        self.unit = EngineStructure(
             "CoupledUnit",
             run=run,
             values=self.values,

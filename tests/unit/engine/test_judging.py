@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from robodyn.computation.engine.slices import CheckTable, Form, RowReading, WatchedCheck, take_measure
+from robodyn.computation.engine.slices import CheckForm, CheckTable, RowReading, WatchedCheck, take_measure
 
 UNIT_PART, ROUNDING, SOLVER_PART = 0.02, 1e-9, 4.0
 """Of another output of the same unit that counts as size; of numbers; of a step's error that reading need not beat."""
@@ -149,7 +149,7 @@ def judge(checks, rows, duration=2.0, atol=1e-6, longest=0.1):
 
 
 STILL = (0.0, 0.0, 0.0, 0.0, 0.0)
-BALANCE = WatchedCheck(Form.BALANCE, 0, 0, True, 0.01)
+BALANCE = WatchedCheck(CheckForm.BALANCE, 0, 0, True, 0.01)
 
 
 @pytest.mark.parametrize(("least", "most", "change", "at"), [(9.0, 10.5, 1.0, 0.3), (9.9, 12.0, 2.0, 0.7)])
@@ -179,7 +179,7 @@ def test_at_rest_energy_is_measured_by_the_last_digits_of_the_potential_one():
 
 def test_constraints_may_be_off_by_twice_what_they_were_at_the_start():
     def limit(first, size):
-        closed = WatchedCheck(Form.CLOSED, 0, 1, False, 1e-3)
+        closed = WatchedCheck(CheckForm.CLOSED, 0, 1, False, 1e-3)
         return judge([closed], [(first, 0.0, 0.0, 0.02, 1.5), (0.0, 0.0, 0.0, size, 0.0)])[0]
 
     assert limit(0.0, 3.0) == pytest.approx([0.02, 3e-3, 1.5])
@@ -190,8 +190,8 @@ def test_passive_parts_are_judged_by_power_and_other_invariants_by_their_size():
     energy, kinetic = (0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 8.0, 0.0)
     power, largest = (-1.0, -1.0, 0.0, 0.5, 0.9), (0.0, 0.0, 0.0, 2.0, 0.0)
     rows = [energy, kinetic, STILL, STILL, STILL, power, largest, STILL, (-2.0, -2.0, 0.0, -1.0, 0.9)]
-    forms = (Form.PASSIVE, 5, 6, True), (Form.PASSIVE, 5, 7, True), (Form.INVARIANT, 5, 6, True)
-    forms += (Form.INVARIANT, 5, 7, True), (Form.INVARIANT, 5, 6, False), (Form.INVARIANT, 8, 6, True)
+    forms = (CheckForm.PASSIVE, 5, 6, True), (CheckForm.PASSIVE, 5, 7, True), (CheckForm.INVARIANT, 5, 6, True)
+    forms += (CheckForm.INVARIANT, 5, 7, True), (CheckForm.INVARIANT, 5, 6, False), (CheckForm.INVARIANT, 8, 6, True)
     checks = [BALANCE, *(WatchedCheck(*form, 1e-6) for form in forms)]
     found = [value for value, *_ in judge(checks, rows)[1:]]
     # Without a power of its own, by a thousandth of 8 J in 2 s; what is below 0 violates nothing.
@@ -199,4 +199,6 @@ def test_passive_parts_are_judged_by_power_and_other_invariants_by_their_size():
     # In no time there is no power to compare with; at the least that of a force and a speed of the tolerance.
     assert judge(checks, rows, duration=0.0)[2][0] == 0.5
     still = [STILL, STILL, STILL, STILL, STILL, power, STILL]
-    assert judge([BALANCE, WatchedCheck(Form.PASSIVE, 5, 6, True, 1e-6)], still)[1][0] == pytest.approx(0.5 / 1e-12)
+    assert judge([BALANCE, WatchedCheck(CheckForm.PASSIVE, 5, 6, True, 1e-6)], still)[1][0] == pytest.approx(
+        0.5 / 1e-12
+    )

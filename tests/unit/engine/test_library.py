@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from robodyn.base.errors import ModelError
-from robodyn.computation.engine import building, library
+from robodyn.computation.engine import binding, building
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 
@@ -20,7 +20,7 @@ def folder(tmp_path, monkeypatch):
     folder = tmp_path / "engine"
     folder.mkdir()
     shutil.copy(building.FOLDER / building.LAST, folder)
-    monkeypatch.setattr(library, "FOLDER", folder)
+    monkeypatch.setattr(binding, "FOLDER", folder)
     monkeypatch.setenv("ROBODYN_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("ROBODYN_ENGINE", raising=False)
     return folder
@@ -28,7 +28,7 @@ def folder(tmp_path, monkeypatch):
 
 def load():
     """The library as a new process loads it."""
-    return library.load_library.__wrapped__()
+    return binding.load_library.__wrapped__()
 
 
 def digest_of(loaded):
@@ -46,7 +46,7 @@ def no_compiler(monkeypatch):
 
 def refuse_folder(monkeypatch, folder):
     """A package folder that cannot be written, for every user."""
-    monkeypatch.setattr(library.os, "access", lambda path, mode: Path(path) != folder)
+    monkeypatch.setattr(binding.os, "access", lambda path, mode: Path(path) != folder)
 
 
 def test_it_is_compiled_once(folder, capfd):
@@ -99,7 +99,7 @@ def test_a_file_that_only_bears_the_mark_is_replaced(folder):
 
 def test_a_folder_that_cannot_be_written_leaves_the_cache(folder, monkeypatch, capfd):
     refuse_folder(monkeypatch, folder)
-    assert Path(load()._name).parent == library.cache_folder() / "engine"
+    assert Path(load()._name).parent == binding.cache_folder() / "engine"
     assert not (folder / building.LIBRARY).exists()
     capfd.readouterr()
     load()
@@ -120,7 +120,7 @@ def test_a_kept_library_that_others_can_write_is_not_loaded(folder, monkeypatch,
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no such owner there")
 def test_a_cache_that_others_can_write_is_refused(folder, monkeypatch):
     refuse_folder(monkeypatch, folder)
-    kept = library.cache_folder() / "engine"
+    kept = binding.cache_folder() / "engine"
     kept.mkdir(parents=True)
     kept.chmod(0o777)
     with pytest.raises(ModelError, match="others can write to it .*ROBODYN_CACHE"):

@@ -5,7 +5,7 @@ import pytest
 from support.kernels import kernel, make_problem
 from support.solvers import any_solver
 
-from robodyn.computation.engine import Recording, Status, integrate
+from robodyn.computation.engine import EngineRecording, Status, integrate
 
 EMPTY = np.zeros(0)
 UPPER, LOWER = 0.5, -0.25
@@ -36,7 +36,7 @@ def exact(t):
 def run(method, tolerance=1e-6, step=None):
     problem = make_problem(kernel(limited_integrator), 1, n_limited=1, limits=kernel(limits), limited=np.array([0]))
     solver = any_solver(method, rtol=tolerance, atol=tolerance, step=step)
-    return integrate(problem, solver, 0.0, 7.0, np.zeros(1), EMPTY, EMPTY, Recording())
+    return integrate(problem, solver, 0.0, 7.0, np.zeros(1), EMPTY, EMPTY, EngineRecording())
 
 
 @pytest.mark.parametrize("method", ["euler", "rk4", "dopri5", "heun_euler"])
@@ -74,7 +74,7 @@ def test_stages_of_fixed_steps_keep_to_the_limits():
 
     problem = make_problem(kernel(rise), 2, n_limited=1, limits=kernel(at_one), limited=np.array([0]))
     solver = any_solver("rk4", step=0.1)
-    result = integrate(problem, solver, 0.0, 0.1, np.array([0.9, 0.0]), EMPTY, EMPTY, Recording())
+    result = integrate(problem, solver, 0.0, 0.1, np.array([0.9, 0.0]), EMPTY, EMPTY, EngineRecording())
     assert result.x[0] == 1.0
     # Runge's rule on 0.9, 1, 1 and 1, not 1.1.
     assert result.x[1] == pytest.approx(0.1 / 6 * (0.9 + 2 * 1.0 + 2 * 1.0 + 1.0), rel=1e-14)
@@ -82,7 +82,10 @@ def test_stages_of_fixed_steps_keep_to_the_limits():
 
 def test_rows_beside_a_limit_that_is_met_are_knots():
     problem = make_problem(kernel(limited_integrator), 1, n_limited=1, limits=kernel(limits), limited=np.array([0]))
-    recording, solver = Recording("times", times=np.linspace(0, 7, 701)), any_solver("dopri5", rtol=1e-8, atol=1e-8)
+    recording, solver = (
+        EngineRecording("times", times=np.linspace(0, 7, 701)),
+        any_solver("dopri5", rtol=1e-8, atol=1e-8),
+    )
     result = integrate(problem, solver, 0.0, 7.0, np.zeros(1), EMPTY, EMPTY, recording)
     # The upper one at 30 deg, the lower one where 1/2 + sin - 1 = -1/4, the upper one again where -1/4 + sin + 1 = 1/2.
     met = np.array([np.arcsin(0.5), np.pi - np.arcsin(0.25), 2 * np.pi - np.arcsin(0.25)])

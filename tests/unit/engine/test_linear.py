@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from robodyn.computation.engine.library import load_library
+from robodyn.computation.engine.binding import load_library
 
 
 def factorise(columns, pivots, n):

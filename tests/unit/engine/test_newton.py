@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
 
-from robodyn.computation.engine import Recording, Status, integrate
+from robodyn.computation.engine import EngineRecording, Status, integrate
 from robodyn.computation.engine.tableaus import METHODS
 from robodyn.description.model import Solver
 
@@ -18,7 +18,7 @@ def zero(t, x, d, m, p, out):
 def run(rhs, jacobian, solver, duration):
     tables = {"jacobian": kernel(jacobian), "time_derivative": kernel(zero)}
     problem = make_problem(kernel(rhs), 1, **tables)
-    return integrate(problem, solver, 0.0, duration, np.zeros(1), EMPTY, EMPTY, Recording())
+    return integrate(problem, solver, 0.0, duration, np.zeros(1), EMPTY, EMPTY, EngineRecording())
 
 
 @pytest.mark.parametrize("method", ["rodas4", "rodas4p", "trbdf2"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
 
-from robodyn.computation.engine import Recording, Status
+from robodyn.computation.engine import EngineRecording, Status
 from robodyn.computation.engine.binding import functions
 from robodyn.computation.engine.integrate import Integration, ResumableRun, set_up
 from robodyn.description.model import Solver
@@ -51,7 +51,7 @@ def begin_outside(problem, x0):
         getattr(library, name).restype = result
     library.run_arrive.argtypes = [ctypes.c_void_p, ctypes.c_double]
     library.run_watch.argtypes = library.run_note.argtypes = [ctypes.c_void_p]
-    setup = set_up(problem, Solver("dopri5"), Recording("none"))
+    setup = set_up(problem, Solver("dopri5"), EngineRecording("none"))
     integration = Integration(setup, 0.0, 1.0, np.array(x0), np.zeros(1), EMPTY)
     library.run_begin(integration.address, 0.0, np.inf)
     library.run_extend(integration.address, np.inf)
@@ -104,7 +104,7 @@ def test_a_tick_is_due_where_the_integrator_arrives_at_it_but_for_rounding():
 
 
 def test_a_run_that_pauses_shows_its_events_before_they_act():
-    setup = set_up(falling_ball(), Solver("dopri5"), Recording("none"))
+    setup = set_up(falling_ball(), Solver("dopri5"), EngineRecording("none"))
     ball = Integration(setup, 0.0, 1.0, np.array([1.0, 0.0]), np.zeros(1), EMPTY)
     ball.run.pause_at_events, ball.run.budget = 1, 1000
     assert functions().run_advance(ball.address) == EVENTS_DUE
@@ -126,7 +126,7 @@ def test_an_open_end_is_seen_from_the_left():
     rhs = kernel(late)
     ends = []
     for open_end in (0, 1):
-        setup = set_up(make_problem(rhs, 1), Solver("rk4", step=0.25), Recording("none"))
+        setup = set_up(make_problem(rhs, 1), Solver("rk4", step=0.25), EngineRecording("none"))
         run = ResumableRun.of(Integration(setup, 0.0, 1.0, np.zeros(1), EMPTY, EMPTY))
         run.integration.run.open_end = open_end
         assert run.go_on(0.5) == Status.FINISHED
@@ -139,7 +139,7 @@ def test_an_open_end_is_seen_from_the_left():
 
 def test_a_state_of_another_run_is_not_restored():
     run = ResumableRun(
-        falling_ball(), Solver("dopri5"), 0.0, 1.0, np.array([1.0, 0.0]), np.zeros(1), EMPTY, Recording("none")
+        falling_ball(), Solver("dopri5"), 0.0, 1.0, np.array([1.0, 0.0]), np.zeros(1), EMPTY, EngineRecording("none")
     )
     run.go_on(0.3)
     before = run.x.copy()

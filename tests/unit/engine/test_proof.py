@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
 
-from robodyn.computation.engine import Recording, integrate
+from robodyn.computation.engine import EngineRecording, integrate
 from robodyn.description.model import Solver
 
 EMPTY = np.zeros(0)
@@ -43,7 +43,7 @@ class Watched:
             **{name: kernel(function) for name, function in kernels.items()},
         )
         start, solver = np.array([QUARTIC(0.0), CUBIC(0.0)]), Solver(method, rtol=1e-8, atol=1e-8)
-        self.done = integrate(problem, solver, 0.0, END, start, np.array([7.0]), EMPTY, Recording())
+        self.done = integrate(problem, solver, 0.0, END, start, np.array([7.0]), EMPTY, EngineRecording())
 
     def rhs(self, t, x, d, m, p, out):
         out[0], out[1] = QUARTIC.deriv()(t[0]), CUBIC.deriv()(t[0])

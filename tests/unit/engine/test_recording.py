@@ -5,7 +5,7 @@ import pytest
 from support.kernels import kernel, make_problem
 from support.solvers import any_solver
 
-from robodyn.computation.engine import Recording, integrate
+from robodyn.computation.engine import EngineRecording, integrate
 
 EMPTY = np.zeros(0)
 
@@ -50,7 +50,7 @@ def run(problem, recording, method="dopri5", t_end=1.0):
 
 
 def test_both_sides_of_a_tick_are_kept():
-    result = run(sampled(), Recording(), t_end=0.35)
+    result = run(sampled(), EngineRecording(), t_end=0.35)
     assert result.time[0] == 0.0
     assert result.y[0, 1] == 1.0
     for k in (1, 2, 3):
@@ -60,14 +60,14 @@ def test_both_sides_of_a_tick_are_kept():
 
 def test_both_sides_of_a_break_are_kept():
     problem = make_problem(kernel(oscillate), 2, outputs=kernel(step_reference), n_y=2, breaks=np.array([0.35]))
-    result = run(problem, Recording(), t_end=1.0)
+    result = run(problem, EngineRecording(), t_end=1.0)
     rows = np.flatnonzero(result.time == 0.35)
     assert result.y[rows, 1].tolist() == [0.0, 1.0]
 
 
 @pytest.mark.parametrize("method", ["dopri5", "rk4"])
 def test_refined_points_lie_on_the_solution(method):
-    result = run(make_problem(kernel(oscillate), 2), Recording(refine=5), method)
+    result = run(make_problem(kernel(oscillate), 2), EngineRecording(refine=5), method)
     assert len(result.time) > 5 * 10
     assert np.all(np.diff(result.time) > 0)
     # Between steps: order 4 at rtol 1e-8 for the one, cubic with h = 0.03 (h^4 / 384 = 2e-9) for the other.
@@ -82,7 +82,7 @@ def test_steps_that_outputs_need_are_cut_in_pieces():
         out[0], out[1] = x[0], np.cos(x[0])
 
     problem = make_problem(kernel(turn), 2, outputs=kernel(look), n_y=2)
-    plain, cut = run(problem, Recording(refine=4)), run(problem, Recording(refine=0))
+    plain, cut = run(problem, EngineRecording(refine=4)), run(problem, EngineRecording(refine=0))
     assert cut.counters.steps == plain.counters.steps < 20
     # 50 rad in pieces of four points: those of rtol 1e-8 are some 0.2 rad long.
     assert 4 * 100 < len(cut.time) < 4 * 1000
@@ -91,10 +91,10 @@ def test_steps_that_outputs_need_are_cut_in_pieces():
 
 
 def test_rows_at_which_something_happens_are_knots():
-    steps = run(sampled(), Recording(), "rk4", t_end=0.35)
+    steps = run(sampled(), EngineRecording(), "rk4", t_end=0.35)
     ticks = np.isin(steps.time, [0.0, 0.1, 0.2, 0.30000000000000004])
     assert np.all(steps.knots[ticks])
-    times = run(sampled(), Recording("times", times=np.linspace(0, 1, 101)))
+    times = run(sampled(), EngineRecording("times", times=np.linspace(0, 1, 101)))
     # Ten samples a tick: the tick's own, which is a right limit, and the one before it.
     assert np.flatnonzero(times.knots).tolist() == [0, *sorted(k for n in range(10, 101, 10) for k in (n - 1, n))]
 
@@ -102,7 +102,7 @@ def test_rows_at_which_something_happens_are_knots():
 @pytest.mark.parametrize("method", ["dopri5", "rk4"])
 def test_given_times_are_kept_exactly_by_their_right_limits(method):
     times = np.concatenate([[0.0, 0.0], np.linspace(0, 1, 41)[1:]])
-    result = run(sampled(), Recording("times", times=times), method)
+    result = run(sampled(), EngineRecording("times", times=times), method)
     assert np.array_equal(result.time, times)
     np.testing.assert_allclose(result.y[:, 0], np.cos(times), atol=3e-8)
     # linspace and k * 0.1 differ in the last place at some ticks, which are still the same instant.
@@ -111,11 +111,11 @@ def test_given_times_are_kept_exactly_by_their_right_limits(method):
 
 def test_times_outside_the_run_are_refused():
     with pytest.raises(ValueError, match="times"):
-        run(sampled(), Recording("times", times=np.array([2.0])))
+        run(sampled(), EngineRecording("times", times=np.array([2.0])))
 
 
 def test_nothing_but_first_and_last_row_when_nothing_is_asked():
-    result = run(sampled(), Recording("none"))
+    result = run(sampled(), EngineRecording("none"))
     assert result.time.tolist() == [0.0, 1.0]
     assert result.y[:, 1].tolist() == [1.0, 11.0]
 
@@ -130,7 +130,7 @@ def smallest_wave_cut(degree):
 
         problem = make_problem(kernel(rest), 1, outputs=kernel(look), n_y=1, unit=np.array([1]))
         solver = any_solver("dopri5", rtol=1e-6, atol=1e-8, step=1.0)
-        return len(integrate(problem, solver, 0.0, 1.0, np.ones(1), EMPTY, EMPTY, Recording(refine=0)).time)
+        return len(integrate(problem, solver, 0.0, 1.0, np.ones(1), EMPTY, EMPTY, EngineRecording(refine=0)).time)
 
     low, high = 0.0, 1e-3
     for _ in range(20):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.computation.engine import Recording
+from robodyn.computation.engine import EngineRecording
 from robodyn.description.model import Solver
 
 
@@ -56,4 +56,4 @@ def test_each_method_knows_its_kind():
 )
 def test_a_recording_without_meaning_is_refused(settings):
     with pytest.raises(ValueError, match="kind|refine|times"):
-        Recording(**settings)
+        EngineRecording(**settings)

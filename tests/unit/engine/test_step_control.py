@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
 
-from robodyn.computation.engine import Recording, Status, integrate
+from robodyn.computation.engine import EngineRecording, Status, integrate
 from robodyn.computation.engine.tableaus import METHODS
 from robodyn.description.model import Solver
 
@@ -39,7 +39,7 @@ class Problem:
 
         problem = make_problem(kernel(rhs), self.n, scale=self.scale, breaks=np.array(breaks, float))
         solver = Solver(method, rtol=RTOL, atol=ATOL, **settings)
-        return integrate(problem, solver, 0.0, end, self.x0, EMPTY, EMPTY, Recording())
+        return integrate(problem, solver, 0.0, end, self.x0, EMPTY, EMPTY, EngineRecording())
 
 
 class SecondProgram:
@@ -139,7 +139,7 @@ def test_no_step_is_shorter_than_the_shortest_and_the_worst_state_is_named():
 
     problem = make_problem(kernel(rhs), 3)
     solver = Solver("dopri5", rtol=RTOL, atol=ATOL, min_step=1e-3)
-    done = integrate(problem, solver, 0.0, 1.0, np.ones(3), EMPTY, EMPTY, Recording())
+    done = integrate(problem, solver, 0.0, 1.0, np.ones(3), EMPTY, EMPTY, EngineRecording())
     assert done.status is Status.STEP_TOO_SMALL
     assert done.offender == 1
 
@@ -154,7 +154,14 @@ def test_states_that_leave_the_numbers_are_named_wherever_they_stand(n, bad, sta
                 out[i] = bad if i == place and t[0] > 0.5 else 1.0
 
         done = integrate(
-            make_problem(kernel(rhs), n), Solver("rk4", step=0.1), 0.0, 1.0, np.zeros(n), EMPTY, EMPTY, Recording()
+            make_problem(kernel(rhs), n),
+            Solver("rk4", step=0.1),
+            0.0,
+            1.0,
+            np.zeros(n),
+            EMPTY,
+            EMPTY,
+            EngineRecording(),
         )
         assert done.status is status
         assert done.offender == place

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.computation.engine import Recording, integrate
+from robodyn.computation.engine import EngineRecording, integrate
 from robodyn.computation.simulation.problem import build_problem
 from robodyn.computation.simulation.starting import find_start
 from robodyn.description.catalog import scara_avoid, two_link_loop
@@ -60,7 +60,7 @@ def test_other_threads_go_on_while_the_engine_computes():
     p = compiled.module.prepare(compiled.parameter_values({}))
     numbers = {name: number.value for name, number in compiled.system.numbers.items()}
     problem = build_problem(compiled, p, numbers, begin)
-    options = {"recording": Recording(kind="none"), "budget": 10**12}
+    options = {"recording": EngineRecording(kind="none"), "budget": 10**12}
     worker = threading.Thread(target=integrate, args=(problem, solver, 0.0, 2.0, begin.x, begin.m, p), kwargs=options)
     worker.start()
     count = 0

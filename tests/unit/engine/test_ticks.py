@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
 
-from robodyn.computation.engine import BrokenRun, Recording, Status, integrate
+from robodyn.computation.engine import BrokenRun, EngineRecording, Status, integrate
 from robodyn.description.model import Solver
 
-NOTHING = Recording("none")
+NOTHING = EngineRecording("none")
 EMPTY = np.zeros(0)
 
 
@@ -86,7 +86,7 @@ def test_python_tasks_equal_native_tasks_bit_for_bit(method):
     def task(k, t, x, d, m):
         return [-2.0 * x[0], m[1] + 1.0, m[2]]
 
-    recording = Recording("steps", refine=2)
+    recording = EngineRecording("steps", refine=2)
     native = run(sampled([FEEDBACK], [2], [1], 0.013), Solver(method, step=0.004), 1.0, recording)
     python = run(sampled([0], [2], [1], 0.013), Solver(method, step=0.004), 1.0, recording, python_task=task)
     assert native.status is python.status is Status.FINISHED

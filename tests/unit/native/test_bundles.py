@@ -7,7 +7,7 @@ import pytest
 from robodyn.computation.native import read_program
 from robodyn.computation.native.bundles import Bundles
 from robodyn.computation.native.compiling import improve_program
-from robodyn.computation.native.layout import order_operations
+from robodyn.computation.native.pieces import order_operations
 
 JOINTS = 7
 

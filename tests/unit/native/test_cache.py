@@ -32,13 +32,13 @@ def test_second_compilation_is_read_from_disk():
 
 def test_kept_code_spares_reading_and_writing_programs(monkeypatch):
     _compile()
-    monkeypatch.setattr("robodyn.computation.native.families.read_program", None)
+    monkeypatch.setattr("robodyn.computation.native.compiling.read_program", None)
     assert _compile() == (EXPECTED, 0)
 
 
 def test_a_change_of_the_sources_makes_new_code(monkeypatch):
     _compile()
-    monkeypatch.setattr("robodyn.computation.native.cache_entry._makers", lambda: ("other sources",))
+    monkeypatch.setattr("robodyn.computation.native.kernel._makers", lambda: ("other sources",))
     assert _compile() == (EXPECTED, 1)
 
 

@@ -17,7 +17,7 @@ from robodyn.computation.native.conditions import (
     find_conditions,
 )
 from robodyn.computation.native.emit import emit_module
-from robodyn.computation.native.machine import Machine, compile_objects
+from robodyn.computation.native.machine import MachineCode, compile_objects
 from robodyn.computation.native.program import BINARY, UNARY, Builder
 from robodyn.computation.native.reading import read_program
 
@@ -99,7 +99,7 @@ def test_bounds_hold_for_all_points_of_a_box_and_for_all_ways_through_it(name):
 
 def _many(program):
     """A program as a function of many rows of its second input, compiled once."""
-    machine = Machine(compile_objects(emit_module([program])), ["k0"])
+    machine = MachineCode(compile_objects(emit_module([program])), ["k0"])
 
     def evaluate(rows, machine=machine):
         # A row may be as long as several inputs together.

@@ -127,7 +127,7 @@ def test_entries_that_may_be_loose_leave_the_others_as_the_library_has_them():
     angles = np.linspace(-3.0, 3.0, 40)
     function = ca.Function("f", [X], [ca.vertcat(ca.sin(X), ca.exp(ca.sin(X)), ca.cos(X))])
     rates = ca.Function("g", [X], [ca.cos(X)])
-    modules = [compile_kernels({"f": function, "g": rates}, loose=loose) for loose in ({"f": 1}, None)]
+    modules = [compile_kernels({"f": function, "g": rates}, loose=loose) for loose in ({"f": 1}, {})]
     loose, exact = (np.array([module.kernels["f"](np.array([a])) for a in angles]) for module in modules)
     assert np.array_equal(loose[:, 0], exact[:, 0])
     assert np.all(np.abs(loose - exact) <= 16 * EPSILON * np.abs(exact).max())

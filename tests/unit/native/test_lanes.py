@@ -48,8 +48,8 @@ def compiled(request, monkeypatch):
     functions, lanes = {"f": everything()}, 8 if request.param == "eight" else 4
     if request.param == "in pieces":
         monkeypatch.setattr("robodyn.computation.native.compiling.emit_lanes", partial(emit_lanes, chunk_size=9))
-        monkeypatch.setattr("robodyn.computation.native.cache_entry.load", lambda key: None)
-        monkeypatch.setattr("robodyn.computation.native.cache_entry.save", lambda key, code: None)
+        monkeypatch.setattr("robodyn.computation.native.compiling.load_code", lambda key: None)
+        monkeypatch.setattr("robodyn.computation.native.compiling.save_code", lambda key, code: None)
     module = compile_kernels(functions, 2, inexact=inexact, data=DATA)
     return module, compile_lanes(functions, 2, lanes, inexact=inexact)
 

@@ -6,8 +6,8 @@ import pytest
 
 from robodyn.computation.native import compile_kernels, read_program
 from robodyn.computation.native.kernel import row_loop
+from robodyn.computation.native.prelude import SUFFIX, separate_time
 from robodyn.computation.native.propagation import count_columns, padded, propagation_addresses
-from robodyn.computation.native.time_signals import SUFFIX, separate_time
 
 
 def call(address, *arrays):

@@ -10,7 +10,7 @@ import pytest
 from robodyn.base.symbolic.tables import row, seek
 from robodyn.computation.native import compile_kernels, read_program
 from robodyn.computation.native.emit import emit_module
-from robodyn.computation.native.machine import Machine, compile_objects
+from robodyn.computation.native.machine import MachineCode, compile_objects
 from robodyn.computation.native.rows import HEADER, pack_rows
 
 KNOTS = np.array([0.0, 0.1, 0.2, 0.3, 0.31, 0.32, 0.5, 0.9])
@@ -97,7 +97,7 @@ def test_rows_are_read_in_every_chunk():
 
 
 def run_chunked(program, p, t, chunk_size):
-    machine = Machine(compile_objects(emit_module([program], chunk_size, row_input=0)), ["k0"])
+    machine = MachineCode(compile_objects(emit_module([program], chunk_size, row_input=0)), ["k0"])
     t, out = np.array([t]), np.zeros(sum(program.out_sizes))
     call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(machine.address_of("k0"))
     call(p.ctypes.data, t.ctypes.data, out.ctypes.data)

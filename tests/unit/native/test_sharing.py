@@ -6,12 +6,11 @@ import pytest
 from support.kernels import call_program
 
 from robodyn.computation.native import read_program
-from robodyn.computation.native.compiling import improve_program
+from robodyn.computation.native.compiling import gather_families, improve_program
 from robodyn.computation.native.emit import emit_module
-from robodyn.computation.native.families import gather_families
 from robodyn.computation.native.fusion import forms_of
-from robodyn.computation.native.layout import lay_out_together
-from robodyn.computation.native.machine import Machine, compile_objects
+from robodyn.computation.native.machine import MachineCode, compile_objects
+from robodyn.computation.native.pieces import lay_out_together
 
 
 def make_programs():
@@ -37,9 +36,9 @@ def run(machine, k, program, inputs):
 def test_programs_that_share_code_compute_the_bits_of_each_alone(rare):
     programs = make_programs()
     inputs = np.random.default_rng(3).normal(size=(3, 6))
-    together = Machine(compile_objects(emit_module(programs, 50, rare=rare)), [f"k{k}" for k in range(3)])
+    together = MachineCode(compile_objects(emit_module(programs, 50, rare=rare)), [f"k{k}" for k in range(3)])
     for k, program in enumerate(programs):
-        alone = run(Machine(compile_objects(emit_module([program])), ["k0"]), 0, program, inputs)
+        alone = run(MachineCode(compile_objects(emit_module([program])), ["k0"]), 0, program, inputs)
         assert np.isfinite(alone).all()
         assert np.array_equal(run(together, k, program, inputs), alone)
 

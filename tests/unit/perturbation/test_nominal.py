@@ -10,15 +10,13 @@ from support.followers import sprung_six_axis, strut_points, two_link
 from robodyn import Block, Distance, ModelError, assemble
 from robodyn.computation.dynamics import inverse_dynamics
 from robodyn.computation.perturbation import compute_nominal
-from robodyn.computation.perturbation.equations import derive_equations
-from robodyn.computation.perturbation.knots import place_knots
-from robodyn.computation.perturbation.scope import outline_system
+from robodyn.computation.perturbation.nominal import derive_equations, find_scope, place_knots
 from robodyn.description.laws.references import spline_coefficients
 
 
 @pytest.fixture(scope="module")
 def equations():
-    return derive_equations(outline_system(assemble(sprung_six_axis())))
+    return derive_equations(find_scope(assemble(sprung_six_axis())))
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +50,13 @@ def reference_at(nominal, shift):
 
 def torque_needed(equations, nominal, row, q, v):
     """Inverse dynamics in numbers, with spring and load by their virtual work (central differences of lengths)."""
-    system = equations.outline.system
+    system = equations.scope.system
     p = [number.value for number in system.parameters]
     symbols = [system.q, system.v, system.symbols.p, equations.a]
     lists = [list(ca.vertsplit(column)) for column in (system.q, system.v, equations.a)]
     needed = ca.Function("needed", symbols, [ca.SX(inverse_dynamics(system.motion.mechanics.tree, *lists))])
     lengths = ca.Function("lengths", symbols, [system.motion.coordinates["balancer"]])
-    position = [equations.outline.expressions[f"tool.position.{axis}"] for axis in "xyz"]
+    position = [equations.scope.expressions[f"tool.position.{axis}"] for axis in "xyz"]
     tool = ca.Function("tool", symbols, [ca.vertcat(*position)])
     a = nominal.acceleration[row]
 
@@ -123,10 +121,10 @@ def test_too_few_points_for_the_breaks_are_refused():
 
 
 def test_forces_that_positions_alone_decide_are_folded_and_others_kept(equations):
-    assert equations.outline.folded == (("balancer", "balance.force"),)
-    assert equations.outline.curved == ()
-    assert "tool.position.x" in equations.outline.signals
-    assert "post.position.x" not in equations.outline.signals
+    assert equations.scope.folded == (("balancer", "balance.force"),)
+    assert equations.scope.curved == ()
+    assert "tool.position.x" in equations.scope.signals
+    assert "post.position.x" not in equations.scope.signals
 
 
 def test_only_numbers_of_the_motion_and_its_torques_count(equations):

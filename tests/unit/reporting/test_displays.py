@@ -147,7 +147,7 @@ def test_what_nobody_shows_is_refused():
 
 
 def test_a_class_of_the_same_name_in_another_package_is_not_taken_for_it(run):
-    other = perturbation.Comparison(run, run, (), 1.0, 1.0)
+    other = perturbation.WayComparison(run, run, (), 1.0, 1.0)
     assert "signals compared" in display(compare(run, run)).heading
     with pytest.raises(TypeError, match="how a Comparison is shown"):
         display(other)

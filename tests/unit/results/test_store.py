@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robodyn.computation.results import RunFileError, identical, load, save
-from robodyn.computation.results.record import to_record
+from robodyn.computation.results.store import to_record
 
 
 @pytest.fixture

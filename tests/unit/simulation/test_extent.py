@@ -19,7 +19,7 @@ from robodyn import (
     assemble,
     simulate,
 )
-from robodyn.computation.simulation.extent import LARGE_RECORD, count_steps
+from robodyn.computation.simulation.problem import LARGE_RECORD, count_steps
 
 
 def arm(duration, blocks=(), **more):
@@ -96,7 +96,7 @@ def test_ticks_that_time_cannot_tell_apart_are_refused_and_would_do_no_harm(monk
     hold = Block("hold", "sample_and_hold", inputs={"value": "hinge.position"}, period=1e-4)
     with pytest.raises(ModelError, match=r"duration: is so long that times 0\.0001 s apart"):
         simulate(arm(2e12, (hold,)))
-    monkeypatch.setattr("robodyn.computation.simulation.extent.RESOLUTION", 0.0)
+    monkeypatch.setattr("robodyn.computation.simulation.problem.RESOLUTION", 0.0)
     with pytest.warns(UserWarning, match="are allowed"):
         run = simulate(arm(2e12, (hold,)), Solver("rodas4", max_wall_time=0.3))
     assert run.outcome.kind.name == "WALL_TIME"

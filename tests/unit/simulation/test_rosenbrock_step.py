@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from support.kernels import make_problem
 
-from robodyn.computation.engine import Recording, integrate
+from robodyn.computation.engine import EngineRecording, integrate
 from robodyn.computation.engine.tableaus import method_number, method_table
 from robodyn.computation.native import compile_kernels
 from robodyn.computation.simulation.step_equations import trace_step
@@ -39,11 +39,13 @@ def test_a_traced_step_is_the_composed_one(method):
     problems, module = both(f, x, t, method, breaks=np.array([1.0]), autonomous=0)
     # One step, to rounding: states of 1e-2 to 2 are sums of stages of about their size.
     loose = Solver(method, step=5e-3, rtol=1e6)
-    one, other = (integrate(each, loose, 0.0, 5e-3, START, EMPTY, EMPTY, Recording("none")) for each in problems)
+    one, other = (integrate(each, loose, 0.0, 5e-3, START, EMPTY, EMPTY, EngineRecording("none")) for each in problems)
     assert one.counters.steps == 1
     np.testing.assert_allclose(one.x, other.x, rtol=1e-13)
     solver = Solver(method, rtol=1e-7, atol=1e-9)
-    ours, composed = (integrate(each, solver, 0.0, 2.0, START, EMPTY, EMPTY, Recording("none")) for each in problems)
+    ours, composed = (
+        integrate(each, solver, 0.0, 2.0, START, EMPTY, EMPTY, EngineRecording("none")) for each in problems
+    )
     assert (ours.counters.steps, ours.counters.rejected) == (composed.counters.steps, composed.counters.rejected)
     assert ours.counters.evaluations != composed.counters.evaluations  # The slope is not kept after a rejection.
     # Rounding makes some steps longer by a little, which changes the error of a step by far less than its tolerance.
@@ -58,7 +60,7 @@ def test_where_pivots_are_needed_the_engine_takes_the_step():
     problems, module = both(ca.vertcat(8.0 * x[0] + x[1], x[0] - 2.0 * x[1]), x, t, "rodas4")
     solver = Solver("rodas4", step=0.5, rtol=1e6)
     ends = [
-        integrate(problem, solver, 0.0, 0.5, np.array([1.0, 2.0]), EMPTY, EMPTY, Recording("none")).x
+        integrate(problem, solver, 0.0, 0.5, np.array([1.0, 2.0]), EMPTY, EMPTY, EngineRecording("none")).x
         for problem in problems
     ]
     assert np.all(np.isfinite(ends[0]))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from robodyn.computation.assembly import assemble
-from robodyn.computation.simulation import compile_system, simulate, ticks
-from robodyn.computation.simulation.ticks import ONCE, plan_ticks
+from robodyn.computation.simulation import compile_system, run_functions, simulate
+from robodyn.computation.simulation.run_functions import ONCE, plan_ticks
 from robodyn.description.catalog.two_link import two_link_loop
 from robodyn.description.model import Event, Recording, Solver
 
@@ -33,7 +33,7 @@ def run_of(scenario, method="rk4", **settings):
 def test_tasks_run_together_do_what_tasks_run_in_turn_do(delay, monkeypatch):
     scenario = delayed_loop(delay)
     together = run_of(scenario, step=50e-6)
-    monkeypatch.setattr(ticks, "MOST_FUNCTIONS", 0)
+    monkeypatch.setattr(run_functions, "MOST_FUNCTIONS", 0)
     in_turn = run_of(scenario, step=50e-6)
     for name in together.names:
         # Products and sums of two tasks may become one multiply-add: last digits differ.

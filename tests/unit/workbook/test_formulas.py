@@ -7,7 +7,7 @@ import pytest
 from robodyn.computation.native.formulas import (
     READABLE,
     SPREADSHEET,
-    Term,
+    WrittenTerm,
     as_number,
     compose,
     find_unwritable,
@@ -15,7 +15,7 @@ from robodyn.computation.native.formulas import (
 )
 from robodyn.computation.native.program import OPERATIONS, RUN_TIME, Builder, Program
 
-A, B, C = Term("a"), Term("b"), Term("c")
+A, B, C = WrittenTerm("a"), WrittenTerm("b"), WrittenTerm("c")
 
 
 def write(op, *terms):

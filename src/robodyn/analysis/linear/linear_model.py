@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike
 
 from robodyn.base.errors import Flaw, FlawList, ModelError, refuse_unknown
 from robodyn.base.lazy import Displayed, later
-from robodyn.computation.feedback.pade import approximate_delay as approximate_delay
-from robodyn.computation.feedback.pade import close_lines, join_lines
-from robodyn.computation.feedback.sampled_plant import Variable as Variable
+from robodyn.computation.assembly.control.feedback import Variable as Variable
+from robodyn.computation.assembly.control.feedback import approximate_delay as approximate_delay
+from robodyn.computation.assembly.control.feedback import close_lines, join_lines
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.linearisation import OperatingPoint

@@ -17,8 +17,7 @@ from robodyn.analysis.point_functions import OperatingPoint as OperatingPoint
 from robodyn.analysis.point_functions import PointFunctions
 from robodyn.base.errors import FlawList, nearest, refuse, refuse_unknown
 from robodyn.computation.assembly import System, assemble
-from robodyn.computation.assembly.functions import INPUTS, Expressions
-from robodyn.computation.assembly.system import FREE
+from robodyn.computation.assembly.system import FREE, INPUTS, Expressions
 from robodyn.computation.native import KernelModule, find_rough_entries, read_program
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import find_equilibrium

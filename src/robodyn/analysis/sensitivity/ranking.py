@@ -19,7 +19,7 @@ from robodyn.computation.engine.slices import take_measure
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Signal
 from robodyn.computation.simulation import simulate
-from robodyn.computation.simulation.measures import default_measures, find_measures
+from robodyn.computation.simulation.many import default_measures, find_measures
 from robodyn.description.model import Scenario, Solver
 
 # --------------------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ from robodyn.base.errors import FlawList, nearest
 from robodyn.base.symbolic import changed_entries, where
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import DelayInfo, Guard, MemoryInfo, StateInfo
-from robodyn.computation.assembly.functions import Expressions, Symbols
 from robodyn.computation.assembly.network import SignalInfo
+from robodyn.computation.assembly.system import Expressions, Symbols
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 from robodyn.description.model import Number, Recording

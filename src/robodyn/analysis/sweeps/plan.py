@@ -32,8 +32,8 @@ from robodyn.analysis.sweeps.variation import (
 from robodyn.base.errors import FlawList, nearest, refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.results.signal import Floats
-from robodyn.computation.simulation.measures import Measure, find_measures
-from robodyn.computation.simulation.python_calls import calls_python
+from robodyn.computation.simulation.batch import calls_python
+from robodyn.computation.simulation.many import Measure, find_measures
 from robodyn.description.model import Scenario
 
 RUNS, RUNS_OF_SOBOL, SEED, POINTS = 1000, 1024, 1, 300

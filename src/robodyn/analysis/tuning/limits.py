@@ -23,7 +23,7 @@ from robodyn.base.units import UnitError
 from robodyn.computation.assembly import System
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation import simulate
-from robodyn.computation.simulation.measures import Measure, find_measures
+from robodyn.computation.simulation.many import Measure, find_measures
 from robodyn.description.files.units import read_quantity
 
 # --------------------------------------------------------------------------------------------------

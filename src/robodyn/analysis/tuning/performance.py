@@ -21,7 +21,7 @@ from robodyn.base.errors import FlawList, ModelError
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
-from robodyn.computation.simulation.measures import Measure
+from robodyn.computation.simulation.many import Measure
 
 # --------------------------------------------------------------------------------------------------
 # Tuning cases: under which circumstances must gains be good? Payloads, start values and draws, each a run.

@@ -21,7 +21,7 @@ from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
-from robodyn.computation.simulation.measures import Measure, find_measures
+from robodyn.computation.simulation.many import Measure, find_measures
 from robodyn.description.model import Number, Scenario, Solver, describe
 
 # --------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ flaw is reported at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import casadi as ca
@@ -15,29 +15,36 @@ import numpy as np
 
 from robodyn.base.errors import nearest
 from robodyn.base.waiting import report_progress
-from robodyn.computation.assembly.accelerations import Dynamics
-from robodyn.computation.assembly.blocks import trace_blocks, trace_delays
+from robodyn.computation.assembly.blocks import order_samples, place_recorded, trace_blocks, trace_delays
 from robodyn.computation.assembly.constraints.minimal import make_minimal
-from robodyn.computation.assembly.constraints.solution import declare_constraints
-from robodyn.computation.assembly.contact.end_stops import watch_joint_limits
+from robodyn.computation.assembly.constraints.solution import (
+    ConstraintResiduals,
+    declare_constraints,
+    express_residuals,
+)
 from robodyn.computation.assembly.contact.modes import ACTION, PROBLEM
-from robodyn.computation.assembly.contribution import Context, Contribution, start_context
+from robodyn.computation.assembly.contribution import Context, Contribution, Deferred, start_context
 from robodyn.computation.assembly.control.state_design import design_controllers
+from robodyn.computation.assembly.declarations import Invariant
 from robodyn.computation.assembly.events import START, guard_laws, locate_crossings, located_sides, trace_events
-from robodyn.computation.assembly.formulas import check_formula_units, trace_formulas
-from robodyn.computation.assembly.functions import Expressions, Symbols
-from robodyn.computation.assembly.inertia_check import check_inertia
-from robodyn.computation.assembly.inputs import open_inputs
-from robodyn.computation.assembly.invariants import Invariant
-from robodyn.computation.assembly.linear import Linearise, replace_mechanics
-from robodyn.computation.assembly.mechanics import trace_dynamics
-from robodyn.computation.assembly.merging import collect_symbols, describe_signals, express_columns
-from robodyn.computation.assembly.motion import guard_ranges, trace_kinematics
+from robodyn.computation.assembly.mechanics import Dynamics, check_inertia, trace_dynamics
+from robodyn.computation.assembly.motion import (
+    Linearise,
+    guard_ranges,
+    replace_mechanics,
+    trace_kinematics,
+    watch_joint_limits,
+)
 from robodyn.computation.assembly.network import Network, Resolved, SignalInfo
-from robodyn.computation.assembly.nominal import check_nominal_depends, refer_to_nominal
 from robodyn.computation.assembly.reactions import define_body_signals, trace_joint_reactions
-from robodyn.computation.assembly.sampling import order_samples, place_recorded
-from robodyn.computation.assembly.system import Discrete, EquationsOfMotion, System, Terms
+from robodyn.computation.assembly.signals import (
+    check_formula_units,
+    check_nominal_depends,
+    open_inputs,
+    refer_to_nominal,
+    trace_formulas,
+)
+from robodyn.computation.assembly.system import Discrete, EquationsOfMotion, Expressions, Symbols, System, Terms
 from robodyn.computation.assembly.tracing import FRICTION
 from robodyn.computation.assembly.units import compare_units, fill_numbers, settle_units
 from robodyn.description.model import Scenario
@@ -183,3 +190,82 @@ def _check_initial(context: Context, whole: Contribution) -> None:
             context.flaws.add(f"initial.{name}", f"is found {how}", "leave it out")
         elif name not in known:
             context.flaws.add(f"initial.{name}", "there is no such state", nearest(name, known))
+
+
+# --------------------------------------------------------------------------------------------------
+# Merged contributions: which columns does the system compute, in which symbols, and which signals are held?
+
+
+def collect_symbols(context: Context, whole: Contribution) -> Symbols:
+    """The input columns of all functions."""
+    named = (whole.states, whole.delays, whole.memory)
+    x, d, m = (_column([whole.symbols[info.name] for info in infos]) for infos in named)
+    return Symbols(context.time, x, d, m, _column(list(context.values.symbols)))
+
+
+def express_columns(whole: Contribution, resolved: Resolved, dynamics: Dynamics | None) -> Expressions:
+    """Every function's output column, in global symbols."""
+
+    def express(waiting: Iterable[Deferred]) -> ca.SX:
+        return _column(resolved.express(waiting))
+
+    # Placeholders become global symbols here, everything of a kind in one substitution.
+    rates = express(whole.rates[info.name] for info in whole.states)
+    limits = [whole.limits[info.name] for info in whole.states if info.name in whole.limits]
+    applied, of, n_q = list[Deferred](), ConstraintResiduals(), 0
+    if dynamics:
+        applied, n_q = [Deferred(tau, dynamics.bindings) for tau in ca.vertsplit(dynamics.applied)], dynamics.n_q
+        of = express_residuals(dynamics.equations, dynamics.bindings)
+    return Expressions(
+        rhs=rates,
+        position_rate=rates[:n_q],
+        outputs=_column([resolved.expressions[name] for name in whole.signals if name != "time"]),
+        limits=_column([lower for lower, _ in limits] + [upper for _, upper in limits]),
+        watched=express(value for _, values in whole.watched for value in values),
+        delayed=express(whole.delayed),
+        guards=express(value for _, value in whole.guards),
+        applied=express(applied),
+        constraints=express((*of.h, *of.h_dot)),
+        constraint_drift=express(of.drift),
+        active=express(of.active),
+        projection=_act(whole, resolved, dynamics.projection) if dynamics and dynamics.projection else None,
+        arguments={name: express(column) for name, column in whole.arguments.items()},
+        updates={name: _update(whole, resolved, update) for name, update in whole.updates.items()},
+        actions={name: _act(whole, resolved, update) for name, update in whole.actions.items()},
+        problems={name: express([data]) for name, (_, data) in whole.problems.items()},
+    )
+
+
+def _update(whole: Contribution, resolved: Resolved, update: Mapping[str, Deferred]) -> ca.SX:
+    """m after a task; what is not named stays."""
+    fresh = dict(zip(update, resolved.express(update.values()), strict=True))
+    return _column([fresh.get(info.name, whole.symbols[info.name]) for info in whole.memory])
+
+
+def _act(whole: Contribution, resolved: Resolved, update: Mapping[str, Deferred]) -> ca.SX:
+    """[x, m] after an action; what is not named stays."""
+    fresh = dict(zip(update, resolved.express(update.values()), strict=True))
+    return _column([fresh.get(name, whole.symbols[name]) for name in whole.targets])
+
+
+def _column(entries: list[ca.SX]) -> ca.SX:
+    return ca.vertcat(ca.SX(0, 1), *entries)
+
+
+def describe_signals(whole: Contribution, resolved: Resolved, symbols: Symbols) -> tuple[SignalInfo, ...]:
+    """All signals but the time, those that change only with memory marked as held."""
+    moving = ca.vertcat(symbols.t, symbols.x, symbols.d)
+    names = [name for name in whole.signals if name != "time"]
+    column = _column([resolved.expressions[name] for name in names])
+    changes = ca.which_depends(column, moving, 1, True) if names else []
+    infos = [_with_rate(whole, whole.signals[name], resolved.expressions[name]) for name in names]
+    return tuple(
+        info if moves else replace(info, kind="held", rate=None) for info, moves in zip(infos, changes, strict=True)
+    )
+
+
+def _with_rate(whole: Contribution, info: SignalInfo, expression: ca.SX) -> SignalInfo:
+    """A signal that is just a state under another name has the state's rate."""
+    if info.rate is None and expression.is_symbolic() and expression.name() in whole.rates:
+        return replace(info, rate=whole.signals[expression.name()].rate)
+    return info

@@ -7,6 +7,7 @@ are known: a symbol stands for them (`Deferred`), and what it stands for is foun
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
@@ -17,17 +18,17 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 
 from robodyn.base.errors import FlawList
-from robodyn.computation.assembly.base_period import find_base_period
 from robodyn.computation.assembly.declarations import (
     BreakRule,
     DelayInfo,
     Guard,
+    Invariant,
     MemoryInfo,
     ProblemInfo,
+    SampledTask,
     StateInfo,
-    Task,
+    Watched,
 )
-from robodyn.computation.assembly.invariants import Invariant, Watched
 from robodyn.computation.assembly.machine_size import MachineSize, size_machine
 from robodyn.computation.assembly.network import Deferred as Deferred
 from robodyn.computation.assembly.network import Definition, SignalInfo
@@ -38,6 +39,50 @@ from robodyn.description.model.fields import EMPTY
 
 if TYPE_CHECKING:
     from robodyn.computation.assembly.control.model_dynamics import ModelInfo
+
+
+# --------------------------------------------------------------------------------------------------
+# Base period: of which time are all sample times of a scenario whole multiples? Ticks are counted, never compared.
+
+
+SMALLEST_BASE = Fraction(1, 10**9)
+
+
+def as_fraction(seconds: float) -> Fraction:
+    """The simple fraction a decimal time stands for (0.00025 is 1/4000)."""
+    return Fraction(seconds).limit_denominator(10**9)
+
+
+def find_base_period(scenario: Scenario, flaws: FlawList) -> Fraction | None:
+    """The longest time of which all periods, offsets and delays of sampled blocks are multiples."""
+    times = [
+        as_fraction(time)
+        for block in scenario.machine.blocks
+        if block.period is not None
+        for time in (block.period, block.offset, block.delay)
+        if time > 0
+    ]
+    if not times:
+        return None
+    if min(times) == 0:
+        flaws.add("blocks", "a sample time is below 1 ns", "leave the delay or offset out")
+        return None
+    # gcd(a/b, c/d) = gcd(a d, c b) / (b d): exact, ticks are whole numbers.
+    base = times[0]
+    for time in times[1:]:
+        base = Fraction(
+            math.gcd(base.numerator * time.denominator, time.numerator * base.denominator),
+            base.denominator * time.denominator,
+        )
+    if base < SMALLEST_BASE:
+        shown = ", ".join(sorted({f"{float(time):g} s" for time in times}))
+        flaws.add("blocks", f"sample times {shown} have no common base period above 1 ns", "round them to multiples")
+        return None
+    return base
+
+
+# --------------------------------------------------------------------------------------------------
+# Contributions of all parts, and what these are traced with.
 
 
 @dataclass(frozen=True)
@@ -115,8 +160,8 @@ class Contribution:
     delayed: tuple[Deferred, ...] = ()
     forces: tuple[tuple[str, str], ...] = ()
     sticking: tuple[StickElement, ...] = ()
-    tasks: tuple[Task, ...] = ()
-    arrivals: tuple[Task, ...] = ()
+    tasks: tuple[SampledTask, ...] = ()
+    arrivals: tuple[SampledTask, ...] = ()
     updates: Mapping[str, Mapping[str, Deferred]] = EMPTY
     arguments: Mapping[str, tuple[Deferred, ...]] = EMPTY
     guards: tuple[tuple[Guard, Deferred], ...] = ()

@@ -10,10 +10,9 @@ import casadi as ca
 
 from robodyn.base.errors import nearest
 from robodyn.base.symbolic import absolute, sign, where
+from robodyn.computation.assembly.blocks import spread_arguments
 from robodyn.computation.assembly.contribution import Context, Contribution, Deferred, merge, reference_to, watch
-from robodyn.computation.assembly.declarations import Ending, Guard, PythonCall
-from robodyn.computation.assembly.invariants import Invariant
-from robodyn.computation.assembly.sampling import spread_arguments
+from robodyn.computation.assembly.declarations import Ending, Guard, Invariant, PythonCall
 from robodyn.computation.assembly.tracing import Bindings, check_arguments, placeholder, trace_law
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import Block, Event

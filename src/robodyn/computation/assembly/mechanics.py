@@ -5,13 +5,26 @@ M(q) a + c(q, v) = sum over coordinates (ds/dq)^T f + loads + contacts + interfa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from robodyn.base.symbolic import absolute
-from robodyn.computation.assembly.accelerations import Dynamics, accelerate
+from robodyn.computation.assembly.constraints.solution import (
+    Constrained,
+    ConstraintEquation,
+    constrain,
+    project_on,
+    trace_constraint_signals,
+)
 from robodyn.computation.assembly.contact.compliant import trace_contacts
+from robodyn.computation.assembly.contact.modes import MassSolver, Reactions, Solve, trace_modes
+from robodyn.computation.assembly.contact.rigid import Contacts, build_contacts, trace_contact_events
+from robodyn.computation.assembly.contact.stick_friction import Sticking, build_sticking, trace_stick_events
 from robodyn.computation.assembly.contribution import (
     Contribution,
     Deferred,
@@ -21,15 +34,277 @@ from robodyn.computation.assembly.contribution import (
     reference_to,
     watch,
 )
-from robodyn.computation.assembly.declarations import StateInfo
+from robodyn.computation.assembly.declarations import Invariant, StateInfo
 from robodyn.computation.assembly.interfaces import define_forces, trace_interfaces
-from robodyn.computation.assembly.invariants import Invariant
-from robodyn.computation.assembly.loads import trace_loads
 from robodyn.computation.assembly.motion import Motion
 from robodyn.computation.assembly.network import Binding, SignalInfo
+from robodyn.computation.assembly.system import build_mass_matrix
 from robodyn.computation.assembly.tracing import Bindings, placeholder
-from robodyn.computation.dynamics import kinetic_energy, potential_energy
-from robodyn.description.model import LinearCombination, PrescribedMotion
+from robodyn.computation.assembly.tree import build_tree
+from robodyn.computation.assembly.values import collect_values
+from robodyn.computation.dynamics import (
+    Tree,
+    articulate,
+    bias,
+    geometric_jacobian,
+    kinetic_energy,
+    ldl,
+    mass_factors,
+    mass_matrix,
+    mean_depth,
+    position_rates,
+    potential_energy,
+)
+from robodyn.computation.dynamics.forward import COMPOSITE_DEPTH
+from robodyn.description.model import LinearCombination, Load, PrescribedMotion
+from robodyn.description.model.fields import EMPTY
+from robodyn.description.model.machine import BODY
+from robodyn.description.model.numbers import XYZ
+
+# --------------------------------------------------------------------------------------------------
+# Loads: which torques on the joints are the forces on bodies, constant or driven by signals?
+#
+# J^T (torque, force), in world axes; what is given in a body's axes rotates with it
+
+
+def trace_loads(motion: Motion) -> tuple[ca.SX, Deferred]:
+    """Joint torques of the constant loads, and of those that signals drive."""
+    constant, driven = ca.SX.zeros(motion.v.numel()), ca.SX.zeros(motion.v.numel())
+    bindings: Bindings = {}
+    for load in motion.context.scenario.machine.loads:
+        link, pose = motion.point_pose(load.point)
+        if link < 0:
+            what = f"'{load.point}' is on the ground"
+            motion.context.flaws.add(f"loads.{load.name}.point", what, "a load there has no effect")
+            continue
+        force, torque = find_wrench(motion, load)
+        J = ca.SX(geometric_jacobian(motion.mechanics.tree, motion.q, link, pose.p))
+        tau = J.T @ ca.vertcat(torque, force)
+        if load.times is None:
+            constant = constant + tau
+        else:
+            driven = driven + tau * placeholder(f"loads.{load.name}.times", load.times, bindings)
+    return constant, Deferred(driven, bindings)
+
+
+def find_wrench(motion: Motion, load: Load) -> tuple[ca.SX, ca.SX]:
+    """Force and torque of a load in world axes, without the signal that it is multiplied by."""
+    values = motion.context.values
+    force, torque = (ca.vertcat(*values.vector(f"{load.name}.{part}", XYZ)) for part in ("force", "torque"))
+    if load.frame != BODY:
+        return force, torque
+    R = motion.point_rotation(load.point)
+    return R @ force, R @ torque
+
+
+# --------------------------------------------------------------------------------------------------
+# Inertia check: does each joint feel some inertia? Else its acceleration would not be determined.
+
+
+NO_INERTIA = 1e-12
+"""Part of the largest inertia that is none."""
+
+
+def check_inertia(motion: Motion) -> bool:
+    """The pivots of M, eliminated from the leaves to the root, are positive."""
+    tree, flaws = _numeric_tree(motion), motion.context.flaws
+    if not tree.n_v:
+        flaws.add("joints", "none of them moves", "make one revolute or prismatic, or leave the mechanism out")
+        return False
+    # Some random positions: a joint may feel no inertia at one of them alone.
+    pivots = np.full(tree.n_v, np.inf)
+    generator = np.random.default_rng(1)
+    for _ in range(3):
+        place = generator.uniform(-1, 1, tree.n_q) * motion.scales
+        place[tree.n_joint_coordinates :] = 0.0
+        pivots = np.minimum(pivots, _pivots_at(motion, tree, place))
+    # Masses, and inertias by the square of the machine's size.
+    masses = pivots * (motion.speed_scales / motion.context.size.length) ** 2
+    # Modes come after the joints, and have mass in any case.
+    moving = [link for link in tree.links for _ in link.subspace]
+    parts = zip(moving, pivots, masses > NO_INERTIA * np.max(np.abs(masses)), strict=False)
+    idle = [(link, pivot) for link, pivot, feels in parts if not feels]
+    for link, pivot in idle:
+        flaws.add(
+            f"joints.{link.joint}",
+            f"feels no inertia ({pivot:.3g}): everything beyond it is massless about its axis",
+            f"give '{link.name}' or a body beyond it mass or inertia, or the joint an armature",
+        )
+    return not idle
+
+
+def _numeric_tree(motion: Motion) -> Tree:
+    """The tree with all numbers as they are described."""
+    scenario = motion.context.scenario
+    if not scenario.machine.tunable:
+        return motion.mechanics.tree
+    numeric = collect_values(replace(scenario, machine=replace(scenario.machine, tunable=())))
+    return build_tree(motion.mechanism, numeric).tree
+
+
+def _pivots_at(motion: Motion, tree: Tree, q: np.ndarray) -> np.ndarray:
+    """Inertia that each joint feels with all joints beyond it free: from M, or from the sweep of a long chain."""
+    if mean_depth(tree) > COMPOSITE_DEPTH and not motion.rotors and not tree.is_flexible:
+        with suppress(np.linalg.LinAlgError):
+            joints = articulate(tree, list(q)).joints
+            return np.array([1.0 / inverse for joint in joints for inverse in joint.factors.inverse_diagonal])
+    return _pivots(np.asarray(mass_matrix(tree, list(q))) + _rotor_inertia(motion))
+
+
+def _rotor_inertia(motion: Motion) -> np.ndarray:
+    total = np.zeros((motion.v.numel(),) * 2)
+    for coordinate in motion.context.scenario.machine.coordinates:
+        if isinstance(coordinate, LinearCombination) and coordinate.inertia:
+            gradient = np.array(ca.DM(motion.gradient(coordinate.name)))
+            total += coordinate.inertia * gradient.T @ gradient
+    return total
+
+
+def _pivots(M: np.ndarray) -> np.ndarray:
+    """Diagonal of D in M = L^T D L."""
+    M = M.copy()
+    pivots = np.empty(M.shape[0])
+    for k in reversed(range(M.shape[0])):
+        pivots[k] = M[k, k]
+        if pivots[k] > 0:
+            M[:k, :k] -= np.outer(M[:k, k], M[k, :k]) / pivots[k]
+    return pivots
+
+
+# --------------------------------------------------------------------------------------------------
+# Accelerations: how does a mechanism accelerate under given forces, with its constraints, friction and contacts?
+#
+#     M(q) a + c(q, v) = tau + K^T f + H^T lam
+#
+# f are the forces of friction that sticks and of rigid contacts, lam those of the constraints, which answer to all.
+
+
+EVENTS: Mapping[type, Callable[..., Contribution]] = {Sticking: trace_stick_events, Contacts: trace_contact_events}
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """How a mechanism moves.
+
+    Attributes:
+        motion: with a position that meets the constraints, where there are any.
+        a, q_dot: accelerations and rates of positions; exactly zero of joints that friction holds.
+        applied: joint torques without those of constraints; tau: with these; loads: those of constant loads alone.
+        bindings: of all placeholders in these expressions.
+        projection: [q, v] put back on the constraints after a step, where the constraint method does so.
+    """
+
+    motion: Motion
+    a: ca.SX
+    q_dot: Any
+    applied: ca.SX
+    tau: ca.SX
+    bindings: Bindings
+    constrained: Constrained | None = None
+    projection: Mapping[str, Deferred] = EMPTY
+    loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
+
+    @property
+    def n_q(self) -> int:
+        return int(self.motion.q.numel())
+
+    @property
+    def equations(self) -> tuple[ConstraintEquation, ...]:
+        """Of the constraints."""
+        return self.constrained.equations if self.constrained else ()
+
+    @property
+    def null_forces(self) -> Mapping[str, np.ndarray]:
+        """Of each constraint force, its part in forces that move nothing."""
+        return self.constrained.redundancy.null_forces if self.constrained else EMPTY
+
+
+def accelerate(motion: Motion, tau: ca.SX, known: Contribution, bindings: Bindings) -> tuple[Dynamics, Contribution]:
+    """Solve for the accelerations and the forces that keep constraints, friction and contacts.
+
+    Args:
+        tau: joint torques of all that does not depend on these; known: contributions so far; bindings: of tau.
+    """
+    tree = motion.mechanics.tree
+    c = motion.linear.bias if motion.linear else ca.SX(bias(tree, motion.q, motion.v))
+    solve = _mass_solver(motion)
+    motion, constrained, read = constrain(motion, solve, known)
+    bindings = _join(bindings, constrained.bindings if constrained else {}, *(e.bindings for e in known.sticking))
+    # Friction and contacts act on the constrained mechanism; what would happen without them decides what they hold.
+    reactions, declared = _react(motion, tau - c, solve, constrained, known)
+    parts = [read, declared]
+    if reactions:
+        parts.append(_trace_reactions(motion, reactions, known, bindings))
+        tau = tau + reactions.torques()
+    # M a = tau - c + H^T lam, H a = -drift - returning: constraints answer to all other forces, reactions among them.
+    applied, q_dot = tau, motion.q_dot
+    projection: Mapping[str, Deferred] = EMPTY
+    if constrained is None:
+        a = solve(tau - c)
+    else:
+        a, lam = constrained.accelerate(tau - c)
+        tau = tau + constrained.H.T @ lam
+        parts.append(trace_constraint_signals(motion, constrained, lam, bindings))
+        if motion.context.scenario.constraint_method.method == "projection":
+            projection = project_on(motion, constrained, bindings)
+    if reactions and known.sticking:
+        a = reactions.hold_joints(a)
+        # Not even the last digits of a speed, as implicit methods leave them, may move what is held.
+        q_dot = position_rates(tree, motion.q, reactions.hold_joints(motion.v))  # type: ignore[arg-type]
+    return Dynamics(motion, a, q_dot, applied, tau, bindings, constrained, projection), merge(parts)
+
+
+def _join(*groups: Bindings) -> dict[str, Binding]:
+    return {name: binding for group in groups for name, binding in group.items()}
+
+
+def _react(
+    motion: Motion, b: ca.SX, solve: Solve, constrained: Constrained | None, known: Contribution
+) -> tuple[Reactions | None, Contribution]:
+    """Friction that sticks and rigid contacts.
+
+    Args:
+        b: tau - c; solve: M^-1.
+    """
+    if not known.sticking and not motion.context.scenario.machine.rigid_parts:
+        return None, Contribution()
+    a = constrained.accelerate(b)[0] if constrained else solve(b)
+    sticking, warned = build_sticking(motion, known.sticking, known.units, a, solve, constrained)
+    respond, answer = (constrained.respond, constrained.constraint_force) if constrained else (solve, _no_force)
+    contacts, declared = build_contacts(motion, respond, answer)
+    parts = [part for part in (sticking, contacts) if part]
+    return Reactions(parts, a) if parts else None, warned + declared
+
+
+def _no_force(b: ca.SX) -> ca.SX:
+    return ca.SX(*b.shape)
+
+
+def _trace_reactions(motion: Motion, reactions: Reactions, known: Contribution, bindings: Bindings) -> Contribution:
+    """Signals, events and modes of friction that sticks and of rigid contacts."""
+    columns = (reactions.parts, reactions.split(reactions.forces), reactions.split(reactions.deciding_forces))
+    events = merge(EVENTS[type(part)](motion, part, *own, known, bindings) for part, *own in zip(*columns, strict=True))
+    return events + trace_modes(motion, reactions, known + events, bindings)
+
+
+def _mass_solver(motion: Motion) -> Solve:
+    """M^-1 as a function of a column."""
+    tree, q = motion.mechanics.tree, motion.q
+    # Composite or articulated bodies; with rotors or linear mechanics the matrix itself.
+    if motion.linear:
+        return MassSolver(ldl(motion.linear.mass_matrix))
+    if motion.rotors:
+        return MassSolver(ldl(build_mass_matrix(tree, q, motion.rotors)))
+    factors = mass_factors(tree, q)
+    if factors is not None:
+        return MassSolver(factors)
+    solve = articulate(tree, q).solve
+    return lambda b: ca.SX(solve(b))  # type: ignore[arg-type]
+
+
+# --------------------------------------------------------------------------------------------------
+# Equations of motion: all forces together, and what they do to the energy.
+
 
 MUCH_WORK = 1e3
 """Work [J], of a machine of 1 kg and 1 m, as a nominal magnitude: errors count far less than those of the motion."""

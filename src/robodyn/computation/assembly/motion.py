@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -14,11 +14,21 @@ import numpy as np
 from robodyn.base.spatial import Pose, Quaternion
 from robodyn.base.symbolic import cos, is_symbolic, minimum, sqrt, stack
 from robodyn.base.symbolic.tables import spell_out
-from robodyn.computation.assembly.contribution import Context, Contribution, Deferred, declare_state, define, merge
-from robodyn.computation.assembly.declarations import Ending, Guard, Port, StateInfo
-from robodyn.computation.assembly.elasticity import define_elasticity
-from robodyn.computation.assembly.network import SignalInfo
+from robodyn.computation.assembly.contribution import (
+    Context,
+    Contribution,
+    Deferred,
+    declare_state,
+    define,
+    merge,
+    watch,
+)
+from robodyn.computation.assembly.declarations import Ending, Guard, Invariant, Port, StateInfo
+from robodyn.computation.assembly.network import Bindings, SignalInfo
+from robodyn.computation.assembly.tracing import placeholder
 from robodyn.computation.assembly.tree import Mechanics, build_tree
+from robodyn.computation.assembly.units import FORCE
+from robodyn.computation.assembly.values import Values
 from robodyn.computation.dynamics import (
     link_motions,
     link_poses,
@@ -28,9 +38,10 @@ from robodyn.computation.dynamics import (
     position_rates,
     relative_jacobian,
 )
-from robodyn.computation.dynamics.newton_euler import Motion as LinkMotion
+from robodyn.computation.dynamics.newton_euler import LinkMotion
 from robodyn.description.model import (
     Distance,
+    FlexibleBody,
     Freedom,
     FunctionCoordinate,
     LinearCombination,
@@ -40,10 +51,42 @@ from robodyn.description.model import (
     TriangleLength,
 )
 from robodyn.description.model.fields import EMPTY
+from robodyn.description.model.joint import BOUNDED, EFFORT, Joint, excess
 from robodyn.description.model.numbers import XYZ
 
-if TYPE_CHECKING:
-    from robodyn.computation.assembly.linear import LinearMechanics
+# --------------------------------------------------------------------------------------------------
+# Modal elasticity: which forces does the elasticity of flexible bodies exert on their modes?
+#
+#     F_i = -s k_i eta_i - d_i eta_i',   d_i = 2 zeta sqrt(s k_i m_i) + alpha m_i + beta s k_i
+#
+# They are forces like those of springs on joints: what treats stiff forces by itself finds them there.
+
+
+def define_elasticity(motion: Motion) -> Contribution:
+    """Elastic forces `<mode>.elastic_force`, and `<body>.strain_energy` [J] as signals."""
+    parts, values = [], motion.context.values
+    for body in motion.mechanism.flexible_bodies:
+        energy = ca.SX(0)
+        factor = values[f"{body.name}.stiffness"]
+        for k, mode in enumerate(body.modes):
+            stiffness, damping = factor * body.modal_stiffness[k], _damping(values, body, k)
+            eta, rate = motion.positions[mode.name], motion.coordinate_rates[mode.name]
+            info = SignalInfo(f"{mode.name}.elastic_force", FORCE["rad" if mode.rotates else "m"])
+            force = -stiffness * eta - damping * rate
+            parts.append(replace(define([info], {info.name: ca.SX(force)}), forces=((mode.name, info.name),)))
+            energy = energy + 0.5 * stiffness * eta**2
+        stored = SignalInfo(f"{body.name}.strain_energy", "J")
+        parts.append(define([stored], {stored.name: energy}))
+    return merge(parts)
+
+
+def _damping(values: Values, body: FlexibleBody, k: int) -> ca.SX:
+    """d_i of a mode [N s/m or N m s/rad]."""
+    stiffness = values[f"{body.name}.stiffness"] * body.modal_stiffness[k]
+    own = 2 * values[f"{body.name}.damping"] * sqrt(stiffness * body.modal_mass[k])
+    mass, rigidity = values.vector(f"{body.name}.rayleigh", ("mass", "stiffness"))
+    return own + mass * body.modal_mass[k] + rigidity * stiffness
+
 
 # --------------------------------------------------------------------------------------------------
 # Coordinates of a machine: where is each, as a function of the joint positions, and when does it leave its range?
@@ -356,3 +399,86 @@ def _define_points(motion: Motion) -> Contribution:
         infos = [SignalInfo(where, "m", rate=speed), SignalInfo(speed, "m/s")]
         parts.append(define(infos, {where: position, speed: velocity}))
     return merge(parts)
+
+
+# --------------------------------------------------------------------------------------------------
+# Limits of joints: what does a run watch to tell when a motion passes one, and what is the effort of drives?
+
+
+def watch_joint_limits(motion: Motion, known: Contribution) -> Contribution:
+    """Watch every limit of every joint; efforts that are limited become signals."""
+    limited = motion.mechanism.limited_joints
+    efforts = _define_efforts(motion, known, [joint for joint in limited if joint.effort_limit is not None])
+    signals, parts = {**known.signals, **efforts.signals}, [efforts]
+    for joint in limited:
+        for field in joint.limits:
+            bindings: Bindings = {}
+            signal = f"{joint.name}.{BOUNDED[field][0]}"
+            value = placeholder(f"joints.{joint.name}.{field}", signal, bindings)
+            beyond = excess(field, value, motion.context.values[f"{joint.name}.{field}"])
+            parts.append(watch(Invariant.WITHIN, f"{joint.name}.{field}", signals[signal].unit, [beyond], bindings))
+    return merge(parts)
+
+
+def _define_efforts(motion: Motion, known: Contribution, joints: list[Joint]) -> Contribution:
+    """What drives put on joints: all forces of blocks but those that only store or lose energy."""
+    blocks = motion.context.scenario.machine.all_blocks
+    idle = {block.name for block in blocks if block.info.passive or block.info.disturbance}
+    velocities = [name for freedom in motion.freedoms for name in freedom.velocities]
+    bindings: Bindings = {}
+    forces: dict[str, ca.SX] = {}
+    for target, signal in known.forces if joints else ():
+        if signal.rpartition(".")[0] not in idle:
+            force = placeholder(f"{target}.effort from {signal}", signal, bindings)
+            forces[target] = forces.get(target, 0) + force
+    effort, parts = ca.densify(motion.joint_forces(forces)), []
+    for joint in joints:
+        info = SignalInfo(f"{joint.name}.effort", EFFORT[joint.kind])
+        own = effort[velocities.index(f"{joint.name}.velocity")]
+        parts.append(define([info], {info.name: own}, bindings))
+    return merge(parts)
+
+
+# --------------------------------------------------------------------------------------------------
+# Linearised mechanics: how does a mechanism move near a nominal motion?
+#
+# M(t) a + c(t, q, v) = forces on joints and combinations, with coordinates and points linear in q and v as well
+
+
+@dataclass(frozen=True)
+class LinearMechanics:
+    """What stands in for the mechanism's own mechanics.
+
+    Attributes:
+        carried: joint torques of folded forces and loads; the bias holds them, the joints' torque signals count them.
+        signals: name -> expression, of coordinates (`name.position`, `name.velocity`) and points.
+        folded: forces (coordinate, signal) that the bias holds; loads are in it in any case.
+        data: numbers of the table that the expressions read, see `native.rows`.
+    """
+
+    mass_matrix: ca.SX
+    bias: ca.SX
+    carried: ca.SX
+    signals: Mapping[str, ca.SX]
+    folded: frozenset[tuple[str, str]]
+    data: np.ndarray
+
+
+Linearise = Callable[[ca.SX, ca.SX, ca.SX, ca.SX], LinearMechanics]
+"""(time, q, v, p) -> what stands in for the mechanism's own mechanics; p are the tunable numbers, in their order."""
+
+
+def replace_mechanics(motion: Motion, linear: LinearMechanics, known: Contribution) -> tuple[Motion, Contribution]:
+    """Let a motion follow linear mechanics: everything that reads its coordinates and points sees the linear ones.
+
+    Args:
+        known: contributions so far; what stands in for some of them replaces these.
+    """
+    signals = linear.signals
+    seen = [name for name in motion.positions if f"{name}.position" in signals]
+    positions, rates = ({name: signals[f"{name}.{what}"] for name in seen} for what in ("position", "velocity"))
+    positions, rates = {**motion.positions, **positions}, {**motion.coordinate_rates, **rates}
+    given = merge(define([known.signals[name]], {name: value}) for name, value in signals.items())
+    forces = tuple(force for force in known.forces if force not in linear.folded)
+    moved = replace(motion, linear=linear, positions=positions, coordinate_rates=rates)
+    return moved, replace(known, forces=forces) + given

@@ -11,12 +11,11 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.spatial import Pose, multiply, quaternion_from_matrix
-from robodyn.computation.assembly.constraints.equations import express_equations
 from robodyn.computation.assembly.constraints.redundancy import NOTE
-from robodyn.computation.assembly.contact.end_stops import stop_force
-from robodyn.computation.assembly.contact.geometry import find_contact_points, find_touch
+from robodyn.computation.assembly.constraints.solution import express_equations
+from robodyn.computation.assembly.contact.geometry import find_contact_points, find_touch, stop_force
 from robodyn.computation.assembly.contribution import Contribution, define, merge
-from robodyn.computation.assembly.loads import find_wrench
+from robodyn.computation.assembly.mechanics import find_wrench
 from robodyn.computation.assembly.motion import Motion, express_coordinate
 from robodyn.computation.assembly.network import SignalInfo
 from robodyn.computation.assembly.tracing import Bindings, placeholder

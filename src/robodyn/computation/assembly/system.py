@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from robodyn.base.errors import FlawList, nearest
 from robodyn.base.lazy import ca
 from robodyn.base.records import dataclass
 from robodyn.base.signals import SignalInfo
@@ -19,15 +20,15 @@ from robodyn.computation.assembly.declarations import (
     BreakRule,
     DelayInfo,
     Guard,
+    Invariant,
     LateRead,
     MemoryInfo,
     Port,
     ProblemInfo,
+    SampledTask,
     StateInfo,
-    Task,
+    Watched,
 )
-from robodyn.computation.assembly.functions import Expressions, Symbols
-from robodyn.computation.assembly.invariants import Invariant, Watched
 from robodyn.description.model import Number, Scenario
 from robodyn.description.model.fields import EMPTY
 
@@ -36,13 +37,101 @@ if TYPE_CHECKING:
     from robodyn.computation.assembly.tree import Mechanics
     from robodyn.computation.dynamics import Tree
 
+
+# --------------------------------------------------------------------------------------------------
+# Functions of a hybrid system: which columns does it compute, all from the same five inputs?
+#
+# x_dot = rhs(t, x, d, m, p),    y = outputs(t, x, d, m, p),    m+ = update(t, x, d, m, p),    ...
+
+
+class Symbols(NamedTuple):
+    """The input columns of every function: time (1), continuous states, delayed signals, discrete memory and tunable
+    parameters."""
+
+    t: ca.SX
+    x: ca.SX
+    d: ca.SX
+    m: ca.SX
+    p: ca.SX
+
+
+INPUTS = Symbols._fields
+CASADI_COLUMNS = {name: name for name in ("outputs", "guards", "delayed", "constraints")} | {"rates": "rhs"}
+"""Names of columns as `System.casadi` takes them."""
+
+
+def _empty() -> ca.SX:
+    return ca.SX(0, 1)
+
+
+@dataclass(frozen=True)
+class Expressions:
+    """The output column of every function of a system, in its symbols; empty where there is nothing of a kind.
+
+    Attributes:
+        rhs: rates of the states; position_rate: the first n_q of them, for symplectic Euler.
+        outputs: all signals; watched: what a run watches of itself.
+        guards: one entry a guard; delayed: what is delayed; limits: all lower limits of states, then all upper ones.
+        applied: joint torques without those of constraints.
+        constraints: residuals h of all equations, then their rates; constraint_drift: h'' while the joints do not
+            accelerate; active: which equations hold, 1 or 0.
+        momentum_rate: -dE/dq, of a system in momenta.
+        projection: [x, m] put back on the constraints after a step, where the constraint method does so.
+        problems: data of complementarity problems that are solved before actions.
+        updates: new memory m after a sampled task; actions: [x, m] after an event's action; arguments: of a call in
+            Python. Several tasks or guards may share a column, so that they refer to it by its key.
+    """
+
+    rhs: ca.SX = field(default_factory=_empty)
+    position_rate: ca.SX = field(default_factory=_empty)
+    outputs: ca.SX = field(default_factory=_empty)
+    limits: ca.SX = field(default_factory=_empty)
+    watched: ca.SX = field(default_factory=_empty)
+    delayed: ca.SX = field(default_factory=_empty)
+    guards: ca.SX = field(default_factory=_empty)
+    applied: ca.SX = field(default_factory=_empty)
+    constraints: ca.SX = field(default_factory=_empty)
+    constraint_drift: ca.SX = field(default_factory=_empty)
+    active: ca.SX = field(default_factory=_empty)
+    momentum_rate: ca.SX = field(default_factory=_empty)
+    projection: ca.SX | None = None
+    arguments: Mapping[str, ca.SX] = field(default_factory=dict)
+    updates: Mapping[str, ca.SX] = field(default_factory=dict)
+    actions: Mapping[str, ca.SX] = field(default_factory=dict)
+    problems: Mapping[str, ca.SX] = field(default_factory=dict)
+
+    def columns(self) -> dict[str, ca.SX]:
+        """All columns by the names of their functions: those of single ones, then those of tasks and events."""
+        single = {name: column for name, column in vars(self).items() if isinstance(column, ca.SX)}
+        return {**single, **self.arguments, **self.updates, **self.problems, **self.actions}
+
+    def with_columns(self, fresh: Mapping[str, ca.SX]) -> Expressions:
+        """The same functions, some of them with other columns."""
+        return self._rebuild(lambda name, column: fresh.get(name, column))
+
+    def in_terms_of(self, change: Callable[[ca.SX], ca.SX]) -> Expressions:
+        """Every column rewritten."""
+        return self._rebuild(lambda name, column: change(column))
+
+    def _rebuild(self, change: Callable[[str, ca.SX], ca.SX]) -> Expressions:
+        # A field is one column, or several by key, or not there.
+        new: dict[str, ca.SX | dict[str, ca.SX]] = {}
+        for part in fields(self):
+            old: ca.SX | Mapping[str, ca.SX] | None = vars(self)[part.name]
+            if isinstance(old, Mapping):
+                new[part.name] = {name: change(name, column) for name, column in old.items()}
+            elif old is not None:
+                new[part.name] = change(part.name, old)
+        return replace(self, **new)  # type: ignore[arg-type]
+
+
 # --------------------------------------------------------------------------------------------------
 # Parts of a hybrid system: what describes the motion of its mechanism, and what interrupts the motion in time?
 
 
 @dataclass(frozen=True)
 class Terms:
-    """Mechanics that stand in for those of the mechanism itself: see `assembly.linear`."""
+    """Mechanics that stand in for those of the mechanism itself: see `motion.LinearMechanics`."""
 
     mass_matrix: ca.SX
     bias: ca.SX
@@ -90,7 +179,7 @@ class Discrete:
             start_problems: names of the problems that are solved before it.
     """
 
-    tasks: tuple[Task, ...] = ()
+    tasks: tuple[SampledTask, ...] = ()
     base_period: Fraction | None = None
     guards: tuple[Guard, ...] = ()
     breaks: tuple[BreakRule, ...] = ()
@@ -98,6 +187,11 @@ class Discrete:
     start_action: str | None = None
     start_problems: tuple[str, ...] = ()
     late_reads: tuple[LateRead, ...] = ()
+
+    def break_times(self, values: Mapping[str, Any], begin: float, end: float) -> np.ndarray:
+        """Instants between two times at which references jump or have a kink, ascending."""
+        times = {float(time) for rule in self.breaks for time in rule.times(values)}
+        return np.array(sorted(time for time in times if begin < time < end))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -211,16 +305,31 @@ class System:
         return ca.Function(name.replace(":", "_").replace(".", "_"), [*self.symbols], [ca.densify(column)])
 
     def casadi(self, what: str, by: str = "") -> ca.Function:
-        """A function (t, x, d, m, p) of this system that CasADi itself evaluates and differentiates.
+        """A function (t, x, d, m, p) -> column that CasADi itself evaluates and differentiates, for optimisers and
+        model-predictive controllers of other packages; or its exact Jacobian by one of the arguments.
 
         Args:
-            what: rates, outputs, guards, delayed, constraints, or `update:BLOCK`; by: t, x, d, m or p for a Jacobian.
+            what: rates (of x), outputs (all signals), guards, delayed, constraints (residuals), or `update:BLOCK`, the
+                memory after a sampled block; by: t, x, d, m or p for a Jacobian.
         """
-        from robodyn.computation.assembly.casadi_functions import make_casadi
+        tasks = {f"update:{task.name}": task for task in self.discrete.tasks if task.function}
+        flaws = FlawList()
+        if what not in CASADI_COLUMNS and what not in tasks:
+            flaws.add("what", f"'{what}' is unknown", nearest(what, [*CASADI_COLUMNS, *tasks]))
+        elif by and by not in INPUTS:
+            flaws.add("by", f"must be one of {', '.join(INPUTS)}, is '{by}'")
+        flaws.raise_if_any("casadi")
+        column = self.memory_after(tasks[what]) if what in tasks else vars(self.expressions)[CASADI_COLUMNS[what]]
+        # Look-ups are spelled out before they are differentiated: CasADi does not know their slopes otherwise.
+        plain = spell_out(ca.Function("plain", [*self.symbols], [ca.densify(column)]))
+        symbols = plain.sx_in()
+        result = plain(*symbols)
+        if by:
+            result = ca.densify(ca.jacobian(result, symbols[INPUTS.index(by)]))
+        name = what.replace(":", "_").replace(".", "_") + (f"_by_{by}" if by else "")
+        return ca.Function(name, symbols, [result], list(INPUTS), [name])
 
-        return make_casadi(self, what, by)
-
-    def memory_after(self, task: Task) -> ca.SX:
+    def memory_after(self, task: SampledTask) -> ca.SX:
         """m after a traced task."""
         assert task.function is not None, f"{task.name} is called in Python"
         return self.expressions.updates[task.function]

@@ -32,7 +32,7 @@ REMEDY = "laws use robodyn.symbolic (where, minimum, ...) instead of if, max, ma
 
 
 @dataclass(frozen=True)
-class Trace:
+class LawTrace:
     """The named results of a law in terms of global symbols and placeholders for its input signals."""
 
     results: Mapping[str, ca.SX]
@@ -58,7 +58,7 @@ def trace_law(
     path: str,
     flaws: FlawList,
     single: str = "force",
-) -> Trace | None:
+) -> LawTrace | None:
     """Call a law with symbols; None and a flaw where it cannot be traced.
 
     Args:
@@ -86,7 +86,7 @@ def trace_law(
         lost = [name for name, result in results.items() if _has_nan(result)]
         what = f"law '{_name(function)}' loses its arguments on the way to '{lost[0]}'"
         flaws.add(path, what, "functions of math turn symbols into nan: take them from robodyn.symbolic")
-    return Trace(results, bindings)
+    return LawTrace(results, bindings)
 
 
 def _has_nan(*expressions: ca.SX) -> bool:

@@ -19,7 +19,7 @@ from robodyn.description.model.numbers import XYZ
 
 
 @dataclass(frozen=True)
-class Placement:
+class BodyPlacement:
     """Where a body is: the link it belongs to (-1 the ground) and its pose in that link's frame."""
 
     link: int
@@ -31,20 +31,20 @@ class Mechanics:
     """The tree of a mechanism and where its bodies, and the nodes of its flexible bodies, are in it."""
 
     tree: Tree
-    placements: dict[str, Placement]
+    placements: dict[str, BodyPlacement]
     nodes: dict[tuple[str, str], int]
 
-    def locate(self, point: Point, mechanism: Mechanism, origin: Any) -> Placement:
+    def locate(self, point: Point, mechanism: Mechanism, origin: Any) -> BodyPlacement:
         """Where a point of a body is, given its origin in that body's frame as values or symbols."""
         place = self.placements[point.body]
         node = _node_of(mechanism, point.body, point)
         if node is None:
-            return Placement(place.link, place.pose @ Pose.translation(origin))
-        return Placement(self.nodes[point.body, node.name], Pose.translation(origin - np.array(node.position)))
+            return BodyPlacement(place.link, place.pose @ Pose.translation(origin))
+        return BodyPlacement(self.nodes[point.body, node.name], Pose.translation(origin - np.array(node.position)))
 
 
 @dataclass
-class LinkDraft:
+class MergedLink:
     """A link in the making."""
 
     link: Link
@@ -56,9 +56,9 @@ class TreeBuilder:
 
     def __init__(self, mechanism: Mechanism, values: Values, merge: bool = True) -> None:
         self.mechanism, self.values, self.merge = mechanism, values, merge
-        self.placements = {GROUND: Placement(GROUND_LINK, Pose.identity())}
+        self.placements = {GROUND: BodyPlacement(GROUND_LINK, Pose.identity())}
         self.nodes: dict[tuple[str, str], int] = {}
-        self.drafts: list[LinkDraft] = []
+        self.drafts: list[MergedLink] = []
 
     def add_joint(self, joint: Joint) -> None:
         """The body that a joint carries."""
@@ -67,7 +67,7 @@ class TreeBuilder:
         deforms = isinstance(body, FlexibleBody)
         # A body on a fixed joint has no degrees of freedom: its inertia joins that of the link it stands on.
         if joint.kind == "fixed" and not deforms and self.merge:
-            self.placements[joint.child] = Placement(parent, frame)
+            self.placements[joint.child] = BodyPlacement(parent, frame)
             if parent != GROUND_LINK:
                 self.drafts[parent].inertias.append(_inertia(self.values, body).moved(frame))
             return
@@ -77,7 +77,7 @@ class TreeBuilder:
         for link in links[:-1]:
             parent, frame = self._add(replace(link, parent=parent, frame=frame)), Pose.identity()
         last = replace(links[-1], name=joint.child, parent=parent, frame=frame, elasticity=elasticity)
-        self.placements[joint.child] = Placement(self._add(last), Pose.identity())
+        self.placements[joint.child] = BodyPlacement(self._add(last), Pose.identity())
         self.drafts[-1].inertias.append(_inertia(self.values, body))
 
     def _link(self, joint: Joint, freedom: Freedom) -> Link:
@@ -108,7 +108,7 @@ class TreeBuilder:
         return self.nodes[body, node.name]
 
     def _add(self, link: Link) -> int:
-        self.drafts.append(LinkDraft(link, []))
+        self.drafts.append(MergedLink(link, []))
         return len(self.drafts) - 1
 
     def finish(self) -> Mechanics:

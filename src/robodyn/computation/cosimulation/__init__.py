@@ -3,8 +3,8 @@
 from robodyn.computation.cosimulation.connection import Connection, SignalConnection
 from robodyn.computation.cosimulation.macro_steps import cosimulate
 from robodyn.computation.cosimulation.reading import CosimulationFile, Part, read_cosimulation
+from robodyn.computation.cosimulation.record import CosimulationRun, save_cosimulation
 from robodyn.computation.cosimulation.reduced import reduce_system
-from robodyn.computation.cosimulation.result import CosimulationRun, save_cosimulation
 from robodyn.computation.cosimulation.scenario_unit import ScenarioUnit
 from robodyn.computation.cosimulation.settings import CosimSettings
 from robodyn.computation.cosimulation.unit import (

@@ -48,7 +48,7 @@ Signals = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class InterfacePlaces:
     """Positions (n, 1 or 3), and rotations (n, 3, 3) where these are coupled."""
 
     position: np.ndarray
@@ -56,7 +56,7 @@ class Place:
 
 
 @dataclass(frozen=True, eq=False)
-class Balance:
+class EnergyBalance:
     """Energies at a connection.
 
     Attributes:
@@ -102,11 +102,11 @@ class SideBook:
     def force(self, rows: np.ndarray) -> np.ndarray:
         return rows[:, self._columns["force"]]
 
-    def place(self, rows: np.ndarray, key: str) -> Place:
+    def place(self, rows: np.ndarray, key: str) -> InterfacePlaces:
         """Where the force acts ("acting"), or where this side is ("own")."""
         turned = rows[:, self._columns[f"{key}_turn"]]
         rotation = turned.reshape(-1, 3, 3) if turned.shape[1] else None
-        return Place(rows[:, self._columns[key]], rotation)
+        return InterfacePlaces(rows[:, self._columns[key]], rotation)
 
 
 class PairBook:
@@ -117,7 +117,7 @@ class PairBook:
         self.elastic = all(side.elastic for side in pair.sides)
         self.signals: Signals = [signal for side in self.sides for signal in side.signals]
 
-    def balance(self, start: np.ndarray, begun: np.ndarray, ended: np.ndarray) -> Balance:
+    def balance(self, start: np.ndarray, begun: np.ndarray, ended: np.ndarray) -> EnergyBalance:
         """Energies so far in each row.
 
         Args:
@@ -139,7 +139,7 @@ class PairBook:
         created = received[0] + received[1] - np.cumsum(taken)
         passed = max(float(np.ptp([0.0, *energy])) for energy in received)
         forces = np.hstack([side.force(rows) for side, rows in zip(self.sides, split[1], strict=True)])
-        return Balance(created, passed, float(np.nanmax(np.abs(forces), initial=0.0)))
+        return EnergyBalance(created, passed, float(np.nanmax(np.abs(forces), initial=0.0)))
 
     def _taken(self, before: list[np.ndarray], now: list[np.ndarray]) -> np.ndarray:
         """Work of the elastic part since the last exchange, by how far the sides moved apart, (n,) [J]."""
@@ -148,7 +148,7 @@ class PairBook:
         taken = np.sum((pull[:-1] + pull[1:]) * np.diff(apart, axis=0), axis=1) / 2
         return np.concatenate([[0.0], taken])
 
-    def _pull(self, before: list[np.ndarray], now: list[np.ndarray], own: list[Place]) -> np.ndarray:
+    def _pull(self, before: list[np.ndarray], now: list[np.ndarray], own: list[InterfacePlaces]) -> np.ndarray:
         """Force that pulls the sides together, from the side that knows best where the other one is, (n, k)."""
         known = [(k, rows[k]) for rows in (now, before) for k in range(2)]
         missing = [reach(self.sides[k].place(rows, "acting"), own[1 - k]) for k, rows in known]
@@ -225,7 +225,7 @@ def certify_coupling(
     run: Run,
     pairs: Sequence[InterfacePair],
     gaps: Mapping[str, StartGap],
-    balances: Mapping[str, Balance],
+    balances: Mapping[str, EnergyBalance],
     settings: CosimSettings,
 ) -> Certificate:
     """The checks of a coupling by its record."""
@@ -254,7 +254,9 @@ def _largest_values(run: Run, pair: InterfacePair, quantity: str) -> float:
     return max(float(np.nanmax(np.abs(run[name].values), initial=0.0)) for name in names)
 
 
-def _check_energy(run: Run, pair: InterfacePair, balance: Balance, places: float, settings: CosimSettings) -> Check:
+def _check_energy(
+    run: Run, pair: InterfacePair, balance: EnergyBalance, places: float, settings: CosimSettings
+) -> Check:
     created = np.abs(balance.created)
     created = np.where(np.isfinite(created), created, np.inf)
     worst = int(np.argmax(created))

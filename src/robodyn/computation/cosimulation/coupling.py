@@ -37,7 +37,7 @@ from robodyn.computation.cosimulation.unit import (
     name_unit,
     warnings_of,
 )
-from robodyn.computation.engine.binding import Structure, functions, line_up
+from robodyn.computation.engine.binding import EngineStructure, functions, line_up
 from robodyn.computation.engine.integrate import Reason
 from robodyn.computation.results import Outcome, OutcomeKind, Run, Statistics
 
@@ -79,7 +79,7 @@ class Answer(IntEnum):
     STOPPED_BEFORE = 2
 
 
-class Trend(Structure):
+class Trend(EngineStructure):
     """The last values of a vector, as many as a polynomial of an order goes through.
 
     Attributes:
@@ -104,7 +104,7 @@ class ForeignUnit:
         self.unit, self.name = unit, unit.name
         self.place = {name: k for k, name in enumerate(names)}
         arrays = {key: np.zeros(len(names)) for key in OUTPUTS}
-        self.native = Structure("CoupledUnit", n_read=len(names), **arrays)
+        self.native = EngineStructure("CoupledUnit", n_read=len(names), **arrays)
         self.ports: dict[str, PortTerms] = {}
         self.events: list[UnitEvent] = []
         self.record = None if isinstance(unit, KeepsRecord) else UnitRecord(unit)
@@ -220,7 +220,7 @@ class Coupling:
                 names += side.expected if side.unit == unit else []
         return list(dict.fromkeys(names))
 
-    def _fill(self, duration: float) -> Structure:
+    def _fill(self, duration: float) -> EngineStructure:
         settings, names = self.settings, list(self.units)
         units = list(self.units.values())
         arrays: dict[str, Any] = {"units": line_up("CoupledUnit", [unit.native for unit in units])}
@@ -242,7 +242,7 @@ class Coupling:
         natively = all(isinstance(unit, ScenarioUnit) for unit in units)
         self.rows = np.zeros((MOST_ROWS, self.record.width))
         limits = ("condition_limit", "condition_warning", "largest_value", "least_scale", "step")
-        return Structure(
+        return EngineStructure(
             "Coupling",
             **arrays,
             **counts,
@@ -269,12 +269,12 @@ class Coupling:
         self.trends.append(Trend(order, size))
         return {"trend": self.trends[-1], **{key: Trend(order, size) for key in copies}}
 
-    def _fill_channel(self, channel: Channel) -> Structure:
+    def _fill_channel(self, channel: Channel) -> EngineStructure:
         source, target, names, size = *self._ends(channel), list(self.units), len(channel.outputs)
         inputs = np.zeros((HIGHEST_ORDER + 1, size), np.int64)
         if isinstance(target, ScenarioUnit):
             inputs[:] = target.numbers_at(all_coefficients(channel.inputs)).reshape(-1, size)
-        return Structure(
+        return EngineStructure(
             "Channel",
             outputs=np.array([source.place[name] for name in channel.outputs], np.int64),
             inputs=inputs,
@@ -290,7 +290,7 @@ class Coupling:
     def _ends(self, channel: Channel) -> tuple[ScenarioUnit | ForeignUnit, ScenarioUnit | ForeignUnit]:
         return self.units[channel.source], self.units[channel.target]
 
-    def _fill_pair(self, pair: InterfacePair) -> Structure:
+    def _fill_pair(self, pair: InterfacePair) -> EngineStructure:
         ports = []
         for k, side in enumerate(pair.sides):
             unit, rows = self.units[side.unit], len(side.interface.row_names)
@@ -311,7 +311,7 @@ class Coupling:
                 unit.corrected |= takes and side.interface.rigid and not (pair.merged and pair.join == "none")
             ports.append(port)
         join, speed = JOININGS.index(pair.join), self.settings.least_scale
-        return Structure("Pair", first=ports[0], second=ports[1], join=join, condition=1.0, speed=speed)
+        return EngineStructure("Pair", first=ports[0], second=ports[1], join=join, condition=1.0, speed=speed)
 
     # ----------------------------------------------------------------------------------------------
     # What the engine asks for

@@ -23,7 +23,7 @@ from robodyn.computation.cosimulation.connection import (
     pair_interfaces,
 )
 from robodyn.computation.cosimulation.coupling import Coupling, Progress
-from robodyn.computation.cosimulation.result import CosimulationRun
+from robodyn.computation.cosimulation.record import CosimulationRun
 from robodyn.computation.cosimulation.settings import CosimSettings
 from robodyn.computation.cosimulation.unit import (
     HasScenario,

@@ -14,10 +14,10 @@ from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.computation.cosimulation.connection import Connection, SignalConnection
 from robodyn.computation.cosimulation.coupling import Progress
 from robodyn.computation.cosimulation.macro_steps import cosimulate
-from robodyn.computation.cosimulation.result import CosimulationRun
+from robodyn.computation.cosimulation.record import CosimulationRun
 from robodyn.computation.cosimulation.scenario_unit import ScenarioUnit
 from robodyn.computation.cosimulation.settings import CosimSettings
-from robodyn.computation.cosimulation.unit import Closable, Unit
+from robodyn.computation.cosimulation.unit import ClosableUnit, Unit
 from robodyn.computation.results import compare_solutions
 from robodyn.computation.simulation.simulator import other_solver
 from robodyn.description.catalog import find_scenario
@@ -115,7 +115,7 @@ class CosimulationFile:
                 units = []
                 for part in self.subsystems:
                     units.append(part.open(self.duration, on_compile))
-                    if isinstance(units[-1], Closable):
+                    if isinstance(units[-1], ClosableUnit):
                         opened.callback(units[-1].close)
                 settings: dict[str, Any] = {"settings": self.settings, "duration": self.duration, "name": self.name}
                 return cosimulate(

@@ -23,18 +23,17 @@ import numpy as np
 
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.declarations import Port
-from robodyn.computation.assembly.functions import INPUTS
-from robodyn.computation.assembly.system import build_mass_matrix
+from robodyn.computation.assembly.system import INPUTS, build_mass_matrix
 from robodyn.computation.cosimulation.scenario_inputs import HIGHEST_ORDER, STEP, expected_outputs
 from robodyn.computation.cosimulation.unit import InterfaceMotion, ReducedModel
-from robodyn.computation.engine.binding import Structure, address_of, functions
+from robodyn.computation.engine.binding import EngineStructure, address_of, functions
 from robodyn.computation.native import Kernel, KernelModule, compile_kernels
 from robodyn.description.model import Interface
 
 SMALL = 1e-9
 
 
-class Placed(Protocol):
+class HasPlace(Protocol):
     """What has a position (..., 1 or 3) and, where it is coupled, a rotation (..., 3, 3)."""
 
     @property
@@ -44,7 +43,7 @@ class Placed(Protocol):
     def rotation(self) -> np.ndarray | None: ...
 
 
-def reach(first: Placed, second: Placed) -> np.ndarray:
+def reach(first: HasPlace, second: HasPlace) -> np.ndarray:
     """From the first place to the second, along and about the axes, (..., k) [m or rad]."""
     along = second.position - first.position
     if first.rotation is None or second.rotation is None:
@@ -69,7 +68,7 @@ TAKES = {True: 1, False: 2}
 """How a model is taken, as in coupling.h: rigidly, or behind a stiffness."""
 
 
-class PortTerms(Structure):
+class PortTerms(EngineStructure):
     """An interface in the engine's memory: the terms of the equations there, as the head of this file names them.
 
     Args:

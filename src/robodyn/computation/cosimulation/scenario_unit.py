@@ -28,14 +28,13 @@ from robodyn.computation.cosimulation.scenario_inputs import (
 )
 from robodyn.computation.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
 from robodyn.computation.engine import ResumableRun, Status, Trajectory
-from robodyn.computation.engine.binding import Structure, address_of, functions
+from robodyn.computation.engine.binding import EngineStructure, address_of, functions
 from robodyn.computation.engine.integrate import Reason
 from robodyn.computation.results import Outcome, Run
 from robodyn.computation.simulation import compile_system
-from robodyn.computation.simulation.extent import engine_recording
+from robodyn.computation.simulation.batch import PythonCalls
 from robodyn.computation.simulation.outcomes import describe_failure, describe_outcome
-from robodyn.computation.simulation.problem import build_problem
-from robodyn.computation.simulation.python_calls import PythonCalls
+from robodyn.computation.simulation.problem import build_problem, engine_recording
 from robodyn.computation.simulation.recording import make_run
 from robodyn.computation.simulation.starting import Start, find_start, list_changes
 from robodyn.description.model import Interface, Scenario, Solver
@@ -109,7 +108,7 @@ class ScenarioUnit:
         self.used = self.corrected = False
         self.ended: Trajectory | None = None
         means = [name for part in self.giving for name in part.names(MEAN)]
-        self.native = Structure("CoupledUnit", since=self.begin.time, impulse=np.zeros(len(means)))
+        self.native = EngineStructure("CoupledUnit", since=self.begin.time, impulse=np.zeros(len(means)))
 
     @property
     def time(self) -> float:
@@ -159,7 +158,7 @@ class ScenarioUnit:
             for key in ("impulse", "force")
         }
         before = self.native
-        self.native = Structure(
+        self.native = EngineStructure(
             "CoupledUnit",
             read=made.kernel("chosen").address,
             run_prelude=self.compiled.module.prelude_address,

@@ -279,7 +279,7 @@ class HasScenario(Protocol):
 
 
 @runtime_checkable
-class Closable(Protocol):
+class ClosableUnit(Protocol):
     """Holds something that must be given back."""
 
     def close(self) -> None:

@@ -1,28 +1,29 @@
 """Mechanics of trees of rigid and flexible links, as functions on numbers or symbols."""
 
 from robodyn.computation.dynamics.articulated import articulate, solve_articulated
-from robodyn.computation.dynamics.composite import mass_matrix
-from robodyn.computation.dynamics.energy import kinetic_energy, potential_energy, total_energy
 from robodyn.computation.dynamics.flexible import Elasticity, Node
-from robodyn.computation.dynamics.forward import forward_dynamics, mass_factors, mass_solver, mean_depth
+from robodyn.computation.dynamics.forward import forward_dynamics, mass_factors, mass_matrix, mass_solver, mean_depth
 from robodyn.computation.dynamics.kinematics import (
     geometric_jacobian,
+    kinetic_energy,
     link_poses,
     link_quaternions,
     link_velocities,
     point_position,
     point_velocity,
     position_rates,
+    potential_energy,
     relative_jacobian,
+    total_energy,
 )
 from robodyn.computation.dynamics.newton_euler import bias, inverse_dynamics, joint_wrenches, link_motions, point_drift
-from robodyn.computation.dynamics.solve import Factors, halve_ldl, ldl, solve_ldl, solve_symmetric
+from robodyn.computation.dynamics.solve import LdlFactors, halve_ldl, ldl, solve_ldl, solve_symmetric
 from robodyn.computation.dynamics.tree import GROUND, Link, Tree
 
 __all__ = [
     "GROUND",
     "Elasticity",
-    "Factors",
+    "LdlFactors",
     "Link",
     "Node",
     "Tree",

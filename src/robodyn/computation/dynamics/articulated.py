@@ -31,20 +31,20 @@ from robodyn.base.spatial import (
     skew,
 )
 from robodyn.computation.dynamics.joints import Column
-from robodyn.computation.dynamics.solve import Factors, ldl, solve_ldl
+from robodyn.computation.dynamics.solve import LdlFactors, ldl, solve_ldl
 from robodyn.computation.dynamics.tree import GROUND, Tree
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class ArticulatedBody:
     """An articulated body's inertia blocks A, B, C."""
 
     A: Matrix
     B: Matrix
     C: Matrix
 
-    def __add__(self, other: Body) -> Body:
-        return Body(self.A + other.A, self.B + other.B, self.C + other.C)
+    def __add__(self, other: ArticulatedBody) -> ArticulatedBody:
+        return ArticulatedBody(self.A + other.A, self.B + other.B, self.C + other.C)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class ArticulatedJoint:
     """
 
     loads: tuple[tuple[Vector, Vector], ...]
-    factors: Factors
+    factors: LdlFactors
     gains: tuple[tuple[Vector, Vector], ...]
 
 
@@ -150,11 +150,11 @@ def solve_articulated(tree: Tree, q: Sequence[Scalar], b: Sequence[Scalar]) -> V
     return articulate(tree, q).solve(b)
 
 
-def _rigid_body(body: Moments) -> Body:
-    return Body(body.tensor, skew(body.first), body.mass * np.eye(3))
+def _rigid_body(body: Moments) -> ArticulatedBody:
+    return ArticulatedBody(body.tensor, skew(body.first), body.mass * np.eye(3))
 
 
-def _grip(body: Body, columns: Sequence[Column], armature: Scalar) -> ArticulatedJoint:
+def _grip(body: ArticulatedBody, columns: Sequence[Column], armature: Scalar) -> ArticulatedJoint:
     """Inertia of one joint, seen from its own rates."""
     loads = tuple((body.A @ ang + body.B @ lin, body.B.T @ ang + body.C @ lin) for ang, lin in columns)
     # Inertia felt by the joint's own rates, D = S^T I S, and its rotor's.
@@ -169,7 +169,7 @@ def _grip(body: Body, columns: Sequence[Column], armature: Scalar) -> Articulate
     return ArticulatedJoint(loads, factors, _divide_loads(loads, factors))
 
 
-def _divide_loads(loads: Sequence[tuple[Vector, Vector]], factors: Factors) -> tuple[tuple[Vector, Vector], ...]:
+def _divide_loads(loads: Sequence[tuple[Vector, Vector]], factors: LdlFactors) -> tuple[tuple[Vector, Vector], ...]:
     """Columns of I S D^-1; D is symmetric, so each row of I S is solved for on its own."""
     rows_n = [solve_ldl(factors, [n[i] for n, _ in loads]) for i in range(3)]
     rows_f = [solve_ldl(factors, [f[i] for _, f in loads]) for i in range(3)]
@@ -179,7 +179,7 @@ def _divide_loads(loads: Sequence[tuple[Vector, Vector]], factors: Factors) -> t
     )
 
 
-def _release(body: Body, joint: ArticulatedJoint) -> Body:
+def _release(body: ArticulatedBody, joint: ArticulatedJoint) -> ArticulatedBody:
     """The body as felt from below its joint, which is free to move: I - I S D^-1 S^T I."""
     A, B, C = body.A, body.B, body.C
     for (n, f), (gain_n, gain_f) in zip(joint.loads, joint.gains, strict=True):
@@ -187,7 +187,7 @@ def _release(body: Body, joint: ArticulatedJoint) -> Body:
         B = B - build_matrix([[gain_n[i] * f[j] for j in range(3)] for i in range(3)])
         C = C - _outer_symmetric(gain_f, f)
 
-    return Body(A, B, C)
+    return ArticulatedBody(A, B, C)
 
 
 def _outer_symmetric(x: Vector, y: Vector) -> Matrix:
@@ -195,7 +195,7 @@ def _outer_symmetric(x: Vector, y: Vector) -> Matrix:
     return build_symmetric(lambda i, j: x[i] * y[j])
 
 
-def _move(body: Body, pose: Pose) -> Body:
+def _move(body: ArticulatedBody, pose: Pose) -> ArticulatedBody:
     """The body in its parent's frame, with P = skew(p) after rotating every block by R.
 
     C' = C,  B' = B + P C,  A' = A + P B^T - B' P
@@ -208,4 +208,4 @@ def _move(body: Body, pose: Pose) -> Body:
     shift = P @ turned.T - B @ P
     A = rotate_symmetric(R, body.A) + build_symmetric(lambda i, j: shift[i, j])
 
-    return Body(A, B, C)
+    return ArticulatedBody(A, B, C)

@@ -37,7 +37,7 @@ Frames = tuple[Sequence[Pose], Columns]
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class LinkMotion:
     """Rates and accelerations of one link, in its own axes."""
 
     omega: Vector
@@ -105,7 +105,7 @@ def bias(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenche
     return inverse_dynamics(tree, q, v, [0.0] * tree.n_v, wrenches)
 
 
-def link_motions(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Motion]:
+def link_motions(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]) -> list[LinkMotion]:
     """How each link moves, in its own axes, its acceleration less gravity."""
     return _find_motions(tree, q, (tree.joint_poses(q), tree.all_columns(q)), v, a)
 
@@ -128,13 +128,13 @@ def point_drift(
 
 def _find_motions(
     tree: Tree, q: Sequence[Scalar], frames: Frames, v: Sequence[Scalar], a: Sequence[Scalar]
-) -> list[Motion]:
+) -> list[LinkMotion]:
     """Sweep from the ground to the tips."""
     tree.check_rates("v", v)
     tree.check_rates("a", a)
-    ground = Motion(np.zeros(3), np.zeros(3), -tree.gravity, np.zeros((3, 3)))
+    ground = LinkMotion(np.zeros(3), np.zeros(3), -tree.gravity, np.zeros((3, 3)))
     eta, rates = tree.deformations(q), tree.mode_rates(v)
-    motions: list[Motion] = []
+    motions: list[LinkMotion] = []
     for link, pose, columns in zip(tree.links, *frames, strict=True):
         parent = ground if link.parent == GROUND else motions[link.parent]
         own = [column for _, column in columns]
@@ -149,7 +149,7 @@ def _find_motions(
     return motions
 
 
-def _carry_motion(pose: Pose, parent: Motion, rel_velocity: Column, rel_acceleration: Column) -> Motion:
+def _carry_motion(pose: Pose, parent: LinkMotion, rel_velocity: Column, rel_acceleration: Column) -> LinkMotion:
     """Motion of a link from its parent's and from its own relative to that.
 
         alpha = R^T alpha_parent + spin' + omega x spin
@@ -168,7 +168,7 @@ def _carry_motion(pose: Pose, parent: Motion, rel_velocity: Column, rel_accelera
     alpha = turn @ parent.alpha + spin_dot + cross(carried, spin)
     accel = turn @ (parent.accel + parent.U @ pose.p) + slide_dot + cross(omega + carried, slide)
 
-    return Motion(omega, alpha, accel, acceleration_matrix(omega, alpha))
+    return LinkMotion(omega, alpha, accel, acceleration_matrix(omega, alpha))
 
 
 def acceleration_matrix(omega: Vector, alpha: Vector) -> Matrix:
@@ -184,7 +184,7 @@ def acceleration_matrix(omega: Vector, alpha: Vector) -> Matrix:
     )
 
 
-def _find_load(body: Moments, motion: Motion) -> Load:
+def _find_load(body: Moments, motion: LinkMotion) -> Load:
     """Force and torque about the link's origin that the link's own inertia asks for.
 
         f = m accel + U h,  n = h x accel + sum m_k r_k x (U r_k)
@@ -230,7 +230,7 @@ def _subtract_wrenches(tree: Tree, q: Sequence[Scalar], loads: list[Load], wrenc
 def _add_deformation(
     tree: Tree,
     q: Sequence[Scalar],
-    motions: Sequence[Motion],
+    motions: Sequence[LinkMotion],
     loads: list[Load],
     v: Sequence[Scalar],
     a: Sequence[Scalar],

@@ -18,14 +18,14 @@ from robodyn.base.spatial import Matrix, Scalar, Vector
 
 
 @dataclass(frozen=True, eq=False)
-class Factors:
+class LdlFactors:
     """M = L^T D L: the nonzeros of L below its diagonal as {column: entry} for each row, and 1 / D."""
 
     rows: tuple[dict[int, Scalar], ...]
     inverse_diagonal: tuple[Scalar, ...]
 
 
-def ldl(M: Matrix) -> Factors:
+def ldl(M: Matrix) -> LdlFactors:
     """Factors L and D of a symmetric positive definite matrix, of which the lower triangle is read.
 
     Raises:
@@ -40,7 +40,7 @@ def ldl(M: Matrix) -> Factors:
         inverses[k] = 1.0 / _check_pivot(left[k].pop(k, 0.0), k)
         _eliminate(left, k, inverses[k])
 
-    return Factors(tuple(left), tuple(inverses))
+    return LdlFactors(tuple(left), tuple(inverses))
 
 
 def _eliminate(left: list[dict[int, Scalar]], k: int, inverse: Scalar) -> None:
@@ -54,7 +54,7 @@ def _eliminate(left: list[dict[int, Scalar]], k: int, inverse: Scalar) -> None:
     left[k] = {i: entry * inverse for i, entry in row.items()}
 
 
-def solve_ldl(factors: Factors, b: Sequence[Scalar]) -> Vector:
+def solve_ldl(factors: LdlFactors, b: Sequence[Scalar]) -> Vector:
     """Solution x of L^T D L x = b."""
     x = halve_ldl(factors, b)
     n = len(x)
@@ -69,7 +69,7 @@ def solve_ldl(factors: Factors, b: Sequence[Scalar]) -> Vector:
     return sym.stack(x)
 
 
-def halve_ldl(factors: Factors, b: Sequence[Scalar]) -> list[Scalar]:
+def halve_ldl(factors: LdlFactors, b: Sequence[Scalar]) -> list[Scalar]:
     """Solution y of L^T y = b, so that `b^T M^-1 c = y_b^T D^-1 y_c`."""
     y = [b[i] for i in range(len(factors.rows))]
     # From the tips: a force on few joints leaves most of y zero, only their ancestors feel it.

@@ -1,6 +1,6 @@
 /* Reading between rows: how far are the polynomials through recorded rows from what is known between them?
 
-   Signals of a run are read by the same rules, see results/between.py. */
+   Signals of a run are read by the same rules, see results/signal.py. */
 
 #include "parts.h"
 

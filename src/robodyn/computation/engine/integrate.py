@@ -36,8 +36,8 @@ from robodyn.computation.engine.binding import (
 from robodyn.computation.engine.problem import (
     RECORDING_KINDS,
     Derivatives,
-    Problem,
-    Recording,
+    EngineProblem,
+    EngineRecording,
     check_delays,
     check_method,
     check_problem,
@@ -51,7 +51,7 @@ from robodyn.computation.engine.trajectory import (
     NO_PROBES,
     BrokenRun,
     Counters,
-    Probes,
+    ProbeRows,
     Proof,
     Status,
     Stiffness,
@@ -98,14 +98,14 @@ class Reason(IntEnum):
 
 
 def integrate(
-    problem: Problem,
+    problem: EngineProblem,
     solver: Solver,
     t0: float,
     t_end: float,
     x0: np.ndarray,
     m0: np.ndarray,
     p: np.ndarray,
-    recording: Recording,
+    recording: EngineRecording,
     *,
     python_task: PythonTask | None = None,
     python_action: PythonAction | None = None,
@@ -137,9 +137,9 @@ class Setup:
         keeps: what the engine reads beside, as long as there are runs.
     """
 
-    problem: Problem
+    problem: EngineProblem
     solver: Solver
-    recording: Recording
+    recording: EngineRecording
     structures: tuple[Any, Any, Any, Any]
     times: np.ndarray
     needs_task: bool
@@ -153,7 +153,9 @@ class Setup:
         return replace(self, problem=problem)
 
 
-def set_up(problem: Problem, solver: Solver, recording: Recording, march: Mapping[str, Any] | None = None) -> Setup:
+def set_up(
+    problem: EngineProblem, solver: Solver, recording: EngineRecording, march: Mapping[str, Any] | None = None
+) -> Setup:
     """Make ready for any number of runs.
 
     Args:
@@ -343,11 +345,11 @@ class Integration:
         """t, x, d, m as copies, so that a callback cannot change the run by the back door."""
         return self.run.t, self.x.copy(), self.d.copy(), self.m.copy()
 
-    def probes(self) -> Probes:
+    def probes(self) -> ProbeRows:
         """What was noted between the rows."""
         n_y = self.problem.n_y
         probes = self.engine.view(self.run.probes, self.run.n_probes * (1 + 2 * n_y)).reshape(-1, 1 + 2 * n_y).copy()
-        return Probes(probes[:, 0], probes[:, 1 : 1 + n_y], probes[:, 1 + n_y :])
+        return ProbeRows(probes[:, 0], probes[:, 1 : 1 + n_y], probes[:, 1 + n_y :])
 
     def tell(self) -> list[Any]:
         """How the run went, in the order of TOLD; all of it looked up at once."""
@@ -435,14 +437,14 @@ class ResumableRun:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: EngineProblem,
         solver: Solver,
         t0: float,
         t_last: float,
         x0: np.ndarray,
         m0: np.ndarray,
         p: np.ndarray,
-        recording: Recording,
+        recording: EngineRecording,
         *,
         python_task: PythonTask | None = None,
         python_action: PythonAction | None = None,

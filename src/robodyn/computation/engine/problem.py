@@ -79,7 +79,7 @@ class Derivatives(NamedTuple):
     prepare: Callable[[Floats], Floats]
 
 
-class Problem:
+class EngineProblem:
     """A hybrid system as the engine sees it.
 
     Its fields are those of `Model` in engine.h: numbers, addresses, and tables as arrays of exactly the engine's types.
@@ -105,7 +105,7 @@ class Problem:
 
         def __getattr__(self, name: str) -> Any: ...
 
-    def replaced(self, **changes: Any) -> Problem:
+    def replaced(self, **changes: Any) -> EngineProblem:
         """The same with some fields changed."""
         other = copy.copy(self)
         other._set(changes)
@@ -140,7 +140,7 @@ def _require(condition: bool, message: str) -> None:
         raise ValueError(message)
 
 
-def check_problem(problem: Problem) -> None:
+def check_problem(problem: EngineProblem) -> None:
     """Refuse tables that do not fit each other, and kernels that are missing."""
     for size, tables in SIZES.items():
         for name in tables:
@@ -157,7 +157,7 @@ def check_problem(problem: Problem) -> None:
         _require(there, f"{name}: must be given when {size} > 0")
 
 
-def check_delays(problem: Problem) -> None:
+def check_delays(problem: EngineProblem) -> None:
     """Refuse delays and breaks that no run can have."""
     _require(bool(np.all(problem.delay_times > 0)), "delay_times: must be positive")
     _require(bool(np.all(np.isfinite(problem.delay_times))), "delay_times: must be finite")
@@ -165,7 +165,7 @@ def check_delays(problem: Problem) -> None:
 
 
 @dataclass(frozen=True)
-class Recording:
+class EngineRecording:
     """Which instants are kept.
 
     Args:
@@ -197,7 +197,7 @@ class Recording:
                 raise ValueError("times: must be finite, ascending and one-dimensional")
 
 
-def check_method(problem: Problem, solver: Solver) -> None:
+def check_method(problem: EngineProblem, solver: Solver) -> None:
     """Refuse a method that needs what the problem does not have."""
     symplectic = method_table(solver.method).family == SYMPLECTIC
     for needed, missing, what in (
@@ -210,7 +210,7 @@ def check_method(problem: Problem, solver: Solver) -> None:
             raise ValueError(f"method: {solver.method} needs the {what}, which the problem does not have")
 
 
-def check_start(problem: Problem, x0: np.ndarray, m0: np.ndarray) -> None:
+def check_start(problem: EngineProblem, x0: np.ndarray, m0: np.ndarray) -> None:
     """Refuse states and memory of another size than the problem's."""
     for name, values, size in (("x0", x0, problem.n_x), ("m0", m0, problem.n_m)):
         if np.shape(values) != (size,):

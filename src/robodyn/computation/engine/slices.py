@@ -21,7 +21,7 @@ MEASURES = ("peak", "rms", "mean", "final", "max", "min", "time_of_peak")
 """Kinds of measures, in the engine's order."""
 
 
-class Form(IntEnum):
+class CheckForm(IntEnum):
     """What kind of check it is, as in engine.h."""
 
     BALANCE = 0
@@ -33,7 +33,7 @@ class Form(IntEnum):
 class WatchedCheck(NamedTuple):
     """A check of what a run watches, as in engine.h: rows of what is watched, and the limit."""
 
-    form: Form
+    form: CheckForm
     row: int
     size: int
     relative: bool

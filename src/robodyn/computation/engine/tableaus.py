@@ -27,7 +27,7 @@ Row = Sequence[float]
 Rows = Sequence[Row]
 
 
-class Method(NamedTuple):
+class MethodTable(NamedTuple):
     """One integration method; every method has every field, so that one compiled engine serves all."""
 
     family: int
@@ -62,12 +62,12 @@ def make_method(
     gamma: float = 0.0,
     C: ArrayLike | None = None,
     time_weights: ArrayLike | None = None,
-) -> Method:
+) -> MethodTable:
     """Fill the fields a method does not use with zeros; error_order is the power of h in the error
     estimate."""
     stages = len(b)
     zeros = np.zeros(stages)
-    return Method(
+    return MethodTable(
         family, stages, order, error_order, int(e is not None), reuses_last, needs_end,
         _array(a).reshape(stages, stages), _array(b), _array(c),
         zeros if e is None else _array(e), float(gamma),
@@ -97,27 +97,27 @@ def hermite(b: Sequence[float] | Floats, end: int) -> Floats:
     return P
 
 
-def euler() -> Method:
+def euler() -> MethodTable:
     """x1 = x0 + h f0."""
     return make_method(EXPLICIT, 1, lower(()), [1], [0], [[1, 0, 0, 0]])
 
 
-def symplectic_euler() -> Method:
+def symplectic_euler() -> MethodTable:
     """v1 = v0 + h a(q0, v0), then q1 = q0 + h q_dot(v1); its second stage holds (x1 - x0) / h."""
     return make_method(SYMPLECTIC, 1, np.zeros((2, 2)), [0, 1], [0, 1], [[0, 0, 0, 0], [1, 0, 0, 0]])
 
 
-def heun() -> Method:
+def heun() -> MethodTable:
     """Heun (1900), order 2: the trapezoidal rule with a predicted end."""
     return make_method(EXPLICIT, 2, lower((), (1,)), [1 / 2, 1 / 2], [0, 1], hermite([1 / 2, 1 / 2], 2), needs_end=1)
 
 
-def heun_euler() -> Method:
+def heun_euler() -> MethodTable:
     """Heun's method with Euler's as error estimate, 2(1)."""
     return heun()._replace(e=_array([-1 / 2, 1 / 2]), adaptive=1, error_order=2, stability=2.0)
 
 
-def rk4() -> Method:
+def rk4() -> MethodTable:
     """Kutta (1901), the classical method of order 4."""
     b = [1 / 6, 1 / 3, 1 / 3, 1 / 6]
     return make_method(
@@ -125,7 +125,7 @@ def rk4() -> Method:
     )
 
 
-def dopri5() -> Method:
+def dopri5() -> MethodTable:
     """Dormand and Prince (1980), 5(4); polynomial of order 4 by Shampine (1986), as in Hairer, Norsett,
     Wanner (1993), II.6."""
     b = _array([35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0])
@@ -157,12 +157,12 @@ def dopri5() -> Method:
     return make_method(EXPLICIT, 5, a, b, c, P, e, error_order=5, reuses_last=1)._replace(stability=3.3)
 
 
-def auto() -> Method:
+def auto() -> MethodTable:
     """dopri5, and rodas4p while that is cheaper: see `robodyn.description.model.solver` and choice.c."""
     return dopri5()
 
 
-def rosenbrock(a: Rows, C: Rows, c: Row, time_weights: Row, second: Row, third: Row) -> Method:
+def rosenbrock(a: Rows, C: Rows, c: Row, time_weights: Row, second: Row, third: Row) -> MethodTable:
     """A stiffly accurate six-stage 4(3) Rosenbrock method with gamma = 1/4 and its polynomial of order 3.
 
     x(theta) = (1 - theta) x0 + theta (x1 + (1 - theta) (sum_j second_j u_j + theta sum_j third_j u_j))
@@ -190,7 +190,7 @@ def rosenbrock(a: Rows, C: Rows, c: Row, time_weights: Row, second: Row, third: 
     )
 
 
-def rodas4() -> Method:
+def rodas4() -> MethodTable:
     """RODAS of Hairer and Wanner (1996), VI.4: L-stable, 4(3)."""
     return rosenbrock(
         a=[(1.544,),
@@ -212,7 +212,7 @@ def rodas4() -> Method:
     )  # fmt: skip
 
 
-def rodas4p() -> Method:
+def rodas4p() -> MethodTable:
     """RODASP of Steinebach (1995): as RODAS, with less loss of order when a stiff part follows a moving
     equilibrium."""
     return rosenbrock(
@@ -233,7 +233,7 @@ def rodas4p() -> Method:
     )  # fmt: skip
 
 
-def trbdf2() -> Method:
+def trbdf2() -> MethodTable:
     """TR-BDF2 of Bank et al. (1985) as ESDIRK 2(3), Hosea and Shampine (1996): L-stable."""
     gamma, weight = 1 - np.sqrt(2) / 2, np.sqrt(2) / 4
     b = _array([weight, weight, gamma])
@@ -244,13 +244,13 @@ def trbdf2() -> Method:
     return make_method(ESDIRK, 2, a, b, c, P, b - third_order, error_order=3, reuses_last=1, gamma=gamma)
 
 
-def implicit_step() -> Method:
+def implicit_step() -> MethodTable:
     """A step the model gives, of order 2: the stages hold x_dot0, (x1 - x0) / h and x_dot1, the polynomial is cubic."""
     b = [0, 1, 0]
     return make_method(IMPLICIT_STEP, 2, np.zeros((3, 3)), b, [0, 1, 1], hermite(b, 2), reuses_last=1)
 
 
-def rosw2() -> Method:
+def rosw2() -> MethodTable:
     """ROS2 of Verwer et al. (1999), L-stable, of order 2 whatever matrix it solves with; the model takes the step.
 
     The stages hold x_dot0 and (x1 - x0) / h, the polynomial is cubic.
@@ -259,17 +259,17 @@ def rosw2() -> Method:
     return make_method(FUSED_STEP, 2, np.zeros((2, 2)), b, [0, 1], hermite(b, 2), needs_end=1)
 
 
-def rosw1() -> Method:
+def rosw1() -> MethodTable:
     """The linearly implicit midpoint rule, A-stable; the model takes the step."""
     return rosw2()
 
 
-def generalised_alpha() -> Method:
+def generalised_alpha() -> MethodTable:
     """Chung and Hulbert (1993), for constraints on the level of positions Arnold and Bruels (2007)."""
     return implicit_step()
 
 
-def rattle() -> Method:
+def rattle() -> MethodTable:
     """Andersen (1983), symplectic: Hairer, Lubich, Wanner (2006), VII.1.4."""
     return implicit_step()
 
@@ -284,7 +284,7 @@ METHODS = {
 
 
 @cache
-def method_table(method: str) -> Method:
+def method_table(method: str) -> MethodTable:
     """The coefficients of a method, made once."""
     return METHODS[method]()
 

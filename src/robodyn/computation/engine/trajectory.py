@@ -45,7 +45,7 @@ class Counters(NamedTuple):
     largest_step: float
 
 
-class Probes(NamedTuple):
+class ProbeRows(NamedTuple):
     """Outputs at a few instants between the rows, (k,) and (k, n_y), and what the error of the step makes of them."""
 
     time: np.ndarray
@@ -53,7 +53,7 @@ class Probes(NamedTuple):
     errors: np.ndarray
 
 
-NO_PROBES = Probes(np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
+NO_PROBES = ProbeRows(np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
 
 
 class Stiffness(NamedTuple):
@@ -115,7 +115,7 @@ class Trajectory(NamedTuple):
     time: np.ndarray
     y: np.ndarray
     knots: np.ndarray
-    probes: Probes
+    probes: ProbeRows
     events: list[tuple[float, int]]
     status: Status
     at_time: float

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from robodyn.base.symbolic import tables
 from robodyn.computation.native.instructions import ROOT_OF_HALF
-from robodyn.computation.native.layout import lay_out
+from robodyn.computation.native.pieces import lay_out
 from robodyn.computation.native.program import Node, Program
 from robodyn.computation.native.rows import HEADER
 

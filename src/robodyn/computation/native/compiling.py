@@ -1,30 +1,75 @@
 """Compilation: how do traced functions become kernels? Read, improve, separate the prelude, write, compile; or loaded
 where that has been done before."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypedDict, Unpack
 
 import casadi as ca
 import numpy as np
 
 from robodyn.base.waiting import report_progress
-from robodyn.computation.native import cache_entry
-from robodyn.computation.native.cache_entry import Code, Sizes
 from robodyn.computation.native.conditions import DRIFTS, Conditions, find_conditions
 from robodyn.computation.native.derivatives import Sweep
 from robodyn.computation.native.elementary import inline_elementary, inline_some, make_portable
 from robodyn.computation.native.emit import emit_lanes, emit_module, reads_rows
-from robodyn.computation.native.families import gather_families
 from robodyn.computation.native.fusion import fuse, share_reciprocals
-from robodyn.computation.native.kernel import KernelModule, LaneModule, Origin, link
-from robodyn.computation.native.machine import QUICK, Machine, compile_objects, optimisation, vector_length
-from robodyn.computation.native.prelude import separate_prelude
-from robodyn.computation.native.program import Program
-from robodyn.computation.native.time_signals import SUFFIX, deciding_parameters, find_time_signals, separate_time
+from robodyn.computation.native.kernel import (
+    Code,
+    KernelModule,
+    LaneModule,
+    Origin,
+    Sizes,
+    link,
+    load_code,
+    make_key,
+    save_code,
+)
+from robodyn.computation.native.machine import QUICK, MachineCode, compile_objects, optimisation, vector_length
+from robodyn.computation.native.prelude import (
+    SUFFIX,
+    deciding_parameters,
+    find_time_signals,
+    separate_prelude,
+    separate_time,
+)
+from robodyn.computation.native.program import Program, restrict
+from robodyn.computation.native.reading import read_program
 
 DRIVES, TIME_INPUT = "drives", 0
 SELDOM = (DRIFTS,)
 """What is called where bounds alone do not decide: compiled fast."""
+
+
+class Options(TypedDict, total=False):
+    """How functions are compiled, for one robot a call or for several.
+
+    Attributes:
+        inexact: names of functions made faster at the price of their last digits: by reciprocals, and elementary
+            functions by arithmetic.
+        loose: name of a function -> entry of its first output from which on elementary functions are by arithmetic.
+        plain: whether every operation is rounded by itself, and no function is the C library's: the same bits on
+            every platform.
+        driven: names of functions of t, x, d, m and p whose time signals become a kernel `drives`, and whose conditions
+            the kernels `conditions`, `enclosures` and `drifts`: see `prelude.py`, `conditions.py`.
+        limited: states that the function `limits` gives the limits of.
+        rare: names of functions that are seldom called: what they alone need is compiled fast.
+        timed: names of functions that get a row of numbers for each instant instead of the time, which a kernel of
+            the same name with `.rows` behind it computes: see `prelude.py`; fixed: the parameters that such rows
+            may depend on. Those that are inexact have ten digits.
+    """
+
+    inexact: Collection[str]
+    loose: Mapping[str, int]
+    plain: bool
+    driven: Collection[str]
+    limited: Collection[int]
+    rare: Collection[str]
+    timed: Collection[str]
+    fixed: Collection[int]
 
 
 @report_progress("compiling native code")
@@ -34,16 +79,9 @@ def compile_kernels(
     *,
     cache: bool = True,
     quick: bool = False,
-    inexact: Collection[str] = (),
-    loose: Mapping[str, int] | None = None,
-    plain: bool = False,
-    driven: Collection[str] = (),
-    limited: Collection[int] = (),
-    rare: Collection[str] = (),
-    timed: Collection[str] = (),
-    fixed: Collection[int] = (),
     on_compile: Callable[[str], None] | None = None,
     data: np.ndarray | None = None,
+    **options: Unpack[Options],
 ) -> KernelModule:
     """Machine code of several functions.
 
@@ -53,31 +91,17 @@ def compile_kernels(
             depends on it alone is computed by `KernelModule.prepare`, whose result is passed in its place.
         cache: whether to look for earlier machine code on disk and to save it there.
         quick: whether to compile fast, for code that is called a few times only.
-        inexact: names of functions made faster at the price of their last digits: by reciprocals, and elementary
-            functions by arithmetic.
-        loose: name of a function -> entry of its first output from which on elementary functions are by arithmetic.
-        plain: whether every operation is rounded by itself, and no function is the C library's: the same bits on
-            every platform.
-        driven: names of functions of t, x, d, m and p whose time signals become a kernel `drives`, and whose conditions
-            the kernels `conditions`, `enclosures` and `drifts`: see `time_signals.py`, `conditions.py`.
-        limited: states that the function `limits` gives the limits of.
-        rare: names of functions that are seldom called: what they alone need is compiled fast.
-        timed: names of functions that get a row of numbers for each instant instead of the time, which a kernel of
-            the same name with `.rows` behind it computes: see `time_signals.py`; fixed: the parameters that such rows
-            may depend on. Those that are inexact have ten digits.
         on_compile: called with a sentence before a compilation that no cache could spare.
         data: numbers of the run's table, where the functions read one.
     """
-    level = optimisation(quick)
-    options = (inexact, loose, plain, driven, limited, rare, timed, fixed)
-    traced, settings = _settle(functions, parameter_input, level, *options)
-    key = cache_entry.make_key(traced, [settings]) if cache else ""
-    code = cache_entry.load(key) if cache else None
+    traced, settings = _settle(functions, parameter_input, optimisation(quick), options)
+    key = make_key(traced, [settings]) if cache else ""
+    code = load_code(key) if cache else None
     if code is None:
         # Everything that the code depends on is in the key: what is found under it need not be read or written again.
         code = _make_code(traced, settings, on_compile)
         if cache:
-            cache_entry.save(key, code)
+            save_code(key, code)
     labels = {name: tuple(function.name_in()) for name, function in traced.items()}
     labels |= dict.fromkeys(code.others, next(iter(labels.values()), ()))
     labels |= {"": ("parameters",)} if code.n_prelude else {}
@@ -88,33 +112,24 @@ def compile_lanes(
     functions: Mapping[str, ca.Function | Sweep],
     parameter_input: int,
     lanes: int,
-    *,
-    inexact: Collection[str] = (),
-    loose: Mapping[str, int] | None = None,
-    plain: bool = False,
-    driven: Collection[str] = (),
-    limited: Collection[int] = (),
-    rare: Collection[str] = (),
-    timed: Collection[str] = (),
-    fixed: Collection[int] = (),
+    **options: Unpack[Options],
 ) -> LaneModule:
     """Machine code of several functions that computes several robots a call, to the same bits: see
     `lanes.py`. Arguments as of `compile_kernels`; what is rarely called, and sweeps, are left out. Of timed functions
     all inputs and outputs stand side by side."""
-    options = (inexact, loose, plain, driven, limited, rare, timed, fixed)
-    traced, settings = _settle(functions, parameter_input, optimisation(quick=False), *options)
+    traced, settings = _settle(functions, parameter_input, optimisation(quick=False), options)
     kept_names = [name for name in traced if name not in {*settings.swept, *settings.rare}]
-    key = cache_entry.make_key(traced, [settings, lanes])
-    code = cache_entry.load(key)
+    key = make_key(traced, [settings, lanes])
+    code = load_code(key)
     if code is None:
-        programs, n_parameters, n_prelude, width, _ = _make_programs(traced, settings)
+        programs = _make_programs(traced, settings)[0]
         numbered = {k: programs[name] for k, name in enumerate(kept_names)}
         side_by_side = [k for k, name in enumerate(kept_names) if name in settings.timed]
         text = emit_lanes(numbered, lanes, parameter_input, side_by_side=side_by_side)
-        code = Code(compile_objects(text, settings.level), (), (), n_parameters, n_prelude, width)
-        cache_entry.save(key, code)
+        code = Code(machine=compile_objects(text, settings.level))
+        save_code(key, code)
     symbols = {name: f"k{k}" for k, name in enumerate(kept_names)}
-    machine = Machine(code.machine, symbols.values())
+    machine = MachineCode(code.machine, symbols.values())
     return LaneModule({name: machine.address_of(symbol) for name, symbol in symbols.items()}, lanes, machine)
 
 
@@ -136,32 +151,32 @@ class _Settings:
 
 
 def _settle(
-    functions: Mapping[str, ca.Function | Sweep],
-    parameter_input: int | None,
-    level: int,
-    inexact: Collection[str],
-    loose: Mapping[str, int] | None,
-    plain: bool,
-    driven: Collection[str],
-    limited: Collection[int],
-    rare: Collection[str],
-    timed: Collection[str],
-    fixed: Collection[int],
+    functions: Mapping[str, ca.Function | Sweep], parameter_input: int | None, level: int, options: Options
 ) -> tuple[dict[str, ca.Function], _Settings]:
     """The traced functions, and the options that concern them."""
     traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
-    swept = tuple(name for name, function in functions.items() if isinstance(function, Sweep))
-    chosen, seldom = (tuple(name for name in traced if name in names) for names in (inexact, rare))
-    entries = tuple((name, first) for name, first in (loose or {}).items() if name in traced)
-    inputs = tuple(driven), tuple(limited), seldom, tuple(timed), tuple(sorted(fixed)), parameter_input
-    return traced, _Settings(swept, chosen, entries, plain, *inputs, level)
+    inexact, rare = options.get("inexact", ()), options.get("rare", ())
+    settings = _Settings(
+        swept=tuple(name for name, function in functions.items() if isinstance(function, Sweep)),
+        inexact=tuple(name for name in traced if name in inexact),
+        loose=tuple((name, first) for name, first in options.get("loose", {}).items() if name in traced),
+        plain=options.get("plain", False),
+        driven=tuple(options.get("driven", ())),
+        limited=tuple(options.get("limited", ())),
+        rare=tuple(name for name in traced if name in rare),
+        timed=tuple(options.get("timed", ())),
+        fixed=tuple(sorted(options.get("fixed", ()))),
+        parameter_input=parameter_input,
+        level=level,
+    )
+    return traced, settings
 
 
 def _make_code(
     functions: Mapping[str, ca.Function], settings: _Settings, on_compile: Callable[[str], None] | None
 ) -> Code:
     """Read, improve, separate the prelude, write, compile."""
-    programs, n_parameters, n_prelude, width, found = _make_programs(functions, settings)
+    programs, sizes_of_p, width, found = _make_programs(functions, settings)
     if on_compile is not None:
         n_operations = sum(program.n_operations for program in programs.values())
         on_compile(f"compiling {len(programs)} functions of {n_operations} operations")
@@ -179,12 +194,13 @@ def _make_code(
     decide = deciding_parameters(programs[DRIVES], settings.parameter_input) if DRIVES in programs else ()
     others = tuple(name for name in programs if name and name not in functions)
     objects = compile_objects(text, settings.level)
-    return Code(objects, sizes, rows, n_parameters, n_prelude, width, decide, others, *found[1:])
+    facts = *sizes_of_p, width, decide, *found[1:]
+    return Code(*facts, machine=objects, sizes=sizes, reads_rows=rows, others=others)
 
 
 def _make_programs(
     functions: Mapping[str, ca.Function], settings: _Settings
-) -> tuple[dict[str, Program], int, int, int, Conditions]:
+) -> tuple[dict[str, Program], tuple[int, int], int, Conditions]:
     """The programs of the functions, of their time signals and conditions and of the prelude, which has no name; the
     numbers of parameters and of what the prelude gives, the width of the run's table, and the conditions."""
     apart = {*settings.inexact, *settings.timed}
@@ -231,7 +247,7 @@ def _make_programs(
     n_prelude = prelude.out_sizes[0] if prelude else 0
     if prelude and n_prelude:
         programs[""] = prelude
-    return programs, n_parameters, n_prelude, width, found
+    return programs, (n_parameters, n_prelude), width, found
 
 
 def _common_width(programs: Mapping[str, Program], parameter_input: int | None) -> int:
@@ -265,3 +281,96 @@ def _sizes(program: Program, swept: bool) -> Sizes:
     if not swept:
         return program.in_sizes, program.out_sizes
     return program.in_sizes[:-1], (program.out_sizes[0] * program.in_sizes[-1],)
+
+
+# --------------------------------------------------------------------------------------------------
+# Families of functions: which traced functions can be read and improved as one?
+#
+# Functions of the same symbols share most of their graph. Read together, each shared operation is looked at once.
+
+
+Inputs = list[ca.SX]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Functions of the same symbols as one.
+
+    Attributes:
+        function: with the outputs of all one after another; an input is the longest that one of them has.
+        members: the functions, in order.
+    """
+
+    function: ca.Function
+    members: Mapping[str, ca.Function]
+
+    def read(self) -> Program:
+        """The program of all; an error names the member."""
+        try:
+            return read_program(self.function)
+        except ValueError:
+            for member in self.members.values():
+                read_program(member)
+            raise
+
+    def find_entries(self, first: Iterable[tuple[str, int]]) -> list[tuple[int, int]]:
+        """Number of the first output of some functions, of those that are members, and what is said of each."""
+        begins = accumulate([0, *(member.n_out() for member in self.members.values())])
+        places = dict(zip(self.members, begins, strict=False))
+        return [(places[name], entry) for name, entry in first if name in places]
+
+    def split(self, whole: Program, parameter_input: int | None) -> dict[str, Program]:
+        """The members' programs, from that of all, whose parameters may have become more."""
+        programs, begin = {}, 0
+        for name, member in self.members.items():
+            end = begin + member.n_out()
+            sizes = [member.nnz_in(i) if i != parameter_input else n for i, n in enumerate(whole.in_sizes)]
+            programs[name] = restrict(whole, member.name(), sizes, whole.outputs[begin:end])
+            begin = end
+        return programs
+
+
+def gather_families(
+    functions: Mapping[str, ca.Function], apart: Collection[str] = (), alike: int | None = None
+) -> dict[str, Family]:
+    """Each function in one family, by the name of the first.
+
+    Args:
+        apart: functions with a family of their own; alike: number of the input that has the same size in all of one.
+    """
+    groups: dict[str, tuple[Inputs, dict[str, ca.Function]]] = {}
+    for name, function in functions.items():
+        own = function.sx_in() if function.is_a("SXFunction") and name not in apart else []
+        for first, (shared, members) in groups.items():
+            joined = _join(shared, own, alike)
+            if joined:
+                groups[first] = joined, members | {name: function}
+                break
+        else:
+            groups[name] = own, {name: function}
+    return {first: _make_family(*group) for first, group in groups.items()}
+
+
+def _make_family(inputs: Inputs, members: dict[str, ca.Function]) -> Family:
+    if len(members) == 1:
+        return Family(next(iter(members.values())), members)
+    # Called with its own symbols, a function gives its own expressions: what several share stays one.
+    outputs = [output for member in members.values() for output in member.call(member.sx_in())]
+    return Family(ca.Function("together", inputs, outputs), members)
+
+
+def _join(shared: Inputs, own: Inputs, alike: int | None) -> Inputs | None:
+    """The longer of each pair of inputs, where the shorter is the beginning of it; None where they differ."""
+    if len(shared) != len(own) or not own:
+        return None
+    joined = []
+    for i, pair in enumerate(zip(shared, own, strict=True)):
+        short, long = sorted(pair, key=lambda column: column.numel())
+        dense = short.is_dense() and long.is_dense() and short.is_column() and long.is_column()
+        fits = long.numel() == short.numel() or i != alike
+        # Nothing, of whatever shape, is the beginning of anything.
+        begins = short.is_empty() or (dense and ca.is_equal(long[: short.numel()], short, 0))
+        if not fits or not begins:
+            return None
+        joined.append(long)
+    return joined

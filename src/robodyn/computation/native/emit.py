@@ -11,19 +11,25 @@ from collections.abc import Collection, Iterable, Mapping
 
 from robodyn.base.symbolic import tables
 from robodyn.computation.native.bundles import BundleWriter
-from robodyn.computation.native.common_rows import CommonWriter, emit_dispatch, find_common
 from robodyn.computation.native.derivatives import emit_sweep
 from robodyn.computation.native.instructions import CALLS, Writer, declare, literal
 from robodyn.computation.native.kernel import emit_array_entry, emit_known
-from robodyn.computation.native.lanes import LaneWriter, SideWriter, declare_vectors
-from robodyn.computation.native.layout import order_operations
+from robodyn.computation.native.lanes import (
+    CommonWriter,
+    LaneWriter,
+    SideWriter,
+    declare_vectors,
+    emit_dispatch,
+    find_common,
+)
 from robodyn.computation.native.pieces import (
     WIDE_REGISTERS,
-    Text,
+    ModuleText,
     alike_input,
     emit_function,
     emit_together,
     entries_of,
+    order_operations,
     pointers_of,
 )
 from robodyn.computation.native.program import Program
@@ -67,7 +73,7 @@ def emit_module(
     row_input: int = 0,
     rare: Collection[int] = (),
     longest: int = 1,
-) -> Text:
+) -> ModuleText:
     """LLVM text of programs; program 3 becomes function `k3`, and `k3.arrays` that is called from Python.
 
     Args:
@@ -86,11 +92,13 @@ def emit_module(
         for k, program in numbered.items()
         if k not in long
     ]
-    shared = emit_together(long, symbols, (_piece_size(long, chunk_size), row_input), rare) if long else Text("", "")
+    shared = (
+        emit_together(long, symbols, (_piece_size(long, chunk_size), row_input), rare) if long else ModuleText("", "")
+    )
     bodies += [_emit_entries(k, program, k in swept, row_input) for k, program in numbered.items()]
     head = _emit_head(numbered.values()) + "".join(map(declare_vectors, range(2, longest + 1)))
     rarely = head + shared.rarely if shared.rarely else ""
-    return Text("\n".join([emit_known(), head, shared.often, *bodies]), rarely)
+    return ModuleText("\n".join([emit_known(), head, shared.often, *bodies]), rarely)
 
 
 def emit_lanes(
@@ -99,7 +107,7 @@ def emit_lanes(
     row_input: int,
     chunk_size: int = CHUNK_SIZE,
     side_by_side: Collection[int] = (),
-) -> Text:
+) -> ModuleText:
     """LLVM text of programs that compute several robots at once; program 3 becomes function `k3`: see
     `robodyn.computation.native.lanes`.
 
@@ -117,7 +125,7 @@ def emit_lanes(
         bodies.append(_emit_whole(symbols[k], programs[k], writer, WIDE_REGISTERS))
     settings = _piece_size(long, chunk_size), row_input
     shared = emit_together(long, symbols, settings, (), make_writer).often if long else ""
-    return Text("\n".join([_emit_head(programs.values()), declare_vectors(lanes), shared, *bodies]), "")
+    return ModuleText("\n".join([_emit_head(programs.values()), declare_vectors(lanes), shared, *bodies]), "")
 
 
 def _emit_short(symbol: str, program: Program, lanes: int, row_input: int) -> str:

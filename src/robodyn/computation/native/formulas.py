@@ -20,7 +20,7 @@ COMPARISON, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
 LARGEST = "9.99999999999999E+307"
 
 
-class Term(NamedTuple):
+class WrittenTerm(NamedTuple):
     """A piece of text: how tightly its outermost operator binds, whether it is a truth, how deep it nests."""
 
     text: str
@@ -149,7 +149,7 @@ READABLE = Notation(
 )
 
 
-def write_number(value: float, digits: int | None = None) -> Term:
+def write_number(value: float, digits: int | None = None) -> WrittenTerm:
     """A number, by default with all its digits; an infinite one as the largest that spreadsheets know."""
     if digits is not None:
         text = f"{value:.{digits}g}"
@@ -159,10 +159,10 @@ def write_number(value: float, digits: int | None = None) -> Term:
         text = str(int(value))
     else:
         text = repr(value).upper()
-    return Term(text, SIGN if text.startswith("-") else ATOM)
+    return WrittenTerm(text, SIGN if text.startswith("-") else ATOM)
 
 
-def compose(notation: Notation, node: Node, terms: Sequence[Term], table: str = "") -> Term:
+def compose(notation: Notation, node: Node, terms: Sequence[WrittenTerm], table: str = "") -> WrittenTerm:
     """The text of an operation from those of its operands.
 
     Args:
@@ -172,25 +172,25 @@ def compose(notation: Notation, node: Node, terms: Sequence[Term], table: str = 
     return _fill(notation, notation.forms[node[0]], terms, table)
 
 
-def _fill(notation: Notation, form: Form, terms: Sequence[Term], table: str = "") -> Term:
+def _fill(notation: Notation, form: Form, terms: Sequence[WrittenTerm], table: str = "") -> WrittenTerm:
     fitted = [_fit(notation, term, need) for term, need in zip(terms, form.needs, strict=True)]
     text = form.template
     for k, term in enumerate(fitted):
         text = text.replace(f"{{{k}}}", term.text)
     depth = max((term.depth for term in fitted), default=0) + ("(" in form.template)
-    return Term(text.replace("{table}", table), form.strength, form.truth, depth)
+    return WrittenTerm(text.replace("{table}", table), form.strength, form.truth, depth)
 
 
-def _fit(notation: Notation, term: Term, need: int | None) -> Term:
+def _fit(notation: Notation, term: WrittenTerm, need: int | None) -> WrittenTerm:
     """An operand as the truth or number its place wants, in parentheses where it would fall apart."""
     if need is None:
         return term if term.truth else _fill(notation, notation.truth, [term])
     if term.truth:
         term = _fill(notation, notation.number, [term._replace(truth=False)])
-    return term if term.strength >= need else Term(f"({term.text})", depth=term.depth + 1)
+    return term if term.strength >= need else WrittenTerm(f"({term.text})", depth=term.depth + 1)
 
 
-def as_number(notation: Notation, term: Term) -> Term:
+def as_number(notation: Notation, term: WrittenTerm) -> WrittenTerm:
     """The term as a number, ready to stand alone in a cell."""
     return _fit(notation, term, COMPARISON)
 

@@ -10,17 +10,24 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from robodyn.computation.native import cache_entry
-from robodyn.computation.native.cache_entry import Code
-from robodyn.computation.native.machine import Machine, compile_objects
-from robodyn.computation.native.pieces import Text
+from robodyn.computation.native import cache
+from robodyn.computation.native.machine import MachineCode, circumstances, compile_objects
+from robodyn.computation.native.pieces import ModuleText
 from robodyn.computation.native.rows import check_rows
+
+if TYPE_CHECKING:
+    import casadi as ca
 
 # Places of the fields in an array object, which numpy's binary interface fixes, and in a tuple (64-bit CPython).
 TYPE, DATA, N_DIMENSIONS, DIMENSIONS, DESCRIPTION, FLAGS = 8, 16, 24, 32, 56, 64
@@ -124,7 +131,7 @@ def is_readable() -> bool:
 
 
 _empty = np.empty
-_loops: list[Machine] = []
+_loops: list[MachineCode] = []
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +150,7 @@ class Kernel:
     in_sizes: tuple[int, ...]
     out_sizes: tuple[int, ...]
     in_names: tuple[str, ...]
-    _machine: Machine = field(repr=False)
+    _machine: MachineCode = field(repr=False)
     _run: Callable[[int, int], int] | None = field(repr=False)
     longer: int | None = None
 
@@ -211,9 +218,99 @@ def row_loop(count: int) -> Callable[..., None]:
         "  ret void",
         "}",
     ]
-    _loops.append(Machine(compile_objects(Text("\n".join(lines), "")), ["rows"]))
+    _loops.append(MachineCode(compile_objects(ModuleText("\n".join(lines), "")), ["rows"]))
     arguments = [ctypes.c_void_p, ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * count]
     return ctypes.CFUNCTYPE(None, *arguments)(_loops[-1].address_of("rows"))
+
+
+# --------------------------------------------------------------------------------------------------
+# Cache entries: what of compiled kernels is kept on disk, and under which key?
+#
+# The key is made of the traced functions as they are given, before a program is read from them or LLVM text written:
+# where code is kept, all of that is spared.
+
+
+Sizes = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class ModuleFacts:
+    """What those who call kernels must know of them.
+
+    Attributes:
+        n_parameters: entries of the parameter input that are the user's.
+        n_prelude: entries behind them that depend on parameters alone, filled in by `KernelModule.prepare`.
+        width: of the rows of the table that is given with each run, 0 without one: see `rows.py`.
+        deciding: entries of the parameter input, prelude included, that drives depend on.
+        kinds, n_conditions, omitted, work, entries: of `conditions.Conditions`.
+    """
+
+    n_parameters: int = 0
+    n_prelude: int = 0
+    width: int = 0
+    deciding: tuple[int, ...] = ()
+    kinds: tuple[int, ...] = ()
+    n_conditions: int = 0
+    omitted: int = 0
+    work: int = 0
+    entries: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Code(ModuleFacts):
+    """Object files of kernels k0, k1, ...
+
+    Attributes:
+        sizes: of inputs and outputs of each; reads_rows: whether each reads the table of a run.
+        others: names of kernels that are none of the functions; behind them stands the prelude, if there is one.
+    """
+
+    machine: tuple[bytes, ...] = ()
+    sizes: tuple[Sizes, ...] = ()
+    reads_rows: tuple[bool, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+def make_key(functions: Mapping[str, ca.Function], settings: Iterable[object]) -> str:
+    """Name of the code of functions, whatever it depends on; tables are named in the functions by their content."""
+    traced = [text for name, function in functions.items() for text in (name, function.serialize())]
+    return cache.key_of([*traced, *map(repr, settings), *circumstances(), *_makers()])
+
+
+@functools.cache
+def _makers() -> tuple[str, ...]:
+    """What makes the code: the sources of this package, and Python and numpy, whose arrays it reads."""
+    package = Path(__file__).parents[2]
+    folders = [package / "computation" / "native", package / "base" / "symbolic"]
+    sources = [path.read_text(encoding="utf-8") for folder in folders for path in sorted(folder.glob("*.py"))]
+    # Where there are none to compare, what this process makes is not taken for what another one made.
+    return (cache.key_of(sources or [os.urandom(16).hex()]), sys.version, np.__version__)
+
+
+def load_code(key: str) -> Code | None:
+    """The code kept under a key."""
+    content = cache.load(key)
+    if content is None:
+        return None
+    # A line of facts, then the object files.
+    head, _, files = content.partition(b"\n")
+    facts = json.loads(head)
+    ends = [0, *accumulate(facts.pop("lengths"))]
+    machine = tuple(files[begin:end] for begin, end in pairwise(ends))
+    sizes = tuple((tuple(inputs), tuple(outputs)) for inputs, outputs in facts.pop("sizes"))
+    facts = {name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()}
+    return Code(machine=machine, sizes=sizes, **facts)
+
+
+def save_code(key: str, code: Code) -> None:
+    """Keep code, where the disk allows it."""
+    facts = {name: value for name, value in code.__dict__.items() if name != "machine"}
+    facts["lengths"] = [len(part) for part in code.machine]
+    cache.save(key, json.dumps(facts).encode() + b"\n" + b"".join(code.machine))
+
+
+# --------------------------------------------------------------------------------------------------
+# Modules: kernels that are compiled together.
 
 
 class Origin(NamedTuple):
@@ -226,31 +323,17 @@ class Origin(NamedTuple):
 
 
 @dataclass(frozen=True)
-class KernelModule:
+class KernelModule(ModuleFacts):
     """Kernels compiled together, which share one prelude.
 
     Attributes:
-        n_parameters: entries of the parameter input that are the user's.
-        n_prelude: entries behind them that depend on parameters alone, filled in by `prepare`.
-        deciding: entries of the parameter input, prelude included, that drives depend on.
-        kinds, n_conditions, omitted, work, entries: of `robodyn.computation.native.conditions.Conditions`.
-        width: of the rows of the table that is given with each run, 0 without one; data: its numbers, see
-            `robodyn.computation.native.rows`. The same code serves any data of this width.
+        data: numbers of the run's table; the same code serves any data of its width.
         origin: where it can be had again: as such it is pickled.
     """
 
-    kernels: Mapping[str, Kernel]
-    n_parameters: int = 0
-    n_prelude: int = 0
+    kernels: Mapping[str, Kernel] = field(default_factory=dict)
     _prelude: Kernel | None = field(default=None, repr=False)
-    width: int = 0
     data: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
-    deciding: tuple[int, ...] = ()
-    kinds: tuple[int, ...] = ()
-    n_conditions: int = 0
-    omitted: int = 0
-    work: int = 0
-    entries: tuple[int, ...] = ()
     origin: Origin | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -283,7 +366,7 @@ class LaneModule:
 
     addresses: Mapping[str, int]
     lanes: int
-    _machine: Machine = field(repr=False)
+    _machine: MachineCode = field(repr=False)
 
 
 def load_module(origin: Origin, data: np.ndarray) -> KernelModule:
@@ -292,7 +375,7 @@ def load_module(origin: Origin, data: np.ndarray) -> KernelModule:
     Raises:
         LookupError: where they are no longer there.
     """
-    code = cache_entry.load(origin.key)
+    code = load_code(origin.key)
     if code is None:
         raise LookupError(f"there is no code under {origin.key}")
     return link(code, origin, data)
@@ -301,7 +384,7 @@ def load_module(origin: Origin, data: np.ndarray) -> KernelModule:
 def link(code: Code, origin: Origin, data: np.ndarray) -> KernelModule:
     """Kernels by name, ready to be called; the one without a name is the prelude."""
     entries = [f"k{k}{kind}" for k in range(len(code.sizes)) for kind in ("", ".arrays")]
-    machine = Machine(code.machine, [KNOWN, *entries])
+    machine = MachineCode(code.machine, [KNOWN, *entries])
     signature = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
     # The table of known objects belongs to this process: it is filled in after loading.
     if is_readable():
@@ -312,18 +395,5 @@ def link(code: Code, origin: Origin, data: np.ndarray) -> KernelModule:
         names = origin.labels[name][: len(sizes[0])]
         longer = origin.row_input if code.reads_rows[k] else None
         kernels[name] = Kernel(name, machine.address_of(f"k{k}"), *sizes, names, machine, run, longer)
-    sizes_of_p = (code.n_parameters, code.n_prelude)
-    return KernelModule(
-        kernels,
-        *sizes_of_p,
-        kernels.pop("", None),
-        code.width,
-        data,
-        code.deciding,
-        kinds=code.kinds,
-        n_conditions=code.n_conditions,
-        omitted=code.omitted,
-        work=code.work,
-        entries=code.entries,
-        origin=origin,
-    )
+    facts = {fact.name: getattr(code, fact.name) for fact in fields(ModuleFacts)}
+    return KernelModule(**facts, kernels=kernels, _prelude=kernels.pop("", None), data=data, origin=origin)

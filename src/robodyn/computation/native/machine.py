@@ -12,7 +12,7 @@ import llvmlite.binding as llvm
 
 from robodyn.base.errors import Flaw, ModelError
 from robodyn.computation.native.instructions import library_functions
-from robodyn.computation.native.pieces import PIECES, RARELY, Text
+from robodyn.computation.native.pieces import PIECES, RARELY, ModuleText
 
 OPTIMISATION = 1
 QUICK = 0
@@ -33,7 +33,7 @@ def optimisation(quick: bool) -> int:
     return int(given)
 
 
-class Machine:
+class MachineCode:
     """Machine code in memory, for as long as this object lives."""
 
     def __init__(self, objects: Sequence[bytes], symbols: Iterable[str]) -> None:
@@ -68,7 +68,7 @@ def _linker() -> llvm.LLJIT:
     return llvm.create_lljit_compiler(_target_machine(), use_jit_link=not WINDOWS)
 
 
-def compile_objects(text: Text, level: int = OPTIMISATION) -> tuple[bytes, ...]:
+def compile_objects(text: ModuleText, level: int = OPTIMISATION) -> tuple[bytes, ...]:
     """Object files of modules in LLVM text; what is rarely called is compiled fast."""
     _initialize()
     levels = zip(text, (level, QUICK), strict=True)

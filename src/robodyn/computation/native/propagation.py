@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import functools
 
-from robodyn.computation.native.machine import Machine, compile_objects
-from robodyn.computation.native.pieces import WIDE_REGISTERS, Text, emit_function
+from robodyn.computation.native.machine import MachineCode, compile_objects
+from robodyn.computation.native.pieces import WIDE_REGISTERS, ModuleText, emit_function
 
 WIDTH = 8
 """Numbers of a vector of rows, whatever the processor's own vectors are."""
 ABREAST = 12
 """Rows, or vectors of rows, that are summed up at once: with the even and odd columns apart, 24 registers."""
-_kept: list[Machine] = []
+_kept: list[MachineCode] = []
 
 
 def padded(n: int) -> int:
@@ -37,7 +37,7 @@ def count_columns(n: int, m: int) -> int:
 def propagation_addresses(n: int, m: int, lanes: int) -> tuple[int, int]:
     """Machine addresses of both functions for n states and m inputs of so many robots."""
     names = ("propagate", "interpolate")
-    _kept.append(Machine(compile_objects(Text(emit_propagation(n, m, lanes), "")), names))
+    _kept.append(MachineCode(compile_objects(ModuleText(emit_propagation(n, m, lanes), "")), names))
     return _kept[-1].address_of(names[0]), _kept[-1].address_of(names[1])
 
 

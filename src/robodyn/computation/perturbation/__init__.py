@@ -1,9 +1,9 @@
 """Perturbation method: a nominal motion by inverse dynamics, and linear equations of what differs from it."""
 
 from robodyn.computation.perturbation.comparison import (
-    Comparison,
     Convergence,
-    Difference,
+    WayComparison,
+    WayDifference,
     compare_runs,
     compare_ways,
     find_convergence,
@@ -13,11 +13,11 @@ from robodyn.computation.perturbation.perturbed import Perturbed, simulate_pertu
 from robodyn.computation.perturbation.storage import load_nominal, save_linear_model, save_nominal
 
 __all__ = [
-    "Comparison",
     "Convergence",
-    "Difference",
     "Nominal",
     "Perturbed",
+    "WayComparison",
+    "WayDifference",
     "compare_runs",
     "compare_ways",
     "compute_nominal",

@@ -25,7 +25,7 @@ BOUNDS = (2e-6, 10e-6)
 
 
 @dataclass(frozen=True)
-class Difference:
+class WayDifference:
     """Of one signal between two runs, over the instants of the first.
 
     Attributes:
@@ -42,7 +42,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class WayComparison:
     """A scenario simulated in both ways.
 
     Attributes:
@@ -52,7 +52,7 @@ class Comparison:
 
     nonlinear: Run
     perturbed: Run
-    differences: tuple[Difference, ...]
+    differences: tuple[WayDifference, ...]
     nonlinear_seconds: float
     perturbed_seconds: float
 
@@ -69,7 +69,7 @@ class Comparison:
 
 def compare_runs(
     nonlinear: Run, perturbed: Run, signals: Sequence[str], bounds: Sequence[float] = BOUNDS
-) -> tuple[Difference, ...]:
+) -> tuple[WayDifference, ...]:
     """Differences of some signals, over the time that both runs cover."""
     time = nonlinear.time[nonlinear.time <= min(nonlinear.time[-1], perturbed.time[-1])]
     weights = np.gradient(time) if len(time) > 1 else np.ones(len(time))
@@ -79,7 +79,7 @@ def compare_runs(
         k = int(np.argmax(apart))
         shares = tuple(float(np.sum(weights[apart < bound]) / np.sum(weights)) for bound in bounds)
         rms = float(np.sqrt(np.sum(weights * apart**2) / np.sum(weights)))
-        found.append(Difference(name, nonlinear[name].unit, float(apart[k]), float(time[k]), rms, shares))
+        found.append(WayDifference(name, nonlinear[name].unit, float(apart[k]), float(time[k]), rms, shares))
     return tuple(found)
 
 
@@ -104,7 +104,7 @@ def compare_ways(
     recording: Recording | None = None,
     signals: Sequence[str] = (),
     bounds: Sequence[float] = BOUNDS,
-) -> Comparison:
+) -> WayComparison:
     """Simulate a scenario in both ways, several times in turns, and compare.
 
     Args:
@@ -127,7 +127,7 @@ def compare_ways(
             break
     chosen = choose_signals(runs[0], runs[1], signals)
     differences = compare_runs(runs[0], runs[1], chosen, bounds)
-    return Comparison(runs[0], runs[1], differences, *least)
+    return WayComparison(runs[0], runs[1], differences, *least)
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,17 @@ import numpy as np
 
 from robodyn.base.errors import Flaw, ModelError
 from robodyn.computation.assembly import System, assemble
-from robodyn.computation.perturbation.equations import Equations, derive_equations
-from robodyn.computation.perturbation.nominal import POINTS, Nominal, compute_nominal, parameter_values
-from robodyn.computation.perturbation.scope import outline_system
-from robodyn.computation.perturbation.table import Layout, lay_out_rows, trace_linear
-from robodyn.computation.perturbation.table_data import fill_rows
-from robodyn.computation.perturbation.validity import References, describe_strays
-from robodyn.computation.results import Run
+from robodyn.computation.perturbation.nominal import (
+    POINTS,
+    LinearisedEquations,
+    Nominal,
+    compute_nominal,
+    derive_equations,
+    find_scope,
+    parameter_values,
+)
+from robodyn.computation.perturbation.table import RowLayout, fill_rows, lay_out_rows, trace_linear
+from robodyn.computation.results import Run, Signal
 from robodyn.computation.simulation import CompiledSystem, compile_system, simulate
 from robodyn.computation.simulation.simulator import add_errors
 from robodyn.description.model import Recording, Scenario, Solver
@@ -50,7 +54,7 @@ class Perturbed:
             nominal: computed before, perhaps read from a file; refused where it is that of another motion.
             solver, signals: as of `compile_system`.
             propagators: whether steps are taken by propagators where laws allow it, see
-                `robodyn.computation.simulation.propagated_step`; else all are the solver's own.
+                `robodyn.computation.simulation.propagators`; else all are the solver's own.
         """
         self._traced = what if isinstance(what, System) else None
         self.scenario = scenario = what.scenario if isinstance(what, System) else what
@@ -60,17 +64,17 @@ class Perturbed:
         self._announce = on_compile
         self._nominal = nominal
         self._compiled: CompiledSystem | None = None
-        self._references: References | None = None
+        self._references: NominalReferences | None = None
         if nominal is not None:
             refuse_foreign(self.equations, nominal)
 
     @cached_property
-    def equations(self) -> Equations:
+    def equations(self) -> LinearisedEquations:
         """The equations along the nominal motion."""
-        return derive_equations(outline_system(self._traced or assemble(self.scenario)))
+        return derive_equations(find_scope(self._traced or assemble(self.scenario)))
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> RowLayout:
         """Where each quantity stands in a row of the table."""
         return lay_out_rows(self.equations)
 
@@ -81,7 +85,7 @@ class Perturbed:
 
     def nominal_for(self, parameters: Mapping[str, float]) -> Nominal:
         """The nominal motion with some tunable numbers changed: the last one, if it does not depend on the change."""
-        values = parameter_values(self.equations.outline.system, parameters)
+        values = parameter_values(self.equations.scope.system, parameters)
         known = self._nominal
         if known is None or any(values[name] != value for name, value in known.parameters.items()):
             self._nominal = compute_nominal(self.equations, self.points, parameters)
@@ -127,7 +131,7 @@ class Perturbed:
         compiled = self.compiled(parameters or {})
         run = simulate(compiled, self.solver, parameters=parameters, recording=recording, progress=progress)
         if self._references is None or self._references.nominal is not self.nominal:
-            self._references = References(self.nominal)
+            self._references = NominalReferences(self.nominal)
         run = dataclasses.replace(run, warnings=(*run.warnings, *describe_strays(self._references, run)))
         if not certify:
             return run
@@ -139,7 +143,7 @@ def _simulate_itself(what: Any, solver: Solver, recording: Recording, **others: 
     return simulate(what, solver, recording=recording, **others)
 
 
-def perturb_system(scenario: Scenario, layout: Layout, nominal: Nominal) -> System:
+def perturb_system(scenario: Scenario, layout: RowLayout, nominal: Nominal) -> System:
     """The system of small deviations from a nominal motion: same states, memory, tasks and signals, without energies.
 
     M0 a + [r + C0 v + K0 q] = forces on joints and combinations,    y = r_y + C_q q + C_v v
@@ -183,9 +187,9 @@ def simulate_perturbed(
     return near.simulate(recording=recording, certify=certify, progress=progress)
 
 
-def refuse_foreign(equations: Equations, nominal: Nominal) -> None:
+def refuse_foreign(equations: LinearisedEquations, nominal: Nominal) -> None:
     """Refuse a nominal motion of another machine, reference or duration, or of other numbers."""
-    system = equations.outline.system
+    system = equations.scope.system
     flaws = []
     if nominal.digest != equations.digest:
         what = "is of another machine or another reference: its equations differ"
@@ -201,3 +205,48 @@ def refuse_foreign(equations: Equations, nominal: Nominal) -> None:
                 flaws.append(Flaw(f"nominal.{name}", what, "compute it for this number"))
     if flaws:
         raise ModelError(flaws, f"nominal motion of '{system.scenario.name}'")
+
+
+# --------------------------------------------------------------------------------------------------
+# Validity of the linearisation: does a motion stay near the nominal one, where its linear mechanics hold?
+
+
+NEAR = 0.05
+"""Deviation of a joint [rad or m] from which on a run is warned of: this project's own choice. The tip of an arm of 1 m
+is then half the square of it, 1 mm, beside where linear mechanics see it."""
+
+
+class NominalReferences:
+    """Positions of a nominal motion at the times of runs, which are mostly those of the run before."""
+
+    def __init__(self, nominal: Nominal) -> None:
+        self.nominal = nominal
+        self._times = np.zeros(0)
+        self._known: dict[int, np.ndarray] = {}
+
+    def at(self, times: np.ndarray, column: int) -> np.ndarray:
+        """Of one joint."""
+        if not np.array_equal(times, self._times):
+            self._times, self._known = times, {}
+        if column not in self._known:
+            nominal = self.nominal
+            position, velocity = nominal.position[:, column], nominal.velocity[:, column]
+            reference = Signal(nominal.joints[column], "", nominal.times, position, rate_values=velocity)
+            self._known[column] = reference(np.clip(times, nominal.times[0], nominal.times[-1]))
+        return self._known[column]
+
+
+def describe_strays(references: NominalReferences, run: Run) -> list[str]:
+    """A sentence for each joint that went further from its reference than linear mechanics bear."""
+    message = []
+    names = set(run.names)
+    for column, joint in enumerate(references.nominal.joints):
+        name = f"{joint}.position"
+        if name not in names:
+            continue
+        apart = np.abs(run[name].values - references.at(run.time, column))
+        k = int(np.argmax(np.nan_to_num(apart, nan=-1.0)))
+        if apart[k] > NEAR:
+            far = f"{name} is up to {apart[k]:.3g} {run[name].unit} from the nominal motion, at {run.time[k]:.4g} s"
+            message.append(f"{far}: linear mechanics hold near it only")
+    return message

@@ -23,7 +23,7 @@ from robodyn.base.atomic import replacing
 from robodyn.base.errors import Flaw, ModelError
 from robodyn.base.untrusted import DAMAGE, parse_json, read_archive, read_array, read_bytes
 from robodyn.computation.perturbation.nominal import ARRAYS, Nominal
-from robodyn.computation.results.types import checked
+from robodyn.computation.results.store import checked
 
 FORMAT = "robodyn-nominal"
 VERSION = 1

@@ -11,6 +11,7 @@ reference has to be read: only deviations from it feel the straight lines. Outpu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,8 +19,9 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.symbolic.tables import row, seek
-from robodyn.computation.assembly.linear import LinearMechanics
-from robodyn.computation.perturbation.equations import Equations
+from robodyn.computation.assembly.motion import LinearMechanics
+from robodyn.computation.native.rows import pack_rows
+from robodyn.computation.perturbation.nominal import LinearisedEquations, Nominal
 
 LINEAR, CUBIC = 2, 4
 """Numbers of a row for one entry."""
@@ -29,7 +31,7 @@ Places = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class Layout:
+class RowLayout:
     """Which entries of the equations stand in a row: those that are not zero anywhere.
 
     Attributes:
@@ -37,7 +39,7 @@ class Layout:
         by_position, by_velocity: of the derivatives of the outputs.
     """
 
-    equations: Equations
+    equations: LinearisedEquations
     mass: Places
     damping: Places
     stiffness: Places
@@ -47,8 +49,8 @@ class Layout:
     @cached_property
     def blocks(self) -> dict[str, tuple[int, int, int]]:
         """Name -> (first column, entries, numbers an entry), in the order of how often they are read."""
-        n, k = len(self.equations.outline.joints), len(self.equations.outputs)
-        c = len(self.equations.outline.curved)
+        n, k = len(self.equations.scope.joints), len(self.equations.outputs)
+        c = len(self.equations.scope.curved)
         sizes = {
             "mass": (len(self.mass), LINEAR),
             "damping": (len(self.damping), LINEAR),
@@ -70,14 +72,14 @@ class Layout:
         return 1 + sum(count * order for _, count, order in self.blocks.values())
 
 
-def lay_out_rows(equations: Equations) -> Layout:
+def lay_out_rows(equations: LinearisedEquations) -> RowLayout:
     """The entries that equations along a motion have."""
-    terms, q = equations.terms, equations.outline.system.q
+    terms, q = equations.terms, equations.scope.system.q
     M = terms["mass"]
     mass = tuple((i, j) for i in range(M.shape[0]) for j in range(i + 1) if ca.depends_on(M[i, j], q))
     stiffness = sum((terms[name] for name in STIFFNESS), ca.SX(*M.shape))
     by = (terms["outputs_by_position"], terms["outputs_by_velocity"])
-    return Layout(equations, mass, *(_places(matrix) for matrix in (terms["damping"], stiffness, *by)))
+    return RowLayout(equations, mass, *(_places(matrix) for matrix in (terms["damping"], stiffness, *by)))
 
 
 def _places(matrix: ca.SX) -> Places:
@@ -87,10 +89,10 @@ def _places(matrix: ca.SX) -> Places:
 
 
 @dataclass(frozen=True)
-class Reader:
+class RowReader:
     """The row at a time, as expressions."""
 
-    layout: Layout
+    layout: RowLayout
     index: ca.SX
     s: ca.SX
 
@@ -113,35 +115,35 @@ class Reader:
         return matrix
 
 
-def trace_linear(layout: Layout, data: np.ndarray, time: ca.SX, q: ca.SX, v: ca.SX, p: ca.SX) -> LinearMechanics:
+def trace_linear(layout: RowLayout, data: np.ndarray, time: ca.SX, q: ca.SX, v: ca.SX, p: ca.SX) -> LinearMechanics:
     """The linear mechanics as expressions of time, q, v and the parameters that read the rows."""
-    outline = layout.equations.outline
+    scope = layout.equations.scope
     index = seek(layout.width, time)
-    reader = Reader(layout, index, time - row(0, index))
+    reader = RowReader(layout, index, time - row(0, index))
     n, k = q.numel(), len(layout.equations.outputs)
     C, K = (reader.matrix(name, (n, n)) for name in ("damping", "stiffness"))
     bias = ca.vertcat(*reader.read("rest")) + C @ v + K @ q
     y = ca.vertcat(ca.SX(0, 1), *reader.read("outputs"))
     y = y + reader.matrix("by_position", (k, n)) @ q + reader.matrix("by_velocity", (k, n)) @ v
     found = dict(zip(layout.equations.outputs, ca.vertsplit(ca.densify(y)), strict=True)) if k else {}
-    signals = {name: found[name] for name in outline.signals}
-    carried = ca.vertcat(*(found.get(f"{joint}.carried", ca.SX(0)) for joint in outline.joints))
+    signals = {name: found[name] for name in scope.signals}
+    carried = ca.vertcat(*(found.get(f"{joint}.carried", ca.SX(0)) for joint in scope.joints))
     signals |= _curved_positions(reader, q)
     M, bias = _mass_matrix(reader, p), ca.densify(bias)
-    return LinearMechanics(M, bias, carried, signals, frozenset(outline.folded), data)
+    return LinearMechanics(M, bias, carried, signals, frozenset(scope.folded), data)
 
 
-def _mass_matrix(reader: Reader, p: ca.SX) -> ca.SX:
+def _mass_matrix(reader: RowReader, p: ca.SX) -> ca.SX:
     """M, symmetric; entries that do not change along the motion are expressions of parameters."""
     M = ca.SX(reader.layout.equations.terms["mass"])
     for (i, j), value in zip(reader.layout.mass, reader.read("mass"), strict=True):
         M[i, j] = M[j, i] = value
-    return ca.substitute(M, reader.layout.equations.outline.system.symbols.p, p)
+    return ca.substitute(M, reader.layout.equations.scope.system.symbols.p, p)
 
 
-def _curved_positions(reader: Reader, q: ca.SX) -> dict[str, ca.SX]:
+def _curved_positions(reader: RowReader, q: ca.SX) -> dict[str, ca.SX]:
     """`s = s0 + G q' + q'^T H q' / 2` of coordinates with forces kept in full: their gradient is `G + H q'`."""
-    names, n = reader.layout.equations.outline.curved, q.numel()
+    names, n = reader.layout.equations.scope.curved, q.numel()
     if not names:
         return {}
     moved = q - ca.vertcat(*reader.read("position"))
@@ -152,3 +154,101 @@ def _curved_positions(reader: Reader, q: ca.SX) -> dict[str, ca.SX]:
         bend = ca.reshape(ca.vertcat(*H[k * n * n : (k + 1) * n * n]), n, n)
         found[f"{name}.position"] = length + ca.dot(G[:, k], moved) + 0.5 * ca.dot(moved, bend @ moved)
     return found
+
+
+# --------------------------------------------------------------------------------------------------
+# Table data: which numbers does each piece of a nominal motion put into its row? Those that `table` reads.
+
+
+def fill_rows(layout: RowLayout, nominal: Nominal) -> np.ndarray:
+    """The numbers of all pieces, as `native.rows` has them behind the parameters."""
+    begin = np.flatnonzero(np.diff(nominal.times) > 0)
+    length = np.diff(nominal.times)[begin]
+    pieces = _Pieces(nominal, begin, length)
+    blocks = [nominal.times[begin][:, None]]
+    blocks += [pieces.linear(nominal.mass, layout.mass), pieces.linear(nominal.damping, layout.damping)]
+    blocks += [pieces.linear(nominal.stiffness, layout.stiffness), pieces.rest(), pieces.outputs()]
+    blocks += [pieces.linear(nominal.outputs_by_position, layout.by_position)]
+    blocks += [pieces.linear(nominal.outputs_by_velocity, layout.by_velocity)]
+    blocks += pieces.curved()
+    rows = np.concatenate(blocks, axis=1)
+    return pack_rows(rows)
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """The pieces of a nominal motion: the rows where they begin, and their lengths [s]."""
+
+    nominal: Nominal
+    begin: np.ndarray
+    length: np.ndarray
+
+    def slope(self, values: np.ndarray) -> np.ndarray:
+        """Mean slope on each piece."""
+        length = self.length.reshape(-1, *[1] * (values.ndim - 1))
+        return (values[self.begin + 1] - values[self.begin]) / length
+
+    def linear(self, matrices: np.ndarray, places: Places) -> np.ndarray:
+        """Value and slope of some entries, side by side."""
+        i, j = np.array(places, int).reshape(-1, 2).T
+        return _interleave([matrices[self.begin][:, i, j], self.slope(matrices)[:, i, j]])
+
+    def cubic(self, values: Sequence[np.ndarray], slopes: Sequence[np.ndarray]) -> np.ndarray:
+        """Coefficients of the cubics through values and slopes at both ends, entry by entry (Hermite)."""
+        (y0, y1), (d0, d1), h = values, slopes, self.length[:, None]
+        mean = (y1 - y0) / h
+        return _interleave([y0, d0, (3 * mean - 2 * d0 - d1) / h, (d0 + d1 - 2 * mean) / h**2])
+
+    def rest(self) -> np.ndarray:
+        """What the interpolated matrices leave of the torque."""
+        n = self.nominal
+        matrices = (n.mass, n.damping, n.stiffness)
+        moved = (n.acceleration, n.velocity, n.position)
+        return self._left(n.torque, n.torque_rate, list(zip(matrices, moved, strict=True)))
+
+    def outputs(self) -> np.ndarray:
+        """What the interpolated derivatives leave of the outputs."""
+        n = self.nominal
+        parts = [(n.outputs_by_position, n.position), (n.outputs_by_velocity, n.velocity)]
+        # Of all outputs only torques change with time itself, as they do in the torque that is needed against them.
+        rate = np.zeros_like(n.outputs)
+        for column, joint in enumerate(n.joints):
+            if f"{joint}.carried" in n.signals:
+                rate[:, n.signals.index(f"{joint}.carried")] = -n.torque_rate[:, column]
+        return self._left(n.outputs, rate, parts)
+
+    def _left(self, whole: np.ndarray, rate: np.ndarray, parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        """Cubics of `whole - sum A x`, whose slope is `rate - sum A' x` where dwhole/dt = rate + sum A dx/dt."""
+        ends = (self.begin, self.begin + 1)
+        values = [whole[end] - sum(_apply(A[end], x[end]) for A, x in parts) for end in ends]
+        slopes = [rate[end] - sum(_apply(self.slope(A), x[end]) for A, x in parts) for end in ends]
+        return self.cubic(values, slopes)
+
+    def curved(self) -> list[np.ndarray]:
+        """Reference positions, and lengths, gradients and curvatures of coordinates with forces kept in full."""
+        n, ends = self.nominal, (self.begin, self.begin + 1)
+        if not n.curved:
+            return []
+        size = len(n.joints)
+        places = [n.signals.index(f"{name}.position") for name in n.curved]
+        H = n.curvature.reshape(len(n.times), size, len(places), size).transpose(0, 2, 1, 3)
+        s, G = n.outputs[:, places], n.outputs_by_position[:, places]
+        G_dot = np.einsum("rcij,rj->rci", H, n.velocity)
+        flat = [array.reshape(len(n.times), -1) for array in (G, G_dot, H)]
+        s_dot = _apply(G, n.velocity)
+        return [
+            self.cubic([n.position[end] for end in ends], [n.velocity[end] for end in ends]),
+            self.cubic([s[end] for end in ends], [s_dot[end] for end in ends]),
+            self.cubic([flat[0][end] for end in ends], [flat[1][end] for end in ends]),
+            _interleave([flat[2][self.begin], self.slope(flat[2])]),
+        ]
+
+
+def _apply(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return np.einsum("rij,rj->ri", A, x)
+
+
+def _interleave(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Numbers of one entry side by side: (pieces, entries * parts)."""
+    stacked = np.stack(parts, axis=-1)
+    return stacked.reshape(len(stacked), -1)

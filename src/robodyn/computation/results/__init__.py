@@ -1,16 +1,12 @@
 """Results of a run: named signals, events, outcome, statistics and provenance."""
 
-from .certificate import Certificate, Check
 from .compare import Comparison, Difference, compare, identical
 from .errors import ErrorBar, Errors, compare_solutions
 from .exports import to_csv, to_mcap, to_netcdf, to_parquet, to_xarray
-from .limits import PassedLimit
-from .outcome import Outcome, OutcomeKind
-from .provenance import Provenance
-from .run import EventRecord, Run, SignalInfo
-from .sequence import join
+from .outcome import Certificate, Check, Outcome, OutcomeKind, PassedLimit
+from .provenance import Provenance, Statistics
+from .run import EventRecord, Run, SignalInfo, join
 from .signal import Probes, Signal
-from .statistics import Statistics
 from .store import RunFileError, load, save
 
 __all__ = [

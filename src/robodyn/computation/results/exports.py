@@ -10,8 +10,8 @@ import numpy as np
 
 from robodyn.base.atomic import replacing
 
-from .record import to_record
 from .run import Run, SignalInfo
+from .store import to_record
 
 if TYPE_CHECKING:
     import xarray

@@ -13,10 +13,10 @@ from robodyn.base.numerics import bisect
 from robodyn.base.records import dataclass
 from robodyn.base.signals import number_units
 from robodyn.computation.assembly import SignalInfo, System
-from robodyn.computation.assembly.invariants import Invariant, Watched
+from robodyn.computation.assembly.declarations import Invariant, Watched
 from robodyn.computation.assembly.machine_size import size_machine
 from robodyn.computation.engine import Trajectory
-from robodyn.computation.engine.slices import CheckTable, Form, RowReading, WatchedCheck
+from robodyn.computation.engine.slices import CheckForm, CheckTable, RowReading, WatchedCheck
 from robodyn.computation.results import Certificate, Check, Outcome, OutcomeKind, PassedLimit, Run
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.description.model import PrescribedMotion, Solver
@@ -39,7 +39,7 @@ LARGEST, LARGEST_AT, POSITIVE_AT = 3, 4, 5
 
 
 @dataclass(frozen=True)
-class Kind:
+class CheckKind:
     """How an invariant is reported and judged.
 
     Attributes:
@@ -58,14 +58,14 @@ MISSED = "an event was missed or is located badly: tighten the tolerances, short
 INSIDE = f"they may start inside each other by numbers changed since: see the gap at the start; else {MISSED}"
 UNSEEN = "no condition changed unseen"
 KINDS = {
-    Invariant.PASSIVE: Kind("passive elements give no energy", 1e-6, True, TIGHTEN),
-    Invariant.HOLDS: Kind("friction holds within its limit", 1e-6, True, MISSED),
-    Invariant.SLIDES: Kind("friction slides against its force", 2e-6, False, MISSED),
-    Invariant.SIDE: Kind("sides are as noted", 1e-6, True, MISSED),
-    Invariant.LIMIT: Kind("states keep their limits", 1e-9, True, MISSED),
-    Invariant.RANGE: Kind("laws are within their range", 1e-9, True, "start within it"),
-    Invariant.APART: Kind("rigid bodies do not overlap", 1e-4, False, INSIDE),
-    Invariant.PUSHES: Kind("rigid contacts only push", 1e-6, True, MISSED),
+    Invariant.PASSIVE: CheckKind("passive elements give no energy", 1e-6, True, TIGHTEN),
+    Invariant.HOLDS: CheckKind("friction holds within its limit", 1e-6, True, MISSED),
+    Invariant.SLIDES: CheckKind("friction slides against its force", 2e-6, False, MISSED),
+    Invariant.SIDE: CheckKind("sides are as noted", 1e-6, True, MISSED),
+    Invariant.LIMIT: CheckKind("states keep their limits", 1e-9, True, MISSED),
+    Invariant.RANGE: CheckKind("laws are within their range", 1e-9, True, "start within it"),
+    Invariant.APART: CheckKind("rigid bodies do not overlap", 1e-4, False, INSIDE),
+    Invariant.PUSHES: CheckKind("rigid contacts only push", 1e-6, True, MISSED),
 }
 
 
@@ -78,7 +78,7 @@ class Words(NamedTuple):
     remedies: tuple[str, str]
 
 
-class Plan(NamedTuple):
+class CheckPlan(NamedTuple):
     """The checks of all runs of a system by a solver, in the order in which it is watched."""
 
     table: CheckTable
@@ -89,27 +89,27 @@ Finding = tuple[str, float, float, str, str, float | None, str]
 """The fields of a check, in their order."""
 
 
-def plan_checks(compiled: CompiledSystem, solver: Solver) -> Plan:
+def plan_checks(compiled: CompiledSystem, solver: Solver) -> CheckPlan:
     """The checks of all runs, kept with the compiled system for the next ones."""
     key = "checks", solver
-    plan: Plan | None = compiled.prepared.get(key)
+    plan: CheckPlan | None = compiled.prepared.get(key)
     if plan is None:
         plan = compiled.prepared[key] = _plan_checks(compiled.system, solver)
     return plan
 
 
-def _plan_checks(system: System, solver: Solver) -> Plan:
+def _plan_checks(system: System, solver: Solver) -> CheckPlan:
     begins = [0, *accumulate(watched.count for watched in system.watched)]
     planned: list[tuple[WatchedCheck, Words]] = []
     for watched, row in zip(system.watched, begins, strict=False):
         if watched.invariant is Invariant.BALANCE:
-            check = WatchedCheck(Form.BALANCE, row, row, False, _energy_limit(solver))
+            check = WatchedCheck(CheckForm.BALANCE, row, row, False, _energy_limit(solver))
             planned.append((check, Words(ENERGY, "", "", (TIGHTEN, TIGHTEN))))
         elif watched.invariant is Invariant.CLOSED:
             planned += _plan_residuals(system, watched, row)
         elif watched.invariant is not Invariant.WITHIN:
             planned.append(_plan_invariant(system, watched, row))
-    return Plan(CheckTable([check for check, _ in planned]), tuple(words for _, words in planned))
+    return CheckPlan(CheckTable([check for check, _ in planned]), tuple(words for _, words in planned))
 
 
 def _energy_limit(solver: Solver) -> float:
@@ -130,13 +130,13 @@ def _plan_residuals(system: System, watched: Watched, row: int) -> list[tuple[Wa
     for k, (name, limit, suffix) in enumerate(zip(RESIDUALS, CLOSED_LIMITS, ("", "/s"), strict=True)):
         unit = watched.unit + suffix if watched.unit else ""
         words = Words(name, watched.subject, unit, (remedy, remedy))
-        planned.append((WatchedCheck(Form.CLOSED, row + k, row + 2, False, limit), words))
+        planned.append((WatchedCheck(CheckForm.CLOSED, row + k, row + 2, False, limit), words))
     return planned
 
 
 def _plan_invariant(system: System, watched: Watched, row: int) -> tuple[WatchedCheck, Words]:
     kind, passive = KINDS[watched.invariant], watched.invariant is Invariant.PASSIVE
-    form = Form.PASSIVE if passive else Form.INVARIANT
+    form = CheckForm.PASSIVE if passive else CheckForm.INVARIANT
     gives = system.gives.get(watched.subject, "") if passive else ""
     # Overlaps and speeds are limited by parts of the machine's size.
     unit, size = ("", 1.0) if kind.relative else (watched.unit, size_machine(system.scenario).of(watched.unit))

@@ -17,14 +17,14 @@ from robodyn.computation.assembly.system import System
 from robodyn.computation.engine.problem import Derivatives
 from robodyn.computation.native.kernel import KernelModule, LaneModule
 from robodyn.computation.results.provenance import PlainDict, PlainList, plain
-from robodyn.computation.simulation.propagated_step import NOT_LINEAR, Propagation
+from robodyn.computation.simulation.propagators import NOT_LINEAR, Propagation
 from robodyn.description.model import Block, Recording, Scenario, ScenarioSequence, Solver, describe
 from robodyn.description.model.numbers import check_finite
 from robodyn.description.model.rules import check_rule
 
 if TYPE_CHECKING:
     from robodyn.computation.simulation.equilibrium import Balance
-    from robodyn.computation.simulation.ticks import Tick
+    from robodyn.computation.simulation.run_functions import Tick
 
 DERIVATIVES = ("jacobian", "time_derivative")
 PERIOD = "period"
@@ -66,7 +66,7 @@ class CompiledSystem:
     @cached_property
     def derivative_module(self) -> tuple[KernelModule, int]:
         """Jacobian and time derivative by themselves, with their operations: for runs that turn out to be stiff."""
-        from robodyn.computation.assembly.functions import INPUTS
+        from robodyn.computation.assembly.system import INPUTS
         from robodyn.computation.native import compile_kernels
         from robodyn.computation.simulation.run_functions import count_work, derivative_functions
 

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from robodyn.computation.assembly import System
-from robodyn.computation.assembly.functions import INPUTS
+from robodyn.computation.assembly.system import INPUTS
 from robodyn.computation.native import Program, read_program
-from robodyn.computation.native.formulas import READABLE, Notation, Term, compose, write_number
+from robodyn.computation.native.formulas import READABLE, Notation, WrittenTerm, compose, write_number
 from robodyn.computation.native.program import operands
 
 # Beyond this many operations nobody reads equations.
@@ -30,21 +30,21 @@ def _lines(program: Program, system: System, notation: Notation) -> Iterator[str
     names = _input_names(system)
     uses = Counter(operand for node in program.nodes for operand in operands(node))
     uses.update(program.outputs[0])
-    terms: dict[int, Term] = {}
+    terms: dict[int, WrittenTerm] = {}
     count = 0
     for number, node in enumerate(program.nodes):
         if node[0] == "const":
             terms[number] = write_number(node[1], notation.digits)
             continue
         if node[0] == "input":
-            terms[number] = Term(names[node[1], node[2]])
+            terms[number] = WrittenTerm(names[node[1], node[2]])
             continue
         table = f"table{node[1] % 1000}" if node[0] in ("locate", "gather") else str(node[1])
         term = compose(notation, node, [terms[operand] for operand in operands(node)], table)
         if uses[number] > 1 and node[0] != "neg":
             count += 1
             yield f"w{count} = {term.text}"
-            term = Term(f"w{count}", truth=term.truth)
+            term = WrittenTerm(f"w{count}", truth=term.truth)
         terms[number] = term
     for state, number in zip(system.states, program.outputs[0], strict=True):
         yield f"{state.name}' = {terms[number].text}"

@@ -28,10 +28,8 @@ from robodyn.base.symbolic import changed_entries
 from robodyn.base.units import same_quantity
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import assemble
-from robodyn.computation.assembly.declarations import DelayInfo, StateInfo
-from robodyn.computation.assembly.functions import INPUTS
-from robodyn.computation.assembly.invariants import Invariant
-from robodyn.computation.assembly.system import FREE, System
+from robodyn.computation.assembly.declarations import DelayInfo, Invariant, StateInfo
+from robodyn.computation.assembly.system import FREE, INPUTS, System
 from robodyn.computation.native import FEW_CALLS, KernelModule, Sweep, build_jacobian, compile_kernels
 from robodyn.description.model import ConstraintMethod
 

@@ -20,9 +20,8 @@ from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.numerics import limit_step, solve_newton
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly.declarations import StateInfo
-from robodyn.computation.assembly.functions import INPUTS
 from robodyn.computation.assembly.machine_size import size_machine
-from robodyn.computation.assembly.system import System
+from robodyn.computation.assembly.system import INPUTS, System
 from robodyn.computation.native import KernelModule, compile_kernels
 
 CLOSED = 1e-9

@@ -16,23 +16,75 @@ import numpy as np
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.waiting import WaitingLine
 from robodyn.computation.assembly import System
+from robodyn.computation.engine.slices import MEASURES, take_measure
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.results.table import Curves, RunTable
 from robodyn.computation.simulation.batch import (
     BatchResult,
     BatchRunner,
     Worker,
+    calls_python,
     count_cores,
     find_runner,
     run_in_threads,
     why_no_lanes,
 )
 from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.computation.simulation.measures import Measure, find_measures
 from robodyn.computation.simulation.outcomes import describe_end
-from robodyn.computation.simulation.python_calls import calls_python
 from robodyn.computation.simulation.run_functions import compile_system
 from robodyn.description.model import Recording, Solver
+
+# --------------------------------------------------------------------------------------------------
+# Measures of a run: its largest deviation, root mean square or last value, as one number.
+
+
+ERRORS = ("deviation", "error")
+"""Beginnings of the names of signals that are measured by default."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number of one signal: `peak:deviation.horizontal`."""
+
+    kind: str
+    signal: str
+    unit: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind}:{self.signal}"
+
+    def take(self, time: Floats, y: Floats) -> float:
+        return take_measure(self.kind, time, y)
+
+
+def find_measures(flaws: FlawList, texts: Sequence[str], system: System) -> list[Measure]:
+    """The measures that texts `kind:signal` ask for, signals also by patterns; the usual ones where there are none."""
+    units = {info.name: info.unit for info in system.signals}
+    found: dict[str, Measure] = {}
+    for text in texts or default_measures(system):
+        kind, colon, pattern = text.partition(":")
+        signals = [name for name in units if name == pattern or fnmatchcase(name, pattern)]
+        if not colon:
+            flaws.add(f"measure {text}", "must be written as kind:signal", f"for example peak:{text}")
+        elif kind not in MEASURES:
+            flaws.add(f"measure {text}", f"'{kind}' is no kind of measure", nearest(kind, MEASURES))
+        elif not signals:
+            flaws.add(f"measure {text}", f"there is no signal '{pattern}'", nearest(pattern, units))
+        else:
+            measures = [Measure(kind, name, "s" if kind == "time_of_peak" else units[name]) for name in signals]
+            found |= {measure.name: measure for measure in measures}
+    return list(found.values())
+
+
+def default_measures(system: System) -> list[str]:
+    """Peak and rms of every signal that begins with deviation or error, else where the joints (or all states) end."""
+    errors = [name for name in system.signal_names if name.startswith(ERRORS)]
+    if errors:
+        return [f"{kind}:{name}" for name in errors for kind in ("peak", "rms")]
+    states = system.states[: system.n_q] or system.states
+    return [f"final:{state.name}" for state in states if state.name in system.signal_names]
+
 
 INITIAL = "initial."
 PART_OF_MEMORY = 0.5
@@ -140,7 +192,7 @@ def _check_types(**given: tuple[Any, Any, str]) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class RunColumns:
     """Values of what differs, (n_runs,) each: tunable parameters, and start values of states and sampled outputs."""
 
     parameters: Mapping[str, Floats]
@@ -153,7 +205,9 @@ class Columns:
         return {**self.parameters, **{f"{INITIAL}{name}": values for name, values in self.initial.items()}}
 
 
-def read_columns(flaws: FlawList, system: System, parameters: Mapping[str, Any], initial: Mapping[str, Any]) -> Columns:
+def read_columns(
+    flaws: FlawList, system: System, parameters: Mapping[str, Any], initial: Mapping[str, Any]
+) -> RunColumns:
     """Arrays by name, one number standing for all runs; every problem is noted."""
     _check_parameters(flaws, system, parameters)
     _check_initial(flaws, system, initial)
@@ -166,10 +220,10 @@ def read_columns(flaws: FlawList, system: System, parameters: Mapping[str, Any],
     if len(set(lengths.values())) > 1:
         said = ", ".join(f"'{name}' has {size}" for name, size in lengths.items())
         flaws.add("parameters", f"arrays differ in length: {said}", "give all the same, or one number for all runs")
-        return Columns({}, {}, 0)
+        return RunColumns({}, {}, 0)
     full = {name: np.broadcast_to(array, count) for name, array in arrays.items()}
     starts = {name.removeprefix(INITIAL): values for name, values in full.items() if name not in parameters}
-    return Columns({name: values for name, values in full.items() if name in parameters}, starts, count)
+    return RunColumns({name: values for name, values in full.items() if name in parameters}, starts, count)
 
 
 def _read(flaws: FlawList, name: str, values: Any) -> Floats | None:
@@ -231,7 +285,7 @@ class _ResultTable:
     """
 
     def __init__(
-        self, compiled: CompiledSystem, columns: Columns, measures: Sequence[Measure], record: Recording | None
+        self, compiled: CompiledSystem, columns: RunColumns, measures: Sequence[Measure], record: Recording | None
     ) -> None:
         place = {info.name: k for k, info in enumerate(compiled.recorded)}
         flaws, among = FlawList(), "among those that the system was compiled for"

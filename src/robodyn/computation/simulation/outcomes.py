@@ -20,7 +20,7 @@ from robodyn.computation.engine.problem import DEFAULT_FIXED_STEP
 from robodyn.computation.engine.trajectory import Stiffness
 from robodyn.computation.results import Outcome, OutcomeKind
 from robodyn.computation.simulation.compiled import CompiledSystem
-from robodyn.computation.simulation.propagated_step import NOT_LINEAR
+from robodyn.computation.simulation.propagators import NOT_LINEAR
 from robodyn.description.model import Solver
 
 MANY_STEPS = 50_000

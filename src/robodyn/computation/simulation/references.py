@@ -15,7 +15,6 @@ import numpy as np
 from robodyn.base.lazy import ca
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
-from robodyn.computation.simulation.problem import break_times
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import Block, PrescribedMotion
 from robodyn.description.model.block import name_results
@@ -31,7 +30,7 @@ def find_motions(
 ) -> tuple[np.ndarray, list[dict[str, np.ndarray]]]:
     """Times, and position, velocity and acceleration of each there; nothing where they depend on more than time."""
     end = system.scenario.duration
-    bends = break_times(system.discrete.breaks, dict(values), 0.0, end)
+    bends = system.discrete.break_times(values, 0.0, end)
     times = np.unique(np.concatenate([np.linspace(0.0, end, INSTANTS), bends, np.nextafter(bends, -np.inf)]))
     owners = {str(signal).rpartition(".")[0] for signal in signals}
     blocks = [block for block in system.scenario.machine.blocks if block.name in owners]

@@ -17,7 +17,7 @@ import numpy as np
 from robodyn.base.errors import FlawList, nearest
 from robodyn.base.symbolic import tables
 from robodyn.computation.assembly import System
-from robodyn.computation.assembly.functions import INPUTS
+from robodyn.computation.assembly.system import INPUTS
 from robodyn.computation.engine.pack import compute_many
 from robodyn.computation.native import KernelModule, LaneModule, compile_kernels, compile_lanes
 from robodyn.computation.simulation.run_functions import LANES

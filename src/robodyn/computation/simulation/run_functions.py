@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 import casadi as ca
 
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.records import dataclass
 from robodyn.base.waiting import report_progress
-from robodyn.computation.assembly import SignalInfo, System
-from robodyn.computation.assembly.functions import INPUTS
+from robodyn.computation.assembly import SignalInfo
+from robodyn.computation.assembly.declarations import SampledTask
 from robodyn.computation.assembly.reactions import BODY_MOTIONS, REACTION
+from robodyn.computation.assembly.system import INPUTS, System
 from robodyn.computation.native import (
     LaneModule,
     Sweep,
@@ -26,9 +29,10 @@ from robodyn.computation.native import (
     is_plain,
     read_program,
 )
+from robodyn.computation.native.compiling import Options
 from robodyn.computation.simulation.compiled import DERIVATIVES, CompiledSystem
 from robodyn.computation.simulation.problem import BOTH
-from robodyn.computation.simulation.propagated_step import (
+from robodyn.computation.simulation.propagators import (
     MARCH,
     NOMINAL,
     NOT_LINEAR,
@@ -44,8 +48,58 @@ from robodyn.computation.simulation.step_equations import (
     check_method,
     trace_rosenbrock,
 )
-from robodyn.computation.simulation.ticks import Tick, plan_ticks
 from robodyn.description.model import Solver
+
+# --------------------------------------------------------------------------------------------------
+# Sampled tasks of a tick: which function does all of them at once?
+#
+# The tasks due at a tick run one after another, each on the memory that the one before it left. Their composition is
+# one function; there are as many of them as there are different sets of tasks due together.
+
+
+MOST_TICKS = 1000
+"""Ticks of a common period up to which it is worth while."""
+MOST_FUNCTIONS = 16
+ONCE = 2**62
+"""Period of a tick that does not come again."""
+
+
+@dataclass(frozen=True)
+class Tick:
+    """Sampled work due at ticks `offset + k period` of the base period: a function, or a task in Python."""
+
+    function: str | None
+    period: int
+    offset: int
+
+
+def plan_ticks(system: System) -> tuple[tuple[Tick, ...], dict[str, ca.Function]]:
+    """The ticks of a run in the order in which they run, and the functions that are not yet the system's own."""
+    single = tuple(Tick(task.function, task.period, task.offset) for task in system.discrete.tasks)
+    if len(system.discrete.tasks) < 2 or any(task.function is None for task in system.discrete.tasks):
+        return single, {}
+    common = math.lcm(*(task.period for task in system.discrete.tasks))
+    begin = math.ceil(max(task.offset for task in system.discrete.tasks) / common) * common
+    if begin + common > MOST_TICKS:
+        return single, {}
+    due = {tick: tuple(task for task in system.discrete.tasks if is_due(task, tick)) for tick in range(begin + common)}
+    names = {tasks: f"tick_{k}" for k, tasks in enumerate(dict.fromkeys(due.values())) if tasks}
+    if len(names) > MOST_FUNCTIONS:
+        return single, {}
+    ticks = [Tick(names[tasks], ONCE if tick < begin else common, tick) for tick, tasks in due.items() if tasks]
+    return tuple(ticks), {name: _compose(system, name, tasks) for tasks, name in names.items()}
+
+
+def is_due(task: SampledTask, tick: int) -> bool:
+    return tick >= task.offset and (tick - task.offset) % task.period == 0
+
+
+def _compose(system: System, name: str, tasks: tuple[SampledTask, ...]) -> ca.Function:
+    memory = m = system.symbols.m
+    for task in tasks:
+        m = ca.substitute(system.memory_after(task), memory, m)
+    return system.function(m, name)
+
 
 DRIVEN = ("rhs", "guards", "limits", "delayed")
 LANES, MORE_LANES = 4, 8
@@ -111,7 +165,7 @@ def compile_lane_module(
     return replace(made, addresses=dict(sorted(made.addresses.items(), key=lambda pair: dear[pair[0]])))
 
 
-def compilation(system: System, kernels: KernelSet, plain: bool) -> dict[str, Any]:
+def compilation(system: System, kernels: KernelSet, plain: bool) -> Options:
     """How the functions of a system are compiled, one robot at a time or several."""
     functions = kernels.functions
     rare = [*system.expressions.problems, *system.expressions.actions, "guard_rates", NOMINAL, TERMS]
@@ -121,8 +175,16 @@ def compilation(system: System, kernels: KernelSet, plain: bool) -> dict[str, An
     timed = [name for name in functions if name.startswith(MARCH) and name not in rare]
     fixed = kernels.propagation.fixed
     inexact = [*INEXACT, *(name for name in timed if name != MARCH + RECORDED)]
-    options = {"inexact": inexact, "loose": loose, "plain": plain, "rare": rare, "timed": timed, "fixed": fixed}
-    return options | {"driven": driven_functions(functions), "limited": system.limited}
+    return Options(
+        inexact=inexact,
+        loose=loose,
+        plain=plain,
+        driven=driven_functions(functions),
+        limited=system.limited,
+        rare=rare,
+        timed=timed,
+        fixed=fixed,
+    )
 
 
 def driven_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:

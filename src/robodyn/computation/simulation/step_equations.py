@@ -20,12 +20,12 @@ from robodyn.base.symbolic.tables import node_operation
 from robodyn.computation.assembly.contact.modes import ACTION
 from robodyn.computation.assembly.system import System
 from robodyn.computation.dynamics import inverse_dynamics, ldl, solve_ldl, solve_symmetric
-from robodyn.computation.engine.tableaus import ROSENBROCK, Method, method_table
+from robodyn.computation.engine.tableaus import ROSENBROCK, MethodTable, method_table
 from robodyn.description.model import Solver, Wheel
 
 
 @dataclass(frozen=True)
-class Known:
+class StepStart:
     """What a step starts from, as symbols.
 
     Attributes:
@@ -54,7 +54,7 @@ class ImplicitStep:
     """
 
     system: System
-    known: Known
+    known: StepStart
     unknowns: ca.SX
     guess: ca.SX
     residual: ca.SX
@@ -80,11 +80,11 @@ class ImplicitStep:
         return {name: ca.Function(name, columns, [ca.densify(output)]) for name, output in outputs.items()}
 
 
-def start_step(system: System, n_kept: int) -> Known:
+def start_step(system: System, n_kept: int) -> StepStart:
     """Symbols of what a step starts from."""
     n = len(system.states)
     sizes = {"x": n, "x_dot": n, "kept": n_kept, "h": 1, "fresh": 1, "radius": 1}
-    return Known(**{name: ca.SX.sym(name, size) for name, size in sizes.items()})
+    return StepStart(**{name: ca.SX.sym(name, size) for name, size in sizes.items()})
 
 
 def at_state(system: System, expressions: Sequence[ca.SX], x: ca.SX) -> list[ca.SX]:
@@ -93,7 +93,7 @@ def at_state(system: System, expressions: Sequence[ca.SX], x: ca.SX) -> list[ca.
 
 
 @dataclass(frozen=True)
-class Weights:
+class AlphaWeights:
     """Coefficients of the method, all from its spectral radius."""
 
     radius: ca.SX
@@ -151,7 +151,7 @@ def trace_generalised_alpha(system: System) -> ImplicitStep:
     known = start_step(system, n_v + n_z + k + 1)
     unknowns = ca.SX.sym("unknowns", n_v + n_z + k)
     a, z, lam = _rows(unknowns, 0, n_v), _rows(unknowns, n_v, n_v + n_z), _rows(unknowns, n_v + n_z)
-    weights, length = Weights(known.radius), known.h
+    weights, length = AlphaWeights(known.radius), known.h
     q0, v0, z0, book0 = split_states(system, known.x)
     _, a0, z_dot0, book_dot0 = split_states(system, known.x_dot)
 
@@ -182,7 +182,7 @@ def _rows(column: ca.SX, begin: int, end: int | None = None) -> ca.SX:
     return ca.vertcat(ca.SX(0, 1), *ca.vertsplit(column)[begin:end])
 
 
-def _averages(known: Known, weights: Weights, f0: ca.SX, f1: ca.SX, A: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _averages(known: StepStart, weights: AlphaWeights, f0: ca.SX, f1: ca.SX, A: ca.SX) -> tuple[ca.SX, ca.SX]:
     """A0 and A1 from the rates at both ends and the A that the step before left.
 
     A step of another length than the one before shifts A0 along with it. A fresh one takes A0 = f0 + delta (f1 - f0),
@@ -275,7 +275,7 @@ def _velocity_forces(system: System, place: tuple[ca.SX, ca.SX], half: ca.SX) ->
     return ca.SX(solve_symmetric(half * S, [-h_dot[i] for i in range(k)]))
 
 
-def _end(system: System, known: Known, place: tuple[ca.SX, ca.SX], mu: ca.SX) -> list[ca.SX]:
+def _end(system: System, known: StepStart, place: tuple[ca.SX, ca.SX], mu: ca.SX) -> list[ca.SX]:
     """[x1, x_dot1]; what nothing depends on moves by the trapezoidal rule."""
     n, names = system.n_q, [state.name for state in system.states]
     v, force, _, _, H = _parts(system)
@@ -317,7 +317,7 @@ def trace_rosenbrock(system: System, solver: Solver) -> dict[str, ca.Function]:
     return {STEP: ca.Function(STEP, [*system.symbols._replace(x=column)], [result])}
 
 
-def trace_step(method: Method, t: ca.SX, x: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
+def trace_step(method: MethodTable, t: ca.SX, x: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Argument and result of the function for x_dot = f(t, x)."""
     h, latest = ca.SX.sym("h"), ca.SX.sym("latest")
     W = ca.SX.eye(x.numel()) / (method.gamma * h) - ca.jacobian(f, x)

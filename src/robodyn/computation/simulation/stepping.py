@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from robodyn.base.errors import FlawList
-from robodyn.computation.engine import Recording as EngineRecording
-from robodyn.computation.engine import ResumableRun, Status
+from robodyn.computation.engine import EngineRecording, ResumableRun, Status
 from robodyn.computation.engine.pack import Pack, has_ended
 from robodyn.computation.results import Outcome
 from robodyn.computation.simulation.batch import BatchRunner

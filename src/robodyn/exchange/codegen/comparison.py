@@ -10,8 +10,8 @@ import numpy as np
 
 from robodyn.base.errors import Flaw, ModelError
 from robodyn.computation.assembly import System
-from robodyn.computation.engine import Recording, Trajectory, integrate
-from robodyn.computation.engine.problem import Problem
+from robodyn.computation.engine import EngineRecording, Trajectory, integrate
+from robodyn.computation.engine.problem import EngineProblem
 from robodyn.computation.engine.trajectory import Status
 from robodyn.computation.results import Run
 from robodyn.computation.simulation.compiled import CompiledSystem
@@ -137,7 +137,7 @@ def choose_times(system: System) -> np.ndarray:
     return np.array([float(k * every * base) for k in range(count + 1)])
 
 
-def native_problem(model: Model, compiled: CompiledSystem) -> tuple[Problem, np.ndarray]:
+def native_problem(model: Model, compiled: CompiledSystem) -> tuple[EngineProblem, np.ndarray]:
     """What the engine integrates where the model is simulated as it is described, and its prepared parameters."""
     values: dict[str, Any] = {name: number.value for name, number in compiled.system.numbers.items()}
     p = compiled.module.prepare(compiled.parameter_values({}))
@@ -148,7 +148,7 @@ def simulate_points(model: Model, compiled: CompiledSystem, times: np.ndarray) -
     """The native run, which ends a step at each communication point as exported code does."""
     problem, p = native_problem(model, compiled)
     problem = problem.replaced(breaks=np.unique(np.concatenate([problem.breaks, times[1:]])))
-    recording, start = Recording(kind="times", times=times), model.start
+    recording, start = EngineRecording(kind="times", times=times), model.start
     trajectory = integrate(problem, model.solver, times[0], times[-1], start.x, start.m, p, recording)
     return Points(trajectory, tuple(info.name for info in compiled.recorded))
 

@@ -13,12 +13,11 @@ import numpy as np
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.computation.assembly import SignalInfo, System, assemble
 from robodyn.computation.assembly.declarations import Guard
-from robodyn.computation.assembly.functions import INPUTS
+from robodyn.computation.assembly.system import INPUTS
 from robodyn.computation.native import Program, Sweep, improve_program, read_program
 from robodyn.computation.native.conditions import Conditions, find_conditions
 from robodyn.computation.native.elementary import make_portable
-from robodyn.computation.native.prelude import separate_prelude
-from robodyn.computation.native.time_signals import find_time_signals
+from robodyn.computation.native.prelude import find_time_signals, separate_prelude
 from robodyn.computation.perturbation import Perturbed
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.equilibrium import RestEquations, guess_rest, trace_rest

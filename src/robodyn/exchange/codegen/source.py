@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 
 from robodyn.computation.assembly.declarations import Ending
-from robodyn.computation.assembly.functions import INPUTS
+from robodyn.computation.assembly.system import INPUTS
 from robodyn.computation.engine.binding import fields_of
 from robodyn.computation.engine.integrate import LARGEST_RECORD
 from robodyn.computation.engine.problem import engine_settings
 from robodyn.computation.engine.tableaus import method_table
 from robodyn.computation.native.c_code import PREAMBLE, emit_array, emit_program, emit_sweep, emit_tables, literal
 from robodyn.computation.simulation.compiled import DERIVATIVES
-from robodyn.computation.simulation.extent import engine_recording
-from robodyn.computation.simulation.problem import model_fields
+from robodyn.computation.simulation.problem import engine_recording, model_fields
 from robodyn.computation.simulation.run_functions import count_work
 from robodyn.exchange.codegen.model import Model
 

@@ -18,7 +18,7 @@ from robodyn.base.atomic import replacing
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System
-from robodyn.computation.engine import Recording, integrate
+from robodyn.computation.engine import EngineRecording, integrate
 from robodyn.computation.engine.binding import functions
 from robodyn.computation.engine.integrate import Integration, set_up
 from robodyn.computation.engine.trajectory import Status
@@ -184,7 +184,7 @@ def compare_exchange(path: str | Path, model: Model, compiled: CompiledSystem) -
 
 def _make_run(model: Model, compiled: CompiledSystem) -> Integration:
     problem, p = native_problem(model, compiled)
-    setup = set_up(problem, model.solver, Recording(kind="none"))
+    setup = set_up(problem, model.solver, EngineRecording(kind="none"))
     return Integration(setup, 0.0, compiled.system.scenario.duration, model.start.x, model.start.m, p)
 
 
@@ -225,7 +225,7 @@ def compare_motion(path: str | Path, model: Model, compiled: CompiledSystem, tim
         return None
     times = np.minimum(motion["time"], end)
     problem, p = native_problem(model, compiled)
-    recording = Recording(kind="times", times=times)
+    recording = EngineRecording(kind="times", times=times)
     native = integrate(problem, model.solver, 0.0, times[-1], model.start.x, model.start.m, p, recording)
     recorded = [info.name for info in compiled.recorded]
     expected = native.y[:, [recorded.index(name) for name in names]]

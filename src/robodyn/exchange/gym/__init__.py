@@ -18,9 +18,8 @@ from robodyn.computation.engine.pack import Pack
 from robodyn.computation.results import Outcome, OutcomeKind
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation import CompiledSystem, compile_system
-from robodyn.computation.simulation.batch import make_pack, why_no_lanes
+from robodyn.computation.simulation.batch import calls_python, make_pack, why_no_lanes
 from robodyn.computation.simulation.many import INITIAL, read_columns
-from robodyn.computation.simulation.python_calls import calls_python
 from robodyn.computation.simulation.stepping import SteppedRun, advance_together
 from robodyn.description.model import FormulaSignal, Scenario, Solver
 

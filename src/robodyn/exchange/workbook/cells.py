@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from openpyxl.utils import get_column_letter
 
 from robodyn.computation.assembly import System
-from robodyn.computation.native.formulas import SPREADSHEET, Notation, Term, as_number, compose, write_number
+from robodyn.computation.native.formulas import SPREADSHEET, Notation, WrittenTerm, as_number, compose, write_number
 from robodyn.computation.native.program import Program, operands
 from robodyn.exchange.workbook.row import CONSTANT, PARAMETER, PREDICTED, RowProgram
 
@@ -48,7 +48,7 @@ def place_cells(row: RowProgram, named: Iterable[int]) -> Placement:
     program, kinds = row.program, row.kinds
     cells = set(named)
     uses, boundary = _count_uses(program), _find_boundary(row)
-    terms: list[Term] = []
+    terms: list[WrittenTerm] = []
     work: list[int] = []
     for number, node in enumerate(program.nodes):
         if node[0] in ("const", "input"):
@@ -74,7 +74,7 @@ def write_formulas(
     program: Program, cells: frozenset[int], notation: Notation, table_text: Callable[[int], str]
 ) -> dict[int, str]:
     """The formula of every cell, and the text of every constant, with marks for the nodes it reads."""
-    terms: list[Term] = []
+    terms: list[WrittenTerm] = []
     formulas: dict[int, str] = {}
     for number, node in enumerate(program.nodes):
         if node[0] == "const":
@@ -90,9 +90,9 @@ def write_formulas(
     return formulas
 
 
-def mark(number: int) -> Term:
+def mark(number: int) -> WrittenTerm:
     """What stands for a node until its place is known."""
-    return Term(f"\x01{number}\x02")
+    return WrittenTerm(f"\x01{number}\x02")
 
 
 def replace_marks(text: str, place: Callable[[int], str]) -> str:

@@ -12,11 +12,10 @@ from openpyxl.utils import get_column_letter
 from robodyn.base.errors import FlawList
 from robodyn.base.symbolic import tables
 from robodyn.computation.assembly import System
-from robodyn.computation.assembly.base_period import as_fraction
+from robodyn.computation.assembly.contribution import as_fraction
 from robodyn.computation.engine.problem import DEFAULT_FIXED_STEP
 from robodyn.computation.native.formulas import SPREADSHEET, find_unwritable
 from robodyn.computation.native.program import operands
-from robodyn.computation.simulation.problem import break_times
 from robodyn.description.model import Solver
 from robodyn.exchange.workbook.cells import Columns, add_helpers, name_columns, place_cells, write_formulas
 from robodyn.exchange.workbook.lines import Equation, LineWriter, write_equations
@@ -81,7 +80,7 @@ def find_bends_between(breaks: Sequence[float], step: float) -> list[float]:
 def find_breaks(system: System, end: float) -> list[float]:
     """Times before the end at which references jump or bend [s], ascending."""
     values = {name: number.value for name, number in system.numbers.items()}
-    return break_times(system.discrete.breaks, values, 0.0, end).tolist()
+    return system.discrete.break_times(values, 0.0, end).tolist()
 
 
 def check_operations(row: RowProgram, names: dict[int, str], flaws: FlawList) -> None:

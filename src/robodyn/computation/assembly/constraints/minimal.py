@@ -1,8 +1,25 @@
-"""Minimal coordinates: a system in the independent joints alone."""
+"""Minimal coordinates: a system in the independent joints alone; which are these, and when do others take their place?
+
+Of the equations h(q) = 0 of all constraints, Newton's step moves the dependent joints D alone,
+
+    dq = -H_D^-1 h on D, 0 elsewhere
+
+with two simplified steps for the positions and two for the velocities. Joints that were named, and those of redundant
+equations, stay the dependent ones: H_D = Q R is factorised as it is, by least squares where equations are spare.
+
+Otherwise the choice may change on the way. D are then those with mask s = 1, W = diag(s),
+
+    dq = -W H^T (H W H^T)^-1 h  =  -H_D^-1 h on D, 0 elsewhere
+
+so that one traced model serves every choice. s is memory: where the volume that the gradients of D span falls below a
+third of that of the best choice, det(H W H^T) < 0.1 det(H W* H^T), an event puts the best one in its place. Both follow
+the same constraints, so that nothing of the motion changes there (Wehage and Haug, 1982; in Modelica's tools: dynamic
+selection of states with dummy derivatives).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,61 +28,161 @@ import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
 from robodyn.base.symbolic.tables import spell_out
-from robodyn.computation.assembly.charts import END as GUARD
-from robodyn.computation.assembly.charts import NEWTON_STEPS, SINGULAR, can_switch, switch_charts
 from robodyn.computation.assembly.constraints.redundancy import Evaluated, close, to_arrays
-from robodyn.computation.assembly.declarations import Ending, Guard
+from robodyn.computation.assembly.declarations import Ending, Guard, MemoryInfo
 from robodyn.computation.assembly.system import System
+from robodyn.computation.dynamics import ldl, solve_ldl
 
+NEWTON_STEPS = 2
+SINGULAR = 0.01
+"""Smallest part of a row's mean size that a gradient still has beyond the others; this project's own choice."""
+WORSE = 0.1
+"""Ratio of squared volumes at which the choice changes; this project's own choice."""
+MOST_WORK = 20_000
+"""Of equations squared times joints: beyond, the choice of the start is kept, as finding others would cost too much."""
 START = "action:start"
+SWITCH, END = "constraints.chart", "constraints.independent"
+WITHIN = ("rhs", "position_rate", "outputs", "watched", "limits", "delayed", "applied")
+"""What is evaluated within steps, where the dependent joints have to follow first. Guards and actions are evaluated
+where they have followed: both must see the same state."""
 
 
 @dataclass(frozen=True)
-class Partition:
-    """Which joints are dependent, and the equations that they follow from.
+class LoopEquations:
+    """The equations that dependent joints follow from: residuals h and their rates, in q and v; N: q_dot by v."""
 
-    Attributes:
-        dependent: numbers of velocities; h, h_dot: residuals and their rates, in the states x of the system.
-        N: q_dot by v.
-    """
-
-    dependent: tuple[int, ...]
     h: ca.SX
     h_dot: ca.SX
     q: ca.SX
     v: ca.SX
     N: ca.SX
 
-    @property
-    def gradients(self) -> ca.SX:
-        """H_d: derivatives of the residuals by the dependent joints; more rows than columns where some follow from
-        others, which least squares meet too."""
-        return self._slopes[:, list(self.dependent)]
-
     @cached_property
-    def _slopes(self) -> ca.SX:
+    def slopes(self) -> ca.SX:
+        """H: derivatives of the residuals by the joints, (k, n_v)."""
         return ca.jacobian(self.h, self.q) @ self.N
 
-    def follow(self) -> tuple[ca.SX, ca.SX]:
-        """Positions and velocities with the dependent ones from the constraints."""
-        # One factorisation H_d = Q R serves all Newton steps: q_d -= H_d^-1 h, then v_d -= H_d^-1 h'.
-        Q, R = ca.qr(self.gradients)
-        q, v, columns = self.q, self.v, ca.SX.eye(self.v.numel())[:, list(self.dependent)]
+    def follow(self, columns: ca.SX, solve: Callable[[ca.SX], ca.SX]) -> tuple[ca.SX, ca.SX]:
+        """Positions and velocities with the dependent ones from the constraints.
+
+        Args:
+            columns: from what `solve` gives for a residual to changes of the joints; one factorisation serves all
+                Newton steps, q_d -= H_d^-1 h, then v_d -= H_d^-1 h'.
+        """
+        q, v = self.q, self.v
         for _ in range(NEWTON_STEPS):
-            residual = ca.substitute(self.h, self.q, q)
-            q = q - self.N @ columns @ _solve_upper(R, Q.T @ residual)
+            q = q - self.N @ columns @ solve(ca.substitute(self.h, self.q, q))
         for _ in range(NEWTON_STEPS):
-            rates = ca.substitute(self.h_dot, ca.vertcat(self.q, self.v), ca.vertcat(q, v))
-            v = v - columns @ _solve_upper(R, Q.T @ rates)
+            v = v - columns @ solve(ca.substitute(self.h_dot, ca.vertcat(self.q, self.v), ca.vertcat(q, v)))
         return q, v
 
-    def margin(self) -> ca.SX:
-        """How far the dependent joints are from no longer following; negative beyond."""
-        _, R = ca.qr(self.gradients)
-        k = len(self.dependent)
-        # R_jj small beside the gradients: the dependent joints would run away.
-        size = ca.sqrt(ca.sumsqr(self._slopes) / k)
-        return ca.mmin(ca.vertcat(*(ca.fabs(R[j, j]) for j in range(k)))) / size - SINGULAR
+
+def make_minimal(system: System) -> System:
+    """A constrained system with its motion in minimal coordinates.
+
+    Unless joints are named, others become independent on the way; a guard ends a run where none are.
+    """
+    found, x, m = system.expressions, system.symbols.x, system.symbols.m
+    n, n_v, k = system.n_q, system.n_v, len(system.motion.constraint_forces)
+    equations = LoopEquations(found.constraints[:k], found.constraints[k:], x[:n], x[n : n + n_v], system.N)
+    dependent = _choose(system, equations.h)
+    start = system.discrete.start_action
+    begins = found.actions[start] if start else ca.vertcat(x, m)
+    # The choice can change where nobody has named it, no equation is spare, and it is not too much work.
+    named, spare = system.scenario.constraint_method.independent, system.motion.spare
+    if named is None and not spare and k * k * n_v <= MOST_WORK:
+        return _switch_charts(system, equations, dependent, begins)
+    Q, R = ca.qr(equations.slopes[:, list(dependent)])
+    columns = ca.SX.eye(n_v)[:, list(dependent)]
+    followed = equations.follow(columns, lambda residual: _solve_upper(R, Q.T @ residual))
+    begins = ca.substitute(begins, x[: n + n_v], ca.vertcat(*followed))
+    # R_jj small beside the gradients: the dependent joints would run away.
+    size = ca.sqrt(ca.sumsqr(equations.slopes) / len(dependent))
+    smallest = ca.mmin(ca.vertcat(*(ca.fabs(R[j, j]) for j in range(len(dependent)))))
+    ends = Guard(END, -1, Ending.SINGULAR), smallest / size - SINGULAR
+    return _follow_within(system, followed, ca.SX(0, 1), [ends], {START: begins})
+
+
+def _switch_charts(system: System, equations: LoopEquations, dependent: tuple[int, ...], begins: ca.SX) -> System:
+    """The system in minimal coordinates that change on the way, begun with the given dependent joints."""
+    n, n_v = system.n_q, system.n_v
+    mask = ca.SX.sym("dependent", n_v)
+    H = ca.densify(equations.slopes)
+
+    def squared(mask: ca.SX) -> ca.SX:
+        """H W H^T."""
+        return ca.densify((H * ca.repmat(mask.T, H.shape[0], 1)) @ H.T)
+
+    factors = ldl(squared(mask))
+    followed = equations.follow(ca.diag(mask) @ H.T, lambda b: solve_ldl(factors, ca.vertsplit(b)))
+    # The best choice: joints with the largest gradients beyond those taken before, by pivoting, k times.
+    rest, best = H, ca.SX.zeros(n_v)
+    for _ in range(H.shape[0]):
+        taken = _first_largest(ca.sum1(rest**2).T)
+        column = rest @ taken
+        unit = column / ca.sqrt(ca.sumsqr(column))
+        rest, best = rest - unit @ (unit.T @ rest), best + taken
+    ratio = _determinant(squared(mask)) / _determinant(squared(best))
+    # How far the dependent joints are from no longer following; negative beyond.
+    pivots = ca.vertcat(*(1 / inverse for inverse in factors.inverse_diagonal))
+    margin = ca.mmin(pivots) / (ca.sumsqr(H) / H.shape[0]) - SINGULAR**2
+
+    x, m, switch = system.symbols.x, system.symbols.m, f"action:{SWITCH}"
+    actions = {START: ca.vertcat(begins, best), switch: ca.vertcat(x, m, best)}
+    guards = [(Guard(SWITCH, -1, action=switch), ratio - WORSE), (Guard(END, -1, Ending.SINGULAR), margin)]
+    switching = _follow_within(system, followed, mask, guards, actions)
+    joints = [info.name.removesuffix(".velocity") for info in system.states[n : n + n_v]]
+    memory = [
+        MemoryInfo(f"constraints.dependent.{joint}", "", float(k in dependent), hidden=True)
+        for k, joint in enumerate(joints)
+    ]
+    symbols = system.symbols._replace(m=ca.vertcat(m, mask))
+    return replace(switching, symbols=symbols, memory=(*system.memory, *memory))
+
+
+def _follow_within(
+    system: System,
+    followed: tuple[ca.SX, ca.SX],
+    mask: ca.SX,
+    guards: Sequence[tuple[Guard, ca.SX]],
+    actions: Mapping[str, ca.SX],
+) -> System:
+    """A system whose dependent joints follow within steps, and at their ends by projection.
+
+    Args:
+        followed: q and v; mask: further memory, that tasks and other actions leave as it is.
+        guards, actions: further ones.
+    """
+    found, x, m, n = system.expressions, system.symbols.x, system.symbols.m, system.n_q + system.n_v
+    columns = ca.substitute([getattr(found, name) for name in WITHIN], [x[:n]], [ca.vertcat(*followed)])
+    expressions = replace(
+        found,
+        **dict(zip(WITHIN, columns, strict=True)),  # type: ignore[arg-type]
+        guards=ca.vertcat(found.guards, *(value for _, value in guards)),
+        projection=ca.vertcat(*followed, x[n:], m, mask),
+        updates={name: ca.vertcat(column, mask) for name, column in found.updates.items()},
+        actions={name: ca.vertcat(column, mask) for name, column in found.actions.items()} | dict(actions),
+    )
+    discrete = system.discrete
+    watched = (*discrete.guards, *(guard for guard, _ in guards))
+    return replace(system, expressions=expressions, discrete=replace(discrete, guards=watched, start_action=START))
+
+
+def _determinant(M: ca.SX) -> ca.SX:
+    determinant = ca.SX(1.0)
+    for inverse in ldl(M).inverse_diagonal:
+        determinant = determinant / inverse
+    return determinant
+
+
+def _first_largest(sizes: ca.SX) -> ca.SX:
+    """1 where a size is the largest, the first of equal ones, else 0."""
+    largest, free, marks = ca.mmax(sizes), ca.SX(1.0), []
+    for size in ca.vertsplit(sizes):
+        hit = ca.if_else(size >= largest, free, 0.0)
+        free = free - hit
+        marks.append(hit)
+    return ca.vertcat(*marks)
 
 
 def _solve_upper(R: ca.SX, b: ca.SX) -> ca.SX:
@@ -76,40 +193,6 @@ def _solve_upper(R: ca.SX, b: ca.SX) -> ca.SX:
         known = sum((R[i, j] * x[n - 1 - j] for j in range(i + 1, n)), ca.SX(0))
         x.append((b[i] - known) / R[i, i])
     return ca.vertcat(*reversed(x))
-
-
-def make_minimal(system: System) -> System:
-    """A constrained system with its motion in minimal coordinates.
-
-    Unless joints are named, others become independent on the way (`charts`); a guard ends a run where none are.
-    """
-    if can_switch(system):
-        return switch_charts(
-            system, _choose(system, system.expressions.constraints[: len(system.motion.constraint_forces)])
-        )
-    found, x, m = system.expressions, system.symbols.x, system.symbols.m
-    start = system.discrete.start_action
-    n, n_v, k = system.n_q, system.n_v, len(system.motion.constraint_forces)
-    h, h_dot = found.constraints[:k], found.constraints[k:]
-    partition = Partition(_choose(system, h), h, h_dot, x[:n], x[n : n + n_v], system.N)
-    q, v = partition.follow()
-    begins = found.actions[start] if start else ca.vertcat(x, m)
-    # What is evaluated within steps, where the dependent joints have to follow first. Guards and actions are evaluated
-    # where they have followed: both must see the same state.
-    within = ("rhs", "position_rate", "outputs", "watched", "limits", "delayed", "applied")
-    columns = [getattr(found, name) for name in within]
-    *followed, begins = ca.substitute([*columns, begins], [x[: n + n_v]], [ca.vertcat(q, v)])
-    expressions = replace(
-        found,
-        **dict(zip(within, followed, strict=True)),  # type: ignore[arg-type]
-        guards=ca.vertcat(found.guards, partition.margin()),
-        projection=ca.vertcat(q, v, x[n + n_v :], m),
-        actions={**found.actions, START: begins},
-    )
-    guards = (*system.discrete.guards, Guard(GUARD, -1, Ending.SINGULAR))
-    return replace(
-        system, expressions=expressions, discrete=replace(system.discrete, guards=guards, start_action=START)
-    )
 
 
 def _choose(system: System, h: ca.SX) -> tuple[int, ...]:

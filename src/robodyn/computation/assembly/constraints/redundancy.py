@@ -23,7 +23,7 @@ from robodyn.description.model import Constraint, LoopJoint, PrescribedMotion, R
 from robodyn.description.model.fields import EMPTY
 
 if TYPE_CHECKING:
-    from robodyn.computation.assembly.constraints.solution import Constrained, Equation
+    from robodyn.computation.assembly.constraints.solution import Constrained, ConstraintEquation
 
 # --------------------------------------------------------------------------------------------------
 # Redundant constraints: which equations follow from the others, and which forces are therefore not determined?
@@ -79,7 +79,7 @@ class Redundancy:
     warnings: tuple[str, ...] = ()
 
 
-def find_redundant(motion: Motion, equations: Sequence[Equation], steady: Sequence[bool]) -> Redundancy:
+def find_redundant(motion: Motion, equations: Sequence[ConstraintEquation], steady: Sequence[bool]) -> Redundancy:
     """The equations that follow from others, and the forces that are not determined; a warning names them.
 
     Args:
@@ -147,7 +147,7 @@ def _describe(count: int, found: Redundancy) -> str:
 
 
 def _check_directions(
-    flaws: FlawList, equations: Sequence[Equation], steady: Sequence[bool], start: Evaluated
+    flaws: FlawList, equations: Sequence[ConstraintEquation], steady: Sequence[bool], start: Evaluated
 ) -> tuple[str, ...] | None:
     """None where all equations have gradients at the start; which have none, and why, is a flaw or a warning."""
     values, _, H = start
@@ -176,7 +176,7 @@ def _why_blind(constraint: Constraint) -> tuple[str, str]:
     return "is rotated by 180 deg at the start", "change its rotation, or start elsewhere"
 
 
-def _numeric(motion: Motion, equations: Sequence[Equation]) -> Callable[[np.ndarray], Evaluated]:
+def _numeric(motion: Motion, equations: Sequence[ConstraintEquation]) -> Callable[[np.ndarray], Evaluated]:
     """Residuals at a position, at time zero; a prescribed coordinate is where it should be.
 
     Lengths, of positions and residuals, are parts of that of the machine.
@@ -200,7 +200,7 @@ def _numeric(motion: Motion, equations: Sequence[Equation]) -> Callable[[np.ndar
     return evaluate
 
 
-def _sizes(motion: Motion, equations: Sequence[Equation]) -> np.ndarray:
+def _sizes(motion: Motion, equations: Sequence[ConstraintEquation]) -> np.ndarray:
     """Of residuals: that of the machine where a force keeps them, 1 rad where a torque does, (k,)."""
     return np.array([motion.context.size.length if e.unit == "N" else 1.0 for e in equations])
 
@@ -235,7 +235,7 @@ def close(evaluate: Callable[[np.ndarray], Evaluated], q: np.ndarray, steps: int
     return found.z, float(np.max(np.abs(found.residual), initial=0.0))
 
 
-def _report_hopeless(flaws: FlawList, idle: Sequence[tuple[Equation, float, float]]) -> None:
+def _report_hopeless(flaws: FlawList, idle: Sequence[tuple[ConstraintEquation, float, float]]) -> None:
     """Equations that are not met and that no joint can change."""
     for equation, left, size in idle:
         if abs(left) > CLOSED:
@@ -316,7 +316,7 @@ def define_constraint_forces(motion: Motion, constrained: Constrained, lam: ca.S
     return merge(parts)
 
 
-def _share_forces(motion: Motion, constrained: Constrained, lam: ca.SX) -> list[tuple[Equation, ca.SX]]:
+def _share_forces(motion: Motion, constrained: Constrained, lam: ca.SX) -> list[tuple[ConstraintEquation, ca.SX]]:
     """The forces of all equations, those left out too, of the least weighted sum of squares.
 
     Args:
@@ -343,14 +343,14 @@ def _share_forces(motion: Motion, constrained: Constrained, lam: ca.SX) -> list[
     return [*idle, *zip((*constrained.equations, *shared), forces, strict=True)]
 
 
-def _weigh(constrained: Constrained, shared: list[Equation], H_d: ca.SX) -> ca.SX:
+def _weigh(constrained: Constrained, shared: list[ConstraintEquation], H_d: ca.SX) -> ca.SX:
     """Mean mobility of all equations of the same unit, for those that stay and then for those left out."""
     own = ca.vertsplit(ca.sum2(constrained.H * constrained.W.T))
     left = [ca.dot(H_d[d, :].T, constrained.solve(H_d[d, :].T)) for d in range(len(shared))]
     return mean_mobility((*constrained.equations, *shared), (*own, *left))
 
 
-def mean_mobility(equations: Sequence[Equation], mobilities: Sequence[ca.SX]) -> ca.SX:
+def mean_mobility(equations: Sequence[ConstraintEquation], mobilities: Sequence[ca.SX]) -> ca.SX:
     """For each equation the mean mobility of all whose forces are of its unit."""
     total: dict[str, ca.SX] = {}
     for equation, mobility in zip(equations, mobilities, strict=True):

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from robodyn.base.spatial import perpendicular_to
 from robodyn.base.symbolic import absolute, maximum, sqrt, where
-from robodyn.computation.assembly.constraints.equations import express_equations, express_rates
 from robodyn.computation.assembly.constraints.redundancy import (
     Redundancy,
     define_constraint_forces,
     find_redundant,
     mean_mobility,
 )
+from robodyn.computation.assembly.contact.geometry import find_touch
 from robodyn.computation.assembly.contact.modes import COMPLIANCE, Rows, Solve, build_mobility
 from robodyn.computation.assembly.contribution import (
     Context,
@@ -27,13 +28,118 @@ from robodyn.computation.assembly.contribution import (
     merge,
     watch,
 )
-from robodyn.computation.assembly.declarations import Guard, MemoryInfo
-from robodyn.computation.assembly.invariants import Invariant
+from robodyn.computation.assembly.declarations import Guard, Invariant, MemoryInfo
 from robodyn.computation.assembly.motion import Motion
 from robodyn.computation.assembly.network import Binding, SignalInfo
 from robodyn.computation.assembly.tracing import Bindings, placeholder
 from robodyn.computation.assembly.units import FORCE
-from robodyn.description.model import Constraint, LoopJoint, PrescribedMotion, Rod, Wheel
+from robodyn.description.laws import arguments_of
+from robodyn.description.model import (
+    Constraint,
+    ConstraintFunction,
+    LinearConstraint,
+    LoopJoint,
+    PrescribedMotion,
+    Rod,
+    Wheel,
+)
+
+# --------------------------------------------------------------------------------------------------
+# Constraint equations: which h(q, t) = 0 does a constraint stand for, as expressions?
+
+
+def express_equations(motion: Motion, constraint: Constraint) -> list[ca.SX]:
+    """The residuals of a constraint; that of a prescribed motion is the coordinate itself, which is to follow."""
+    return _EXPRESSIONS[type(constraint)](motion, constraint)
+
+
+def _rod(motion: Motion, rod: Rod) -> list[ca.SX]:
+    apart = motion.point_position(rod.end) - motion.point_position(rod.start)
+    return [sqrt(ca.sumsqr(apart)) - motion.context.values[f"{rod.name}.length"]]
+
+
+def express_rates(motion: Motion, constraint: Constraint) -> list[ca.SX | None]:
+    """Rates of the residuals that follow from no residual of positions, by equation; None of all others."""
+    if isinstance(constraint, Wheel):
+        return [*find_touch(motion, constraint).slips, None]
+    return [None] * len(constraint.equations)
+
+
+def _wheel(motion: Motion, wheel: Wheel) -> list[ca.SX]:
+    return [ca.SX(0), ca.SX(0), find_touch(motion, wheel).height]
+
+
+def _coupling(motion: Motion, coupling: LinearConstraint) -> list[ca.SX]:
+    total = sum((weight * motion.positions[name] for name, weight in coupling.of.items()), ca.SX(0))
+    return [total - motion.context.values[f"{coupling.name}.offset"]]
+
+
+def _prescribed(motion: Motion, prescribed: PrescribedMotion) -> list[ca.SX]:
+    return [motion.positions[prescribed.of]]
+
+
+def _relation(motion: Motion, relation: ConstraintFunction) -> list[ca.SX]:
+    """The user's function, traced; what it raises is reported as a flaw of that constraint."""
+    path = f"constraints.{relation.name}"
+    positions = [motion.positions[name] for name in relation.of]
+    timed = any(argument.name == "time" for argument in arguments_of(relation.function))
+    try:
+        returned = relation.function(*positions, **({"time": motion.context.time} if timed else {}))
+        values = [ca.SX(value) for value in (returned if isinstance(returned, (tuple, list)) else (returned,))]
+    except Exception as error:  # noqa: BLE001  a user's function may raise anything
+        what = f"its function cannot be traced: {type(error).__name__}: {str(error).splitlines()[0][:200]}"
+        motion.context.flaws.add(path, what, "take functions from robodyn.symbolic")
+        return [positions[0]] * relation.count
+    if len(values) != relation.count:
+        motion.context.flaws.add(path, f"its function returns {len(values)} values, count says {relation.count}")
+        return [positions[0]] * relation.count
+    return values
+
+
+def _loop_joint(motion: Motion, loop_joint: LoopJoint) -> list[ca.SX]:
+    p_1, p_2 = motion.point_position(loop_joint.first), motion.point_position(loop_joint.second)
+    R_1, R_2 = motion.point_rotation(loop_joint.first), motion.point_rotation(loop_joint.second)
+    # Three equations of the positions, and as many of the rotations as the joint takes away.
+    meeting = ca.vertsplit(p_1 - p_2)
+    axis, second = np.array(loop_joint.axis), np.array(loop_joint.second_axis)
+    if loop_joint.kind == "spherical":
+        return meeting
+    # Universal: the two axes stay perpendicular; revolute: they stay parallel.
+    if loop_joint.kind == "universal":
+        return [*meeting, ca.dot(R_1 @ axis, R_2 @ second)]
+    if loop_joint.kind == "revolute":
+        return [*meeting, *_tilt(R_1 @ axis, R_2, second)]
+    # How the first body is rotated from where it should be, in its own axes: its torques act on that body.
+    turned = _turn(ca.DM(loop_joint.rotation) @ R_2.T @ R_1)
+    if loop_joint.kind == "prismatic":
+        return [*(ca.dot(p_1 - p_2, R_1 @ square) for square in perpendicular_to(axis)), *turned]
+    return [*meeting, *turned]
+
+
+def _tilt(axis: ca.SX, R: ca.SX, second: np.ndarray) -> list[ca.SX]:
+    """Twice the tangent of half the angle between an axis and `R second`, about two directions perpendicular to that.
+
+    Unlike its sine it is not zero for axes that point against each other.
+    """
+    along = 1 + ca.dot(axis, R @ second)
+    return [2 * ca.dot(axis, R @ square) / along for square in perpendicular_to(second)]
+
+
+def _turn(R: ca.SX) -> list[ca.SX]:
+    """Twice the tangent of half the angle from the identity, about each axis: zero for the identity alone."""
+    along = 1 + ca.trace(R)
+    return [2 * (R[i, j] - R[j, i]) / along for i, j in ((2, 1), (0, 2), (1, 0))]
+
+
+_EXPRESSIONS: dict[type, Callable[[Motion, Any], list[ca.SX]]] = {
+    LoopJoint: _loop_joint,
+    Rod: _rod,
+    Wheel: _wheel,
+    LinearConstraint: _coupling,
+    PrescribedMotion: _prescribed,
+    ConstraintFunction: _relation,
+}
+
 
 # --------------------------------------------------------------------------------------------------
 # Constraint dynamics: which Lagrange multipliers keep a mechanism's constraints, and how does it move under them?
@@ -54,7 +160,7 @@ hold."""
 
 
 @dataclass(frozen=True)
-class Equation:
+class ConstraintEquation:
     """One equation of a constraint: residual h, its rate, and what its acceleration is without joint accelerations.
 
     Attributes:
@@ -80,10 +186,10 @@ class Constrained(Rows):
         bindings: of what is prescribed.
     """
 
-    equations: tuple[Equation, ...]
+    equations: tuple[ConstraintEquation, ...]
     solve: Solve
     pole: ca.SX
-    left_out: tuple[Equation, ...]
+    left_out: tuple[ConstraintEquation, ...]
     redundancy: Redundancy
     bindings: Bindings
 
@@ -169,7 +275,7 @@ def constrain(motion: Motion, solve: Solve, known: Contribution) -> tuple[Motion
     return motion, Constrained(mobility, active, drift, *own), read
 
 
-def _check_ground(motion: Motion, equations: list[Equation]) -> None:
+def _check_ground(motion: Motion, equations: list[ConstraintEquation]) -> None:
     """Report wheels that do not touch the plane on which they should roll from the start."""
     scenario = motion.context.scenario
     for e in equations:
@@ -202,7 +308,9 @@ def _choose_pole(motion: Motion) -> Any:
     return max(5.0 * float(np.sqrt(fall / size)), 10.0 / scenario.duration)
 
 
-def _trace(motion: Motion, constraint: Constraint, known: Contribution, bindings: dict[str, Binding]) -> list[Equation]:
+def _trace(
+    motion: Motion, constraint: Constraint, known: Contribution, bindings: dict[str, Binding]
+) -> list[ConstraintEquation]:
     equations = []
     targets: list[ca.SX | float] = [0.0, 0.0, 0.0]
     if isinstance(constraint, PrescribedMotion):
@@ -219,7 +327,7 @@ def _trace(motion: Motion, constraint: Constraint, known: Contribution, bindings
         h_dot = _rate(motion, h) if rate is None else rate
         drift = _rate(motion, h_dot)
         kind = (f"{constraint.name}.{name}", _force_unit(constraint, name, known), _activity(constraint, known))
-        equations.append(Equation(constraint, *kind, h - targets[0], h_dot - targets[1], drift - targets[2]))
+        equations.append(ConstraintEquation(constraint, *kind, h - targets[0], h_dot - targets[1], drift - targets[2]))
     return equations
 
 
@@ -267,7 +375,7 @@ def trace_constraint_signals(motion: Motion, constrained: Constrained, lam: ca.S
 
 
 @dataclass(frozen=True)
-class Residuals:
+class ConstraintResiduals:
     """Of all constraint equations: h, h', the drift of h'', and whether each holds."""
 
     h: tuple[Deferred, ...] = ()
@@ -276,9 +384,9 @@ class Residuals:
     active: tuple[Deferred, ...] = ()
 
 
-def express_residuals(equations: Sequence[Equation], bindings: Bindings) -> Residuals:
+def express_residuals(equations: Sequence[ConstraintEquation], bindings: Bindings) -> ConstraintResiduals:
     """Zero of equations that do not hold."""
-    return Residuals(
+    return ConstraintResiduals(
         h=tuple(Deferred(where(e.active, e.h, 0.0), bindings) for e in equations),
         h_dot=tuple(Deferred(where(e.active, e.h_dot, 0.0), bindings) for e in equations),
         drift=tuple(Deferred(ca.SX(where(e.active, e.drift, 0.0)), bindings) for e in equations),
@@ -319,7 +427,7 @@ def project_on(motion: Motion, constrained: Constrained, bindings: Bindings) -> 
 
 def _watch_residuals(motion: Motion, constrained: Constrained, bindings: Bindings) -> Contribution:
     """How far each constraint is off, and all together; those of equations left out show whether they truly follow."""
-    groups: dict[tuple[str, str], list[Equation]] = {}
+    groups: dict[tuple[str, str], list[ConstraintEquation]] = {}
     for equation in (*constrained.equations, *constrained.left_out):
         groups.setdefault((equation.constraint.name, RESIDUAL[equation.unit]), []).append(equation)
     # What is small counts as part of its own size.
@@ -333,7 +441,7 @@ def _watch_residuals(motion: Motion, constrained: Constrained, bindings: Binding
     return merge((*parts, define(infos, outputs, bindings)))
 
 
-def _largest(equations: Sequence[Equation]) -> tuple[ca.SX, ca.SX]:
+def _largest(equations: Sequence[ConstraintEquation]) -> tuple[ca.SX, ca.SX]:
     """The largest residual and the largest rate of those equations that hold."""
     position, velocity = ca.SX(0), ca.SX(0)
     for e in equations:

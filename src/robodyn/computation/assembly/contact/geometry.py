@@ -19,6 +19,7 @@ from robodyn.computation.assembly.values import Values
 from robodyn.computation.dynamics import geometric_jacobian
 from robodyn.description.model import Box, HeightField, Plane, Rim, Wheel
 from robodyn.description.model.contact import AnyContact
+from robodyn.description.model.joint import POSITION, Joint
 from robodyn.description.model.numbers import XYZ
 
 # --------------------------------------------------------------------------------------------------
@@ -270,6 +271,72 @@ def _largest(values: list[ca.SX]) -> list[ca.SX]:
     first = logical_and(x >= y, x >= z)
     second = where(first, 0.0, y >= z)
     return [where(first, 1.0, 0.0), second, 1.0 - where(first, 1.0, 0.0) - second]
+
+
+# --------------------------------------------------------------------------------------------------
+# Rigid end stops of joints: which rows do they add to those of rigid contacts?
+#
+#     lower: gap = s - lower,    upper: gap = upper - s
+#
+# A joint that comes to its limit is hit as a body is that comes to a surface, and rests there until it is pulled away.
+
+
+ENDS = {"lower": 1.0, "upper": -1.0}
+"""Ends of a joint's travel, and the direction in which their stops push."""
+STOP_SPEED = 1e-3
+"""Speed [rad/s, or m/s of a machine of 1 m] below which a joint stays at its stop; own choice, as that of contacts."""
+
+
+@dataclass(frozen=True, eq=False)
+class EndStop:
+    """One end of a joint's travel: a contact and its one contact point, that has no place in space."""
+
+    joint: Joint
+    end: str
+    gap: ca.SX
+    rate: ca.SX
+
+    @property
+    def contact(self) -> EndStop:
+        return self
+
+    @property
+    def name(self) -> str:
+        return f"{self.joint.name}.{self.end}_stop"
+
+    @property
+    def path(self) -> str:
+        return f"joints.{self.joint.name}.{self.end}_limit"
+
+    def restitution(self, values: Values) -> ca.SX:
+        return ca.SX(values[f"{self.joint.name}.stop_restitution"])
+
+    def rest_speed(self, values: Values, size: MachineSize) -> ca.SX:
+        return ca.SX(STOP_SPEED * self.size(size))
+
+    def size(self, size: MachineSize) -> float:
+        """Of its gap: 1 rad, or the machine's length [m]."""
+        return size.of(POSITION[self.joint.kind])
+
+
+RigidPoint = ContactPoint | EndStop
+
+
+def find_end_stops(motion: Motion) -> list[EndStop]:
+    """Both ends of each joint that has rigid stops, or the one that it has."""
+    mechanism, found = motion.context.scenario.machine.mechanism, []
+    for joint in mechanism.rigid_stops if mechanism else ():
+        for end, side in ENDS.items():
+            if f"{end}_limit" in joint.limits:
+                limit, position = motion.context.values[f"{joint.name}.{end}_limit"], motion.positions[joint.name]
+                rate = side * motion.coordinate_rates[joint.name]
+                found.append(EndStop(joint, end, side * (position - limit), rate))
+    return found
+
+
+def stop_force(joint: Joint) -> str:
+    """The signal of the force of a joint's stops, as that of elastic ones."""
+    return f"{joint.name}.end_stop.force"
 
 
 # --------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from robodyn.computation.assembly.declarations import Guard, MemoryInfo, Problem
 from robodyn.computation.assembly.events import START
 from robodyn.computation.assembly.motion import Motion
 from robodyn.computation.assembly.tracing import Bindings
-from robodyn.computation.dynamics import Factors, halve_ldl, ldl, solve_ldl
+from robodyn.computation.dynamics import LdlFactors, halve_ldl, ldl, solve_ldl
 
 # --------------------------------------------------------------------------------------------------
 # Mobility: which forces keep rows of accelerations or velocities at rest?
@@ -59,7 +59,7 @@ Weigh = Callable[[ca.SX], ca.SX]
 class MassSolver:
     """M^-1 as a function of a column, by the factors of M = L^T D L."""
 
-    factors: Factors
+    factors: LdlFactors
 
     def __call__(self, b: ca.SX) -> ca.SX:
         return ca.SX(solve_ldl(self.factors, b))  # type: ignore[arg-type]

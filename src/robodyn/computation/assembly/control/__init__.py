@@ -1,1 +1,1 @@
-"""Control: models that controllers have of a machine, and state controllers designed for it."""
+"""Control: models that controllers have of a machine, and state feedback designed for it."""

@@ -255,7 +255,7 @@ Signals = Sequence[Any]
 
 
 @dataclass(frozen=True)
-class Known:
+class ModelInputs:
     """What a law sees of the machine: all joints, its axes, and the numbers of its model."""
 
     time: ca.SX
@@ -275,7 +275,7 @@ class StateFinder:
     """
 
     functions: ModelFunctions
-    known: Known
+    known: ModelInputs
     exact: bool
 
     def call(self, name: str, q: ca.SX, v: ca.SX, target: ca.SX | None = None) -> ca.SX:

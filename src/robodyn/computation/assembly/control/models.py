@@ -12,9 +12,9 @@ from robodyn.base.errors import FlawList, ModelError
 from robodyn.computation.assembly.contribution import Context, Contribution
 from robodyn.computation.assembly.control.model_dynamics import (
     PROBE,
-    Known,
     ModelDynamics,
     ModelInfo,
+    ModelInputs,
     StateFinder,
     all_joints,
     bare_machine,
@@ -118,7 +118,7 @@ def _assemble(scenario: Scenario, bare: Machine, flaws: FlawList) -> System | No
         return None
 
 
-def _look(seen: MachineSeen, system: System, described: ControlModel) -> Known:
+def _look(seen: MachineSeen, system: System, described: ControlModel) -> ModelInputs:
     """What the law sees of the machine; its numbers follow those of the machine, by a factor or not at all."""
     numbers = []
     for number in system.parameters:
@@ -130,4 +130,4 @@ def _look(seen: MachineSeen, system: System, described: ControlModel) -> Known:
     positions, velocities = names[: system.n_q], names[system.n_q : system.n_q + system.n_v]
     states = ([seen.joints[name] for name in group] for group in (positions, velocities))
     q, v, p = (ca.vertcat(ca.SX(0, 1), *part) for part in (*states, numbers))
-    return Known(seen.context.time, q, v, seen.measured["position"], seen.measured["velocity"], p)
+    return ModelInputs(seen.context.time, q, v, seen.measured["position"], seen.measured["velocity"], p)

@@ -13,17 +13,22 @@ import numpy as np
 
 from robodyn.base.errors import FlawList, ModelError, nearest
 from robodyn.base.symbolic.tables import spell_out
-from robodyn.computation.assembly.system import FREE, System
-from robodyn.computation.feedback.gains import (
+from robodyn.computation.assembly.control.feedback import (
     Observer,
+    Parts,
     Regulator,
+    SampledPlant,
+    Variable,
+    close_lines,
     design_kalman_filter,
     design_observer,
     design_regulator,
+    hold_plant,
+    join_lines,
+    state_controller,
+    state_observer,
 )
-from robodyn.computation.feedback.pade import Parts, close_lines, join_lines
-from robodyn.computation.feedback.sampled_plant import SampledPlant, Variable, hold_plant
-from robodyn.computation.feedback.state_law import state_controller, state_observer
+from robodyn.computation.assembly.system import FREE, System
 from robodyn.description.laws import LawInfo
 from robodyn.description.model import Block, Scenario
 from robodyn.description.model.control_model import StateController
@@ -67,7 +72,7 @@ def sample_machine(system: System, controller: StateController, commands: Sequen
         if name not in known:
             flaws.add(f"at.{name}", "is no state of the machine", nearest(name, known))
     flaws.raise_if_any("state controller")
-    point = _Point(system, n, commands, controller.measured)
+    point = _OperatingPoint(system, n, commands, controller.measured)
     x = np.array([controller.at.get(state.name, state.start) for state in system.states], float)
     u = point.hold(x)
     A, B, C, D = point.slopes(x, u)
@@ -117,7 +122,7 @@ def _check_point(flaws: FlawList, names: Sequence[str], rates: np.ndarray, size:
             flaws.add("at", what, "name states at which the machine can rest")
 
 
-class _Point:
+class _OperatingPoint:
     """Rates of the first n states and outputs, as functions of states and commands, what is delayed having settled."""
 
     def __init__(self, system: System, n: int, commands: Sequence[str], outputs: Sequence[str]) -> None:

@@ -1,1 +1,0 @@
-"""State feedback: sampled plants, gains of regulators and observers, and the law that they make."""
