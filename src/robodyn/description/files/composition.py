@@ -285,7 +285,11 @@ class _Loader:
             files = []
         parts = [self.include(path, file, (*within, path.resolve()), flaws) for file in files]
         for part in (*parts, *_load_robot(path, data.pop("robot", None), flaws)):
-            _check_twice(flaws, whole, part)
+            # Two includes of one file must not differ: nobody could know which one wins.
+            first, second = (dict(leaves_of(composed.data)) for composed in (whole, part))
+            for place in (place for place in second if place in first and first[place] != second[place]):
+                files = f"'{whole.origins[place][0]}' and '{part.origins[place][0]}'"
+                flaws.add(place, f"is said by two includes, {files}", "say it in one of them")
             _merge(whole, part)
         flaws.raise_if_any(str(path))
         _merge(whole, Composed(data))
@@ -336,14 +340,6 @@ def _load_robot(path: Path, given: Any, flaws: FlawList) -> list[Composed]:
         )
         return []
     return [Composed(data, {place: (options["file"], place) for place, _ in entries_of(data)})]
-
-
-def _check_twice(flaws: FlawList, whole: Composed, part: Composed) -> None:
-    """Two includes of one file must not differ: nobody could know which one wins."""
-    first, second = (dict(leaves_of(composed.data)) for composed in (whole, part))
-    for place in (place for place in second if place in first and first[place] != second[place]):
-        files = f"'{whole.origins[place][0]}' and '{part.origins[place][0]}'"
-        flaws.add(place, f"is said by two includes, {files}", "say it in one of them")
 
 
 def _merge(whole: Composed, part: Composed) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from robodyn.base.errors import Flaw, FlawList, ModelError
 from robodyn.base.units import known_unit
-from robodyn.description.files.composition import GROUPS, Composed, load_composed
+from robodyn.description.files.composition import GROUPS, Composed, load_composed, merge_tables
 from robodyn.description.files.scenario_file import ScenarioFile, read_scenario
 from robodyn.description.files.units import is_quantity, split_quantity
 from robodyn.description.files.writing import scenario_tables, tables_text
@@ -112,7 +112,7 @@ def _patch_tables(scenario: Scenario, values: Mapping[str, float]) -> dict[str, 
     # What a file cannot name stands in the file that is patched.
     changed = scenario.with_numbers({name: value for name, value in values.items() if name not in starts})
     old, new = (scenario_tables(one, unnamed=FlawList()) for one in (scenario, changed))
-    return _merge(_difference(old, new), data)
+    return merge_tables(_difference(old, new), data)
 
 
 def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,13 +125,6 @@ def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any
         elif value != old.get(key):
             found[key] = value
     return found
-
-
-def _merge(data: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    for key, value in more.items():
-        both = isinstance(value, Mapping) and isinstance(data.get(key), dict)
-        data[key] = _merge(data[key], value) if both else value
-    return data
 
 
 # Editing the text itself: comments, layout and the unit that each number is written in are kept.

@@ -268,7 +268,12 @@ def read_path(name: str, table: Table, reader: Reader, mechanism: Mechanism | No
         table.flaws.add(table.at("measured"), what, f"one for each of {', '.join(plan.joints)}")
     deviations = paths.deviation_blocks(mechanism, name, form.point, path, form.measured) if form.deviation else ()
     if form.timing is not None:
-        return (_timed(name, table, form.timing, plan, timing), *deviations)
+        # The block of a path with a timing of its own.
+        if form.timing.way[-1] > plan.length * (1 + 1e-9):
+            what = f"goes to {form.timing.way[-1]:.9g} m, the path ends at {plan.length:.9g} m"
+            table.flaws.add(table.at("timing.way"), what)
+        rows = (form.timing.time, form.timing.way, form.timing.speed, form.timing.acceleration)
+        return (attempt(table, paths.timed_block, name, plan, *rows, **timing), *deviations)
     return (attempt(table, paths.path_block, name, plan, **profile, **timing), *deviations)
 
 
@@ -345,12 +350,3 @@ def _timing_table(block: Block) -> dict[str, Any]:
         ways = zip(("way", "speed", "acceleration"), (law.position, law.velocity, law.acceleration), strict=True)
         table["timing"] = {"time": law.times} | {key: [row[-1] for row in rows] for key, rows in ways}
     return table | {key: value for key, value in (("period", block.period), ("delay", block.delay)) if value}
-
-
-def _timed(name: str, table: Table, given: Timing, plan: JointPath, timing: Mapping[str, Any]) -> Block:
-    """The block of a path with a timing of its own."""
-    if given.way[-1] > plan.length * (1 + 1e-9):
-        what = f"goes to {given.way[-1]:.9g} m, the path ends at {plan.length:.9g} m"
-        table.flaws.add(table.at("timing.way"), what)
-    rows = (given.time, given.way, given.speed, given.acceleration)
-    return attempt(table, paths.timed_block, name, plan, *rows, **timing)

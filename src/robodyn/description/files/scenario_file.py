@@ -122,7 +122,12 @@ def _check_whole(root: Table, reader: Reader, declared: Declared, given: dict[st
     others = [*declared.points, *declared.bodies, *declared.chained, *names["coordinates"], "constraints", *owners]
     used = [(path, name) for path, to, name in find_references(good) if to == "signal"]
     used += [(f"nominal.{joint}", signal) for joint, signal in (given.get("nominal") or {}).items()]
-    check_signal_names(flaws, declared.joints, others, used, names["signals"])
+    # Report signals of parts that do not exist, and quantities no joint has.
+    formulas = names["signals"]
+    known = [f"{joint}.{quantity}" for joint in declared.joints for quantity in QUANTITIES]
+    for path, signal in used:
+        if signal not in ("time", *formulas) and _is_wrong(signal, declared.joints, [*others, "energy"], QUANTITIES):
+            flaws.add(path, f"there is no signal '{signal}'", nearest(signal, [*known, *others, *formulas]))
     initial = root.table("initial").flattened().data
     if given.get("initial", FAILED) is not FAILED:
         # Of joints that cannot be made, nobody knows what may be a vector.
@@ -149,26 +154,6 @@ def _check_whole(root: Table, reader: Reader, declared: Declared, given: dict[st
 STATES = ("position", "velocity")
 REACTIONS = tuple(f"reaction.{part}.{axis}" for part in ("force", "torque") for axis in "xyz")
 QUANTITIES = (*STATES, "acceleration", "torque", "force", *REACTIONS)
-
-
-def check_signal_names(
-    flaws: FlawList,
-    joints: Sequence[str],
-    others: Sequence[str],
-    used: Iterable[tuple[str, str]],
-    formulas: Sequence[str] = (),
-) -> None:
-    """Report signals of parts that do not exist, and quantities no joint has.
-
-    Args:
-        others: names of all other parts that have signals.
-        used: (path in the file, signal).
-        formulas: names of signals by formula.
-    """
-    known = [f"{joint}.{quantity}" for joint in joints for quantity in QUANTITIES]
-    for path, signal in used:
-        if signal not in ("time", *formulas) and _is_wrong(signal, joints, [*others, "energy"], QUANTITIES):
-            flaws.add(path, f"there is no signal '{signal}'", nearest(signal, [*known, *others, *formulas]))
 
 
 def check_initial_names(flaws: FlawList, joints: Sequence[str], others: Sequence[str], initial: Iterable[str]) -> None:

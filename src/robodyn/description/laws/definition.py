@@ -8,7 +8,7 @@ sampled one. Every force acts ON the joint or coordinate, so right-hand sides ar
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
@@ -71,55 +71,26 @@ class LawInfo:
     gives: str = ""
     at_least: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folded", frozenset(self.folded))
+        object.__setattr__(self, "passive", self.passive or self.stored is not None)
 
-def law(
-    function: Callable[..., Any] | None = None,
-    /,
-    *,
-    states: Mapping[str, float] | None = None,
-    memory: Mapping[str, float] | None = None,
-    limits: Mapping[str, tuple[str | float, str | float]] | None = None,
-    checks: Mapping[str, str] | None = None,
-    folded: Iterable[str] = (),
-    breaks: Callable[[Mapping[str, Any]], Sequence[float]] | None = None,
-    sticks: bool = False,
-    ideal: Mapping[str, float] | None = None,
-    disturbance: bool = False,
-    located: Mapping[str, str] | None = None,
-    positive: Mapping[str, str] | None = None,
-    passive: bool = False,
-    stored: Callable[..., Any] | None = None,
-    gives: str = "",
-    at_least: Mapping[str, str] | None = None,
-    units: Mapping[str, str] | None = None,
-    **more_units: str,
-) -> Any:
+
+SAID = frozenset(LawInfo.__dataclass_fields__) - {"units"}  # type: ignore[attr-defined]
+"""What a law says of itself besides units."""
+
+
+def law(function: Callable[..., Any] | None = None, /, *, units: Mapping[str, str] | None = None, **words: Any) -> Any:
     """Attach units, states and checks to a law; the function itself stays a plain function.
 
     Used as `@law(velocity="rad/s")`, or as `@law` where there is nothing to say.
 
     Args:
-        units: unit of arguments and outputs, for those shared by several laws; the rest are given as keywords.
+        units: unit of arguments and outputs, for those shared by several laws.
+        words: the rest of the units; and attributes of `LawInfo` under their names.
     """
-    every_unit = {**(units or {}), **more_units}
-    info = LawInfo(
-        every_unit,
-        states or {},
-        memory or {},
-        limits or {},
-        checks or {},
-        frozenset(folded),
-        breaks,
-        sticks,
-        ideal or {},
-        disturbance,
-        located or {},
-        positive or {},
-        passive or stored is not None,
-        stored,
-        gives,
-        at_least or {},
-    )
+    said = {name: words.pop(name) for name in SAID & words.keys()}
+    info = LawInfo({**(units or {}), **words}, **said)
 
     def attach(function: Function) -> Function:
         _check_info(function, info)

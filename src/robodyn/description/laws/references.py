@@ -187,7 +187,7 @@ MANY_MOTIONS = {
 }
 
 
-def _number_motions(positions, velocities, accelerations):
+def number_motions(positions, velocities, accelerations):
     """Outputs position1, velocity1, acceleration1, position2 ... of several joints."""
     if not isinstance(positions, (tuple, list)):
         positions, velocities, accelerations = (positions,), (velocities,), (accelerations,)
@@ -201,13 +201,13 @@ def _number_motions(positions, velocities, accelerations):
 def standing_reference(*, positions):
     """Several joints standing still: position1, velocity1, acceleration1, position2 ... and no way `s` made."""
     still = (0.0,) * len(positions) if isinstance(positions, (tuple, list)) else 0.0
-    return _number_motions(positions, still, still) | {"s": 0.0}
+    return number_motions(positions, still, still) | {"s": 0.0}
 
 
 @law(units=MANY_MOTIONS, positions="{x}", velocities="{x}/s", accelerations="{x}/s^2")
 def sampled_set_points(positions, velocities, accelerations):
     """Several joints' references as a controller gets them, at its samples: position1, velocity1, acceleration1 ..."""
-    return _number_motions(positions, velocities, accelerations)
+    return number_motions(positions, velocities, accelerations)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -110,7 +110,24 @@ class Block(Description):
             elif argument.has_default and not taken:
                 values[argument.name] = argument.default
         self.set_fields(parameters=FrozenDict({key: as_floats(value) for key, value in values.items()}))
-        self._check_arguments(flaws)
+        arguments = arguments_of(self.function)
+        names = {argument.name for argument in arguments}
+        for argument in arguments:
+            if self.source_of(argument) is None:
+                group = "parameters" if argument.keyword_only else "inputs"
+                flaws.add(f"{group}.{argument.name}", "is missing", f"the law '{self.law_name}' needs it")
+        for group in ("inputs", "parameters", "states", "memory"):
+            flaws.add_unknown(getattr(self, group), names, f"is not an argument of '{self.law_name}'", group)
+        # A value that comes from one place cannot be given in another as well.
+        sources = (
+            ("states", set(self.state_names)),
+            ("memory", set(self.memory_names)),
+            ("inputs", set(self.inputs)),
+            ("parameters", set(self.parameters)),
+        )
+        for (group, keys), (later, others) in combinations(sources, 2):
+            for key in sorted(keys & others):
+                flaws.add(f"{later}.{key}", f"has no effect beside {group}.{key}", "give it once")
         check_parameters(flaws, "parameters", self.info, self.parameters)
         self._check_connections(flaws)
         if self.period is None:
@@ -185,29 +202,6 @@ class Block(Description):
         for output, on in self.acts.items():
             actions |= {f"{output}.{k}": one for k, one in enumerate(on)} if isinstance(on, tuple) else {output: on}
         return actions
-
-    def _check_arguments(self, flaws: FlawList) -> None:
-        arguments = arguments_of(self.function)
-        names = {argument.name for argument in arguments}
-        for argument in arguments:
-            if self.source_of(argument) is None:
-                group = "parameters" if argument.keyword_only else "inputs"
-                flaws.add(f"{group}.{argument.name}", "is missing", f"the law '{self.law_name}' needs it")
-        for group in ("inputs", "parameters", "states", "memory"):
-            flaws.add_unknown(getattr(self, group), names, f"is not an argument of '{self.law_name}'", group)
-        self._check_sources(flaws)
-
-    def _check_sources(self, flaws: FlawList) -> None:
-        """A value that comes from one place cannot be given in another as well."""
-        sources = (
-            ("states", set(self.state_names)),
-            ("memory", set(self.memory_names)),
-            ("inputs", set(self.inputs)),
-            ("parameters", set(self.parameters)),
-        )
-        for (group, keys), (later, others) in combinations(sources, 2):
-            for key in sorted(keys & others):
-                flaws.add(f"{later}.{key}", f"has no effect beside {group}.{key}", "give it once")
 
     @property
     def law_name(self) -> str:

@@ -378,10 +378,6 @@ class FlexibleBody(Body):
             actual = np.shape(getattr(self.modal_inertia, name, ()))
             if actual != shape:
                 flaws.add(f"modal_inertia.{name}", f"must be of shape {shape}, is {actual}")
-        self._check_nodes(flaws)
-
-    def _check_nodes(self, flaws: FlawList) -> None:
-        n = len(self.modal_mass)
         names = [node.name for node in self.nodes]
         for node in self.nodes:
             if np.shape(node.shift) != (n, 3) or np.shape(node.turn) != (n, 3):

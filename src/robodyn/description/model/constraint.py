@@ -1,6 +1,7 @@
 """Constraints: which equations between its coordinates must a mechanism keep? Loops, rods, couplings, given motions.
 
-A constraint is one or more equations h(q, t) = 0. The forces that keep them are signals, and an event may set
+A constraint is one or more equations h(q, t) = 0. The forces that keep them are signals, which `equations` names, one
+an equation; and an event may set
 `<name>.active` to 0 (it breaks) or to 1 (it holds again).
 """
 
@@ -123,6 +124,7 @@ class Rod(Description):
     """A rigid massless rod between two points: `|p_end - p_start| = length`. Its `tension` is a signal."""
 
     NOUN, MARKS = "constraint", ("rod",)
+    equations = ("tension",)
 
     name: str = part_name()
     start: str = reference("point", key="rod[0]", doc="two points at a distance")
@@ -133,11 +135,6 @@ class Rod(Description):
     def check(self, flaws: FlawList) -> None:
         check_ends(flaws, self, "start", "end")
 
-    @property
-    def equations(self) -> tuple[str, ...]:
-        """Names of its forces, one an equation."""
-        return ("tension",)
-
 
 class Wheel(Description):
     """A wheel that rolls on a plane without slipping: where it touches, its rim is at rest.
@@ -147,6 +144,7 @@ class Wheel(Description):
     """
 
     NOUN, MARKS = "constraint", ("wheel",)
+    equations = ("force.along", "force.across", "force.normal")
 
     name: str = part_name()
     center: str = reference("point", key="wheel", doc="point in the middle of a wheel, on its body")
@@ -156,26 +154,17 @@ class Wheel(Description):
     height: float = quantity("m", default=0.0, doc="of the plane along its normal")
     active: bool = flag(default=True, doc=ACTIVE)
 
-    @property
-    def equations(self) -> tuple[str, ...]:
-        """Names of its forces, one an equation."""
-        return ("force.along", "force.across", "force.normal")
-
 
 class LinearConstraint(Description):
     """A linear relation of joints and coordinates: `sum c_i s_i = offset` (gears without play, parallel guides)."""
 
     NOUN, MARKS = "constraint", ("of",)
+    equations = ("force",)
 
     name: str = part_name()
     of: Mapping[str, float] = weights("joint or coordinate", doc="table of joints and coordinates with their weights")
     offset: float = quantity(written="{x}", default=0.0, doc="what the weighted sum is")
     active: bool = flag(default=True, doc=ACTIVE)
-
-    @property
-    def equations(self) -> tuple[str, ...]:
-        """Names of its forces, one an equation."""
-        return ("force",)
 
 
 class PrescribedMotion(Description):
@@ -186,6 +175,7 @@ class PrescribedMotion(Description):
     """
 
     NOUN, MARKS = "constraint", ("prescribed",)
+    equations = ("force",)
 
     name: str = part_name()
     of: str = reference("joint or coordinate", key="prescribed", doc="a joint or coordinate whose motion is given")
@@ -204,11 +194,6 @@ class PrescribedMotion(Description):
                 remedy = f"name the signal of its {rate}, or give 0 where it stands still or steps"
                 flaws.add(rate, f"is not given, but {field} is the signal '{value}'", remedy)
             self.set_fields(**{rate: 0.0 if getattr(self, rate) is None else getattr(self, rate)})
-
-    @property
-    def equations(self) -> tuple[str, ...]:
-        """Names of its forces, one an equation."""
-        return ("force",)
 
 
 class ConstraintFunction(Description):

@@ -237,7 +237,10 @@ class StateController(Description):
             if self.applied:
                 flaws.add("applied", "has no effect: the controller knows what it commands", "leave it out")
         else:
-            self._check_observer_alone(flaws)
+            for key in self.stated("commands", "acts", "delay"):
+                flaws.add(key, "has no effect without weights of states", 'states = {"rail.position" = 1}')
+            if not self.measured or not self.applied:
+                flaws.add("states", "is missing", "weigh states, or name what an observer has: measured and applied")
         if self.measured:
             if bool(self.poles) == bool(self.noise or self.measured_noise):
                 flaws.add(
@@ -251,9 +254,3 @@ class StateController(Description):
         else:
             for key in self.stated("noise", "measured_noise", "poles"):
                 flaws.add(key, "has no effect without measured", "name what an observer sees")
-
-    def _check_observer_alone(self, flaws: FlawList) -> None:
-        for key in self.stated("commands", "acts", "delay"):
-            flaws.add(key, "has no effect without weights of states", 'states = {"rail.position" = 1}')
-        if not self.measured or not self.applied:
-            flaws.add("states", "is missing", "weigh states, or name what an observer has: measured and applied")

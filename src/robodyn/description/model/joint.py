@@ -281,12 +281,9 @@ class Joint(Description):
             lower, upper = self.lower_limit, self.upper_limit
             if lower is not None and upper is not None and not lower < upper:
                 flaws.add("upper_limit", f"must be above lower_limit ({lower:g}), is {upper:g}", "swap the two")
-            if self.stop_stiffness is not None and lower is None and upper is None:
-                flaws.add("stop_stiffness", "has no effect without a limit", "give lower_limit or upper_limit, or both")
-            if self.stop_restitution is not None and lower is None and upper is None:
-                flaws.add(
-                    "stop_restitution", "has no effect without a limit", "give lower_limit or upper_limit, or both"
-                )
+            for stop in ("stop_stiffness", "stop_restitution") if lower is None and upper is None else ():
+                if getattr(self, stop) is not None:
+                    flaws.add(stop, "has no effect without a limit", "give lower_limit or upper_limit, or both")
             if self.stop_restitution is not None and self.stop_stiffness is not None:
                 flaws.add(
                     "stop_restitution", "is of rigid end stops, stop_stiffness of elastic ones", "leave one of them out"

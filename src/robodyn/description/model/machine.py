@@ -252,7 +252,11 @@ def combine(
     for prefix in machines:
         check_name(flaws, prefix)
     flaws.add_unknown(places, machines, "there is no such machine", "places")
-    _check_gravity(flaws, machines)
+    gravities = {prefix: machine.mechanism.gravity for prefix, machine in machines.items() if machine.mechanism}
+    for prefix, gravity in gravities.items():
+        first = next(iter(gravities.values()))
+        if gravity != first:
+            flaws.add(f"{prefix}.gravity", f"is {gravity}, that of the first machine {first}", "make them alike")
     for prefix, machine in machines.items():
         for path, signal in _signals(machine):
             if signal.startswith(SHARED):
@@ -291,14 +295,6 @@ def _check_world(flaws: FlawList, prefix: str, machine: Machine, place: Pose) ->
         if isinstance(coordinate, PointCoordinate) and abs(np.dot(place.R @ coordinate.direction, place.p)) > 0:
             what = "is measured from the world's origin: the place would shift it"
             flaws.add(f"{prefix}.coordinates.{coordinate.name}", what, "choose a place perpendicular to its direction")
-
-
-def _check_gravity(flaws: FlawList, machines: Mapping[str, Machine]) -> None:
-    gravities = {prefix: machine.mechanism.gravity for prefix, machine in machines.items() if machine.mechanism}
-    for prefix, gravity in gravities.items():
-        first = next(iter(gravities.values()))
-        if gravity != first:
-            flaws.add(f"{prefix}.gravity", f"is {gravity}, that of the first machine {first}", "make them alike")
 
 
 def _signals(machine: Machine) -> Iterable[tuple[str, str]]:

@@ -222,10 +222,6 @@ def build_arm(mechanism: Mechanism, point: str) -> SerialArm:
     if points[point].node is not None:
         flaws.add(f"points.{point}", "is on a flexible body", "plan for the rigid arm")
     flaws.raise_if_any(f"arm of '{mechanism.name}'")
-    return _arm_of(chain, points[point].origin)
-
-
-def _arm_of(chain: list[Joint], tip: Any) -> SerialArm:
     pose = Pose.identity()
     names, w, o, r, t, limits = [], [], [], [], [], []
     for joint in chain:
@@ -240,7 +236,7 @@ def _arm_of(chain: list[Joint], tip: Any) -> SerialArm:
             if freedom.name == joint.name:
                 limits[-1] = (_bound(joint.lower_limit, -np.inf), _bound(joint.upper_limit, np.inf))
     lower, upper = np.array(limits).T
-    place = pose.R, pose.apply(np.array(tip))
+    place = pose.R, pose.apply(np.array(points[point].origin))
     return SerialArm(tuple(names), np.array(w), np.array(o), np.array(r), np.array(t), *place, lower, upper)
 
 

@@ -298,20 +298,17 @@ class CartesianPath:
             if not piece.length > 1e-9:
                 flaws.add(f"pieces[{k}]", f"has the length {piece.length:g} m", "it must lead somewhere")
         if not flaws.found:
-            self._check_joints(flaws)
+            for k, (one, other) in enumerate(zip(self.pieces[:-1], self.pieces[1:], strict=True), start=1):
+                (end, leaving, _), (start, entering, _) = one.at([one.length]), other.at([0.0])
+                gap = float(np.linalg.norm(start - end))
+                kink = float(np.linalg.norm(np.cross(leaving, entering)))
+                if gap > 1e-9:
+                    flaws.add(f"pieces[{k}]", f"begins {1e3 * gap:.3g} mm from where the one before ends")
+                elif not self.stops and (kink > TANGENT_ERROR or float(np.sum(leaving * entering)) < 0):
+                    turn = np.degrees(np.arctan2(kink, np.sum(leaving * entering)))
+                    remedy = "blend the corner, or stop there and begin a new path"
+                    flaws.add(f"pieces[{k}]", f"the path turns by {turn:.3g} deg at a point", remedy)
         flaws.raise_if_any("path")
-
-    def _check_joints(self, flaws: FlawList) -> None:
-        for k, (one, other) in enumerate(zip(self.pieces[:-1], self.pieces[1:], strict=True), start=1):
-            (end, leaving, _), (start, entering, _) = one.at([one.length]), other.at([0.0])
-            gap = float(np.linalg.norm(start - end))
-            kink = float(np.linalg.norm(np.cross(leaving, entering)))
-            if gap > 1e-9:
-                flaws.add(f"pieces[{k}]", f"begins {1e3 * gap:.3g} mm from where the one before ends")
-            elif not self.stops and (kink > TANGENT_ERROR or float(np.sum(leaving * entering)) < 0):
-                turn = np.degrees(np.arctan2(kink, np.sum(leaving * entering)))
-                remedy = "blend the corner, or stop there and begin a new path"
-                flaws.add(f"pieces[{k}]", f"the path turns by {turn:.3g} deg at a point", remedy)
 
     @cached_property
     def ends(self) -> np.ndarray:
@@ -439,11 +436,31 @@ def way_points(points: Any, radius: Any = None, orientation: Any = None, end_ori
         radius: distance from an inner way-point at which its blend begins and ends [m]; one number, or one for each;
             None to rest at each of them.
     """
-    corners = _checked_points(points)
+    # Points are places, each another than the one before.
+    flaws = FlawList()
+    rows = list(points)
+    good = [check_vector(flaws, f"points[{k}]", row, 3) for k, row in enumerate(rows)]
+    if len(rows) < 2:
+        flaws.add("points", f"must be at least two, are {len(rows)}")
+    for k in range(1, len(rows)):
+        if good[k] and good[k - 1] and np.linalg.norm(np.subtract(rows[k], rows[k - 1])) < 1e-9:
+            flaws.add(f"points[{k}]", "is the same as the one before", "leave it out")
+    flaws.raise_if_any("way-points")
+    corners = np.asarray(rows, float)
     if radius is None:
         lines = [Line(as_floats(start), as_floats(end)) for start, end in pairwise(corners)]
         return join_pieces(lines, orientation, end_orientation, stops=True)
-    radii = _checked_radii(radius, len(corners) - 2)
+    # A radius for each of the inner way-points.
+    count = len(corners) - 2
+    given: Sequence[Any] = [radius] * count if np.ndim(radius) == 0 else list(radius)
+    if len(given) != count:
+        flaws.add("radius", f"must be one number, or {count} for the inner way-points, has {len(given)}")
+    allowed = Bounds(positive=True, remedy="or rest at the way-points: give no radius")
+    for k, value in enumerate(given):
+        allowed.check(flaws, f"radius[{k}]", value, "m")
+    flaws.raise_if_any("way-points")
+    radii = np.asarray(given, float)
+    # Lines between the corners, and blends where they turn.
     legs = np.diff(corners, axis=0)
     lengths = np.linalg.norm(legs, axis=1)
     directions = legs / lengths[:, None]
@@ -475,31 +492,6 @@ def _angle(a: np.ndarray, b: np.ndarray) -> float:
 def _check_places(flaws: FlawList, places: dict[str, Any]) -> None:
     for key, value in places.items():
         check_vector(flaws, key, value, 3)
-
-
-def _checked_points(points: Any) -> np.ndarray:
-    flaws = FlawList()
-    rows = list(points)
-    good = [check_vector(flaws, f"points[{k}]", row, 3) for k, row in enumerate(rows)]
-    if len(rows) < 2:
-        flaws.add("points", f"must be at least two, are {len(rows)}")
-    for k in range(1, len(rows)):
-        if good[k] and good[k - 1] and np.linalg.norm(np.subtract(rows[k], rows[k - 1])) < 1e-9:
-            flaws.add(f"points[{k}]", "is the same as the one before", "leave it out")
-    flaws.raise_if_any("way-points")
-    return np.asarray(rows, float)
-
-
-def _checked_radii(radius: Any, count: int) -> np.ndarray:
-    flaws = FlawList()
-    given: Sequence[Any] = [radius] * count if np.ndim(radius) == 0 else list(radius)
-    if len(given) != count:
-        flaws.add("radius", f"must be one number, or {count} for the inner way-points, has {len(given)}")
-    allowed = Bounds(positive=True, remedy="or rest at the way-points: give no radius")
-    for k, value in enumerate(given):
-        allowed.check(flaws, f"radius[{k}]", value, "m")
-    flaws.raise_if_any("way-points")
-    return np.asarray(given, float)
 
 
 def _check_corners(turns: list[float], radii: np.ndarray, lengths: np.ndarray) -> None:

@@ -43,10 +43,6 @@ def refine(arm: SerialArm, q: np.ndarray, R: np.ndarray, p: np.ndarray, iteratio
         if np.all(np.abs(error) < 1e-15):
             return q
         q = q + arm.scale * limit_step(solve_rates(J, error), 0.5)
-    return _met(arm, q, R, p)
-
-
-def _met(arm: SerialArm, q: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     error, _ = pose_error(arm, q, R, p)
     met = np.max(np.abs(error), axis=-1, keepdims=True) < EXACT
     return np.where(met, q, np.nan)

@@ -14,6 +14,7 @@ import numpy as np
 from robodyn.base import symbolic as sym
 from robodyn.base.records import dataclass
 from robodyn.description.laws import LawInfo
+from robodyn.description.laws.references import number_motions
 from robodyn.description.laws.speed_profile import Phase, plan_legs, time_at, travel
 from robodyn.description.model import Block
 from robodyn.description.model.numbers import as_floats
@@ -180,6 +181,15 @@ class JointPath:
 
 Rows = tuple[tuple[float, ...], ...]
 NUMBERS = ("speed", "acceleration", "jerk")
+MOTION_UNITS = {"time": "s", "begin": "s", "s": "m", "speed": "m/s"}
+
+
+def _joint_units(law: PathReference | TimedReference) -> dict[str, str]:
+    """Units of what a law of several joints gives: `position1`, `velocity1`, `acceleration1` and so on."""
+    units: dict[str, str] = {}
+    for k, unit in enumerate(law.units or ["rad"] * len(law.joints), start=1):
+        units |= {f"position{k}": unit, f"velocity{k}": f"{unit}/s", f"acceleration{k}": f"{unit}/s^2"}
+    return units
 
 
 def look_up(s: Any, table: JointTable) -> list[tuple[Any, Any, Any]]:
@@ -228,12 +238,10 @@ class PathReference:
         self, time: Any, *, speed: Any, acceleration: Any, jerk: Any = np.inf, begin: Any = 0.0, pause: Any = 0.0
     ) -> Any:
         s, rate, change, _ = travel(time, plan_legs(self._ends, speed, acceleration, jerk, begin, pause))
-        outputs: dict[str, Any] = {}
-        for k, (value, slope, bend) in enumerate(look_up(s, self._table), start=1):
-            outputs[f"position{k}"] = value
-            outputs[f"velocity{k}"] = slope * rate
-            outputs[f"acceleration{k}"] = bend * rate**2 + slope * change
-        return outputs | {"s": s, "speed": rate}
+        positions, slopes, bends = zip(*look_up(s, self._table), strict=True)
+        velocities = tuple(slope * rate for slope in slopes)
+        accelerations = tuple(bend * rate**2 + slope * change for slope, bend in zip(slopes, bends, strict=True))
+        return number_motions(positions, velocities, accelerations) | {"s": s, "speed": rate}
 
     @property
     def __signature__(self) -> Signature:
@@ -252,9 +260,7 @@ class PathReference:
     @cached_property
     def law_info(self) -> LawInfo:
         """Units and checks of the law that it is."""
-        units = {"time": "s", "speed": "m/s", "acceleration": "m/s^2", "jerk": "m/s^3", "begin": "s", "s": "m"}
-        for k, unit in enumerate(self.units or ["rad"] * len(self.joints), start=1):
-            units |= {f"position{k}": unit, f"velocity{k}": f"{unit}/s", f"acceleration{k}": f"{unit}/s^2"}
+        units = MOTION_UNITS | {"acceleration": "m/s^2", "jerk": "m/s^3"} | _joint_units(self)
         checks = dict.fromkeys(NUMBERS, "positive")
         if self.rests:
             units, checks = units | {"pause": "s"}, checks | {"pause": "non-negative"}
@@ -329,13 +335,10 @@ class TimedReference:
     def __call__(self, time: Any, *, begin: Any = 0.0) -> Any:
         t = sym.clip(time - begin, 0.0, self.times[-1])
         moving = sym.logical_and(time >= begin, time < begin + self.times[-1])
-        outputs: dict[str, Any] = {}
-        *joints, way = look_up(t, self._table)
-        for k, (value, slope, bend) in enumerate(joints, start=1):
-            outputs[f"position{k}"] = value
-            outputs[f"velocity{k}"] = sym.where(moving, slope, 0.0)
-            outputs[f"acceleration{k}"] = sym.where(moving, bend, 0.0)
-        return outputs | {"s": way[0], "speed": sym.where(moving, way[1], 0.0)}
+        positions, slopes, bends = zip(*look_up(t, self._table), strict=True)
+        rates, changes = (tuple(sym.where(moving, entry, 0.0) for entry in column) for column in (slopes, bends))
+        joints = number_motions(positions[:-1], rates[:-1], changes[:-1])
+        return joints | {"s": positions[-1], "speed": rates[-1]}
 
     @cached_property
     def _table(self) -> JointTable:
@@ -343,10 +346,7 @@ class TimedReference:
 
     @cached_property
     def law_info(self) -> LawInfo:
-        units = {"time": "s", "begin": "s", "s": "m", "speed": "m/s"}
-        for k, unit in enumerate(self.units or ["rad"] * len(self.joints), start=1):
-            units |= {f"position{k}": unit, f"velocity{k}": f"{unit}/s", f"acceleration{k}": f"{unit}/s^2"}
-        return LawInfo(units=units, breaks=self.breaks)
+        return LawInfo(units=MOTION_UNITS | _joint_units(self), breaks=self.breaks)
 
     def breaks(self, parameters: Mapping[str, float]) -> list[float]:
         """Times [s] at which it begins and ends."""

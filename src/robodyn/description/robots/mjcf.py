@@ -59,22 +59,7 @@ def load_includes(root: XmlElement, file: Path, folders: MeshFiles) -> None:
             inner.mark(READ)
             element.children.append(inner)
             waiting.append((inner, target))
-    _check_files(root, file, folders)
-
-
-def _find_include(name: str, source: Path, file: Path, folders: MeshFiles, element: XmlElement) -> Path:
-    """An included file: from the folder of the whole model, as MuJoCo does, or of the one that includes it."""
-    for folder in (file.parent, source.parent):
-        target = (folder / name).resolve()
-        if name and "\0" not in name and target.is_file():
-            if not folders.allows(target):
-                raise Unreadable(f"includes '{name}' from outside of the robot's folder (line {element.line})")
-            return target
-    raise Unreadable(f"includes '{name[:200]}' in line {element.line}, which is no file")
-
-
-def _check_files(root: XmlElement, file: Path, folders: MeshFiles) -> None:
-    """Meshes and other files of a model stand in the robot's folder, or in one that is allowed."""
+    # Meshes and other files of a model stand in the robot's folder, or in one that is allowed.
     elements = list(root.walk())
     inner = {"", *(element.attributes.get(key, "") for element in elements for key in FOLDERS)}
     for element in elements:
@@ -86,6 +71,17 @@ def _check_files(root: XmlElement, file: Path, folders: MeshFiles) -> None:
                 if target.is_file() and not folders.allows(target):
                     what = f"'{value}' in line {element.line} lies outside of the robot's folder"
                     raise Unreadable(f"{what}; allow its folder with `search`")
+
+
+def _find_include(name: str, source: Path, file: Path, folders: MeshFiles, element: XmlElement) -> Path:
+    """An included file: from the folder of the whole model, as MuJoCo does, or of the one that includes it."""
+    for folder in (file.parent, source.parent):
+        target = (folder / name).resolve()
+        if name and "\0" not in name and target.is_file():
+            if not folders.allows(target):
+                raise Unreadable(f"includes '{name}' from outside of the robot's folder (line {element.line})")
+            return target
+    raise Unreadable(f"includes '{name[:200]}' in line {element.line}, which is no file")
 
 
 def compile_model(file: Path, root: XmlElement | None = None) -> Any:
@@ -401,7 +397,9 @@ class MjcfReader:
         self.draft.gravity = (0.0, 0.0, 0.0) if disabled else as_floats(self.model.opt.gravity)
         for body in range(1, self.model.nbody):
             self.read_body(body)
-        self.read_sites()
+        for site in range(self.model.nsite):
+            body = int(self.model.site_bodyid[site])
+            self.point(self.name("site", site), body, np.array(self.model.site_pos[site]))
         self.read_parts()
         if self.model.nflex:
             what = f"{self.model.nflex} deformable parts are loose masses: their elastic forces are not used"
@@ -493,11 +491,6 @@ class MjcfReader:
         path = self.model.paths[start:].split(b"\0", 1)[0].decode(errors="replace") if start >= 0 else ""
         mesh_file = self.meshes.file.parent / path
         return {"file": str(mesh_file), "scale": as_floats(self.model.mesh_scale[mesh])}
-
-    def read_sites(self) -> None:
-        for site in range(self.model.nsite):
-            body = int(self.model.site_bodyid[site])
-            self.point(self.name("site", site), body, np.array(self.model.site_pos[site]))
 
     # ----------------------------------------------------------------------------------------------
     # Joints: which chain carries a body? MuJoCo allows several between two bodies, each with an anchor.

@@ -119,12 +119,6 @@ class Frames:
         return name
 
 
-def mark_frame(element: XmlElement) -> None:
-    element.mark(READ)
-    element.take("name")
-    element.take("attached_to")
-
-
 # --------------------------------------------------------------------------------------------------
 # Links of SDF: which inertia and looks do they have, in a frame that stands at their joint?
 
@@ -428,7 +422,9 @@ class SdfReader:
                     model.joints.append(_Joint(name, part, scope, ends[0], ends[1]))
                     model.frames.add(name, part, scope, ends[1])
                 else:
-                    mark_frame(part)
+                    part.mark(READ)
+                    part.take("name")
+                    part.take("attached_to")
                     attached = scoped(scope, part.attributes.get("attached_to", ""))
                     model.frames.add(name, part, scope, attached)
                     model.frames.attached |= {name: attached} if part.attributes.get("attached_to") else {}

@@ -102,19 +102,6 @@ def check_shape(flaws: FlawList, path: str, value: Any, shape: tuple[int, ...], 
     return True
 
 
-def check_particles(flaws: FlawList, particles: Any) -> None:
-    """Arrays fit together; masses are not negative, some are positive."""
-    N, n = len(particles.mass), np.shape(particles.shift)[1] if np.ndim(particles.shift) == 3 else 0
-    each = f"{N} particles, {n} modes"
-    good = check_shape(flaws, "mass", particles.mass, (N,), "a mass for each particle")
-    if good and (np.any(particles.mass < 0) or not np.sum(particles.mass) > 0):
-        flaws.add("mass", "must not be negative, and positive somewhere")
-    shapes = {"position": (N, 3), "tensor": (N, 3, 3), "shift": (N, n, 3), "turn": (N, n, 3)}
-    for name, shape in shapes.items():
-        check_shape(flaws, name, getattr(particles, name), shape, each)
-    check_shape(flaws, "shortening", particles.shortening, (N, n, n, 3), each)
-
-
 def check_modes(flaws: FlawList, n: int, stiffness: Any, nodes: Mapping[str, Any], shortens: bool = False) -> None:
     """A positive definite stiffness of n modes, and for each node its place and its motion in them.
 
@@ -174,7 +161,16 @@ class Particles:
 
     def __post_init__(self) -> None:
         flaws = FlawList()
-        check_particles(flaws, self)
+        # Arrays fit together; masses are not negative, some are positive.
+        N, n = len(self.mass), np.shape(self.shift)[1] if np.ndim(self.shift) == 3 else 0
+        each = f"{N} particles, {n} modes"
+        good = check_shape(flaws, "mass", self.mass, (N,), "a mass for each particle")
+        if good and (np.any(self.mass < 0) or not np.sum(self.mass) > 0):
+            flaws.add("mass", "must not be negative, and positive somewhere")
+        shapes = {"position": (N, 3), "tensor": (N, 3, 3), "shift": (N, n, 3), "turn": (N, n, 3)}
+        for name, shape in shapes.items():
+            check_shape(flaws, name, getattr(self, name), shape, each)
+        check_shape(flaws, "shortening", self.shortening, (N, n, n, 3), each)
         flaws.raise_if_any("particles")
 
     @classmethod
@@ -482,7 +478,8 @@ def frame(
     flaws.raise_if_any(f"flexible body '{name}'")
     structure = assemble_structure(nodes, elements)
     stations, start = structure.stations(), structure.names.index(root)
-    _check_joined(name, structure, start)
+    check_joined(flaws, structure.names, [part.nodes for part in structure.beams], start)
+    flaws.raise_if_any(f"flexible body '{name}'")
     moves, turns = (np.array([station[k] for station in stations]) for k in (3, 4))
     mass, tensor = np.array([s[0] for s in stations]), np.array([s[2] for s in stations])
     M = np.einsum("p,pxa,pxb->ab", mass, moves, moves, optimize=True)
@@ -588,9 +585,3 @@ def _node(structure: Structure, k: int, shapes: np.ndarray, bend: np.ndarray, st
     return BodyNode(
         structure.names[k], as_floats(structure.positions[k]), as_floats(rows[:3].T), as_floats(rows[3:].T), shortening
     )
-
-
-def _check_joined(name: str, structure: Structure, root: int) -> None:
-    flaws = FlawList()
-    check_joined(flaws, structure.names, [part.nodes for part in structure.beams], root)
-    flaws.raise_if_any(f"flexible body '{name}'")

@@ -72,17 +72,6 @@ def _check_samples(system: System, step: float, flaws: FlawList) -> None:
                 )
 
 
-def find_bends_between(breaks: Sequence[float], step: float) -> list[float]:
-    """Those of the jumps and bends of references that fall between rows of equal steps: they get rows of their own."""
-    return [time for time in breaks if abs(time / step - round(time / step)) > ON_A_ROW]
-
-
-def find_breaks(system: System, end: float) -> list[float]:
-    """Times before the end at which references jump or bend [s], ascending."""
-    values = {name: number.value for name, number in system.numbers.items()}
-    return system.discrete.break_times(values, 0.0, end).tolist()
-
-
 def check_operations(row: RowProgram, names: dict[int, str], flaws: FlawList) -> None:
     """Operations without a formula, each reported by the first name that depends on it.
 
@@ -179,8 +168,11 @@ def make_plan(system: System, solver: Solver, rows: int | None = None) -> Plan:
     """
     step = solver.step or DEFAULT_FIXED_STEP
     n_rows = _count_rows(system, step) if rows is None else rows
-    breaks = find_breaks(system, n_rows * step)
-    between = find_bends_between(breaks, step)
+    # Times before the end at which references jump or bend [s], ascending.
+    values = {name: number.value for name, number in system.numbers.items()}
+    breaks = system.discrete.break_times(values, 0.0, n_rows * step).tolist()
+    # Those of the jumps and bends of references that fall between rows of equal steps: they get rows of their own.
+    between = [time for time in breaks if abs(time / step - round(time / step)) > ON_A_ROW]
     if between and rows is None:
         n_rows = _count_uneven_rows(system.scenario.duration, step, breaks)
     source = f"workbook of '{system.scenario.name}'"
