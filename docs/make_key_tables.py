@@ -44,7 +44,7 @@ from robodyn.description.model.contact import CONTACTS
 from robodyn.description.model.coordinate import COORDINATES
 from robodyn.description.model.description import Description, default_of
 from robodyn.description.model.fields import IDENTITY
-from robodyn.description.model.kinds import Choice, Kind, Parts, Quantity, Rotation, Target
+from robodyn.description.model.kinds import Children, Choice, FieldKind, Quantity, Rotation, Target
 from robodyn.description.structures import Element
 from robodyn.description.structures.beams import SECTIONS
 
@@ -109,11 +109,11 @@ def make_table(classes: Sequence[type[Description]]) -> str:
     return "\n".join(["| key | meaning | default |", "| --- | --- | --- |", *lines]) + "\n"
 
 
-def _keys(cls: type[Description]) -> Iterator[tuple[str, str, Kind, type[Description]]]:
+def _keys(cls: type[Description]) -> Iterator[tuple[str, str, FieldKind, type[Description]]]:
     """Every key of a class, with its field, kind and owner; groups of a file the page lists by itself."""
     for key, name, kind, owner in keys_of(cls):
         named = name == "name" and not kind.key and owner is not Scenario
-        group = isinstance(kind, Parts) and owner in (Scenario, Machine, Mechanism)
+        group = isinstance(kind, Children) and owner in (Scenario, Machine, Mechanism)
         if not (named or group or key_of(name, kind)[1]):
             yield key, name, kind, owner
 
@@ -142,7 +142,7 @@ def _meaning(kind: Any) -> str:
     return ": ".join(filter(None, (" ".join(filter(None, (kind.doc, shown))) + ways, options)))
 
 
-def _default(cls: type[Description], name: str, kind: Kind) -> str:
+def _default(cls: type[Description], name: str, kind: FieldKind) -> str:
     if kind.absent:
         return kind.absent
     if is_required(cls, name):

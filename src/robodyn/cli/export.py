@@ -16,7 +16,7 @@ from robodyn.presentation.reporting.displays import Display, shows
 
 if TYPE_CHECKING:
     from robodyn.description.model import Scenario, Solver
-    from robodyn.exchange.codegen import Written as WrittenCode
+    from robodyn.exchange.codegen import WrittenCode as WrittenCode
     from robodyn.exchange.codegen.model import Exported
     from robodyn.presentation.studies import PublishedValue, Study
 

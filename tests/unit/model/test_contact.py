@@ -22,7 +22,7 @@ from robodyn.description.model import (
     combine,
     describe,
 )
-from robodyn.description.model.contact import ContactPoint
+from robodyn.description.model.contact import ContactPair
 
 TIP, FLOOR = Ball("tip", 0.1), Plane("floor")
 SOFT = {"law": "kelvin_voigt", "parameters": {"stiffness": 1e4}}
@@ -116,4 +116,4 @@ def test_surfaces_on_the_ground_turn_with_their_machine():
 
 def test_what_both_kinds_of_contacts_are_is_no_contact_itself():
     with pytest.raises(TypeError, match="abstract"):
-        ContactPoint("touch", Ball("tip"), Plane("floor"))
+        ContactPair("touch", Ball("tip"), Plane("floor"))

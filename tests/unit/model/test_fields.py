@@ -18,8 +18,8 @@ from robodyn.computation.engine.tableaus import (
     SYMPLECTIC,
     method_table,
 )
-from robodyn.description.files.reading import Reader
-from robodyn.description.files.table import Table
+from robodyn.description.files.reading import TableReader
+from robodyn.description.files.table import TomlTable
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import (
     EMPTY,
@@ -143,11 +143,11 @@ def test_what_is_given_in_the_grounds_frame_moves_with_it():
 def test_a_table_of_a_file_becomes_one_and_flaws_name_its_keys(tmp_path):
     flaws = FlawList()
     data = {"rope": ["top", "hook"], "drum": "20 cm", "of": {"hinge": 2}, "anchor": ["1 mm", 0, 0], "axis": [0, 0, 2]}
-    made = Reader(tmp_path).read(Table(data, "winches.w", flaws), (Winch,), "w")
+    made = TableReader(tmp_path).read(TomlTable(data, "winches.w", flaws), (Winch,), "w")
     assert not flaws.found
     assert made == Winch(**GOOD, anchor=(1e-3, 0.0, 0.0))
     wrong = {"rope": ["top"], "drum": "3 kg", "layers": 1.5, "kind": "rope", "drun": 1}
-    Reader(tmp_path).read(Table(wrong, "winches.w", flaws), (Winch,), "w")
+    TableReader(tmp_path).read(TomlTable(wrong, "winches.w", flaws), (Winch,), "w")
     paths = {flaw.path for flaw in flaws.found}
     assert paths == {f"winches.w.{key}" for key in ("rope", "drum", "of", "layers", "kind", "drun")}
 

@@ -11,7 +11,7 @@ from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.computation.results import Run, Signal, compare
 from robodyn.computation.simulation import simulate
 from robodyn.description.catalog import find_scenario
-from robodyn.description.robots.xml_tree import BalanceSheet, Entry
+from robodyn.description.robots.xml_tree import BalanceEntry, BalanceSheet
 from robodyn.presentation.pages import make_page, read_note
 from robodyn.presentation.reporting.displays import (
     Display,
@@ -108,7 +108,7 @@ def test_a_machine_lists_joints_and_blocks():
 
 
 def test_a_page_may_run_its_own_script_and_no_other():
-    page = to_page(display(BalanceSheet(HOSTILE, (Entry(1, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE),))))
+    page = to_page(display(BalanceSheet(HOSTILE, (BalanceEntry(1, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE),))))
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy

@@ -17,7 +17,7 @@ from robodyn.description.files.units import read_quantity
 from robodyn.description.model import Block, ElasticGear, Joint
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import choice, flag, quantity
-from robodyn.description.model.kinds import Kind, Quantity
+from robodyn.description.model.kinds import FieldKind, Quantity
 
 # --------------------------------------------------------------------------------------------------
 # Drive sizing: which motor and gear does a joint of a given effort get, and where do their numbers come from?
@@ -265,7 +265,7 @@ def _make(
         return None
 
 
-def _number(kind: Kind, value: Any) -> Any:
+def _number(kind: FieldKind, value: Any) -> Any:
     """A quantity that is written with its unit, in SI; anything else as it is."""
     if not isinstance(kind, Quantity) or not isinstance(value, str):
         return value

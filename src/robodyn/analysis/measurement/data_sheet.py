@@ -17,7 +17,7 @@ from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
 from robodyn.description.files.samples import DataMapping
 from robodyn.description.files.samples.reading import read_columns, time_column
-from robodyn.description.files.samples.text_tables import Columns
+from robodyn.description.files.samples.text_tables import FileColumns
 
 if TYPE_CHECKING:
     from robodyn.analysis.measurement.measured import ClockOffset
@@ -291,7 +291,7 @@ def write_template(file: Path, path: Path, mapping: DataMapping | None = None) -
     return path
 
 
-def _signal(columns: Columns, name: str) -> str:
+def _signal(columns: FileColumns, name: str) -> str:
     unit = columns.units.get(name, "")
     return (
         f"[signals.{json.dumps(name)}]\ncolumn = {json.dumps(name)}\n"

@@ -45,14 +45,14 @@ def node_operation() -> int:
 
 
 @dataclass(frozen=True)
-class Table:
+class LookupTable:
     """A constant array in the registry, for LOCATE or GATHER; one number for SEEK (width) or ROW (column)."""
 
     kind: str
     values: tuple[float, ...]
 
 
-_registry: dict[int, Table] = {}
+_registry: dict[int, LookupTable] = {}
 
 
 def register(kind: str, values: np.ndarray) -> int:
@@ -60,7 +60,7 @@ def register(kind: str, values: np.ndarray) -> int:
     content = np.ascontiguousarray(values, dtype=np.float64)
     digest = hashlib.sha256(kind.encode() + b":" + content.tobytes()).digest()
     number = int.from_bytes(digest[:8], "little") % 2**_NAME_BITS
-    table = Table(kind, tuple(content.tolist()))
+    table = LookupTable(kind, tuple(content.tolist()))
     if _registry.setdefault(number, table) != table:
         raise RuntimeError(f"two different tables share the number {number}")
     return number
@@ -79,7 +79,7 @@ def number_of(name: float) -> int:
     return number
 
 
-def lookup(number: int) -> Table:
+def lookup(number: int) -> LookupTable:
     """The table registered under `number`."""
     return _registry[number]
 
@@ -131,7 +131,7 @@ def _looks_up(function: ca.Function) -> bool:
 
 
 def _retrace(
-    function: ca.Function, inputs: Sequence[ca.SX], replace: Callable[[Table, ca.SX], ca.SX | None]
+    function: ca.Function, inputs: Sequence[ca.SX], replace: Callable[[LookupTable, ca.SX], ca.SX | None]
 ) -> list[ca.SX]:
     """Outputs of a function of these inputs.
 
@@ -160,7 +160,7 @@ def _retrace(
     ]
 
 
-def _repeat(op: int, operands: list[ca.SX], replace: Callable[[Table, ca.SX], ca.SX | None]) -> ca.SX:
+def _repeat(op: int, operands: list[ca.SX], replace: Callable[[LookupTable, ca.SX], ca.SX | None]) -> ca.SX:
     """An operation on expressions."""
     if op == node_operation() and (table := lookup(number_of(float(operands[0])))).kind in (LOCATE, GATHER):
         result = replace(table, operands[1])
@@ -169,7 +169,7 @@ def _repeat(op: int, operands: list[ca.SX], replace: Callable[[Table, ca.SX], ca
     return ca.SX.binary(op, *operands) if len(operands) == 2 else ca.SX.unary(op, *operands)
 
 
-def _of_number(table: Table, operand: ca.SX) -> ca.SX | None:
+def _of_number(table: LookupTable, operand: ca.SX) -> ca.SX | None:
     if not operand.is_constant():
         return None
     number = float(operand)
@@ -178,7 +178,7 @@ def _of_number(table: Table, operand: ca.SX) -> ca.SX | None:
     return ca.SX(max(0, sum(knot <= number for knot in table.values) - 1))
 
 
-def _as_steps(table: Table, operand: ca.SX) -> ca.SX:
+def _as_steps(table: LookupTable, operand: ca.SX) -> ca.SX:
     steps = _index_steps if table.kind == LOCATE else _value_steps
     return steps(np.array(table.values), operand)
 

@@ -24,7 +24,7 @@ from robodyn.description.catalog import find_scenario
 from robodyn.description.files import read_scenario, reading
 from robodyn.description.files.composition import load_composed
 from robodyn.description.files.reading import read_numbers
-from robodyn.description.files.table import FAILED, Table, attempt
+from robodyn.description.files.table import FAILED, TomlTable, attempt
 from robodyn.description.model import Interface, Recording, Scenario, ScenarioSequence, Solver
 from robodyn.description.model.numbers import check_name
 
@@ -51,7 +51,7 @@ class Part(Protocol):
         """The unit that the co-simulation moves."""
 
 
-Reader = Callable[[str, Table, Path, float | None], Part | None]
+Reader = Callable[[str, TomlTable, Path, float | None], Part | None]
 """Reads a subsystem of a name from its table, with the folder of the file and the duration of the whole [s]."""
 
 
@@ -153,12 +153,12 @@ def read_cosimulation(path: str | Path, readers: Mapping[str, Reader] | None = N
     path = Path(path)
     composed = load_composed(path)
     flaws = FlawList()
-    found = _read(Table(composed.data, "", flaws), path, readers or {})
+    found = _read(TomlTable(composed.data, "", flaws), path, readers or {})
     composed.raise_if_any(flaws, str(path))
     return found
 
 
-def _read(root: Table, path: Path, readers: Mapping[str, Reader]) -> Any:
+def _read(root: TomlTable, path: Path, readers: Mapping[str, Reader]) -> Any:
     name, title = root.text("name", path.stem), root.text("title", "")
     if "name" in root and name is not None:
         check_name(root.flaws, name)
@@ -172,7 +172,7 @@ def _read(root: Table, path: Path, readers: Mapping[str, Reader]) -> Any:
         root.flaws.add("subsystems", "there are none", "name scenarios of the catalogue, or files")
     elif all(part is not None and part.duration is None for part in parts):
         root.flaws.add("duration", "is missing", "no subsystem has one of its own")
-    reader = reading.Reader(path.parent)
+    reader = reading.TableReader(path.parent)
     connections = [reader.read(row, (Connection,)) for row in root.rows("connections", [])]
     signal_connections = [reader.read(row, (SignalConnection,)) for row in root.rows("signal_connections", [])]
     settings = reader.read(root.table("settings"), (CosimSettings,))
@@ -183,10 +183,10 @@ def _read(root: Table, path: Path, readers: Mapping[str, Reader]) -> Any:
     return CosimulationFile(name, title, good, tuple(connections), tuple(signal_connections), settings, str(path))
 
 
-def _read_subsystem(name: str, table: Table, folder: Path, duration: float | None) -> Any:
+def _read_subsystem(name: str, table: TomlTable, folder: Path, duration: float | None) -> Any:
     """A scenario with its interfaces; the duration of the whole, where it is given, is that of every subsystem."""
     scenario = _find_scenario(table, folder)
-    reader = reading.Reader(folder, states=scenario.state_units() if scenario else {})
+    reader = reading.TableReader(folder, states=scenario.state_units() if scenario else {})
     interfaces = reader.group(table, "interfaces", (Interface,)).values()
     solver = reader.read(table.table("solver"), (Solver,)) if "solver" in table else None
     recording = reader.read(table.table("recording"), (Recording,)) if "recording" in table else None
@@ -210,7 +210,7 @@ def _read_subsystem(name: str, table: Table, folder: Path, duration: float | Non
     return None if made is FAILED else Subsystem(name, made, inputs, length)
 
 
-def _find_scenario(table: Table, folder: Path) -> Scenario | None:
+def _find_scenario(table: TomlTable, folder: Path) -> Scenario | None:
     """The scenario that a subsystem names, with changed numbers."""
     what, numbers = table.text("scenario"), table.table("set").flattened()
     if not isinstance(what, str):

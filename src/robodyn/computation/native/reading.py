@@ -106,7 +106,7 @@ def _table_node(arguments: list[int], builder: Builder) -> tuple[Any, ...]:
     return (table.kind, number, operand)
 
 
-def _indexes(index: tuple[Any, ...], table: tables.Table) -> bool:
+def _indexes(index: tuple[Any, ...], table: tables.LookupTable) -> bool:
     """Whether an index always stays within a table."""
     return index[0] == tables.LOCATE and len(tables.lookup(index[1]).values) <= len(table.values)
 

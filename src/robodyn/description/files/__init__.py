@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from robodyn.description.files.reading import read_numbers
     from robodyn.description.files.scenario_file import is_sequence, read_scenario, read_sequence, write_sequence
     from robodyn.description.files.schema import make_schema
-    from robodyn.description.files.table import Table, load_toml
+    from robodyn.description.files.table import TomlTable, load_toml
     from robodyn.description.files.writing import scenario_text, write_scenario
 
 __all__ = [
-    "DHRow", "Table", "is_sequence", "load_toml", "make_schema", "mechanism_from_dh", "read_numbers", "read_reference",
+    "DHRow", "TomlTable", "is_sequence", "load_toml", "make_schema", "mechanism_from_dh", "read_numbers", "read_reference",
     "read_scenario", "read_sequence", "scenario_text", "write_scenario", "write_sequence",
 ]  # fmt: skip
 
@@ -28,7 +28,7 @@ __getattr__, __dir__ = load_when_used(
         "robodyn.description.files.reading": "read_numbers",
         "robodyn.description.files.scenario_file": "is_sequence read_scenario read_sequence write_sequence",
         "robodyn.description.files.schema": "make_schema",
-        "robodyn.description.files.table": "Table load_toml",
+        "robodyn.description.files.table": "TomlTable load_toml",
         "robodyn.description.files.writing": "scenario_text write_scenario",
     },
 )

@@ -24,20 +24,20 @@ from robodyn.description.files.mechanism_tables import BODIES
 from robodyn.description.files.path_forms import PATHS
 from robodyn.description.files.reading import choose, forms_of, key_of
 from robodyn.description.files.robot_files import ROBOT_KEYS, robot_tables
-from robodyn.description.files.table import Table, entries_of, leaves_of, load_toml
+from robodyn.description.files.table import TomlTable, entries_of, leaves_of, load_toml
 from robodyn.description.model import FormulaSignal, Scenario
 from robodyn.description.model.description import Description
 from robodyn.description.model.formula import FormulaError, rename_signals
 from robodyn.description.model.kinds import (
-    Kind,
-    Numbers,
-    Part,
-    Parts,
+    Child,
+    Children,
+    FactorMap,
+    FieldKind,
+    NamedNumbers,
     Reference,
+    ReferenceList,
     ReferenceMap,
-    References,
     Texts,
-    Weights,
 )
 from robodyn.description.model.numbers import check_name
 from robodyn.description.structures.beams import SECTIONS, SectionPart
@@ -46,10 +46,10 @@ from robodyn.description.structures.beams import SECTIONS, SectionPart
 # Tables at the top of a scenario's file: which hold named parts, and which name parts? As the descriptions declare.
 
 
-def keys_of(cls: type[Description]) -> Iterator[tuple[str, str, Kind, type[Description]]]:
+def keys_of(cls: type[Description]) -> Iterator[tuple[str, str, FieldKind, type[Description]]]:
     """Every key of a class with its field, kind and owner, those of parts that files give beside them included."""
     for name, kind in cls.KINDS.items():
-        if isinstance(kind, Part) and kind.inline:
+        if isinstance(kind, Child) and kind.inline:
             yield from keys_of(kind.classes[0])
         else:
             yield key_of(name, kind)[0], name, kind, cls
@@ -57,7 +57,7 @@ def keys_of(cls: type[Description]) -> Iterator[tuple[str, str, Kind, type[Descr
 
 TOP = {key: kind for key, _, kind, _ in keys_of(Scenario)}
 GROUPS: Mapping[str, Sequence[type[Description]]] = {
-    **{key: kind.classes for key, kind in TOP.items() if isinstance(kind, Parts)},
+    **{key: kind.classes for key, kind in TOP.items() if isinstance(kind, Children)},
     "bodies": BODIES,
     "sections": SECTIONS,
     "paths": PATHS,
@@ -66,7 +66,7 @@ GROUPS: Mapping[str, Sequence[type[Description]]] = {
 BY_NAME = tuple(
     key
     for key, kind in TOP.items()
-    if (isinstance(kind, Numbers) and kind.dotted) or (isinstance(kind, ReferenceMap) and kind.keys_to)
+    if (isinstance(kind, NamedNumbers) and kind.dotted) or (isinstance(kind, ReferenceMap) and kind.keys_to)
 )
 """Tables whose keys name parts."""
 LISTS = tuple(key for key, kind in TOP.items() if isinstance(kind, Texts))
@@ -81,7 +81,7 @@ KEYS = (*GROUPS, *BY_NAME, *LISTS)
 
 
 @dataclass(frozen=True)
-class Instance:
+class TemplateInstance:
     """The tables of a template used once, and from which entry of the file each of theirs is."""
 
     data: dict[str, Any]
@@ -90,7 +90,7 @@ class Instance:
 
 def instantiate(
     prefix: str, template: Mapping[str, Any], changes: Mapping[str, Any], use: str, source: str, flaws: FlawList
-) -> Instance:
+) -> TemplateInstance:
     """The parts of a template as `prefix.part`; names of its own parts in it are prefixed, all others stay.
 
     Args:
@@ -116,7 +116,7 @@ def instantiate(
             for inner, entry in entries_of({key: value}):
                 given = not isinstance(entry, Mapping) and f"{group}.{inner}" in replaced
                 origins[f"{group}.{fresh}{inner.removeprefix(key)}"] = f"{use if given else source}.{group}.{inner}"
-    return Instance(data, origins)
+    return TemplateInstance(data, origins)
 
 
 def _change(template: Mapping[str, Any], changes: Mapping[str, Any], use: str, flaws: FlawList) -> dict[str, Any]:
@@ -181,7 +181,7 @@ class _Names:
 
     def part(self, value: Any, classes: Sequence[type[Description]]) -> Any:
         """The table of a part with the names of parts in it prefixed, as its fields declare."""
-        table = Table(value, "", FlawList())
+        table = TomlTable(value, "", FlawList())
         cls = choose(table, forms_of(classes))
         if cls is None or not isinstance(value, Mapping):
             return value
@@ -190,21 +190,21 @@ class _Names:
         kinds = {key_of(name, kind)[0]: kind for name, kind in cls.KINDS.items()}
         return {key: self.entry(entry, kinds[key]) if key in kinds else entry for key, entry in value.items()}
 
-    def entry(self, value: Any, kind: Kind) -> Any:
+    def entry(self, value: Any, kind: FieldKind) -> Any:
         """What a field holds, with the names of parts in it prefixed."""
         if isinstance(kind, SectionPart) and isinstance(value, str):
             return self.names(value)
-        if isinstance(kind, Parts) and isinstance(value, Mapping):
+        if isinstance(kind, Children) and isinstance(value, Mapping):
             named = isinstance(kind.classes[0].KINDS["name"], Reference)
             parts = {name: self.part(entry, kind.classes) for name, entry in value.items()}
             return {self.signal(name) if named else name: part for name, part in parts.items()}
-        if isinstance(kind, Part):
+        if isinstance(kind, Child):
             many = isinstance(value, list)
             return [self.part(entry, kind.classes) for entry in value] if many else self.part(value, kind.classes)
-        if isinstance(kind, Numbers) and kind.law != "state":
+        if isinstance(kind, NamedNumbers) and kind.law != "state":
             return value
-        by_name = isinstance(kind, (Weights, Numbers)) or (isinstance(kind, ReferenceMap) and bool(kind.keys_to))
-        referring = by_name or isinstance(kind, (Reference, References, ReferenceMap))
+        by_name = isinstance(kind, (FactorMap, NamedNumbers)) or (isinstance(kind, ReferenceMap) and bool(kind.keys_to))
+        referring = by_name or isinstance(kind, (Reference, ReferenceList, ReferenceMap))
         return self.names(value, by_name) if referring else value
 
     def names(self, value: Any, by_name: bool = False) -> Any:

@@ -14,8 +14,8 @@ import numpy as np
 
 from robodyn.base.errors import FlawList, ModelError, nearest
 from robodyn.base.untrusted import MEGABYTE, Unreadable, parse_json, read_archive, read_array, read_bytes, read_text
-from robodyn.description.files.reading import FORMS, VALUES, Reader
-from robodyn.description.files.table import FAILED, Table
+from robodyn.description.files.reading import FORMS, VALUES, TableReader
+from robodyn.description.files.table import FAILED, TomlTable
 from robodyn.description.model import FlexibleBody
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import (
@@ -31,7 +31,7 @@ from robodyn.description.model.fields import (
     text,
     whole_number,
 )
-from robodyn.description.model.kinds import Kind, Part
+from robodyn.description.model.kinds import Child, FieldKind
 from robodyn.description.model.numbers import Floats, check_vector
 from robodyn.description.structures import Element, Particles, Reduction, beam, frame, modal_body
 from robodyn.description.structures.beams import SECTIONS, Section, SectionPart, section
@@ -52,20 +52,20 @@ class Sections:
     found: dict[str, Section | None]
     used: set[str] = field(default_factory=set)
 
-    def check_used(self, root: Table) -> None:
+    def check_used(self, root: TomlTable) -> None:
         """A section nothing is made of is a mistake."""
         for name in [name for name in self.found if name not in self.used]:
             remedy = f'section = "{name}" of a beam or element names it'
             root.flaws.add(f"sections.{name}", "nothing is made of it", remedy)
 
 
-def read_sections(root: Table, reader: Reader) -> Sections:
+def read_sections(root: TomlTable, reader: TableReader) -> Sections:
     """The table `sections` of a file, which its beams then pick from."""
     reader.sections = Sections({name: reader.read(table, SECTIONS) for name, table in root.tables("sections")})
     return reader.sections
 
 
-def _pick(reader: Reader, kind: SectionPart, table: Table, key: str) -> Section:
+def _pick(reader: TableReader, kind: SectionPart, table: TomlTable, key: str) -> Section:
     value, sections = table.raw(key), reader.sections
     if not isinstance(value, str):
         return reader.read(table.table(key), kind.classes) or STAND_IN
@@ -191,7 +191,7 @@ def _number(row: dict[str, Any], k: int, column: str) -> float:
 FORMATS: dict[str, Callable[[Path], dict[str, Any]]] = {".npz": load_npz, ".json": load_json, ".csv": load_csv}
 
 
-def join_file(table: Table, folder: Path, keys: Iterable[str]) -> Table | None:
+def join_file(table: TomlTable, folder: Path, keys: Iterable[str]) -> TomlTable | None:
     """A table with what its `file` holds, None where that cannot be read; flaws of what it holds name the file.
 
     Args:
@@ -212,7 +212,7 @@ def join_file(table: Table, folder: Path, keys: Iterable[str]) -> Table | None:
     for key in contents.keys() & table.data.keys():
         table.flaws.add(table.at(key), f"'{file}' has it too", "give it once")
     rest = {key: value for key, value in table.data.items() if key != "file"}
-    return Table(contents | rest, f"{table.path}[{file}]", table.flaws)
+    return TomlTable(contents | rest, f"{table.path}[{file}]", table.flaws)
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -249,7 +249,7 @@ class BeamForm(Reduced, kw_only=True):
     elements: int = whole_number(least=1, default=8, doc="number of elements")
 
 
-class Places(Kind):
+class NodePlaces(FieldKind):
     """Places by the names of nodes."""
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
@@ -258,7 +258,7 @@ class Places(Kind):
         return value
 
 
-class Listed(Part):
+class ListOfTables(Child):
     """A list of tables."""
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
@@ -270,8 +270,8 @@ class FrameForm(Reduced, kw_only=True):
 
     NOUN = "frame"
 
-    nodes: Mapping[str, Floats] = declare(Places, MISSING, doc="table of places [m]")
-    elements: Any = declare(Listed, MISSING, (Element,), doc="list of tables")
+    nodes: Mapping[str, Floats] = declare(NodePlaces, MISSING, doc="table of places [m]")
+    elements: Any = declare(ListOfTables, MISSING, (Element,), doc="list of tables")
     root: str = text(default="root", doc="the node that is clamped")
 
     def check(self, flaws: FlawList) -> None:
@@ -329,7 +329,7 @@ class ModalForm(Description):
         return modal_body(name, particles, stiffness, nodes)
 
 
-class ModalPart(Part):
+class ModalPart(Child):
     """Modal data, which may stand in a file of their own."""
 
 
@@ -391,20 +391,20 @@ class ModalBody(FlexibleForm, kw_only=True):
 FLEXIBLE = (BeamBody, FrameBody, ModalBody)
 
 
-def _read_places(reader: Reader, kind: Places, table: Table, key: str) -> Any:
+def _read_places(reader: TableReader, kind: NodePlaces, table: TomlTable, key: str) -> Any:
     places = table.table(key)
     vectors = {node: places.vector(node, "m", 3) for node in places.data}
     return FAILED if None in vectors.values() or not vectors else vectors
 
 
-def _read_listed(reader: Reader, kind: Listed, table: Table, key: str) -> Any:
+def _read_listed(reader: TableReader, kind: ListOfTables, table: TomlTable, key: str) -> Any:
     parts = [reader.read(row, kind.classes) or reader.stand_in(row, *kind.classes) for row in table.rows(key)]
     return tuple(parts) if parts and FAILED not in parts else FAILED
 
 
-def _read_modal(reader: Reader, kind: ModalPart, table: Table, key: str) -> Any:
+def _read_modal(reader: TableReader, kind: ModalPart, table: TomlTable, key: str) -> Any:
     joined = join_file(table.table(key), reader.folder, ModalForm.KINDS)
     return FAILED if joined is None else reader.read(joined, kind.classes)
 
 
-VALUES |= {Places: _read_places, Listed: _read_listed, ModalPart: _read_modal}
+VALUES |= {NodePlaces: _read_places, ListOfTables: _read_listed, ModalPart: _read_modal}

@@ -21,19 +21,19 @@ import numpy as np
 
 from robodyn.base.errors import FlawList, ModelError, nearest
 from robodyn.description.files.samples import read_samples
-from robodyn.description.files.table import FAILED, Table
+from robodyn.description.files.table import FAILED, TomlTable
 from robodyn.description.laws.recorded import ENDS, INTERPOLATIONS, RecordedReference
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import choice, text
 
 if TYPE_CHECKING:
-    from robodyn.description.files.reading import Reader
+    from robodyn.description.files.reading import TableReader
 
 _FILES: MutableMapping[Any, tuple[Path, str]] = WeakKeyDictionary()
 """Files of laws and names in them, of functions that were loaded from there."""
 
 
-def load_function(text: Any, table: Table, key: str, folder: Path) -> Callable[..., Any] | str | None:
+def load_function(text: Any, table: TomlTable, key: str, folder: Path) -> Callable[..., Any] | str | None:
     """The function that a text names, or the text itself where it can only be the name of a law."""
     if not isinstance(text, str) or ":" not in text:
         return text
@@ -153,7 +153,7 @@ def _check_samples(flaws: FlawList, column: str, time: np.ndarray, values: np.nd
         flaws.add(column, f"is missing at {time[k]:g} s", "leave the line out, or fill it in")
 
 
-def read_file_reference(table: Table, reader: Reader) -> RecordedReference | None:
+def read_file_reference(table: TomlTable, reader: TableReader) -> RecordedReference | None:
     """The law of a block whose `law` is "file_reference"."""
     form = reader.make(table, FileReference, reader.values(table, FileReference))
     if form is FAILED:

@@ -9,8 +9,8 @@ from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse_word
 from robodyn.base.records import dataclass
 from robodyn.base.spatial import Pose, about_axis
 from robodyn.description.files.flexible_forms import FLEXIBLE, read_sections
-from robodyn.description.files.reading import FORMS, Reader
-from robodyn.description.files.table import FAILED, Table, attempt
+from robodyn.description.files.reading import FORMS, TableReader
+from robodyn.description.files.table import FAILED, TomlTable, attempt
 from robodyn.description.model import GROUND, Body, FlexibleBody, Freedom, Joint, Mechanism, Point
 from robodyn.description.model.body import check_attachments
 from robodyn.description.model.description import Description
@@ -164,7 +164,7 @@ class JointStub:
     child: str
 
 
-def read_mechanism(root: Table, name: str, reader: Reader) -> Declared:
+def read_mechanism(root: TomlTable, name: str, reader: TableReader) -> Declared:
     """The mechanism of a file, with every flaw of its tables noted."""
     name = root.text("mechanism", name)
     if not [key for key in TABLES if key in root]:
@@ -184,7 +184,7 @@ def read_mechanism(root: Table, name: str, reader: Reader) -> Declared:
         "modes": tuple(mode for key in flexible for mode in _mode_names(key, bodies[key])),
         "bodies": tuple(bodies),
     }
-    top = Table({}, "", root.flaws)
+    top = TomlTable({}, "", root.flaws)
     if "dh" in root:
         if "joints" in root:
             root.flaws.add("joints", "cannot stand beside a dh table", "give one of the two")
@@ -211,13 +211,13 @@ def read_mechanism(root: Table, name: str, reader: Reader) -> Declared:
     return Declared(made, moving, chained, **names)
 
 
-def is_flexible(table: Table) -> bool:
+def is_flexible(table: TomlTable) -> bool:
     """Whether a table describes a body that deforms."""
     return bool([mark for cls in BODIES for mark in cls.MARKS if mark in table])
 
 
 def _read_placed(
-    cls: type[Description], on: str, name: str, table: Table, bodies: Mapping[str, Body | None], reader: Reader
+    cls: type[Description], on: str, name: str, table: TomlTable, bodies: Mapping[str, Body | None], reader: TableReader
 ) -> Any:
     """A joint or a point; what names a node of a flexible body and no origin stands at that node."""
     values = reader.values(table, cls)
@@ -232,7 +232,9 @@ def _read_placed(
     return reader.make(table, cls, values | origin | {"name": name})
 
 
-def _read_rows(table: Table, bodies: Mapping[str, Any], reader: Reader) -> tuple[list[RowForm], list[Any], str]:
+def _read_rows(
+    table: TomlTable, bodies: Mapping[str, Any], reader: TableReader
+) -> tuple[list[RowForm], list[Any], str]:
     """Good rows, the bodies they carry, the convention; each body of the file must be carried by one row."""
     convention = table.text("convention", "standard")
     rows = table.rows("rows")
@@ -252,15 +254,17 @@ def _read_rows(table: Table, bodies: Mapping[str, Any], reader: Reader) -> tuple
     return [row for row in forms if row is not FAILED], [bodies.get(body) for body in carried], convention
 
 
-def _node_points(body: Body | None, table: Table) -> tuple[Point, ...]:
+def _node_points(body: Body | None, table: TomlTable) -> tuple[Point, ...]:
     """A point at every node of a flexible body that asks for them."""
     return body.points() if isinstance(body, FlexibleBody) and table.data.get("points") is True else ()
 
 
-def _supposed(bodies: Mapping[str, Body | None], tables: Mapping[str, Table]) -> list[str]:
+def _supposed(bodies: Mapping[str, Body | None], tables: Mapping[str, TomlTable]) -> list[str]:
     """Points at the named nodes of flexible bodies that could not be read."""
     flawed = [key for key, table in tables.items() if bodies[key] is None and table.data.get("points") is True]
-    nodes = {key: list(Table(tables[key].data.get("frame", {}), "", FlawList()).table("nodes").data) for key in flawed}
+    nodes = {
+        key: list(TomlTable(tables[key].data.get("frame", {}), "", FlawList()).table("nodes").data) for key in flawed
+    }
     return [f"{key}.{node}" for key in flawed for node in (*nodes[key], "root", "tip")]
 
 
@@ -271,12 +275,12 @@ def _mode_names(name: str, body: Body | None) -> list[str]:
     return [f"{name}.mode{k + 1}" for k in range(SUPPOSED)]
 
 
-def _raw(root: Table, joint: str, key: str) -> Any:
+def _raw(root: TomlTable, joint: str, key: str) -> Any:
     table = root.data["joints"][joint]
     return table.get(key) if isinstance(table, Mapping) else None
 
 
-def _check_carriers(root: Table, bodies: Mapping[str, Any], joints: Mapping[str, Any], points: list[Point]) -> None:
+def _check_carriers(root: TomlTable, bodies: Mapping[str, Any], joints: Mapping[str, Any], points: list[Point]) -> None:
     """Report what stands at no node of a flexible body, where both could be read."""
     good = [body for body in bodies.values() if body is not None]
     names = {body.name for body in good}

@@ -12,8 +12,8 @@ import numpy as np
 
 from robodyn.base.errors import FlawList
 from robodyn.description import paths
-from robodyn.description.files.reading import Reader
-from robodyn.description.files.table import FAILED, Table, attempt
+from robodyn.description.files.reading import TableReader
+from robodyn.description.files.table import FAILED, TomlTable, attempt
 from robodyn.description.model import Block, Machine, Mechanism
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import (
@@ -184,7 +184,7 @@ class PathForm(Description, ABC, kw_only=True):
         """The path of the tool, turned so at its start and end."""
 
 
-class Line(PathForm, kw_only=True):
+class LineForm(PathForm, kw_only=True):
     MARKS = ("kind=line",)
     start: Floats = vector("m", suffixes=(), doc="in world axes")
     end: Floats = vector("m", suffixes=(), doc="in world axes")
@@ -214,7 +214,7 @@ class ArcAbout(PathForm, kw_only=True):
         return paths.arc_about(self.center, self.normal, self.start, self.angle, *turns)
 
 
-class Points(PathForm, kw_only=True):
+class WayPointsForm(PathForm, kw_only=True):
     MARKS = ("kind=points",)
     points: Rows = array("m", doc="way-points, a list of places")
     radius: Any = quantities(
@@ -235,10 +235,10 @@ class Points(PathForm, kw_only=True):
         return paths.way_points(self.points, self.radius, *turns)
 
 
-PATHS = (Line, ArcThrough, ArcAbout, Points)
+PATHS = (LineForm, ArcThrough, ArcAbout, WayPointsForm)
 
 
-def read_path(name: str, table: Table, reader: Reader, mechanism: Mechanism | None) -> tuple[Block, ...]:
+def read_path(name: str, table: TomlTable, reader: TableReader, mechanism: Mechanism | None) -> tuple[Block, ...]:
     """The blocks of a path: its form read, planned for the mechanism, with every flaw noted.
 
     Args:

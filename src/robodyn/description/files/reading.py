@@ -15,15 +15,15 @@ from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.spatial import from_quaternion, from_rpy
 from robodyn.base.units import fill_unit, known_unit
 from robodyn.description.files.laws_of_files import FILE_REFERENCE, load_function, read_file_reference
-from robodyn.description.files.table import FAILED, Table
+from robodyn.description.files.table import FAILED, TomlTable
 from robodyn.description.files.units import LINEAR, ROTARY, is_quantity, split_quantity
 from robodyn.description.model import Event, FormulaSignal, kinds
-from robodyn.description.model.body import TENSOR, Inertia
+from robodyn.description.model.body import TENSOR, InertiaEntries
 from robodyn.description.model.coordinate import common_unit
 from robodyn.description.model.description import Description, default_of
 from robodyn.description.model.event import SetValues, level_crossing
 from robodyn.description.model.fields import EMPTY, declare_as, numbers, part_name, quantity, reference
-from robodyn.description.model.kinds import Kind
+from robodyn.description.model.kinds import FieldKind
 from robodyn.description.model.rules import units_of
 from robodyn.description.model.scenario import list_unit
 
@@ -95,7 +95,7 @@ def form_of(event: Event) -> Description:
 # Values in files: how is what a field holds written as TOML? One function for each kind of field.
 
 
-def read_numbers(table: Table, units: Mapping[str, str] | None = None, lists: bool = False) -> dict[str, Any]:
+def read_numbers(table: TomlTable, units: Mapping[str, str] | None = None, lists: bool = False) -> dict[str, Any]:
     """All entries of a table as numbers (or lists of numbers), converted to SI."""
     numbers = {}
     for key, value in table.data.items():
@@ -104,7 +104,7 @@ def read_numbers(table: Table, units: Mapping[str, str] | None = None, lists: bo
     return numbers
 
 
-def read_rotation(table: Table, key: str = "rotation") -> Any:
+def read_rotation(table: TomlTable, key: str = "rotation") -> Any:
     """Exactly one of rpy (fixed-axis roll, pitch, yaw), quaternion (w, x, y, z), rotation (3x3)."""
     given = [way for way in ("rpy", "quaternion", key) if way in table]
     if len(given) > 1:
@@ -122,7 +122,7 @@ def read_rotation(table: Table, key: str = "rotation") -> Any:
     return from_rpy(*rpy) if "rpy" in table else rotation
 
 
-def _read_quantity(reader: Reader, kind: kinds.Quantity, table: Table, key: str) -> Any:
+def _read_quantity(reader: TableReader, kind: kinds.Quantity, table: TomlTable, key: str) -> Any:
     unit = kind.written or kind.unit
     if isinstance(unit, Mapping):
         unit = unit.get(str(table.data.get(kind.by)), "")
@@ -133,12 +133,12 @@ def _read_quantity(reader: Reader, kind: kinds.Quantity, table: Table, key: str)
     return table.vector(key, unit) if many else table.number(key, unit)
 
 
-def _read_vector(reader: Reader, kind: kinds.Vector, table: Table, key: str) -> Any:
+def _read_vector(reader: TableReader, kind: kinds.Vector, table: TomlTable, key: str) -> Any:
     unit = fill_unit(kind.unit, _place(reader, table))
     return _read_entries(table, key, kind) if kind.units else table.vector(key, unit, kind.length)
 
 
-def _read_entries(table: Table, key: str, kind: kinds.Vector) -> Any:
+def _read_entries(table: TomlTable, key: str, kind: kinds.Vector) -> Any:
     """Numbers of a table by their suffixes, 0 where they are not given."""
     entries = table.table(key)
     units = kind.units or (kind.unit,) * len(kind.suffixes)
@@ -147,7 +147,7 @@ def _read_entries(table: Table, key: str, kind: kinds.Vector) -> Any:
     return FAILED if None in numbers else numbers
 
 
-def _read_inertia(reader: Reader, kind: Inertia, table: Table, key: str) -> Any:
+def _read_inertia(reader: TableReader, kind: InertiaEntries, table: TomlTable, key: str) -> Any:
     value = table.data[key]
     if isinstance(value, dict):
         return _read_entries(table, key, dataclasses.replace(kind, suffixes=TENSOR))
@@ -156,7 +156,7 @@ def _read_inertia(reader: Reader, kind: Inertia, table: Table, key: str) -> Any:
     return table.vector(key, kind.unit)
 
 
-def read_array(table: Table, key: str, unit: str) -> Any:
+def read_array(table: TomlTable, key: str, unit: str) -> Any:
     """Numbers in nested lists, or an array; whether its shape is right is for the description to say."""
     value = table.raw(key)
     if value is None:
@@ -180,17 +180,17 @@ def read_array(table: Table, key: str, unit: str) -> Any:
         return FAILED
 
 
-def _nested(table: Table, path: str, value: Any, unit: str) -> Any:
+def _nested(table: TomlTable, path: str, value: Any, unit: str) -> Any:
     if isinstance(value, list):
         return [_nested(table, f"{path}[{k}]", entry, unit) for k, entry in enumerate(value)]
     return table.quantity(path, value, unit)
 
 
-def _read_plain_array(reader: Reader, kind: kinds.Array, table: Table, key: str) -> Any:
+def _read_plain_array(reader: TableReader, kind: kinds.Array, table: TomlTable, key: str) -> Any:
     return read_array(table, key, kind.unit) if kind.of == "number" else table.raw(key)
 
 
-def _read_target(reader: Reader, kind: kinds.Target, table: Table, key: str) -> Any:
+def _read_target(reader: TableReader, kind: kinds.Target, table: TomlTable, key: str) -> Any:
     """A signal's name, or a number: text that begins like a number with a unit is one."""
     value = table.raw(key)
     if isinstance(value, str) and not is_quantity(value):
@@ -198,7 +198,7 @@ def _read_target(reader: Reader, kind: kinds.Target, table: Table, key: str) -> 
     return table.number(key, fill_unit(kind.written, _place(reader, table)))
 
 
-def _read_named(reader: Reader, kind: kinds.Numbers, table: Table, key: str) -> Any:
+def _read_named(reader: TableReader, kind: kinds.NamedNumbers, table: TomlTable, key: str) -> Any:
     """Numbers by name, in the units of states, or of a law that has been read before."""
     group = table.table(key).flattened() if kind.dotted else table.table(key)
     law = reader.loaded.get(table.at(kind.law), table.data.get(kind.law))
@@ -209,14 +209,14 @@ def _read_named(reader: Reader, kind: kinds.Numbers, table: Table, key: str) -> 
     return FAILED if None in numbers.values() else numbers
 
 
-def _filled(reader: Reader, units: Mapping[str, str], table: Table) -> Mapping[str, str]:
+def _filled(reader: TableReader, units: Mapping[str, str], table: TomlTable) -> Mapping[str, str]:
     """Units of a law on its joint, and with that of its block in the place of {u}, where the block says one."""
     own, known = table.data.get("unit"), _place(reader, table)
     known |= {"{u}": own} if isinstance(own, str) and known_unit(own) else {}
     return {key: fill_unit(unit, known) for key, unit in units.items()}
 
 
-def _place(reader: Reader, table: Table) -> dict[str, str]:
+def _place(reader: TableReader, table: TomlTable) -> dict[str, str]:
     """What {x}, {F} and {I} are on the joint or coordinate that a table names, or is; nothing where that is unknown."""
     of = table.data.get("on", table.data.get("prescribed", table.data.get("of")))
     unit = common_unit(of if isinstance(of, (dict, list)) else [of], reader.positions)
@@ -224,12 +224,12 @@ def _place(reader: Reader, table: Table) -> dict[str, str]:
     return dict({"rad": ROTARY, "m": LINEAR}.get(unit, {}))
 
 
-def _read_weights(reader: Reader, kind: kinds.Weights, table: Table, key: str) -> Any:
+def _read_weights(reader: TableReader, kind: kinds.FactorMap, table: TomlTable, key: str) -> Any:
     weights = read_numbers(table.table(key))
     return FAILED if None in weights.values() else weights
 
 
-def _read_references(reader: Reader, kind: kinds.ReferenceMap, table: Table, key: str) -> Any:
+def _read_references(reader: TableReader, kind: kinds.ReferenceMap, table: TomlTable, key: str) -> Any:
     """Argument -> signal name, or a list of them, or a number in its place."""
     group = table.table(key).flattened() if kind.keys_to else table.table(key)
     references: dict[str, Any] = {}
@@ -245,7 +245,7 @@ def _read_references(reader: Reader, kind: kinds.ReferenceMap, table: Table, key
     return references
 
 
-def _read_function(reader: Reader, kind: Kind, table: Table, key: str) -> Any:
+def _read_function(reader: TableReader, kind: FieldKind, table: TomlTable, key: str) -> Any:
     text = table.text(key)
     law: Any
     if text == FILE_REFERENCE:
@@ -256,41 +256,41 @@ def _read_function(reader: Reader, kind: Kind, table: Table, key: str) -> Any:
     return reader.loaded[table.at(key)]
 
 
-def _read_texts(reader: Reader, kind: Kind, table: Table, key: str) -> Any:
+def _read_texts(reader: TableReader, kind: FieldKind, table: TomlTable, key: str) -> Any:
     good = isinstance(table.data[key], list) and all(isinstance(entry, str) for entry in table.data[key])
     texts = table.texts(key)
     return texts if good else FAILED
 
 
-def _read_parts(reader: Reader, kind: kinds.Parts, table: Table, key: str) -> Any:
+def _read_parts(reader: TableReader, kind: kinds.Children, table: TomlTable, key: str) -> Any:
     parts = reader.group(table, key, kind.classes)
     return FAILED if None in parts.values() else tuple(parts.values())
 
 
-def _read_file(reader: Reader, kind: kinds.File, table: Table, key: str) -> Any:
+def _read_file(reader: TableReader, kind: kinds.File, table: TomlTable, key: str) -> Any:
     """A path from the folder of the scenario's file."""
     text = table.text(key)
     return FAILED if text is None else str(reader.folder / text)
 
 
-VALUES: dict[type, Callable[[Reader, Any, Table, str], Any]] = {
-    Kind: lambda reader, kind, table, key: table.text(key),
+VALUES: dict[type, Callable[[TableReader, Any, TomlTable, str], Any]] = {
+    FieldKind: lambda reader, kind, table, key: table.text(key),
     kinds.Flag: lambda reader, kind, table, key: table.flag(key),
     kinds.Count: lambda reader, kind, table, key: table.integer(key),
     kinds.File: _read_file,
     kinds.Texts: _read_texts,
     kinds.Quantity: _read_quantity,
     kinds.Vector: _read_vector,
-    Inertia: _read_inertia,
+    InertiaEntries: _read_inertia,
     kinds.Array: _read_plain_array,
     kinds.Target: _read_target,
-    kinds.Weights: _read_weights,
+    kinds.FactorMap: _read_weights,
     kinds.ReferenceMap: _read_references,
-    kinds.Numbers: _read_named,
+    kinds.NamedNumbers: _read_named,
     kinds.Function: _read_function,
     kinds.LawOrName: _read_function,
-    kinds.Part: lambda reader, kind, table, key: reader.read(table.table(key), kind.classes),
-    kinds.Parts: _read_parts,
+    kinds.Child: lambda reader, kind, table, key: reader.read(table.table(key), kind.classes),
+    kinds.Children: _read_parts,
 }
 
 # --------------------------------------------------------------------------------------------------
@@ -299,11 +299,11 @@ VALUES: dict[type, Callable[[Reader, Any, Table, str], Any]] = {
 
 ENTRY = re.compile(r"(\w+)\[(\d+)\]")
 COUNTS = {2: "two", 3: "three"}
-MAPPINGS = (kinds.Numbers, kinds.ReferenceMap)
+MAPPINGS = (kinds.NamedNumbers, kinds.ReferenceMap)
 """Kinds without which others of a description cannot be judged."""
 
 
-def key_of(name: str, kind: Kind) -> tuple[str, int | None]:
+def key_of(name: str, kind: FieldKind) -> tuple[str, int | None]:
     """The key of a field in a file, and its place where the key holds a list of several fields."""
     match = ENTRY.fullmatch(kind.key)
     return (match[1], int(match[2])) if match else (kind.key or name, None)
@@ -319,7 +319,7 @@ def marked_words(cls: type[Description]) -> dict[str, str]:
 
 
 @dataclass
-class Reader:
+class TableReader:
     """Reads the descriptions of one file.
 
     Attributes:
@@ -340,13 +340,13 @@ class Reader:
     found: dict[str, dict[str, Any]] = field(default_factory=dict)
     sections: Any = None
 
-    def group(self, table: Table, key: str, classes: Sequence[type[Description]]) -> dict[str, Any]:
+    def group(self, table: TomlTable, key: str, classes: Sequence[type[Description]]) -> dict[str, Any]:
         """The descriptions of a table of tables by name; None for those that cannot be made. They are read once."""
         if table.at(key) not in self.found:
             self.found[table.at(key)] = {name: self.read(part, classes, name) for name, part in table.tables(key)}
         return self.found[table.at(key)]
 
-    def read(self, table: Table, classes: Sequence[type[Description]], name: str | None = None) -> Any:
+    def read(self, table: TomlTable, classes: Sequence[type[Description]], name: str | None = None) -> Any:
         """The description of a table, or None where it cannot be made; its flaws are noted."""
         cls = choose(table, forms_of(classes))
         if cls is None:
@@ -361,14 +361,14 @@ class Reader:
         table.finish()
         return self.make(table, cls, values | ({} if name is None else {"name": name}))
 
-    def values(self, table: Table, cls: type[Description]) -> dict[str, Any]:
+    def values(self, table: TomlTable, cls: type[Description]) -> dict[str, Any]:
         """What a table gives for the fields of a class; what cannot be read is None."""
         found: dict[str, Any] = {}
         self.spelled |= {table.at(own): table.at(key) for own, key in cls.SPELLED.items()}
         table.asked |= marked_words(cls).keys()
         for name, kind in cls.KINDS.items():
             key, entry = key_of(name, kind)
-            inline = isinstance(kind, kinds.Part) and kind.inline
+            inline = isinstance(kind, kinds.Child) and kind.inline
             if inline or (name == "name" and not (kind.key and kind.key in table)):
                 continue
             if key != name:
@@ -386,7 +386,7 @@ class Reader:
                 found[name] = table.raw(key, remedy=cls.MISSING.get(name, ""))
         return found
 
-    def make(self, table: Table, cls: type[Description], values: dict[str, Any]) -> Any:
+    def make(self, table: TomlTable, cls: type[Description], values: dict[str, Any]) -> Any:
         """A description of what has been read.
 
         Where a value could not be read, its default stands in for it, so that flaws of the others are reported too;
@@ -403,16 +403,16 @@ class Reader:
             return FAILED
         return FAILED if failed else made
 
-    def stand_in(self, table: Table, cls: type[Description]) -> Any:
+    def stand_in(self, table: TomlTable, cls: type[Description]) -> Any:
         """A description with defaults in place of what is flawed, so that flaws of what holds it are reported too."""
-        values = self.values(Table(table.data, table.path, FlawList()), cls)
+        values = self.values(TomlTable(table.data, table.path, FlawList()), cls)
         for name, value in values.items():
             flaws = FlawList()
             cls.KINDS[name].accept(flaws, name, value)
             values[name] = default_of(cls, name) if flaws.found else value
         return FAILED if dataclasses.MISSING in values.values() else cls(**values)
 
-    def check(self, table: Table, cls: type[Description], values: dict[str, Any]) -> None:
+    def check(self, table: TomlTable, cls: type[Description], values: dict[str, Any]) -> None:
         """Report what is wrong with single fields of a description that cannot be made."""
         flaws = FlawList()
         for name, value in values.items():
@@ -420,7 +420,7 @@ class Reader:
                 cls.KINDS[name].accept(flaws, name, value)
         table.flaws.extend(self._spell(table, flaw) for flaw in flaws.found)
 
-    def _spell(self, table: Table, flaw: Flaw) -> Flaw:
+    def _spell(self, table: TomlTable, flaw: Flaw) -> Flaw:
         """A flaw of a field, as one of its key in the file."""
         return self.spell(flaw.under(table.path) if table.path else flaw)
 
@@ -428,7 +428,7 @@ class Reader:
         """A flaw whose path names a field, as one of its key in the file."""
         return spell(flaw, self.spelled)
 
-    def _names(self, table: Table, key: str, fields: Sequence[str], noun: str) -> dict[str, Any]:
+    def _names(self, table: TomlTable, key: str, fields: Sequence[str], noun: str) -> dict[str, Any]:
         """Names that a list holds for as many fields."""
         before = len(table.flaws.found)
         names = table.texts(key)
@@ -439,7 +439,7 @@ class Reader:
             table.flaws.add(table.at(key), f"must name {count} {noun}s, names {len(names)}")
         return dict.fromkeys(fields, FAILED)
 
-    def value(self, kind: Kind, table: Table, key: str) -> Any:
+    def value(self, kind: FieldKind, table: TomlTable, key: str) -> Any:
         """What a key that is there holds, None where it cannot be read."""
         read = next(VALUES[cls] for cls in type(kind).__mro__ if cls in VALUES)
         return read(self, kind, table, key)
@@ -453,7 +453,7 @@ def spell(flaw: Flaw, spelled: Mapping[str, str]) -> Flaw:
     return flaw
 
 
-def written_units(table: Table) -> dict[str, str]:
+def written_units(table: TomlTable) -> dict[str, str]:
     """SI units of the parameters of a formula that are written with a unit."""
     units: dict[str, str] = {}
     for key, value in table.table("parameters").data.items():
@@ -463,7 +463,7 @@ def written_units(table: Table) -> dict[str, str]:
     return units
 
 
-def choose(table: Table, classes: Sequence[type[Description]]) -> type[Description] | None:
+def choose(table: TomlTable, classes: Sequence[type[Description]]) -> type[Description] | None:
     """The class whose marks a table has; of several the one that has all marks of the others."""
     fitting = [cls for cls in classes if all(_has(table, mark) for mark in cls.MARKS)]
     best = [cls for cls in fitting if all(set(other.MARKS) <= set(cls.MARKS) for other in fitting)]
@@ -480,7 +480,7 @@ def choose(table: Table, classes: Sequence[type[Description]]) -> type[Descripti
     return None
 
 
-def _has(table: Table, mark: str) -> bool:
+def _has(table: TomlTable, mark: str) -> bool:
     """Whether a table has a key, or in it the word that is asked for: "kind=tube"."""
     key, _, word = mark.partition("=")
     return key in table and (not word or table.data[key] == word)

@@ -13,8 +13,8 @@ from robodyn.base.records import dataclass
 from robodyn.description.files.composition import Composed, load_composed
 from robodyn.description.files.mechanism_tables import Declared, read_mechanism
 from robodyn.description.files.path_forms import read_path
-from robodyn.description.files.reading import Reader, spell
-from robodyn.description.files.table import FAILED, Table
+from robodyn.description.files.reading import TableReader, spell
+from robodyn.description.files.table import FAILED, TomlTable
 from robodyn.description.files.writing import tables_text, write_scenario
 from robodyn.description.model import Freedom, Machine, Scenario, ScenarioSequence
 from robodyn.description.model.coordinate import COORDINATES, coordinate_unit
@@ -46,8 +46,8 @@ def read_scenario(path: str | Path, text: str | None = None) -> Scenario:
     """
     path = Path(path)
     composed = load_composed(path, text)
-    flaws, reader = FlawList(), Reader(path.parent)
-    scenario = _read(Table(composed.data, "", flaws), path, reader)
+    flaws, reader = FlawList(), TableReader(path.parent)
+    scenario = _read(TomlTable(composed.data, "", flaws), path, reader)
     composed.raise_if_any(flaws, str(path))
     assert scenario is not None
     file = ScenarioFile(str(path), composed, reader.spelled)
@@ -67,7 +67,7 @@ class ScenarioFile:
         return self.composed.place(spell(flaw, self.spelled))
 
 
-def _read(root: Table, path: Path, reader: Reader) -> Scenario | None:
+def _read(root: TomlTable, path: Path, reader: TableReader) -> Scenario | None:
     """Mechanism, machine and scenario, each of which the file gives at its top."""
     name = root.text("name", path.stem)
     declared = read_mechanism(root, name, reader)
@@ -99,13 +99,13 @@ def _read(root: Table, path: Path, reader: Reader) -> Scenario | None:
             reader.found["paths"] |= dict.fromkeys((DEVIATION, NOMINAL, SEEN))
         _check_whole(root, reader, declared, scenario)
         return None
-    top = Table({}, "", root.flaws)
+    top = TomlTable({}, "", root.flaws)
     machine |= {"blocks": blocks} | ({"mechanism": declared.mechanism} if declared.mechanism else {})
     made = reader.make(top, Machine, machine)
     return FAILED if made is FAILED else reader.make(top, Scenario, scenario | {"machine": made})
 
 
-def _check_whole(root: Table, reader: Reader, declared: Declared, given: dict[str, Any]) -> None:
+def _check_whole(root: TomlTable, reader: TableReader, declared: Declared, given: dict[str, Any]) -> None:
     """Report what does not fit together as well, where single parts are flawed already."""
     flaws = FlawList()
     names = {group: list(reader.found.get(group, {})) for group in (*PARTS, "events")}

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from robodyn.description.files.composition import GROUPS
-from robodyn.description.files.flexible_forms import Listed, Places
+from robodyn.description.files.flexible_forms import ListOfTables, NodePlaces
 from robodyn.description.files.laws_of_files import FILE_REFERENCE, FileReference
 from robodyn.description.files.mechanism_tables import CONVENTIONS, RowForm
 from robodyn.description.files.reading import forms_of, is_required, key_of, marked_words
 from robodyn.description.laws import known_laws
 from robodyn.description.model import Block, Scenario, kinds
-from robodyn.description.model.body import TENSOR, Inertia
+from robodyn.description.model.body import TENSOR, InertiaEntries
 from robodyn.description.model.description import Description
-from robodyn.description.model.kinds import Kind
+from robodyn.description.model.kinds import FieldKind
 from robodyn.description.robots import BASES
 from robodyn.description.structures.beams import SectionPart
 
@@ -96,7 +96,7 @@ def _properties(cls: type[Description]) -> tuple[Schema, list[str]]:
     required = list(words)
     for name, kind in cls.KINDS.items():
         key, entry = key_of(name, kind)
-        if isinstance(kind, kinds.Part) and kind.inline:
+        if isinstance(kind, kinds.Child) and kind.inline:
             inner = _properties(kind.classes[0])
             properties |= inner[0]
             required += inner[1]
@@ -143,7 +143,7 @@ def _list(items: Schema, length: int | None = None) -> Schema:
     return {"type": "array", "items": items} | counted
 
 
-def _about(kind: Kind) -> Schema:
+def _about(kind: FieldKind) -> Schema:
     return {"description": kind.about} if kind.about else {}
 
 
@@ -162,7 +162,7 @@ def _vector(kind: kinds.Vector) -> Schema:
     return _list(NUMBER, kind.length)
 
 
-def _inertia(kind: Inertia) -> Schema:
+def _inertia(kind: InertiaEntries) -> Schema:
     entries = {"type": "object", "properties": dict.fromkeys(TENSOR, NUMBER), "additionalProperties": False}
     return {"anyOf": [_list(NUMBER, 3), _list(NUMBER, 6), _list(_list(NUMBER, 3), 3), entries]}
 
@@ -171,7 +171,7 @@ def _mapping(*values: Schema) -> Schema:
     return {"type": "object", "additionalProperties": values[0] if len(values) == 1 else {"anyOf": list(values)}}
 
 
-def _numbers(kind: kinds.Numbers) -> Schema:
+def _numbers(kind: kinds.NamedNumbers) -> Schema:
     if kind.dotted:
         return {"$ref": f"#/$defs/dotted_{'vectors' if kind.lists else 'numbers'}"}
     return _mapping(NUMBER, _list(NUMBER)) if kind.lists else _mapping(NUMBER)
@@ -192,7 +192,7 @@ def _array(kind: kinds.Array) -> Schema:
 
 
 SCHEMAS: dict[type, Callable[[Any], Schema]] = {
-    Kind: lambda kind: STRING,
+    FieldKind: lambda kind: STRING,
     kinds.Flag: lambda kind: BOOLEAN,
     kinds.Choice: lambda kind: {"enum": list(kind.options)},
     kinds.Count: _count,
@@ -200,18 +200,18 @@ SCHEMAS: dict[type, Callable[[Any], Schema]] = {
     kinds.Quantity: lambda kind: NUMBER,
     kinds.Quantities: lambda kind: {"anyOf": [NUMBER, _list(NUMBER)]},
     kinds.Vector: _vector,
-    Inertia: _inertia,
+    InertiaEntries: _inertia,
     kinds.Rotation: lambda kind: _list(_list(NUMBER, 3), 3),
     kinds.Array: _array,
     kinds.Target: lambda kind: {"type": ["string", "number"]},
-    kinds.Weights: lambda kind: _mapping(NUMBER),
+    kinds.FactorMap: lambda kind: _mapping(NUMBER),
     kinds.ReferenceMap: _reference_map,
-    kinds.Numbers: _numbers,
+    kinds.NamedNumbers: _numbers,
     kinds.Function: lambda kind: {"type": "string", "pattern": ":"},
     kinds.LawOrName: _law,
-    kinds.Part: lambda kind: _object(kind.classes),
-    kinds.Parts: lambda kind: _tables(kind.classes),
-    Places: lambda kind: _mapping(_list(NUMBER, 3)),
-    Listed: lambda kind: _list(_object(kind.classes)),
+    kinds.Child: lambda kind: _object(kind.classes),
+    kinds.Children: lambda kind: _tables(kind.classes),
+    NodePlaces: lambda kind: _mapping(_list(NUMBER, 3)),
+    ListOfTables: lambda kind: _list(_object(kind.classes)),
     SectionPart: lambda kind: {"anyOf": [STRING, _object(kind.classes)]},
 }

@@ -41,7 +41,7 @@ def _has_null(value: Any) -> bool:
     return any(map(_has_null, value)) if isinstance(value, list) else isinstance(value, str) and "\0" in value
 
 
-class Table:
+class TomlTable:
     """A table being read; keys not read by the time of `finish` are unknown.
 
     Attributes:
@@ -128,28 +128,28 @@ class Table:
             return None
         return value
 
-    def table(self, key: str) -> Table:
+    def table(self, key: str) -> TomlTable:
         """A sub-table, empty where it is not there."""
-        return Table(self.raw(key, {}), self.at(key), self.flaws)
+        return TomlTable(self.raw(key, {}), self.at(key), self.flaws)
 
-    def tables(self, key: str) -> Iterator[tuple[str, Table]]:
+    def tables(self, key: str) -> Iterator[tuple[str, TomlTable]]:
         """All named sub-tables of a table of tables."""
         group = self.table(key)
         for name in group.data:
             group.asked.add(name)
-            yield name, Table(group.data[name], group.at(name), self.flaws)
+            yield name, TomlTable(group.data[name], group.at(name), self.flaws)
 
-    def rows(self, key: str, default: Any = REQUIRED) -> list[Table]:
+    def rows(self, key: str, default: Any = REQUIRED) -> list[TomlTable]:
         """Tables of a list of tables."""
         value = self.raw(key, default)
         if key in self.data and (not isinstance(value, list) or not value):
             self.flaws.add(self.at(key), f"must be a list of tables, is {value!r}")
         entries = value if isinstance(value, list) else []
-        return [Table(entry, f"{self.at(key)}[{k}]", self.flaws) for k, entry in enumerate(entries)]
+        return [TomlTable(entry, f"{self.at(key)}[{k}]", self.flaws) for k, entry in enumerate(entries)]
 
-    def flattened(self) -> Table:
+    def flattened(self) -> TomlTable:
         """The same with dotted keys joined: `elbow.position = 1` is a table in a table to TOML."""
-        flat = Table({}, self.path, self.flaws)
+        flat = TomlTable({}, self.path, self.flaws)
         for key, value in leaves_of(self.data):
             if key in flat.data:
                 self.flaws.add(self.at(key), "is given twice", "with and without quotes it is the same key")
@@ -179,7 +179,7 @@ def leaves_of(data: Any) -> Iterator[tuple[str, Any]]:
     return ((place, value) for place, value in entries_of(data) if not isinstance(value, Mapping))
 
 
-def attempt(table: Table, make: Any, *arguments: Any, **named: Any) -> Any:
+def attempt(table: TomlTable, make: Any, *arguments: Any, **named: Any) -> Any:
     """Make a description; its flaws are noted under the table's path.
 
     Where an argument could not be read, its default stands in for it, so that flaws of the others are reported too.

@@ -74,7 +74,7 @@ def _table(description: Description, name: str, path: str, flaws: FlawList, fold
         value, (key, entry) = getattr(description, field), key_of(field, kind)
         if field == "name":
             said |= {key: value} if kind.key and value != name else {}
-        elif isinstance(kind, kinds.Part) and kind.inline:
+        elif isinstance(kind, kinds.Child) and kind.inline:
             said |= _table(value, name, path, flaws, folder) if value is not None else {}
         elif entry is not None:
             said.setdefault(key, []).append(value)
@@ -89,10 +89,10 @@ def _marks(description: Description, key: str, value: Any) -> bool:
 
 
 def _value(kind: Any, value: Any, name: str, path: str, flaws: FlawList, folder: Path | None) -> Any:
-    if isinstance(kind, kinds.Parts):
+    if isinstance(kind, kinds.Children):
         forms = {part.name: form_of(part) if isinstance(part, Event) else part for part in value}
         return {own: _table(form, name, f"{path}.{own}", flaws, folder) for own, form in forms.items()}
-    if isinstance(kind, kinds.Part):
+    if isinstance(kind, kinds.Child):
         return _table(value, name, path, flaws, folder)
     if isinstance(kind, Vector) and kind.units:
         return dict(zip(kind.suffixes, value, strict=True))

@@ -224,7 +224,7 @@ def _entries(inertia: Any) -> tuple[float, ...]:
     return (*values, 0.0, 0.0, 0.0) if len(values) == 3 else values
 
 
-class Inertia(Vector):
+class InertiaEntries(Vector):
     """Six entries from three (diagonal), six, or a symmetric 3x3 matrix."""
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
@@ -255,7 +255,7 @@ class Body(Description):
         6,
         suffixes=TENSOR,
         default=(0.0,) * 6,
-        make=Inertia,
+        make=InertiaEntries,
         doc="about the centre of mass: three moments, six numbers, a 3 x 3 list, or a table "
         "with any of `xx`, `yy`, `zz`, `xy`, `xz`, `yz`",
     )
@@ -337,7 +337,7 @@ class FlexibleBody(Body):
 
     mass: float = quantity("kg", non_negative=True, default=0.0, named=False)
     com: Floats = place(default=ZERO, suffixes=())
-    inertia: Floats = vector("kg m^2", 6, suffixes=(), default=(0.0,) * 6, make=Inertia)
+    inertia: Floats = vector("kg m^2", 6, suffixes=(), default=(0.0,) * 6, make=InertiaEntries)
     nodes: tuple[BodyNode, ...] = children(BodyNode, default=(), doc="tables of nodes, where something can be attached")
     edges: tuple[tuple[str, str], ...] = array(of="string", default=(), doc="pairs of nodes, lines to draw")
     modal_mass: Floats = array(default=(), doc="of each mode [kg; kg m^2 where it only twists]")

@@ -43,7 +43,7 @@ TRAVEL = "travel"
 FRICTION = "law of friction: of `slip1`, `slip2` and the `normal` force; of a rim also of its `travel`"
 
 
-class ContactPoint(Description, ABC):
+class ContactPair(Description, ABC):
     """What both kinds of contacts are: two shapes that may touch, and a law of friction."""
 
     NOUN = "contact"
@@ -91,7 +91,7 @@ class ContactPoint(Description, ABC):
             flaws.add("friction_parameters", "have no effect without friction", "name its law")
 
 
-class Contact(ContactPoint):
+class Contact(ContactPair):
     """A body and a surface that push each other apart where they overlap.
 
     Signals: `<name>.gap` [m], `<name>.active`, `<name>.slip` [m/s], `<name>.power` [W] on both bodies,
@@ -120,7 +120,7 @@ class Contact(ContactPoint):
         return {"law": (self.name, self.law, self.parameters)} | self._rough(self.friction, self.friction_parameters)
 
 
-class RigidContact(ContactPoint):
+class RigidContact(ContactPair):
     """A body and a surface that cannot overlap: they rebound, or rest on each other until they are pulled apart.
 
     At impact the speeds along the normals become `v+ >= -r v-` by impulses that only push, found for all contacts
@@ -168,7 +168,7 @@ def function_of(law: Any) -> Callable[..., Any]:
     return function
 
 
-def _settle_law(flaws: FlawList, contact: ContactPoint, field: str, inputs: tuple[str, ...]) -> None:
+def _settle_law(flaws: FlawList, contact: ContactPair, field: str, inputs: tuple[str, ...]) -> None:
     """Check a law and its parameters, and fill in the defaults of these."""
     law, group = getattr(contact, field), GROUPS[field]
     arguments = check_law(flaws, field, law)

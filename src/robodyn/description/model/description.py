@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, dataclass_trans
 from robodyn.base.errors import Flaw, FlawList
 from robodyn.base.records import make_record
 from robodyn.description.model import fields as f
-from robodyn.description.model.kinds import Kind, Rename
+from robodyn.description.model.kinds import FieldKind, Rename
 from robodyn.description.model.numbers import Number
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Description:
 
     NOUN: ClassVar[str] = ""
     MARKS: ClassVar[tuple[str, ...]] = ()
-    KINDS: ClassVar[Mapping[str, Kind]] = {}
+    KINDS: ClassVar[Mapping[str, FieldKind]] = {}
     written_in: ClassVar[SourceFile | None] = None
     SPELLED: ClassVar[Mapping[str, str]] = {}
     REFUSED: ClassVar[Mapping[str, str]] = {}
@@ -146,19 +146,19 @@ class Description:
         """
         return self._with(lambda _, kind, value: kind.moved(self, value, place, grounded))
 
-    def _given(self) -> Iterator[tuple[str, Kind, Any]]:
+    def _given(self) -> Iterator[tuple[str, FieldKind, Any]]:
         """Fields that are not None, with their kinds and values."""
         for field, kind in self.KINDS.items():
             value = getattr(self, field)
             if value is not None:
                 yield field, kind, value
 
-    def _path(self, prefix: str | None, field: str, kind: Kind) -> str:
+    def _path(self, prefix: str | None, field: str, kind: FieldKind) -> str:
         """What the names of a field's numbers begin with."""
         prefix = self._prefix if prefix is None else prefix
         return ".".join(filter(None, (prefix, field if kind.under is None else kind.under)))
 
-    def _with(self, change: Callable[[str, Kind, Any], Any]) -> Self:
+    def _with(self, change: Callable[[str, FieldKind, Any], Any]) -> Self:
         """The same description with its values changed; itself where none of them is."""
         changed = {field: change(field, kind, value) for field, kind, value in self._given()}
         return self.replaced(**{field: new for field, new in changed.items() if new is not getattr(self, field)})

@@ -3,7 +3,7 @@
     length: float = quantity("m", positive=True, doc="distance of the points")
     start: str = reference("point", key="rod[0]")
 
-Further words that each of these functions takes are the attributes of `Kind`.
+Further words that each of these functions takes are the attributes of `FieldKind`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from robodyn.description.model import kinds
-from robodyn.description.model.kinds import Bounds, Kind
+from robodyn.description.model.kinds import Bounds, FieldKind
 from robodyn.description.model.numbers import XYZ, FrozenDict
 
 MISSING: Any = dataclasses.MISSING
@@ -22,7 +22,7 @@ IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 EMPTY: Mapping[str, Any] = FrozenDict()
 
 
-def declare(make: type[Kind], default: Any, *arguments: Any, **words: Any) -> Any:
+def declare(make: type[FieldKind], default: Any, *arguments: Any, **words: Any) -> Any:
     """A field of a kind; None as its default, or `none`, allows None."""
     kind = make(*arguments, optional=words.pop("none", False) or default is None, **words)
     return dataclasses.field(default=default, metadata={"kind": kind})
@@ -34,7 +34,7 @@ def declare_as(other: Any, name: str) -> Any:
     return dataclasses.field(default=like.default, metadata=like.metadata)
 
 
-def _field(make: type[Kind]) -> Callable[..., Any]:
+def _field(make: type[FieldKind]) -> Callable[..., Any]:
     """The function that declares fields of a kind: `unit` and what else it is of, `default`, attributes of the kind."""
     bounded = any(field.name == "bounds" for field in dataclasses.fields(make))
     limits = {field.name for field in dataclasses.fields(Bounds)} if bounded else set()
@@ -49,7 +49,7 @@ def _field(make: type[Kind]) -> Callable[..., Any]:
 
 part_name = _field(kinds.PartName)
 """The part's own name."""
-text = _field(kinds.Text)
+text = _field(kinds.AnyText)
 file = _field(kinds.File)
 """The path of a file, in files from the folder of the scenario's."""
 texts = _field(kinds.Texts)
@@ -62,15 +62,15 @@ quantity = _field(kinds.Quantity)
 """A number with a unit; bounds are words of `Bounds`."""
 quantities = _field(kinds.Quantities)
 """A number, or several."""
-unit_vector = _field(kinds.Direction)
+unit_vector = _field(kinds.UnitVector)
 rotation_matrix = _field(kinds.Rotation)
 array = _field(kinds.Array)
 """Numbers in nested lists."""
 reference = _field(kinds.Reference)
 """The name of another part, or of a signal."""
-references = _field(kinds.References)
+references = _field(kinds.ReferenceList)
 """Names of other parts."""
-weights = _field(kinds.Weights)
+weights = _field(kinds.FactorMap)
 """Factors by the name of what they belong to."""
 target = _field(kinds.Target)
 """A signal, or a number in its place."""
@@ -78,14 +78,14 @@ reference_map = _field(kinds.ReferenceMap)
 """Names of other parts, or of signals, by what they are for."""
 text_map = _field(kinds.TextMap)
 """Texts by what they are for."""
-numbers = _field(kinds.Numbers)
+numbers = _field(kinds.NamedNumbers)
 """Numbers by name, in the units of a law."""
 plain_function = _field(kinds.Function)
 law_or_name = _field(kinds.LawOrName)
 """A law by name, or a function."""
 
 
-def vector(unit: str, length: int | None = 3, *, make: type[Kind] = kinds.Vector, **words: Any) -> Any:
+def vector(unit: str, length: int | None = 3, *, make: type[FieldKind] = kinds.Vector, **words: Any) -> Any:
     """Several numbers; of three of a description the names end in x, y, z."""
     suffixes = words.pop("suffixes", XYZ if length == 3 else ())
     return _field(make)(unit, length, suffixes, **words)
@@ -98,9 +98,9 @@ def place(**words: Any) -> Any:
 
 def child(*classes: type, **words: Any) -> Any:
     """A description within the description."""
-    return _field(kinds.Part)(classes, **words)
+    return _field(kinds.Child)(classes, **words)
 
 
 def children(*classes: type, **words: Any) -> Any:
     """Descriptions that have names, in order."""
-    return _field(kinds.Parts)(classes, **words)
+    return _field(kinds.Children)(classes, **words)

@@ -289,7 +289,7 @@ SHORT = ("N", "W", "Pa", "V")
 
 
 @dataclass(frozen=True)
-class Measure:
+class OperandUnit:
     """What is known of the unit of a part: None is unknown.
 
     Attributes:
@@ -316,15 +316,15 @@ def infer_unit(tree: Node, units: Mapping[str, str]) -> Unit | None:
 
 def may_be_in(unit: Unit, declared: Unit) -> bool:
     """Whether a result of a unit may be said to be in another one."""
-    return _alike(Measure(unit, composed=True), Measure(declared))
+    return _alike(OperandUnit(unit, composed=True), OperandUnit(declared))
 
 
-def _measure(tree: Node, units: Mapping[str, str]) -> Measure:
+def _measure(tree: Node, units: Mapping[str, str]) -> OperandUnit:
     if isinstance(tree, Constant):
-        return Measure(PLAIN, free=True)
+        return OperandUnit(PLAIN, free=True)
     if isinstance(tree, SignalName):
         text = units.get(tree.name, "")
-        return Measure(known_unit(text) if text else None)
+        return OperandUnit(known_unit(text) if text else None)
     operands = [_measure(operand, units) for operand in tree.operands]
     function = tree.function
     if function in ALIKE:
@@ -343,16 +343,16 @@ def _measure(tree: Node, units: Mapping[str, str]) -> Measure:
         return operands[0]
     if function != "sign":
         _check_plain(tree, operands)
-    return _result(function, Measure(PLAIN))
+    return _result(function, OperandUnit(PLAIN))
 
 
-def _result(function: str, common: Measure) -> Measure:
+def _result(function: str, common: OperandUnit) -> OperandUnit:
     if function in TO_ANGLES:
-        return Measure(RADIAN)
-    return Measure(PLAIN) if function in TRUTHS else common
+        return OperandUnit(RADIAN)
+    return OperandUnit(PLAIN) if function in TRUTHS else common
 
 
-def _common(tree: Operation, operands: list[Measure], units: Mapping[str, str]) -> Measure:
+def _common(tree: Operation, operands: list[OperandUnit], units: Mapping[str, str]) -> OperandUnit:
     """The unit that all operands share."""
     bound = [operand for operand in operands if not operand.free]
     known = [operand for operand in bound if operand.unit is not None]
@@ -363,10 +363,10 @@ def _common(tree: Operation, operands: list[Measure], units: Mapping[str, str]) 
     if not bound:
         return operands[0]
     # A plain signal gives the unit better than a product in which a radian may be left out.
-    return min(known, key=lambda operand: operand.composed) if known else Measure(None)
+    return min(known, key=lambda operand: operand.composed) if known else OperandUnit(None)
 
 
-def _alike(first: Measure, second: Measure) -> bool:
+def _alike(first: OperandUnit, second: OperandUnit) -> bool:
     if first.unit is None or second.unit is None or first.unit.measures_like(second.unit):
         return True
     if not (first.composed or second.composed):
@@ -377,15 +377,15 @@ def _alike(first: Measure, second: Measure) -> bool:
     return left == right and bool(set(left) - {"s"})
 
 
-def _product(function: str, first: Measure, second: Measure) -> Measure:
+def _product(function: str, first: OperandUnit, second: OperandUnit) -> OperandUnit:
     free = first.free and second.free
     if first.unit is None or second.unit is None:
-        return Measure(None)
+        return OperandUnit(None)
     unit = first.unit * second.unit if function == "*" else first.unit / second.unit
-    return Measure(unit, free, first.composed or second.composed or not (first.free or second.free))
+    return OperandUnit(unit, free, first.composed or second.composed or not (first.free or second.free))
 
 
-def _check_plain(tree: Operation, operands: list[Measure]) -> None:
+def _check_plain(tree: Operation, operands: list[OperandUnit]) -> None:
     for measure, operand in zip(operands, tree.operands, strict=True):
         angle = tree.function in ANGLES and measure.unit is not None and measure.unit.measures_like(RADIAN)
         if measure.unit is not None and measure.unit.dimension and not angle:
@@ -393,7 +393,7 @@ def _check_plain(tree: Operation, operands: list[Measure]) -> None:
             raise FormulaError(f"'{tree.function}' takes {takes}, not {_describe_measure(measure)}", operand.at)
 
 
-def _simplify(found: Measure) -> Unit:
+def _simplify(found: OperandUnit) -> Unit:
     """A product's unit without radians that other units make needless, under a short name where there is one."""
     assert found.unit is not None
     if not found.composed:
@@ -405,7 +405,7 @@ def _simplify(found: Measure) -> Unit:
     return Unit({short: Fraction(1)}) if short and len(unit.powers) > 1 else unit
 
 
-def _describe_measure(measure: Measure) -> str:
+def _describe_measure(measure: OperandUnit) -> str:
     return (measure.unit.name or "a plain number") if measure.unit else "an unknown unit"
 
 

@@ -40,7 +40,7 @@ Rename = Callable[[str, str], str]
 
 
 @dataclass(frozen=True)
-class Kind:
+class FieldKind:
     """What a field holds.
 
     Attributes:
@@ -92,7 +92,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class PartName(Kind):
+class PartName(FieldKind):
     """A part's own name."""
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
@@ -104,7 +104,7 @@ class PartName(Kind):
 
 
 @dataclass(frozen=True)
-class Text(Kind):
+class AnyText(FieldKind):
     """Any text."""
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
@@ -114,12 +114,12 @@ class Text(Kind):
 
 
 @dataclass(frozen=True)
-class File(Text):
+class File(AnyText):
     """The path of a file."""
 
 
 @dataclass(frozen=True)
-class Texts(Kind):
+class Texts(FieldKind):
     """A list of texts: patterns, or names that nobody checks."""
 
     noun: str = "text"
@@ -134,14 +134,14 @@ class Texts(Kind):
 
 
 @dataclass(frozen=True)
-class Flag(Kind):
+class Flag(FieldKind):
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
         check_flag(flaws, path, value)
         return value
 
 
 @dataclass(frozen=True)
-class Choice(Kind):
+class Choice(FieldKind):
     """One of several words."""
 
     options: Collection[str]
@@ -156,7 +156,7 @@ class Choice(Kind):
 
 
 @dataclass(frozen=True)
-class Count(Kind):
+class Count(FieldKind):
     """A whole number."""
 
     least: int = 0
@@ -195,7 +195,7 @@ FREE = Bounds()
 
 
 @dataclass(frozen=True)
-class Quantity(Kind):
+class Quantity(FieldKind):
     """A number with a unit.
 
     Attributes:
@@ -254,7 +254,7 @@ def is_grounded(frame: str, owner: Description, grounded: Collection[str]) -> bo
 
 
 @dataclass(frozen=True)
-class Vector(Kind):
+class Vector(FieldKind):
     """Several numbers of one unit.
 
     Attributes:
@@ -302,7 +302,7 @@ class Vector(Kind):
 
 
 @dataclass(frozen=True)
-class Direction(Vector):
+class UnitVector(Vector):
     """Three numbers, kept as a unit vector."""
 
     length: int | None = 3
@@ -319,7 +319,7 @@ class Direction(Vector):
 
 
 @dataclass(frozen=True)
-class Rotation(Kind):
+class Rotation(FieldKind):
     """A rotation matrix, three rows."""
 
     frame: str = ""
@@ -332,7 +332,7 @@ class Rotation(Kind):
 
 
 @dataclass(frozen=True)
-class Array(Kind):
+class Array(FieldKind):
     """Nested lists of numbers (or of "string" or "boolean"), whose shape its description checks."""
 
     unit: str = ""
@@ -347,7 +347,7 @@ class Array(Kind):
 
 
 @dataclass(frozen=True)
-class Reference(Kind):
+class Reference(FieldKind):
     """The name of another part: a "point", "body", "moving joint", "joint or coordinate", or of a "signal"."""
 
     to: str
@@ -378,7 +378,7 @@ class Target(Reference):
 
 
 @dataclass(frozen=True)
-class References(Texts):
+class ReferenceList(Texts):
     """Names of several parts, which their noun says."""
 
     empty: bool = False
@@ -391,7 +391,7 @@ class References(Texts):
 
 
 @dataclass(frozen=True)
-class Weights(References):
+class FactorMap(ReferenceList):
     """Factors by the name of what they belong to."""
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
@@ -409,7 +409,7 @@ class Weights(References):
 
 
 @dataclass(frozen=True)
-class ReferenceMap(Kind):
+class ReferenceMap(FieldKind):
     """Names of parts or signals by what they are for: argument -> signal.
 
     Attributes:
@@ -468,7 +468,7 @@ class TextMap(ReferenceMap):
 
 
 @dataclass(frozen=True)
-class Numbers(Kind):
+class NamedNumbers(FieldKind):
     """Numbers by name: a law's parameters, start values.
 
     Attributes:
@@ -521,7 +521,7 @@ class Numbers(Kind):
 
 
 @dataclass(frozen=True)
-class Function(Kind):
+class Function(FieldKind):
     """A plain function."""
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
@@ -531,7 +531,7 @@ class Function(Kind):
 
 
 @dataclass(frozen=True)
-class LawOrName(Kind):
+class LawOrName(FieldKind):
     """A law of the package by its name, or a function; whether it fits, its description checks."""
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
@@ -540,7 +540,7 @@ class LawOrName(Kind):
 
 
 @dataclass(frozen=True)
-class Part(Kind):
+class Child(FieldKind):
     """A description within a description; which of several classes, its keys in a file say.
 
     Attributes:
@@ -576,7 +576,7 @@ class Part(Kind):
 
 
 @dataclass(frozen=True)
-class Parts(Part):
+class Children(Child):
     """Descriptions that have names, in order."""
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:

@@ -45,7 +45,7 @@ from robodyn.description.model.fields import (
 from robodyn.description.model.formula import FormulaSignal
 from robodyn.description.model.interface import Interface
 from robodyn.description.model.joint import GROUND, SINGLE, Joint
-from robodyn.description.model.kinds import WORLD, Parts, Rename
+from robodyn.description.model.kinds import WORLD, Children, Rename
 from robodyn.description.model.mechanism import Mechanism
 from robodyn.description.model.numbers import XYZ, Floats, check_distinct, check_name
 
@@ -180,7 +180,7 @@ class Machine(Description, Displayed):
                 flaws.add("tunable", what, f"{nearest(pattern, known)} (numbers of blocks and loads always are)")
 
 
-PARTS = tuple(field for field, kind in Machine.KINDS.items() if isinstance(kind, Parts))
+PARTS = tuple(field for field, kind in Machine.KINDS.items() if isinstance(kind, Children))
 """Groups of a machine's parts."""
 
 

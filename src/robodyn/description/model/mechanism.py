@@ -13,7 +13,7 @@ from robodyn.description.model.coordinate import check_mimics
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import children, part_name, vector
 from robodyn.description.model.joint import GROUND, Freedom, Joint, Point
-from robodyn.description.model.kinds import Kind
+from robodyn.description.model.kinds import FieldKind
 from robodyn.description.model.numbers import Floats, check_distinct
 
 
@@ -98,7 +98,7 @@ class Mechanism(Description):
     def _bodies(self) -> dict[str, Body]:
         return {body.name: body for body in self.bodies}
 
-    def _path(self, prefix: str | None, field: str, kind: Kind) -> str:
+    def _path(self, prefix: str | None, field: str, kind: FieldKind) -> str:
         """Gravity is that of everything: its numbers' names do not have the mechanism's."""
         return super()._path("", field, kind)
 

@@ -14,7 +14,7 @@ ADAPTIVE_ONLY = ("rtol", "atol", "max_step", "min_step")
 
 
 @dataclass(frozen=True)
-class Method:
+class MethodInfo:
     """What is to be known of a method to choose it; its coefficients are in `robodyn.computation.engine`.
 
     Attributes:
@@ -30,20 +30,20 @@ class Method:
 
 
 METHODS = {
-    "auto": Method(5, "explicit", adaptive=True),
-    "euler": Method(1, "explicit"),
-    "heun": Method(2, "explicit"),
-    "rk4": Method(4, "explicit"),
-    "symplectic_euler": Method(1, "symplectic"),
-    "heun_euler": Method(2, "explicit", adaptive=True),
-    "dopri5": Method(5, "explicit", adaptive=True),
-    "rodas4": Method(4, "stiff", adaptive=True),
-    "rodas4p": Method(4, "stiff", adaptive=True),
-    "trbdf2": Method(2, "stiff", adaptive=True),
-    "generalised_alpha": Method(2, "implicit_step"),
-    "rattle": Method(2, "implicit_step"),
-    "rosw1": Method(2, "fused_step"),
-    "rosw2": Method(2, "fused_step"),
+    "auto": MethodInfo(5, "explicit", adaptive=True),
+    "euler": MethodInfo(1, "explicit"),
+    "heun": MethodInfo(2, "explicit"),
+    "rk4": MethodInfo(4, "explicit"),
+    "symplectic_euler": MethodInfo(1, "symplectic"),
+    "heun_euler": MethodInfo(2, "explicit", adaptive=True),
+    "dopri5": MethodInfo(5, "explicit", adaptive=True),
+    "rodas4": MethodInfo(4, "stiff", adaptive=True),
+    "rodas4p": MethodInfo(4, "stiff", adaptive=True),
+    "trbdf2": MethodInfo(2, "stiff", adaptive=True),
+    "generalised_alpha": MethodInfo(2, "implicit_step"),
+    "rattle": MethodInfo(2, "implicit_step"),
+    "rosw1": MethodInfo(2, "fused_step"),
+    "rosw2": MethodInfo(2, "fused_step"),
 }
 PAIRS = {"auto": ("dopri5", "rodas4p")}
 """Methods that are two: the explicit one, and the one that takes over while the system is stiff."""

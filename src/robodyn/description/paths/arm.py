@@ -27,7 +27,7 @@ DIRECTIONS = ("rx", "ry", "rz", "x", "y", "z")
 RANK_TOLERANCE = 1e-9
 
 
-class Placed(NamedTuple):
+class PlacedArm(NamedTuple):
     """An arm at some joint positions (..., n).
 
     Attributes:
@@ -141,7 +141,7 @@ class SerialArm:
         angle = np.asarray(angle)[..., None, None]
         return fixed + np.cos(angle) * across + np.sin(angle) * skewed
 
-    def place(self, q: Any) -> Placed:
+    def place(self, q: Any) -> PlacedArm:
         """The arm at joint positions q [rad or m], (..., n)."""
         q = np.asarray(q, float)
         R = np.broadcast_to(np.eye(3), (*q.shape[:-1], 3, 3))
@@ -158,7 +158,7 @@ class SerialArm:
             if self.t[k]:
                 shift = shift + self.t[k] * q[..., k, None] * w[k]
         axes = np.stack(w, axis=-2), np.stack(o, axis=-2)
-        return Placed(R @ self.R, R @ self.p + shift, *axes, self.r[:, None], self.t[:, None])
+        return PlacedArm(R @ self.R, R @ self.p + shift, *axes, self.r[:, None], self.t[:, None])
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -167,7 +167,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)
 
 
-def jacobian(arm: Placed) -> np.ndarray:
+def jacobian(arm: PlacedArm) -> np.ndarray:
     """J (..., 6, n) from joint rates to the tool's motion in world axes, angular rows first.
 
     column k = (r w_k, r w_k x (p - o_k) + t w_k)
@@ -176,7 +176,7 @@ def jacobian(arm: Placed) -> np.ndarray:
     return np.swapaxes(np.concatenate([arm.r * arm.w, arm.r * moved + arm.t * arm.w], axis=-1), -1, -2)
 
 
-def jacobian_rate(arm: Placed, v: np.ndarray) -> np.ndarray:
+def jacobian_rate(arm: PlacedArm, v: np.ndarray) -> np.ndarray:
     """Rate of J at joint rates v, (..., 6, n).
 
     w_k' = Omega_k x w_k,   o_k' = u_k: motion of the link that carries axis k

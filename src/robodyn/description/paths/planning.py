@@ -15,7 +15,7 @@ from robodyn.description.laws.speed_profile import travel
 from robodyn.description.model import GROUND, Joint, Mechanism
 from robodyn.description.model.kinds import Bounds
 from robodyn.description.model.numbers import check_finite, check_vector
-from robodyn.description.paths.arm import DIRECTIONS, Placed, SerialArm, build_arm, jacobian, jacobian_rate
+from robodyn.description.paths.arm import DIRECTIONS, PlacedArm, SerialArm, build_arm, jacobian, jacobian_rate
 from robodyn.description.paths.cartesian import CartesianPath, PathMotion
 from robodyn.description.paths.inverse import (
     SINGULAR_SHARE,
@@ -52,7 +52,7 @@ ROUNDS, DIFFERENCE, STATIONARY, LEAST = 60, 1e-5, 1e-11, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Posture:
+class PosturePreference:
     """What an arm's spare joints do.
 
     Attributes:
@@ -137,7 +137,7 @@ class Posture:
         return np.asarray(np.einsum("k...ji,...j->...ik", self._slopes(y, R), lam))
 
 
-def choose_posture(arm: SerialArm, start: np.ndarray, prefer: Any) -> Posture | None:
+def choose_posture(arm: SerialArm, start: np.ndarray, prefer: Any) -> PosturePreference | None:
     """What the spare joints do, None for an arm without.
 
     Args:
@@ -146,12 +146,12 @@ def choose_posture(arm: SerialArm, start: np.ndarray, prefer: Any) -> Posture | 
     if not arm.redundant:
         return None
     if prefer is None:
-        return Posture(arm, start, start, np.ones(arm.n), SHARE)
+        return PosturePreference(arm, start, start, np.ones(arm.n), SHARE)
     if prefer == MANIPULABILITY:
-        return Posture(arm, start, start, np.full(arm.n, WEAK), 1.0)
+        return PosturePreference(arm, start, start, np.full(arm.n, WEAK), 1.0)
     named = np.array([name in prefer for name in arm.joints])
     preferred = np.array([prefer.get(name, q) for name, q in zip(arm.joints, start, strict=True)], float)
-    return Posture(arm, start, preferred, np.where(named, 1.0, FAINT), 0.0)
+    return PosturePreference(arm, start, preferred, np.where(named, 1.0, FAINT), 0.0)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ WRIST_SHARE = 0.3
 """Where the joints 1 to 3 have less of the rates that do not move the tool, it is the wrist that is singular."""
 
 
-def check_reach(flaws: FlawList, arm: SerialArm, path: CartesianPath, trace: Trace) -> None:
+def check_reach(flaws: FlawList, arm: SerialArm, path: CartesianPath, trace: JointTrace) -> None:
     """Report every stretch of the path that the tool cannot follow, its ends to a tenth of a millimetre."""
     for first, last in _stretches(~trace.reached):
         begin = trace.knots[first] if first == 0 else _edge(arm, path, trace.knots[first - 1], trace.knots[first])
@@ -203,7 +203,7 @@ def check_limits(flaws: FlawList, joints: Sequence[Joint], ways: np.ndarray, pos
                 flaws.add(f"joints.{joint.name}", what, "another branch may keep within it, or move the path")
 
 
-def check_singularities(flaws: FlawList, trace: Trace, arm: SerialArm, tolerance: float) -> None:
+def check_singularities(flaws: FlawList, trace: JointTrace, arm: SerialArm, tolerance: float) -> None:
     """Report where the arm comes near a singularity, which one, and which joint would race."""
     joints, hinges = arm.joints, arm.n == N_JOINTS and bool(np.all(arm.periodic))
     near = trace.closeness < tolerance
@@ -222,7 +222,7 @@ def check_singularities(flaws: FlawList, trace: Trace, arm: SerialArm, tolerance
             flaws.add(f"joints.{joints[joint]}", f"{what}, where its branch ends", remedy)
 
 
-def _crossings(trace: Trace) -> np.ndarray:
+def _crossings(trace: JointTrace) -> np.ndarray:
     """Knots behind which, before the next one, the arm changes its branch."""
     lost = np.searchsorted(trace.knots, trace.jumps) - 1
     return np.union1d(lost.astype(int), np.flatnonzero(trace.sense[:-1] * trace.sense[1:] < 0))
@@ -297,7 +297,7 @@ MOST_JUMPS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class JointTrace:
     """The joints at knots along a path, nan where the pose is out of reach.
 
     Attributes:
@@ -351,13 +351,13 @@ def differentiate(arm: SerialArm, q: np.ndarray, wanted: PathMotion) -> tuple[np
     return slope, _solve(arm, placed, wanted, _left_of_bend(arm, placed, wanted, slope))
 
 
-def _solve(arm: SerialArm, placed: Placed, wanted: PathMotion, motion: np.ndarray) -> np.ndarray:
+def _solve(arm: SerialArm, placed: PlacedArm, wanted: PathMotion, motion: np.ndarray) -> np.ndarray:
     """Joint rates that make a motion of the tool, as far as it counts, (m, n)."""
     J = arm.select(wanted.R, jacobian(placed) * arm.scale)
     return arm.scale * solve_rates(J, arm.select(wanted.R, motion[..., None])[..., 0])
 
 
-def _left_of_bend(arm: SerialArm, placed: Placed, wanted: PathMotion, slope: np.ndarray) -> np.ndarray:
+def _left_of_bend(arm: SerialArm, placed: PlacedArm, wanted: PathMotion, slope: np.ndarray) -> np.ndarray:
     """twist' - J' q'; where a rotation about an axis of the tool is free, what the turning of that axis adds.
 
     S R^T (J q' - twist) = 0 holds along the path, S the rows that count: R^T' adds omega x (J q' - twist).
@@ -370,8 +370,12 @@ def _left_of_bend(arm: SerialArm, placed: Placed, wanted: PathMotion, slope: np.
 
 
 def follow(
-    arm: SerialArm, path: CartesianPath, start: np.ndarray | None, spacing: float, posture: Posture | None = None
-) -> Trace:
+    arm: SerialArm,
+    path: CartesianPath,
+    start: np.ndarray | None,
+    spacing: float,
+    posture: PosturePreference | None = None,
+) -> JointTrace:
     """The joints from knot to knot on one branch.
 
     Where that fails, the branch nearest to the last position is taken, if there is one.
@@ -446,8 +450,8 @@ def follow_table(
     guess: np.ndarray,
     knots: np.ndarray,
     pieces: np.ndarray,
-    posture: Posture | None = None,
-) -> Trace:
+    posture: PosturePreference | None = None,
+) -> JointTrace:
     """The joints at new knots, corrected from good guesses (m, n), all at once."""
     wanted = pose_at(path, knots, pieces)
     if posture is not None:
@@ -463,7 +467,7 @@ def examine(
     pieces: np.ndarray,
     wanted: PathMotion,
     jumps: tuple[float, ...],
-) -> Trace:
+) -> JointTrace:
     """Derivatives and nearness to singularities at the knots in reach."""
     rows = np.flatnonzero(np.isfinite(position[:, 0]))
     slope, bend, idle = (np.full((len(knots), arm.n), np.nan) for _ in range(3))
@@ -477,11 +481,11 @@ def examine(
         closeness[rows], idle[rows] = values[:, arm.rank - 1], turned[:, arm.rank - 1]
         square = scaled.shape[-1] == scaled.shape[-2] == arm.rank
         sense[rows] = np.sign(np.linalg.det(scaled)) if square else 1.0
-    trace = Trace(knots, pieces, position, slope, bend, closeness, sense, idle, jumps)
+    trace = JointTrace(knots, pieces, position, slope, bend, closeness, sense, idle, jumps)
     return _with_null_motion(arm, trace, wanted) if arm.redundant and trace.reached.all() and not jumps else trace
 
 
-def _with_null_motion(arm: SerialArm, trace: Trace, wanted: PathMotion) -> Trace:
+def _with_null_motion(arm: SerialArm, trace: JointTrace, wanted: PathMotion) -> JointTrace:
     """The same with the derivatives' part in the null space, from splines through the knots of each piece.
 
         q' = J^+ twist + N N^T spline',   q'' = J^+ (twist' - J' q') + N N^T spline''
@@ -688,7 +692,7 @@ def _start(arm: SerialArm, path: CartesianPath, near: Any, branch: int | None) -
     return branches.nearest(near) if branch is None else branches.select(branch)
 
 
-def _refined(arm: SerialArm, path: CartesianPath, trace: Trace, posture: Posture | None) -> Trace:
+def _refined(arm: SerialArm, path: CartesianPath, trace: JointTrace, posture: PosturePreference | None) -> JointTrace:
     """The same at as many knots as the interpolation needs, closer together where it needs them."""
     for _ in range(4):
         errors = _interpolation_errors(arm, path, trace)
@@ -702,7 +706,7 @@ def _refined(arm: SerialArm, path: CartesianPath, trace: Trace, posture: Posture
     return trace
 
 
-def _graded_knots(trace: Trace, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _graded_knots(trace: JointTrace, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """New knots so dense that every interval has the same error, which falls with the sixth power of its width."""
     knots, pieces = [], []
     # Intervals to make of each one: error ~ width^6, aimed at 0.3 of the tolerance, not changed too much at once.
@@ -721,11 +725,11 @@ def _graded_knots(trace: Trace, errors: np.ndarray) -> tuple[np.ndarray, np.ndar
     return np.concatenate(knots), np.concatenate(pieces)
 
 
-def _table(trace: Trace) -> JointTable:
+def _table(trace: JointTrace) -> JointTable:
     return make_table(trace.knots, trace.position, trace.slope, trace.bend)
 
 
-def _interpolation_errors(arm: SerialArm, path: CartesianPath, trace: Trace) -> np.ndarray:
+def _interpolation_errors(arm: SerialArm, path: CartesianPath, trace: JointTrace) -> np.ndarray:
     """Distance between the interpolated joints and exact ones half way between the knots [rad], (n,)."""
     k = np.flatnonzero(np.diff(trace.knots) > 0)
     middles = 0.5 * (trace.knots[k] + trace.knots[k + 1])
@@ -735,7 +739,7 @@ def _interpolation_errors(arm: SerialArm, path: CartesianPath, trace: Trace) -> 
     return np.where(np.isfinite(exact[:, 0]), np.max(np.abs(exact - guess) / arm.scale, axis=1), np.inf)
 
 
-def _joint_path(arm: SerialArm, point: str, path: CartesianPath, trace: Trace) -> JointPath:
+def _joint_path(arm: SerialArm, point: str, path: CartesianPath, trace: JointTrace) -> JointPath:
     """The table; a joint that moves by no more than the tolerance stands still: its speed has no rounding errors."""
     error = float(np.max(_interpolation_errors(arm, path, trace)))
     still = np.ptp(trace.position, axis=0) <= TOLERANCE * arm.scale

@@ -193,7 +193,7 @@ LONGEST = 80
 
 
 @dataclass(frozen=True)
-class Entry:
+class BalanceEntry:
     """One element, or one attribute, of a file.
 
     Attributes:
@@ -219,7 +219,7 @@ class BalanceSheet:
     entries
     """
     source: str
-    entries: tuple[Entry, ...]
+    entries: tuple[BalanceEntry, ...]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -227,7 +227,7 @@ class BalanceSheet:
         totals = Counter(entry.column for entry in self.entries)
         return {column: totals[column] for column in COLUMNS}
 
-    def of(self, column: str) -> tuple[Entry, ...]:
+    def of(self, column: str) -> tuple[BalanceEntry, ...]:
         """Entries of one column."""
         return tuple(entry for entry in self.entries if entry.column == column)
 
@@ -258,9 +258,9 @@ class BalanceSheet:
         return "\n".join(lines)
 
 
-def _grouped(entries: tuple[Entry, ...], alike: bool) -> Iterator[str]:
+def _grouped(entries: tuple[BalanceEntry, ...], alike: bool) -> Iterator[str]:
     """Entries of one note in one line, with their number and the first one's line."""
-    groups: dict[tuple[str, str], list[Entry]] = {}
+    groups: dict[tuple[str, str], list[BalanceEntry]] = {}
     for entry in entries:
         what = entry.kind if alike else f"{entry.line} {entry.path}"
         groups.setdefault((what, entry.note), []).append(entry)
@@ -283,8 +283,8 @@ def make_balance_sheet(root: XmlElement, source: str) -> BalanceSheet:
     return BalanceSheet(source, tuple(entry for element in root.walk() for entry in _entries(element)))
 
 
-def _entries(element: XmlElement) -> Iterator[Entry]:
+def _entries(element: XmlElement) -> Iterator[BalanceEntry]:
     path, kind = element.path, f"{element.parent.tag}/{element.tag}" if element.parent else element.tag
-    yield Entry(element.line, path, kind, " ".join(element.text.split())[:LONGEST], *element.fates[""])
+    yield BalanceEntry(element.line, path, kind, " ".join(element.text.split())[:LONGEST], *element.fates[""])
     for key, value in element.attributes.items():
-        yield Entry(element.line, f"{path}@{key}", f"{kind}@{key}", value[:LONGEST], *element.fates[key])
+        yield BalanceEntry(element.line, f"{path}@{key}", f"{kind}@{key}", value[:LONGEST], *element.fates[key])

@@ -12,7 +12,7 @@ from robodyn.base.errors import FlawList
 from robodyn.base.records import dataclass
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import MISSING, Z_AXIS, declare, declare_as, quantity, text, vector, whole_number
-from robodyn.description.model.kinds import Part
+from robodyn.description.model.kinds import Child
 from robodyn.description.model.numbers import Floats
 
 # --------------------------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ class Section(Description):
     @staticmethod
     def rod(radius: float, young: float, shear: float, density: float, shear_area: float | None = None) -> Section:
         """A full round section [m]."""
-        return Rod(radius=radius, young=young, shear=shear, density=density, shear_area=shear_area).made()
+        return RodSection(radius=radius, young=young, shear=shear, density=density, shear_area=shear_area).made()
 
     @staticmethod
     def rectangle(
@@ -113,7 +113,7 @@ class Tube(Shape, kw_only=True):
         return self.of_area(pi * (self.radius**2 - inner**2), second, second, 2 * second)
 
 
-class Rod(Shape, kw_only=True):
+class RodSection(Shape, kw_only=True):
     MARKS = ("kind=rod",)
     radius: float = quantity("m", positive=True)
 
@@ -149,11 +149,11 @@ class Rigidities(Description):
         return Section(1.0, 1.0, density, *areas)
 
 
-SECTIONS = (Tube, Rod, Rectangle, Section, Rigidities)
+SECTIONS = (Tube, RodSection, Rectangle, Section, Rigidities)
 """What files may give."""
 
 
-class SectionPart(Part):
+class SectionPart(Child):
     """A section, or in files the name of one."""
 
 
@@ -287,7 +287,7 @@ class Beam:
 
 
 @dataclass(frozen=True, eq=False)
-class Structure:
+class BeamStructure:
     """Nodes [m, (N, 3)] with names, and the beams between them."""
 
     names: tuple[str, ...]
@@ -355,7 +355,7 @@ class Structure:
         return total
 
 
-def assemble_structure(nodes: Mapping[str, Sequence[float]], elements: Sequence[Element]) -> Structure:
+def assemble_structure(nodes: Mapping[str, Sequence[float]], elements: Sequence[Element]) -> BeamStructure:
     """Divide elements into parts and number all nodes: the named ones first."""
     names, positions = list(nodes), [np.asarray(place, float) for place in nodes.values()]
     beams = []
@@ -373,4 +373,4 @@ def assemble_structure(nodes: Mapping[str, Sequence[float]], elements: Sequence[
             Beam(pair, axes, length / element.parts, element.section)
             for pair in zip(chain[:-1], chain[1:], strict=True)
         ]
-    return Structure(tuple(names), np.array(positions), tuple(beams))
+    return BeamStructure(tuple(names), np.array(positions), tuple(beams))

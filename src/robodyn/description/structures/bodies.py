@@ -17,7 +17,7 @@ from robodyn.description.model.description import Description
 from robodyn.description.model.fields import flag, quantity, texts, whole_number
 from robodyn.description.model.kinds import Bounds
 from robodyn.description.model.numbers import LARGEST, as_floats, check_count, check_vector
-from robodyn.description.structures.beams import Element, Section, Structure, assemble_structure, is_along
+from robodyn.description.structures.beams import BeamStructure, Element, Section, assemble_structure, is_along
 
 # --------------------------------------------------------------------------------------------------
 # Checks of beams, frames and modal data: what cannot be one? Every problem is noted with its path.
@@ -567,7 +567,7 @@ def _build(
     )
 
 
-def _scale(structure: Structure, shapes: np.ndarray) -> tuple[np.ndarray, list[bool]]:
+def _scale(structure: BeamStructure, shapes: np.ndarray) -> tuple[np.ndarray, list[bool]]:
     """Shapes with a largest displacement of 1 m, towards positive; a largest rotation of 1 rad where it only twists."""
     size = np.max(np.ptp(structure.positions, axis=0))
     by_node = shapes.reshape(-1, 6, shapes.shape[1])
@@ -579,7 +579,7 @@ def _scale(structure: Structure, shapes: np.ndarray) -> tuple[np.ndarray, list[b
     return np.where(np.abs(scaled) > 1e-12, scaled, 0.0), [bool(value) for value in twists]
 
 
-def _node(structure: Structure, k: int, shapes: np.ndarray, bend: np.ndarray, stiffening: bool) -> BodyNode:
+def _node(structure: BeamStructure, k: int, shapes: np.ndarray, bend: np.ndarray, stiffening: bool) -> BodyNode:
     rows = shapes[6 * k : 6 * k + 6]
     shortening = as_floats(bend[6 * k : 6 * k + 3].transpose(1, 2, 0)) if stiffening else ()
     return BodyNode(

@@ -19,7 +19,7 @@ from robodyn.computation.simulation import simulate
 from robodyn.description.model import Solver
 from robodyn.exchange.codegen.comparison import Agreement, compare_run, require_agreement
 from robodyn.exchange.codegen.compilers import compile_program, find_compiler, host_platform
-from robodyn.exchange.codegen.model import Exported, Model, prepare_model
+from robodyn.exchange.codegen.model import Exported, ExportedModel, prepare_model
 from robodyn.exchange.codegen.source import engine_files, generate_files, shown_parameters, unit_files, write_names
 
 UNIT_FILES = ("unit.h", "unit.c", "exchange.c", "start.c", "shortest.c", "text.c")
@@ -28,7 +28,7 @@ PROGRAM_FILES = ("simulation.h", "main.c", "Makefile")
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenCode:
     """What was written.
 
     Attributes:
@@ -51,7 +51,7 @@ def write_c(
     solver: Solver | None = None,
     *,
     inputs: Mapping[str, float | None] | None = None,
-) -> Written:
+) -> WrittenCode:
     """Write a scenario as C99 that gives the rows and events of its run: engine, model, header, program, Makefile.
 
     Args:
@@ -71,7 +71,7 @@ def write_c(
     return write_folder(model, folder, contents, agreement)
 
 
-def program_files(model: Model) -> dict[str, str]:
+def program_files(model: ExportedModel) -> dict[str, str]:
     """All files of the folder by their names."""
     names = files("robodyn.exchange.codegen") / "program"
     sources = source_files(model)
@@ -80,7 +80,7 @@ def program_files(model: Model) -> dict[str, str]:
     return texts | {"README.md": readme.substitute(describe_model(model))} | sources
 
 
-def source_files(model: Model) -> dict[str, str]:
+def source_files(model: ExportedModel) -> dict[str, str]:
     """Engine and model."""
     unit, names = unit_files(), files("robodyn.exchange.codegen") / "program"
     texts = generate_files(model)[0] | engine_files() | {name: unit[name] for name in UNIT_FILES}
@@ -89,7 +89,7 @@ def source_files(model: Model) -> dict[str, str]:
     return {f"source/{name}": text for name, text in sorted(texts.items())}
 
 
-def describe_model(model: Model) -> dict[str, object]:
+def describe_model(model: ExportedModel) -> dict[str, object]:
     """Words for people."""
     delays = "After the start only the past of delayed signals takes more memory, as far back as it is needed."
     return {
@@ -104,11 +104,11 @@ def describe_model(model: Model) -> dict[str, object]:
 
 
 def write_folder(
-    model: Model, folder: str | Path, contents: Mapping[str, str | bytes], agreement: Agreement | None
-) -> Written:
+    model: ExportedModel, folder: str | Path, contents: Mapping[str, str | bytes], agreement: Agreement | None
+) -> WrittenCode:
     """Write files into a folder and say what they are."""
     put_files(Path(folder), contents)
-    return Written(
+    return WrittenCode(
         folder=Path(folder),
         files=tuple(contents),
         inputs=model.inputs,

@@ -16,7 +16,7 @@ from robodyn.computation.engine.trajectory import Status
 from robodyn.computation.results import Run
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.problem import build_problem
-from robodyn.exchange.codegen.model import Model
+from robodyn.exchange.codegen.model import ExportedModel
 
 TOLERANCE = 1e-9
 """Part of a signal's largest magnitude, or of 1 where that is smaller, by which exported code may differ: what other
@@ -79,7 +79,9 @@ def compare_rows(
 OTHER_END = "has other rows or events than the simulation, or another end"
 
 
-def require_agreement(agreement: Agreement, model: Model, noun: str = "code", other_end: str = OTHER_END) -> Agreement:
+def require_agreement(
+    agreement: Agreement, model: ExportedModel, noun: str = "code", other_end: str = OTHER_END
+) -> Agreement:
     """Refuse exported code that does not give the simulation's numbers.
 
     Args:
@@ -137,14 +139,14 @@ def choose_times(system: System) -> np.ndarray:
     return np.array([float(k * every * base) for k in range(count + 1)])
 
 
-def native_problem(model: Model, compiled: CompiledSystem) -> tuple[EngineProblem, np.ndarray]:
+def native_problem(model: ExportedModel, compiled: CompiledSystem) -> tuple[EngineProblem, np.ndarray]:
     """What the engine integrates where the model is simulated as it is described, and its prepared parameters."""
     values: dict[str, Any] = {name: number.value for name, number in compiled.system.numbers.items()}
     p = compiled.module.prepare(compiled.parameter_values({}))
     return build_problem(compiled, p, values, model.start), p
 
 
-def simulate_points(model: Model, compiled: CompiledSystem, times: np.ndarray) -> Points:
+def simulate_points(model: ExportedModel, compiled: CompiledSystem, times: np.ndarray) -> Points:
     """The native run, which ends a step at each communication point as exported code does."""
     problem, p = native_problem(model, compiled)
     problem = problem.replaced(breaks=np.unique(np.concatenate([problem.breaks, times[1:]])))

@@ -132,7 +132,7 @@ Exported = Scenario | Perturbed
 
 
 @dataclass(frozen=True)
-class Model:
+class ExportedModel:
     """Everything that stands in a unit.
 
     Attributes:
@@ -197,7 +197,7 @@ def build_model(
     plain: bool = True,
     exchange: bool = False,
     fixed: frozenset[str] = frozenset(),
-) -> Model:
+) -> ExportedModel:
     """Everything a unit needs of a system.
 
     Args:
@@ -237,7 +237,7 @@ def build_model(
     fixed |= deciding
     past, at_start = trace_past(system)
     _check_free(system, numbers, fixed, at_start)
-    return Model(
+    return ExportedModel(
         system=system,
         solver=solver,
         kernels=kernels,
@@ -356,7 +356,7 @@ def trace_past(system: System) -> tuple[Program, frozenset[str]]:
 
 def prepare_model(
     what: Exported | ScenarioSequence, solver: Solver | None, inputs: Mapping[str, float | None], *, plain: bool
-) -> tuple[Model, CompiledSystem]:
+) -> tuple[ExportedModel, CompiledSystem]:
     """The model of a whole run, and the simulation of the same rounding.
 
     Raises:

@@ -21,7 +21,7 @@ from robodyn.computation.native.c_code import PREAMBLE, emit_array, emit_program
 from robodyn.computation.simulation.compiled import DERIVATIVES
 from robodyn.computation.simulation.problem import engine_recording, model_fields
 from robodyn.computation.simulation.run_functions import count_work
-from robodyn.exchange.codegen.model import Model
+from robodyn.exchange.codegen.model import ExportedModel
 
 START_KERNELS = ("rest", "rest_jacobian", "rest_conditions", "closing", "closing_gradients", "ranged")
 SLOPES = "slopes"
@@ -30,7 +30,7 @@ PARAMETERS = INPUTS.index("p")
 VECTOR = "const double *t, const double *x, const double *d, const double *m, const double *p"
 
 
-def write_header(model: Model, token: str) -> str:
+def write_header(model: ExportedModel, token: str) -> str:
     """The text of model.h."""
     lines = ["/* Sizes, method and functions of a model, generated. */", "#ifndef MODEL_H", "#define MODEL_H"]
     lines += ["#include <math.h>", '#include "engine.h"']
@@ -50,7 +50,7 @@ def write_header(model: Model, token: str) -> str:
     return "\n".join([*lines, "#endif", ""])
 
 
-def write_tables(model: Model) -> str:
+def write_tables(model: ExportedModel) -> str:
     """The text of model.c: its numbers, and which function is which."""
     single = {"prelude": model.prelude, "breaks": model.breaks, "past": model.past}
     parts = ['#include "model.h"\n', PREAMBLE, emit_tables(single.values())]
@@ -71,7 +71,7 @@ def write_tables(model: Model) -> str:
     return "".join(parts)
 
 
-def write_functions(model: Model) -> dict[str, str]:
+def write_functions(model: ExportedModel) -> dict[str, str]:
     """The texts of the files of functions, about equally long, so that they are compiled side by side."""
     groups: dict[str, list[str]] = {name: [] for name in FUNCTION_FILES}
     lengths = dict.fromkeys(FUNCTION_FILES, 0)
@@ -82,7 +82,7 @@ def write_functions(model: Model) -> dict[str, str]:
     return {file: _write_group(model, names) for file, names in groups.items()}
 
 
-def _write_group(model: Model, names: Sequence[str]) -> str:
+def _write_group(model: ExportedModel, names: Sequence[str]) -> str:
     symbols = _symbols(model)
     parts = ['#include "model.h"\n', PREAMBLE, emit_tables([model.programs[name] for name in names])]
     for name in names:
@@ -94,13 +94,13 @@ def _write_group(model: Model, names: Sequence[str]) -> str:
     return "".join(parts)
 
 
-def _symbols(model: Model) -> dict[str, str]:
+def _symbols(model: ExportedModel) -> dict[str, str]:
     """The C names of the functions."""
     named = {"outputs": "model_outputs", SLOPES: "model_slopes"}
     return {name: named.get(name, f"kernel_{k}") for k, name in enumerate(model.programs)}
 
 
-def _sizes(model: Model) -> dict[str, int]:
+def _sizes(model: ExportedModel) -> dict[str, int]:
     """Sizes that the unit around the engine needs when it is compiled."""
     system = model.system
     return {
@@ -123,7 +123,7 @@ def _sizes(model: Model) -> dict[str, int]:
     }
 
 
-def _tables(model: Model) -> dict[str, Iterable[float]]:
+def _tables(model: ExportedModel) -> dict[str, Iterable[float]]:
     return {
         "STATE_START": model.start.x,
         "MEMORY_START": model.start.m,
@@ -134,7 +134,7 @@ def _tables(model: Model) -> dict[str, Iterable[float]]:
     }
 
 
-def _places(model: Model) -> dict[str, Sequence[int]]:
+def _places(model: ExportedModel) -> dict[str, Sequence[int]]:
     return {
         "INPUT_PLACE": model.input_places,
         "OUTPUT_STATE": model.output_states,
@@ -144,7 +144,7 @@ def _places(model: Model) -> dict[str, Sequence[int]]:
     }
 
 
-def _write_structures(model: Model) -> list[str]:
+def _write_structures(model: ExportedModel) -> list[str]:
     """The engine's constant structures, with the tables that they point to."""
     symbols, functions = _symbols(model), model.kernels.functions
     system, conditions = model.system, model.conditions
@@ -212,7 +212,7 @@ NOT_EXPORTED = ("engine_digest.c", "lanes.h", "lanes.c", "convoy.c", "march.c", 
 elsewhere."""
 
 
-def generate_files(model: Model) -> tuple[dict[str, str], str]:
+def generate_files(model: ExportedModel) -> tuple[dict[str, str], str]:
     """The C of a model by the names of its files; and a token, the same for the same code: a binary and a description
     that do not belong together are found out."""
     written = write_functions(model) | {"model.c": write_tables(model)}
@@ -240,12 +240,12 @@ def _read(package: str, folder: str) -> dict[str, str]:
     }
 
 
-def shown_parameters(model: Model) -> list[int]:
+def shown_parameters(model: ExportedModel) -> list[int]:
     """Places of the parameters that a user may change."""
     return [k for k, number in enumerate(model.system.parameters) if number.name not in model.fixed]
 
 
-def write_names(model: Model) -> str:
+def write_names(model: ExportedModel) -> str:
     """The text of names.c."""
     scenario = model.system.scenario
     fails = [guard.ending not in (None, Ending.STOPPED) for guard in model.guards]
@@ -279,7 +279,7 @@ def write_names(model: Model) -> str:
     )
 
 
-def _write_recording(model: Model) -> list[str]:
+def _write_recording(model: ExportedModel) -> list[str]:
     """What a run keeps by itself; times of samples at a rate are not written down but computed."""
     scenario = model.system.scenario
     asked, recording = scenario.recording, engine_recording(scenario.recording, model.solver, 0.0, scenario.duration)

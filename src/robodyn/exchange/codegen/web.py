@@ -29,7 +29,7 @@ from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.run_functions import compile_system
 from robodyn.description.model import Number, Scenario, Solver
 from robodyn.exchange.codegen.c_folder import (
-    Written,
+    WrittenCode,
     describe_model,
     program_files,
     put_files,
@@ -45,7 +45,7 @@ from robodyn.exchange.codegen.comparison import (
     simulate_points,
 )
 from robodyn.exchange.codegen.compilers import check_module_compiler, compile_module
-from robodyn.exchange.codegen.model import Exported, Model, prepare_model
+from robodyn.exchange.codegen.model import Exported, ExportedModel, prepare_model
 from robodyn.exchange.codegen.source import shown_parameters
 
 MODULE = "simulation.wasm"
@@ -59,7 +59,7 @@ def write_wasm(
     solver: Solver | None = None,
     *,
     inputs: Mapping[str, float | None] | None = None,
-) -> Written:
+) -> WrittenCode:
     """Write a scenario as a WebAssembly module with its loader; arguments and errors are those of `write_c`.
 
     Every operation is rounded by itself: WebAssembly has no fused multiply-add. The run of the module is compared in
@@ -81,7 +81,7 @@ def read_loader() -> str:
     return _read(LOADER[0])
 
 
-def compile_web(model: Model) -> bytes:
+def compile_web(model: ExportedModel) -> bytes:
     """The module: everything in the header is exported."""
     texts = program_files(model) | {f"library/{name}": _read(f"library/{name}") for name in LIBRARY}
     sources = [name for name in texts if name.startswith(("source/", "library/")) and name.endswith(".c")]
@@ -91,7 +91,7 @@ def compile_web(model: Model) -> bytes:
         return compile_module(Path(place), sources, [*declared, "malloc", "free"], MODULE)
 
 
-def _compare_module(contents: Mapping[str, str | bytes], model: Model, compiled: CompiledSystem) -> Agreement:
+def _compare_module(contents: Mapping[str, str | bytes], model: ExportedModel, compiled: CompiledSystem) -> Agreement:
     """Signals at communication points, and which events the whole run has."""
     times = choose_times(model.system)
     with tempfile.TemporaryDirectory() as place:
@@ -110,7 +110,7 @@ def _compare_module(contents: Mapping[str, str | bytes], model: Model, compiled:
     return replace(agreement, ends=agreement.ends and alike, equal=agreement.equal and alike, rounding=rounding)
 
 
-def _measure_rounding(model: Model, expected: Points, times: np.ndarray) -> float:
+def _measure_rounding(model: ExportedModel, expected: Points, times: np.ndarray) -> float:
     """How far the native run with fused multiply-adds is from the one without."""
     fused = simulate_points(model, compile_system(model.system, model.solver), times)
     rows, ended = fused.trajectory.y, fused.trajectory.status != Status.FINISHED
@@ -207,7 +207,7 @@ def _matches(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _choose_numbers(model: Model, patterns: Sequence[str]) -> list[Number]:
+def _choose_numbers(model: ExportedModel, patterns: Sequence[str]) -> list[Number]:
     """Parameters, and start values that are asked for where starts are given."""
     system = model.system
     numbers = [system.parameters[k] for k in shown_parameters(model)]

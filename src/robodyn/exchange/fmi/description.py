@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 import casadi as ca
 
 from robodyn.base.units import BASE, known_unit
-from robodyn.exchange.codegen.model import Model
+from robodyn.exchange.codegen.model import ExportedModel
 
 # --------------------------------------------------------------------------------------------------
 # Unit definitions of FMI: what is a unit of measure in base units, as model descriptions want it?
@@ -45,7 +45,7 @@ FOUND = {
 
 
 @dataclass(frozen=True)
-class Variable:
+class FmuVariable:
     """A scalar: how it may be used, and what it is before the start.
 
     Attributes:
@@ -67,27 +67,27 @@ class Variable:
     indicates: bool = False
 
 
-def list_variables(model: Model) -> tuple[Variable, ...]:
+def list_variables(model: ExportedModel) -> tuple[FmuVariable, ...]:
     """Time, parameters, start values, inputs, outputs, with model exchange rates of states and event indicators;
     parameters that must stay as they are are left out."""
     system = model.system
-    time = [Variable("time", 0, INDEPENDENT, "continuous", "s")]
+    time = [FmuVariable("time", 0, INDEPENDENT, "continuous", "s")]
     parameters = [
-        Variable(_name_number(model, number.name), 1 + k, *_use(model, number.name), number.unit, number.value)
+        FmuVariable(_name_number(model, number.name), 1 + k, *_use(model, number.name), number.unit, number.value)
         for k, number in enumerate(system.parameters)
         if number.name not in model.fixed
     ]
     first = 1 + len(system.parameters)
     about = START.format(found=FOUND.get(system.scenario.initialisation, ""))
     initial = [
-        Variable(f"initial.{s.name}", first + k, PARAMETER, "tunable", s.unit, float(model.start.x[k]), about)
+        FmuVariable(f"initial.{s.name}", first + k, PARAMETER, "tunable", s.unit, float(model.start.x[k]), about)
         for k, s in enumerate(system.states)
     ]
     first += len(system.states)
     memory = {info.name: info for info in model.system.memory}
     starts = dict(zip(memory, model.start.m, strict=True))
     inputs = [
-        Variable(name, first + k, INPUT, "continuous", memory[name].unit, float(starts[name]))
+        FmuVariable(name, first + k, INPUT, "continuous", memory[name].unit, float(starts[name]))
         for k, name in enumerate(model.inputs)
     ]
     outputs = _list_outputs(model, first, first + len(inputs))
@@ -95,25 +95,25 @@ def list_variables(model: Model) -> tuple[Variable, ...]:
     return (*time, *parameters, *initial, *inputs, *outputs, *carried)
 
 
-def _name_number(model: Model, number: str) -> str:
+def _name_number(model: ExportedModel, number: str) -> str:
     """A number that has the name of an output gets another name."""
     return f"parameter.{number}" if any(info.name == number for info in model.outputs) else number
 
 
-def _use(model: Model, number: str) -> tuple[str, str]:
+def _use(model: ExportedModel, number: str) -> tuple[str, str]:
     """Causality and variability of one of the system's numbers."""
     if number in model.numbers:
         return INPUT, "continuous"
     return PARAMETER, "fixed" if number in model.at_start else "tunable"
 
 
-def _list_outputs(model: Model, first_input: int, first: int) -> list[Variable]:
+def _list_outputs(model: ExportedModel, first_input: int, first: int) -> list[FmuVariable]:
     kinds = {"continuous": "continuous", "held": "discrete"}
     names = model.system.signal_names
     column = [model.system.expressions.outputs[names.index(info.name)] for info in model.outputs]
     depends = _find_dependences(model, column, first_input, first)
     return [
-        Variable(
+        FmuVariable(
             info.name,
             first + k,
             OUTPUT,
@@ -127,19 +127,19 @@ def _list_outputs(model: Model, first_input: int, first: int) -> list[Variable]:
     ]
 
 
-def _find_nominal(model: Model, place: int) -> float | None:
+def _find_nominal(model: ExportedModel, place: int) -> float | None:
     """A state's magnitude; 1 where its error does not count here."""
     nominal = model.system.states[place].nominal
     return None if place < 0 else nominal if math.isfinite(nominal) else 1.0
 
 
-def _list_carried(model: Model, first_input: int, first_output: int) -> list[Variable]:
+def _list_carried(model: ExportedModel, first_input: int, first_output: int) -> list[FmuVariable]:
     """What another integrator reads: rates of all states, then guards and limits."""
     system, first = model.system, first_output + len(model.outputs)
     rates = [system.expressions.rhs[k] for k in range(len(system.states))]
     depends = _find_dependences(model, rates, first_input, first_output)
     derivatives = [
-        Variable(
+        FmuVariable(
             f"der({state.name})",
             first + k,
             LOCAL,
@@ -154,11 +154,13 @@ def _list_carried(model: Model, first_input: int, first_output: int) -> list[Var
     names = [guard.name for guard in model.guards]
     names += [f"{name}.{side}_limit" for side in ("upper", "lower") for name in limited]
     first += len(derivatives)
-    events = [Variable(f"event({n})", first + k, LOCAL, "continuous", indicates=True) for k, n in enumerate(names)]
+    events = [FmuVariable(f"event({n})", first + k, LOCAL, "continuous", indicates=True) for k, n in enumerate(names)]
     return derivatives + events
 
 
-def _find_dependences(model: Model, column: list[ca.SX], first_input: int, first_output: int) -> list[tuple[int, ...]]:
+def _find_dependences(
+    model: ExportedModel, column: list[ca.SX], first_input: int, first_output: int
+) -> list[tuple[int, ...]]:
     """References of the inputs and states that each entry of a column is computed from."""
     system = model.system
     states = {place: first_output + k for k, place in enumerate(model.output_states) if place >= 0}
@@ -185,7 +187,7 @@ UNKNOWNS = {
 }
 
 
-def add_structure(root: Element, variables: Sequence[Variable], places: Mapping[int, int], fmi: int) -> None:
+def add_structure(root: Element, variables: Sequence[FmuVariable], places: Mapping[int, int], fmi: int) -> None:
     """Outputs and rates, which are unknown before the start too, and event indicators.
 
     Args:
@@ -247,7 +249,7 @@ class UnitHeader:
     sources: tuple[str, ...]
 
 
-def describe_unit(model: Model, variables: Sequence[Variable], unit: UnitHeader) -> bytes:
+def describe_unit(model: ExportedModel, variables: Sequence[FmuVariable], unit: UnitHeader) -> bytes:
     """The model description of a unit."""
     scenario, second = model.system.scenario, unit.fmi == 2
     try:
@@ -307,14 +309,14 @@ def _xml(root: Element) -> bytes:
     return b'<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="utf-8") + b"\n"
 
 
-def _describe_rate(variable: Variable, model: Model, places: Mapping[int, int]) -> dict[str, str]:
+def _describe_rate(variable: FmuVariable, model: ExportedModel, places: Mapping[int, int]) -> dict[str, str]:
     """Of a rate: where its state stands; of a state: that events may change it."""
     if variable.rate_of is not None:
         return {"derivative": str(places[variable.rate_of])}
     return {"reinit": "true"} if model.exchange and variable.nominal is not None else {}
 
 
-def _attributes(variable: Variable) -> dict[str, str]:
+def _attributes(variable: FmuVariable) -> dict[str, str]:
     attributes = {"name": variable.name, "valueReference": str(variable.reference)}
     if variable.description:
         attributes["description"] = variable.description
@@ -324,7 +326,7 @@ def _attributes(variable: Variable) -> dict[str, str]:
     return attributes
 
 
-def _value(variable: Variable) -> dict[str, str]:
+def _value(variable: FmuVariable) -> dict[str, str]:
     attributes = {"unit": variable.unit} if variable.unit else {}
     if variable.nominal is not None:
         attributes["nominal"] = repr(float(variable.nominal))

@@ -26,8 +26,8 @@ from robodyn.base.errors import FlawList, nearest
 from robodyn.computation.cosimulation import InterfaceMotion, ReducedModel, model_from_mobility
 from robodyn.computation.cosimulation.scenario_inputs import MEAN
 from robodyn.computation.results import Outcome
-from robodyn.description.files.reading import Reader
-from robodyn.description.files.table import FAILED, Table
+from robodyn.description.files.reading import TableReader
+from robodyn.description.files.table import FAILED, TomlTable
 from robodyn.description.model import Interface
 from robodyn.exchange.fmi.unit import FmuUnit
 
@@ -203,12 +203,12 @@ class FmuSubsystem:
         )
 
 
-def read_fmu(name: str, table: Table, folder: Path, duration: float | None) -> FmuSubsystem | None:
+def read_fmu(name: str, table: TomlTable, folder: Path, duration: float | None) -> FmuSubsystem | None:
     """A subsystem `fmu = "FILE"`; its flaws are noted in the table."""
     path = table.text("fmu")
     # What they may be, the unit says when it is opened.
     parameters = table.table("set").flattened().data
-    interfaces = list(Reader(folder).group(table, "interfaces", (Interface,)).values())
+    interfaces = list(TableReader(folder).group(table, "interfaces", (Interface,)).values())
     wanted = table.table("accelerations")
     accelerations = {key: wanted.texts(key) for key in wanted.data}
     length = table.number("length", "m", 1.0)

@@ -29,7 +29,7 @@ MOST_STEPS = 10**7
 
 
 @dataclass(frozen=True)
-class Experiment:
+class FmuExperiment:
     """Begin, duration and communication step [s]."""
 
     begin: float
@@ -81,7 +81,7 @@ def simulate_fmu(
         return _run(unit, experiment, Path(path), progress)
 
 
-def plan_experiment(path: str | Path, duration: float | None, step: float | None) -> tuple[Experiment, float | None]:
+def plan_experiment(path: str | Path, duration: float | None, step: float | None) -> tuple[FmuExperiment, float | None]:
     """What is asked for, with the unit's own experiment for what is not; and the tolerance of that."""
     description, _ = read_description(path)
     own = description.defaultExperiment
@@ -107,7 +107,7 @@ def plan_experiment(path: str | Path, duration: float | None, step: float | None
         what = f"{chosen:g} s are no step for {length:g} s"
         flaws.add("step" if step else "stepSize", what, f"at most {MOST_STEPS} steps are taken")
     flaws.raise_if_any(str(path))
-    return Experiment(begin, length, min(chosen, length)), tolerance
+    return FmuExperiment(begin, length, min(chosen, length)), tolerance
 
 
 def _own_number(flaws: FlawList, own: Any, key: str) -> float | None:
@@ -122,7 +122,7 @@ def _own_number(flaws: FlawList, own: Any, key: str) -> float | None:
     return value
 
 
-def _check_steps(unit: FmuUnit, experiment: Experiment) -> None:
+def _check_steps(unit: FmuUnit, experiment: FmuExperiment) -> None:
     last = experiment.duration - (experiment.steps - 1) * experiment.step
     if not unit.variable_step and abs(last - experiment.step) > SAME * experiment.step:
         what = f"{experiment.duration:g} s is no whole number of steps of {experiment.step:g} s"
@@ -151,7 +151,7 @@ def _moves(variable: UnitVariable) -> bool:
     return variable.causality in ("output", "local", "input") and variable.variability in ("continuous", "discrete")
 
 
-def _run(unit: FmuUnit, experiment: Experiment, path: Path, progress: Progress | None) -> Run:
+def _run(unit: FmuUnit, experiment: FmuExperiment, path: Path, progress: Progress | None) -> Run:
     record, begun = UnitRecord(unit), clock.perf_counter()
     # What parameters are is read before the start; after it, a unit may have ended.
     used = ("parameter", "structuralParameter", "input")
@@ -177,7 +177,7 @@ def _run(unit: FmuUnit, experiment: Experiment, path: Path, progress: Progress |
     return record.run(outcome, _provenance(unit, experiment, path, parameters), counts)
 
 
-def _step(unit: FmuUnit, experiment: Experiment, k: int, record: UnitRecord) -> Outcome | None:
+def _step(unit: FmuUnit, experiment: FmuExperiment, k: int, record: UnitRecord) -> Outcome | None:
     """One communication step into the record."""
     if k == experiment.steps:
         return Outcome(OutcomeKind.FINISHED, f"reached the end time {unit.time:.6g} s", unit.time)
@@ -189,7 +189,9 @@ def _step(unit: FmuUnit, experiment: Experiment, k: int, record: UnitRecord) -> 
     return outcome
 
 
-def _provenance(unit: FmuUnit, experiment: Experiment, path: Path, parameters: dict[str, dict[str, Any]]) -> Provenance:
+def _provenance(
+    unit: FmuUnit, experiment: FmuExperiment, path: Path, parameters: dict[str, dict[str, Any]]
+) -> Provenance:
     about = unit.description
     description = {
         "unit": about.modelName,

@@ -17,7 +17,7 @@ from robodyn.exchange.fmi.archive import Archive
 from robodyn.exchange.fmi.fmpy_adapter import EventSteps, Instance
 from robodyn.exchange.fmi.unit_variables import (
     REALS,
-    Signal,
+    FmuSignal,
     UnitVariable,
     Value,
     ValueRefused,
@@ -58,12 +58,12 @@ class Access:
         rounded: whole numbers that were read and are no floats, as signals are.
     """
 
-    def __init__(self, signals: Mapping[str, Signal], unit: str, instance: Instance) -> None:
+    def __init__(self, signals: Mapping[str, FmuSignal], unit: str, instance: Instance) -> None:
         self.signals, self.unit, self.instance = signals, unit, instance
         self.rounded: dict[str, int] = {}
         self._groups: dict[tuple[str, ...], list[Group]] = {}
 
-    def find(self, names: Sequence[str]) -> list[Signal]:
+    def find(self, names: Sequence[str]) -> list[FmuSignal]:
         """The signals of these names; all unknown ones are reported."""
         if any(name not in self.signals for name in names):
             refuse_unknown(names, self.signals, "is no variable of the unit", f"unit '{self.unit}'")
@@ -118,7 +118,7 @@ class Access:
         return list(variable.start)
 
 
-def group_signals(signals: Sequence[Signal]) -> list[Group]:
+def group_signals(signals: Sequence[FmuSignal]) -> list[Group]:
     """Calls that read all of them; an array is read once, whatever is wanted of it."""
     groups = []
     for kind in dict.fromkeys(signal.variable.kind for signal in signals):

@@ -78,7 +78,7 @@ class UnitVariable:
         return self.variability != "constant" and (self.causality == "input" or self.initial in ("exact", "approx"))
 
 
-class Signal(NamedTuple):
+class FmuSignal(NamedTuple):
     """An element of a variable."""
 
     variable: UnitVariable
@@ -109,15 +109,15 @@ def read_variables(description: Any, root: Element, sizes: Mapping[str, int]) ->
     return numbers
 
 
-def list_signals(variables: list[UnitVariable], unit: str) -> dict[str, Signal]:
+def list_signals(variables: list[UnitVariable], unit: str) -> dict[str, FmuSignal]:
     """All elements of all variables by name; two of one name are refused."""
     flaws = FlawList()
-    signals: dict[str, Signal] = {}
+    signals: dict[str, FmuSignal] = {}
     for variable in variables:
         for place, name in enumerate(variable.elements):
             if name in signals:
                 flaws.add(name, "is an element of an array and another variable too", "rename one in the unit")
-            signals[name] = Signal(variable, place)
+            signals[name] = FmuSignal(variable, place)
     flaws.raise_if_any(f"unit '{unit}'")
     return signals
 
@@ -274,7 +274,7 @@ def _quoted(given: Any) -> str:
 
 
 def check_settings(
-    signals: Mapping[str, Signal], all_variables: Sequence[Any], given: Mapping[str, Any], unit: str
+    signals: Mapping[str, FmuSignal], all_variables: Sequence[Any], given: Mapping[str, Any], unit: str
 ) -> dict[str, Value]:
     """Values as the interface wants them; all that cannot be set is reported at once."""
     known = [name for name, signal in signals.items() if _can_set(signal)]
@@ -300,13 +300,13 @@ def check_settings(
     return values
 
 
-def _can_set(signal: Signal) -> bool:
+def _can_set(signal: FmuSignal) -> bool:
     return signal.variable.settable or signal.variable.causality in ("parameter", "structuralParameter")
 
 
 def find_sizes(variables: Sequence[UnitVariable], given: Mapping[str, Any], unit: str) -> dict[str, int]:
     """Structural parameters that are set, since sizes of arrays depend on them."""
     chosen = [v for v in variables if v.causality == "structuralParameter" and v.name in given]
-    signals = {variable.name: Signal(variable, 0) for variable in chosen}
+    signals = {variable.name: FmuSignal(variable, 0) for variable in chosen}
     sizes = check_settings(signals, (), {name: given[name] for name in signals}, unit)
     return {name: int(value) for name, value in sizes.items()}

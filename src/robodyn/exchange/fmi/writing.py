@@ -42,7 +42,14 @@ from robodyn.exchange.codegen.compilers import (
     find_compiler,
     host_platform,
 )
-from robodyn.exchange.codegen.model import Exported, Model, assemble_exported, build_model, check_parts, scenario_of
+from robodyn.exchange.codegen.model import (
+    Exported,
+    ExportedModel,
+    assemble_exported,
+    build_model,
+    check_parts,
+    scenario_of,
+)
 from robodyn.exchange.codegen.source import engine_files, generate_files, unit_files
 from robodyn.exchange.fmi.archive import Archive
 from robodyn.exchange.fmi.description import KINDS, UnitHeader, describe_unit, list_variables, write_build_description
@@ -73,7 +80,7 @@ TOLERANCE = 1e-9
 
 
 def check_unit(
-    path: Path, uses: Sequence[str], model: Model, compiled: CompiledSystem
+    path: Path, uses: Sequence[str], model: ExportedModel, compiled: CompiledSystem
 ) -> tuple[Agreement, Agreement | None]:
     """The larger difference of all uses, and that of the motion by another solver, where there is one.
 
@@ -88,7 +95,7 @@ def check_unit(
     return max(agreements, key=lambda agreement: agreement.error), motion
 
 
-def compare_unit(path: str | Path, model: Model, compiled: CompiledSystem) -> Agreement:
+def compare_unit(path: str | Path, model: ExportedModel, compiled: CompiledSystem) -> Agreement:
     """Run a co-simulation unit and the simulation it was made from over the scenario's duration."""
     times = choose_times(model.system)
     ended = False
@@ -149,7 +156,7 @@ class LedUnit:
         self.instance.set(self._kind, references, list(values.values()))
 
 
-def compare_exchange(path: str | Path, model: Model, compiled: CompiledSystem) -> Agreement:
+def compare_exchange(path: str | Path, model: ExportedModel, compiled: CompiledSystem) -> Agreement:
     """Lead a unit along the native run over the scenario's duration."""
     states = [state.name for state in model.system.states]
     outputs = [info.name for info in model.outputs]
@@ -182,7 +189,7 @@ def compare_exchange(path: str | Path, model: Model, compiled: CompiledSystem) -
     return compare_rows(np.array(native_rows), np.array(unit_rows), names, np.array(times), ends)
 
 
-def _make_run(model: Model, compiled: CompiledSystem) -> Integration:
+def _make_run(model: ExportedModel, compiled: CompiledSystem) -> Integration:
     problem, p = native_problem(model, compiled)
     setup = set_up(problem, model.solver, EngineRecording(kind="none"))
     return Integration(setup, 0.0, compiled.system.scenario.duration, model.start.x, model.start.m, p)
@@ -200,7 +207,7 @@ def _step(run: Integration) -> Iterator[bool]:
         yield state.k == 0 or state.status != GOING
 
 
-def _row(model: Model, compiled: CompiledSystem, run: Integration) -> np.ndarray:
+def _row(model: ExportedModel, compiled: CompiledSystem, run: Integration) -> np.ndarray:
     """States, rates, outputs and guards where the native run stands."""
     kernels = compiled.module.kernels
     at = (np.array([run.run.t]), run.x, run.d, run.m, run.p)
@@ -211,7 +218,9 @@ def _row(model: Model, compiled: CompiledSystem, run: Integration) -> np.ndarray
     return np.concatenate([run.x, np.ravel(kernels["rhs"](*at)), y, guards])
 
 
-def compare_motion(path: str | Path, model: Model, compiled: CompiledSystem, timeout: float) -> Agreement | None:
+def compare_motion(
+    path: str | Path, model: ExportedModel, compiled: CompiledSystem, timeout: float
+) -> Agreement | None:
     """Let CVode move the unit, for at most so long [s], and compare its states; None where it cannot."""
     import fmpy
 
@@ -327,7 +336,7 @@ def write_fmu(
 
 def _prepare(
     what: Exported, solver: Solver | None, inputs: Mapping[str, float | None], *, exchange: bool
-) -> tuple[Model, CompiledSystem]:
+) -> tuple[ExportedModel, CompiledSystem]:
     """The model, and the simulation it is compared with."""
     numbers = [name for name in inputs if name in scenario_of(what).numbers()]
     if isinstance(what, Scenario):
@@ -371,7 +380,7 @@ class _Draft:
         return f"{there.folder(self.unit.fmi)}/{self.unit.identifier}{there.suffix}"
 
 
-def _generate(model: Model, fmi: int, kind: str, folder: Path) -> _Draft:
+def _generate(model: ExportedModel, fmi: int, kind: str, folder: Path) -> _Draft:
     identifier = re.sub(r"\W", "_", f"robodyn_{model.system.scenario.name}", flags=re.ASCII)
     written, token = generate_files(model)
     interface = (f"fmi{fmi}.c", f"fmi{fmi}_exchange.c")
@@ -396,7 +405,9 @@ def _compile(draft: _Draft, platform: str) -> bytes:
     return compile_library(platform, draft.folder, draft.unit.sources, library)
 
 
-def _check(draft: _Draft, model: Model, compiled: CompiledSystem, binary: bytes) -> tuple[Agreement, Agreement | None]:
+def _check(
+    draft: _Draft, model: ExportedModel, compiled: CompiledSystem, binary: bytes
+) -> tuple[Agreement, Agreement | None]:
     path = draft.folder / "unit.fmu"
     _pack(path, draft.contents | {draft.place(host_platform()): binary})
     return check_unit(path, KINDS[draft.unit.kind], model, compiled)

@@ -30,7 +30,7 @@ _MARK = re.compile("\x01(\\d+)\x02")
 
 
 @dataclass(frozen=True)
-class Placement:
+class CellPlacement:
     """Nodes with a cell, in order of computation: named and helper ones in the rows, derived ones beside the
     parameters."""
 
@@ -39,7 +39,7 @@ class Placement:
     cells: frozenset[int]
 
 
-def place_cells(row: RowProgram, named: Iterable[int]) -> Placement:
+def place_cells(row: RowProgram, named: Iterable[int]) -> CellPlacement:
     """Choose the nodes that get cells.
 
     Args:
@@ -67,7 +67,7 @@ def place_cells(row: RowProgram, named: Iterable[int]) -> Placement:
         terms.append(term)
     derived_cells = tuple(n for n in sorted(cells) if kinds[n] == PARAMETER)
     helpers = tuple(n for n in sorted(cells.difference(named)) if kinds[n] != PARAMETER)
-    return Placement(derived_cells, helpers, frozenset(cells))
+    return CellPlacement(derived_cells, helpers, frozenset(cells))
 
 
 def write_formulas(
@@ -142,7 +142,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Columns:
+class SheetColumns:
     """All columns in their order, the column in which a node is computed, and the letter of every column."""
 
     columns: tuple[Column, ...]
@@ -154,7 +154,7 @@ class Columns:
         object.__setattr__(self, "letters", letters)
 
 
-def name_columns(system: System, row: RowProgram, even: bool = True) -> Columns:
+def name_columns(system: System, row: RowProgram, even: bool = True) -> SheetColumns:
     """The columns that have names: time, states, memory, rates, signals, events, predictions; helpers come later.
 
     Args:
@@ -188,7 +188,7 @@ def name_columns(system: System, row: RowProgram, even: bool = True) -> Columns:
         found.append(Column(("event", k), "events", f"event {guard.name}", ""))
     columns += found
     columns += _prediction_columns(system, row)
-    return Columns(tuple(columns), _find_homes(row, columns))
+    return SheetColumns(tuple(columns), _find_homes(row, columns))
 
 
 def _prediction_columns(system: System, row: RowProgram) -> list[Column]:
@@ -225,7 +225,7 @@ def _find_homes(row: RowProgram, columns: list[Column]) -> dict[int, Key]:
     return homes
 
 
-def add_helpers(named: Columns, row: RowProgram, placement: Placement) -> Columns:
+def add_helpers(named: SheetColumns, row: RowProgram, placement: CellPlacement) -> SheetColumns:
     """All columns: the helpers stand before the named ones that need them, those of the prediction with it."""
     homes = dict(named.homes)
     helpers: dict[bool, list[Column]] = {False: [], True: []}
@@ -239,4 +239,4 @@ def add_helpers(named: Columns, row: RowProgram, placement: Placement) -> Column
     last = [c for c in named.columns if c.group == "predicted"]
     end_rates = [c for c in last if c.key[0] == "end_rate"]
     begun = [c for c in last if c.key[0] != "end_rate"]
-    return Columns((*first, *helpers[False], *rest, *begun, *helpers[True], *end_rates), homes)
+    return SheetColumns((*first, *helpers[False], *rest, *begun, *helpers[True], *end_rates), homes)

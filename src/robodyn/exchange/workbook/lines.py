@@ -10,7 +10,15 @@ from dataclasses import dataclass
 
 from robodyn.computation.assembly import System
 from robodyn.computation.native.formulas import READABLE, is_infinite, write_number
-from robodyn.exchange.workbook.cells import Column, Columns, Key, Placement, rate_unit, replace_marks, write_formulas
+from robodyn.exchange.workbook.cells import (
+    CellPlacement,
+    Column,
+    Key,
+    SheetColumns,
+    rate_unit,
+    replace_marks,
+    write_formulas,
+)
 from robodyn.exchange.workbook.parameters import ParameterSheet
 from robodyn.exchange.workbook.row import BEFORE, DUE, END, PARAMETER, STEP, P, RowProgram, T, X
 
@@ -30,7 +38,7 @@ class LineWriter:
 
     system: System
     row: RowProgram
-    columns: Columns
+    columns: SheetColumns
     formulas: dict[int, str]
     names: ParameterSheet
     breaks: str = ""
@@ -179,7 +187,7 @@ STEPS = {
 
 
 @dataclass(frozen=True)
-class Equation:
+class SheetEquation:
     """A line: left and right side, unit, and the column or cell where it is computed."""
 
     left: str
@@ -189,13 +197,13 @@ class Equation:
 
 
 def write_equations(
-    system: System, row: RowProgram, columns: Columns, placement: Placement, method: str
-) -> dict[str, list[Equation]]:
+    system: System, row: RowProgram, columns: SheetColumns, placement: CellPlacement, method: str
+) -> dict[str, list[SheetEquation]]:
     """The sections of the page and their equations."""
     reader = _Reader(system, row, columns, placement)
-    sections = {"Method": [Equation("", text) for text in STEPS[method]]}
+    sections = {"Method": [SheetEquation("", text) for text in STEPS[method]]}
     if system.motion.mechanics is not None:
-        sections["Mechanics"] = [Equation("", HOUSE_FORM)]
+        sections["Mechanics"] = [SheetEquation("", HOUSE_FORM)]
     sections["States"] = reader.states()
     sections["Limits"] = reader.limits()
     for title, group in (("Memory", "memory"), ("Signals", "signals"), ("Guards", "events"), ("Helpers", "helpers")):
@@ -207,7 +215,7 @@ def write_equations(
 class _Reader:
     """Gives nodes the names people know them by."""
 
-    def __init__(self, system: System, row: RowProgram, columns: Columns, placement: Placement) -> None:
+    def __init__(self, system: System, row: RowProgram, columns: SheetColumns, placement: CellPlacement) -> None:
         self.system, self.row, self.columns = system, row, columns
         self.derived_names = {node: f"derived_{k}" for k, node in enumerate(placement.derived, start=1)}
         self.texts = write_formulas(row.program, placement.cells, READABLE, lambda number: f"table_{number:x}")
@@ -238,32 +246,32 @@ class _Reader:
             return self.name(number)
         return replace_marks(self.texts[number], self.name)
 
-    def states(self) -> list[Equation]:
+    def states(self) -> list[SheetEquation]:
         """The rate of every state; one that is a signal already is written out there."""
         found = []
         for k, (state, node) in enumerate(zip(self.system.states, self.row.outputs["rates"], strict=True)):
             right = self.right(node) if self.columns.homes.get(node) == ("rate", k) else self.name(node)
-            found.append(Equation(f"{state.name}'", right, rate_unit(state.unit), self.columns.letters[("x", k)]))
+            found.append(SheetEquation(f"{state.name}'", right, rate_unit(state.unit), self.columns.letters[("x", k)]))
         return found
 
-    def limits(self) -> list[Equation]:
+    def limits(self) -> list[SheetEquation]:
         limited, nodes = self.system.limited, self.row.outputs["limits"]
         found = []
         for at, k in enumerate(limited):
             state, lower, upper = self.system.states[k], self.name(nodes[at]), self.name(nodes[at + len(limited)])
-            found.append(Equation("", f"{lower} <= {state.name} <= {upper}", state.unit))
+            found.append(SheetEquation("", f"{lower} <= {state.name} <= {upper}", state.unit))
         return found
 
-    def group(self, group: str) -> list[Equation]:
+    def group(self, group: str) -> list[SheetEquation]:
         """The equations of a group of columns."""
         found = []
         for column in self.columns.columns:
             if column.group == group and column.node is not None:
                 home = self.columns.homes.get(column.node, column.key) == column.key
                 right = self.right(column.node) if home else self.name(column.node)
-                found.append(Equation(column.name, right, column.unit, self.columns.letters[column.key]))
+                found.append(SheetEquation(column.name, right, column.unit, self.columns.letters[column.key]))
         return found
 
-    def derived(self) -> list[Equation]:
+    def derived(self) -> list[SheetEquation]:
         nodes = self.derived_names.items()
-        return [Equation(name, self.right(node)) for node, name in nodes if self.row.kinds[node] == PARAMETER]
+        return [SheetEquation(name, self.right(node)) for node, name in nodes if self.row.kinds[node] == PARAMETER]

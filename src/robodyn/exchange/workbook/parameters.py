@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.computation.assembly import System
 from robodyn.computation.simulation.starting import search_start
-from robodyn.exchange.workbook.cells import Placement, replace_marks
+from robodyn.exchange.workbook.cells import CellPlacement, replace_marks
 from robodyn.exchange.workbook.row import STEP, RowProgram
 
 # --------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ FOUND = "found for the numbers as exported; it does not follow when they change"
 
 
 @dataclass(frozen=True)
-class Entry:
+class SheetEntry:
     """A line of the sheet: what it is, its value or formula, unit, the name of its cell, and a remark."""
 
     label: str
@@ -81,7 +81,7 @@ class ParameterSheet:
         derived: node -> name.
     """
 
-    sections: Mapping[str, tuple[Entry, ...]]
+    sections: Mapping[str, tuple[SheetEntry, ...]]
     step: str
     parameters: tuple[str, ...]
     states: tuple[str, ...]
@@ -91,21 +91,21 @@ class ParameterSheet:
 
 
 def make_parameter_sheet(
-    system: System, row: RowProgram, placement: Placement, formulas: Mapping[int, str], step: float
+    system: System, row: RowProgram, placement: CellPlacement, formulas: Mapping[int, str], step: float
 ) -> ParameterSheet:
     """Every number that can be changed on the sheet, and what depends on such numbers alone."""
     names = CellNames()
-    step_entry = Entry("step", step, "s", names.give("h", short=True), "of time, the same in every row")
-    tunable = [Entry(n.name, n.value, n.unit, names.give(n.name)) for n in system.parameters]
+    step_entry = SheetEntry("step", step, "s", names.give("h", short=True), "of time, the same in every row")
+    tunable = [SheetEntry(n.name, n.value, n.unit, names.give(n.name)) for n in system.parameters]
     # A start that is searched for is that of the numbers as they are: formulas do not search.
     start = search_start(system, np.array([number.value for number in system.parameters], float))
     remark = "" if system.scenario.initialisation == "given" else FOUND
     states = [
-        Entry(info.name, value, info.unit, names.give(f"start.{info.name}"), remark)
+        SheetEntry(info.name, value, info.unit, names.give(f"start.{info.name}"), remark)
         for info, value in zip(system.states, start.x.tolist(), strict=True)
     ]
     memory = [
-        Entry(info.name, value, info.unit, names.give(f"start.{info.name}"), remark)
+        SheetEntry(info.name, value, info.unit, names.give(f"start.{info.name}"), remark)
         for info, value in zip(system.memory, start.m.tolist(), strict=True)
     ]
     samples = [_sample_entries(system, timing, k, step_entry.name, names) for k, timing in enumerate(row.timings, 1)]
@@ -123,7 +123,7 @@ def make_parameter_sheet(
         "Start values": [*states, *memory],
         "Sampling, in steps": [entry for pair in samples for entry in pair],
         "Derived from the numbers above": [
-            Entry(f"derived_{k}", "=" + replace_marks(formulas[node], place), "", name)
+            SheetEntry(f"derived_{k}", "=" + replace_marks(formulas[node], place), "", name)
             for k, (node, name) in enumerate(derived.items(), start=1)
         ],
     }
@@ -140,7 +140,7 @@ def make_parameter_sheet(
 
 def _sample_entries(
     system: System, timing: tuple[int, int], number: int, step: str, names: CellNames
-) -> tuple[Entry, ...]:
+) -> tuple[SheetEntry, ...]:
     """Period and offset of some tasks as whole numbers of steps; a step that does not divide them is reported."""
     assert system.discrete.base_period is not None
     tasks = ", ".join(task.name for task in system.discrete.tasks if (task.period, task.offset) == timing)
@@ -151,5 +151,5 @@ def _sample_entries(
             whole = f"ROUND({seconds}/{step},0)"
             message = f'=IF(ABS({seconds}/{step}-{whole})>1E-6,"the step does not divide {seconds} s","{seconds} s")'
             label = f"sample {number} {key}: {tasks}"
-            found.append(Entry(label, f"={whole}", "steps", names.give(f"sample.{number}.{key}"), message))
+            found.append(SheetEntry(label, f"={whole}", "steps", names.give(f"sample.{number}.{key}"), message))
     return tuple(found)

@@ -17,8 +17,8 @@ from robodyn.computation.engine.problem import DEFAULT_FIXED_STEP
 from robodyn.computation.native.formulas import SPREADSHEET, find_unwritable
 from robodyn.computation.native.program import operands
 from robodyn.description.model import Solver
-from robodyn.exchange.workbook.cells import Columns, add_helpers, name_columns, place_cells, write_formulas
-from robodyn.exchange.workbook.lines import Equation, LineWriter, write_equations
+from robodyn.exchange.workbook.cells import SheetColumns, add_helpers, name_columns, place_cells, write_formulas
+from robodyn.exchange.workbook.lines import LineWriter, SheetEquation, write_equations
 from robodyn.exchange.workbook.parameters import ParameterSheet, make_parameter_sheet
 from robodyn.exchange.workbook.row import PARAMETER, RowProgram, trace_row
 
@@ -133,7 +133,7 @@ HEAD = 3
 
 
 @dataclass(frozen=True)
-class Plan:
+class WorkbookPlan:
     """Everything that stands in the workbook.
 
     Attributes:
@@ -145,10 +145,10 @@ class Plan:
     method: str
     step: float
     n_rows: int
-    columns: Columns
+    columns: SheetColumns
     lines: tuple[tuple[str, str], ...]
     parameters: ParameterSheet
-    equations: Mapping[str, list[Equation]]
+    equations: Mapping[str, list[SheetEquation]]
     tables: Mapping[str, tuple[float, ...]]
 
     @property
@@ -157,7 +157,7 @@ class Plan:
         return self.n_rows * len(self.lines)
 
 
-def make_plan(system: System, solver: Solver, rows: int | None = None) -> Plan:
+def make_plan(system: System, solver: Solver, rows: int | None = None) -> WorkbookPlan:
     """Lay out the run of a system with a fixed step.
 
     Args:
@@ -199,7 +199,7 @@ def make_plan(system: System, solver: Solver, rows: int | None = None) -> Plan:
     longest = (later.replace("{r}", "0" * 7).replace("{p}", "0" * 7) for _, later in lines)
     check_formulas(dict(zip((column.name for column in columns.columns), longest, strict=True)), flaws)
     flaws.raise_if_any(source)
-    return Plan(
+    return WorkbookPlan(
         system,
         solver.method,
         step,

@@ -23,7 +23,7 @@ from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.native.formulas import write_number
 from robodyn.description.model import Scenario, Solver
-from robodyn.exchange.workbook.plan import HEAD, Plan, make_plan
+from robodyn.exchange.workbook.plan import HEAD, WorkbookPlan, make_plan
 
 # --------------------------------------------------------------------------------------------------
 # Charts of a workbook: how do the states look over time? One for every unit.
@@ -36,20 +36,20 @@ ROWS_BETWEEN = 20
 MOST_POINTS = 32_000
 
 
-def add_charts(sheet: Worksheet, run: Worksheet, plan: Plan) -> None:
+def add_charts(sheet: Worksheet, run: Worksheet, plan: WorkbookPlan) -> None:
     """Put the charts on their sheet, one below the other."""
     for k, (unit, states) in enumerate(_states_by_unit(plan).items()):
         sheet.add_chart(_make_chart(run, plan, unit, states), f"A{1 + k * ROWS_BETWEEN}")
 
 
-def _states_by_unit(plan: Plan) -> dict[str, list[int]]:
+def _states_by_unit(plan: WorkbookPlan) -> dict[str, list[int]]:
     groups: dict[str, list[int]] = {}
     for k, state in enumerate(plan.system.states):
         groups.setdefault(state.unit, []).append(k)
     return groups
 
 
-def _make_chart(run: Worksheet, plan: Plan, unit: str, states: list[int]) -> ScatterChart:
+def _make_chart(run: Worksheet, plan: WorkbookPlan, unit: str, states: list[int]) -> ScatterChart:
     chart = ScatterChart(scatterStyle="lineMarker")
     chart.width, chart.height = WIDTH, HEIGHT
     chart.x_axis.title = "t [s]"
@@ -88,7 +88,9 @@ LINE_LENGTH, LINE_HEIGHT = 110, 15.0
 
 
 @report_progress("writing a workbook of")
-def write_workbook(what: Scenario | System, path: str | Path, solver: Solver, *, rows: int | None = None) -> Plan:
+def write_workbook(
+    what: Scenario | System, path: str | Path, solver: Solver, *, rows: int | None = None
+) -> WorkbookPlan:
     """Write the run of a scenario as a workbook of live formulas.
 
     Args:
@@ -104,7 +106,7 @@ def write_workbook(what: Scenario | System, path: str | Path, solver: Solver, *,
     return plan
 
 
-def _make_book(plan: Plan) -> Workbook:
+def _make_book(plan: WorkbookPlan) -> Workbook:
     book = Workbook(write_only=True)
     book.calculation.fullCalcOnLoad = True
     _write_parameters(book, plan)
@@ -139,7 +141,7 @@ def _add_sheet(book: Workbook, title: str) -> Any:
     return sheet
 
 
-def _write_parameters(book: Workbook, plan: Plan) -> None:
+def _write_parameters(book: Workbook, plan: WorkbookPlan) -> None:
     """Numbers to change are shaded; each value's cell has a name."""
     sheet = _add_sheet(book, "parameters")
     _set_widths(sheet, (44, 24, 12, 40, 40))
@@ -163,7 +165,7 @@ def _write_parameters(book: Workbook, plan: Plan) -> None:
             book.defined_names[entry.name] = DefinedName(entry.name, attr_text=f"parameters!$B${line}")
 
 
-def _write_run(book: Workbook, plan: Plan) -> Any:
+def _write_run(book: Workbook, plan: WorkbookPlan) -> Any:
     """One row a step."""
     sheet = book.create_sheet("run")
     columns = plan.columns.columns
@@ -186,7 +188,7 @@ def _fill(text: str, line: int) -> str | int:
     return text.replace("{r}", str(line)) if text.startswith("=") else int(text)
 
 
-def _write_equations(book: Workbook, plan: Plan) -> None:
+def _write_equations(book: Workbook, plan: WorkbookPlan) -> None:
     sheet = _add_sheet(book, "equations")
     _set_widths(sheet, (40, LINE_LENGTH + 10, 14, 10))
     scenario = plan.system.scenario
@@ -211,7 +213,7 @@ def _write_equations(book: Workbook, plan: Plan) -> None:
             sheet.append(cells)
 
 
-def _write_tables(book: Workbook, plan: Plan) -> None:
+def _write_tables(book: Workbook, plan: WorkbookPlan) -> None:
     """Tables side by side, each under its title."""
     sheet = book.create_sheet("tables")
     _set_widths(sheet, (24 for _ in plan.tables))

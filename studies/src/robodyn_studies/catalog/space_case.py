@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
-from robodyn.description.files import Table, load_toml, read_numbers
+from robodyn.description.files import TomlTable, load_toml, read_numbers
 from robodyn.description.laws import law
 from robodyn.description.model import (
     GROUND,
@@ -288,7 +288,7 @@ def read_manoeuvre(path: str | Path) -> Manoeuvre:
         ModelError: with every problem of the file.
     """
     flaws = FlawList()
-    root = Table(load_toml(Path(path)), "", flaws)
+    root = TomlTable(load_toml(Path(path)), "", flaws)
     locked = root.text("locked", "shoulder_yaw")
     if locked and locked not in NAMES:
         flaws.add("locked", f"there is no joint '{locked}'", nearest(locked, NAMES))

@@ -13,13 +13,13 @@ import numpy as np
 
 from robodyn.base.units import parse_unit, split_heading
 from robodyn.base.untrusted import MEGABYTE, Unreadable, read_archive, read_array, read_bytes
-from robodyn.description.files.samples.text_tables import Columns, Floats
+from robodyn.description.files.samples.text_tables import FileColumns, Floats
 
 MOST_BYTES = 512 * MEGABYTE
 HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
-def read_parquet(path: Path) -> Columns:
+def read_parquet(path: Path) -> FileColumns:
     """Columns of numbers and times; units stand in the fields' metadata or in brackets behind their names."""
     import pyarrow
     import pyarrow.parquet
@@ -41,10 +41,10 @@ def read_parquet(path: Path) -> Columns:
         else:
             words.append(name)
     notes = (f"columns that are no numbers are left out: {', '.join(words)}",) if words else ()
-    return Columns(values, units, notes=notes)
+    return FileColumns(values, units, notes=notes)
 
 
-def read_numpy(path: Path) -> Columns:
+def read_numpy(path: Path) -> FileColumns:
     """Arrays of an .npz by name, or the columns of an .npy table."""
     data = read_bytes(path, MOST_BYTES)
     if path.suffix == ".npy":
@@ -53,7 +53,7 @@ def read_numpy(path: Path) -> Columns:
     return _as_columns({name.removesuffix(".npy"): read_array(member) for name, member in members.items()})
 
 
-def read_matlab(path: Path) -> Columns:
+def read_matlab(path: Path) -> FileColumns:
     """Numeric arrays of a .mat file, those in structures by `structure.field`; 7.3 files need h5py."""
     data = read_bytes(path, MOST_BYTES)
     if HDF5 in data[:1024]:
@@ -90,7 +90,7 @@ def _flatten(prefix: str, fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]
             yield name, np.asarray(value)
 
 
-def _as_columns(arrays: Mapping[str, Any]) -> Columns:
+def _as_columns(arrays: Mapping[str, Any]) -> FileColumns:
     """Arrays with as many rows as the longest; a table's columns are `name.1`, `name.2`; others are left out."""
     numeric = {name: np.squeeze(a) for name, a in arrays.items() if np.asarray(a).dtype.kind in "biuf"}
     n = max((a.shape[0] for a in numeric.values() if 1 <= a.ndim <= 2), default=0)
@@ -108,7 +108,7 @@ def _as_columns(arrays: Mapping[str, Any]) -> Columns:
             full = name if single else f"{name}.{k + 1}" if name else str(k + 1)
             values[full], units[full] = column.astype(float), unit
     notes = (f"are no columns of {n} numbers and left out: {', '.join(left)}",) if left else ()
-    return Columns(values, units, notes=notes)
+    return FileColumns(values, units, notes=notes)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class _Topic:
     def times(self) -> list[int]:
         return self.stamps if self.headed else self.logged
 
-    def columns(self, origin: int) -> Columns:
+    def columns(self, origin: int) -> FileColumns:
         """The rows as columns, times counted from an origin [ns] that all topics share."""
         names = list(dict.fromkeys(name for row in self.rows for name in row))
         table = np.array([[row.get(name, np.nan) for name in names] for row in self.rows]).reshape(-1, len(names))
@@ -166,10 +166,10 @@ class _Topic:
         prefix = self.name.strip("/")
         values = {f"{prefix}.{name}": column for name, column in zip(names, table.T, strict=True)}
         units = {f"{prefix}.{name}": unit for name, unit in self.units.items()}
-        return Columns(values, units, stamps=stamps, word="message", topic=self.name, notes=tuple(notes))
+        return FileColumns(values, units, stamps=stamps, word="message", topic=self.name, notes=tuple(notes))
 
 
-def read_mcap(path: Path) -> list[Columns]:
+def read_mcap(path: Path) -> list[FileColumns]:
     """Topics of an MCAP file with messages in JSON or, from ROS 2, in CDR."""
     from mcap.reader import make_reader
 
@@ -207,7 +207,7 @@ def _json_units(schema: Any) -> dict[str, str]:
     return {name: str(kind["unit"]) for name, kind in properties.items() if isinstance(kind, dict) and "unit" in kind}
 
 
-def read_bag(path: Path) -> list[Columns]:
+def read_bag(path: Path) -> list[FileColumns]:
     """Topics of a ROS 1 bag file, or of a ROS 2 bag: its folder or its .db3 file."""
     from rosbags.highlevel import AnyReader
     from rosbags.typesys import Stores, get_typestore
@@ -221,7 +221,7 @@ def read_bag(path: Path) -> list[Columns]:
     return _finish(topics.values())
 
 
-def _finish(topics: Iterable[_Topic]) -> list[Columns]:
+def _finish(topics: Iterable[_Topic]) -> list[FileColumns]:
     """Columns of the topics that have numbers, all counted from one second."""
     full = [topic for topic in topics if any(topic.rows)]
     first = min((time for topic in full for time in topic.times), default=0)

@@ -13,8 +13,8 @@ from robodyn.base.records import dataclass
 from robodyn.base.units import Unit, UnitError, known_unit, parse_unit
 from robodyn.base.untrusted import DAMAGE, Unreadable
 from robodyn.description.files.samples.array_files import read_bag, read_matlab, read_mcap, read_numpy, read_parquet
-from robodyn.description.files.samples.text_tables import MOST_FLAWS, Columns, Floats, TextFormat, read_text_table
-from robodyn.description.files.table import Table, load_toml
+from robodyn.description.files.samples.text_tables import MOST_FLAWS, FileColumns, Floats, TextFormat, read_text_table
+from robodyn.description.files.table import TomlTable, load_toml
 from robodyn.description.files.units import split_quantity
 
 # --------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ class DataMapping:
 def read_mapping(path: str | Path) -> DataMapping:
     """The mapping of a TOML file; every flaw is reported with its key."""
     flaws = FlawList()
-    table = Table(load_toml(Path(path)), "", flaws)
+    table = TomlTable(load_toml(Path(path)), "", flaws)
     text, time = _read_format(table.table("file")), _read_time(table.table("time"))
     signals = tuple(_read_signal(name, own) for name, own in table.tables("signals"))
     table.finish()
@@ -93,7 +93,7 @@ def read_mapping(path: str | Path) -> DataMapping:
     return DataMapping(str(path), text, time, signals)
 
 
-def _read_format(table: Table) -> TextFormat:
+def _read_format(table: TomlTable) -> TextFormat:
     text_format = TextFormat(
         skip=table.integer("skip", 0),
         separator=_choose(table, "separator", (",", ";", "\t", " ")),
@@ -104,14 +104,14 @@ def _read_format(table: Table) -> TextFormat:
     return text_format
 
 
-def _choose(table: Table, key: str, words: tuple[str, ...]) -> Any:
+def _choose(table: TomlTable, key: str, words: tuple[str, ...]) -> Any:
     value = table.text(key, None)
     if value is not None and value not in words:
         table.flaws.add(table.at(key), f"must be {' or '.join(map(repr, words))}, is {value!r}")
     return value
 
 
-def _read_time(table: Table) -> TimeMapping:
+def _read_time(table: TomlTable) -> TimeMapping:
     column, rate = _column(table, None), table.number("rate", "Hz", None)
     if column is not None and rate is not None:
         table.flaws.add(table.at("rate"), "is for rows without times", "leave it or the column out")
@@ -126,7 +126,7 @@ def _read_time(table: Table) -> TimeMapping:
     return mapping
 
 
-def _column(table: Table, default: Any) -> Any:
+def _column(table: TomlTable, default: Any) -> Any:
     """The name of a column; a whole number is the place of one in a file without headings."""
     value = table.raw("column", default)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -134,7 +134,7 @@ def _column(table: Table, default: Any) -> Any:
     return value if value is None or isinstance(value, str) else table.text("column")
 
 
-def _read_signal(name: str, table: Table) -> SignalMapping:
+def _read_signal(name: str, table: TomlTable) -> SignalMapping:
     unit = table.text("unit", None)
     if unit is not None and known_unit(unit) is None:
         table.flaws.add(table.at("unit"), f"is no unit: {unit!r}")
@@ -155,14 +155,14 @@ def _read_signal(name: str, table: Table) -> SignalMapping:
     return mapping
 
 
-def _number(table: Table, key: str, unit: str | None, own: str, default: float | None) -> Any:
+def _number(table: TomlTable, key: str, unit: str | None, own: str, default: float | None) -> Any:
     """A number in the column's quantity: with a unit of its own, or in that of the column."""
     value = table.number(key, own, default)
     plain = isinstance(table.data.get(key), (int, float))
     return value * parse_unit(unit).factor if plain and unit and value is not None else value
 
 
-def _read_factor(table: Table) -> tuple[float, str]:
+def _read_factor(table: TomlTable) -> tuple[float, str]:
     """A factor with its unit, such as "0.12 N m/A"; a current then becomes a torque."""
     value = table.raw("factor", 1.0)
     if not isinstance(value, str):
@@ -193,7 +193,7 @@ LATEST = 1e11
 """Seconds since 1970 that no measurement has: times beyond are in ms, us or ns."""
 
 
-def read_time(columns: Columns, mapping: DataMapping, flaws: FlawList) -> tuple[Columns, Floats]:
+def read_time(columns: FileColumns, mapping: DataMapping, flaws: FlawList) -> tuple[FileColumns, Floats]:
     """The rows with a usable time, and their times [s]."""
     given = mapping.time
     if given.rate is not None:
@@ -208,13 +208,13 @@ def read_time(columns: Columns, mapping: DataMapping, flaws: FlawList) -> tuple[
     return columns, time - time[0] if given.from_first and time.size else time
 
 
-def time_column(columns: Columns, mapping: DataMapping) -> str:
+def time_column(columns: FileColumns, mapping: DataMapping) -> str:
     """The name of the column that holds times, whether it is there or not."""
     usual = (name for name in columns.values if name.lower().rpartition(".")[2] in USUAL)
     return mapping.time.column or next(usual, "time")
 
 
-def _find_times(columns: Columns, mapping: DataMapping, flaws: FlawList) -> tuple[Floats | None, str]:
+def _find_times(columns: FileColumns, mapping: DataMapping, flaws: FlawList) -> tuple[Floats | None, str]:
     name = time_column(columns, mapping)
     if columns.stamps is not None and mapping.time.column is None:
         return columns.stamps, "time"
@@ -234,7 +234,7 @@ def _find_times(columns: Columns, mapping: DataMapping, flaws: FlawList) -> tupl
     return time * unit.factor, name
 
 
-def _rising(columns: Columns, time: Floats, name: str, drop: bool, flaws: FlawList) -> tuple[Columns, Floats]:
+def _rising(columns: FileColumns, time: Floats, name: str, drop: bool, flaws: FlawList) -> tuple[FileColumns, Floats]:
     """Rows whose time is not before an earlier one (equal ones are a jump); others are flaws, or left out if wished."""
     present = np.isfinite(time)
     latest = np.maximum.accumulate(np.where(present, time, -np.inf))
@@ -328,7 +328,7 @@ def read_clocks(path: str | Path, mapping: DataMapping | None = None) -> list[Sa
     return clocks if mapping.signals else sorted(clocks, key=lambda samples: -samples.time.size)
 
 
-def read_columns(path: Path, mapping: DataMapping) -> list[Columns]:
+def read_columns(path: Path, mapping: DataMapping) -> list[FileColumns]:
     suffix = path.suffix.lower()
     try:
         if suffix in LOGS and (suffix or path.is_dir()):
@@ -350,7 +350,7 @@ def read_columns(path: Path, mapping: DataMapping) -> list[Columns]:
         raise ModelError([Flaw("", what)], str(path)) from error
 
 
-def _find_columns(groups: list[Columns], mapping: DataMapping, flaws: FlawList) -> list[list[SignalMapping]]:
+def _find_columns(groups: list[FileColumns], mapping: DataMapping, flaws: FlawList) -> list[list[SignalMapping]]:
     """Signals of each group of columns."""
     known = [name for columns in groups for name in columns.values]
     if not mapping.signals:
@@ -365,13 +365,13 @@ def _find_columns(groups: list[Columns], mapping: DataMapping, flaws: FlawList) 
     return [[signal for signal in mapping.signals if signal.column in columns.values] for columns in groups]
 
 
-def _own_names(columns: Columns, mapping: DataMapping) -> list[SignalMapping]:
+def _own_names(columns: FileColumns, mapping: DataMapping) -> list[SignalMapping]:
     """Every column but the times as a signal of its own name."""
     time = time_column(columns, mapping)
     return [SignalMapping(name, name) for name in columns.values if name != time]
 
 
-def _convert_column(columns: Columns, time: Floats, signal: SignalMapping, flaws: FlawList) -> tuple[Floats, str]:
+def _convert_column(columns: FileColumns, time: Floats, signal: SignalMapping, flaws: FlawList) -> tuple[Floats, str]:
     """Values in SI by the mapping, and their unit."""
     written = columns.units.get(signal.column, "") if signal.unit is None else signal.unit
     unit = known_unit(written)

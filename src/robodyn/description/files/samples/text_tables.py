@@ -27,7 +27,7 @@ MOST_FLAWS = 20
 
 
 @dataclass(frozen=True)
-class Columns:
+class FileColumns:
     """Columns of one clock.
 
     Attributes:
@@ -50,12 +50,12 @@ class Columns:
         """Where a row stands in the file."""
         return f"{self.word} {row + 1 if self.places is None else int(self.places[row])}"
 
-    def rows(self, kept: np.ndarray, *notes: str) -> Columns:
+    def rows(self, kept: np.ndarray, *notes: str) -> FileColumns:
         """The same columns with some of their rows."""
         places = np.arange(1, kept.size + 1) if self.places is None else self.places
         values = {name: column[kept] for name, column in self.values.items()}
         stamps = None if self.stamps is None else self.stamps[kept]
-        return Columns(values, self.units, places[kept], self.word, stamps, self.topic, (*self.notes, *notes))
+        return FileColumns(values, self.units, places[kept], self.word, stamps, self.topic, (*self.notes, *notes))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def _find_numeric(rows: list[list[str]], count: int, comma: bool) -> tuple[int, 
 MOST_BYTES = 512 * MEGABYTE
 
 
-def read_text_table(path: Path, given: TextFormat) -> Columns:
+def read_text_table(path: Path, given: TextFormat) -> FileColumns:
     """Columns of a text table; lines that begin with # and empty ones are left out."""
     text, notes = _decode(read_bytes(path, MOST_BYTES))
     numbered = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and line.lstrip()[0] != "#"]
@@ -213,7 +213,7 @@ def read_text_table(path: Path, given: TextFormat) -> Columns:
         notes.append(f"columns of text are left out: {', '.join(words)}")
     if table.comma:
         notes.append("a comma is the decimal point")
-    columns = Columns(
+    columns = FileColumns(
         {table.names[k]: values[:, i] for i, k in enumerate(table.numeric)},
         {table.names[k]: table.units[k] for k in table.numeric},
         np.array(table.numbers),
