@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from robodyn.description.files.writing import scenario_text, write_scenario
 
 __all__ = [
-    "DHRow", "TomlTable", "is_sequence", "load_toml", "make_schema", "mechanism_from_dh", "read_numbers", "read_reference",
-    "read_scenario", "read_sequence", "scenario_text", "write_scenario", "write_sequence",
+    "DHRow", "TomlTable", "is_sequence", "load_toml", "make_schema", "mechanism_from_dh", "read_numbers",
+    "read_reference", "read_scenario", "read_sequence", "scenario_text", "write_scenario", "write_sequence",
 ]  # fmt: skip
 
 __getattr__, __dir__ = load_when_used(
