@@ -1,19 +1,23 @@
 """Do references go where they should, with velocity and acceleration that are their own derivatives?"""
 
+import math
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation, Slerp
 
 from robodyn.description.laws.definition import info_of
 from robodyn.description.laws.references import (
     constant_reference,
+    orientation_reference,
     ramp_reference,
     sine_reference,
     spline_reference,
     step_reference,
     table_reference,
     trapezoid_reference,
+    walking_leg,
 )
 
 MOVES = {
@@ -137,3 +141,71 @@ def test_a_sine_has_its_own_rate():
 
 def test_a_constant_is_constant():
     assert constant_reference(constant=4.0) == {"value": 4.0}
+
+
+# --------------------------------------------------------------------------------------------------
+# Reference orientations against scipy's interpolation of rotations.
+
+
+START, TARGET = Rotation.from_rotvec([0.3, -0.8, 0.5]), Rotation.from_rotvec([1.0, 0.9, -0.4])
+
+
+def parts(rotation):
+    return tuple(rotation.as_quat()[[3, 0, 1, 2]])
+
+
+def values(found, name, axes):
+    return np.array([found[f"{name}.{axis}"] for axis in axes])
+
+
+def test_it_is_the_shortest_rotation_and_its_rates_are_those_of_the_body():
+    between = Slerp([0.0, 1.0], Rotation.concatenate([START, TARGET]))
+    for way in (0.0, 0.3, 1.0):
+        found = orientation_reference(way, 2.0, -3.0, start=parts(START), target=parts(TARGET))
+        w, *vector = values(found, "orientation", "wxyz")
+        assert (between(way).inv() * Rotation.from_quat([*vector, w])).magnitude() < 1e-12
+        # Body axes: R' = R [omega]x, constant along the way.
+        phi = (START.inv() * TARGET).as_rotvec()
+        assert values(found, "angular_velocity", "xyz") == pytest.approx(2.0 * phi)
+        assert values(found, "angular_acceleration", "xyz") == pytest.approx(-3.0 * phi)
+
+
+def test_what_is_no_orientation_is_refused():
+    with pytest.raises(ValueError, match="target is no unit quaternion"):
+        orientation_reference(0.5, target=(1.0, 1.0, 0.0, 0.0))
+    assert orientation_reference(0.5, target=(1.0, 0.0, 0.0, 0.0))["orientation.w"] == 1.0
+
+
+# --------------------------------------------------------------------------------------------------
+# Do the angles of a leg put its foot where its round goes?
+
+
+LEG = {"thigh": 0.22, "shank": 0.19, "height": 0.3, "stride": 0.12, "lift": 0.05, "cycle_time": 0.5, "ramp": 1e-9}
+
+
+def foot(angles):
+    """Forward kinematics: rotations about y of a leg that hangs down."""
+    hip, both = angles["hip_angle"], angles["hip_angle"] + angles["knee_angle"]
+    x = -LEG["thigh"] * math.sin(hip) - LEG["shank"] * math.sin(both)
+    return x, -LEG["thigh"] * math.cos(hip) - LEG["shank"] * math.cos(both)
+
+
+@pytest.mark.parametrize(
+    ("time", "place"),
+    [(1.0, (-0.06, -0.3)), (1.125, (0.0, -0.25)), (1.25, (0.06, -0.3)), (1.3, (0.036, -0.3)), (1.375, (0.0, -0.3))],
+)
+def test_the_foot_goes_through_the_air_and_back_on_the_ground_at_a_constant_speed(time, place):
+    angles = walking_leg(time, **LEG)
+    assert foot(angles) == pytest.approx(place, abs=1e-12)
+    assert angles["knee_angle"] < 0 < min(angles["reach"], angles["fold"])
+
+
+def test_a_phase_of_one_half_is_half_a_cycle_later():
+    first, second = walking_leg(1.1, **LEG), walking_leg(0.85, **LEG, phase=0.5)
+    assert first == pytest.approx(second, abs=1e-12)
+
+
+def test_a_place_out_of_reach_is_told_by_a_negative_reach():
+    assert walking_leg(1.0, **LEG | {"height": 0.42})["reach"] < 0
+    assert walking_leg(1.0, **LEG | {"height": 0.02, "stride": 0.0, "lift": 0.0})["fold"] < 0
+    assert np.isfinite(walking_leg(1.0, **LEG | {"height": 0.42})["hip_angle"])

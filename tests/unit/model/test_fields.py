@@ -1,11 +1,12 @@
 """Does everything follow from the one line that declares a field?"""
 
+import functools
 import math
 
 import numpy as np
 import pytest
 
-from robodyn import ModelError, Solver
+from robodyn import Block, Body, Machine, ModelError, Scenario, Solver
 from robodyn.base.errors import FlawList
 from robodyn.base.spatial import Pose, about_axis
 from robodyn.computation.engine.tableaus import (
@@ -20,6 +21,7 @@ from robodyn.computation.engine.tableaus import (
 )
 from robodyn.description.files.reading import TableReader
 from robodyn.description.files.table import TomlTable
+from robodyn.description.model import describe, digest
 from robodyn.description.model.description import Description
 from robodyn.description.model.fields import (
     EMPTY,
@@ -162,3 +164,32 @@ def test_what_is_said_of_a_method_is_what_its_coefficients_are(name):
     said = KNOWN[name]
     assert (said.order, said.family, said.adaptive) == (table.order, families[table.family], bool(table.adaptive))
     assert set(KNOWN) == set(METHODS) == set(Solver.names())
+
+
+# --------------------------------------------------------------------------------------------------
+# Does a description as plain data say all that differs from the defaults, and is its digest its own?
+
+
+def test_defaults_are_left_out():
+    assert describe(Body("a", 2.0)) == {"type": "Body", "name": "a", "mass": 2.0}
+
+
+def test_digests_tell_whole_numbers_and_decimals_alike_and_values_apart():
+    assert digest(Body("a", 2)) == digest(Body("a", 2.0))
+    assert digest(Body("a", 2.0)) != digest(Body("a", 2.0 + 1e-15 * 2))
+
+
+def test_any_callable_can_be_a_law():
+    def scaled(value, gain):
+        return {"output": gain * value}
+
+    block = Block("b", functools.partial(scaled, gain=2.0), inputs={"value": 1.0})
+    assert describe(block)["law"] == "functools:partial"
+
+
+def test_equal_scenarios_have_equal_hashes():
+    def make():
+        block = Block("b", "constant_reference", parameters={"constant": 1.0})
+        return Scenario("s", Machine("m", blocks=(block,)), 1.0, {}, solver=Solver("rk4"))
+
+    assert len({make(), make()}) == 1

@@ -1,6 +1,7 @@
 """Do formulas mean what the nodes mean where spreadsheets have rules of their own?"""
 
 import math
+import operator
 
 import pytest
 
@@ -14,6 +15,8 @@ from robodyn.computation.native.formulas import (
     write_number,
 )
 from robodyn.computation.native.program import OPERATIONS, RUN_TIME, Builder, Program
+from robodyn.exchange.workbook.parameters import CellNames, make_name
+from robodyn.exchange.workbook.row import decide
 
 A, B, C = WrittenTerm("a"), WrittenTerm("b"), WrittenTerm("c")
 
@@ -75,3 +78,60 @@ def test_what_cannot_be_written_is_found():
     fine = builder.add(("sin", x))
     program = Program("f", (1,), tuple(builder.nodes), ((*bad, fine),))
     assert [number for number, _ in find_unwritable(program)] == bad
+
+
+# --------------------------------------------------------------------------------------------------
+# Are the names of cells valid, distinct and unlike anything else a spreadsheet reads?
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [("elbow.motor.gear", "elbow_motor_gear"), ("z-unit.mass", "z_unit_mass"), ("joint1.gain", "joint1_gain")],
+)
+def test_dots_and_dashes_become_underscores(label, name):
+    assert make_name(label) == name
+
+
+@pytest.mark.parametrize("label", ["A1", "xfd1048576", "R1C1", "r2c", "R", "c", "RC3", "sin", "Summe", "TRUE", "e"])
+def test_what_reads_as_a_cell_a_function_or_a_truth_is_set_apart(label):
+    assert make_name(label) == f"{label}_"
+
+
+def test_a_name_starts_with_a_letter_or_underscore():
+    assert make_name("3.gain") == "_3_gain"
+
+
+def test_names_that_differ_by_case_or_punctuation_only_are_told_apart():
+    names = CellNames()
+    given = [names.give(label) for label in ("a.b", "a_b", "A-B", "a.b_2")]
+    assert len({name.lower() for name in given}) == 4
+    assert given[0] == "a_b"
+
+
+# --------------------------------------------------------------------------------------------------
+# Is every comparison with infinity decided as it comes out for all finite numbers?
+
+
+X, PLUS, MINUS = 0, 1, 2
+NODES = (("input", 0, 0), ("const", math.inf), ("const", -math.inf), ("const", 0.0), ("const", 1.0))
+MEANING = {"lt": operator.lt, "le": operator.le, "eq": operator.eq, "ne": operator.ne, "fmin": min, "fmax": max}
+
+
+@pytest.mark.parametrize("op", MEANING)
+@pytest.mark.parametrize("pair", [(X, PLUS), (PLUS, X), (X, MINUS), (MINUS, X), (MINUS, PLUS)])
+def test_the_outcome_is_that_of_any_finite_number(op, pair):
+    values = {X: 123.0, PLUS: math.inf, MINUS: -math.inf}
+    expected = MEANING[op](*(values[i] for i in pair))
+    decided = decide((op, *pair), NODES)
+    assert (values[decided] if isinstance(decided, int) else decided[1]) == expected
+
+
+def test_a_decided_choice_is_the_chosen_branch():
+    assert decide(("select", 4, X, PLUS), NODES) == X
+    assert decide(("select", 3, X, PLUS), NODES) == PLUS
+    assert decide(("if_else_zero", 3, X), NODES) == ("const", 0.0)
+
+
+def test_finite_comparisons_are_left_alone():
+    assert decide(("lt", X, 4), NODES) == ("lt", X, 4)
+    assert decide(("fmax", X, 3), NODES) == ("fmax", X, 3)
