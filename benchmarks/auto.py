@@ -84,7 +84,7 @@ class Case:
         """Everything but the integration, once for each method."""
         if solver.method not in self.ready:
             compiled = compile_system(self.system, solver, signals=self.names)
-            values = compiled.parameter_values({})
+            values = compiled.system.described_values
             calls = PythonCalls(compiled, compiled.module.prepare(values))
             numbers = {name: number.value for name, number in self.system.numbers.items()}
             self.begin = find_start(compiled, values)

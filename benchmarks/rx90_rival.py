@@ -219,7 +219,7 @@ def run_pieces(pieces: list[Piece], repeats: int) -> None:
 def prepare_piece(window: Window, solver: Solver) -> Piece:
     """The compiled system with the states and memory at the begin of a piece."""
     code = compiled("rigid", solver.method, TIP)
-    values = code.parameter_values(window.changes)
+    values = code.system.parameter_values(window.changes)
     x = np.array([window.names[state.name] for state in code.system.states])
     m = np.array([window.names[memory.name] for memory in code.system.memory])
     start = replace(find_start(code, values), time=window.first / RATE, x=x, m=m)

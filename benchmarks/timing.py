@@ -115,7 +115,7 @@ class Prepared:
 def prepare(system: System, solver: Solver, signals: tuple[str, ...]) -> Prepared:
     """Compile what a family of solvers needs; the outputs are the signals that match the patterns."""
     compiled = compile_system(system, solver, signals=signals)
-    values = compiled.parameter_values({})
+    values = compiled.system.described_values
     numbers = {name: number.value for name, number in system.scenario.numbers().items()}
     p = compiled.module.prepare(values)
     start = find_start(compiled, values)

@@ -50,7 +50,7 @@ def test_the_forces_it_solves_for_have_order_two():
     for h in STEPS:
         solver = Solver("generalised_alpha", step=float(h))
         compiled = compile_system(assemble(cartesian_pendulum(INDEX3, alpha(h))), solver)
-        values = compiled.parameter_values({})
+        values = compiled.system.described_values
         start, p = find_start(compiled, values), compiled.module.prepare(values)
         problem = build_problem(compiled, p, {}, start)
         found = integrate(problem, solver, 0.0, 2.0, start.x, start.m, p, EngineRecording("none"))

@@ -134,8 +134,8 @@ def find_events(scenario):
     """Times of the native run's events, with every operation rounded by itself, as in C."""
     system, solver = assemble(scenario), scenario.solver
     compiled = compile_system(system, solver, plain=True)
-    start = find_start(compiled, compiled.parameter_values({}))
-    p = compiled.module.prepare(compiled.parameter_values({}))
+    start = find_start(compiled, compiled.system.described_values)
+    p = compiled.module.prepare(compiled.system.described_values)
     problem = build_problem(compiled, p, {name: number.value for name, number in system.numbers.items()}, start)
     run = integrate(problem, solver, 0.0, scenario.duration, start.x, start.m, p, EngineRecording(kind="none"))
     names = [guard.name for guard in system.discrete.guards]

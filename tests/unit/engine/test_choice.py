@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
 
-from robodyn.computation.engine import EngineRecording, ResumableRun, Status, integrate
+from robodyn.computation.engine import EngineRecording, Integration, ResumableRun, Status, integrate, set_up
 from robodyn.computation.engine.problem import Derivatives
 from robodyn.description.model import Solver
 
@@ -139,7 +139,8 @@ def test_without_derivatives_the_run_stays_explicit(make):
 
 def test_a_run_put_back_into_its_stiff_part_goes_on_the_same():
     problem, *_ = make_follower(rate=1e4)
-    going = ResumableRun(problem, Solver(), 0.0, 2.0, np.zeros(1), EMPTY, EMPTY, EngineRecording("none"))
+    setup = set_up(problem, Solver(), EngineRecording("none"))
+    going = ResumableRun(Integration(setup, 0.0, 2.0, np.zeros(1), EMPTY, EMPTY))
     going.go_on(0.0)
     start = going.save()
     going.go_on(1.0)

@@ -5,7 +5,7 @@ import pytest
 from support.kernels import kernel, make_problem
 from support.solvers import any_solver
 
-from robodyn.computation.engine import EngineRecording, ResumableRun, Status, integrate
+from robodyn.computation.engine import EngineRecording, Integration, ResumableRun, Status, integrate, set_up
 from robodyn.description.model import Solver
 
 EMPTY = np.zeros(0)
@@ -235,7 +235,8 @@ def test_a_run_put_back_goes_on_the_same_with_jumps_under_way(method, until):
     )
     solver = any_solver(method, step=0.02)
     start = np.array([1.0, 0.0])
-    going = ResumableRun(problem, solver, 0.0, 12.0, start, np.zeros(1), EMPTY, EngineRecording("none"))
+    setup = set_up(problem, solver, EngineRecording("none"))
+    going = ResumableRun(Integration(setup, 0.0, 12.0, start, np.zeros(1), EMPTY))
     going.go_on(until)
     saved = going.save()
     ends = []

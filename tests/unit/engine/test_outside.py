@@ -127,7 +127,7 @@ def test_an_open_end_is_seen_from_the_left():
     ends = []
     for open_end in (0, 1):
         setup = set_up(make_problem(rhs, 1), Solver("rk4", step=0.25), EngineRecording("none"))
-        run = ResumableRun.of(Integration(setup, 0.0, 1.0, np.zeros(1), EMPTY, EMPTY))
+        run = ResumableRun(Integration(setup, 0.0, 1.0, np.zeros(1), EMPTY, EMPTY))
         run.integration.run.open_end = open_end
         assert run.go_on(0.5) == Status.FINISHED
         ends.append(run.x[0])
@@ -138,9 +138,8 @@ def test_an_open_end_is_seen_from_the_left():
 
 
 def test_a_state_of_another_run_is_not_restored():
-    run = ResumableRun(
-        falling_ball(), Solver("dopri5"), 0.0, 1.0, np.array([1.0, 0.0]), np.zeros(1), EMPTY, EngineRecording("none")
-    )
+    setup = set_up(falling_ball(), Solver("dopri5"), EngineRecording("none"))
+    run = ResumableRun(Integration(setup, 0.0, 1.0, np.array([1.0, 0.0]), np.zeros(1), EMPTY))
     run.go_on(0.3)
     before = run.x.copy()
     state, _, _ = run.save()

@@ -56,8 +56,8 @@ def test_other_threads_go_on_while_the_engine_computes():
     """One long call of the engine leaves the interpreter to others: with its lock held, nobody would count."""
     solver = rd.Solver("rk4", step=1e-5)
     compiled = rd.compile_system(rd.assemble(two_link_loop()), solver)
-    begin = find_start(compiled, compiled.parameter_values({}))
-    p = compiled.module.prepare(compiled.parameter_values({}))
+    begin = find_start(compiled, compiled.system.described_values)
+    p = compiled.module.prepare(compiled.system.described_values)
     numbers = {name: number.value for name, number in compiled.system.numbers.items()}
     problem = build_problem(compiled, p, numbers, begin)
     options = {"recording": EngineRecording(kind="none"), "budget": 10**12}

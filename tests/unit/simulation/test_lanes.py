@@ -47,7 +47,7 @@ def bits(trajectory):
 def test_runs_in_lanes_are_those_one_by_one(name):
     make, duration, compile_scenario = MACHINES[name]
     compiled = compile_scenario(replace(make(), duration=duration))
-    runner, described = find_runner(compiled, compiled.solver, None, 0.0, duration), compiled.described_values
+    runner, described = find_runner(compiled, compiled.solver, None, 0.0, duration), compiled.system.described_values
     factors = np.exp(0.03 * np.random.default_rng(3).standard_normal((7, described.size)))
     names = [number.name for number in compiled.system.parameters]
     inputs = [runner.read(dict(zip(names, (described * each).tolist(), strict=True))) for each in factors]
@@ -97,7 +97,7 @@ def test_a_run_that_cannot_go_on_leaves_its_convoy(stepped_arm):
     inputs = [runner.read({"shoulder.friction.coulomb": each}) for each in (3.0, 4.0, 5.0, 6.0)]
     for robot, viscous in ((0, -6e4), (2, -9e4)):
         # No description has such a friction: it makes the motion grow without bounds.
-        inputs[robot].values[runner.compiled.places["shoulder.friction.viscous"]] = viscous
+        inputs[robot].values[runner.compiled.system.places["shoulder.friction.viscous"]] = viscous
     alone = check_convoy(runner, inputs, 0.5)
     assert [each.status.name for each in alone] == ["NOT_A_NUMBER", "FINISHED"] * 2
     assert alone[0].at_time != alone[2].at_time

@@ -90,7 +90,7 @@ def test_events_happen_in_every_run():
     scenario = replace(bouncing_ball(), duration=1.0)
     compiled = rd.compile_system(rd.assemble(scenario))
     name = next(number.name for number in compiled.system.parameters)
-    value = compiled.described_numbers[name]
+    value = compiled.system.number_values[name]
     signal = compiled.system.signal_names[0]
     table = rd.simulate_many(compiled, {name: value * np.array([0.5, 0.8, 1.0])}, measures=[f"final:{signal}"])
     for k in range(3):

@@ -13,7 +13,7 @@ import numpy as np
 from robodyn.base.errors import FlawList, ModelError, refuse
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.constraints.redundancy import close
-from robodyn.computation.assembly.control.model_dynamics import friction_laws
+from robodyn.computation.assembly.control.models import friction_laws
 from robodyn.computation.assembly.values import collect_values
 from robodyn.computation.native import compile_kernels
 from robodyn.computation.results.signal import Floats

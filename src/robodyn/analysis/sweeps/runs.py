@@ -20,7 +20,14 @@ from robodyn.computation.assembly import System, assemble
 from robodyn.computation.perturbation import Perturbed
 from robodyn.computation.results.signal import Floats, Kind, Signal
 from robodyn.computation.simulation import CompiledSystem, compile_system
-from robodyn.computation.simulation.batch import BatchResult, BatchRunner, RunChanges, Worker, find_runner, refuse
+from robodyn.computation.simulation.batch import (
+    BatchResult,
+    BatchRunner,
+    RunChanges,
+    Worker,
+    find_runner,
+    refusal_result,
+)
 from robodyn.description.model import Recording, Scenario
 
 if TYPE_CHECKING:
@@ -63,7 +70,7 @@ class Nonlinear:
         try:
             runner, unchecked, changed = self.find_runner(changes)
         except ModelError as error:
-            return refuse(error)
+            return refusal_result(error)
         return Worker(runner).run([changed], unchecked)[0]
 
     def find_runner(self, changes: Mapping[str, float]) -> tuple[BatchRunner, list[str] | None, RunChanges]:
@@ -82,7 +89,7 @@ class Nonlinear:
             duration = free.get("duration", described.system.scenario.duration)
             if not duration > 0:
                 raise ModelError([Flaw("duration", f"must be positive, is {duration:g} s")])
-            inputs = {name: value for name, value in free.items() if name in described.places}
+            inputs = {name: value for name, value in free.items() if name in described.system.places}
             compiled, last = adapt(inputs), self._runner
             if last is None or last[0].compiled is not compiled or last[0].duration != duration:
                 recording = None if plan.rate is None else Recording(rate=plan.rate)
@@ -94,7 +101,7 @@ class Nonlinear:
         """Inputs that each run has to check; None: all."""
         if self.columns is None:
             return None
-        places = runner.compiled.places
+        places = runner.compiled.system.places
         return runner.screen({name: values for name, values in self.columns.items() if name in places})
 
     def _find_code(self, structural: Mapping[str, float]) -> tuple[Adapt, CompiledSystem]:
@@ -196,7 +203,7 @@ class SweepWorker:
         for runner, group in groupby([find(one) for one in changes], key=lambda one: one[0]):
             some = list(group)
             if isinstance(runner, ModelError):
-                results += [refuse(runner)] * len(some)
+                results += [refusal_result(runner)] * len(some)
                 continue
             if self._worker is None or self._worker.runner is not runner:
                 self._worker = Worker(runner, None, self.is_stopped)

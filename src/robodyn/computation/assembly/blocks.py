@@ -21,7 +21,7 @@ from robodyn.computation.assembly.contribution import (
     as_fraction,
     declare_memory,
     declare_state,
-    define,
+    define_signal,
     find_base_period,
     merge,
     reference_to,
@@ -251,12 +251,12 @@ def _trace_continuous(bound: BoundBlock) -> tuple[list[str] | None, Contribution
     outputs = [name for name in trace.results if name not in {f"{state}_dot" for state in block.state_names}]
     parts = [rates]
     for name in outputs:
-        info = SignalInfo(f"{block.name}.{name}", bound.unit_of_output(name))
-        if info.name in bound.known or info.name in rates.signals:
-            what = f"returns '{name}', but there is a signal '{info.name}' already"
+        full = f"{block.name}.{name}"
+        if full in bound.known or full in rates.signals:
+            what = f"returns '{name}', but there is a signal '{full}' already"
             flaws.add(bound.path, what, "rename the output")
             continue
-        parts.append(define([info], {info.name: trace.results[name]}, bound.bindings))
+        parts.append(define_signal(full, bound.unit_of_output(name), trace.results[name], bound.bindings))
     if not flaws.found:
         parts.append(watch_block(block, bound.arguments, trace.results, bound.bindings))
     return outputs, merge(parts)
@@ -287,7 +287,7 @@ def _trace_sticking(bound: BoundBlock) -> Contribution:
     forth, back, free = (results[names[0]] for results in found)
     held = (against_forth, against_back)
     element = StickElement(block, str(block.on), force.name, *memory, forth, back, free, held, bindings)
-    signals = [define([SignalInfo(name, unit)], {name: value}, bindings) for name, value in limits.items()]
+    signals = [define_signal(name, unit, value, bindings) for name, value in limits.items()]
     return merge((*signals, Contribution(signals={force.name: force}, sticking=(element,)), anchor))
 
 
@@ -309,9 +309,9 @@ def _trace_rate(bound: BoundBlock, name: str, trace: LawTrace) -> Contribution:
         rate = where(outward, 0.0, rate)
         outside = maximum(x - upper, lower - x)
         limited = replace(watch(Invariant.LIMIT, full, unit, [outside, absolute(x)], {}), limits={full: (lower, upper)})
-    dot = SignalInfo(f"{full}_dot", f"{unit}/s" if unit else "1/s")
-    state = Contribution(signals={full: SignalInfo(full, unit, rate=dot.name)}, rates={full: reference_to(dot.name)})
-    return merge((limited, state, define([dot], {dot.name: rate}, trace.bindings)))
+    dot = f"{full}_dot"
+    state = Contribution(signals={full: SignalInfo(full, unit, rate=dot)}, rates={full: reference_to(dot)})
+    return merge((limited, state, define_signal(dot, f"{unit}/s" if unit else "1/s", rate, trace.bindings)))
 
 
 def _limit(bound: BoundBlock, limit: str | float) -> ca.SX:
@@ -336,16 +336,10 @@ def _find_forces(bound: BoundBlock, outputs: list[str]) -> tuple[tuple[str, str]
         flaws.add(path, "returns both torque and force", "say with acts what each of them acts on")
     elif block.on and acting:
         forces.append((block.on, f"{block.name}.{acting[0]}"))
-    elif block.on and not block.acts and not _reads_place(block):
+    elif block.on and not block.acts and "on" not in map(block.source_of, arguments_of(block.function)):
         flaws.add(f"{path}.on", "has no effect", "the law neither reads position or velocity nor returns a force")
-    for key in block.hold:
-        if key not in outputs:
-            flaws.add(f"{path}.hold.{key}", "the law has no such output", nearest(key, outputs))
+    flaws.add_unknown(block.hold, outputs, "the law has no such output", f"{path}.hold")
     return tuple(forces)
-
-
-def _reads_place(block: Block) -> bool:
-    return any(block.source_of(argument) == "on" for argument in arguments_of(block.function))
 
 
 def _find_breaks(block: Block) -> tuple[BreakRule, ...]:

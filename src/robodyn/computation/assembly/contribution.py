@@ -38,7 +38,7 @@ from robodyn.description.model import Block, Scenario
 from robodyn.description.model.fields import EMPTY
 
 if TYPE_CHECKING:
-    from robodyn.computation.assembly.control.model_dynamics import ModelInfo
+    from robodyn.computation.assembly.control.models import ModelInfo
 
 
 # --------------------------------------------------------------------------------------------------
@@ -241,6 +241,13 @@ def define(infos: Iterable[SignalInfo], outputs: Mapping[str, ca.SX], bindings: 
     definition = Definition(outputs, bindings or {})
     signals = {info.name: info for info in infos}
     return Contribution(signals=signals, definitions=dict.fromkeys(signals, definition))
+
+
+def define_signal(
+    name: str, unit: str, value: Any, bindings: Bindings | None = None, *, rate: str | None = None, note: str = ""
+) -> Contribution:
+    """A signal by itself."""
+    return define([SignalInfo(name, unit, rate=rate, note=note)], {name: ca.SX(value)}, bindings)
 
 
 def watch(invariant: Invariant, subject: str, unit: str, values: Iterable[Any], bindings: Bindings) -> Contribution:

@@ -132,10 +132,7 @@ def _check_used(context: Context, event: Event) -> None:
     """Every input and parameter must be an argument of the guard or of the action."""
     known = {a.name for function in (event.guard, event.action) if function for a in arguments_of(function)}
     for group, keys in (("inputs", event.inputs), ("parameters", event.parameters)):
-        for key in keys:
-            if key not in known:
-                path = f"events.{event.name}.{group}.{key}"
-                context.flaws.add(path, "neither guard nor action takes it", nearest(key, known))
+        context.flaws.add_unknown(keys, known, "neither guard nor action takes it", f"events.{event.name}.{group}")
 
 
 def _trace_action(

@@ -30,6 +30,7 @@ from robodyn.computation.assembly.contribution import (
     Deferred,
     declare_state,
     define,
+    define_signal,
     merge,
     reference_to,
     watch,
@@ -430,7 +431,7 @@ def _book_work(motion: Motion, power: Deferred) -> Contribution:
     nominal *= motion.context.size.of("J")
     work = declare_state(StateInfo("energy.work", "J", 0.0, nominal), reference_to("energy.power"))
     rated = Contribution(signals={"energy.work": SignalInfo("energy.work", "J", rate="energy.power")})
-    powers = define([SignalInfo("energy.power", "W")], {"energy.power": power.expression}, power.bindings)
+    powers = define_signal("energy.power", "W", power.expression, power.bindings)
     return merge((work, rated, powers))
 
 

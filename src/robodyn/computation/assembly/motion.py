@@ -20,6 +20,7 @@ from robodyn.computation.assembly.contribution import (
     Deferred,
     declare_state,
     define,
+    define_signal,
     merge,
     watch,
 )
@@ -71,12 +72,11 @@ def define_elasticity(motion: Motion) -> Contribution:
         for k, mode in enumerate(body.modes):
             stiffness, damping = factor * body.modal_stiffness[k], _damping(values, body, k)
             eta, rate = motion.positions[mode.name], motion.coordinate_rates[mode.name]
-            info = SignalInfo(f"{mode.name}.elastic_force", FORCE["rad" if mode.rotates else "m"])
-            force = -stiffness * eta - damping * rate
-            parts.append(replace(define([info], {info.name: ca.SX(force)}), forces=((mode.name, info.name),)))
+            name, unit = f"{mode.name}.elastic_force", FORCE["rad" if mode.rotates else "m"]
+            force = define_signal(name, unit, -stiffness * eta - damping * rate)
+            parts.append(replace(force, forces=((mode.name, name),)))
             energy = energy + 0.5 * stiffness * eta**2
-        stored = SignalInfo(f"{body.name}.strain_energy", "J")
-        parts.append(define([stored], {stored.name: energy}))
+        parts.append(define_signal(f"{body.name}.strain_energy", "J", energy))
     return merge(parts)
 
 
@@ -274,11 +274,6 @@ class Motion:
         """Velocity of a place, (3,)."""
         return ca.vertcat(*self.rates_of(ca.vertsplit(position)))
 
-    def angular_velocity_of(self, R: ca.SX) -> ca.SX:
-        """omega in world axes of a rotation, world from body: `R_dot R^T = [omega]x`."""
-        spin = ca.reshape(self.velocity_of(ca.vec(ca.densify(R))), 3, 3) @ R.T
-        return ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0])
-
     def gradient(self, name: str) -> ca.SX:
         """Of a joint's or coordinate's position with respect to the joints, ds/dq, (1, n_v)."""
         return ca.jacobian(self.coordinate_rates[name], self.v)
@@ -433,9 +428,8 @@ def _define_efforts(motion: Motion, known: Contribution, joints: list[Joint]) ->
             forces[target] = forces.get(target, 0) + force
     effort, parts = ca.densify(motion.joint_forces(forces)), []
     for joint in joints:
-        info = SignalInfo(f"{joint.name}.effort", EFFORT[joint.kind])
         own = effort[velocities.index(f"{joint.name}.velocity")]
-        parts.append(define([info], {info.name: own}, bindings))
+        parts.append(define_signal(f"{joint.name}.effort", EFFORT[joint.kind], own, bindings))
     return merge(parts)
 
 

@@ -121,7 +121,9 @@ def trace_joint_reactions(
     Args:
         null_forces: of each constraint force, its part in forces that move nothing.
     """
-    asked = [joint.name for joint in motion.mechanism.joints if _is_asked(known, joint.name, patterns)]
+    meant = [pattern for pattern in patterns if REACTION in pattern]
+    joints = [joint.name for joint in motion.mechanism.joints]
+    asked = [name for name in joints if is_asked(known, reaction_units(name), meant)]
     if not asked or motion.linear is not None:
         return Contribution()
     outside = _Outside(motion, known)
@@ -148,10 +150,6 @@ def reaction_units(joint: str) -> dict[str, str]:
 
 def _entries(vector: Any) -> list[Any]:
     return [vector[k] for k in range(3)]
-
-
-def _is_asked(known: Contribution, joint: str, patterns: Sequence[str]) -> bool:
-    return is_asked(known, reaction_units(joint), [pattern for pattern in patterns if REACTION in pattern])
 
 
 def is_asked(known: Contribution, names: Iterable[str], patterns: Sequence[str]) -> bool:

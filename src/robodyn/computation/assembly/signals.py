@@ -10,9 +10,15 @@ import casadi as ca
 
 from robodyn.base.errors import nearest
 from robodyn.base.units import parse_unit
-from robodyn.computation.assembly.contribution import Context, Contribution, declare_memory, define, merge
+from robodyn.computation.assembly.contribution import (
+    Context,
+    Contribution,
+    declare_memory,
+    define_signal,
+    merge,
+)
 from robodyn.computation.assembly.declarations import MemoryInfo
-from robodyn.computation.assembly.network import Resolved, SignalInfo
+from robodyn.computation.assembly.network import Resolved
 from robodyn.computation.assembly.tracing import Bindings, placeholder
 from robodyn.description.model.formula import FormulaError, evaluate, infer_unit, may_be_in
 
@@ -39,8 +45,8 @@ def trace_formulas(context: Context, known: Mapping[str, str]) -> Contribution:
             bindings[symbol.name()] = (symbol, name, f"{path}.formula")
             values[name] = symbol
         units[signal.name] = signal.find_unit(units)
-        info, value = SignalInfo(signal.name, units[signal.name]), ca.SX(evaluate(signal.tree, values))
-        parts.append(replace(define([info], {signal.name: value}, bindings), read=(bindings,)))
+        defined = define_signal(signal.name, units[signal.name], evaluate(signal.tree, values), bindings)
+        parts.append(replace(defined, read=(bindings,)))
     return merge(parts)
 
 

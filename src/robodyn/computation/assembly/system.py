@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base.errors import FlawList, nearest, refuse_unknown
 from robodyn.base.lazy import ca
 from robodyn.base.records import dataclass
 from robodyn.base.signals import SignalInfo
@@ -33,7 +33,7 @@ from robodyn.description.model import Number, Scenario
 from robodyn.description.model.fields import EMPTY
 
 if TYPE_CHECKING:
-    from robodyn.computation.assembly.control.model_dynamics import ModelInfo
+    from robodyn.computation.assembly.control.models import ModelInfo
     from robodyn.computation.assembly.tree import Mechanics
     from robodyn.computation.dynamics import Tree
 
@@ -196,6 +196,16 @@ class Discrete:
 
 # --------------------------------------------------------------------------------------------------
 # Hybrid system: what is a scenario made computable? Named states, memory, signals, tasks, guards and functions.
+
+
+class Described(NamedTuple):
+    """States, delayed signals, memory and parameters as a scenario describes them: start values, and 0 of what is
+    delayed and has no value before the start."""
+
+    x: np.ndarray
+    d: np.ndarray
+    m: np.ndarray
+    p: np.ndarray
 
 
 T = TypeVar("T")
@@ -430,6 +440,56 @@ class System:
     def signal_names(self) -> tuple[str, ...]:
         """Of all signals, in their order."""
         return tuple(info.name for info in self.signals)
+
+    @cached_property
+    def signal_units(self) -> dict[str, str]:
+        """Of all signals, by name."""
+        return {info.name: info.unit for info in self.signals}
+
+    @cached_property
+    def signal_expressions(self) -> dict[str, ca.SX]:
+        """Every signal by name, in the system's symbols."""
+        return dict(zip(self.signal_names, ca.vertsplit(self.expressions.outputs), strict=True))
+
+    @cached_property
+    def state_names(self) -> tuple[str, ...]:
+        """Of all states, in their order."""
+        return tuple(state.name for state in self.states)
+
+    def name_states(self, x: np.ndarray) -> dict[str, float]:
+        """Values of the states by name."""
+        return dict(zip(self.state_names, x.tolist(), strict=True))
+
+    @property
+    def described(self) -> Described:
+        """Everything as described, in arrays of their own."""
+        x, m = (np.array([info.start for info in infos], float) for infos in (self.states, self.memory))
+        d = np.array([delay.before or 0.0 for delay in self.delays], float)
+        return Described(x, d, m, self.described_values.copy())
+
+    @cached_property
+    def number_values(self) -> dict[str, float]:
+        """Every named number as described."""
+        return {name: number.value for name, number in self.numbers.items()}
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where each tunable parameter stands among all."""
+        return {number.name: k for k, number in enumerate(self.parameters)}
+
+    @cached_property
+    def described_values(self) -> np.ndarray:
+        """Of the tunable parameters."""
+        return np.array([number.value for number in self.parameters], float)
+
+    def parameter_values(self, changes: Mapping[str, float]) -> np.ndarray:
+        """Values of the tunable parameters, with some changed; a number that is none of them is refused."""
+        values, places = self.described_values.copy(), self.places
+        if unknown := changes.keys() - places.keys():
+            refuse_unknown(sorted(unknown), places, "is not tunable in this system", "parameters")
+        for name, value in changes.items():
+            values[places[name]] = value
+        return values
 
     @cached_property
     def n_q(self) -> int:

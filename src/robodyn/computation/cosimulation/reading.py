@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.errors import FlawList, ModelError, refuse
 from robodyn.computation.cosimulation.connection import Connection, SignalConnection
 from robodyn.computation.cosimulation.coupling import Progress
 from robodyn.computation.cosimulation.macro_steps import cosimulate
@@ -233,5 +233,5 @@ def _from_catalogue(what: str, folder: Path) -> Scenario:
     what = re.sub(r"=([^,=:]+\.toml)", lambda found: f"={folder / found.group(1)}", what)
     found = find_scenario(what)
     if isinstance(found, ScenarioSequence):
-        raise ModelError([Flaw("", f"'{what}' is a sequence of phases", "name one scenario")])
+        refuse("", f"'{what}' is a sequence of phases", "name one scenario")
     return found

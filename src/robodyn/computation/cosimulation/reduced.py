@@ -231,8 +231,7 @@ def _foresee(system: System, M: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
 
     What gyroscopic forces add to M, which no inertia can be, is left out.
     """
-    names = [number.name for number in system.parameters]
-    half, b = system.symbols.p[names.index(STEP)] / 2, f - system.bias
+    half, b = system.symbols.p[system.places[STEP]] / 2, f - system.bias
     by_v, by_q = ca.jacobian(b, system.v), ca.jacobian(b, system.q) @ system.N
     change = half * by_v + half**2 * by_q
     return M - (change + change.T) / 2, f + half * (by_q @ system.v + ca.jacobian(b, system.symbols.t))
@@ -247,11 +246,9 @@ def reduce_system(
         x: continuous states in the order of `system.states`.
     """
     made = PortFunctions(system)
-    p = made.module.prepare([number.value for number in system.parameters])
-    m = np.array([info.start for info in system.memory], float)
-    d = np.array([delay.before or 0.0 for delay in system.delays], float)
+    _, d, m, values = system.described
     port = made.port(interface, {}, length)
-    inputs = np.array([time]), np.asarray(x, float), d, m, p
+    inputs = np.array([time]), np.asarray(x, float), d, m, made.module.prepare(values)
     port.arrays["term_values"][:] = made.kernel(f"terms:{interface}")(*inputs)
     functions().interface_reduce(port.address)
     return port.taken

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import FlawList, nearest
+from robodyn.base.errors import FlawList
 from robodyn.computation.assembly import assemble
 from robodyn.computation.cosimulation.reduced import CLOSING_STEPS, TAKES, PortFunctions, PortTerms, quaternions
 from robodyn.computation.cosimulation.scenario_inputs import (
@@ -27,7 +27,7 @@ from robodyn.computation.cosimulation.scenario_inputs import (
     with_polynomials,
 )
 from robodyn.computation.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
-from robodyn.computation.engine import ResumableRun, Status, Trajectory
+from robodyn.computation.engine import Integration, ResumableRun, Status, Trajectory, set_up
 from robodyn.computation.engine.binding import EngineStructure, address_of, functions
 from robodyn.computation.engine.integrate import Reason
 from robodyn.computation.results import Outcome, Run
@@ -86,9 +86,8 @@ class ScenarioUnit:
         self.system = with_polynomials(assemble(scenario), moving)
         self.compiled = compile_system(self.system, self.solver, on_compile=on_compile)
         self.spheres = quaternions(self.system)
-        units = {info.name: info.unit for info in self.system.signals}
-        self._means = mean_units(self.giving, units)
-        self.outputs = units | self._means
+        self._means = mean_units(self.giving, self.system.signal_units)
+        self.outputs = self.system.signal_units | self._means
         interrupted = self.system.discrete
         called = [task.call for task in interrupted.tasks] + [guard.call for guard in interrupted.guards]
         self.can_restore = not any(called)
@@ -96,13 +95,12 @@ class ScenarioUnit:
         self.implicit: tuple[str, ...] = ()
         # Of outputs chosen and of implicit interfaces; units that are renewed share them.
         self._made: dict[tuple[tuple[str, ...], tuple[str, ...]], PortFunctions] = {}
-        self._numbers = {number.name: k for k, number in enumerate(self.system.parameters)}
         self._begin()
         self.choose(())
 
     def _begin(self) -> None:
         """Be at the start; how the run begins may still be changed by the first exchange."""
-        self.values = np.array([number.value for number in self.system.parameters], float)
+        self.values = self.system.described_values.copy()
         self.begin = find_start(self.compiled, self.values)
         self.run = self._make_run(self.begin)
         self.used = self.corrected = False
@@ -125,9 +123,7 @@ class ScenarioUnit:
     def choose(self, names: Sequence[str]) -> None:
         """Which outputs `read` gives; what interfaces need is added."""
         flaws = FlawList()
-        for name in names:
-            if name not in self.outputs:
-                flaws.add(f"{self.name}.{name}", "there is no such output", nearest(name, self.outputs))
+        flaws.add_unknown(names, self.outputs, "there is no such output", self.name)
         flaws.raise_if_any(f"unit '{self.name}'")
         own = [name for part in self.interfaces.values() for name in port_signals(part)]
         chosen = tuple(dict.fromkeys(name for name in (*own, *names) if name not in self._means))
@@ -141,7 +137,7 @@ class ScenarioUnit:
             self.implicit = tuple(dict.fromkeys((*self.implicit, *interfaces)))
             self._connect()
         if interfaces:
-            self.native.fields.span = self._numbers[STEP]
+            self.native.fields.span = self.system.places[STEP]
 
     def _connect(self) -> None:
         """The unit in the engine's memory: what is read, and the terms at its interfaces, in native code."""
@@ -172,7 +168,7 @@ class ScenarioUnit:
             n_means=len(means),
             n_values=len(self.values),
             n_spheres=len(self.spheres),
-            clock=self._numbers.get(EXCHANGE, -1),
+            clock=self.system.places.get(EXCHANGE, -1),
             span=-1,
             **at,
             **{name: np.zeros(len(self.place)) for name in OUTPUTS},
@@ -205,12 +201,11 @@ class ScenarioUnit:
         return port
 
     def _far_states(self, part: Interface) -> np.ndarray:
-        names = [state.name for state in self.system.states]
-        return np.array([names.index(name) for name in far_states(part)], np.int64)
+        return np.array([self.system.state_names.index(name) for name in far_states(part)], np.int64)
 
     def numbers_at(self, names: Sequence[str]) -> np.ndarray:
         """Places of tunable numbers."""
-        return np.array([self._numbers[name] for name in names], np.int64)
+        return np.array([self.system.places[name] for name in names], np.int64)
 
     def _prepare(self) -> None:
         """What depends on the numbers alone, anew."""
@@ -219,21 +214,15 @@ class ScenarioUnit:
     def _make_run(self, begin: Start) -> ResumableRun:
         numbers, duration = self.compiled.number_values(self.values), self.scenario.duration
         self.calls = PythonCalls(self.compiled, self.compiled.module.prepare(self.values))
-        run = ResumableRun(
-            build_problem(self.compiled, self.calls.p, numbers, begin),
-            self.solver,
-            begin.time,
-            begin.time + duration,
-            begin.x,
-            begin.m,
-            self.calls.p,
-            engine_recording(self.scenario.recording, self.solver, begin.time, duration),
-            python_task=self.calls.run_task,
-            python_action=self.calls.run_action,
+        problem = build_problem(self.compiled, self.calls.p, numbers, begin)
+        setup = set_up(
+            problem, self.solver, engine_recording(self.scenario.recording, self.solver, begin.time, duration)
         )
+        integration = Integration(setup, begin.time, begin.time + duration, begin.x, begin.m, self.calls.p)
+        integration.call_back(self.calls.run_task, self.calls.run_action, None)
         # Python blocks see the numbers that the engine changes.
-        self.calls.p = run.integration.p
-        return run
+        self.calls.p = integration.p
+        return ResumableRun(integration)
 
     def start(self, time: float) -> None:
         """Begin: what is due at the start happens."""
@@ -309,7 +298,7 @@ class ScenarioUnit:
         if step > 0:
             self.foresee([interface])
         if self.implicit:
-            self.values[self._numbers[STEP]] = step
+            self.values[self.system.places[STEP]] = step
             self._prepare()
         functions().unit_reduce(self.native.address, self.ports[interface].address)
         return self.ports[interface].taken
@@ -352,10 +341,11 @@ class ScenarioUnit:
 
     def held(self, names: Sequence[str]) -> np.ndarray:
         """What was sent last for some inputs, as it acts at the present time."""
-        passed = self.time - self.values[self._numbers[EXCHANGE]] if EXCHANGE in self._numbers else 0.0
+        places = self.system.places
+        passed = self.time - self.values[places[EXCHANGE]] if EXCHANGE in places else 0.0
         values = []
         for name in names:
-            course = [self.values[self._numbers[key]] for key in coefficient_names(name) if key in self._numbers]
+            course = [self.values[places[key]] for key in coefficient_names(name) if key in places]
             values.append(np.polyval(course[::-1], passed))
         return np.array(values)
 

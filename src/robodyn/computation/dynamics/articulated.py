@@ -19,7 +19,6 @@ import numpy as np
 from robodyn.base import symbolic as sym
 from robodyn.base.spatial import (
     Matrix,
-    Moments,
     Pose,
     Scalar,
     Vector,
@@ -131,7 +130,8 @@ def articulate(tree: Tree, q: Sequence[Scalar]) -> Articulation:
         raise ValueError("articulated bodies are rigid: take composite inertias where a link deforms")
     poses = tree.joint_poses(q)
     # Each link alone, then from the tips inwards with all it carries, seen through joints that are free to move.
-    bodies = [_rigid_body(link.inertia.about_origin()) for link in tree.links]
+    rigid = [link.inertia.about_origin() for link in tree.links]
+    bodies = [ArticulatedBody(body.tensor, skew(body.first), body.mass * np.eye(3)) for body in rigid]
     joints = []
     for index in reversed(range(len(bodies))):
         link = tree.links[index]
@@ -148,10 +148,6 @@ def articulate(tree: Tree, q: Sequence[Scalar]) -> Articulation:
 def solve_articulated(tree: Tree, q: Sequence[Scalar], b: Sequence[Scalar]) -> Vector:
     """Joint accelerations a that solve M(q) a = b, (n_v,), by articulated-body inertias."""
     return articulate(tree, q).solve(b)
-
-
-def _rigid_body(body: Moments) -> ArticulatedBody:
-    return ArticulatedBody(body.tensor, skew(body.first), body.mass * np.eye(3))
 
 
 def _grip(body: ArticulatedBody, columns: Sequence[Column], armature: Scalar) -> ArticulatedJoint:

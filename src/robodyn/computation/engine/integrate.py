@@ -429,38 +429,9 @@ Saved = tuple["ctypes.Array[ctypes.c_char]", np.ndarray, bool]
 
 
 class ResumableRun:
-    """A run that goes on from one given time to the next, at the latest to t_last.
+    """A run, ready to be carried out, that goes on from one given time to the next, at the latest to its end."""
 
-    Args:
-        t_last: end of the whole run [s]; the others as in `integrate`.
-    """
-
-    def __init__(
-        self,
-        problem: EngineProblem,
-        solver: Solver,
-        t0: float,
-        t_last: float,
-        x0: np.ndarray,
-        m0: np.ndarray,
-        p: np.ndarray,
-        recording: EngineRecording,
-        *,
-        python_task: PythonTask | None = None,
-        python_action: PythonAction | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self._take(Integration(set_up(problem, solver, recording), t0, t_last, x0, m0, p))
-        self.integration.call_back(python_task, python_action, progress)
-
-    @classmethod
-    def of(cls, integration: Integration) -> ResumableRun:
-        """The same of a run that is ready to be carried out."""
-        run = cls.__new__(cls)
-        run._take(integration)
-        return run
-
-    def _take(self, integration: Integration) -> None:
+    def __init__(self, integration: Integration) -> None:
         self.integration = integration
         # The end of a portion is not the end that is to be kept.
         self.keep_end, integration.recording.keep_end = integration.setup.recording.keep_end, 0

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import llvmlite
 import llvmlite.binding as llvm
 
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import refuse
 from robodyn.computation.native.instructions import library_functions
 from robodyn.computation.native.pieces import PIECES, RARELY, ModuleText
 
@@ -29,7 +29,7 @@ def optimisation(quick: bool) -> int:
     if not given:
         return QUICK if quick else OPTIMISATION
     if given not in ("0", "1", "2", "3"):
-        raise ModelError([Flaw("", f"the environment variable {LEVEL} is '{given}'", "0, 1, 2 or 3")])
+        refuse("", f"the environment variable {LEVEL} is '{given}'", "0, 1, 2 or 3")
     return int(given)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from robodyn.computation.native.program import Builder, Node, Program, find_border, find_dependence, with_operands
+from robodyn.computation.native.program import Builder, Program, find_border, find_dependence, with_operands
 
 _PARAMETER, _VARIABLE = 1, 2
 
@@ -65,7 +65,8 @@ def _rewrite(
             here[number] = builder.add(with_operands(node, here))
             continue
         # Constants and parameters are computed there, whether or not something here reads them.
-        there[number] = prelude.add(_as_prelude(with_operands(node, there)))
+        own = ("input", 0, node[2]) if node[0] == "input" else with_operands(node, there)
+        there[number] = prelude.add(own)
         # A border: what varies reads it here as one more entry behind the parameters.
         if number in wanted:
             k = entries.setdefault(there[number], len(entries))
@@ -73,10 +74,6 @@ def _rewrite(
         elif kinds[number] != _PARAMETER or node[0] == "input":
             here[number] = builder.add(with_operands(node, here))
     return builder.finish(program.name, program.in_sizes, [[here[i] for i in output] for output in program.outputs])
-
-
-def _as_prelude(node: Node) -> Node:
-    return ("input", 0, node[2]) if node[0] == "input" else node
 
 
 def _widened(program: Program, parameter_input: int, n_inputs: int) -> Program:

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, ModelError, nearest
+from robodyn.base.errors import nearest, refuse
 from robodyn.computation.assembly import assemble
 from robodyn.computation.perturbation.perturbed import Perturbed
 from robodyn.computation.results import Run
@@ -88,7 +88,7 @@ def choose_signals(nonlinear: Run, perturbed: Run, patterns: Sequence[str] = ())
     names = [name for name in nonlinear.names if name in perturbed.names]
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
-            raise ModelError([Flaw("signal", f"'{pattern}' matches no signal", nearest(pattern, names))])
+            refuse("signal", f"'{pattern}' matches no signal", nearest(pattern, names))
     for group in (patterns, ("deviation.*",), ("*.position.[xyz]",), ("*.position",)):
         chosen = tuple(name for name in names if any(fnmatchcase(name, pattern) for pattern in group))
         if chosen:

@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import FlawList, refuse
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly.system import System
 from robodyn.computation.dynamics import bias, inverse_dynamics
@@ -40,10 +40,10 @@ class LinearisationScope:
     folded: tuple[tuple[str, str], ...]
     curved: tuple[str, ...]
 
-    @cached_property
+    @property
     def expressions(self) -> Mapping[str, ca.SX]:
         """Every signal as an expression in the system's symbols."""
-        return dict(zip(self.system.signal_names, ca.vertsplit(self.system.expressions.outputs), strict=True))
+        return self.system.signal_expressions
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ class LinearisedEquations:
     @cached_property
     def parameters(self) -> tuple[str, ...]:
         """Names of the parameters that the nominal motion and its equations depend on."""
-        names = [number.name for number in self.scope.system.parameters]
+        names = [*self.scope.system.places]
         nodes = {node for program in self._programs for node in program.nodes if node[0] == "input"}
         return tuple(names[k] for k in sorted(node[2] for node in nodes if node[1] == PARAMETERS))
 
@@ -289,12 +289,12 @@ def place_knots(duration: float, points: int, breaks: Iterable[float]) -> tuple[
     inside.
     """
     if not isinstance(points, int) or points < 1:
-        raise ModelError([Flaw("points", f"must be a whole number of at least 1, is {points!r}")])
+        refuse("points", f"must be a whole number of at least 1, is {points!r}")
     knots = np.linspace(0.0, duration, points + 1)
     inside = sorted({float(time) for time in breaks if 0 < time < duration})
     if len(inside) > points - 1:
         what = f"{points} are too few for a motion that breaks at {len(inside)} instants"
-        raise ModelError([Flaw("points", what, f"take at least {len(inside) + 1}")])
+        refuse("points", what, f"take at least {len(inside) + 1}")
     free = np.ones(points + 1, bool)
     free[[0, -1]] = False
     for time in inside:
@@ -388,29 +388,18 @@ def compute_nominal(
         parameters: tunable numbers to change.
     """
     equations = system if isinstance(system, LinearisedEquations) else derive_equations(find_scope(system))
-    values = parameter_values(equations.scope.system, parameters or {})
-    p = equations.module.prepare(list(values.values()))
-    scenario = equations.scope.system.scenario
-    numbers = {name: number.value for name, number in equations.scope.system.numbers.items()} | values
-    breaks = equations.scope.system.discrete.break_times(numbers, 0.0, scenario.duration)
+    traced = equations.scope.system
+    p, scenario = traced.parameter_values(parameters or {}), traced.scenario
+    values = dict(zip(traced.places, p.tolist(), strict=True))
+    breaks = traced.discrete.break_times(traced.number_values | values, 0.0, scenario.duration)
     times, instants = evaluation_times(*place_knots(scenario.duration, points, breaks.tolist()))
-    rows = [_evaluate(equations, instant, p) for instant in instants]
+    prepared = equations.module.prepare(p)
+    rows = [_evaluate(equations, instant, prepared) for instant in instants]
     arrays: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     scope = equations.scope
     kept = {name: values[name] for name in equations.parameters}
     names = (scope.joints, equations.outputs, scope.curved)
     return Nominal(points, *names, kept, equations.digest, times=times, **arrays)
-
-
-def parameter_values(system: System, changes: Mapping[str, float]) -> dict[str, float]:
-    """All tunable numbers with some changed; an unknown one is an error."""
-    values = {number.name: number.value for number in system.parameters}
-    flaws = FlawList()
-    for name in changes:
-        if name not in values:
-            flaws.add(name, "is not tunable in this system", nearest(name, values))
-    flaws.raise_if_any("parameters")
-    return values | dict(changes)
 
 
 def _evaluate(equations: LinearisedEquations, instant: float, p: np.ndarray) -> dict[str, np.ndarray]:

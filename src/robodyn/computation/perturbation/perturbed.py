@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from robodyn.computation.perturbation.nominal import (
     compute_nominal,
     derive_equations,
     find_scope,
-    parameter_values,
 )
 from robodyn.computation.perturbation.table import RowLayout, fill_rows, lay_out_rows, trace_linear
 from robodyn.computation.results import Run, Signal
@@ -85,9 +84,9 @@ class Perturbed:
 
     def nominal_for(self, parameters: Mapping[str, float]) -> Nominal:
         """The nominal motion with some tunable numbers changed: the last one, if it does not depend on the change."""
-        values = parameter_values(self.equations.scope.system, parameters)
-        known = self._nominal
-        if known is None or any(values[name] != value for name, value in known.parameters.items()):
+        system, known = self.equations.scope.system, self._nominal
+        values = system.parameter_values(parameters)
+        if known is None or any(values[system.places[name]] != value for name, value in known.parameters.items()):
             self._nominal = compute_nominal(self.equations, self.points, parameters)
         assert self._nominal is not None
         return self._nominal
@@ -135,12 +134,12 @@ class Perturbed:
         run = dataclasses.replace(run, warnings=(*run.warnings, *describe_strays(self._references, run)))
         if not certify:
             return run
-        others: dict[str, Any] = {"parameters": parameters, "progress": progress, "on_compile": self._announce}
-        return add_errors(run, self.scenario, self.solver, compiled.patterns, partial(_simulate_itself, **others))
 
+        def again(what: Any, tighter: Solver, kept: Recording) -> Run:
+            others: dict[str, Any] = {"parameters": parameters, "progress": progress, "on_compile": self._announce}
+            return simulate(what, tighter, recording=kept, **others)
 
-def _simulate_itself(what: Any, solver: Solver, recording: Recording, **others: Any) -> Run:
-    return simulate(what, solver, recording=recording, **others)
+        return add_errors(run, self.scenario, self.solver, compiled.patterns, again)
 
 
 def perturb_system(scenario: Scenario, layout: RowLayout, nominal: Nominal) -> System:
@@ -198,10 +197,10 @@ def refuse_foreign(equations: LinearisedEquations, nominal: Nominal) -> None:
         what = f"lasts {nominal.duration:g} s, the scenario {system.scenario.duration:g} s"
         flaws.append(Flaw("nominal", what, "compute it for this duration"))
     else:
-        values = parameter_values(system, {})
         for name, value in nominal.parameters.items():
-            if values[name] != value:
-                what = f"was computed for {value:g}, is {values[name]:g} here"
+            here = system.number_values[name]
+            if here != value:
+                what = f"was computed for {value:g}, is {here:g} here"
                 flaws.append(Flaw(f"nominal.{name}", what, "compute it for this number"))
     if flaws:
         raise ModelError(flaws, f"nominal motion of '{system.scenario.name}'")

@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.base.atomic import replacing
 
-from .run import Run, SignalInfo
+from .run import Run
 from .store import to_record
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def to_csv(run: Run, path: str | Path) -> Path:
     """Write a table with one row a sample and headings 'name [unit]'; numbers keep every bit."""
     with replacing(path) as draft, open(draft, "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
-        table.writerow(["time [s]", *(_heading(info) for info in run.infos)])
+        table.writerow(["time [s]", *(f"{info.name} [{info.unit}]" for info in run.infos)])
         table.writerows(np.column_stack([run.time, run.values]).tolist())
     return Path(path)
 
@@ -92,7 +92,3 @@ def _add_topic(writer: Any, owner: str, units: dict[str, str], stamps: np.ndarra
     for k, (stamp, row) in enumerate(zip(stamps.tolist(), values.tolist(), strict=True)):
         there = {field: value for field, value in zip(units, row, strict=True) if math.isfinite(value)}
         writer.add_message(channel, stamp, json.dumps(there).encode(), stamp, k)
-
-
-def _heading(info: SignalInfo) -> str:
-    return f"{info.name} [{info.unit}]"

@@ -80,10 +80,6 @@ class PythonCalls:
         self.running = ""
 
     @cached_property
-    def _states(self) -> list[str]:
-        return [info.name for info in self.compiled.system.states]
-
-    @cached_property
     def _memory(self) -> list[str]:
         return [info.name for info in self.compiled.system.memory]
 
@@ -101,7 +97,7 @@ class PythonCalls:
         guard = self.compiled.system.discrete.guards[k]
         self.running = guard.name
         assert guard.call is not None
-        names, results = [*self._states, *self._memory], self._call(guard.call, t, x, d, m)
+        names, results = [*self.compiled.system.state_names, *self._memory], self._call(guard.call, t, x, d, m)
         both = _written(np.concatenate([x, m]), names, results)
         return both[: len(x)], both[len(x) :]
 
@@ -181,7 +177,7 @@ class BatchResult:
     violated: tuple[str, ...] = ()
 
 
-def refuse(error: ModelError) -> BatchResult:
+def refusal_result(error: ModelError) -> BatchResult:
     """The result of a run whose numbers no description accepts: it did not begin, and why."""
     return BatchResult(Outcome(OutcomeKind.FAILED, "; ".join(str(flaw) for flaw in error.flaws), 0.0))
 
@@ -238,7 +234,7 @@ class BatchRunner:
         """The start of all runs, where none is searched for."""
         if self.compiled.system.scenario.initialisation != "given":
             return None
-        return find_start(self.compiled, self.compiled.described_values)
+        return find_start(self.compiled, self.compiled.system.described_values)
 
     def screen(self, columns: Mapping[str, Floats]) -> list[str]:
         """Numbers that each run has to check, of those with these values in all runs to come: the others are checked
@@ -263,12 +259,12 @@ class BatchRunner:
             ModelError: where a description refuses them.
         """
         compiled, system = self.compiled, self.compiled.system
-        values = compiled.parameter_values(parameters)
+        values = system.parameter_values(parameters)
         doubtful = parameters if unchecked is None else {name: parameters[name] for name in unchecked}
         if doubtful:
             compiled.check_numbers(doubtful)
         # Few numbers decide more than the values of parameters.
-        numbers = compiled.described_numbers
+        numbers: Mapping[str, Any] = system.number_values
         if not parameters.keys().isdisjoint(self.limits.union(self.deciding)):
             numbers = {**numbers, **parameters}
         start = self.given_start if before is None else None
@@ -277,10 +273,9 @@ class BatchRunner:
         if initial:
             start = change_start(system, start, initial, values)
         # The same start within the same limits is checked once.
-        described = numbers is compiled.described_numbers
+        described = numbers is system.number_values
         if self.limits and before is None and not (described and start is self._allowed_start):
-            states = dict(zip((state.name for state in system.states), start.x.tolist(), strict=True))
-            check_start_limits(system, states, numbers)
+            check_start_limits(system, system.name_states(start.x), numbers)
             self._allowed_start = start if described else None
         return RunInputs(values, numbers, start)
 
@@ -426,7 +421,7 @@ class Worker:
                 inputs.append(self.runner.read(parameters, initial, unchecked=unchecked))
                 results.append(None)
             except ModelError as error:
-                results.append(refuse(error))
+                results.append(refusal_result(error))
         ended = zip(inputs, self.carry_out(inputs), strict=True)
         judged = iter([self.runner.judge(each.start, *end) for each, end in ended])
         self.note(begun, len(changes))
@@ -506,7 +501,7 @@ class Worker:
         begun, count = time.thread_time(), len(next(iter(parameters.values())))
         values = np.tile(self._described.values, (count, 1))
         for name, column in parameters.items():
-            values[:, self.runner.compiled.places[name]] = column
+            values[:, self.runner.compiled.system.places[name]] = column
         runs = [self._slot(k) for k in range(count)]
         for run, row in zip(runs, self.runner.compiled.module.prepare_rows(values), strict=True):
             run.p[: len(row)] = row

@@ -103,19 +103,16 @@ def _plan_checks(system: System, solver: Solver) -> CheckPlan:
     planned: list[tuple[WatchedCheck, Words]] = []
     for watched, row in zip(system.watched, begins, strict=False):
         if watched.invariant is Invariant.BALANCE:
-            check = WatchedCheck(CheckForm.BALANCE, row, row, False, _energy_limit(solver))
+            limit = LARGEST_ENERGY
+            if solver.adaptive:
+                limit = min(max(OF_TOLERANCE * solver.rtol, SMALLEST_ENERGY), LARGEST_ENERGY)
+            check = WatchedCheck(CheckForm.BALANCE, row, row, False, limit)
             planned.append((check, Words(ENERGY, "", "", (TIGHTEN, TIGHTEN))))
         elif watched.invariant is Invariant.CLOSED:
             planned += _plan_residuals(system, watched, row)
         elif watched.invariant is not Invariant.WITHIN:
             planned.append(_plan_invariant(system, watched, row))
     return CheckPlan(CheckTable([check for check, _ in planned]), tuple(words for _, words in planned))
-
-
-def _energy_limit(solver: Solver) -> float:
-    if not solver.adaptive:
-        return LARGEST_ENERGY
-    return min(max(OF_TOLERANCE * solver.rtol, SMALLEST_ENERGY), LARGEST_ENERGY)
 
 
 def _plan_residuals(system: System, watched: Watched, row: int) -> list[tuple[WatchedCheck, Words]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import FlawList, ModelError, refuse
 from robodyn.base.records import dataclass
 from robodyn.base.signals import SignalInfo
 from robodyn.computation.assembly.system import System
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 DERIVATIVES = ("jacobian", "time_derivative")
 PERIOD = "period"
 """Of sampled blocks, which rules of frequencies read without naming it."""
-READABLE = ("equations", "description", "plain_numbers", "described_numbers")
+READABLE = ("equations", "description", "plain_numbers")
 """What is made of a system whatever the numbers in its table."""
 
 
@@ -132,11 +132,6 @@ class CompiledSystem:
         return PlainDict(plain(used, "parameters"))
 
     @cached_property
-    def described_numbers(self) -> Mapping[str, float]:
-        """Every named number of the scenario as described."""
-        return {name: number.value for name, number in self.system.numbers.items()}
-
-    @cached_property
     def prepared(self) -> dict[Any, Any]:
         """What was made of the system for its first run, to be kept for later ones."""
         return {}
@@ -176,7 +171,7 @@ class CompiledSystem:
         if stepped or any(needs and name not in self.module.kernels for name, needs in needed.items()):
             what = f"{solver.method} needs functions of its own, and the system was compiled for {self.solver.method}"
             remedy = f"compile it for this method: compile_system(system, Solver('{solver.method}'))"
-            raise ModelError([Flaw("solver.method", what, remedy)], f"scenario '{self.system.scenario.name}'")
+            refuse("solver.method", what, remedy, f"scenario '{self.system.scenario.name}'")
 
     def count_entries(self, name: str) -> int:
         """How many numbers a function gives, 0 where it is not there."""
@@ -190,34 +185,12 @@ class CompiledSystem:
 
     def number_values(self, parameters: np.ndarray) -> dict[str, float]:
         """Every named number of the scenario, the tunable ones with these values."""
-        return {**self.described_numbers, **dict(zip(self.places, parameters.tolist(), strict=True))}
+        return {**self.system.number_values, **dict(zip(self.system.places, parameters.tolist(), strict=True))}
 
     @cached_property
     def recording(self) -> Recording:
         """What runs keep unless they are told: as the scenario says, of the signals compiled for."""
         return replace(self.system.scenario.recording, signals=self.patterns)
-
-    @cached_property
-    def places(self) -> dict[str, int]:
-        """Where each tunable parameter stands among all."""
-        return {number.name: k for k, number in enumerate(self.system.parameters)}
-
-    @cached_property
-    def described_values(self) -> np.ndarray:
-        """Values of the tunable parameters as described."""
-        return np.array([number.value for number in self.system.parameters], float)
-
-    def parameter_values(self, changes: Mapping[str, float]) -> np.ndarray:
-        """Values of the tunable parameters, with some changed."""
-        values, places = self.described_values.copy(), self.places
-        if unknown := changes.keys() - places.keys():
-            flaws = FlawList()
-            for name in sorted(unknown):
-                flaws.add(name, "is not tunable in this system", nearest(name, places))
-            flaws.raise_if_any("parameters")
-        for name, value in changes.items():
-            values[places[name]] = value
-        return values
 
 
 @dataclass(frozen=True)

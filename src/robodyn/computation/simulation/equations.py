@@ -54,9 +54,9 @@ def _input_names(system: System) -> dict[tuple[int, int], str]:
     """Names of the entries of t, x, d, m and p."""
     columns = {
         "t": ["time"],
-        "x": [state.name for state in system.states],
+        "x": system.state_names,
         "d": [delay.name for delay in system.delays],
         "m": [memory.name for memory in system.memory],
-        "p": [number.name for number in system.parameters],
+        "p": [*system.places],
     }
     return {(i, k): name for i, key in enumerate(INPUTS) for k, name in enumerate(columns[key])}

@@ -16,13 +16,13 @@ drive the loops into their limits; and what is found is what the real quantisers
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
 from robodyn.base.numerics import solve_newton
 from robodyn.base.symbolic import changed_entries
 from robodyn.base.units import same_quantity
@@ -99,10 +99,10 @@ class RestEquations:
     memory: tuple[int, ...]
     fixed: tuple[int, ...]
     ideal: Mapping[int, float]
-    moving: tuple[str, ...]
-    apart: tuple[str, ...]
-    ranged: tuple[str, ...]
-    functions: Mapping[str, ca.Function | Sweep]
+    moving: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    ranged: tuple[str, ...] = ()
+    functions: Mapping[str, ca.Function | Sweep] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,6 @@ class Balance:
     Attributes:
         residual, jacobian, conditions, beyond: of (t, x, d, m, p), p as `module.prepare` gives it.
         n_memory: how many entries of m they take.
-            of m they take.
     """
 
     rest: RestEquations
@@ -147,7 +146,7 @@ def find_equilibrium(
     balance = balance or build_balance(system)
     given, changed = dict(guess or {}), dict(parameters or {})
     x, m = guess_rest(system, given, changed)
-    p = np.array([changed.get(number.name, number.value) for number in system.parameters], float)
+    p = system.parameter_values(changed)
     ideal = p.copy()
     ideal[list(balance.rest.ideal)] = list(balance.rest.ideal.values())
     point = _Point(system, balance, x, m, ideal, time)
@@ -156,7 +155,10 @@ def find_equilibrium(
     z, iterations = _solve(point)
     residual = point.rates(z)
     if not np.max(np.abs(residual), initial=0.0) <= STILL:
-        flaws = [_describe_unrest(system, balance.rest, residual), *_describe_rigid(system)]
+        # What is rigid holds nothing while a rest is searched for: which of it touches changes only in a run.
+        remedy = "take a compliant Contact, or a stop_stiffness"
+        rigid = [Flaw(path, RIGID, remedy) for path in system.scenario.machine.rigid_parts]
+        flaws = [_describe_unrest(system, balance.rest, residual), *rigid]
         raise ModelError(flaws, f"equilibrium of '{system.scenario.name}'")
     _check_apart(point, z)
     if balance.rest.ideal and balance.rest.memory:
@@ -173,7 +175,7 @@ def guess_rest(
     """
     from robodyn.computation.simulation.references import path_starts
 
-    numbers = {name: number.value for name, number in system.numbers.items()} | dict(parameters or {})
+    numbers = system.number_values | dict(parameters or {})
     described = dict(system.scenario.start_values)
     for starts in path_starts(system, numbers).values():
         described = starts | described
@@ -220,12 +222,6 @@ def _describe_unrest(system: System, rest: RestEquations, residual: np.ndarray) 
     if sticking:
         remedy += f"; friction that sticks ('{sticking[0]}') carries nothing here: where it holds the machine, {GIVE}"
     return Flaw("start", what, remedy)
-
-
-def _describe_rigid(system: System) -> list[Flaw]:
-    """What is rigid holds nothing while a rest is searched for: which of it touches changes only in a run."""
-    remedy = "take a compliant Contact, or a stop_stiffness"
-    return [Flaw(path, RIGID, remedy) for path in system.scenario.machine.rigid_parts]
 
 
 def _pulled_together(system: System) -> System:
@@ -281,7 +277,7 @@ def trace_rest(system: System) -> RestEquations:
     python = [task.name for task in system.discrete.tasks if task.call is not None]
     if python:
         what = f"block '{python[0]}' is called in Python: whether it is at rest cannot be known"
-        raise ModelError([Flaw("start", what, "give start values instead")], system.scenario.name)
+        refuse("start", what, "give start values instead", system.scenario.name)
     n = len(system.states) - system.n_quadratures
     x, d, m = system.symbols.x[:n], system.symbols.d, system.symbols.m
     after = _memory_after(system)
@@ -320,10 +316,6 @@ def _describe_rest(system: System, changing: Sequence[int]) -> RestEquations:
         memory=tuple(changing),
         fixed=tuple(k for k, owner in enumerate(owners) if owner in bristles),
         ideal={k: ideal[p.name] for k, p in enumerate(system.parameters) if np.isfinite(ideal.get(p.name, np.inf))},
-        moving=(),
-        apart=(),
-        ranged=(),
-        functions={},
     )
 
 
@@ -332,9 +324,8 @@ def _conditions(system: System) -> tuple[dict[str, ca.SX], dict[str, ca.SX]]:
 
     A reference is a block whose outputs depend on time alone; of these an output is a rate by its unit.
     """
-    own, outputs = system.symbols, dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
+    own, outputs, units = system.symbols, system.signal_expressions, system.signal_units
     read = {name for _, to, name in system.scenario.machine.references() if to == "signal"}
-    units = {info.name: info.unit for info in system.signals}
     columns = ca.vertcat(own.x, own.d, own.m), own.t
     varied, timed = (
         ca.which_depends(ca.vertcat(*outputs.values()), column, 1, True) if column.numel() else [False] * len(outputs)
@@ -396,29 +387,28 @@ class _Point:
         m[list(rest.memory)] = values[n + self.n_d :]
         return x, values[n : n + self.n_d], m
 
-    def rates(self, z: np.ndarray) -> np.ndarray:
+    def call(self, function: Callable[..., np.ndarray], z: np.ndarray) -> np.ndarray:
+        """A function of (t, x, d, m, p) at z."""
         x, d, m = self.at(z)
-        rates = np.array(self.balance.residual(self.t, x, d, m[: self.balance.n_memory], self.p))
-        return rates / self.balance.rest.scale
+        return np.array(function(self.t, x, d, m[: self.balance.n_memory], self.p))
+
+    def rates(self, z: np.ndarray) -> np.ndarray:
+        return self.call(self.balance.residual, z) / self.balance.rest.scale
 
     def conditions(self, z: np.ndarray) -> np.ndarray:
         """Rates of references and depths of contacts at z."""
         if not (self.balance.rest.moving or self.balance.rest.apart):
             return np.zeros(0)
-        x, d, m = self.at(z)
-        return np.array(self.balance.conditions(self.t, x, d, m[: self.balance.n_memory], self.p))
+        return self.call(self.balance.conditions, z)
 
     def is_beyond(self, z: np.ndarray) -> bool:
         """Whether a coordinate is out of its range at z."""
-        if self.balance.beyond is None:
-            return False
-        x, d, m = self.at(z)
-        return not np.all(self.balance.beyond(self.t, x, d, m[: self.balance.n_memory], self.p) <= 0)
+        beyond = self.balance.beyond
+        return beyond is not None and not np.all(self.call(beyond, z) <= 0)
 
     def jacobian(self, z: np.ndarray) -> np.ndarray:
-        x, d, m = self.at(z)
         scale = self.balance.rest.scale
-        slopes = self.balance.jacobian(self.t, x, d, m[: self.balance.n_memory], self.p) * scale / scale[:, None]
+        slopes = self.call(self.balance.jacobian, z) * scale / scale[:, None]
         # What is fixed takes part in no step.
         slopes[:, list(self.balance.rest.fixed)] = 0.0
         return slopes

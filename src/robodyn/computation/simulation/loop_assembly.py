@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
 from robodyn.base.numerics import limit_step, solve_newton
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly.declarations import StateInfo
@@ -116,14 +116,12 @@ class Equations:
     d: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
-        self.x = np.array([info.start for info in self.system.states], float)
-        self.m = np.array([info.start for info in self.system.memory], float)
-        self.d = np.array([delay.before or 0.0 for delay in self.system.delays], float)
+        self.x, self.d, self.m, _ = self.system.described
 
     @property
     def names(self) -> list[str]:
         """Of the positions and velocities."""
-        return [state.name for state in self.system.states[: self.system.n_q + self.system.n_v]]
+        return list(self.system.state_names[: self.system.n_q + self.system.n_v])
 
     def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residuals on both levels (2 k,), and the gradients of the first by the positions (k, n_q)."""
@@ -150,9 +148,8 @@ def prepare_equations(system: System, parameters: Mapping[str, float] | None, ti
     if not system.motion.constraint_forces:
         flaw = Flaw("constraints", "there are none", "give the machine constraints, or start it as given")
         raise ModelError([flaw], system.scenario.name)
-    changed = dict(parameters or {})
     module = compile_kernels(trace_closing(system), INPUTS.index("p"), quick=True)
-    p = module.prepare([changed.get(number.name, number.value) for number in system.parameters])
+    p = module.prepare(system.parameter_values(parameters or {}))
     return Equations(system, p, time, module, np.ones(system.n_q + system.n_v))
 
 
@@ -190,9 +187,9 @@ def _solve(equations: Equations, x: np.ndarray) -> Assembled:
     # Lengths are measured by that of the machine: which step is the shortest must not depend on their unit.
     nominal = np.array([state.nominal for state in system.states])
     by_q, by_v = nominal[:n], nominal[n : n + system.n_v]
-    units = {info.name: info.unit for info in system.signals}
     length = size_machine(system.scenario).length
-    sizes = np.array([length if units[force] == "N" else 1.0 for force in system.motion.constraint_forces])
+    units = [system.signal_units[force] for force in system.motion.constraint_forces]
+    sizes = np.array([length if unit == "N" else 1.0 for unit in units])
 
     def evaluate(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         values, H = equations.at(np.concatenate([x[:n] + by_q * z, x[n:]]))
@@ -212,7 +209,7 @@ def _solve(equations: Equations, x: np.ndarray) -> Assembled:
         what = (
             "the constraints have no direction here: the ends of a rod coincide, or a loop joint is rotated by 180 deg"
         )
-        raise ModelError([Flaw("constraints", what, "start elsewhere")], system.scenario.name)
+        refuse("constraints", what, "start elsewhere", system.scenario.name)
     motions = slice(n, n + system.n_v)
     slopes = equations.slopes_at(x) * (free_v * by_v) / sizes[:, None]
     x[motions] -= free_v * by_v * np.linalg.lstsq(slopes, values[k:] / sizes, rcond=RANK)[0]
@@ -262,9 +259,7 @@ def find_branches(
 def check_kept(equations: Equations, keep: Sequence[str]) -> None:
     """What is kept must be positions and velocities of the mechanism."""
     flaws = FlawList()
-    for name in keep:
-        if name not in equations.names:
-            flaws.add(f"keep.{name}", "is no position or velocity of a moving joint", nearest(name, equations.names))
+    flaws.add_unknown(keep, equations.names, "is no position or velocity of a moving joint", "keep")
     equations.system.scenario.raise_if_any(flaws)
 
 

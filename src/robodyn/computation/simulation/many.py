@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
 from robodyn.base.waiting import WaitingLine
 from robodyn.computation.assembly import System
 from robodyn.computation.engine.slices import MEASURES, take_measure
@@ -60,7 +60,7 @@ class Measure:
 
 def find_measures(flaws: FlawList, texts: Sequence[str], system: System) -> list[Measure]:
     """The measures that texts `kind:signal` ask for, signals also by patterns; the usual ones where there are none."""
-    units = {info.name: info.unit for info in system.signals}
+    units = system.signal_units
     found: dict[str, Measure] = {}
     for text in texts or default_measures(system):
         kind, colon, pattern = text.partition(":")
@@ -245,7 +245,7 @@ def _read(flaws: FlawList, name: str, values: Any) -> Floats | None:
 
 
 def _check_parameters(flaws: FlawList, system: System, names: Mapping[str, Any]) -> None:
-    tunable = [number.name for number in system.parameters]
+    tunable = system.places
     mechanism = system.scenario.machine.mechanism
     declarable = {number.name for number in mechanism.numbers()} if mechanism else set()
     for name in names:
@@ -264,10 +264,8 @@ def _check_parameters(flaws: FlawList, system: System, names: Mapping[str, Any])
 
 def _check_initial(flaws: FlawList, system: System, names: Mapping[str, Any]) -> None:
     scenario = system.scenario
-    known = [state.name for state in system.states] + [info.name for info in system.memory if not info.hidden]
-    for name in names:
-        if name not in known:
-            flaws.add(f"{INITIAL}{name}", "there is no such state", nearest(name, known))
+    known = [*system.state_names, *(info.name for info in system.memory if not info.hidden)]
+    flaws.add_unknown(names, known, "there is no such state", "initial")
     if names and scenario.initialisation != "given":
         what = f"the start is searched for (initialisation = '{scenario.initialisation}')"
         flaws.add("initial", what, "let the scenario's initialisation be 'given'")
@@ -317,7 +315,7 @@ class _ResultTable:
         if size > most:
             what = f"{count} runs of {len(infos)} signals at {len(times)} times take {size / 2**30:.3g} GB"
             remedy = f"at most {most / 2**30:.3g} GB are kept here: name fewer signals or times, or take measures"
-            raise ModelError([Flaw("record", what, remedy)], title)
+            refuse("record", what, remedy, title)
         values = {info.name: np.full((count, len(times)), np.nan) for info in infos}
         self.curves = Curves("time", "s", times, values, {info.name: info.unit for info in infos})
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from robodyn.computation.assembly.declarations import SETTLE, Ending
+from robodyn.computation.assembly.declarations import SETTLE, Guard
 from robodyn.computation.assembly.system import System
 from robodyn.computation.engine import Status, Trajectory
 from robodyn.computation.engine.problem import DEFAULT_FIXED_STEP
@@ -31,241 +32,179 @@ LAST_EVENTS = 100
 """How far back to look for the contact that settles without end."""
 
 
-def describe_finish(time: float) -> str:
-    """What is said of a run that reached its end."""
-    return f"reached the end time {time:.6g} s"
+@dataclass(frozen=True)
+class _End:
+    """The end of a run: the sentence of each kind of outcome, with its probable cause and what can be done."""
 
+    compiled: CompiledSystem
+    solver: Solver
+    trajectory: Trajectory
 
-def _finished(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    return describe_finish(trajectory.at_time)
+    def describe(self, kind: OutcomeKind) -> str:
+        """The sentence of a kind."""
+        trajectory, solver, at = self.trajectory, self.solver, f"{self.trajectory.at_time:.6g} s"
+        match kind:
+            case OutcomeKind.FINISHED:
+                return f"reached the end time {at}"
+            case OutcomeKind.STOPPED:
+                return f"event '{self.guard.name}' ended the run at {at}"
+            case OutcomeKind.INTERRUPTED:
+                return f"interrupted at {at} of simulated time; the run so far is kept"
+            case OutcomeKind.STEP_LIMIT:
+                advice = self._blame_short_steps() or "raise max_steps or loosen the tolerances"
+                return f"used all {solver.max_steps} steps by {at}; {advice}"
+            case OutcomeKind.WALL_TIME:
+                advice = self._blame_short_steps()
+                where = f"used all {solver.max_wall_time:g} s of computing time by {at} of simulated time"
+                return f"{where}; {advice}" if advice else where
+            case OutcomeKind.NOT_A_NUMBER:
+                where = f"'{self.state}' stopped being a finite number at {at}"
+                last = trajectory.y[-1:]
+                # Recorded signals that are not finite in the last row kept say more than the state.
+                broken = (
+                    [self.compiled.recorded[k].name for k in np.flatnonzero(~np.isfinite(last[0]))[:4]]
+                    if len(last)
+                    else []
+                )
+                if not broken:
+                    return f"{where}; {self.cause}"
+                cause = "look for a division by zero or a root of a negative number"
+                return f"{where}; not finite there: {', '.join(broken)}: {cause}"
+            case OutcomeKind.OVERFLOW:
+                return f"'{self.state}' grew without bound by {at}; {self.cause}"
+            case OutcomeKind.STEP_TOO_SMALL:
+                advice = "a law that jumps there needs an event or smoothing"
+                growth = self._blame_growth()
+                if solver.pair:
+                    advice = f"with {' and with '.join(solver.pair)}: {growth or advice}"
+                elif growth:
+                    advice = growth
+                elif np.isfinite(trajectory.stiffness.since):
+                    advice = f"{describe_stiffness(trajectory)}; use method auto or rodas4p"
+                elif not solver.stiff:
+                    advice = f"the system may be stiff (try method auto or rodas4p), or {advice}"
+                return f"the step became too small at {at}; largest error in '{self.state}': {advice}"
+            case OutcomeKind.CHATTERING:
+                advice = "give the decision hysteresis, or end the run there"
+                if self.contact:
+                    advice = (
+                        f"'{self.contact}' bounces, rattles or locks without end: raise its rest_speed, lower its "
+                        "friction, or take a compliant Contact"
+                    )
+                where = f"event '{self.guard.name}' chatters at {at}"
+                return f"{where}: very many events in next to no time; {advice}"
+            case OutcomeKind.JAMMED:
+                return (
+                    f"at {at} no forces were found that keep the bodies of the rigid contact '{self.contact}' from "
+                    "sinking into each other: lower its friction, or take a compliant Contact"
+                )
+            case OutcomeKind.RECORD_FULL:
+                advice = self._blame_short_steps() or "record fewer signals, or at a rate (recording.rate)"
+                what = f"with {len(trajectory.time)} rows of {len(self.compiled.recorded)} signals"
+                # The event that happened most often may be what filled it.
+                for k, most in Counter(guard for _, guard in trajectory.events).most_common(1):
+                    often = self.compiled.system.discrete.guards[k].name
+                    what += f"; of {len(trajectory.events)} events {most} are '{often}'"
+                return f"the record was full at {at}, {what}: {advice}"
+            case OutcomeKind.NO_MEMORY:
+                return (
+                    f"there was no memory left at {at}, with {len(trajectory.time)} rows and "
+                    f"{len(trajectory.events)} events: record fewer signals, or at given times, or shorten delays"
+                )
+            case OutcomeKind.NOT_SOLVED:
+                return (
+                    f"the equations of the step at {at} could not be solved: shorten the step; if that does not help, "
+                    "the mechanism is in a singular position, or a law jumps there"
+                )
+            case OutcomeKind.SINGULAR:
+                return (
+                    f"at {at} the chosen independent joints no longer determine the others: choose other ones, or the "
+                    "constraint method baumgarte"
+                )
+            case _:
+                assert kind is OutcomeKind.OUT_OF_REACH, kind
+                return self._describe_reach(at)
 
+    def _describe_reach(self, at: str) -> str:
+        """A coordinate that left its range, or a law that left its own."""
+        import casadi as ca
 
-def _stopped(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    return f"event '{_guard(compiled, trajectory)}' ended the run at {trajectory.at_time:.6g} s"
+        from robodyn.base.symbolic.tables import spell_out
 
+        system, guard = self.compiled.system, self.guard
+        if guard.block:
+            block = next(b for b in system.scenario.machine.blocks if b.name == guard.block)
+            remedy = block.info.positive[guard.name.removeprefix(f"{block.name}.")]
+            return f"'{guard.name}' came to zero at {at}: {remedy}"
+        name = str(guard.coordinate)
+        coordinate = next(c for c in system.scenario.machine.coordinates if c.name == name)
+        lower, upper = coordinate.range or (-np.inf, np.inf)
+        # Where it is at the end, with the described parameters.
+        symbols = [system.symbols.x, system.symbols.p]
+        function: Any = spell_out(ca.Function("position", symbols, [system.motion.coordinates[name]]))
+        position = float(function(self.trajectory.x, system.described_values))
+        end = "upper" if position > (lower + upper) / 2 else "lower"
+        where = f"{position:.6g} is at its {end} end, allowed is {lower:g} to {upper:g}"
+        return f"'{name}' left its range at {at}: {where}"
 
-def _out_of_reach(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    system = compiled.system
-    guard = system.discrete.guards[trajectory.offender]
-    if guard.block:
-        block = next(b for b in system.scenario.machine.blocks if b.name == guard.block)
-        remedy = block.info.positive[guard.name.removeprefix(f"{block.name}.")]
-        return f"'{guard.name}' came to zero at {trajectory.at_time:.6g} s: {remedy}"
-    name = str(guard.coordinate)
-    coordinate = next(c for c in system.scenario.machine.coordinates if c.name == name)
-    lower, upper = coordinate.range or (-np.inf, np.inf)
-    position = _position(compiled, name, trajectory)
-    end = "upper" if position > (lower + upper) / 2 else "lower"
-    return (
-        f"'{name}' left its range at {trajectory.at_time:.6g} s: {position:.6g} is at its {end} end, "
-        f"allowed is {lower:g} to {upper:g}"
-    )
-
-
-def _position(compiled: CompiledSystem, name: str, trajectory: Trajectory) -> float:
-    """Where a coordinate is at the end of a trajectory, with the described parameters."""
-    import casadi as ca
-
-    from robodyn.base.symbolic.tables import spell_out
-
-    system = compiled.system
-    column = [trajectory.x, [number.value for number in system.parameters]]
-    symbols = [system.symbols.x, system.symbols.p]
-    function: Any = spell_out(ca.Function("position", symbols, [system.motion.coordinates[name]]))
-    return float(function(*column))
-
-
-def _singular(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    return (
-        f"at {trajectory.at_time:.6g} s the chosen independent joints no longer determine the others: "
-        "choose other ones, or the constraint method baumgarte"
-    )
-
-
-def _interrupted(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    return f"interrupted at {trajectory.at_time:.6g} s of simulated time; the run so far is kept"
-
-
-def _step_limit(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    advice = _short_steps(compiled, solver, trajectory) or "raise max_steps or loosen the tolerances"
-    return f"used all {solver.max_steps} steps by {trajectory.at_time:.6g} s; {advice}"
-
-
-def _wall_time(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    where = f"used all {solver.max_wall_time:g} s of computing time by {trajectory.at_time:.6g} s of simulated time"
-    advice = _short_steps(compiled, solver, trajectory)
-    return f"{where}; {advice}" if advice else where
-
-
-def _not_a_number(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    where = f"'{_state(compiled, trajectory)}' stopped being a finite number at {trajectory.at_time:.6g} s"
-    signals = _broken_signals(compiled, trajectory)
-    if signals:
-        cause = "look for a division by zero or a root of a negative number"
-        return f"{where}; not finite there: {', '.join(signals)}: {cause}"
-    return f"{where}; {_cause(solver)}"
-
-
-def _overflow(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    return f"'{_state(compiled, trajectory)}' grew without bound by {trajectory.at_time:.6g} s; {_cause(solver)}"
-
-
-def _step_too_small(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    advice = "a law that jumps there needs an event or smoothing"
-    if solver.pair:
-        advice = f"with {' and with '.join(solver.pair)}: {_growth(compiled, solver, trajectory) or advice}"
-    elif growth := _growth(compiled, solver, trajectory):
-        advice = growth
-    elif np.isfinite(trajectory.stiffness.since):
-        advice = f"{describe_stiffness(trajectory)}; use method auto or rodas4p"
-    elif not solver.stiff:
-        advice = f"the system may be stiff (try method auto or rodas4p), or {advice}"
-    where = f"the step became too small at {trajectory.at_time:.6g} s"
-    return f"{where}; largest error in '{_state(compiled, trajectory)}': {advice}"
-
-
-def _chattering(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    advice = "give the decision hysteresis, or end the run there"
-    if contact := _contact(compiled, trajectory):
-        advice = (
-            f"'{contact}' bounces, rattles or locks without end: raise its rest_speed, lower its friction, or take a "
-            "compliant Contact"
+    def _blame_short_steps(self) -> str:
+        """Advice where an explicit method took very short steps that neither events nor ticks asked for."""
+        trajectory, solver, counters = self.trajectory, self.solver, self.trajectory.counters
+        asked = counters.events + counters.ticks
+        if solver.stiff or not solver.adaptive or counters.steps < MANY_STEPS or asked > 0.1 * counters.steps:
+            return ""
+        mean = (trajectory.at_time - trajectory.time[0]) / counters.steps if len(trajectory.time) else 0.0
+        if mean > self.compiled.system.scenario.duration / MANY_STEPS:
+            return ""
+        return self._blame_growth() or (
+            f"its {counters.steps} steps are {mean:.1g} s long on average, so the system is probably too stiff for "
+            f"{solver.method}: choose rodas4 or trbdf2"
         )
-    where = f"event '{_guard(compiled, trajectory)}' chatters at {trajectory.at_time:.6g} s"
-    return f"{where}: very many events in next to no time; {advice}"
 
+    def _blame_growth(self) -> str:
+        """A state that has grown beyond its size: it needs ever shorter steps, a symptom then, not the cause."""
+        x, states, k = self.trajectory.x, self.compiled.system.states, self._largest_state()
+        if not states or not abs(x[k]) > GROWN * states[k].nominal:
+            return ""
+        return f"'{states[k].name}' is {x[k]:.2g}, out of all proportion: {self.cause}"
 
-def _jammed(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    return (
-        f"at {trajectory.at_time:.6g} s no forces were found that keep the bodies of the rigid contact "
-        f"'{_contact(compiled, trajectory)}' from sinking into each other: lower its friction, or take a compliant "
-        "Contact"
-    )
+    @property
+    def cause(self) -> str:
+        """Why numbers grow."""
+        if not self.solver.adaptive:
+            step = f"the step of {self.solver.step or DEFAULT_FIXED_STEP:g} s is probably beyond the method's stability"
+            return f"{step}: shorten it or choose an adaptive method"
+        return "the motion itself is probably unstable: look at signs of feedback and springs"
 
+    @property
+    def state(self) -> str:
+        """The state that is the cause: the engine's, or the largest one where that is mere book-keeping."""
+        system, offender = self.compiled.system, self.trajectory.offender
+        if not 0 <= offender < len(system.states):
+            return "a state"
+        first_book = len(system.states) - system.n_quadratures
+        own = offender < first_book or first_book == 0
+        return system.states[offender if own else self._largest_state()].name
 
-def _record_full(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    often, most = _busiest(compiled, trajectory)
-    what = f"; of {len(trajectory.events)} events {most} are '{often}'" if most else ""
-    advice = _short_steps(compiled, solver, trajectory) or "record fewer signals, or at a rate (recording.rate)"
-    return (
-        f"the record was full at {trajectory.at_time:.6g} s, with {len(trajectory.time)} rows of "
-        f"{len(compiled.recorded)} signals{what}: {advice}"
-    )
+    def _largest_state(self) -> int:
+        """The state that is largest at the end beside its nominal size, book-keeping aside."""
+        system = self.compiled.system
+        states = system.states[: len(system.states) - system.n_quadratures]
+        sizes = [abs(x) / state.nominal for x, state in zip(self.trajectory.x, states, strict=False)]
+        return int(np.nanargmax(sizes)) if sizes else 0
 
+    @property
+    def guard(self) -> Guard:
+        return self.compiled.system.discrete.guards[self.trajectory.offender]
 
-def _short_steps(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    """Advice where an explicit method took very short steps that neither events nor ticks asked for."""
-    counters = trajectory.counters
-    asked = counters.events + counters.ticks
-    if solver.stiff or not solver.adaptive or counters.steps < MANY_STEPS or asked > 0.1 * counters.steps:
-        return ""
-    mean = (trajectory.at_time - trajectory.time[0]) / counters.steps if len(trajectory.time) else 0.0
-    if mean > compiled.system.scenario.duration / MANY_STEPS:
-        return ""
-    if growth := _growth(compiled, solver, trajectory):
-        return growth
-    return (
-        f"its {counters.steps} steps are {mean:.1g} s long on average, so the system is probably too stiff for "
-        f"{solver.method}: choose rodas4 or trbdf2"
-    )
-
-
-def _growth(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    """A state that has grown beyond its size: it needs ever shorter steps, which are a symptom then, not the cause."""
-    states = compiled.system.states
-    if not states:
-        return ""
-    k = _largest_state(compiled, trajectory)
-    if not abs(trajectory.x[k]) > GROWN * states[k].nominal:
-        return ""
-    return f"'{states[k].name}' is {trajectory.x[k]:.2g}, out of all proportion: {_cause(solver)}"
-
-
-def _no_memory(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    return (
-        f"there was no memory left at {trajectory.at_time:.6g} s, with {len(trajectory.time)} rows and "
-        f"{len(trajectory.events)} events: record fewer signals, or at given times, or shorten delays"
-    )
-
-
-def _busiest(compiled: CompiledSystem, trajectory: Trajectory) -> tuple[str, int]:
-    """The event that happened most often, and how often."""
-    counted = Counter(guard for _, guard in trajectory.events)
-    if not counted:
-        return "", 0
-    guard, most = counted.most_common(1)[0]
-    return compiled.system.discrete.guards[guard].name, most
-
-
-def _not_solved(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    return (
-        f"the equations of the step at {trajectory.at_time:.6g} s could not be solved: shorten the step; if that does "
-        "not help, the mechanism is in a singular position, or a law jumps there"
-    )
-
-
-SENTENCES: Mapping[OutcomeKind, Callable[[CompiledSystem, Solver, Trajectory], str]] = {
-    OutcomeKind.FINISHED: _finished,
-    OutcomeKind.STOPPED: _stopped,
-    OutcomeKind.INTERRUPTED: _interrupted,
-    OutcomeKind.STEP_LIMIT: _step_limit,
-    OutcomeKind.WALL_TIME: _wall_time,
-    OutcomeKind.NOT_A_NUMBER: _not_a_number,
-    OutcomeKind.OVERFLOW: _overflow,
-    OutcomeKind.STEP_TOO_SMALL: _step_too_small,
-    OutcomeKind.CHATTERING: _chattering,
-    OutcomeKind.JAMMED: _jammed,
-    OutcomeKind.RECORD_FULL: _record_full,
-    OutcomeKind.NO_MEMORY: _no_memory,
-    OutcomeKind.NOT_SOLVED: _not_solved,
-    OutcomeKind.SINGULAR: _singular,
-    OutcomeKind.OUT_OF_REACH: _out_of_reach,
-}
-
-
-def _cause(solver: Solver) -> str:
-    if not solver.adaptive:
-        step = f"the step of {solver.step or DEFAULT_FIXED_STEP:g} s is probably beyond the method's stability"
-        return f"{step}: shorten it or choose an adaptive method"
-    return "the motion itself is probably unstable: look at signs of feedback and springs"
-
-
-def _state(compiled: CompiledSystem, trajectory: Trajectory) -> str:
-    """The state that is the cause: the engine's, or the largest one where that is mere book-keeping."""
-    states = compiled.system.states
-    if not 0 <= trajectory.offender < len(states):
-        return "a state"
-    first_book = len(states) - compiled.system.n_quadratures
-    if trajectory.offender < first_book or first_book == 0:
-        return states[trajectory.offender].name
-    return states[_largest_state(compiled, trajectory)].name
-
-
-def _largest_state(compiled: CompiledSystem, trajectory: Trajectory) -> int:
-    """The state that is largest at the end beside its nominal size, book-keeping aside."""
-    states = compiled.system.states[: len(compiled.system.states) - compiled.system.n_quadratures]
-    sizes = [abs(x) / state.nominal for x, state in zip(trajectory.x, states, strict=False)]
-    return int(np.nanargmax(sizes)) if sizes else 0
-
-
-def _guard(compiled: CompiledSystem, trajectory: Trajectory) -> str:
-    return compiled.system.discrete.guards[trajectory.offender].name
-
-
-def _contact(compiled: CompiledSystem, trajectory: Trajectory) -> str:
-    """The contact whose event is the cause, if it is one; where all contacts settle together, the last before."""
-    guards = [compiled.system.discrete.guards[trajectory.offender]]
-    if guards[0].name == SETTLE:
-        guards += [compiled.system.discrete.guards[k] for _, k in reversed(trajectory.events[-LAST_EVENTS:])]
-    return next((guard.contact for guard in guards if guard.contact), "")
-
-
-def _broken_signals(compiled: CompiledSystem, trajectory: Trajectory, most: int = 4) -> list[str]:
-    """Recorded signals that are not finite in the last row kept."""
-    if not len(trajectory.y):
-        return []
-    bad = ~np.isfinite(trajectory.y[-1])
-    return [info.name for info, broken in zip(compiled.recorded, bad, strict=True) if broken][:most]
+    @property
+    def contact(self) -> str:
+        """The contact whose event is the cause, if it is one; where all contacts settle together, the last before."""
+        guards = [self.guard]
+        if guards[0].name == SETTLE:
+            last = reversed(self.trajectory.events[-LAST_EVENTS:])
+            guards += [self.compiled.system.discrete.guards[k] for _, k in last]
+        return next((guard.contact for guard in guards if guard.contact), "")
 
 
 SINGULAR, ROUNDING, LESS = 1e-4, 1e-12, 0.01
@@ -282,7 +221,7 @@ def find_dependent_joints(system: System, x: np.ndarray) -> list[str]:
     if system.motion.mechanics is None or system.motion.momenta:
         return []
     least, motion = _least_inertia(system, x)
-    start, _ = _least_inertia(system, np.array([state.start for state in system.states], float))
+    start, _ = _least_inertia(system, system.described.x)
     if not (least <= ROUNDING or least <= min(SINGULAR, LESS * start)):
         return []
     names = [state.name.removesuffix(".velocity") for state in system.states[system.n_q : system.n_q + system.n_v]]
@@ -301,7 +240,7 @@ def find_carried_points(system: System, joints: Sequence[str]) -> list[str]:
 def _least_inertia(system: System, x: np.ndarray) -> tuple[float, np.ndarray]:
     """Smallest eigenvalue of the scaled mass matrix and its direction; infinite where there is none to be had."""
     d, m = np.zeros(len(system.delays)), np.zeros(len(system.memory))
-    M = np.array(system.function(system.mass_matrix)(0.0, x, d, m, [number.value for number in system.parameters]))
+    M = np.array(system.function(system.mass_matrix)(0.0, x, d, m, system.described_values))
     scale = np.sqrt(np.abs(np.diag(M)))
     if not np.all(np.isfinite(M)) or not np.all(scale > 0):
         return np.inf, np.zeros(system.n_v)
@@ -433,26 +372,8 @@ def _describe_bends(compiled: CompiledSystem, column: dict[str, int], trajectory
     return found
 
 
-KINDS = {
-    Status.FINISHED: OutcomeKind.FINISHED,
-    Status.TERMINAL: OutcomeKind.STOPPED,
-    Status.INTERRUPTED: OutcomeKind.INTERRUPTED,
-    Status.STEP_LIMIT: OutcomeKind.STEP_LIMIT,
-    Status.WALL_TIME: OutcomeKind.WALL_TIME,
-    Status.NOT_A_NUMBER: OutcomeKind.NOT_A_NUMBER,
-    Status.STEP_TOO_SMALL: OutcomeKind.STEP_TOO_SMALL,
-    Status.OVERFLOWN: OutcomeKind.OVERFLOW,
-    Status.CHATTERING: OutcomeKind.CHATTERING,
-    Status.RECORD_FULL: OutcomeKind.RECORD_FULL,
-    Status.NO_MEMORY: OutcomeKind.NO_MEMORY,
-    Status.NOT_SOLVED: OutcomeKind.NOT_SOLVED,
-}
-ENDINGS = {
-    Ending.STOPPED: OutcomeKind.STOPPED,
-    Ending.OUT_OF_REACH: OutcomeKind.OUT_OF_REACH,
-    Ending.SINGULAR: OutcomeKind.SINGULAR,
-    Ending.JAMMED: OutcomeKind.JAMMED,
-}
+KINDS = {Status.TERMINAL: OutcomeKind.STOPPED, Status.OVERFLOWN: OutcomeKind.OVERFLOW}
+"""Kinds of outcome that do not have the name of the engine's status."""
 BROKEN = (
     OutcomeKind.NOT_A_NUMBER,
     OutcomeKind.OVERFLOW,
@@ -466,19 +387,19 @@ BROKEN = (
 
 def describe_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> Outcome:
     """The outcome of a trajectory with its sentence."""
-    kind = KINDS[trajectory.status]
-    if kind is OutcomeKind.STOPPED:
-        ending = compiled.system.discrete.guards[trajectory.offender].ending
-        kind = ENDINGS[ending] if ending else kind
+    kind = KINDS.get(trajectory.status) or OutcomeKind[trajectory.status.name]
+    end = _End(compiled, solver, trajectory)
+    if kind is OutcomeKind.STOPPED and end.guard.ending:
+        kind = OutcomeKind[end.guard.ending.name]
     if kind in (OutcomeKind.FINISHED, OutcomeKind.STOPPED) and (broken := _first_broken(compiled, trajectory)):
         return Outcome(OutcomeKind.NOT_A_NUMBER, broken, trajectory.at_time)
     parallel = _describe_parallel(compiled, trajectory) if kind in BROKEN else ""
-    return Outcome(kind, parallel or SENTENCES[kind](compiled, solver, trajectory), trajectory.at_time)
+    return Outcome(kind, parallel or end.describe(kind), trajectory.at_time)
 
 
 def describe_end(time: float) -> Outcome:
     """The outcome of a run that reached its end."""
-    return Outcome(OutcomeKind.FINISHED, describe_finish(time), time)
+    return Outcome(OutcomeKind.FINISHED, f"reached the end time {time:.6g} s", time)
 
 
 def _describe_parallel(compiled: CompiledSystem, trajectory: Trajectory) -> str:

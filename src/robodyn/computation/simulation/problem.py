@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.errors import FlawList, refuse
 from robodyn.base.signals import SignalInfo, number_units
 from robodyn.computation.assembly.declarations import Guard
 from robodyn.computation.assembly.system import System
@@ -163,7 +163,7 @@ def engine_recording(
         if times.size and (times[0] < begin or times[-1] > begin + duration):
             allowed = f"between {begin:g} and {begin + duration:g} s"
             what = f"must lie {allowed}, are from {times[0]:g} to {times[-1]:g} s"
-            raise ModelError([Flaw("recording.times", what, "lengthen the duration or leave times out")])
+            refuse("recording.times", what, "lengthen the duration or leave times out")
         return EngineRecording(kind="times", times=times, watch_steps=watch_steps)
     if recording.rate is not None:
         flaws = FlawList()
@@ -208,7 +208,7 @@ def check_extent(compiled: CompiledSystem, solver: Solver, recording: EngineReco
     shortest = min(_periods(system), default=math.inf)
     if shortest < RESOLUTION * duration:
         what = f"is so long that times {shortest:g} s apart, as sampled blocks need them, are not distinguished"
-        raise ModelError([Flaw("duration", what, "shorten it")], f"scenario '{system.scenario.name}'")
+        refuse("duration", what, "shorten it", f"scenario '{system.scenario.name}'")
     steps, most = count_steps(system, solver, duration), solver.max_steps or math.inf
     if steps > most:
         remedy = "lengthen the step, or raise solver.max_steps"
@@ -226,5 +226,5 @@ def check_extent(compiled: CompiledSystem, solver: Solver, recording: EngineReco
     ends_early = solver.max_wall_time is not None or any(guard.terminal for guard in compiled.system.discrete.guards)
     if size > LARGEST_RECORD and not ends_early:
         limit = f"at most {LARGEST_RECORD / 2**30:g} GB are kept"
-        raise ModelError([Flaw("recording", f"{what}; {limit}", remedy)], f"scenario '{compiled.system.scenario.name}'")
+        refuse("recording", f"{what}; {limit}", remedy, f"scenario '{compiled.system.scenario.name}'")
     warnings.warn(f"the run {what}: {remedy}", stacklevel=4)

@@ -261,10 +261,9 @@ def _nominal_functions(system: System, L: ca.SX, n: int) -> dict[str, ca.Functio
     march_nominal: q0, v0, then what is left of the forces and of the rates f on the nominal motion by the linear parts,
     L y0 - [M a0 + c(q0, v0), 0]. march_terms: M, dc/dq, dc/dv, L, column by column.
     """
-    symbols, signals = system.symbols, dict(zip(system.signal_names, range(len(system.signals)), strict=True))
-    nominal, outputs = system.scenario.nominal, system.expressions.outputs
+    symbols, nominal, outputs = system.symbols, system.scenario.nominal, system.signal_expressions
     joints = [state.name.removesuffix(".position") for state in system.states[:n]]
-    q0 = ca.vertcat(*(outputs[signals[nominal[j]]] if j in nominal else ca.SX(0) for j in joints))
+    q0 = ca.vertcat(*(outputs[nominal[j]] if j in nominal else ca.SX(0) for j in joints))
     v0 = ca.densify(ca.jacobian(q0, symbols.t))
     a0 = ca.jacobian(v0, symbols.t)
     M, c, q, v = system.mass_matrix, system.bias, system.q, system.v

@@ -74,7 +74,7 @@ def make_run(
 
 def _end(system: System, trajectory: Trajectory) -> dict[str, float]:
     """All states and memory at the end of a run, hidden ones too."""
-    names = [state.name for state in system.states] + [memory.name for memory in system.memory]
+    names = [*system.state_names, *(memory.name for memory in system.memory)]
     return dict(zip(names, [*trajectory.x.tolist(), *trajectory.m.tolist()], strict=True))
 
 
@@ -115,7 +115,7 @@ def _stick_drift(compiled: CompiledSystem, trajectory: Trajectory) -> dict[str, 
 def _provenance(compiled: CompiledSystem, solver: Solver, values: np.ndarray) -> Provenance:
     used, parameters = PlainDict(compiled.plain_numbers), compiled.system.parameters
     # Mostly few are not as described, bit by bit.
-    for k in (values.view(np.int64) != compiled.described_values.view(np.int64)).nonzero()[0].tolist():
+    for k in (values.view(np.int64) != compiled.system.described_values.view(np.int64)).nonzero()[0].tolist():
         used[parameters[k].name] = {"value": float(values[k]), "unit": parameters[k].unit}
     return Provenance(
         scenario=compiled.system.scenario.name,

@@ -30,7 +30,8 @@ import numpy as np
 from robodyn.base.numerics import bisect
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
-from robodyn.computation.assembly.control.model_dynamics import ModelInfo, list_target, name_direction
+from robodyn.computation.assembly.control.model_dynamics import list_target
+from robodyn.computation.assembly.control.models import ModelInfo, name_direction
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.problem import history_start
 from robodyn.computation.simulation.references import RATES, find_motions, find_references, path_starts
@@ -320,7 +321,7 @@ def check_starts(system: System, cases: Sequence[Mapping[str, float]] = ({},)) -
     compiled = compile_system(system)
     found: dict[str, None] = {}
     for changes in cases:
-        values = compiled.parameter_values(dict(changes))
+        values = system.parameter_values(changes)
         shown = ", ".join(f"{name} = {value:g}" for name, value in changes.items())
         sentences = find_start_warnings(compiled, find_start(compiled, values), values)
         found |= dict.fromkeys(f"with {shown}: {sentence}" if shown else sentence for sentence in sentences)
@@ -352,7 +353,7 @@ def find_start_warnings(compiled: CompiledSystem, start: Start, values: np.ndarr
 
 def _describe_path_starts(compiled: CompiledSystem, numbers: Mapping[str, float], x: np.ndarray) -> list[str]:
     """The joint that is farthest from where a planned path begins: controllers would jump there at once."""
-    starts = {state.name: value for state, value in zip(compiled.system.states, x.tolist(), strict=True)}
+    starts = compiled.system.name_states(x)
     units = {state.name: state.unit for state in compiled.system.states}
     sentences = []
     for path, wanted in path_starts(compiled.system, numbers).items():

@@ -48,7 +48,7 @@ def find_motions(
             rows = [np.broadcast_to(beside[name], times.shape) for name in names]
         else:
             traced = evaluate_block(clocks[owner], values, system.symbols.t) if owner in clocks else {}
-            position = ca.SX(traced[output]) if output in traced else _expression(system, signal)
+            position = ca.SX(traced[output]) if output in traced else system.signal_expressions.get(signal)
             rows = _differentiate(system, position, values, times)
         motions.append(dict(zip(RATES, rows, strict=False)))
     return times, motions
@@ -69,12 +69,6 @@ def path_starts(system: System, values: Mapping[str, float]) -> dict[str, dict[s
                 signals |= {joint: output} if owner == block.name and output in outputs else {}
             starts[block.name] = {f"{joint}.position": float(outputs[name]) for joint, name in signals.items()}
     return starts
-
-
-def _expression(system: System, signal: str) -> ca.SX | None:
-    """A signal as it was traced; None where there is none of that name."""
-    names = system.signal_names
-    return system.expressions.outputs[names.index(signal)] if signal in names else None
 
 
 def _takes_time_alone(block: Block) -> bool:
@@ -106,7 +100,7 @@ def _differentiate(
     column = ca.densify(ca.vertcat(position, velocity, ca.jacobian(velocity, t)))
     function: Any = spell_out(ca.Function("reference", [t, p], [column]))
     # One column of parameters stands for all times: a table of them, number by number, took most of the time here.
-    return list(np.array(function(times[None, :], [values[number.name] for number in system.parameters])))
+    return list(np.array(function(times[None, :], [values[name] for name in system.places])))
 
 
 ROUNDING = 1e-9
@@ -127,7 +121,7 @@ def find_reference_warnings(
         numbers: of the scenario, where they are not those described; states: at the start, those
             that are not as described; None where they are not known, and so no way to anywhere.
     """
-    described = {name: number.value for name, number in system.numbers.items()}
+    described = system.number_values
     values = described | dict(numbers or {})
     if values == described:
         limits = system.recall("references beyond limits", lambda: _find_limit_warnings(system, described))
@@ -144,7 +138,7 @@ def find_reference_warnings(
 def _find_unfinished(system: System, values: Mapping[str, float]) -> Iterator[str]:
     """A sentence for each motion from rest to rest, such as a path, that is under way when the run ends."""
     end = system.scenario.duration
-    units = {info.name: info.unit for info in system.signals}
+    units = system.signal_units
     for block in system.scenario.machine.all_blocks:
         if block.info.breaks is None:
             continue
@@ -184,7 +178,7 @@ def _find_limit_warnings(system: System, values: Mapping[str, float]) -> list[st
     limits = {joint.name: joint.limits for joint in (mechanism.joints if mechanism else ())}
     if not any(limits.values()):
         return []
-    units = {info.name: info.unit for info in system.signals}
+    units = system.signal_units
     wanted = [pair for pair in dict.fromkeys(find_references(system, list(limits))) if limits[pair[0]]]
     times, motions = find_motions(system, [signal for _, signal in wanted], values)
     found: dict[str, None] = {}

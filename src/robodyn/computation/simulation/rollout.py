@@ -31,10 +31,6 @@ def _rates(system: System, t: ca.SX, x: ca.SX) -> ca.SX:
     return tables.substitute([system.expressions.rhs], symbols, ca.vertcat(t, x))[0]
 
 
-def _euler(system: System, h: ca.SX) -> ca.SX:
-    return system.symbols.x + h * system.expressions.rhs
-
-
 def _symplectic_euler(system: System, h: ca.SX) -> ca.SX:
     """Velocities and all other states first, then positions with the velocities just found."""
     t, x, n = system.symbols.t, system.symbols.x, system.n_q
@@ -50,7 +46,11 @@ def _rk4(system: System, h: ca.SX) -> ca.SX:
     return x + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
 
 
-STEPS: Mapping[str, Step] = {"euler": _euler, "symplectic_euler": _symplectic_euler, "rk4": _rk4}
+STEPS: Mapping[str, Step] = {
+    "euler": lambda system, h: system.symbols.x + h * system.expressions.rhs,
+    "symplectic_euler": _symplectic_euler,
+    "rk4": _rk4,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ class Rollout:
 
     def _read(self, states: Any, memory: Any, parameters: Mapping[str, Any]) -> tuple[np.ndarray, ...]:
         system, flaws = self.system, FlawList()
-        held = np.array([info.start for info in system.memory], float) if memory is None else memory
+        held = system.described.m if memory is None else memory
         x = _rows(flaws, "states", states, len(system.states))
         m = _rows(flaws, "memory", held, len(system.memory))
         values = _values(flaws, system, parameters)
@@ -158,7 +158,7 @@ def _rows(flaws: FlawList, name: str, given: Any, size: int) -> np.ndarray:
 
 def _values(flaws: FlawList, system: System, parameters: Mapping[str, Any]) -> np.ndarray:
     """Values of the tunable parameters, a row a robot; one row where all have the same."""
-    place = {number.name: k for k, number in enumerate(system.parameters)}
+    place = system.places
     columns = {name: np.atleast_1d(np.asarray(values, float)) for name, values in parameters.items()}
     count = max((values.size for values in columns.values()), default=1)
     for name, values in columns.items():
@@ -168,7 +168,7 @@ def _values(flaws: FlawList, system: System, parameters: Mapping[str, Any]) -> n
             flaws.add(name, f"must have one value or {count}, has the shape {values.shape}")
     if flaws.found:
         return np.zeros((1, len(place)))
-    rows = np.tile([number.value for number in system.parameters], (count, 1)).astype(float)
+    rows = np.tile(system.described_values, (count, 1))
     for name, values in columns.items():
         rows[:, place[name]] = values
     return rows

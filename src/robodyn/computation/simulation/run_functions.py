@@ -42,9 +42,9 @@ from robodyn.computation.simulation.propagators import (
     trace_propagated_step,
 )
 from robodyn.computation.simulation.step_equations import (
+    FUSED_STEPS,
     STEP,
-    build_fused_step,
-    build_step,
+    STEPS,
     check_method,
     trace_rosenbrock,
 )
@@ -130,9 +130,13 @@ def compile_system(
     solver = solver or system.scenario.solver
     patterns = system.scenario.recording.signals if signals is None else tuple(signals)
     kernels = gather_functions(system, solver, patterns, traced=not plain)
+    joined = {}
+    # Rates and guards are one function, where both need the forces of contacts and of friction that sticks.
+    if not kernels.n_unknowns and system.discrete.problems and system.discrete.guards:
+        joined = {BOTH: system.function(ca.vertcat(system.expressions.rhs, system.expressions.guards), BOTH)}
     try:
         module = compile_kernels(
-            kernels.functions | _join_guards(system, kernels),
+            kernels.functions | joined,
             INPUTS.index("p"),
             quick=quick,
             on_compile=on_compile,
@@ -210,13 +214,6 @@ class KernelSet:
     propagation: Propagation
 
 
-def _join_guards(system: System, kernels: KernelSet) -> dict[str, ca.Function]:
-    """Rates and guards as one function, where both need the forces of contacts and of friction that sticks."""
-    if kernels.n_unknowns or not system.discrete.problems or not system.discrete.guards:
-        return {}
-    return {BOTH: system.function(ca.vertcat(system.expressions.rhs, system.expressions.guards), BOTH)}
-
-
 def derivative_functions(system: System) -> dict[str, ca.Function | Sweep]:
     """The derivatives of the rates by the states and by time."""
     columns, rates = [*system.symbols], system.expressions.rhs
@@ -256,10 +253,9 @@ def gather_functions(
     functions: dict[str, ca.Function | Sweep] = {**_own_functions(system, solver, tasks=not composed), **composed}
     if solver.stiff or (complete and solver.pair):
         functions |= derivative_functions(system)
-    step = build_step(system, solver)
+    step = STEPS[solver.method](system) if solver.implicit_step else None
     functions |= step.functions() if step else {}
-    whole = build_fused_step(system, solver)
-    functions |= whole.functions() if whole else {}
+    functions |= FUSED_STEPS[solver.method](system) if solver.fused_step else {}
     functions |= trace_rosenbrock(system, solver) if traced else {}
     outputs = system.expressions.outputs
     picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import refuse
 from robodyn.base.waiting import WaitingLine
 from robodyn.computation.assembly.system import System
 from robodyn.computation.engine.problem import DEFAULT_FIXED_STEP
@@ -81,7 +81,7 @@ def _find_start_warnings(what: Target, compiled: CompiledSystem, inputs: RunInpu
     def search() -> list[str]:
         from robodyn.computation.simulation.reference_paths import find_start_warnings
 
-        states = dict(zip((state.name for state in system.states), inputs.start.x.tolist(), strict=True))
+        states = system.name_states(inputs.start.x)
         beyond = find_reference_warnings(system, compiled.number_values(inputs.values), states)
         return [*beyond, *find_start_warnings(compiled, inputs.start, inputs.values)]
 
@@ -171,7 +171,7 @@ def _prepare(
     if any(system.signal_names[k] not in there for k in choose_signals(system, recording.signals)):
         problem = f"asks for {', '.join(recording.signals)}, compiled for {', '.join(what.patterns)}"
         remedy = f"compile it for these: compile_system(system, signals={recording.signals})"
-        raise ModelError([Flaw("recording.signals", problem, remedy)])
+        refuse("recording.signals", problem, remedy)
     return what, dataclasses.replace(recording, signals=what.patterns)
 
 

@@ -55,7 +55,7 @@ def find_start(compiled: CompiledSystem, values: np.ndarray, before: Run | None 
             balance = compiled.balance if system.scenario.initialisation == "at_rest" else None
             return search_start(system, values, balance)
 
-        described = np.array_equal(values, compiled.described_values)
+        described = np.array_equal(values, system.described_values)
         found = system.recall("start", search) if described else search()
         return Start(found.time, found.x.copy(), found.m.copy(), found.found)
     x = np.array([before.end.get(state.name, state.start) for state in system.states], float)
@@ -70,10 +70,10 @@ def search_start(system: System, values: np.ndarray, balance: Balance | None = N
     Args:
         values: of the tunable parameters; balance: the equations of rest, where they have been built before.
     """
-    x, m = (np.array([info.start for info in infos], float) for infos in (system.states, system.memory))
+    x, _, m, _ = system.described
     if system.scenario.initialisation == "given":
         return Start(0.0, x, m)
-    parameters = {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
+    parameters = dict(zip(system.places, values.tolist(), strict=True))
     described = x
     if system.scenario.initialisation == "at_rest":
         from robodyn.computation.simulation.equilibrium import find_equilibrium
@@ -113,8 +113,7 @@ def _check_starts(system: System, starts: Mapping[str, float], x: np.ndarray) ->
         check_finite(flaws, f"initial.{name}", value)
     mechanism = system.scenario.machine.mechanism
     if mechanism is not None and system.has_balls and not flaws.found:
-        states = dict(zip((state.name for state in system.states), x.tolist(), strict=True))
-        check_orientations(flaws, vector_parts(mechanism.joints), states)
+        check_orientations(flaws, vector_parts(mechanism.joints), system.name_states(x))
     flaws.raise_if_any(f"scenario '{system.scenario.name}'")
 
 
@@ -122,8 +121,7 @@ def _check_left_out(system: System, x: np.ndarray, m: np.ndarray, values: np.nda
     """Equations that follow from others near one position may not at the one that was found: another assembly."""
     if system.constraint_residual is None:
         return
-    delayed = [delay.before or 0.0 for delay in system.delays]
-    left: Any = system.constraint_residual(0.0, x, delayed, m, values)
+    left: Any = system.constraint_residual(0.0, x, system.described.d, m, values)
     flaws = FlawList()
     if float(left) > LEFT:
         what = f"are met by the start found but for {float(left):.3g} of equations that seem to follow from the others"
@@ -132,8 +130,7 @@ def _check_left_out(system: System, x: np.ndarray, m: np.ndarray, values: np.nda
 
 
 def list_changes(system: System, given: np.ndarray, found: np.ndarray) -> dict[str, tuple[float, float]]:
-    names = [state.name for state in system.states]
-    pairs = zip(names, given.tolist(), found.tolist(), strict=True)
+    pairs = zip(system.state_names, given.tolist(), found.tolist(), strict=True)
     return {name: (old, new) for name, old, new in pairs if abs(new - old) > ROUNDING * max(1.0, abs(old))}
 
 
@@ -190,7 +187,6 @@ def make_ready(scenario: Scenario, begins: bool = True) -> tuple[System, Found |
     check_operations(system)
     if not begins:
         return system, None
-    start = search_start(system, np.array([number.value for number in system.parameters], float))
-    states = dict(zip((state.name for state in system.states), start.x.tolist(), strict=True))
-    check_start_limits(system, states, {name: number.value for name, number in system.numbers.items()})
+    start = search_start(system, system.described_values)
+    check_start_limits(system, system.name_states(start.x), system.number_values)
     return system, start.found

@@ -23,6 +23,8 @@ from robodyn.computation.dynamics import inverse_dynamics, ldl, solve_ldl, solve
 from robodyn.computation.engine.tableaus import ROSENBROCK, MethodTable, method_table
 from robodyn.description.model import Solver, Wheel
 
+WORK = "energy.work"
+
 
 @dataclass(frozen=True)
 class StepStart:
@@ -92,49 +94,6 @@ def at_state(system: System, expressions: Sequence[ca.SX], x: ca.SX) -> list[ca.
     return list(ca.substitute(list(expressions), [system.symbols.x], [x]))
 
 
-@dataclass(frozen=True)
-class AlphaWeights:
-    """Coefficients of the method, all from its spectral radius."""
-
-    radius: ca.SX
-
-    @property
-    def alpha_m(self) -> ca.SX:
-        return (2 * self.radius - 1) / (self.radius + 1)
-
-    @property
-    def alpha_f(self) -> ca.SX:
-        return self.radius / (self.radius + 1)
-
-    @property
-    def delta(self) -> ca.SX:
-        return self.alpha_m - self.alpha_f
-
-    @property
-    def gamma(self) -> ca.SX:
-        return 0.5 - self.delta
-
-    @property
-    def beta(self) -> ca.SX:
-        return 0.25 * (1 - self.delta) ** 2
-
-
-@dataclass(frozen=True)
-class Forces:
-    """The equations of motion at the end of a step.
-
-    Attributes:
-        unbalanced: M a + c - tau - H^T lam; h, active: of the constraints.
-        z_dot: rates of other states; book: of those on which nothing depends.
-    """
-
-    unbalanced: ca.SX
-    h: ca.SX
-    active: ca.SX
-    z_dot: ca.SX
-    book: ca.SX
-
-
 def trace_generalised_alpha(system: System) -> ImplicitStep:
     """The generalised-alpha method of Chung and Hulbert (1993), with constraints by Arnold and Bruels (2007).
 
@@ -151,24 +110,39 @@ def trace_generalised_alpha(system: System) -> ImplicitStep:
     known = start_step(system, n_v + n_z + k + 1)
     unknowns = ca.SX.sym("unknowns", n_v + n_z + k)
     a, z, lam = _rows(unknowns, 0, n_v), _rows(unknowns, n_v, n_v + n_z), _rows(unknowns, n_v + n_z)
-    weights, length = AlphaWeights(known.radius), known.h
+    length, radius, fresh = known.h, known.radius, known.fresh
     q0, v0, z0, book0 = split_states(system, known.x)
     _, a0, z_dot0, book_dot0 = split_states(system, known.x_dot)
+    # All coefficients follow from the spectral radius.
+    alpha_m, alpha_f = (2 * radius - 1) / (radius + 1), radius / (radius + 1)
+    delta = alpha_m - alpha_f
+    gamma, beta = 0.5 - delta, 0.25 * (1 - delta) ** 2
 
-    A0, A1 = _averages(known, weights, a0, a, _rows(known.kept, 0, n_v))
-    q = q0 + length * v0 + length**2 * ((0.5 - weights.beta) * A0 + weights.beta * A1)
-    v = v0 + length * ((1 - weights.gamma) * A0 + weights.gamma * A1)
-    forces = _evaluate(system, ca.vertcat(q, v, z), a, lam)
-    Z0, Z1 = _averages(known, weights, z_dot0, forces.z_dot, _rows(known.kept, n_v, n_v + n_z))
-    moved = z0 + length * ((1 - weights.gamma) * Z0 + weights.gamma * Z1)
+    def average(f0: ca.SX, f1: ca.SX, A: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """A0 and A1 from the rates at both ends and the A that the step before left."""
+        # A step of another length than the one before shifts A0 along with it.
+        old = where(fresh, 1.0, known.kept[-1])
+        A0 = f0 + length / old * (A - f0)
+        A1 = ((1 - alpha_f) * f1 + alpha_f * f0 - alpha_m * A0) / (1 - alpha_m)
+        # A fresh one takes A0 = f0 + delta (f1 - f0), from which A1 = f0 + (1 + delta) (f1 - f0) follows: for
+        # velocities the trapezoidal rule, of order 2 as well.
+        change = f1 - f0
+        A0 = fresh * (f0 + delta * change) + (1 - fresh) * A0
+        return A0, fresh * (f0 + (1 + delta) * change) + (1 - fresh) * A1
+
+    A0, A1 = average(a0, a, _rows(known.kept, 0, n_v))
+    q = q0 + length * v0 + length**2 * ((0.5 - beta) * A0 + beta * A1)
+    v = v0 + length * ((1 - gamma) * A0 + gamma * A1)
+    unbalanced, h, active, z_dot, book_dot = _evaluate(system, ca.vertcat(q, v, z), a, lam)
+    Z0, Z1 = average(z_dot0, z_dot, _rows(known.kept, n_v, n_v + n_z))
+    moved = z0 + length * ((1 - gamma) * Z0 + gamma * Z1)
     # Divided by what an acceleration moves, the constraints need no small pivots; what does not hold has no force.
-    kept = forces.active * forces.h / (weights.beta * length**2) + (1 - forces.active) * lam
+    kept = active * h / (beta * length**2) + (1 - active) * lam
 
-    book = book0 + 0.5 * length * (book_dot0 + forces.book)
-    end = [q, v, z, book, v, a, forces.z_dot, forces.book, A1, Z1, lam, length]
+    book = book0 + 0.5 * length * (book_dot0 + book_dot)
+    end = [q, v, z, book, v, a, z_dot, book_dot, A1, Z1, lam, length]
     guess = ca.vertcat(a0, z0 + length * z_dot0, _rows(known.kept, n_v + n_z, -1))
-    residual = ca.vertcat(forces.unbalanced, moved - z, kept)
-    return ImplicitStep(system, known, unknowns, guess, residual, ca.vertcat(*end))
+    return ImplicitStep(system, known, unknowns, guess, ca.vertcat(unbalanced, moved - z, kept), ca.vertcat(*end))
 
 
 def split_states(system: System, x: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
@@ -182,22 +156,9 @@ def _rows(column: ca.SX, begin: int, end: int | None = None) -> ca.SX:
     return ca.vertcat(ca.SX(0, 1), *ca.vertsplit(column)[begin:end])
 
 
-def _averages(known: StepStart, weights: AlphaWeights, f0: ca.SX, f1: ca.SX, A: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """A0 and A1 from the rates at both ends and the A that the step before left.
-
-    A step of another length than the one before shifts A0 along with it. A fresh one takes A0 = f0 + delta (f1 - f0),
-    from which A1 = f0 + (1 + delta) (f1 - f0) follows: for velocities the trapezoidal rule, of order 2 as well.
-    """
-    old = where(known.fresh, 1.0, known.kept[-1])
-    A0 = f0 + known.h / old * (A - f0)
-    A1 = ((1 - weights.alpha_f) * f1 + weights.alpha_f * f0 - weights.alpha_m * A0) / (1 - weights.alpha_m)
-    fresh, change = known.fresh, f1 - f0
-    A0 = fresh * (f0 + weights.delta * change) + (1 - fresh) * A0
-    return A0, fresh * (f0 + (1 + weights.delta) * change) + (1 - fresh) * A1
-
-
-def _evaluate(system: System, x: ca.SX, a: ca.SX, lam: ca.SX) -> Forces:
-    """The equations of motion at a state, with accelerations and constraint forces as given."""
+def _evaluate(system: System, x: ca.SX, a: ca.SX, lam: ca.SX) -> list[ca.SX]:
+    """The equations of motion at a state, with accelerations and constraint forces as given: M a + c - tau - H^T lam;
+    h of the constraints and which hold; rates of other states, and of those on which nothing depends."""
     assert system.motion.mechanics is not None
     rates, k = system.expressions.rhs, len(system.motion.constraint_forces)
     h = system.expressions.constraints[:k] if k else ca.SX(0, 1)
@@ -208,12 +169,12 @@ def _evaluate(system: System, x: ca.SX, a: ca.SX, lam: ca.SX) -> Forces:
     for inertia, gradient in system.motion.rotors:
         needed = needed + gradient.T @ (inertia @ (gradient @ a))
     _, _, z_dot, book = split_states(system, rates)
-    names = [state.name for state in system.states[len(system.states) - system.n_quadratures :]]
-    if "energy.work" in names:
+    names = system.state_names[len(system.states) - system.n_quadratures :]
+    if WORK in names:
         # The power of the forces found here, not of those that the accelerations' own equations give.
-        book[names.index("energy.work")] = ca.dot(tau, system.v)
+        book[names.index(WORK)] = ca.dot(tau, system.v)
     unused = ca.SX.zeros(system.n_quadratures)
-    return Forces(*at_state(system, [needed - tau, h, active, z_dot, book], ca.vertcat(x, unused)))
+    return at_state(system, [needed - tau, h, active, z_dot, book], ca.vertcat(x, unused))
 
 
 def trace_rattle(system: System) -> ImplicitStep:
@@ -227,64 +188,45 @@ def trace_rattle(system: System) -> ImplicitStep:
     symmetric, symplectic on the constraints where no torques are applied. Unknowns are [q1, p_half, lam]; lam is kept
     as the next guess.
     """
-    n, k = system.n_q, len(system.motion.constraint_forces)
+    n, k, expressions = system.n_q, len(system.motion.constraint_forces), system.expressions
     known = start_step(system, k)
     unknowns = ca.SX.sym("unknowns", 2 * n + k)
     q1, p_half, lam = unknowns[:n], unknowns[n : 2 * n], unknowns[2 * n :]
     q0, p0, half = known.x[:n], known.x[n : 2 * n], known.h / 2
+    # Velocities, forces without those of the constraints, residuals, which hold, and their gradients.
+    v, force = expressions.position_rate, expressions.momentum_rate + expressions.applied
+    h, active = (expressions.constraints[:k], expressions.active) if k else (ca.SX(0, 1), ca.SX(0, 1))
+    H = ca.jacobian(h, system.q)
 
-    v, force, h, active, H = _parts(system)
-    v0, force0, H0 = _evaluate_at(system, [v, force, H], q0, p_half)
-    v1, force1, h1, active1, H1 = _evaluate_at(system, [v, force, h, active, H], q1, p_half)
+    def at(columns: list[ca.SX], q: ca.SX, p: ca.SX) -> list[ca.SX]:
+        return at_state(system, columns, ca.vertcat(q, p, ca.SX.zeros(system.n_quadratures)))
+
+    v0, force0, H0 = at([v, force, H], q0, p_half)
+    v1, force1, h1, active1, H1 = at([v, force, h, active, H], q1, p_half)
     residual = ca.vertcat(
         q1 - q0 - half * (v0 + v1),
         p_half - p0 - half * (force0 + H0.T @ lam),
         active1 * h1 / (half * known.h) + (1 - active1) * lam,
     )
-    mu = _velocity_forces(system, (q1, p_half + half * force1), half)
+    # mu is linear in the rates of the constraints that are left without it: H M^-1 H^T (h/2) mu = -h_dot.
+    mu = ca.SX(0, 1)
+    if k:
+        h_dot = expressions.constraints[k:]
+        S = ca.jacobian(h_dot, system.symbols.x[n : 2 * n]) @ H.T
+        h_dot, S, held = at([h_dot, S, active], q1, p_half + half * force1)
+        S = S + ca.diag(1 - held)
+        mu = ca.SX(solve_symmetric(half * S, [-h_dot[i] for i in range(k)]))
     p1 = p_half + half * (force1 + H1.T @ mu)
-    end = _end(system, known, (q1, p1), mu)
 
-    guess = ca.vertcat(q0 + known.h * known.x_dot[:n], p0 + half * known.x_dot[n : 2 * n], known.kept)
-    return ImplicitStep(system, known, unknowns, guess, residual, ca.vertcat(*end, lam))
-
-
-def _parts(system: System) -> list[ca.SX]:
-    """Velocities, forces without those of the constraints, residuals, which hold, and their gradients."""
-    k = len(system.motion.constraint_forces)
-    h = system.expressions.constraints[:k] if k else ca.SX(0, 1)
-    active = system.expressions.active if k else ca.SX(0, 1)
-    force = system.expressions.momentum_rate + system.expressions.applied
-    return [system.expressions.position_rate, force, h, active, ca.jacobian(h, system.q)]
-
-
-def _evaluate_at(system: System, expressions: list[ca.SX], q: ca.SX, p: ca.SX) -> list[ca.SX]:
-    return at_state(system, expressions, ca.vertcat(q, p, ca.SX.zeros(system.n_quadratures)))
-
-
-def _velocity_forces(system: System, place: tuple[ca.SX, ca.SX], half: ca.SX) -> ca.SX:
-    """mu, linear in the rates of the constraints that are left without it: H M^-1 H^T (h/2) mu = -h_dot."""
-    k = len(system.motion.constraint_forces)
-    if k == 0:
-        return ca.SX(0, 1)
-    _, _, _, active, H = _parts(system)
-    h_dot = system.expressions.constraints[k:]
-    S = ca.jacobian(h_dot, system.symbols.x[system.n_q : 2 * system.n_q]) @ H.T
-    h_dot, S, active = _evaluate_at(system, [h_dot, S, active], *place)
-    S = S + ca.diag(1 - active)
-    return ca.SX(solve_symmetric(half * S, [-h_dot[i] for i in range(k)]))
-
-
-def _end(system: System, known: StepStart, place: tuple[ca.SX, ca.SX], mu: ca.SX) -> list[ca.SX]:
-    """[x1, x_dot1]; what nothing depends on moves by the trapezoidal rule."""
-    n, names = system.n_q, [state.name for state in system.states]
-    v, force, _, _, H = _parts(system)
-    book = system.expressions.rhs[2 * n :]
-    if "energy.work" in names:
-        book[names.index("energy.work") - 2 * n] = ca.dot(system.expressions.applied + H.T @ mu, v)
-    v, p_dot, book = _evaluate_at(system, [v, force + H.T @ mu, book], *place)
+    # What nothing depends on moves by the trapezoidal rule, the work by the power of the forces found here.
+    book = expressions.rhs[2 * n :]
+    if WORK in system.state_names:
+        book[system.state_names.index(WORK) - 2 * n] = ca.dot(expressions.applied + H.T @ mu, v)
+    v_end, p_dot, book = at([v, force + H.T @ mu, book], q1, p1)
     book1 = known.x[2 * n :] + known.h / 2 * (known.x_dot[2 * n :] + book)
-    return [*place, book1, v, p_dot, book]
+    end = ca.vertcat(q1, p1, book1, v_end, p_dot, book, lam)
+    guess = ca.vertcat(q0 + known.h * known.x_dot[:n], p0 + half * known.x_dot[n : 2 * n], known.kept)
+    return ImplicitStep(system, known, unknowns, guess, residual, end)
 
 
 STEP = "rosenbrock_step"
@@ -370,30 +312,26 @@ class Rates:
         return self.tau - self.c
 
 
-@dataclass(frozen=True)
-class FusedStep:
-    """A step of a Rosenbrock W-method as one function of [x0, h, time at the end, delayed signals at the start]: x1.
-
-        M a + c = tau(t, q, v, z),   q_dot = v,   z_dot = f(t, q, v, z)
-
-    A Rosenbrock method solves (1 - gamma h J) k = r twice with the same matrix. A W-method keeps its order whatever J
-    is, so J holds what can be stiff and nothing else: the derivatives of the forces tau and of the rates f, exactly;
-    not those of the inertia forces. Then z is eliminated entry by entry, q by q_dot = v, and one symmetric matrix of
-    the size of M is left to be factorised:
-
-        S = M - g^2 tau_q - g tau_v - g tau_z Z^-1 (g f_v + g^2 f_q),   Z = 1 - g f_z,   g = gamma h
-    """
-
-    system: System
-    column: ca.SX
-    end: ca.SX
-
-    def functions(self) -> dict[str, ca.Function]:
-        columns = [*self.system.symbols._replace(x=self.column)]
-        return {"fused_step": ca.Function("fused_step", columns, [ca.densify(self.end)])}
+# --------------------------------------------------------------------------------------------------
+# Fused steps: a step of a Rosenbrock W-method as a function of [x0, h, time at the end, delayed signals at the start].
+#
+#     M a + c = tau(t, q, v, z),   q_dot = v,   z_dot = f(t, q, v, z)
+#
+# A Rosenbrock method solves (1 - gamma h J) k = r twice with the same matrix. A W-method keeps its order whatever J is,
+# so J holds what can be stiff and nothing else: the derivatives of the forces tau and of the rates f, exactly; not
+# those of the inertia forces. Then z is eliminated entry by entry, q by q_dot = v, and one symmetric matrix of the size
+# of M is left to be factorised:
+#
+#     S = M - g^2 tau_q - g tau_v - g tau_z Z^-1 (g f_v + g^2 f_q),   Z = 1 - g f_z,   g = gamma h
 
 
-def trace_rosw2(system: System) -> FusedStep:
+def fused_step(system: System, column: ca.SX, end: ca.SX) -> dict[str, ca.Function]:
+    """The function of a step: its arguments in the place of x, and x1."""
+    columns = [*system.symbols._replace(x=column)]
+    return {"fused_step": ca.Function("fused_step", columns, [ca.densify(end)])}
+
+
+def trace_rosw2(system: System) -> dict[str, ca.Function]:
     """ROS2 of Verwer, Spee, Blom and Hundsdorfer (1999).
 
         (1 - gamma h J) k1 = f(t0, x0),   (1 - gamma h J) k2 = f(t1, x0 + h k1) - 2 k1
@@ -421,7 +359,7 @@ def trace_rosw2(system: System) -> FusedStep:
     book2 += second.book - 2 * book1
     slope1, slope2 = ca.vertcat(*k1, book1), ca.vertcat(*k2, book2)
     end = ca.substitute(x + h * (1.5 * slope1 + 0.5 * slope2), middle, 0.5 * (symbols.t + t1))
-    return FusedStep(system, ca.vertcat(x, h, t1, d0), end)
+    return fused_step(system, ca.vertcat(x, h, t1, d0), end)
 
 
 def _freeze_mechanics(system: System, rates: Rates, middle: ca.SX) -> Rates:
@@ -440,7 +378,7 @@ def _second_force(system: System, first: Rates, second: Rates, less: ca.SX) -> c
     return first.M @ (ca.SX(a2) - less)
 
 
-def trace_rosw1(system: System) -> FusedStep:
+def trace_rosw1(system: System) -> dict[str, ca.Function]:
     """The linearly implicit midpoint rule: the forces are evaluated once a step, the inertia forces twice.
 
         (1 - h/2 J) k = f(t + h/2, x0),   x1 = x0 + h k
@@ -462,7 +400,7 @@ def trace_rosw1(system: System) -> FusedStep:
     _, a, _ = matrix.solve(v, here.tau - ahead.c, here.z_dot)
     k = matrix.solve(v, here.tau - at_middle(v + 0.5 * h * a).c, here.z_dot)
     book_rates = here.book + matrix.step * matrix.follow_books(k)
-    return FusedStep(system, ca.vertcat(x, h, t1, d0), x + h * ca.vertcat(*k, book_rates))
+    return fused_step(system, ca.vertcat(x, h, t1, d0), x + h * ca.vertcat(*k, book_rates))
 
 
 FUSED_STEPS = {"rosw1": trace_rosw1, "rosw2": trace_rosw2}
@@ -509,11 +447,11 @@ class StageMatrix:
         """The rows of J of book-keeping states, times increments k of all others: nothing is solved for them."""
         system, first = self.system, self.first
         rates = ca.jtimes(first.book, system.symbols.x, ca.vertcat(*k, ca.SX(first.book.numel(), 1)))
-        names = [state.name for state in system.states[len(system.states) - system.n_quadratures :]]
-        if "energy.work" in names:
+        names = system.state_names[len(system.states) - system.n_quadratures :]
+        if WORK in names:
             # It grows with the power tau . v, and the derivatives of tau are there for the motion.
             change = self.tau_q @ k[0] + self.tau_v @ k[1] + self.tau_z @ k[2]
-            rates[names.index("energy.work")] = ca.dot(first.tau, k[1]) + ca.dot(system.v, change)
+            rates[names.index(WORK)] = ca.dot(first.tau, k[1]) + ca.dot(system.v, change)
         return rates
 
 
@@ -542,16 +480,6 @@ def _is_symmetric(S: ca.SX) -> bool:
 
 
 STEPS = {"generalised_alpha": trace_generalised_alpha, "rattle": trace_rattle}
-
-
-def build_step(system: System, solver: Solver) -> ImplicitStep | None:
-    """The equations of a step by the solver's method, or None where the engine has the method itself."""
-    return STEPS[solver.method](system) if solver.implicit_step else None
-
-
-def build_fused_step(system: System, solver: Solver) -> FusedStep | None:
-    """The whole step by the solver's method, or None where the engine composes it."""
-    return FUSED_STEPS[solver.method](system) if solver.fused_step else None
 
 
 def check_method(system: System, solver: Solver) -> None:

@@ -37,7 +37,7 @@ class SteppedRun:
                 what = "decides when references jump or how long signals are delayed, which is settled before a run"
                 flaws.add(name, what, "set another number, such as that of a constant_reference")
         flaws.raise_if_any(f"steps of '{scenario.name}'")
-        self.changing = np.array([compiled.places[name] for name in changing], int)
+        self.changing = np.array([compiled.system.places[name] for name in changing], int)
         self.outputs = compiled.module.kernels["outputs"]
 
     def begin(self, parameters: Mapping[str, float], initial: Mapping[str, float]) -> None:
@@ -50,7 +50,7 @@ class SteppedRun:
         self.values = inputs.values
         integration, self.calls = self.runner.begin(inputs)
         integration.call_back(self.calls.run_task, self.calls.run_action, None)
-        self.run = ResumableRun.of(integration)
+        self.run = ResumableRun(integration)
         self.run.go_on(0.0)
 
     @property

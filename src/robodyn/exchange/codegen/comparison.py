@@ -142,7 +142,7 @@ def choose_times(system: System) -> np.ndarray:
 def native_problem(model: ExportedModel, compiled: CompiledSystem) -> tuple[EngineProblem, np.ndarray]:
     """What the engine integrates where the model is simulated as it is described, and its prepared parameters."""
     values: dict[str, Any] = {name: number.value for name, number in compiled.system.numbers.items()}
-    p = compiled.module.prepare(compiled.parameter_values({}))
+    p = compiled.module.prepare(compiled.system.described_values)
     return build_problem(compiled, p, values, model.start), p
 
 

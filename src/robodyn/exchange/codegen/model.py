@@ -371,7 +371,7 @@ def prepare_model(
     solver = solver or system.scenario.solver
     check_parts(system, solver)
     compiled = compile_system(system, solver, plain=plain)
-    start = find_start(compiled, compiled.parameter_values({}))
+    start = find_start(compiled, compiled.system.described_values)
     model = build_model(system, solver, tuple(signals), (), start, whole_run=True, plain=plain, fixed=fixed)
     return model, compiled
 

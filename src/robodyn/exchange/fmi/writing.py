@@ -352,7 +352,7 @@ def _prepare(
     recorded = (*scenario.recording.signals, *(state.name for state in system.states))
     # Both round every operation by itself: what differs is then not rounding.
     compiled = compile_system(system, solver, signals=recorded, plain=True)
-    start = find_start(compiled, compiled.parameter_values({}))
+    start = find_start(compiled, compiled.system.described_values)
     given = tuple(signals), tuple(numbers)
     return build_model(system, solver, *given, start, exchange=exchange, fixed=fixed), compiled
 

@@ -58,7 +58,7 @@ class Model:
     @property
     def tunable(self) -> frozenset[str]:
         """Numbers that need no other code: inputs of it, and start values."""
-        return frozenset((*self.compiled.places, *start_numbers(self.what))) if self.compiled else frozenset()
+        return frozenset((*self.compiled.system.places, *start_numbers(self.what))) if self.compiled else frozenset()
 
     @property
     def is_current(self) -> bool:
@@ -81,7 +81,7 @@ class Model:
         if begun.system.scenario.initialisation != "given":
             return run
         # A slider may leave a start behind that fitted the number before it.
-        numbers = begun.parameter_values(others)
+        numbers = begun.system.parameter_values(others)
         unfit = find_start_warnings(begun, find_start(begun, numbers), numbers)
         return replace(run, warnings=(*run.warnings, *unfit))
 

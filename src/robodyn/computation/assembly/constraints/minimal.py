@@ -249,10 +249,7 @@ def _take_named(flaws: FlawList, joints: list[str], named: Sequence[str], H: np.
 def _gradients_at_start(system: System, h: ca.SX) -> np.ndarray:
     """H by the velocities where the constraints are met, nearest to the start values."""
     n = system.n_q
-    start = np.array([info.start for info in system.states], float)
-    memory = [info.start for info in system.memory]
-    delayed = [info.before or 0.0 for info in system.delays]
-    parameters = [number.value for number in system.parameters]
+    start, delayed, memory, parameters = system.described
     H = ca.jacobian(h, system.q)
     function = spell_out(ca.Function("h", [*system.symbols], [h, H, H @ system.N]))
 

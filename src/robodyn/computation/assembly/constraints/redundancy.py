@@ -14,9 +14,8 @@ from robodyn.base.errors import FlawList
 from robodyn.base.numerics import limit_step, solve_newton
 from robodyn.base.symbolic import where
 from robodyn.base.symbolic.tables import spell_out
-from robodyn.computation.assembly.contribution import Contribution, define, merge
+from robodyn.computation.assembly.contribution import Contribution, define_signal, merge
 from robodyn.computation.assembly.motion import Motion
-from robodyn.computation.assembly.network import SignalInfo
 from robodyn.computation.assembly.tracing import Bindings
 from robodyn.computation.dynamics import ldl, solve_ldl
 from robodyn.description.model import Constraint, LoopJoint, PrescribedMotion, Rod, Wheel
@@ -108,7 +107,12 @@ def find_redundant(motion: Motion, equations: Sequence[ConstraintEquation], stea
         return found
     idle = _agree(_idle_rows(H) for H in gradients)
     sizes = _sizes(motion, equations)
-    _report_hopeless(flaws, [(equations[k], evaluate(closed)[0][k], sizes[k]) for k in idle])
+    left = evaluate(closed)[0]
+    for k in idle:
+        if abs(left[k]) > CLOSED:
+            met = f"{left[k] * sizes[k]:.3g} is left of the equation of {equations[k].force}"
+            what = f"cannot be met: {met}, and no joint can change it"
+            flaws.add(f"constraints.{equations[k].constraint.name}", what, "move its points or turn its axes")
     # Equations that contradict each other depend on each other too: only where they are met, one of them is idle.
     dependent = _agree(_dependent_rows(H, steady) for H in gradients) if both_met else idle
     index3 = motion.context.scenario.constraint_method.method == "index3"
@@ -235,15 +239,6 @@ def close(evaluate: Callable[[np.ndarray], Evaluated], q: np.ndarray, steps: int
     return found.z, float(np.max(np.abs(found.residual), initial=0.0))
 
 
-def _report_hopeless(flaws: FlawList, idle: Sequence[tuple[ConstraintEquation, float, float]]) -> None:
-    """Equations that are not met and that no joint can change."""
-    for equation, left, size in idle:
-        if abs(left) > CLOSED:
-            met = f"{left * size:.3g} is left of the equation of {equation.force}"
-            what = f"cannot be met: {met}, and no joint can change it"
-            flaws.add(f"constraints.{equation.constraint.name}", what, "move its points or turn its axes")
-
-
 def _idle_rows(H: np.ndarray) -> list[int]:
     """Rows that no joint has an effect on."""
     sizes = np.linalg.norm(H, axis=1)
@@ -312,7 +307,7 @@ def define_constraint_forces(motion: Motion, constrained: Constrained, lam: ca.S
     for equation, force in _share_forces(motion, constrained, lam):
         note = NOTE if equation.force in constrained.redundancy.undetermined else ""
         value = -force if isinstance(equation.constraint, Rod) else force
-        parts.append(define([SignalInfo(equation.force, equation.unit, note=note)], {equation.force: value}, bindings))
+        parts.append(define_signal(equation.force, equation.unit, value, bindings, note=note))
     return merge(parts)
 
 

@@ -65,17 +65,9 @@ def express_rates(motion: Motion, constraint: Constraint) -> list[ca.SX | None]:
     return [None] * len(constraint.equations)
 
 
-def _wheel(motion: Motion, wheel: Wheel) -> list[ca.SX]:
-    return [ca.SX(0), ca.SX(0), find_touch(motion, wheel).height]
-
-
 def _coupling(motion: Motion, coupling: LinearConstraint) -> list[ca.SX]:
     total = sum((weight * motion.positions[name] for name, weight in coupling.of.items()), ca.SX(0))
     return [total - motion.context.values[f"{coupling.name}.offset"]]
-
-
-def _prescribed(motion: Motion, prescribed: PrescribedMotion) -> list[ca.SX]:
-    return [motion.positions[prescribed.of]]
 
 
 def _relation(motion: Motion, relation: ConstraintFunction) -> list[ca.SX]:
@@ -134,9 +126,9 @@ def _turn(R: ca.SX) -> list[ca.SX]:
 _EXPRESSIONS: dict[type, Callable[[Motion, Any], list[ca.SX]]] = {
     LoopJoint: _loop_joint,
     Rod: _rod,
-    Wheel: _wheel,
+    Wheel: lambda motion, wheel: [ca.SX(0), ca.SX(0), find_touch(motion, wheel).height],
     LinearConstraint: _coupling,
-    PrescribedMotion: _prescribed,
+    PrescribedMotion: lambda motion, prescribed: [motion.positions[prescribed.of]],
     ConstraintFunction: _relation,
 }
 

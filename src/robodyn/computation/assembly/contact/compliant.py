@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any, Protocol
 
 import casadi as ca
@@ -16,13 +17,12 @@ from robodyn.computation.assembly.contribution import (
     Deferred,
     declare_memory,
     declare_state,
-    define,
+    define_signal,
     merge,
 )
 from robodyn.computation.assembly.declarations import Guard, MemoryInfo, StateInfo
 from robodyn.computation.assembly.events import START, watch_side
 from robodyn.computation.assembly.motion import Motion
-from robodyn.computation.assembly.network import SignalInfo
 from robodyn.computation.assembly.tracing import Bindings, trace_law
 from robodyn.description.laws import arguments_of, info_of
 from robodyn.description.model import Box, Contact
@@ -197,20 +197,10 @@ def define_contact_signals(contact: AnyContact, pushed: list[ContactForce]) -> C
         for name, value in zip(SIGNALS, [*values, *ca.vertsplit(one.force)], strict=True):
             all_of[name].append(value)
             if isinstance(contact.touching, Box):
-                parts.append(_define(f"{one.contact_point.name}.{name}", SIGNALS[name], value, one.bindings))
+                full = f"{one.contact_point.name}.{name}"
+                parts.append(define_signal(full, SIGNALS[name], value, one.bindings))
     for name, entries in all_of.items():
-        total = _least(entries) if name == "gap" else sum(entries[1:], entries[0])
+        total = reduce(minimum, entries) if name == "gap" else sum(entries[1:], entries[0])
         if name != "slip" or not isinstance(contact.touching, Box):
-            parts.append(_define(f"{contact.name}.{name}", SIGNALS[name], total, bindings))
+            parts.append(define_signal(f"{contact.name}.{name}", SIGNALS[name], total, bindings))
     return merge(parts)
-
-
-def _define(name: str, unit: str, value: ca.SX, bindings: Bindings) -> Contribution:
-    return define([SignalInfo(name, unit)], {name: value}, bindings)
-
-
-def _least(values: list[ca.SX]) -> ca.SX:
-    least = values[0]
-    for value in values[1:]:
-        least = minimum(least, value)
-    return least

@@ -49,14 +49,13 @@ from robodyn.computation.assembly.contribution import (
     Contribution,
     Deferred,
     declare_memory,
-    define,
+    define_signal,
     merge,
     reference_to,
     watch,
 )
 from robodyn.computation.assembly.declarations import SETTLE, Ending, Guard, Invariant, MemoryInfo
 from robodyn.computation.assembly.motion import Motion
-from robodyn.computation.assembly.network import SignalInfo
 from robodyn.computation.assembly.tracing import Bindings
 from robodyn.description.model import RigidContact
 from robodyn.description.model.contact import AnyContact
@@ -757,8 +756,9 @@ def define_stop_forces(forces: list[tuple[EndStop, ca.SX]], bindings: Bindings) 
     total: dict[Joint, ca.SX] = {}
     for stop, force in forces:
         total[stop.joint] = total.get(stop.joint, ca.SX(0)) + ENDS[stop.end] * force
-    named = {stop_force(joint): (EFFORT[joint.kind], force) for joint, force in total.items()}
-    return merge(define([SignalInfo(name, unit)], {name: force}, bindings) for name, (unit, force) in named.items())
+    return merge(
+        define_signal(stop_force(joint), EFFORT[joint.kind], force, bindings) for joint, force in total.items()
+    )
 
 
 def _trace_impact(motion: Motion, contacts: Contacts, bindings: Bindings) -> Contribution:

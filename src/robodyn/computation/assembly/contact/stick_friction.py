@@ -25,10 +25,9 @@ from robodyn.computation.assembly.contact.modes import (
     build_mobility,
     guard_modes,
 )
-from robodyn.computation.assembly.contribution import Contribution, StickElement, define, merge, watch
+from robodyn.computation.assembly.contribution import Contribution, StickElement, define, define_signal, merge, watch
 from robodyn.computation.assembly.declarations import Invariant
 from robodyn.computation.assembly.motion import Motion
-from robodyn.computation.assembly.network import SignalInfo
 from robodyn.computation.assembly.tracing import Bindings
 
 # --------------------------------------------------------------------------------------------------
@@ -242,19 +241,15 @@ def build_sticking(
     )
     # By lengths of the machine: a joint that slides far by a small angle of another one is not held by it.
     held_by = find_held_joints(numeric * motion.speed_scales, always[resting] * motion.speed_scales)
-    warnings = (_describe_shared(elements),) if shared else ()
+    warnings: tuple[str, ...] = ()
+    if shared:
+        names = ", ".join(element.block.name for element in elements)
+        what = f"of the friction that sticks ({names}) some holds the same motion"
+        warnings = (f"{what}: at rest, they share its load as their limits are",)
     held = ca.vertcat(*(element.direction == 0 for element in elements))
     sizes = ca.SX([motion.context.size.of(units[f"{element.on}.position"]) for element in elements])
     sticking = Sticking(mobility, held, drift, elements, position, speed, held_by, sizes)
     return sticking, Contribution(warnings=warnings)
-
-
-def _describe_shared(elements: tuple[StickElement, ...]) -> str:
-    names = ", ".join(element.block.name for element in elements)
-    return (
-        f"of the friction that sticks ({names}) some holds the same motion: at rest, they share its load "
-        "as their limits are"
-    )
 
 
 def _rests(motion: Motion, equation: ConstraintEquation) -> bool:
@@ -304,9 +299,9 @@ def trace_stick_events(
     for i, element in enumerate(sticking.elements):
         info = known.signals[element.force]
         parts.append(define([info], {info.name: forces[i]}, bindings))
-        drift = SignalInfo(f"{element.block.name}.stick_drift", known.signals[f"{element.on}.position"].unit)
         moved = where(element.direction == 0, sticking.position[i] - element.anchor, 0.0)
-        parts.append(define([drift], {drift.name: moved}))
+        unit = known.signals[f"{element.on}.position"].unit
+        parts.append(define_signal(f"{element.block.name}.stick_drift", unit, moved))
         units = (info.unit, known.signals[f"{element.on}.velocity"].unit)
         parts.append(_trace_events(sticking, i, deciding[i], units, bindings))
     return merge(parts)

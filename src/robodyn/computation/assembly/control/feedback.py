@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
 from robodyn.description.laws import LawInfo
 from robodyn.description.model import Block, Floats
 
@@ -217,7 +217,7 @@ def design_observer(plant: SampledPlant, poles: Sequence[complex]) -> Observer:
 
     if len(poles) != len(plant.F):
         what = f"are {len(poles)}, the plant has {len(plant.F)} states"
-        raise ModelError([Flaw("poles", what, "give one for each state")], "observer")
+        refuse("poles", what, "give one for each state", "observer")
     _check_observed(plant)
     # (1 - L C) F has the eigenvalues of F - (F L) C: those of its transpose are placed.
     try:
@@ -240,9 +240,7 @@ def _weigh(flaws: FlawList, path: str, given: Weights, variables: Sequence[Varia
         if matrix.shape != (len(names), len(names)):
             flaws.add(path, f"has shape {matrix.shape}, needs ({len(names)}, {len(names)}): {', '.join(names)}")
         return matrix
-    for name in given:
-        if name not in names:
-            flaws.add(f"{path}.{name}", "is none of the plant", nearest(name, names))
+    flaws.add_unknown(given, names, "is none of the plant", path)
     return np.diag([float(given.get(name, 0.0)) for name in names])
 
 
@@ -270,7 +268,7 @@ def _check_reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], what: str
             shares = np.abs(left[:, -1])
             parts = [f"{share:.2g} {name}" for share, name in zip(shares, names, strict=True) if share > SHOWN]
             sentence = f"the motion of {', '.join(parts)} does not decay and cannot be {what}"
-            raise ModelError([Flaw("plant", sentence, remedy)], "state feedback")
+            refuse("plant", sentence, remedy, "state feedback")
 
 
 def _solve(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, path: str, remedy: str) -> np.ndarray:
@@ -308,7 +306,7 @@ def state_controller(
     """
     plant = regulator.plant
     if observer is not None and observer.plant is not plant:
-        raise ModelError([Flaw("observer", "is that of another plant", "design both for the same one")], name)
+        refuse("observer", "is that of another plant", "design both for the same one", name)
     law = _law(plant, observer, regulator)
     held = {f"command.{k}": value for k, value in enumerate(law.commanded)}
     inputs = {"measured": tuple(variable.name for variable in (plant.outputs if observer else plant.states))}
@@ -516,6 +514,6 @@ def join_lines(times: Sequence[float], order: int) -> StateSpace:
 
 def _check(time: float, order: int) -> None:
     if not time > 0:
-        raise ModelError([Flaw("time", f"a delay must be positive, is {time:g} s")])
+        refuse("time", f"a delay must be positive, is {time:g} s")
     if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or order < 0:
-        raise ModelError([Flaw("order", f"must be a whole number of at least 0, is {order!r}")])
+        refuse("order", f"must be a whole number of at least 0, is {order!r}")

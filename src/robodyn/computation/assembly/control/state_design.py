@@ -68,9 +68,7 @@ def sample_machine(system: System, controller: StateController, commands: Sequen
         if name not in signals:
             flaws.add("measured", f"there is no signal '{name}'", nearest(name, signals))
     known = [state.name for state in system.states[:n]]
-    for name in controller.at:
-        if name not in known:
-            flaws.add(f"at.{name}", "is no state of the machine", nearest(name, known))
+    flaws.add_unknown(controller.at, known, "is no state of the machine", "at")
     flaws.raise_if_any("state controller")
     point = _OperatingPoint(system, n, commands, controller.measured)
     x = np.array([controller.at.get(state.name, state.start) for state in system.states], float)
@@ -86,7 +84,10 @@ def sample_machine(system: System, controller: StateController, commands: Sequen
     A, B, C = A[np.ix_(kept, kept)], B[kept], C[:, kept]
     size = np.abs(point.values(x, 0 * u)[0]).max(initial=0.0)
     moving = kept[kept < n]
-    _check_point(flaws, [known[k] for k in moving], rates[moving], size)
+    for k in moving:
+        if abs(rates[k]) > AT_REST * max(size, 1.0):
+            what = f"is no equilibrium: {known[k]} changes by {rates[k]:.4g} a second, whatever is commanded"
+            flaws.add("at", what, "name states at which the machine can rest")
     flaws.raise_if_any("state controller")
     states = (
         *(Variable(system.states[k].name, system.states[k].unit, float(x[k])) for k in moving),
@@ -115,13 +116,6 @@ def _concerned(coupled: np.ndarray, driven: np.ndarray, weighed: np.ndarray) -> 
     return np.flatnonzero(found)
 
 
-def _check_point(flaws: FlawList, names: Sequence[str], rates: np.ndarray, size: float) -> None:
-    for name, rate in zip(names, rates, strict=True):
-        if abs(rate) > AT_REST * max(size, 1.0):
-            what = f"is no equilibrium: {name} changes by {rate:.4g} a second, whatever is commanded"
-            flaws.add("at", what, "name states at which the machine can rest")
-
-
 class _OperatingPoint:
     """Rates of the first n states and outputs, as functions of states and commands, what is delayed having settled."""
 
@@ -131,8 +125,8 @@ class _OperatingPoint:
         self.times = [delay.time for delay in system.delays]
         sticking = {f"{block.name}.direction" for block in system.scenario.machine.all_blocks if block.info.sticks}
         self.m = np.array([FREE if info.name in sticking else info.start for info in system.memory], float)
-        self.p = np.array([number.value for number in system.parameters], float)
-        rows = [system.expressions.outputs[system.signal_names.index(name)] for name in outputs]
+        self.p = system.described_values
+        rows = [system.signal_expressions[name] for name in outputs]
         delayed = system.expressions.delayed if system.delays else ca.SX(0, 1)
         # Tables are spelled out before they are differentiated: CasADi knows neither their values nor slopes otherwise.
         self.function = spell_out(system.function(ca.vertcat(system.expressions.rhs[:n], delayed, *rows), "values"))
@@ -299,14 +293,10 @@ def _design(flaws: FlawList, system: System, controller: StateController) -> Sta
         plant = sample_machine(system, controller, _commands(controller))
     if plant is not None and controller.measured:
         with _noted(flaws, under):
-            observer = _observe(plant, controller)
+            noises = controller.noise, np.diag(controller.measured_noise)
+            poles = controller.poles
+            observer = design_observer(plant, poles) if poles else design_kalman_filter(plant, *noises)
     if plant is not None and controller.states:
         with _noted(flaws, under):
             regulator = design_regulator(plant, controller.states, np.diag(controller.commands))
     return StateDesign(controller, plant, regulator, observer) if plant and len(flaws.found) == before else None
-
-
-def _observe(plant: SampledPlant, controller: StateController) -> Observer:
-    if controller.poles:
-        return design_observer(plant, controller.poles)
-    return design_kalman_filter(plant, controller.noise, np.diag(controller.measured_noise))
