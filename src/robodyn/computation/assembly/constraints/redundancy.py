@@ -110,8 +110,8 @@ def find_redundant(motion: Motion, equations: Sequence[ConstraintEquation], stea
     left = evaluate(closed)[0]
     for k in idle:
         if abs(left[k]) > CLOSED:
-            met = f"{left[k] * sizes[k]:.3g} is left of the equation of {equations[k].force}"
-            what = f"cannot be met: {met}, and no joint can change it"
+            missed = f"{left[k] * sizes[k]:.3g} is left of the equation of {equations[k].force}"
+            what = f"cannot be met: {missed}, and no joint can change it"
             flaws.add(f"constraints.{equations[k].constraint.name}", what, "move its points or turn its axes")
     # Equations that contradict each other depend on each other too: only where they are met, one of them is idle.
     dependent = _agree(_dependent_rows(H, steady) for H in gradients) if both_met else idle
