@@ -10,8 +10,9 @@ import pytest
 from robodyn import simulate
 from robodyn.analysis import MacroSteps, find_limit
 from robodyn.computation.cosimulation import Connection, CosimSettings, ScenarioUnit
-from robodyn.description.catalog import Oscillator, energy_of, oscillator, oscillator_sides, solve_exactly
+from robodyn.description.catalog import Oscillator, oscillator, oscillator_sides
 from robodyn_studies.oscillator_errors import cosimulate_oscillator, final_state, find_coupling_errors
+from robodyn_studies.oscillator_exact import energy_of, solve_exactly
 from robodyn_studies.oscillator_stability import map_stability
 from robodyn_studies.oscillator_step import map_macro_step, spectral_radius
 

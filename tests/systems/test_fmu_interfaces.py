@@ -15,8 +15,8 @@ from robodyn.computation.cosimulation import (
     model_from_mobility,
     read_cosimulation,
 )
-from robodyn.description.catalog import solve_exactly
 from robodyn.description.catalog.oscillator import Oscillator, oscillator_sides
+from robodyn_studies.oscillator_exact import solve_exactly
 
 pytest.importorskip("fmpy")
 from robodyn.exchange.fmi import InterfaceFmu, read_fmu, write_fmu

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.computation.cosimulation import Connection, CosimSettings, CosimulationRun, ScenarioUnit, cosimulate
-from robodyn.description.catalog import COUPLINGS, PORT, Oscillator, energy_of, oscillator_sides, solve_exactly
+from robodyn.description.catalog import COUPLINGS, PORT, Oscillator, oscillator_sides
+from robodyn_studies.oscillator_exact import energy_of, solve_exactly
 
 
 @dataclass(frozen=True, eq=False)

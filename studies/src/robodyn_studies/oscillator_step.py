@@ -14,7 +14,8 @@ import numpy as np
 from scipy.linalg import expm
 
 from robodyn.base.errors import FlawList, nearest
-from robodyn.description.catalog import COUPLINGS, Oscillator, exact_matrix
+from robodyn.description.catalog import COUPLINGS, Oscillator
+from robodyn_studies.oscillator_exact import exact_matrix
 
 MAPPED = tuple(name for name in COUPLINGS if name != "model-force")
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
 from robodyn.base.extensions import Extension, collect
 from robodyn.description.catalog import scara, six_axis
 from robodyn.description.catalog.contacts import bouncing_ball, box_on_slope, tumbling_box
@@ -28,12 +28,9 @@ from robodyn.description.catalog.oscillator import (
     COUPLINGS,
     PORT,
     Oscillator,
-    energy_of,
-    exact_matrix,
     oscillator,
     oscillator_side,
     oscillator_sides,
-    solve_exactly,
 )
 from robodyn.description.catalog.quadruped import quadruped, quadruped_mechanism
 from robodyn.description.catalog.scara import scara_avoid, scara_avoid_sampled, scara_mechanism, scara_phases, scara_ptp
@@ -113,7 +110,7 @@ def find_scenario(what: str) -> Scenario | ScenarioSequence:
         packages = {extension.package for extension in known.values()}
         missing = "" if STUDIES in packages else f"; more come with {STUDIES}"
         remedy = f"{nearest(name, known)}; a file must end in .toml{missing}"
-        raise ModelError([Flaw("", f"there is no scenario '{name}'", remedy)])
+        refuse("", f"there is no scenario '{name}'", remedy)
     entry = known[name]
     if colon:
         entry = Extension(partial(entry.thing, **read_options(name, entry.thing, options)), entry.package)
@@ -130,7 +127,7 @@ def make_scenario(name: str, entry: Extension[Maker]) -> Scenario | ScenarioSequ
         what = f"'{name}' of {entry.package} cannot be made: {type(error).__name__}: {error}"
         raise ModelError([Flaw("", what)]) from error
     if not isinstance(made, (Scenario, ScenarioSequence)):
-        raise ModelError([Flaw("", f"'{name}' of {entry.package} must be a scenario, is {type(made).__name__}")])
+        refuse("", f"'{name}' of {entry.package} must be a scenario, is {type(made).__name__}")
     return made
 
 
@@ -213,10 +210,10 @@ def read_options(name: str, maker: Callable[..., Any], text: str) -> dict[str, A
 
 __all__ = [
     "COUPLINGS", "PORT", "SCENARIOS", "Oscillator", "arm_on_slope", "bouncing_ball", "box_on_slope",
-    "breaking_pendulum", "cartesian_pendulum", "double_pendulum", "energy_of", "exact_matrix", "find_scenario",
+    "breaking_pendulum", "cartesian_pendulum", "double_pendulum", "find_scenario",
     "four_bars", "list_scenarios", "make_scenario", "options_of", "oscillator", "oscillator_side",
     "oscillator_sides", "pendulum", "quadrotor", "quadruped", "quadruped_mechanism", "rover", "scara",
     "scara_avoid", "scara_avoid_sampled", "scara_mechanism", "scara_phases", "scara_ptp", "six_axis",
-    "six_axis_mechanism", "solve_exactly", "swinging_arm", "title_of", "tumbling_box", "two_link_loop",
+    "six_axis_mechanism", "swinging_arm", "title_of", "tumbling_box", "two_link_loop",
     "two_link_mechanism",
 ]  # fmt: skip

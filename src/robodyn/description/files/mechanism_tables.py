@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse_word
+from robodyn.base.errors import FlawList, nearest, refuse, refuse_word
 from robodyn.base.records import dataclass
 from robodyn.base.spatial import Pose, about_axis
 from robodyn.description.files.flexible_forms import FLEXIBLE, read_sections
@@ -73,7 +73,7 @@ def mechanism_from_dh(
     refuse_word("convention", convention, CONVENTIONS)
     if len(rows) != len(bodies):
         what = f"there are {len(bodies)} for {len(rows)} rows"
-        raise ModelError([Flaw("bodies", what, "one body for each row")])
+        refuse("bodies", what, "one body for each row")
     parts: list[Body] = []
     joints: list[Joint] = []
     parent, before = GROUND, base or Pose.identity()

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
 from robodyn.base.units import known_unit
 from robodyn.description.files.composition import GROUPS, Composed, load_composed, merge_tables
 from robodyn.description.files.scenario_file import ScenarioFile, read_scenario
@@ -202,7 +202,7 @@ def _replace(table: Any, place: str, value: float) -> None:
             return
         if place.startswith(f"{key}.") and isinstance(old, (Mapping, list)):
             return _replace(old, place[len(str(key)) + 1 :], value)
-    raise ModelError([Flaw(place, "is not in the text")])
+    refuse(place, "is not in the text")
 
 
 def _in_unit_of(old: Any, value: float) -> Any:

@@ -76,7 +76,7 @@ class LawInfo:
         object.__setattr__(self, "passive", self.passive or self.stored is not None)
 
 
-SAID = frozenset(LawInfo.__dataclass_fields__) - {"units"}  # type: ignore[attr-defined]
+SAID = frozenset(LawInfo.__dataclass_fields__) - {"units"}
 """What a law says of itself besides units."""
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.errors import Flaw, FlawList, refuse
 from robodyn.base.records import dataclass
 from robodyn.base.spatial import about_axis, clean_rotation, from_matrix
 from robodyn.description.model.kinds import Bounds
@@ -354,7 +354,7 @@ def join_pieces(
     """
     if orientation is None and end_orientation is not None:
         what = "is given without orientation"
-        raise ModelError([Flaw("end_orientation", what, "say how the tool is turned at the start")], "path")
+        refuse("end_orientation", what, "say how the tool is turned at the start", "path")
     turned = None if orientation is None else Orientation(orientation, end_orientation)
     return CartesianPath(tuple(pieces), turned, stops)
 

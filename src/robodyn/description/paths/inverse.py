@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import refuse
 from robodyn.base.records import dataclass
 from robodyn.description.paths.arm import SerialArm, jacobian
 from robodyn.description.paths.cartesian import rotation_vector
@@ -275,7 +275,7 @@ class Branches:
     def nearest(self, near: Any) -> np.ndarray:
         """The branch whose joints turn least from given positions, whole turns of a joint counted as none, (n,)."""
         if not len(self):
-            raise ModelError([Flaw("pose", "is out of reach")], "inverse kinematics")
+            refuse("pose", "is out of reach", source="inverse kinematics")
         shifted = near + wrap(self.positions - np.asarray(near, float), self.periodic)
         return shifted[np.argmin(np.max(np.abs(shifted - near), axis=1))]
 
@@ -283,7 +283,7 @@ class Branches:
         """The branch of a number, (n,)."""
         if not isinstance(index, int) or not 0 <= index < len(self):
             what = f"there is no branch {index!r}"
-            raise ModelError([Flaw("branch", what, f"there are {len(self)}, counted from 0")], "inverse kinematics")
+            refuse("branch", what, f"there are {len(self)}, counted from 0", "inverse kinematics")
         return self.positions[index]
 
 
@@ -296,12 +296,12 @@ def find_branches(arm: SerialArm, R: Any, p: Any, method: str = "auto") -> Branc
             form where there is one. A closed form gives up to eight branches, in an order that stays along a path.
     """
     if method not in ("auto", "closed", "search"):
-        raise ModelError([Flaw("method", f"'{method}' is unknown", "auto, closed or search")], "inverse kinematics")
+        refuse("method", f"'{method}' is unknown", "auto, closed or search", "inverse kinematics")
     R, p = np.asarray(R, float), np.asarray(p, float)
     center = wrist_center(arm) if method != "search" else None
     if center is None and method == "closed":
         what = "the last three of six axes do not meet, or not all motions of the tool count"
-        raise ModelError([Flaw("method", what, "use search")], "inverse kinematics")
+        refuse("method", what, "use search", "inverse kinematics")
     if np.all(arm.periodic) and all(arm.kept[3:]) and np.linalg.norm(p - arm.o[0]) > (1 + 1e-9) * arm.reach:
         return Branches(arm.joints, np.zeros((0, arm.n)), center is not None, arm.periodic)
     if center is None:

@@ -61,12 +61,12 @@ def load_includes(root: XmlElement, file: Path, folders: MeshFiles) -> None:
             waiting.append((inner, target))
     # Meshes and other files of a model stand in the robot's folder, or in one that is allowed.
     elements = list(root.walk())
-    inner = {"", *(element.attributes.get(key, "") for element in elements for key in FOLDERS)}
+    places = {"", *(element.attributes.get(key, "") for element in elements for key in FOLDERS)}
     for element in elements:
         for key, value in element.attributes.items():
             if not key.startswith("file") or element.tag == "include" or "\0" in value:
                 continue
-            for folder in inner:
+            for folder in places:
                 target = (file.parent / folder / value).resolve()
                 if target.is_file() and not folders.allows(target):
                     what = f"'{value}' in line {element.line} lies outside of the robot's folder"

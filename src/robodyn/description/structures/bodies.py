@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
 from robodyn.base.records import dataclass
 from robodyn.description.model import Body, BodyNode, FlexibleBody, ModalInertia
 from robodyn.description.model.body import NEAR, TRIANGLE_TOLERANCE, tensor_of
@@ -292,7 +292,7 @@ def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Seque
     n_inner = len(inner)
     if how.modes is not None and how.modes > n_inner:
         what = f"{how.modes} are wanted with the interfaces held, the structure has {n_inner}"
-        raise ModelError([Flaw("modes", what, "divide it into more elements, or want fewer")], "reduction")
+        refuse("modes", what, "divide it into more elements, or want fewer", "reduction")
     stiff, heavy = K[np.ix_(free, free)], M[np.ix_(free, free)]
     basis = np.zeros((len(free), 0))
     # Constraint modes: each interface freedom moved by one, the inner ones follow, x_i = -K_ii^-1 K_io x_o.
@@ -312,7 +312,7 @@ def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Seque
     if how.highest is not None:
         mixed = mixed[:, squares <= (2 * np.pi * how.highest) ** 2]
     if not mixed.shape[1]:
-        raise ModelError([Flaw("modes", "none is left", "want more, up to a higher frequency, or name interfaces")])
+        refuse("modes", "none is left", "want more, up to a higher frequency, or name interfaces")
     flaws = FlawList()
     check_modes_count(flaws, "modes", mixed.shape[1])
     flaws.raise_if_any("reduction")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.engine import EngineRecording, Trajectory, integrate
 from robodyn.computation.engine.problem import EngineProblem
@@ -93,7 +93,7 @@ def require_agreement(
     if agreement.ends:
         what = f"differs from the simulation by {agreement.error:.3g} in '{agreement.signal}' at {agreement.time:g} s"
     remedy = f"allowed is {agreement.allowed:.2g}: a chaotic motion, or a step at the edge of stability?"
-    raise ModelError([Flaw("", f"the {noun} {what}", remedy)], f"{noun} of '{model.system.scenario.name}'")
+    refuse("", f"the {noun} {what}", remedy, f"{noun} of '{model.system.scenario.name}'")
 
 
 def compare_run(run: Run, numbers: np.ndarray, events: str, *, ok: bool) -> Agreement:

@@ -21,7 +21,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import FlawList, nearest, refuse
 from robodyn.computation.engine.building import find_own_compiler
 from robodyn.computation.native.cache import key_of, load, save
 
@@ -124,7 +124,7 @@ def find_compiler(name: str) -> list[str]:
     if find_spec("ziglang"):
         return [sys.executable, "-m", "ziglang", "cc", "-target", PLATFORMS[name].target]
     what = f"there is no C compiler for {name} here"
-    raise ModelError([Flaw("platform", what, "pip install 'robodyn[cross]' brings one for all platforms")])
+    refuse("platform", what, "pip install 'robodyn[cross]' brings one for all platforms")
 
 
 def compile_library(name: str, folder: Path, sources: Sequence[str], library: str) -> bytes:
@@ -160,7 +160,7 @@ def check_module_compiler() -> None:
     """Refuse where nothing compiles for WebAssembly."""
     if not find_spec("ziglang"):
         what = "there is no compiler for WebAssembly here"
-        raise ModelError([Flaw("wasm", what, "pip install 'robodyn[cross]' brings one")])
+        refuse("wasm", what, "pip install 'robodyn[cross]' brings one")
 
 
 def compile_module(folder: Path, sources: Sequence[str], exports: Sequence[str], module: str) -> bytes:
@@ -197,4 +197,4 @@ def _call(command: list[str], name: str, place: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=place)
     if done.returncode != 0:
         first = (done.stderr.strip() or "no message").splitlines()[0]
-        raise ModelError([Flaw("platform", f"compiling for {name} failed: {first}", f"by {' '.join(command[:4])}")])
+        refuse("platform", f"compiling for {name} failed: {first}", f"by {' '.join(command[:4])}")

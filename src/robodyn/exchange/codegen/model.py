@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.errors import FlawList, refuse
 from robodyn.computation.assembly import SignalInfo, System, assemble
 from robodyn.computation.assembly.declarations import Guard
 from robodyn.computation.assembly.system import INPUTS
@@ -57,7 +57,7 @@ def trace_search(system: System) -> Search:
     closing = trace_closing(system) if kind == "assembled" else {}
     if "slopes" in closing:
         what = "an assembled start of a machine with ball joints or wheels is not searched for in exported code"
-        raise ModelError([Flaw("initialisation", what, "give start values that meet the constraints")])
+        refuse("initialisation", what, "give start values that meet the constraints")
     n_equations = len(system.motion.constraint_forces) if closing else 0
     ranged = [c for c in system.scenario.machine.coordinates if c.range is not None] if kind != "given" else []
     lower, upper = zip(*(c.range or (-np.inf, np.inf) for c in ranged), strict=True) if ranged else ((), ())
@@ -364,7 +364,7 @@ def prepare_model(
     """
     if isinstance(what, ScenarioSequence):
         problem = "is a sequence of scenarios, whose phases end at events"
-        raise ModelError([Flaw("scenario", problem, "export one of its phases")])
+        refuse("scenario", problem, "export one of its phases")
     _check_inputs(scenario_of(what), inputs)
     signals = {name: value or 0.0 for name, value in inputs.items()}
     system, fixed = assemble_exported(what, signals)
@@ -387,7 +387,7 @@ def assemble_exported(what: Exported, inputs: Mapping[str, float]) -> tuple[Syst
         return assemble(what, inputs=inputs), frozenset()
     if inputs:
         problem = "come from outside: the motion near a nominal one has its reference in it"
-        raise ModelError([Flaw("inputs", problem, "export the scenario itself")])
+        refuse("inputs", problem, "export the scenario itself")
     return what.system, frozenset(what.nominal.parameters)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from robodyn.base.errors import Flaw, ModelError
+from robodyn.base.errors import Flaw, ModelError, refuse
 from robodyn.base.untrusted import DAMAGE, MEGABYTE, Unreadable, check_sizes
 from robodyn.exchange.fmi.fmpy_adapter import CoSimulation, Instance, ModelExchange
 
@@ -63,7 +63,7 @@ class Archive:
 
         if not IDENTIFIER.fullmatch(str(self.capabilities.modelIdentifier)):
             what = f"modelIdentifier {self.capabilities.modelIdentifier!r} is no name of a library"
-            raise ModelError([Flaw(str(self.path), what, DAMAGED)])
+            refuse(str(self.path), what, DAMAGED)
         here = platform if self.version == 2 else platform_tuple
         name = f"{self.capabilities.modelIdentifier}{sharedLibraryExtension}"
         if (self.folder / "binaries" / here / name).is_file():
@@ -119,7 +119,7 @@ class Archive:
 def read_description(path: str | Path) -> tuple[Any, list[str]]:
     """The unit's description of itself, and what is wrong with it; unknown kinds and versions are refused."""
     if not Path(path).is_file():
-        raise ModelError([Flaw(str(path), "there is no such file")])
+        refuse(str(path), "there is no such file")
     try:
         # Sizes that the archive declares, before any of it is unpacked; its description is XML without entities.
         with zipfile.ZipFile(Path(path)) as archive:
@@ -133,10 +133,10 @@ def read_description(path: str | Path) -> tuple[Any, list[str]]:
     except Exception as error:  # FMPy raises Exception itself
         raise ModelError([Flaw(str(path), f"is no valid unit: {error}")]) from error
     if not str(description.fmiVersion).startswith(("2.", "3.")):
-        raise ModelError([Flaw(str(path), f"has version {description.fmiVersion}", "2.0 and 3.0 are known")])
+        refuse(str(path), f"has version {description.fmiVersion}", "2.0 and 3.0 are known")
     if description.coSimulation is None and description.modelExchange is None:
         remedy = "export it for co-simulation or model exchange"
-        raise ModelError([Flaw(str(path), "is a unit for scheduled execution only", remedy)])
+        refuse(str(path), "is a unit for scheduled execution only", remedy)
     return description, flaws
 
 

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import FlawList, nearest, refuse
 from robodyn.computation.cosimulation.record import UnitRecord
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, Statistics
 from robodyn.exchange.fmi.archive import read_description
@@ -126,7 +126,7 @@ def _check_steps(unit: FmuUnit, experiment: FmuExperiment) -> None:
     last = experiment.duration - (experiment.steps - 1) * experiment.step
     if not unit.variable_step and abs(last - experiment.step) > SAME * experiment.step:
         what = f"{experiment.duration:g} s is no whole number of steps of {experiment.step:g} s"
-        raise ModelError([Flaw("duration", what, "the unit takes steps of one length only")], unit.name)
+        refuse("duration", what, "the unit takes steps of one length only", unit.name)
 
 
 def _choose(unit: FmuUnit, patterns: Sequence[str] | None) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, ModelError, refuse_unknown
+from robodyn.base.errors import Flaw, ModelError, refuse, refuse_unknown
 from robodyn.computation.cosimulation import UnitEvent, UnitRefusal
 from robodyn.computation.results import Outcome
 from robodyn.exchange.fmi.archive import Archive
@@ -114,7 +114,7 @@ class Access:
         if not variable.start:
             what = f"has {variable.size} elements now and no start values for them"
             remedy = f"set all of them, also {', '.join(missing[:3])}"
-            raise ModelError([Flaw(variable.name, what, remedy)], f"unit '{self.unit}'")
+            refuse(variable.name, what, remedy, f"unit '{self.unit}'")
         return list(variable.start)
 
 
@@ -272,7 +272,7 @@ class FmuUnit:
         from fmpy.fmi1 import FMICallException
 
         if self._dead:
-            raise ModelError([Flaw(self.name, "the unit broke down, and can be asked nothing any more")], "unit")
+            refuse(self.name, "the unit broke down, and can be asked nothing any more", source="unit")
         before = len(self._instance.messages)
         try:
             yield
@@ -370,7 +370,7 @@ class FmuUnit:
     def derivatives(self, of: Sequence[str], by: Sequence[str]) -> np.ndarray:
         """Slopes of outputs at the present time, by inputs and whatever else the unit allows: d of[i] / d by[j]."""
         if not self.can_differentiate:
-            raise ModelError([Flaw(self.name, "the unit gives no directional derivatives")])
+            refuse(self.name, "the unit gives no directional derivatives")
         rows, columns = self._access.find(of), self._access.find(by)
         slopes = np.zeros((len(rows), len(columns)))
         with self._refusals():

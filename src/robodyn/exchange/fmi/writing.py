@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.base.atomic import replacing
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import FlawList, nearest, refuse
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System
 from robodyn.computation.engine import EngineRecording, integrate
@@ -304,9 +304,9 @@ def write_fmu(
             of the simulation.
     """
     if fmi not in VERSIONS:
-        raise ModelError([Flaw("fmi", f"must be 2 or 3, is {fmi!r}")])
+        refuse("fmi", f"must be 2 or 3, is {fmi!r}")
     if kind not in KINDS:
-        raise ModelError([Flaw("kind", f"must be {', '.join(KINDS)}, is {kind!r}", nearest(str(kind), KINDS))])
+        refuse("kind", f"must be {', '.join(KINDS)}, is {kind!r}", nearest(str(kind), KINDS))
     names = choose_platforms(platforms)
     for name in (*names, host_platform()):
         find_compiler(name)
@@ -342,7 +342,7 @@ def _prepare(
     if isinstance(what, Scenario):
         what = what.with_numbers({name: value for name in numbers if (value := inputs[name]) is not None})
     elif numbers:
-        raise ModelError([Flaw(f"inputs.{numbers[0]}", "is fixed near a nominal motion", "export the scenario itself")])
+        refuse(f"inputs.{numbers[0]}", "is fixed near a nominal motion", "export the scenario itself")
     signals = {name: value or 0.0 for name, value in inputs.items() if name not in numbers}
     system, fixed = assemble_exported(what, signals)
     scenario = system.scenario

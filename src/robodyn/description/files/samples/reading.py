@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
 from robodyn.base.records import dataclass
 from robodyn.base.units import Unit, UnitError, known_unit, parse_unit
 from robodyn.base.untrusted import DAMAGE, Unreadable
@@ -323,7 +323,7 @@ def read_clocks(path: str | Path, mapping: DataMapping | None = None) -> list[Sa
             clocks.append(Samples(time, values, names, units, tuple(signals), columns.notes, columns.topic))
     flaws.raise_if_any(str(path))
     if not clocks:
-        raise ModelError([Flaw("", "names no signal", "beside the times a column holds the first signal")], str(path))
+        refuse("", "names no signal", "beside the times a column holds the first signal", str(path))
     # The fastest clock first where nobody chose: nothing is lost then.
     return clocks if mapping.signals else sorted(clocks, key=lambda samples: -samples.time.size)
 

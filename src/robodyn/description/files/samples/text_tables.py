@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from robodyn.base.errors import Flaw, FlawList, ModelError
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
 from robodyn.base.records import dataclass
 from robodyn.base.units import known_unit, split_heading
 from robodyn.base.untrusted import MEGABYTE, read_bytes
@@ -133,7 +133,7 @@ def find_layout(path: Path, numbered: list[tuple[int, str]], given: TextFormat) 
     """Headings, units and form of the numbers of lines that hold something."""
     numbered = [(number, line) for number, line in numbered if number > given.skip]
     if not numbered:
-        raise ModelError([Flaw("", "holds no samples", "a line of headings, then one line a sample")], str(path))
+        refuse("", "holds no samples", "a line of headings, then one line a sample", str(path))
     separator = given.separator or _find_separator(numbered[0][1])
     head = split_line(path, *numbered[0], separator)
     rows = [split_line(path, *line, separator) for line in numbered[1 : LOOKED_AT + 2]]
@@ -146,7 +146,7 @@ def find_layout(path: Path, numbered: list[tuple[int, str]], given: TextFormat) 
         if rows and _are_units(rows[0], len(names)):
             units, body = [unit.strip(" []()") for unit in rows[0]], 2
     if len(numbered) <= body:
-        raise ModelError([Flaw("", "holds no samples", "a line of headings, then one line a sample")], str(path))
+        refuse("", "holds no samples", "a line of headings, then one line a sample", str(path))
     numeric = _find_numeric(rows[body - 1 :] if body else [head, *rows], len(names), comma)
     lines = [line for _, line in numbered[body:]]
     numbers = [number for number, _ in numbered[body:]]
