@@ -177,7 +177,10 @@ def read_mechanism(root: TomlTable, name: str, reader: TableReader) -> Declared:
     points = {key: _read_placed(Point, "body", key, table, bodies, reader) for key, table in root.tables("points")}
     gravity = root.vector("gravity", "m/s^2", 3, (0.0, 0.0, -9.81))
     good_points = [point for point in points.values() if point is not None]
-    good_points += [point for key, body in bodies.items() for point in _node_points(body, tables[key])]
+    # A point at every node of a flexible body that asks for them.
+    for key, body in bodies.items():
+        if isinstance(body, FlexibleBody) and tables[key].data.get("points") is True:
+            good_points += body.points()
     flexible = tuple(key for key, table in tables.items() if is_flexible(table))
     names = {
         "points": tuple(dict.fromkeys([*points, *(point.name for point in good_points), *_supposed(bodies, tables)])),
@@ -252,11 +255,6 @@ def _read_rows(
         for name in bodies.keys() - set(carried):
             table.flaws.add(f"bodies.{name}", "is not connected to the ground", "no row of the table carries it")
     return [row for row in forms if row is not FAILED], [bodies.get(body) for body in carried], convention
-
-
-def _node_points(body: Body | None, table: TomlTable) -> tuple[Point, ...]:
-    """A point at every node of a flexible body that asks for them."""
-    return body.points() if isinstance(body, FlexibleBody) and table.data.get("points") is True else ()
 
 
 def _supposed(bodies: Mapping[str, Body | None], tables: Mapping[str, TomlTable]) -> list[str]:

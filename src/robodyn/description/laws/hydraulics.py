@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.base import symbolic as sym
-from robodyn.base.errors import FlawList
+from robodyn.base.errors import FlawList, refuse
 from robodyn.description.laws.definition import law
 
 # --------------------------------------------------------------------------------------------------
@@ -667,15 +667,12 @@ def linearise_vane_motor(
 
 def _check_positive(**values: float) -> None:
     flaws = FlawList()
-    for name, value in values.items():
-        if not value > 0:
-            flaws.add(name, f"must be positive, is {value:g}")
+    flaws.add_unless_positive(**values)
     flaws.raise_if_any("linearisation")
 
 
 def _root(drop: float) -> float:
-    flaws = FlawList()
     if not drop > 0:
-        flaws.add("load", f"leaves the valve a pressure drop of {drop:g} Pa", "the supply must press harder than it")
-    flaws.raise_if_any("linearisation")
+        what = f"leaves the valve a pressure drop of {drop:g} Pa"
+        refuse("load", what, "the supply must press harder than it", "linearisation")
     return math.sqrt(drop)

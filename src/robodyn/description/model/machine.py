@@ -467,17 +467,13 @@ def _add_drives(mechanism: Mechanism, gears: Mapping[str, ElasticGear]) -> Mecha
     moved = {joint.name: joint for joint in mechanism.joints if joint.name in gears}
     joints = [joint.replaced(**OF_DRIVES) if joint.name in moved else joint for joint in mechanism.joints]
     drives = [
-        Joint(gear.drive, _drive_kind(moved[name]), GROUND, f"{gear.drive}_rotor").replaced(
+        Joint(gear.drive, "revolute" if moved[name].rotates else "prismatic", GROUND, f"{gear.drive}_rotor").replaced(
             **{field: getattr(moved[name], field) for field in OF_DRIVES}
         )
         for name, gear in gears.items()
     ]
     rotors = tuple(Body(joint.child) for joint in drives)
     return dataclasses.replace(mechanism, bodies=(*mechanism.bodies, *rotors), joints=(*joints, *drives))
-
-
-def _drive_kind(joint: Joint) -> str:
-    return "revolute" if joint.rotates else "prismatic"
 
 
 def _to_drives(drives: Mapping[str, str]) -> Rename:

@@ -216,7 +216,13 @@ def build_machine(
             what = f"'{joint.name}' moves nothing that has inertia: it is fixed; keep_massless = true lets it move"
             joint.element.mark(CHOICE, what, "type" if "type" in joint.element.attributes else "")
             joint.fix()
-    _check_mimics(joints)
+    # Leaders are other joints of one position; who follows none moves by itself.
+    single = {joint.name for joint in joints if joint.kind in SINGLE}
+    for joint in joints:
+        if joint.mimic is not None and joint.mimic.leader not in single - {joint.name}:
+            what = f"there is no other joint '{joint.mimic.leader}' that moves along one axis"
+            joint.mimic.element.mark(CHOICE, f"{what}: '{joint.name}' moves by itself; [constraints] can couple it")
+            joint.mimic = None
     moving = [_joint(joint, draft.flaws) for joint in joints]
     draft.flaws.raise_if_any()
 
@@ -279,16 +285,6 @@ def _lock_joints(draft: RobotDraft, joints: Sequence[JointDraft], lock: Mapping[
         joint.fix()
         draft.initial.pop(f"{name}.position", None)
     draft.blocks = [block for block in draft.blocks if block.on not in places]
-
-
-def _check_mimics(joints: Sequence[JointDraft]) -> None:
-    """Leaders are other joints of one position; who follows none moves by itself."""
-    single = {joint.name for joint in joints if joint.kind in SINGLE}
-    for joint in joints:
-        if joint.mimic is not None and joint.mimic.leader not in single - {joint.name}:
-            what = f"there is no other joint '{joint.mimic.leader}' that moves along one axis"
-            joint.mimic.element.mark(CHOICE, f"{what}: '{joint.name}' moves by itself; [constraints] can couple it")
-            joint.mimic = None
 
 
 def _body(link: LinkDraft, flaws: FlawList) -> Body | None:

@@ -322,7 +322,8 @@ class EventSteps:
                 done = self.instance.step(self.time, step_between(self.time, target), self.time == begin)
                 if done.terminate:
                     return self._end(done.time, self.logged(before) or f"in the step from {self.time:g} s")
-                if done.early and not self._may_stop(done.time, target, LATE * (end - begin)):
+                in_time = self.time <= done.time <= target + LATE * (end - begin)
+                if done.early and not (self.instance.event_mode and in_time):
                     return self.fail(f"it returned early, at {done.time:g} s, which it was not allowed to do")
                 asked = done.event or done.early
                 self.time = min(done.time, target) if done.early else target
@@ -331,9 +332,6 @@ class EventSteps:
                 if outcome is not None:
                     return outcome
         return self.ended
-
-    def _may_stop(self, time: float, target: float, late: float) -> bool:
-        return self.instance.event_mode and self.time <= time <= target + late
 
     def _meet(self, name: str) -> Outcome | None:
         """An event, with the outputs on both sides of it."""

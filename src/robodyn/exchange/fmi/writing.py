@@ -383,8 +383,12 @@ class _Draft:
 def _generate(model: ExportedModel, fmi: int, kind: str, folder: Path) -> _Draft:
     identifier = re.sub(r"\W", "_", f"robodyn_{model.system.scenario.name}", flags=re.ASCII)
     written, token = generate_files(model)
-    interface = (f"fmi{fmi}.c", f"fmi{fmi}_exchange.c")
-    written |= {**engine_files(), **unit_files(), **{name: _read_interface(name) for name in interface}}
+    runtime, interface = files("robodyn.exchange.fmi") / "runtime", (f"fmi{fmi}.c", f"fmi{fmi}_exchange.c")
+    written |= {
+        **engine_files(),
+        **unit_files(),
+        **{name: (runtime / name).read_text(encoding="utf-8") for name in interface},
+    }
     for name, text in written.items():
         (folder / name).write_text(text, encoding="utf-8")
     sources = tuple(name for name in written if name.endswith(".c"))
@@ -394,10 +398,6 @@ def _generate(model: ExportedModel, fmi: int, kind: str, folder: Path) -> _Draft
     if fmi == 3:
         contents["sources/buildDescription.xml"] = write_build_description(identifier, sources)
     return _Draft(unit, folder, contents)
-
-
-def _read_interface(name: str) -> str:
-    return (files("robodyn.exchange.fmi") / "runtime" / name).read_text(encoding="utf-8")
 
 
 def _compile(draft: _Draft, platform: str) -> bytes:

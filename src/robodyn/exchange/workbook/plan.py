@@ -167,7 +167,8 @@ def make_plan(system: System, solver: Solver, rows: int | None = None) -> Workbo
         ModelError: with every reason why this is no spreadsheet.
     """
     step = solver.step or DEFAULT_FIXED_STEP
-    n_rows = _count_rows(system, step) if rows is None else rows
+    # Start and whole steps of the duration.
+    n_rows = int(system.scenario.duration / step * (1 + 1e-9)) + 1 if rows is None else rows
     # Times before the end at which references jump or bend [s], ascending.
     values = {name: number.value for name, number in system.numbers.items()}
     breaks = system.discrete.break_times(values, 0.0, n_rows * step).tolist()
@@ -210,11 +211,6 @@ def make_plan(system: System, solver: Solver, rows: int | None = None) -> Workbo
         write_equations(system, row, columns, placement, solver.method),
         contents,
     )
-
-
-def _count_rows(system: System, step: float) -> int:
-    """Start and whole steps of the duration."""
-    return int(system.scenario.duration / step * (1 + 1e-9)) + 1
 
 
 def _count_uneven_rows(duration: float, step: float, breaks: Sequence[float]) -> int:
