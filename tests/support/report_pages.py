@@ -1,5 +1,7 @@
 """Report pages in a browser: how do tests write them, read their numbers, move through time?"""
 
+import importlib.resources
+
 from robodyn.presentation.pages import write_report
 
 
@@ -22,3 +24,17 @@ def toggle(browser, text):
     """Click on what is shown of the machine on wish."""
     script = "[...document.querySelectorAll('#replay-tools label')].find((l) => l.textContent === arguments[0]).click()"
     browser.run(script, text)
+
+
+def find_barriers(page, scheme="light"):
+    """What axe-core finds in the page as it stands: rules that are broken, with the elements that break them."""
+    axe = importlib.resources.files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    page._develop("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    try:
+        page.run(
+            axe + "; window.axe = axe; window.found = null; axe.run().then((all) => (window.found = all.violations))"
+        )
+        page.wait("window.found !== null")
+        return page.run("return window.found.map((v) => [v.id, v.nodes.map((node) => node.html.slice(0, 120))])")
+    finally:
+        page._develop("Emulation.setEmulatedMedia", features=[])

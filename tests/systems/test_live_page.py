@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.browser import open_browser, show_pages
 from support.machines import cart
+from support.report_pages import find_barriers
 
 from robodyn.base.errors import ModelError
 from robodyn.computation.simulation import simulate
@@ -84,6 +85,7 @@ def test_numbers_that_a_scenario_refuses_a_page_refuses(show):
     page.run(f"const f = document.querySelector('{field}'); f.value = '-1'; f.dispatchEvent(new Event('change'));")
     assert page.text('[data-number="bob.mass"] .why') == "bob.mass: must be not negative"
     assert page.text("#live-status").startswith("As described")
+    assert find_barriers(page) == []
     tiles = "return [...document.querySelectorAll('.tile')].map((tile) => tile.textContent)"
     assert not any("as described" in text for text in page.run(tiles))
     page.run(MOVE, "initial.hinge.position", 0.1)

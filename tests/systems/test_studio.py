@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.report_pages import number, scrub
+from support.report_pages import find_barriers, number, scrub
 from support.studios import CART, drag, move, serving, strike, write
 from typer.testing import CliRunner
 from websockets.exceptions import InvalidStatus
@@ -294,6 +294,13 @@ def test_runs_are_pinned_and_compared(page, cart):
     row = "[...document.querySelectorAll('#pane-compare tr')].find((r) => r.cells[0].textContent === 'rail.position')"
     # Rows of the runs differ, and so the places where they are compared: the curves are smooth.
     assert number(page.run(f"return {row}.cells[2].textContent")) == pytest.approx(apart, rel=2e-3)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(page, scheme):
+    for tab in ("play", "run", "budget"):
+        page.click(f"#tab-{tab}")
+        assert find_barriers(page, scheme) == []
 
 
 def test_compare_pins_the_run_where_none_is(page):

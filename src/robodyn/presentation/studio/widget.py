@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from importlib.resources import files
@@ -109,9 +110,8 @@ def _describe(label: str, run: Run, names: Sequence[str]) -> dict[str, Any]:
     """A run's curves, few enough points to be sent at every move; what is not finite is None, which JSON knows."""
     columns = np.column_stack([run[name].values for name in names]) if names else np.empty((run.time.size, 0))
     time, values = thin_rows(run.time, columns, MOST_POINTS)
-    finite = np.where(np.isfinite(values), values, None)
-    signals = [
-        {"name": name, "unit": run[name].unit, "values": column.tolist()}
-        for name, column in zip(names, finite.T, strict=True)
-    ]
+    signals: list[dict[str, Any]] = []
+    for name, column in zip(names, values.T, strict=True):
+        finite = [value if math.isfinite(value) else None for value in column.tolist()]
+        signals.append({"name": name, "unit": run[name].unit, "values": finite})
     return {"label": label, "time": time.tolist(), "signals": signals}
