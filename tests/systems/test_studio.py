@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from websockets.sync.client import connect
 
 from robodyn import ModelError, read_scenario, simulate
 from robodyn.cli import app
+from robodyn.cli.studio import call_command
 
 EVIL = """</script><img src=x onerror="window.broken=1">'"&"""
 PATIENCE = 60
@@ -387,6 +389,19 @@ def test_a_command_is_called_with_the_text_as_it_is(page, cart):
     # Five digits in mm are shown; the sweep's own rows end at the same time.
     assert "[mm]" in page.text("[data-job=sweep] thead")
     assert number(rows[0][2]) == pytest.approx(1e3 * expected, rel=1e-4)
+
+
+def test_a_command_knows_numbers_that_are_not_in_the_text_yet(cart):
+    spec = {"source": str(cart), "text": CART, "values": {"friction.viscous": 2.0}}
+    options = {"vary": "spring.stiffness=400:600:5", "measure": "final:rail.position"}
+    folder = Path.cwd()
+    try:
+        _, shown = call_command("sweep", spec, options, lambda *_: None)
+    finally:
+        os.chdir(folder)
+    numbers = {"spring.stiffness": 400.0, "friction.viscous": 2.0}
+    expected = simulate(read_scenario(cart).with_numbers(numbers))["rail.position"](0.5)
+    assert shown.tables[0].rows[0][2] == pytest.approx(expected, rel=1e-9)
 
 
 def test_names_and_titles_that_look_like_script_are_text(browser, folder):

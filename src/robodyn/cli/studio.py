@@ -154,7 +154,8 @@ def call_command(name: str, spec: dict[str, Any], options: dict[str, Any], tell:
 
 
 def _settings(spec: dict[str, Any]) -> list[str]:
-    return [f"{name}={value!r}" for name, value in spec["values"].items()] if spec["text"] is None else []
+    """Numbers that are not written into the text yet, or of a scenario without a text."""
+    return [f"{name}={value!r}" for name, value in spec["values"].items()]
 
 
 def _arguments(own: Any, command: str, key: str, value: Any) -> list[str]:

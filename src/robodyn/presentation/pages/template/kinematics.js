@@ -179,7 +179,7 @@ function traceTrack(run) {
   const { path, time } = run;
   if (!path || time.length < 2) return null;
   if (run.track) return run.track;
-  const track = { times: [], nominal: [], offsets: [], distances: [], largest: 0 };
+  const track = { times: [], nominal: [], offsets: [], distances: [], largest: worstMiss(run)?.value ?? 0 };
   for (let k = 0; k <= TRACK; k++) {
     const t = time[0] + ((time[time.length - 1] - time[0]) * k) / TRACK;
     const p = ["x", "y", "z"].map((axis) => valueAt(run, `${path.point}.position.${axis}`, t));
@@ -191,7 +191,6 @@ function traceTrack(run) {
     track.nominal.push(place);
     track.offsets.push(subtract(away, scale(tangent, dot(away, tangent))));
     track.distances.push(distance);
-    track.largest = Math.max(track.largest, distance);
   }
   return (run.track = track.times.length > 1 ? track : null);
 }

@@ -49,7 +49,7 @@ function tellDeviation(badge, { track, factor: larger }, store) {
   }
   const unit = chooseUnit("m", track.largest);
   const factor = deviationFactor(track, store);
-  const key = `${factor} ${unit.name}`;
+  const key = `${factor} ${track.largest}`;
   if (badge.dataset.key === key) return;
   badge.dataset.key = key;
   badge.replaceChildren("deviation drawn ", make("strong", {}, `×${showNumber(factor, 3)}`), " · distance 0 ", make("i", { class: "scale" }),
