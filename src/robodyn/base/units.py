@@ -118,11 +118,11 @@ class Unit:
     @property
     def dimension(self) -> dict[str, Fraction]:
         """Powers of the base units."""
-        found: dict[str, Fraction] = {}
+        powers: dict[str, Fraction] = {}
         for name, power in self.powers.items():
             for base, exponent in COHERENT[name].items():
-                found[base] = found.get(base, Fraction(0)) + power * exponent
-        return {base: power for base, power in found.items() if power}
+                powers[base] = powers.get(base, Fraction(0)) + power * exponent
+        return {base: power for base, power in powers.items() if power}
 
     def measures_like(self, other: Unit) -> bool:
         """Whether both are units of one quantity; an energy is no torque."""
@@ -135,8 +135,8 @@ class Unit:
             name: self.powers.get(name, Fraction(0)) + other.powers.get(name, Fraction(0))
             for name in dict.fromkeys([*self.powers, *other.powers])
         }
-        kept = {name: power for name, power in powers.items() if power}
-        return Unit(kept, self.ratio * other.ratio, self.turns + other.turns)
+        nonzero = {name: power for name, power in powers.items() if power}
+        return Unit(nonzero, self.ratio * other.ratio, self.turns + other.turns)
 
     def __truediv__(self, other: Unit) -> Unit:
         return self * other ** Fraction(-1)

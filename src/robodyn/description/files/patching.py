@@ -117,14 +117,14 @@ def _patch_tables(scenario: Scenario, values: Mapping[str, float]) -> dict[str, 
 
 def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Entries of new tables that the old ones have not, or otherwise; lists are said as a whole."""
-    found: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     for key, value in new.items():
         if isinstance(value, Mapping) and isinstance(old.get(key), Mapping):
             inner = _difference(old[key], value)
-            found |= {key: inner} if inner else {}
+            changes |= {key: inner} if inner else {}
         elif value != old.get(key):
-            found[key] = value
-    return found
+            changes[key] = value
+    return changes
 
 
 # Editing the text itself: comments, layout and the unit that each number is written in are kept.
@@ -255,11 +255,11 @@ def _unequal(path: Path, text: str, before: Scenario, values: Mapping[str, float
     known = {name: number.value for name, number in before.numbers().items()}
     starts = {f"{INITIAL}{name}": value for name, value in before.start_values.items()}
     wanted = starts | known | dict(values)
-    found = {f"{INITIAL}{name}": value for name, value in after.start_values.items()}
-    found |= {name: number.value for name, number in after.numbers().items()}
+    actual = {f"{INITIAL}{name}": value for name, value in after.start_values.items()}
+    actual |= {name: number.value for name, number in after.numbers().items()}
     # Start values that nothing said are what they are; numbers that come along with a new table are defaults.
     return [
         name
         for name, value in wanted.items()
-        if not math.isclose(found.get(name, 0.0), value, rel_tol=ROUNDING, abs_tol=1e-300) and not math.isnan(value)
+        if not math.isclose(actual.get(name, 0.0), value, rel_tol=ROUNDING, abs_tol=1e-300) and not math.isnan(value)
     ]

@@ -82,13 +82,13 @@ def forms_of(classes: Sequence[type[Description]]) -> Sequence[type[Description]
 
 def form_of(event: Event) -> Description:
     """The form by which a file gives an event."""
-    given = {name: getattr(event, name) for name in Event.KINDS}
+    fields = {name: getattr(event, name) for name in Event.KINDS}
     if isinstance(event.action, SetValues):
-        given |= {"action": None, "set": event.action.values}
-    if event.guard is level_crossing and event.native and given["action"] is None:
+        fields |= {"action": None, "set": event.action.values}
+    if event.guard is level_crossing and event.native and fields["action"] is None:
         level = {"signal": event.inputs["signal"], "level": event.parameters["level"]}
-        return LevelEvent(**level, **{name: given[name] for name in LevelEvent.KINDS if name in given})
-    return GuardEvent(**given)
+        return LevelEvent(**level, **{name: fields[name] for name in LevelEvent.KINDS if name in fields})
+    return GuardEvent(**fields)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -363,7 +363,7 @@ class TableReader:
 
     def values(self, table: TomlTable, cls: type[Description]) -> dict[str, Any]:
         """What a table gives for the fields of a class; what cannot be read is None."""
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         self.spelled |= {table.at(own): table.at(key) for own, key in cls.SPELLED.items()}
         table.asked |= marked_words(cls).keys()
         for name, kind in cls.KINDS.items():
@@ -375,16 +375,16 @@ class TableReader:
                 self.spelled[table.at(name)] = table.at(kind.key)
             if isinstance(kind, kinds.Reference) and entry is not None:
                 together = [own for own, other in cls.KINDS.items() if key_of(own, other)[0] == key]
-                found |= self._names(table, key, together, kind.to) if entry == 0 else {}
+                values |= self._names(table, key, together, kind.to) if entry == 0 else {}
             elif isinstance(kind, kinds.Rotation):
                 given = [way for way in ("rpy", "quaternion", key) if way in table]
-                found |= {name: read_rotation(table, key)} if given else {}
+                values |= {name: read_rotation(table, key)} if given else {}
             elif key in table:
                 table.asked.add(key)
-                found[name] = self.value(kind, table, key)
+                values[name] = self.value(kind, table, key)
             elif is_required(cls, name):
-                found[name] = table.raw(key, remedy=cls.MISSING.get(name, ""))
-        return found
+                values[name] = table.raw(key, remedy=cls.MISSING.get(name, ""))
+        return values
 
     def make(self, table: TomlTable, cls: type[Description], values: dict[str, Any]) -> Any:
         """A description of what has been read.

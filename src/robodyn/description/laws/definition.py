@@ -105,9 +105,9 @@ def law(function: Callable[..., Any] | None = None, /, *, units: Mapping[str, st
 def _check_info(function: Callable[..., Any], info: LawInfo) -> None:
     """What is said of an argument must be said of one that exists, in words that have a meaning."""
     names = {argument.name for argument in arguments_of(function)}
-    kept = [argument.name for argument in arguments_of(info.stored)] if info.stored else []
+    arguments = [argument.name for argument in arguments_of(info.stored)] if info.stored else []
     parameters = {*info.checks, *info.folded, *info.ideal, *info.at_least, *info.at_least.values()}
-    said = {*info.states, *info.memory, *parameters, *info.located.values(), *kept} - names
+    said = {*info.states, *info.memory, *parameters, *info.located.values(), *arguments} - names
     if said:
         raise TypeError(f"law '{function.__name__}' has no argument '{min(said)}'")
     if info.sticks and "direction" not in names:

@@ -305,9 +305,9 @@ class Joint(Description):
 
     def _block(self, name: str, law: str, **fields: str) -> JointBlock:
         """A law whose parameters are fields of this joint; what it does not have limits nothing."""
-        given = {key: field for key, field in fields.items() if getattr(self, field) is not None}
-        parameters = ENDLESS.get(law, {}) | {key: getattr(self, field) for key, field in given.items()}
-        sources = {key: f"{self.name}.{field}" for key, field in given.items()}
+        properties = {key: field for key, field in fields.items() if getattr(self, field) is not None}
+        parameters = ENDLESS.get(law, {}) | {key: getattr(self, field) for key, field in properties.items()}
+        sources = {key: f"{self.name}.{field}" for key, field in properties.items()}
         return JointBlock(f"{self.name}.{name}", law, self.name, parameters=parameters, sources=sources)
 
     def without_blocks(self) -> Joint:
@@ -322,8 +322,8 @@ class Joint(Description):
     @property
     def tunable(self) -> set[str]:
         """Names of its numbers that are outside of the mechanics: they change without compiling again."""
-        given = [field for field in OF_SINGLE if getattr(self, field) is not None]
-        return {f"{self.name}.{field}" for field in given}
+        properties = [field for field in OF_SINGLE if getattr(self, field) is not None]
+        return {f"{self.name}.{field}" for field in properties}
 
     @property
     def rotates(self) -> bool:

@@ -488,11 +488,11 @@ class NamedNumbers(FieldKind):
         if not isinstance(value, Mapping):
             flaws.add(path, f"must be a mapping of names to values, is {value!r}")
             return value
-        kept = FrozenDict({key: as_floats(entry) for key, entry in value.items()})
-        for key, entry in kept.items():
+        numbers = FrozenDict({key: as_floats(entry) for key, entry in value.items()})
+        for key, entry in numbers.items():
             for one in entry if self.lists and isinstance(entry, tuple) else (entry,):
                 check_finite(flaws, f"{path}.{key}", one, infinite=self.infinite)
-        return kept
+        return numbers
 
     def units(self, owner: Any) -> Mapping[str, str]:
         return units_of(getattr(owner, self.law)) if self.law not in ("", "state") else {}

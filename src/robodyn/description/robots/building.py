@@ -374,16 +374,16 @@ def settle_names(draft: RobotDraft) -> None:
 def _rename(flaws: FlawList, parts: Sequence[LinkDraft] | Sequence[JointDraft], noun: str) -> dict[str, str]:
     """New names of parts by their old ones; two of one name are refused."""
     new: dict[str, str] = {}
-    kept = [part.name for part in parts if usable_name(part.name, noun) == part.name]
+    usable = [part.name for part in parts if usable_name(part.name, noun) == part.name]
     for part in parts:
-        if part.name in new or kept.count(part.name) > 1:
+        if part.name in new or usable.count(part.name) > 1:
             if part.name in new:
                 flaws.add(part.element.place, f"there is another {noun} '{part.name}'", "give each its own name")
             new[part.name] = part.name
             continue
         fresh = usable_name(part.name, noun)
         if fresh != part.name:
-            fresh = distinct(fresh, [*kept, *new.values()])
+            fresh = distinct(fresh, [*usable, *new.values()])
             part.element.mark(CONVERTED, f"the name is written '{fresh}'", "name")
         new[part.name] = fresh
     for part in parts:

@@ -276,8 +276,8 @@ class Reduction(Description):
 
     def free(self, n_nodes: int, root: int) -> np.ndarray:
         """Numbers of the freedoms left: of all nodes but the root, in the directions given."""
-        kept = [DIRECTIONS.index(direction) for direction in self.directions]
-        return np.array([6 * node + k for node in range(n_nodes) if node != root for k in sorted(kept)], int)
+        columns = [DIRECTIONS.index(direction) for direction in self.directions]
+        return np.array([6 * node + k for node in range(n_nodes) if node != root for k in sorted(columns)], int)
 
 
 def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Sequence[int], how: Reduction) -> np.ndarray:
@@ -329,6 +329,7 @@ def _align(shapes: np.ndarray, squares: np.ndarray, direction: np.ndarray) -> np
     Args:
         squares: of the frequencies, ascending; direction: number of each row's direction.
     """
+    # Within a group of equal frequencies: eigenvectors of X^T diag(w) X, w another number for each direction.
     weight = 1.0 + direction[:, None]
     aligned, first = shapes.copy(), 0
     for last in range(1, len(squares) + 1):
@@ -476,19 +477,23 @@ def frame(
     if not flaws.found:
         check_size(flaws, elements)
     flaws.raise_if_any(f"flexible body '{name}'")
+    # All nodes and elements as one structure, each joined to the root.
     structure = assemble_structure(nodes, elements)
     stations, start = structure.stations(), structure.names.index(root)
     check_joined(flaws, structure.names, [part.nodes for part in structure.beams], start)
     flaws.raise_if_any(f"flexible body '{name}'")
+    # Mass matrix by Gauss points: M = sum m N^T N + R^T J R, N and R displacement and rotation by all freedoms.
     moves, turns = (np.array([station[k] for station in stations]) for k in (3, 4))
     mass, tensor = np.array([s[0] for s in stations]), np.array([s[2] for s in stations])
     M = np.einsum("p,pxa,pxb->ab", mass, moves, moves, optimize=True)
     M += np.einsum("pxa,pxy,pyb->ab", turns, tensor, turns, optimize=True)
+    # A few shapes x = Phi eta stand for all freedoms; bent beams get shorter by eta_i eta_j Gamma_ij.
     held = [6 * structure.names.index(node) + k for node in how.interfaces for k in range(6)]
     shapes = reduce_structure(structure.K, M, how.free(len(structure.names), start), held, how)
     shapes, twists = _scale(structure, shapes)
     n = shapes.shape[1]
     bend = structure.shorten(shapes, start) if how.stiffening else np.zeros((len(shapes), n, n))
+    # The body: its particles in these modes, modal stiffness diag(Phi^T K Phi), and its nodes.
     particles = Particles(
         mass,
         np.array([s[1] for s in stations]),
@@ -517,6 +522,7 @@ def modal_body(
     if not flaws.found and not np.min(np.linalg.eigvalsh(particles.modal_mass), initial=np.inf) > 0:
         flaws.add("shift", "a mode, or a sum of modes, moves no mass", "leave it out")
     flaws.raise_if_any(f"flexible body '{name}'")
+    # Sums of the modes that are orthogonal, K x = w^2 M x, each scaled to a largest displacement of 1 m.
     K = np.asarray(stiffness, float)
     K = np.diag(K) if K.ndim == 1 else K
     _, mix = find_modes(K, particles.modal_mass)
@@ -573,8 +579,8 @@ def _scale(structure: BeamStructure, shapes: np.ndarray) -> tuple[np.ndarray, li
     by_node = shapes.reshape(-1, 6, shapes.shape[1])
     moves, turns = by_node[:, :3].reshape(-1, shapes.shape[1]), by_node[:, 3:].reshape(-1, shapes.shape[1])
     twists = np.max(np.abs(moves), axis=0) < 1e-6 * size * np.max(np.abs(turns), axis=0)
-    message = np.where(twists, 1, 0)
-    largest = [part[np.argmax(np.abs(part[:, k])), k] for k, part in enumerate((moves, turns)[t] for t in message)]
+    part_of = np.where(twists, 1, 0)
+    largest = [part[np.argmax(np.abs(part[:, k])), k] for k, part in enumerate((moves, turns)[t] for t in part_of)]
     scaled = shapes / np.array(largest)
     return np.where(np.abs(scaled) > 1e-12, scaled, 0.0), [bool(value) for value in twists]
 

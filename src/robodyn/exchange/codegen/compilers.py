@@ -33,9 +33,9 @@ def keep_object(command: Sequence[str], source: Path, made: Path, compile_it: Ca
     # What comes before `-c` is the compiler with its flags.
     compiler = tuple(command[: command.index("-c")])
     key = key_of(["C object", _version(compiler), *command, *_read_all(source, made.parents[1])])
-    kept = load(key)
-    if kept is not None:
-        made.write_bytes(kept)
+    cached = load(key)
+    if cached is not None:
+        made.write_bytes(cached)
         return
     compile_it()
     save(key, made.read_bytes())

@@ -308,11 +308,11 @@ def _chosen_functions(
         "outputs": ca.Function("outputs", symbols, [y]),
         "slopes": ca.Function("slopes", [*symbols, seed], [slopes]),
     }
-    kept = [system.discrete.guards.index(guard) for guard in guards]
+    places = [system.discrete.guards.index(guard) for guard in guards]
     wholes = {"guards": system.function(system.expressions.guards), "guard_rates": system.guard_rates()}
     for name, whole in wholes.items() if guards else ():
         inputs: Any = whole.sx_in()
-        chosen[name] = ca.Function(name, inputs, [ca.densify(_pick(whole(*inputs), kept))])
+        chosen[name] = ca.Function(name, inputs, [ca.densify(_pick(whole(*inputs), places))])
     return chosen
 
 

@@ -99,13 +99,13 @@ def _compare_module(contents: Mapping[str, str | bytes], model: ExportedModel, c
         done = subprocess.run(["node", "check.mjs"], cwd=place, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"node cannot run the module: {done.stderr}")
-        message = json.loads(done.stdout)
+        summary = json.loads(done.stdout)
         rows = np.fromfile(Path(place, "rows.bin")).reshape(-1, len(model.outputs))
     names = [info.name for info in model.outputs]
     expected = simulate_points(model, compiled, times)
     agreement = compare_points(expected, rows, names, times, len(rows) < len(times))
     run = simulate(compiled, model.solver)
-    alike = message["events"] == [event.name for event in run.events] and message["ok"] == run.outcome.carried_through
+    alike = summary["events"] == [event.name for event in run.events] and summary["ok"] == run.outcome.carried_through
     rounding = 0.0 if agreement.error <= TOLERANCE else _measure_rounding(model, expected, times)
     return replace(agreement, ends=agreement.ends and alike, equal=agreement.equal and alike, rounding=rounding)
 

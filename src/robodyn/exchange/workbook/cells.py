@@ -182,11 +182,11 @@ def name_columns(system: System, row: RowProgram, even: bool = True) -> SheetCol
         for k, (state, node) in enumerate(zip(system.states, row.outputs["rates"], strict=True))
         if _computes(row, node) and node not in homes
     ]
-    found = []
+    events = []
     for k, (guard, node) in enumerate(zip(system.discrete.guards, row.outputs["guards"], strict=True)):
-        found.append(Column(("guard", k), "events", f"guard {guard.name}", "", node))
-        found.append(Column(("event", k), "events", f"event {guard.name}", ""))
-    columns += found
+        events.append(Column(("guard", k), "events", f"guard {guard.name}", "", node))
+        events.append(Column(("event", k), "events", f"event {guard.name}", ""))
+    columns += events
     columns += _prediction_columns(system, row)
     return SheetColumns(tuple(columns), _find_homes(row, columns))
 
@@ -195,15 +195,17 @@ def _prediction_columns(system: System, row: RowProgram) -> list[Column]:
     if not row.outputs["predicted"]:
         return []
     states = list(enumerate(system.states))
-    found = [Column(("end", 0), "predicted", "t at the end", "s")]
+    predictions = [Column(("end", 0), "predicted", "t at the end", "s")]
     predicted, rates = row.outputs["predicted"], row.outputs["end_rates"]
-    found += [Column(("predicted", k), "predicted", f"{s.name} predicted", s.unit, predicted[k]) for k, s in states]
-    found += [
+    predictions += [
+        Column(("predicted", k), "predicted", f"{s.name} predicted", s.unit, predicted[k]) for k, s in states
+    ]
+    predictions += [
         Column(("end_rate", k), "predicted", f"{s.name}' predicted", rate_unit(s.unit), rates[k])
         for k, s in states
         if _computes(row, rates[k]) and rates[k] not in predicted
     ]
-    return found
+    return predictions
 
 
 def rate_unit(unit: str) -> str:

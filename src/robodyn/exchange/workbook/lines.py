@@ -248,29 +248,31 @@ class _Reader:
 
     def states(self) -> list[SheetEquation]:
         """The rate of every state; one that is a signal already is written out there."""
-        found = []
+        equations = []
         for k, (state, node) in enumerate(zip(self.system.states, self.row.outputs["rates"], strict=True)):
             right = self.right(node) if self.columns.homes.get(node) == ("rate", k) else self.name(node)
-            found.append(SheetEquation(f"{state.name}'", right, rate_unit(state.unit), self.columns.letters[("x", k)]))
-        return found
+            equations.append(
+                SheetEquation(f"{state.name}'", right, rate_unit(state.unit), self.columns.letters[("x", k)])
+            )
+        return equations
 
     def limits(self) -> list[SheetEquation]:
         limited, nodes = self.system.limited, self.row.outputs["limits"]
-        found = []
+        equations = []
         for at, k in enumerate(limited):
             state, lower, upper = self.system.states[k], self.name(nodes[at]), self.name(nodes[at + len(limited)])
-            found.append(SheetEquation("", f"{lower} <= {state.name} <= {upper}", state.unit))
-        return found
+            equations.append(SheetEquation("", f"{lower} <= {state.name} <= {upper}", state.unit))
+        return equations
 
     def group(self, group: str) -> list[SheetEquation]:
         """The equations of a group of columns."""
-        found = []
+        equations = []
         for column in self.columns.columns:
             if column.group == group and column.node is not None:
                 home = self.columns.homes.get(column.node, column.key) == column.key
                 right = self.right(column.node) if home else self.name(column.node)
-                found.append(SheetEquation(column.name, right, column.unit, self.columns.letters[column.key]))
-        return found
+                equations.append(SheetEquation(column.name, right, column.unit, self.columns.letters[column.key]))
+        return equations
 
     def derived(self) -> list[SheetEquation]:
         nodes = self.derived_names.items()

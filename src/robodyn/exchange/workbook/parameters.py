@@ -144,12 +144,12 @@ def _sample_entries(
     """Period and offset of some tasks as whole numbers of steps; a step that does not divide them is reported."""
     assert system.discrete.base_period is not None
     tasks = ", ".join(task.name for task in system.discrete.tasks if (task.period, task.offset) == timing)
-    found = []
+    entries = []
     for key, ticks in zip(("period", "offset"), timing, strict=True):
         if ticks or key == "period":
             seconds = repr(float(ticks * system.discrete.base_period))
             whole = f"ROUND({seconds}/{step},0)"
             message = f'=IF(ABS({seconds}/{step}-{whole})>1E-6,"the step does not divide {seconds} s","{seconds} s")'
             label = f"sample {number} {key}: {tasks}"
-            found.append(SheetEntry(label, f"={whole}", "steps", names.give(f"sample.{number}.{key}"), message))
-    return tuple(found)
+            entries.append(SheetEntry(label, f"={whole}", "steps", names.give(f"sample.{number}.{key}"), message))
+    return tuple(entries)

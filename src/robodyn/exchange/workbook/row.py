@@ -116,8 +116,8 @@ def trace_row(system: System, heun: bool, even: bool = True) -> RowProgram:
         outputs["predicted"] = predicted
         outputs["end_rates"] = tracer.insert(own.rhs, tracer.inputs(tracer.add(END, 0), predicted, memory))
     program = tracer.builder.finish("row", [0] * 7, [outputs[group] for group in GROUPS])
-    found = dict(zip(GROUPS, program.outputs, strict=True))
-    return RowProgram(program, found, tuple(_kinds(program, found["predicted"], even)), tuple(tracer.timings))
+    nodes = dict(zip(GROUPS, program.outputs, strict=True))
+    return RowProgram(program, nodes, tuple(_kinds(program, nodes["predicted"], even)), tuple(tracer.timings))
 
 
 class _Tracer:
