@@ -152,7 +152,8 @@ def test_an_adapted_macro_step_keeps_its_tolerance_and_goes_back():
 
 
 def simulate_whole(time):
-    from robodyn.description.catalog import Oscillator, solve_exactly
+    from robodyn.description.catalog import Oscillator
+    from robodyn_studies.oscillator_exact import solve_exactly
 
     return solve_exactly(Oscillator(), time)[0]
 
