@@ -258,14 +258,13 @@ def describe_signals(whole: Contribution, resolved: Resolved, symbols: Symbols) 
     names = [name for name in whole.signals if name != "time"]
     column = _column([resolved.expressions[name] for name in names])
     changes = ca.which_depends(column, moving, 1, True) if names else []
-    infos = [_with_rate(whole, whole.signals[name], resolved.expressions[name]) for name in names]
-    return tuple(
-        info if moves else replace(info, kind="held", rate=None) for info, moves in zip(infos, changes, strict=True)
-    )
-
-
-def _with_rate(whole: Contribution, info: SignalInfo, expression: ca.SX) -> SignalInfo:
-    """A signal that is just a state under another name has the state's rate."""
-    if info.rate is None and expression.is_symbolic() and expression.name() in whole.rates:
-        return replace(info, rate=whole.signals[expression.name()].rate)
-    return info
+    infos = []
+    for name, moves in zip(names, changes, strict=True):
+        info, expression = whole.signals[name], resolved.expressions[name]
+        if not moves:
+            info = replace(info, kind="held", rate=None)
+        elif info.rate is None and expression.is_symbolic() and expression.name() in whole.rates:
+            # A signal that is just a state under another name has the state's rate.
+            info = replace(info, rate=whole.signals[expression.name()].rate)
+        infos.append(info)
+    return tuple(infos)

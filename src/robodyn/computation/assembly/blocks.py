@@ -161,8 +161,8 @@ def _bind_arguments(context: Context, block: Block, symbols: Mapping[str, ca.SX]
 #     P + dE/dt <= 0
 #
 # P is the power of its force on the mechanism, E the energy that the element stores. Both are exact at every instant,
-# so that an element that pulls where it should push, slides the wrong way or was changed at the wrong time is
-# reported by name.
+# so that an element that pulls where it should push, slides the wrong way or was changed at the wrong time is reported
+# by name.
 
 
 def watch_passive(
@@ -377,10 +377,9 @@ def trace_delays(context: Context, units: Mapping[str, str]) -> Contribution:
 # --------------------------------------------------------------------------------------------------
 # Sampled blocks and zero-order hold: when do they run, what do they remember, when do their outputs take effect?
 #
-# At a tick of its period a block reads signals and its memory, and writes its memory and its held outputs. With a
-# delay the outputs wait in a pipeline; a second task lets them take effect, before all samples of the same tick.
-# Blocks that are due at the same tick run in the order in which they read each other, whatever the order of their
-# declaration.
+# At a tick of its period a block reads signals and its memory, and writes its memory and its held outputs. With a delay
+# the outputs wait in a pipeline; a second task lets them take effect, before all samples of the same tick. Blocks that
+# are due at the same tick run in the order in which they read each other, whatever the order of their declaration.
 
 
 Pipelines = dict[str, list[str]]

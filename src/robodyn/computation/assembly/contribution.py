@@ -250,6 +250,12 @@ def define_signal(
     return define([SignalInfo(name, unit, rate=rate, note=note)], {name: ca.SX(value)}, bindings)
 
 
+def define_column(infos: Iterable[SignalInfo], column: ca.SX, bindings: Bindings | None = None) -> Contribution:
+    """The entries of a column as signals, defined together."""
+    infos = list(infos)
+    return define(infos, dict(zip((info.name for info in infos), ca.vertsplit(column), strict=True)), bindings)
+
+
 def watch(invariant: Invariant, subject: str, unit: str, values: Iterable[Any], bindings: Bindings) -> Contribution:
     """Have runs report whether an invariant holds: see `Watched`."""
     columns = tuple(Deferred(ca.SX(value), bindings) for value in values)

@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 
 import casadi as ca
 
-from robodyn.computation.assembly.contribution import Contribution, Deferred, declare_state, define, merge, reference_to
+from robodyn.computation.assembly.contribution import (
+    Contribution,
+    Deferred,
+    declare_state,
+    define_column,
+    merge,
+    reference_to,
+)
 from robodyn.computation.assembly.declarations import Port, StateInfo
 from robodyn.computation.assembly.motion import Motion
 from robodyn.computation.assembly.network import SignalInfo
@@ -122,9 +129,8 @@ def _far_motion(motion: Motion, port: Port) -> tuple[FarSide, Contribution]:
     position, velocity = (_numbers(motion, interface, key) for key in ("far_position", "far_velocity"))
     parts = []
     for key, suffix, column in (("far_position", "", position), ("far_velocity", "/s", velocity)):
-        names = interface.names(key)
-        infos = [SignalInfo(name, f"{unit}{suffix}") for name, unit in zip(names, port.units, strict=False)]
-        parts.append(define(infos, dict(zip(names, ca.vertsplit(column), strict=True))))
+        named = zip(interface.names(key), port.units, strict=False)
+        parts.append(define_column([SignalInfo(name, f"{unit}{suffix}") for name, unit in named], column))
     parts.append(_define_rotation(interface.names("far_orientation"), rotation))
     return FarSide(position, rotation, velocity), merge(parts)
 
@@ -176,19 +182,18 @@ def _elastic_force(motion: Motion, port: Port, far: FarSide) -> ca.SX:
 
 def _define_motion(port: Port) -> Contribution:
     interface, units = port.interface, port.units
-    positions = dict(zip(interface.names("position"), ca.vertsplit(port.position), strict=True))
-    velocities = dict(zip(interface.names("velocity"), ca.vertsplit(port.velocity), strict=True))
+    positions, velocities = interface.names("position"), interface.names("velocity")
     infos = [SignalInfo(name, unit, rate=rate) for name, rate, unit in zip(positions, velocities, units, strict=False)]
     infos += [SignalInfo(name, f"{unit}/s") for name, unit in zip(velocities, units, strict=True)]
-    return define(infos, positions | velocities) + _define_rotation(interface.names("orientation"), port.rotation)
+    moved = define_column(infos, ca.vertcat(port.position, port.velocity))
+    return moved + _define_rotation(interface.names("orientation"), port.rotation)
 
 
 def _define_rotation(names: tuple[str, ...], rotation: ca.SX | None) -> Contribution:
     """Nine entries, row by row, where a rotation is coupled."""
     if rotation is None:
         return Contribution()
-    outputs = dict(zip(names, ca.vertsplit(ca.vec(rotation.T)), strict=True))
-    return define([SignalInfo(name, "") for name in names], outputs)
+    return define_column([SignalInfo(name, "") for name in names], ca.vec(rotation.T))
 
 
 def _keep_books(port: Port, far: Contribution) -> Contribution:
@@ -228,7 +233,6 @@ def define_forces(motion: Motion, a: ca.SX, bindings: Bindings) -> tuple[ca.SX, 
             inertial = port.inertia @ (port.A @ a)
             force, total, bound = force - inertial, total - port.A.T @ inertial, bindings
         units = ["N m" if unit == "rad" else "N" for unit in port.units]
-        names = port.interface.names("force")
-        infos = [SignalInfo(name, unit) for name, unit in zip(names, units, strict=True)]
-        parts.append(define(infos, dict(zip(names, ca.vertsplit(force), strict=True)), bound))
+        infos = map(SignalInfo, port.interface.names("force"), units)
+        parts.append(define_column(infos, force, bound))
     return total, merge(parts)

@@ -271,14 +271,12 @@ def _react(
         return None, Contribution()
     a = constrained.accelerate(b)[0] if constrained else solve(b)
     sticking, warned = build_sticking(motion, known.sticking, known.units, a, solve, constrained)
-    respond, answer = (constrained.respond, constrained.constraint_force) if constrained else (solve, _no_force)
-    contacts, declared = build_contacts(motion, respond, answer)
+    if constrained:
+        contacts, declared = build_contacts(motion, constrained.respond, constrained.constraint_force)
+    else:
+        contacts, declared = build_contacts(motion, solve, lambda b: ca.SX(*b.shape))
     parts = [part for part in (sticking, contacts) if part]
     return Reactions(parts, a) if parts else None, warned + declared
-
-
-def _no_force(b: ca.SX) -> ca.SX:
-    return ca.SX(*b.shape)
 
 
 def _trace_reactions(motion: Motion, reactions: Reactions, known: Contribution, bindings: Bindings) -> Contribution:

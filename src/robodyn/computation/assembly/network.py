@@ -66,7 +66,10 @@ class Network:
 
     def resolve(self, flaws: FlawList) -> Resolved:
         """Replace every placeholder by what it stands for, in order of dependence."""
-        self._check_names(flaws)
+        for bindings in self.read:
+            for _, signal, path in bindings.values():
+                if signal not in self.infos:
+                    flaws.add(path, f"there is no signal '{signal}'", suggest_signal(str(signal), self.infos))
         if flaws.found:
             return Resolved(self.symbols)
         # What each definition truly reads, by the sparsity of its expressions; then a topological order by stages.
@@ -79,12 +82,6 @@ class Network:
         for stage in stages:
             expressions |= _substitute(stage, needs, expressions)
         return Resolved(expressions)
-
-    def _check_names(self, flaws: FlawList) -> None:
-        for bindings in self.read:
-            for _, signal, path in bindings.values():
-                if signal not in self.infos:
-                    flaws.add(path, f"there is no signal '{signal}'", suggest_signal(str(signal), self.infos))
 
     def _order(
         self, root: str, needs: Needs, levels: dict[int, int], stages: list[list[Definition]], flaws: FlawList

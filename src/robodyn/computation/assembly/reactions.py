@@ -14,7 +14,7 @@ from robodyn.base.spatial import Pose, multiply, quaternion_from_matrix
 from robodyn.computation.assembly.constraints.redundancy import NOTE
 from robodyn.computation.assembly.constraints.solution import express_equations
 from robodyn.computation.assembly.contact.geometry import find_contact_points, find_touch, stop_force
-from robodyn.computation.assembly.contribution import Contribution, define, merge
+from robodyn.computation.assembly.contribution import Contribution, define_column, merge
 from robodyn.computation.assembly.mechanics import find_wrench
 from robodyn.computation.assembly.motion import Motion, express_coordinate
 from robodyn.computation.assembly.network import SignalInfo
@@ -51,24 +51,20 @@ def define_body_signals(motion: Motion, known: Contribution, patterns: Sequence[
     parts = []
     for body in asked[ORIENTATION]:
         infos = [SignalInfo(name, "") for name in _names(body, ORIENTATION)]
-        parts.append(_define(infos, _find_orientation(motion, body)))
+        parts.append(define_column(infos, _find_orientation(motion, body)))
     for body in asked[VELOCITY]:
         rates = _names(body, ACCELERATION) if body in asked[ACCELERATION] else [None] * 3
         pairs = zip(_names(body, VELOCITY), rates, strict=True)
         infos = [SignalInfo(name, BODY_UNITS[VELOCITY], rate=rate) for name, rate in pairs]
-        parts.append(_define(infos, _find_velocity(motion, body)))
+        parts.append(define_column(infos, _find_velocity(motion, body)))
     for body in asked[ACCELERATION]:
         infos = [SignalInfo(name, BODY_UNITS[ACCELERATION]) for name in _names(body, ACCELERATION)]
-        parts.append(_define(infos, *_find_acceleration(motion, _find_velocity(motion, body))))
+        parts.append(define_column(infos, *_find_acceleration(motion, _find_velocity(motion, body))))
     return merge(parts)
 
 
 def _names(body: str, quantity: str) -> list[str]:
     return [f"{body}.{quantity}.{part}" for part in (QUATERNION if quantity == ORIENTATION else XYZ)]
-
-
-def _define(infos: list[SignalInfo], column: ca.SX, bindings: Bindings | None = None) -> Contribution:
-    return define(infos, {info.name: column[k] for k, info in enumerate(infos)}, bindings)
 
 
 def _find_orientation(motion: Motion, body: str) -> ca.SX:
@@ -94,15 +90,13 @@ def _find_acceleration(motion: Motion, omega: ca.SX) -> tuple[ca.SX, Bindings]:
 # --------------------------------------------------------------------------------------------------
 # Joint reactions: which force and torque does each joint of a tree carry, bearing, drive and friction together?
 #
-# Each body is displaced by itself, virtually: its origin by d, the body about that by theta. The work P of all
-# forces but
-# those of joints (along coordinates, of constraints, loads, contacts, interfaces) gives their wrench on the body,
+# Each body is displaced by itself, virtually: its origin by d, the body about that by theta. The work P of all forces
+# but those of joints (along coordinates, of constraints, loads, contacts, interfaces) gives their wrench on the body,
 #
 #     F = dP/dd,   T = dP/dtheta
 #
 # and what its motion asks for beyond that is left for its joint: the sweep of Newton and Euler, exactly. Bodies on
-# fixed
-# joints are links of their own here.
+# fixed joints are links of their own here.
 
 
 REACTION = "reaction"
@@ -139,7 +133,7 @@ def trace_joint_reactions(
         entries = [ca.SX(entry) for entry in (*_entries(force), *_entries(torque))]
         notes, units = outside.note(entries, null_forces), reaction_units(joint)
         infos = [SignalInfo(name, unit, note=note) for (name, unit), note in zip(units.items(), notes, strict=True)]
-        parts.append(define(infos, dict(zip(units, entries, strict=True)), outside.bindings))
+        parts.append(define_column(infos, ca.vertcat(*entries), outside.bindings))
     return merge((*parts, Contribution(warnings=_describe_unplaced(motion, known))))
 
 

@@ -67,8 +67,8 @@ def check_formula_units(context: Context, units: Mapping[str, str]) -> None:
 # --------------------------------------------------------------------------------------------------
 # Inputs of a system: which signals of a scenario come from outside?
 #
-# A block's output that is declared an input is no longer computed: it is held in memory, which whoever runs the
-# system writes at communication points. What reads the signal, a force on a joint included, does not notice.
+# A block's output that is declared an input is no longer computed: it is held in memory, which whoever runs the system
+# writes at communication points. What reads the signal, a force on a joint included, does not notice.
 
 
 def open_inputs(context: Context, whole: Contribution, inputs: Mapping[str, float]) -> Contribution:

@@ -168,12 +168,19 @@ def _make_interface_pair(
         if takes[this] == "model":
             models.append((other, this))
         elif takes[this] == "motion":
-            channels += _motion_channels(sides[other], sides[this], connection.order)
+            quantities = ["position", "velocity"] + (["orientation"] if sides[this].interface.rotates else [])
+            for key in quantities:
+                outputs, inputs = sides[other].interface.names(key), sides[this].interface.names(f"far_{key}")
+                channels.append(Channel(sides[other].unit, outputs, sides[this].unit, inputs, connection.order))
         else:
             mean = connection.mean if connection.mean is not None else takes[other] == "model"
-            channels.append(_force_channel(sides[other], sides[this], connection.order, mean))
-    how = connection.order, connection.join or JOININGS[0], connection.implicit
-    return InterfacePair(connection.name, sides, tuple(channels), tuple(models), *how)
+            # The force on the source's side is the opposite of that on the target's.
+            outputs = sides[other].interface.names(MEAN if mean else "force")
+            inputs = sides[this].interface.names("force")
+            how = connection.order, -1.0, not mean, mean
+            channels.append(Channel(sides[other].unit, outputs, sides[this].unit, inputs, *how))
+    settings = connection.order, connection.join or JOININGS[0], connection.implicit
+    return InterfacePair(connection.name, sides, tuple(channels), tuple(models), *settings)
 
 
 def _check_pair(connection: Connection, sides: tuple[Side, Side], takes: Any, path: str, flaws: FlawList) -> None:
@@ -200,20 +207,6 @@ def _check_pair(connection: Connection, sides: tuple[Side, Side], takes: Any, pa
         flaws.add(f"{path}.implicit", "has no effect", "only models that are attached rigidly can be implicit")
     if connection.implicit and connection.order:
         flaws.add(f"{path}.implicit", "knows how forces go on, order too", "connect it with order 0")
-
-
-def _motion_channels(source: Side, target: Side, order: int) -> list[Channel]:
-    quantities = ["position", "velocity"] + (["orientation"] if target.interface.rotates else [])
-    return [
-        Channel(source.unit, source.interface.names(key), target.unit, target.interface.names(f"far_{key}"), order)
-        for key in quantities
-    ]
-
-
-def _force_channel(source: Side, target: Side, order: int, mean: bool) -> Channel:
-    """The force on the source's side is the opposite of that on the target's."""
-    outputs = source.interface.names(MEAN if mean else "force")
-    return Channel(source.unit, outputs, target.unit, target.interface.names("force"), order, -1.0, not mean, mean)
 
 
 def make_channels(

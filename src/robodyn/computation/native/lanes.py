@@ -194,6 +194,12 @@ class LaneWriter(Writer):
             self.lines.append(f"  {part} = load double, ptr {part}.p")
         self.insert(name, "double", parts)
 
+    def spread(self, name: str, single: str) -> None:
+        """A vector of one number."""
+        self.lines.append(f"  {name}.0 = insertelement {self.real} poison, double {single}, i64 0")
+        mask = f"<{self.lanes} x i32> zeroinitializer"
+        self.lines.append(f"  {name} = shufflevector {self.real} {name}.0, {self.real} poison, {mask}")
+
     def insert(self, name: str, kind: str, parts: Sequence[str]) -> None:
         vector, before = f"<{self.lanes} x {kind}>", "poison"
         for lane, part in enumerate(parts):
@@ -212,9 +218,7 @@ class SideWriter(LaneWriter):
             return
         self.lines.append(f"  {name}.p = getelementptr double, ptr %i0, i64 {k}")
         self.lines.append(f"  {name}.s = load double, ptr {name}.p")
-        self.lines.append(f"  {name}.0 = insertelement {self.real} poison, double {name}.s, i64 0")
-        mask = f"<{self.lanes} x i32> zeroinitializer"
-        self.lines.append(f"  {name} = shufflevector {self.real} {name}.0, {self.real} poison, {mask}")
+        self.spread(name, f"{name}.s")
 
     def store_output(self, value: str, i: int, k: int) -> None:
         self.store(value, f"%o{i}", k, f"%o{i}.{k}")
@@ -246,8 +250,8 @@ def _doubles(values: Sequence[str]) -> str:
 # Vector code of a run's table: what is computed once for all lanes, where all of them stand at the same time?
 #
 # Robots that take the same steps read the same row. What follows from it alone is then a number for all lanes instead
-# of one in each, read and computed once; a copy in each lane is made where it meets what differs. A function that
-# reads rows is written twice, for lanes at the same place and for others, and looks first where they are.
+# of one in each, read and computed once; a copy in each lane is made where it meets what differs. A function that reads
+# rows is written twice, for lanes at the same place and for others, and looks first where they are.
 
 
 def find_common(program: Program, row_input: int) -> tuple[tuple[tuple[int, int], ...], frozenset[int]]:
@@ -293,9 +297,7 @@ class CommonWriter(LaneWriter):
     def value(self, number: int) -> str:
         if number in self.common and number not in self.values:
             single, name = self._single.value(number), f"%v{number}.all"
-            self.lines.append(f"  {name}.0 = insertelement {self.real} poison, double {single}, i64 0")
-            mask = f"<{self.lanes} x i32> zeroinitializer"
-            self.lines.append(f"  {name} = shufflevector {self.real} {name}.0, {self.real} poison, {mask}")
+            self.spread(name, single)
             self.values[number] = name
         return super().value(number)
 

@@ -21,10 +21,10 @@ from robodyn.computation.native.program import Builder, Node, Program, operands,
 #
 # Common sub-expressions of several programs: which code do they share?
 #
-# The right side of a model, its guards and its outputs compute the same accelerations. Long programs are therefore
-# laid out together: every value is one node, and a piece of code holds nodes that the same programs need. A program
-# calls the pieces that it needs, in turn; what it reads of earlier pieces stands in a workspace, at the same place in
-# all programs.
+# The right side of a model, its guards and its outputs compute the same accelerations. Long programs are therefore laid
+# out together: every value is one node, and a piece of code holds nodes that the same programs need. A program calls
+# the pieces that it needs, in turn; what it reads of earlier pieces stands in a workspace, at the same place in all
+# programs.
 
 
 _PARTNER = {"sin": "cos", "cos": "sin"}
@@ -183,7 +183,11 @@ def emit_together(
     # A piece that any program in frequent use calls is compiled with these; only the rest goes to the other module.
     seldom = [c for c, piece in enumerate(layout.pieces) if {list(programs)[user] for user in piece.users} <= set(rare)]
     write = functools.partial(make_writer, layout.whole, layout.slots, row_input)
-    bodies = [_emit_piece(c, layout, write()) for c in range(len(layout.pieces))]
+    bodies = []
+    for c, piece in enumerate(layout.pieces):
+        writer = write()
+        writer.compute(piece.nodes)
+        bodies.append(emit_function(f"piece{c}", _arguments(layout), writer.lines, "internal"))
     often = [body for c, body in enumerate(bodies) if c not in seldom]
     for place, (k, program) in enumerate(programs.items()):
         stores = list(_emit_stores(symbols[k], program, layout.outputs[place], write))
@@ -194,11 +198,6 @@ def emit_together(
     return ModuleText(
         "".join([f"@{RARELY} = global ptr null\n", *often]), "".join([table, *(bodies[c] for c in seldom)])
     )
-
-
-def _emit_piece(c: int, layout: SharedLayout, writer: Writer) -> str:
-    writer.compute(layout.pieces[c].nodes)
-    return emit_function(f"piece{c}", _arguments(layout), writer.lines, "internal")
 
 
 def _arguments(layout: SharedLayout, n_inputs: int | None = None) -> str:

@@ -85,8 +85,8 @@ def _widened(program: Program, parameter_input: int, n_inputs: int) -> Program:
 # --------------------------------------------------------------------------------------------------
 # Time signals of a model: which quantities depend on time alone, and can be computed before a run?
 #
-# Every maximal sub-expression of time and parameters that something else reads. Before a run they are looked at:
-# steps must be short enough for them, also where no state moves (`find_time_signals`).
+# Every maximal sub-expression of time and parameters that something else reads. Before a run they are looked at: steps
+# must be short enough for them, also where no state moves (`find_time_signals`).
 #
 # Where the instants of many runs are known beforehand and the same for all, they, and rows of the run's table, are
 # computed once (`separate_time`). A function becomes two:

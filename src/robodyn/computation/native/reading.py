@@ -99,21 +99,14 @@ def _table_node(arguments: list[int], builder: Builder) -> tuple[Any, ...]:
     table = tables.lookup(number)
     if table.kind in (tables.SEEK, tables.ROW):
         label = int(table.values[0])
-        fits = table.kind == tables.SEEK or _is_column(builder.nodes[operand], label)
+        index = builder.nodes[operand]
+        fits = table.kind == tables.SEEK or (index[0] == tables.SEEK and label < index[1])
         return (table.kind, label, operand) if fits else unsupported
-    if table.kind == tables.GATHER and not _indexes(builder.nodes[operand], table):
-        return unsupported
+    if table.kind == tables.GATHER:
+        index = builder.nodes[operand]
+        if index[0] != tables.LOCATE or len(tables.lookup(index[1]).values) > len(table.values):
+            return unsupported
     return (table.kind, number, operand)
-
-
-def _indexes(index: tuple[Any, ...], table: tables.LookupTable) -> bool:
-    """Whether an index always stays within a table."""
-    return index[0] == tables.LOCATE and len(tables.lookup(index[1]).values) <= len(table.values)
-
-
-def _is_column(index: tuple[Any, ...], column: int) -> bool:
-    """Whether a row that an index names has such a column."""
-    return index[0] == tables.SEEK and column < index[1]
 
 
 def _check(program: Program, function: ca.Function) -> None:

@@ -46,14 +46,13 @@ if TYPE_CHECKING:
 #     relaxing          their own rate is affine in themselves alone, such as the bristles of friction
 #     book-keeping      nothing depends on them
 #
-# What of tau and f is affine in y with constant coefficients is part of the matrix A of y_dot = A(t) y + B(t) u +
-# b(t). The rest u - friction, voltages that sampled loops hold - is evaluated once a step, at its middle, where y is
+# What of tau and f is affine in y with constant coefficients is part of the matrix A of y_dot = A(t) y + B(t) u + b(t).
+# The rest u - friction, voltages that sampled loops hold - is evaluated once a step, at its middle, where y is
 # extrapolated from the last step. In between A, u and b stand still, and the step is exact:
 #
 #     y1 = exp(A h) y0 + int exp(A s) ds (B u + b)
 #
-# So is that of a relaxing state, z_dot = alpha - beta z with alpha and beta of the middle, and its mean is what u
-# sees:
+# So is that of a relaxing state, z_dot = alpha - beta z with alpha and beta of the middle, and its mean is what u sees:
 #
 #     z1 = z0 + h phi1(beta h) (alpha - beta z0),    mean = z0 + h phi2(beta h) (alpha - beta z0)
 #     phi1(x) = (1 - e^-x) / x,   phi2(x) = (1 - phi1) / x

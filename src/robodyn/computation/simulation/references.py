@@ -34,7 +34,9 @@ def find_motions(
     times = np.unique(np.concatenate([np.linspace(0.0, end, INSTANTS), bends, np.nextafter(bends, -np.inf)]))
     owners = {str(signal).rpartition(".")[0] for signal in signals}
     blocks = [block for block in system.scenario.machine.blocks if block.name in owners]
-    clocks = {block.name: block for block in blocks if _takes_time_alone(block)}
+    # Outputs of these are functions of time and their numbers, be they sampled or not.
+    alone = {"time", "parameter"}
+    clocks = {b.name: b for b in blocks if b.native and {*map(b.source_of, arguments_of(b.function))} == alone}
     results = {name: evaluate_block(block, values, times) for name, block in clocks.items()}
     motions = []
     for signal in signals:
@@ -69,14 +71,6 @@ def path_starts(system: System, values: Mapping[str, float]) -> dict[str, dict[s
                 signals |= {joint: output} if owner == block.name and output in outputs else {}
             starts[block.name] = {f"{joint}.position": float(outputs[name]) for joint, name in signals.items()}
     return starts
-
-
-def _takes_time_alone(block: Block) -> bool:
-    """Whether a block's outputs are functions of time and its numbers, be they sampled or not."""
-    return block.native and {block.source_of(argument) for argument in arguments_of(block.function)} == {
-        "time",
-        "parameter",
-    }
 
 
 def evaluate_block(block: Block, values: Mapping[str, float], time: Any) -> Mapping[str, Any]:

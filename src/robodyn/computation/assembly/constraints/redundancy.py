@@ -28,13 +28,11 @@ if TYPE_CHECKING:
 # Redundant constraints: which equations follow from the others, and which forces are therefore not determined?
 #
 # Seen at positions where all are met: there, an equation whose gradient is a combination of those before it says
-# nothing
-# new, and forces in the null space of H^T move nothing. A position may be singular by accident, so that two must
-# agree.
-# Left out is only what is the same combination at both. Where the combination changes, no choice of equations need be
-# independent everywhere: a joint that is locked by a loop joint which rotates with its carrier may be seen by each
-# of the
-# world's axes in turn. There, all equations stay, and the compliance of their forces makes up for those too many.
+# nothing new, and forces in the null space of H^T move nothing. A position may be singular by accident, so that two
+# must agree. Left out is only what is the same combination at both. Where the combination changes, no choice of
+# equations need be independent everywhere: a joint that is locked by a loop joint which rotates with its carrier may be
+# seen by each of the world's axes in turn. There, all equations stay, and the compliance of their forces makes up for
+# those too many.
 
 
 NEW = 1e-7

@@ -25,8 +25,7 @@ from robodyn.description.model.numbers import XYZ
 # --------------------------------------------------------------------------------------------------
 # Height fields: how far is a ball from uneven ground that is given as a table, and along which normal?
 #
-# Symbols: h height over x and y, in the axes of the field; u, v = 0..1 the place in a cell of the grid; n the
-# normal, s
+# Symbols: h height over x and y, in the axes of the field; u, v = 0..1 the place in a cell of the grid; n the normal, s
 # the point of the surface below a ball of radius r about c. It touches where
 #
 #     c = s + r n(s),    n = (-h_x, -h_y, 1) / |...|
@@ -60,7 +59,9 @@ def _normal_at(field: HeightField, below: ca.SX) -> tuple[ca.SX, ca.SX]:
 def _height(field: HeightField, x: ca.SX, y: ca.SX) -> ca.SX:
     """h = sum over i, j of c_ij u^i v^j, with the coefficients of the cell."""
     xs, ys = np.array(field.x), np.array(field.y)
-    coefficients = _coefficients(xs, ys, np.array(field.heights))
+    # Of each cell, (4, 4, n_x - 1, n_y - 1): Hermite's polynomials along x, then along y.
+    along_x = _cells(xs, np.array(field.heights))
+    coefficients = np.stack([np.moveaxis(_cells(ys, part.T), 2, 1) for part in along_x])
     row, column = locate(xs[:-1], x), locate(ys[:-1], y)
     u = (clip(x, xs[0], xs[-1]) - gather(xs[:-1], row)) * gather(1 / np.diff(xs), row)
     v = (clip(y, ys[0], ys[-1]) - gather(ys[:-1], column)) * gather(1 / np.diff(ys), column)
@@ -76,30 +77,20 @@ def _height(field: HeightField, x: ca.SX, y: ca.SX) -> ca.SX:
     return total
 
 
-def _coefficients(xs: np.ndarray, ys: np.ndarray, heights: np.ndarray) -> np.ndarray:
-    """Of each cell, (4, 4, n_x - 1, n_y - 1): Hermite's polynomials along x, then along y."""
-    along_x = _cells(xs, heights)
-    return np.stack([np.moveaxis(_cells(ys, part.T), 2, 1) for part in along_x])
-
-
 def _cells(knots: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Coefficients (4, n - 1, m) of u = 0..1 in each cell along the first axis of the values (n, m)."""
     h = np.diff(knots)[:, None]
-    slopes = _slopes(knots, values)
+    # Those of the parabolas through each place and its neighbours, at the ends of those beside them, (n, m).
+    slopes = np.gradient(values, knots, axis=0, edge_order=2 if len(knots) > 2 else 1)
     ends = np.stack([values[:-1], values[1:], h * slopes[:-1], h * slopes[1:]])
     return np.einsum("ij,jkm->ikm", HERMITE, ends)
-
-
-def _slopes(knots: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Those of the parabolas through each place and its neighbours, at the ends of those beside them, (n, m)."""
-    return np.gradient(values, knots, axis=0, edge_order=2 if len(knots) > 2 else 1)
 
 
 # --------------------------------------------------------------------------------------------------
 # Contact geometry: how far is a body from a surface, along which normal, and how do they slip where they touch?
 #
-# Symbols: c the middle of what touches, r its radius, n the normal out of the surface, p = c - r n where they touch,
-# w the velocity of the touching body against the surface's body at p. The gap's rate is n . w, exactly.
+# Symbols: c the middle of what touches, r its radius, n the normal out of the surface, p = c - r n where they touch, w
+# the velocity of the touching body against the surface's body at p. The gap's rate is n . w, exactly.
 
 
 @dataclass(frozen=True)
@@ -347,8 +338,7 @@ def stop_force(joint: Joint) -> str:
 #     d = -(n - (n.a) a) / |...|,   c = p + r d,   u = p' + omega x r d
 #
 # where it touches at c with the velocity u of the material there: without slipping it is zero. Its part along the
-# normal
-# follows from a position, n.c = height; the two others follow from none (non-holonomic).
+# normal follows from a position, n.c = height; the two others follow from none (non-holonomic).
 
 
 @dataclass(frozen=True)

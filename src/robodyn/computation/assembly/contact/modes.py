@@ -27,10 +27,8 @@ from robodyn.computation.dynamics import LdlFactors, halve_ldl, ldl, solve_ldl
 #     w = b + K W f,    W = M^-1 D^T,    w_i = 0 where a row is held, f_i = 0 where it is not
 #
 # Constraints, friction that sticks and rigid contacts are such rows. Rows that depend on each other share what they
-# hold:
-# each gives way by a little compliance, which refinement takes back where it changes the motion (augmented
-# Lagrangian).
-# What is held is a column of conditions (k,), here and elsewhere.
+# hold: each gives way by a little compliance, which refinement takes back where it changes the motion (augmented
+# Lagrangian). What is held is a column of conditions (k,), here and elsewhere.
 
 
 Solve = Callable[[ca.SX], ca.SX]
@@ -321,8 +319,7 @@ def pose_problem(name: str, parts: Sequence[Posed], bindings: Bindings) -> tuple
 #     w = b + S f = 0 where held,    f given elsewhere,    S = K M^-1 D^T with the constraints kept
 #
 # Constraints are such `Rows` too, whose modes stay; each `Reaction` has rows whose modes change. One complementarity
-# problem of all of them finds the modes anew wherever any of them may change: what slips changes what presses, and
-# what
+# problem of all of them finds the modes anew wherever any of them may change: what slips changes what presses, and what
 # presses changes what slips.
 
 

@@ -69,9 +69,8 @@ from robodyn.description.model.joint import EFFORT, Joint
 #     sticks    T a + T_dot v = 0,    |f| <= mu N
 #     slides    f = -mu N e,          e = w / |w|
 #
-# What slides is a part of the normal force, whose direction it changes; what sticks is a row of its own. Memory
-# holds e,
-# zero where the point sticks.
+# What slides is a part of the normal force, whose direction it changes; what sticks is a row of its own. Memory holds
+# e, zero where the point sticks.
 
 
 STOP_MARGIN, STOP_TIME = 1.01, 1e-3
@@ -219,8 +218,7 @@ def _sign(value: ca.SX) -> ca.SX:
 # --------------------------------------------------------------------------------------------------
 # Rigid contact: which contact points of a machine rest, and which slide?
 #
-# Symbols: k contact points with gaps g_i; rows K of the speeds along normals and then along tangents, M^-1 K^T with
-# the
+# Symbols: k contact points with gaps g_i; rows K of the speeds along normals and then along tangents, M^-1 K^T with the
 # machine's constraints kept. A force along a normal has friction beside it, along the tangents: the columns of E.
 
 
@@ -430,10 +428,9 @@ class Contacts(Reaction):
 #     r = b + H y >= 0,    s = s0 + G y,    y = M^-1 (H^T lam + G^T beta),    |beta_i| <= mu_i lam_i
 #
 # Newton's law of impact as a complementarity problem of all contact points together, `v_n+ >= -r v_n-`. In the
-# direction
-# of the slip that there would be without friction, a contact point slides, beta_i = -+mu_i lam_i, or it sticks, s_i
-# = 0.
-# The law may give energy, by friction and where contacts differ: as much of the rebound is then left out.
+# direction of the slip that there would be without friction, a contact point slides, beta_i = -+mu_i lam_i, or it
+# sticks, s_i = 0. The law may give energy, by friction and where contacts differ: as much of the rebound is then left
+# out.
 
 
 TINY_SLIP = 1e-7
@@ -702,10 +699,8 @@ def _check_start(motion: Motion, points: list[RigidPoint]) -> None:
 # Rigid contact events: with which forces and impulses do contacts push, and when do they begin and end?
 #
 # Impulses act where a gap closes. After them, and where a force has come down to zero, those contact points that
-# neither
-# approach nor part are sorted into resting and parting by their accelerations without contact forces. A contact for
-# which
-# no forces are found ends the run.
+# neither approach nor part are sorted into resting and parting by their accelerations without contact forces. A contact
+# for which no forces are found ends the run.
 
 
 IMPACT = "action:impact"

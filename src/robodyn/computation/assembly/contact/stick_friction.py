@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.symbolic import absolute, logical_and, maximum, minimum, sign, where
-from robodyn.computation.assembly.constraints.solution import Constrained, ConstraintEquation
+from robodyn.computation.assembly.constraints.solution import Constrained
 from robodyn.computation.assembly.contact.modes import (
     ALLOWED,
     COMPLIANCE,
@@ -74,13 +74,10 @@ def find_held_joints(G: np.ndarray, always: np.ndarray | None = None) -> HeldBy:
 #
 #     M a = tau - c + G^T F,    g + S F = G a + G_dot v = 0 where held,    S = G M^-1 G^T
 #
-# Dry friction is a complementarity: an element either rests with F_i within its holding limit, which may differ
-# with the
-# direction, or slides against the force of sliding. It slides once F_i passes the limit and holds again once its
-# speed is
-# zero. Both are located events, and both find the directions of all elements anew, since the forces of one change
-# those
-# of the others.
+# Dry friction is a complementarity: an element either rests with F_i within its holding limit, which may differ with
+# the direction, or slides against the force of sliding. It slides once F_i passes the limit and holds again once its
+# speed is zero. Both are located events, and both find the directions of all elements anew, since the forces of one
+# change those of the others.
 #
 # At a dead centre of a loop or a linkage an element stands still whatever the machine does, S_ii = 0: no force of it
 # holds anything there. It passes like an open brake, with a holding limit of zero.
@@ -219,7 +216,9 @@ def build_sticking(
     always, resting = np.zeros((0, motion.v.numel())), []
     if constrained is not None and constrained.held.is_constant():
         always = motion.value_somewhere(constrained.H)
-        resting = [k for k, equation in enumerate(constrained.equations) if _rests(motion, equation)]
+        # A constraint that is kept where nothing moves; one that says how to move is not.
+        still = [ca.substitute(e.h_dot, motion.v, ca.SX.zeros(motion.v.numel())) for e in constrained.equations]
+        resting = [k for k, rate in enumerate(still) if rate.is_zero()]
     # Rows that add no rank hold what others hold already, with all constraints or without those that may let go: their
     # share of the load is not determined.
     whole = motion.value_somewhere(constrained.H) if constrained else always
@@ -250,11 +249,6 @@ def build_sticking(
     sizes = ca.SX([motion.context.size.of(units[f"{element.on}.position"]) for element in elements])
     sticking = Sticking(mobility, held, drift, elements, position, speed, held_by, sizes)
     return sticking, Contribution(warnings=warnings)
-
-
-def _rests(motion: Motion, equation: ConstraintEquation) -> bool:
-    """Whether a constraint is kept where nothing moves; one that says how to move is not."""
-    return bool(ca.substitute(equation.h_dot, motion.v, ca.SX.zeros(motion.v.numel())).is_zero())
 
 
 def _share(elements: tuple[StickElement, ...], g: ca.SX) -> ca.SX:

@@ -125,11 +125,10 @@ def _hold(A: np.ndarray, B: np.ndarray, time: float) -> tuple[np.ndarray, np.nda
 
 
 # --------------------------------------------------------------------------------------------------
-# LQR, Kalman filter and Luenberger observer: which gains control and observe a sampled plant, by the Riccati
-# equation?
+# LQR, Kalman filter and Luenberger observer: which gains control and observe a sampled plant, by the Riccati equation?
 #
-# u = -K z minimises sum z^T Q z + u^T R u          z the states, and the inputs that are still on their way x <- x +
-# L (y - C x) has the least variance       noise W of the states, V of the outputs, each sample
+# u = -K z minimises sum z^T Q z + u^T R u          z the states, and the inputs that are still on their way x <- x + L
+# (y - C x) has the least variance       noise W of the states, V of the outputs, each sample
 
 
 Weights = Mapping[str, float] | np.ndarray

@@ -77,8 +77,7 @@ class Scales:
 #
 #     h(q) = 0,  s(q) = position,    then    h' = 0,  s' = velocity
 #
-# Axes that are joints are set; the others follow by Newton's method from where the machine is, so that the result
-# is on
+# Axes that are joints are set; the others follow by Newton's method from where the machine is, so that the result is on
 # the same branch, and depends on the axes alone where constraints and axes determine it. What they leave undetermined,
 # a floating base, stays as it is.
 
@@ -331,8 +330,7 @@ class TaskAt:
 #     s'' = d(q, v) + B(q) f,   so that   f = L s'' + b,   L = B^-1,   b = -L d
 #
 # of axes s(q) with forces f on them: joints, cylinders, whatever has a motor. B is the mobility of these axes with all
-# constraints kept, L their mass matrix. So the same few lines hold for trees, closed loops and floating bases; what
-# has
+# constraints kept, L their mass matrix. So the same few lines hold for trees, closed loops and floating bases; what has
 # no motor moves as it must. Of a task with the error e = -y(q, r), y'' = d_y + B_y f, and J = B_y L is its Jacobian by
 # the axes (`robodyn.computation.assembly.control.model_dynamics`).
 

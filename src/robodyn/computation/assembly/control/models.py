@@ -158,9 +158,8 @@ def _belongs(block: Block) -> bool:
 #
 #     y(q, r) = 0 where the machine is as wanted;  y' and y'' along its motion and that of the reference r
 #
-# A row of y is a position minus the wanted one, in world axes or in those of the wanted orientation, or a component
-# of a
-# rotation vector. With d the quaternion from wanted to present orientation,
+# A row of y is a position minus the wanted one, in world axes or in those of the wanted orientation, or a component of
+# a rotation vector. With d the quaternion from wanted to present orientation,
 #
 #     three rotations of a point     rotation vector of d
 #     two                            of the shortest rotation that brings the third axis to where it is wanted (swing)

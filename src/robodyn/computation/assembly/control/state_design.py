@@ -40,9 +40,8 @@ from robodyn.description.model.control_model import StateController
 #
 #     x' = A (x - x0) + B (u - u0),   y - y0 = C (x - x0)
 #
-# by exact derivatives of the machine without the controller, sampled with a hold and a delay. For each pure delay
-# of the
-# machine stand states of its Pade approximation, which an observer has to estimate: nothing measures what is on its
+# by exact derivatives of the machine without the controller, sampled with a hold and a delay. For each pure delay of
+# the machine stand states of its Pade approximation, which an observer has to estimate: nothing measures what is on its
 # way.
 
 
