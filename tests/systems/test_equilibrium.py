@@ -80,6 +80,14 @@ def test_the_nearest_of_several_rests_is_found():
         assert found.x[0] == pytest.approx(rest, abs=1e-10)
 
 
+def test_a_guess_or_a_number_that_the_system_does_not_have_is_refused():
+    system = assemble(pendulum())
+    with pytest.raises(ModelError, match=r"guess\.hinge\.angle: there is no such state .*hinge\.position"):
+        find_equilibrium(system, guess={"hinge.angle": 1.2})
+    with pytest.raises(ModelError, match=r"hinge\.gain: is not tunable in this system"):
+        find_equilibrium(system, parameters={"hinge.gain": 1.2})
+
+
 def test_a_delayed_feedback_is_at_rest_with_its_delay():
     def push(seen, *, gain, target):
         return {"torque": gain * (target - seen)}

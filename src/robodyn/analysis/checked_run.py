@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from robodyn.base.errors import ModelError
-from robodyn.computation.assembly import System, assemble
+from robodyn.computation.assembly.system import System
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulator
 from robodyn.computation.simulation.simulator import Progress, Target
@@ -52,6 +52,8 @@ def simulate(
     """
     warnings: list[str] = []
     if isinstance(what, Scenario) and any(block.sampled for block in what.machine.blocks):
+        from robodyn.computation.assembly import assemble
+
         what = assemble(what, signals=recording.signals if recording else ())
         warnings = find_loop_warnings([what], parameters=parameters)
     run = simulator.simulate(

@@ -42,6 +42,14 @@ def test_the_nearest_place_on_a_circle_is_along_its_radius():
     assert found.positions["z.position"] == pytest.approx(-0.5 / length, abs=1e-10)
 
 
+def test_a_guess_or_a_number_that_the_system_does_not_have_is_refused():
+    system = assemble(cartesian_pendulum())
+    with pytest.raises(ModelError, match=r"guess\.x: there is no such state .*x\.position"):
+        close_constraints(system, guess={"x": -0.8})
+    with pytest.raises(ModelError, match=r"rod\.mass: is not tunable in this system"):
+        find_branches(system, parameters={"rod.mass": 1.0})
+
+
 def test_fixed_joints_keep_their_position():
     found = close_constraints(assemble(crank_rocker()), keep=("crank_joint.position",))
     assert found.positions["crank_joint.position"] == 1.0

@@ -24,13 +24,21 @@ from robodyn.description.model.rules import check_rule
 
 if TYPE_CHECKING:
     from robodyn.computation.simulation.equilibrium import Balance
-    from robodyn.computation.simulation.run_functions import Tick
 
 DERIVATIVES = ("jacobian", "time_derivative")
 PERIOD = "period"
 """Of sampled blocks, which rules of frequencies read without naming it."""
 READABLE = ("equations", "description", "plain_numbers")
 """What is made of a system whatever the numbers in its table."""
+
+
+@dataclass(frozen=True)
+class Tick:
+    """Sampled work due at ticks `offset + k period` of the base period: a function, or a task in Python."""
+
+    function: str | None
+    period: int
+    offset: int
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from functools import partial
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse, refuse_unknown
 from robodyn.base.numerics import solve_newton
 from robodyn.base.symbolic import changed_entries
 from robodyn.base.units import same_quantity
@@ -145,6 +145,8 @@ def find_equilibrium(
     """
     balance = balance or build_balance(system)
     given, changed = dict(guess or {}), dict(parameters or {})
+    known = [*system.state_names, *(info.name for info in system.memory)]
+    refuse_unknown(given, known, "there is no such state", f"equilibrium of '{system.scenario.name}'", "guess")
     x, m = guess_rest(system, given, changed)
     p = system.parameter_values(changed)
     ideal = p.copy()

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import casadi as ca
 import numpy as np
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, refuse
+from robodyn.base.errors import Flaw, FlawList, ModelError, refuse, refuse_unknown
 from robodyn.base.numerics import limit_step, solve_newton
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly.declarations import StateInfo
@@ -294,8 +294,10 @@ def close_constraints(
         keep: positions and velocities (`drive.position`) that stay; as the scenario's start says by default.
         time: of prescribed motions [s].
     """
+    guess = guess or {}
+    refuse_unknown(guess, system.state_names, "there is no such state", "assembly of the mechanism", "guess")
     equations = prepare_equations(system, parameters, time)
-    x = np.array([(guess or {}).get(state.name, state.start) for state in system.states], float)
+    x = np.array([guess.get(state.name, state.start) for state in system.states], float)
     kept = choose_kept(equations, x) if keep is None else tuple(keep)
     check_kept(equations, kept)
     found = close(equations.keeping(kept), x)

@@ -30,7 +30,7 @@ from robodyn.computation.native import (
     read_program,
 )
 from robodyn.computation.native.compiling import Options
-from robodyn.computation.simulation.compiled import DERIVATIVES, CompiledSystem
+from robodyn.computation.simulation.compiled import DERIVATIVES, CompiledSystem, Tick
 from robodyn.computation.simulation.problem import BOTH
 from robodyn.computation.simulation.propagators import (
     MARCH,
@@ -62,15 +62,6 @@ MOST_TICKS = 1000
 MOST_FUNCTIONS = 16
 ONCE = 2**62
 """Period of a tick that does not come again."""
-
-
-@dataclass(frozen=True)
-class Tick:
-    """Sampled work due at ticks `offset + k period` of the base period: a function, or a task in Python."""
-
-    function: str | None
-    period: int
-    offset: int
 
 
 def plan_ticks(system: System) -> tuple[tuple[Tick, ...], dict[str, ca.Function]]:
