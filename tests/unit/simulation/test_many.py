@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.coupled import held_pendulum
 
 import robodyn as rd
 from robodyn.computation.engine.slices import take_measure
@@ -271,3 +272,19 @@ def test_arguments_of_the_wrong_kind_are_refused_with_an_example(arm):
     assert "threads: must not be a float, for example 4; lanes: must not be a str" in str(refused.value)
     with pytest.raises(TypeError, match=r"what: must not be a Scenario, for example assemble\(scenario\)"):
         rd.simulate_many(two_link_loop(), {"elbow.friction.coulomb": [2.0]})
+
+
+def test_delays_are_those_of_single_runs():
+    """A loop that hears its speed late holds a pendulum: the delay and what was before are told to every run anew."""
+    scenario = held_pendulum()
+    machine = replace(scenario.machine, tunable=("rod.mass",))
+    compiled = rd.compile_system(rd.assemble(replace(scenario, machine=machine)))
+    masses = np.linspace(0.8, 1.6, 6)
+    table = rd.simulate_many(
+        compiled, {"rod.mass": masses}, measures=[f"final:{ANGLE}", "final:heard.output"], threads=1
+    )
+    for k, mass in enumerate(masses):
+        run = rd.simulate(compiled, parameters={"rod.mass": mass})
+        assert run.outcome.ok
+        assert table[f"final:{ANGLE}"][k] == run[ANGLE].final
+        assert table["final:heard.output"][k] == run["heard.output"].final
