@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
+from support.solvers import any_solver
 
 from robodyn.computation.engine import EngineRecording, integrate
 from robodyn.description.model import Solver
@@ -98,3 +99,73 @@ def test_a_break_of_a_reference_is_read_from_its_own_side(method):
     result = integrate(system, solver, 0.0, 2.0, np.zeros(1), EMPTY, EMPTY, EngineRecording())
     # Piecewise constant derivatives are integrated exactly if no stage looks across the break.
     assert result.x[0] == pytest.approx(-0.5 + 1.5, abs=1e-14)
+
+
+COURSES = (np.polynomial.Polynomial([0.3, -2.0, 3.7, -2.1, 0.37]), np.polynomial.Polynomial([-1.0, 0.4, -0.6, 0.15]))
+DELAYS = (0.3, 0.47)
+
+
+def polynomials(method, **kernels):
+    """Two signals that are polynomials of time, which the history keeps exactly, with delays of their own."""
+
+    def signals(t, x, d, m, p, out):
+        out[0], out[1] = (course(t[0]) for course in COURSES)
+
+    def both(t, x, d, m, p, out):
+        out[0], out[1] = d[0], d[1]
+
+    def rates(t, x, d, m, p, out):
+        out[0] = d[0]
+
+    system = make_problem(
+        kernel(rates),
+        1,
+        n_d=2,
+        delayed=kernel(signals),
+        delay_times=np.array(DELAYS),
+        history_start=np.array([5.0, 6.0]),
+        outputs=kernel(both),
+        n_y=2,
+        **kernels,
+    )
+    solver = any_solver(method, rtol=1e-8, atol=1e-8, step=None if method == "dopri5" else 0.05)
+    return integrate(system, solver, 0.0, 3.0, np.zeros(1), EMPTY, EMPTY, Recording(refine=4))
+
+
+@pytest.mark.parametrize("method", ["rk4", "dopri5"])
+def test_polynomials_of_fourth_degree_arrive_as_they_were(method):
+    result = polynomials(method)
+    for j, (course, delay) in enumerate(zip(COURSES, DELAYS, strict=True)):
+        late, early = result.time > delay + 1e-9, result.time < delay - 1e-9
+        np.testing.assert_allclose(result.y[late, j], course(result.time[late] - delay), atol=1e-13)
+        assert np.all(result.y[early, j] == 5.0 + j)
+    # Its integral from the arrival on, by a method of order five exactly, by Simpson's rule but for its fourth power.
+    integral = COURSES[0].integ()
+    missed = 0.0 if method == "dopri5" else 0.05**4 / 120 * 0.37 * 2.7
+    assert result.x[0] == pytest.approx(5.0 * 0.3 + integral(2.7) - integral(0.0), abs=1e-12 + 1.01 * missed)
+
+
+def test_events_on_a_delayed_signal_come_when_it_arrives_and_know_its_rate():
+    level, seen = 0.1, []
+
+    def guard(t, x, d, m, p, out):
+        out[0] = d[0] - level
+
+    def guard_rate(t, x, d, m, p, out):
+        seen.append((t[0], d[2], d[3]))
+        out[0] = d[2]
+
+    def act(t, x, d, m, p, out):
+        out[0] = x[0]
+
+    fields = {"guard_rates": kernel(guard_rate), "guard_direction": np.array([0]), "guard_action": [kernel(act)]}
+    result = polynomials("dopri5", n_guards=1, guards=kernel(guard), **fields)
+    roots = sorted(root.real for root in (COURSES[0] - level).roots() if abs(root.imag) < 1e-9 and 0 < root.real < 2.7)
+    jump = [0.3] if (5.0 - level) * (COURSES[0](0.0) - level) < 0 else []
+    expected = [*jump, *(root + 0.3 for root in roots)]
+    np.testing.assert_allclose([t for t, _ in result.events], expected, atol=1e-9)
+    assert len(seen) >= len(expected) > 3
+    for t, first, second in seen:
+        for rate, course, delay in ((first, COURSES[0], 0.3), (second, COURSES[1], 0.47)):
+            if abs(t - delay) > 1e-9:
+                assert rate == pytest.approx(course.deriv()(t - delay) if t > delay else 0.0, abs=1e-11)

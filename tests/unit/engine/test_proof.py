@@ -125,3 +125,63 @@ def test_boxes_hold_the_motion_and_are_no_larger_than_its_taylor_series(name):
             # Rounding; the radius is wider by the estimated error of the step, of the size of the tolerance at most.
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=3e-8)
     assert of_parts > 1
+
+
+def test_boxes_hold_signals_that_come_late_from_several_steps():
+    """The quartic, 0.4 s late, and -3 before it arrives: bounds over all steps of the past that a part looks at."""
+    delay, n, boxes = 0.4, 3, []
+
+    def rhs(t, x, d, m, p, out):
+        out[0] = 0.0
+
+    def course(t, x, d, m, p, out):
+        out[0] = QUARTIC(t[0])
+
+    def guard(t, x, d, m, p, out):
+        out[0] = d[0] - 0.1
+
+    def guard_rate(t, x, d, m, p, out):
+        out[0] = d[1]
+
+    def enclosures(t, box, d, m, p, out):
+        boxes.append(np.array([box[i] for i in range(4 * n)]).reshape(4, n))
+        out[0], out[1] = box[2] - 0.1, box[n + 2]
+
+    def drifts(t, box, d, m, p, out):
+        out[0], out[1] = box[2 * n + 2], box[3 * n + 2]
+
+    problem = make_problem(
+        kernel(rhs),
+        1,
+        n_d=1,
+        n_guards=1,
+        delayed=kernel(course),
+        delay_times=np.array([delay]),
+        history_start=np.array([-3.0]),
+        guards=kernel(guard),
+        guard_rates=kernel(guard_rate),
+        enclosures=kernel(enclosures),
+        drifts=kernel(drifts),
+        condition_kind=np.zeros(1, np.int64),
+        entries=np.array([0, 2]),
+        bounds_work=10,
+    )
+    done = integrate(problem, Solver("dopri5", rtol=1e-8), 0.0, END, np.ones(1), EMPTY, EMPTY, Recording())
+    expected = [delay] + [t + delay for t, _ in crossings([0.1]) if t + delay < END]
+    np.testing.assert_allclose([t for t, _ in done.events], expected, atol=1e-9)
+    compared = 0
+    for middle, radius, rate, rate_radius in boxes:
+        t = np.linspace(middle[0] - radius[0], middle[0] + radius[0], 101)
+        if radius[0] > 0.5001 * rate[0] or t[0] <= delay:
+            continue
+        compared += 1
+        values, slopes = QUARTIC(t - delay), rate[0] * QUARTIC.deriv()(t - delay)
+        assert middle[2] - radius[2] <= values.min() + 1e-12
+        assert middle[2] + radius[2] >= values.max() - 1e-12
+        assert rate[2] - rate_radius[2] <= slopes.min() + 1e-9
+        assert rate[2] + rate_radius[2] >= slopes.max() - 1e-9
+        # At most a tenth more than the Taylor series of the whole part, which the steps of the past cut in shorter ones.
+        _, width, _, rate_width = bounds_of(QUARTIC, middle[0] - delay, radius[0])
+        assert radius[2] <= width * 1.1 + 1e-9
+        assert rate_radius[2] <= rate_width * rate[0] * 1.1 + 1e-9
+    assert compared > 5
