@@ -180,7 +180,7 @@ def test_boxes_hold_signals_that_come_late_from_several_steps():
         assert middle[2] + radius[2] >= values.max() - 1e-12
         assert rate[2] - rate_radius[2] <= slopes.min() + 1e-9
         assert rate[2] + rate_radius[2] >= slopes.max() - 1e-9
-        # At most a tenth more than the Taylor series of the whole part, which the steps of the past cut in shorter ones.
+        # At most a tenth more than the Taylor series of the whole part, which steps of the past cut in shorter ones.
         _, width, _, rate_width = bounds_of(QUARTIC, middle[0] - delay, radius[0])
         assert radius[2] <= width * 1.1 + 1e-9
         assert rate_radius[2] <= rate_width * rate[0] * 1.1 + 1e-9
