@@ -7,7 +7,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.computation.simulation.rollout import STEPS
-from robodyn.description.catalog import double_pendulum, two_link_loop
+from robodyn.description.catalog import double_pendulum, pendulum, two_link_loop
 
 STEP, COUNT = 2e-3, 40
 MASS = "lower.mass"
@@ -51,3 +51,19 @@ def test_what_a_rollout_cannot_do_is_refused(system):
         rollout.rates(np.zeros((2, 4)), parameters={MASS: [1.0, 2.0, 3.0]})
     with pytest.raises(rd.ModelError, match="a positive length"):
         rollout.roll(np.zeros((2, 4)), 5, 0.0)
+
+
+@pytest.mark.parametrize("method", STEPS)
+def test_what_the_clock_drives_is_driven_by_it(method):
+    """A pendulum pushed by a sine, from half a second on: the times of the steps are those of the engine."""
+    scenario = replace(pendulum(angle=0.3), duration=0.5 + STEP * COUNT)
+    wave = rd.Block("wave", "sine_reference", parameters={"amplitude": 5.0, "frequency": 3.0}, unit="N m")
+    push = rd.Block("push", lambda value: {"torque": value}, "hinge", {"value": "wave.value"})
+    driven = rd.assemble(replace(scenario, machine=replace(scenario.machine, blocks=(wave, push))))
+    rollout = rd.compile_rollout(driven, method)
+    run = rd.simulate(driven, rd.Solver(method, step=STEP), recording=rd.Recording(times=(0.5, scenario.duration)))
+    start, end = ([run[state.name].values[k] for state in driven.states] for k in (0, -1))
+    found = rollout.roll([start] * 3, COUNT, STEP, time=0.5)
+    # Times are multiples of a step from half a second on in the one, from zero in the other.
+    np.testing.assert_allclose(found, [end] * 3, rtol=1e-9)
+    assert np.abs(rollout.roll([start], COUNT, STEP)[0] - end).max() > 1e-3

@@ -127,7 +127,7 @@ def cosimulate(
 
     Args:
         units: `ScenarioUnit`s and others with the methods of `Unit`; they cannot be used again.
-        connections: of interfaces; links: of single signals.
+        connections: of interfaces; signal_connections: of single signals.
         duration: [s]; the shortest of the units' scenarios by default.
         progress: called with (time, macro step, steps).
 
