@@ -239,9 +239,13 @@ def test_a_run_put_back_goes_on_the_same_with_jumps_under_way(method, until):
     going = ResumableRun(Integration(setup, 0.0, 12.0, start, np.zeros(1), EMPTY))
     going.go_on(until)
     saved = going.save()
-    ends = []
-    for _ in range(2):
-        going.go_on(12.0)
-        ends.append(going.x.copy())
-        going.restore(saved)
-    assert np.array_equal(*ends)
+    going.go_on(12.0)
+    ends = [going.x.copy()]
+    # In the same memory, and in that of a run which has no past yet.
+    fresh = ResumableRun(problem, solver, 0.0, 12.0, start, np.zeros(1), EMPTY, Recording("none"))
+    for other in (going, fresh):
+        other.restore(saved)
+        other.go_on(12.0)
+        ends.append(other.x.copy())
+    assert np.array_equal(ends[0], ends[1])
+    assert np.array_equal(ends[0], ends[2])

@@ -185,3 +185,47 @@ def test_boxes_hold_signals_that_come_late_from_several_steps():
         assert radius[2] <= width * 1.1 + 1e-9
         assert rate_radius[2] <= rate_width * rate[0] * 1.1 + 1e-9
     assert compared > 5
+
+
+@pytest.mark.parametrize("blind", [0, 1, 2])
+def test_what_could_not_be_decided_is_named(blind):
+    """Of three guards far from zero one has no bounds: the first such step says which one, and when."""
+
+    def rest(t, x, d, m, p, out):
+        out[0] = 0.0
+
+    def guards(t, x, d, m, p, out):
+        out[0] = out[1] = out[2] = 1.0
+
+    def no_bounds(t, box, d, m, p, out):
+        for k in range(3):
+            out[k], out[3 + k] = 1.0, 5.0 if k == blind else 0.1
+
+    def no_rates(t, box, d, m, p, out):
+        for k in range(3):
+            out[k], out[3 + k] = 0.0, 50.0 if k == blind else 0.0
+
+    kernels = {"guards": guards, "guard_rates": rest_of(3), "enclosures": no_bounds, "drifts": no_rates}
+    problem = make_problem(
+        kernel(rest),
+        1,
+        n_guards=3,
+        condition_kind=np.zeros(3, np.int64),
+        entries=np.arange(2),
+        bounds_work=10,
+        **{name: kernel(function) for name, function in kernels.items()},
+    )
+    done = integrate(problem, Solver("dopri5"), 0.0, END, np.ones(1), EMPTY, EMPTY, Recording())
+    assert done.proof.undecided > 0
+    assert done.proof.first_undecided == blind
+    assert done.proof.undecided_at == 0.0
+    assert done.proof.passed_over == 0
+    assert done.events == []
+
+
+def rest_of(n):
+    def zeros(t, x, d, m, p, out):
+        for k in range(n):
+            out[k] = 0.0
+
+    return zeros
