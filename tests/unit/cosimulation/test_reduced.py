@@ -149,3 +149,19 @@ def test_a_turn_is_that_of_an_independent_implementation():
 
     np.testing.assert_allclose(turn_between(first.as_matrix(), second.as_matrix()), apart, atol=1e-15)
     assert np.all(turn_between(first.as_matrix(), first.as_matrix()) == 0.0)
+
+
+def test_a_condition_number_beyond_the_warning_is_told_once_with_its_value():
+    system = assemble(arm("force", 1.0))
+    model = reduce_system(system, "grip", np.array([state.start for state in system.states]))
+    units = [ScenarioUnit(arm("force", 0.01)), ScenarioUnit(load("model", 0.01, model.motion))]
+    joined = [Connection("arm.grip", "load.grip")]
+    settings = CosimSettings(1e-3, condition_warning=0.5 * model.condition)
+    run = cosimulate(units, joined, settings=settings)
+    (warning,) = [text for text in run.warnings if "condition" in text]
+    assert f"{model.condition:.2g}" in warning
+    assert "0 s" in warning
+    quiet = CosimSettings(1e-3, condition_warning=10.0 * model.condition)
+    assert not [
+        text for text in cosimulate([u.renew() for u in units], joined, settings=quiet).warnings if "condition" in text
+    ]
