@@ -24,7 +24,7 @@ from robodyn.description.laws.friction import BRISTLES_GIVE
 from robodyn.description.model import ConstraintMethod, Recording, Scenario, Solver
 
 BUDGET = {"max_steps": 30_000, "max_wall_time": 60.0}
-FINE, COARSE = {"rtol": 1e-8, "atol": 1e-9}, {"rtol": 1e-6, "atol": 1e-7}
+FINE, COARSE, FINEST = {"rtol": 1e-8, "atol": 1e-9}, {"rtol": 1e-6, "atol": 1e-7}, {"rtol": 1e-10, "atol": 1e-11}
 SAMPLES = 40
 GROWN = 1e-3
 """Error of the coarse run, as part of the largest values, up to which motions are compared."""
@@ -97,7 +97,16 @@ def _examine_methods(finding: Finding, compiled: CompiledSystem) -> tuple[Run, R
         coarse = simulate(compiled, replace(implicit, **COARSE), recording=grid)
     other = simulate(compiled, implicit, recording=grid)
     _note(finding, other)
-    finding.failures += _compare(finding, f"{explicit.method} and rodas4", compiled.system, fine, other, coarse)
+    what = f"{explicit.method} and rodas4"
+    found = list(_compare(finding, what, compiled.system, fine, other, coarse))
+    if found:
+        # The errors of thousands of jumps add up in one method and not in the other: what fades with them is no fault.
+        closer = [
+            simulate(compiled, replace(one, **FINEST, max_steps=200_000), recording=grid)
+            for one in (explicit, implicit)
+        ]
+        found = list(_compare(finding, what, compiled.system, *closer, coarse))
+    finding.failures += found
     return coarse, fine
 
 
