@@ -107,7 +107,9 @@ COVERED ?= tests/unit/engine tests/unit/simulation tests/unit/cosimulation tests
 
 coverage: setup
 	$(BIN)/python tests/soak/engine.py coverage $(COVERED) --workers $(WORKERS)
-	$(BIN)/python tests/soak/engine_mutants.py --count $(MUTANTS) --seed $(SEED)
+	$(BIN)/python tests/soak/engine_mutants.py --count $(MUTANTS) --seed $(SEED) $(COVERED)
+	LD_PRELOAD="$(call runtime,asan) $(call runtime,ubsan)" ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+	  $(BIN)/python tests/soak/engine_mutants.py --count $(MUTANTS) --seed $(SEED) --again --checked $(COVERED)
 
 # Spoiled files and random machines by the thousands, from SEED on, TWINS of them described otherwise, BARS of them
 # certified, and published robots or those of ROBOTS; what fails is reported, files are kept in build/soak.

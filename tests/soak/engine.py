@@ -74,8 +74,8 @@ def compile_file(source: Path, place: Path, *flags: str) -> Path:
 
 
 def link_engine(objects: list[Path], library: Path, *flags: str) -> None:
-    coverage = [flag for flag in flags if flag == "--coverage"]
-    command = [*find_compiler(), "-shared", *coverage, *map(str, objects), "-o", str(library), "-lm"]
+    instruments = [flag for flag in flags if flag.startswith(("--coverage", "-fsanitize="))]
+    command = [*find_compiler(), "-shared", *instruments, *map(str, objects), "-o", str(library), "-lm"]
     subprocess.run(command, check=True)
 
 
@@ -125,7 +125,7 @@ def find_open_branches(section: str) -> list[str]:
     for line in section.splitlines():
         if match := re.match(r" *(?:\d+\*?|#####|=====|-): *(\d+):(.*)", line):
             place = f"{match[1]}: {match[2].strip()}"
-        elif match := re.match(r"branch +(\d+) (?:never|taken 0 )", line):
+        elif match := re.match(r"branch +(\d+) (?:never|taken 0\b)", line):
             found.setdefault(place, []).append(match[1])
     return [f"{place}  [{' '.join(numbers)}]" for place, numbers in found.items()]
 

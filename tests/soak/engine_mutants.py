@@ -5,7 +5,8 @@
 
 A mutant is one small edit at one place of one file. All mutants stand in an order that the seed gives, and the first
 `--count` of them are tried. What is known is kept in build/mutants: called again, the program goes on where its
-`--seconds` had ended; `--again` tries those once more that no test has seen.
+`--seconds` had ended; `--again` tries those once more that no test has seen, with `--checked` in engines that check
+every access to memory: for these the sanitisers' runtimes must be loaded before Python, see the Makefile.
 
 To try hundreds, the tests are imported and collected once. In a fork of this process, an engine that notes each basic
 block tells which tests reach which line and how long they take. Then for each mutant its file alone is compiled. Where
@@ -57,6 +58,7 @@ PATIENCE, LEAST_PATIENCE = 5.0, 10.0
 """A mutant hangs where its tests take so many times as long, and so many seconds [s] of processor time more."""
 MEMORY = 8 * 2**30
 ALIVE = ("survived", "unreached")
+CHECKING = ("-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 NOTING = """
 __attribute__((visibility("default"))) unsigned char reached[1 << 22];
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -195,6 +197,7 @@ class Trials:
     def __init__(self, wanted: argparse.Namespace) -> None:
         self.wanted = wanted
         self.end = time.monotonic() + wanted.seconds
+        self.flags = ("-O1", *CHECKING) if wanted.checked else ("-O1",)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -207,7 +210,7 @@ class Trials:
         self.say(f"{len(reach.seconds)} tests, {sum(reach.seconds.values()):.0f} s; {failing} skipped or failing")
         sample = sorted(find_mutants(), key=lambda mutant: mutant.rank(self.wanted.seed))[: self.wanted.count]
         known = read_log()
-        objects = compile_engine(FOLDER, PLACE / "objects", PLACE / "whole.so", "-O1")
+        objects = compile_engine(FOLDER, PLACE / "objects", PLACE / "whole.so", *self.flags)
         for mutant in sample:
             alive = known.get(mutant.key, {}).get("kind") in ALIVE
             if mutant.key in known and not (alive and self.wanted.again):
@@ -285,10 +288,10 @@ class Trials:
         text[mutant.line] = mutant.edited
         (folder / mutant.file).write_text("".join(text), encoding="utf-8")
         try:
-            changed = compile_file(folder / mutant.file, folder, "-O1")
+            changed = compile_file(folder / mutant.file, folder, *self.flags)
             if changed.read_bytes() == objects[changed.stem].read_bytes():
                 return "equivalent", ""
-            link_engine([*(objects | {changed.stem: changed}).values()], folder / "engine.so")
+            link_engine([*(objects | {changed.stem: changed}).values()], folder / "engine.so", *self.flags)
         except subprocess.CalledProcessError:
             return "not compiled", ""
         seen_by, allowed = folder / "seen", LEAST_PATIENCE + PATIENCE * sum(reach.seconds[name] for name in chosen)
@@ -299,7 +302,8 @@ class Trials:
             faulthandler.disable()
             use_engine(folder / "engine.so")
             resource.setrlimit(resource.RLIMIT_CPU, (int(allowed), int(allowed) + 1))
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            if not self.wanted.checked:
+                resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             for name, following in zip(chosen, [*chosen[1:], None], strict=True):
                 seen_by.write_text(name, encoding="utf-8")
                 if not passes(self.items[name], self.items[following] if following else None, skipped=True):
@@ -373,10 +377,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=7200.0, help="after which no other mutant is begun")
     parser.add_argument("--most", type=float, default=10.0, help="seconds of the tests that a mutant is tried with")
     parser.add_argument("--again", action="store_true", help="try those once more that no test has seen")
+    parser.add_argument("--checked", action="store_true", help="in engines that check every access to memory")
     wanted = parser.parse_intermixed_args()
     if wanted.count < 1:
         print(f"0 mutants of {len(list(find_mutants()))} tried")
         return 0
+    # Runtimes that are loaded already are none of the compiler's business.
+    os.environ.pop("LD_PRELOAD", None)
     os.environ.setdefault("ROBODYN_OPTIMISATION", "0")
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     os.chdir(ROOT)
