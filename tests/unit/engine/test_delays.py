@@ -129,7 +129,7 @@ def polynomials(method, **kernels):
         **kernels,
     )
     solver = any_solver(method, rtol=1e-8, atol=1e-8, step=None if method == "dopri5" else 0.05)
-    return integrate(system, solver, 0.0, 3.0, np.zeros(1), EMPTY, EMPTY, Recording(refine=4))
+    return integrate(system, solver, 0.0, 3.0, np.zeros(1), EMPTY, EMPTY, EngineRecording(refine=4))
 
 
 @pytest.mark.parametrize("method", ["rk4", "dopri5"])

@@ -242,7 +242,7 @@ def test_a_run_put_back_goes_on_the_same_with_jumps_under_way(method, until):
     going.go_on(12.0)
     ends = [going.x.copy()]
     # In the same memory, and in that of a run which has no past yet.
-    fresh = ResumableRun(problem, solver, 0.0, 12.0, start, np.zeros(1), EMPTY, Recording("none"))
+    fresh = ResumableRun(Integration(setup, 0.0, 12.0, start, np.zeros(1), EMPTY))
     for other in (going, fresh):
         other.restore(saved)
         other.go_on(12.0)

@@ -166,7 +166,7 @@ def test_boxes_hold_signals_that_come_late_from_several_steps():
         entries=np.array([0, 2]),
         bounds_work=10,
     )
-    done = integrate(problem, Solver("dopri5", rtol=1e-8), 0.0, END, np.ones(1), EMPTY, EMPTY, Recording())
+    done = integrate(problem, Solver("dopri5", rtol=1e-8), 0.0, END, np.ones(1), EMPTY, EMPTY, EngineRecording())
     expected = [delay] + [t + delay for t, _ in crossings([0.1]) if t + delay < END]
     np.testing.assert_allclose([t for t, _ in done.events], expected, atol=1e-9)
     compared = 0
@@ -215,7 +215,7 @@ def test_what_could_not_be_decided_is_named(blind):
         bounds_work=10,
         **{name: kernel(function) for name, function in kernels.items()},
     )
-    done = integrate(problem, Solver("dopri5"), 0.0, END, np.ones(1), EMPTY, EMPTY, Recording())
+    done = integrate(problem, Solver("dopri5"), 0.0, END, np.ones(1), EMPTY, EMPTY, EngineRecording())
     assert done.proof.undecided > 0
     assert done.proof.first_undecided == blind
     assert done.proof.undecided_at == 0.0
