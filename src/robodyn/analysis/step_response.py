@@ -60,9 +60,16 @@ class StepResponse:
 
     def rise_time(self, low: float = 0.1, high: float = 0.9) -> float:
         """Time [s] from the first reaching of one share of the step to that of another; nan if it does not."""
+        return self.reached(high) - self.reached(low)
+
+    def reached(self, share: float) -> float:
+        """Time [s] from the step until a share of it is first reached, straight between samples; nan if it is not."""
         time, shares = self._after()
-        ends = [_first_above(time, shares, level) for level in (low, high)]
-        return ends[1] - ends[0]
+        above = np.flatnonzero(shares >= share)
+        if not above.size:
+            return float("nan")
+        k = int(above[0])
+        return float(time[0] if k == 0 else np.interp(share, shares[k - 1 : k + 1], time[k - 1 : k + 1]))
 
     def settling_time(self, within: float = 0.02) -> float:
         """Time [s] from the step after which the signal stays within a part of the step of its final level."""
@@ -90,15 +97,6 @@ class StepResponse:
         found = "no peak" if not self.peaks else "one peak alone"
         what = f"has {found} after the step at {self.at:g} s"
         refuse(self.signal.name, what, "record it for longer, or ask for shares at given times")
-
-
-def _first_above(time: Floats, shares: Floats, level: float) -> float:
-    """When shares first reach a level, between samples on straight lines."""
-    above = np.flatnonzero(shares >= level)
-    if not above.size:
-        return float("nan")
-    k = int(above[0])
-    return float(time[0] if k == 0 else np.interp(level, shares[k - 1 : k + 1], time[k - 1 : k + 1]))
 
 
 def measure_step(

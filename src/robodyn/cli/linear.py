@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from robodyn.analysis.linear.poles import Truncation
     from robodyn.analysis.linear.responses import FrequencyResponse, TimeResponse
     from robodyn.analysis.measurement.responses import MeasuredResponse
+    from robodyn.analysis.step_response import StepResponse
     from robodyn.computation.assembly import System
     from robodyn.computation.assembly.control.state_design import StateDesign
 
@@ -458,6 +459,7 @@ class StepFigures:
     peak: float = float("nan")
     rise: float = float("nan")
     settled: float = float("nan")
+    step: StepResponse | None = None
 
     @property
     def time(self) -> np.ndarray:
@@ -474,8 +476,13 @@ class StepFigures:
 class StepAnswers:
     """Answers of a signal to steps."""
 
+    JSON = """
+    answer
+    responses
+    """
     answer: str
     responses: Sequence[StepFigures]
+    within: float
 
 
 @command("step", plot="Draw the answers into this file.")
@@ -523,7 +530,7 @@ def step(
             system, jump = load_system(source, setting), 1.0 if height is None else height
             response = _answer_of_model(system, answer, target, jump, duration, at, friction)
         found.append(_measure_step(Path(source).stem, response, (when or 0.0) if is_run else None, within))
-    return StepAnswers(answer, found)
+    return StepAnswers(answer, found, within)
 
 
 def _answer_of_run(path: str, answer: str) -> TimeResponse:
@@ -575,7 +582,7 @@ def _measure_step(name: str, response: TimeResponse, when: float | None, within:
     overshoot = max(found.overshoot, 0.0) if found.peaks else 0.0
     peak = found.peaks[0].time if found.peaks else float("nan")
     times = peak, found.rise_time(), found.settling_time(within)
-    return StepFigures(name, response, found.start, found.final, overshoot, *times)
+    return StepFigures(name, response, found.start, found.final, overshoot, *times, step=found)
 
 
 @shows
@@ -584,11 +591,16 @@ def show_steps(found: StepAnswers) -> Display:
 
     rows = []
     for one in found.responses:
-        rows.append((one.name, one.start, one.final, 100 * one.overshoot, one.peak, one.rise, one.settled))
-    heads = ("", "start", "final", "overshoot [%]", "peak [s]", "rise [s]", "settled [s]")
+        unit, times = one.response.output.unit, (one.peak, one.rise, one.settled)
+        rows.append((one.name, one.start, one.final, unit, 100 * one.overshoot, *times))
+    levels = ("start", "final")
+    heads = ("", *levels, "unit", "overshoot [%]", "peak [s]", "rise [s]", "settled [s]")
     responses, names = [one.response for one in found.responses], [one.name for one in found.responses]
-    picture = Picture("Answers", lambda: draw_responses(responses, labels=names))
-    return Display(f"Steps of {found.answer}", (Table(heads, rows, ".5g"), picture))
+    steps = [one.step for one in found.responses]
+    picture = Picture(
+        "Step responses", lambda: draw_responses(responses, labels=names, steps=steps, within=found.within)
+    )
+    return Display(f"Steps of {found.answer}", (Table(heads, rows, ".5g", by_row=levels), picture))
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,7 @@ def plot(
     end: float | None = None,
     label: Texts = (),
     unit: Texts = (),
+    exaggerate: float | None = None,
     dark: bool = False,
 ) -> Written:
     """Draw signals over time or against each other, and the path of a point through space.
@@ -113,12 +114,15 @@ def plot(
     end (--to): Draw up to this time [s].
     label: Name of each run in the picture, in their order.
     unit: Unit of the axes over time: um, mm, deg ...
+    exaggerate: With --path: factor by which the deviation from the path is drawn; default: by size.
     dark: Draw for a dark page.
     """
     if against is not None and not signal:
         raise fail(f"--against {against}: give what to draw over it with --signal")
     if unit and (against is not None or path is not None):
         raise fail(f"--unit {unit[0]}: is for signals over time; --against and --path choose theirs by size")
+    if exaggerate is not None and path is None:
+        raise fail("--exaggerate: is for the path of a point, give it with --path")
     if len(runs) == 1 and not Path(runs[0]).exists():
         if dark:
             raise fail("--dark: pictures of studies are drawn as they were published")
@@ -127,7 +131,7 @@ def plot(
     window = None if start is None and end is None else (start, end)
     options = {"labels": list(label) or None, "window": window, "dark": dark}
     with drawing():
-        pictures = _pictures(found, list(signal) or None, against, path, options, unit)
+        pictures = _pictures(found, list(signal) or None, against, path, options, unit, exaggerate)
         files = _files(pictures, Path(runs[0]), out)
         for file, (_, write) in zip(files, pictures, strict=True):
             write(file)
@@ -160,6 +164,7 @@ def _pictures(
     point: str | None,
     options: dict[str, Any],
     units: Sequence[str],
+    exaggerate: float | None,
 ) -> list[Drawing]:
     """What the options ask for."""
     from robodyn.presentation.reporting import plot_path, plot_phase, plot_signals
@@ -170,7 +175,7 @@ def _pictures(
     elif signals or point is None:
         pictures.append(("", lambda file: plot_signals(runs, signals, file, units=units, **options)))
     if point is not None:
-        pictures.append(("path", lambda file: plot_path(runs, point, file, **options)))
+        pictures.append(("path", lambda file: plot_path(runs, point, file, exaggerate=exaggerate, **options)))
     return pictures
 
 

@@ -144,3 +144,19 @@ def test_an_oscillation_that_turns_many_times_within_a_delay_is_found():
 def test_poles_of_delays_need_an_approximation():
     with pytest.raises(ModelError, match="pade"):
         find_poles(delayed_decay(), 0)
+
+
+def test_vectors_are_right_where_nothing_but_rounding_depends_on_a_state():
+    """Positions follow from velocities, p = v / s, however LAPACK balances what rounding left in a column."""
+    stiffness, damping, rounding = 4e4, 40.0, 1e-35
+    A = np.zeros((4, 4))
+    A[0, 1] = A[2, 3] = 1.0
+    A[1, 0], A[1, 1] = -stiffness, -damping
+    A[3, 1], A[3, 2], A[3, 3] = 3.0, -rounding, -500.0
+    swinging = [root for root in find_poles(LinearModel(A)) if root.pole.imag > 0]
+    assert len(swinging) == 1
+    for root in swinging:
+        p1, v1, p2, v2 = root.right
+        assert p1 == pytest.approx(v1 / root.pole, rel=1e-9)
+        assert p2 == pytest.approx(v2 / root.pole, rel=1e-9)
+        assert v2 == pytest.approx(3.0 * v1 / (root.pole + 500.0), rel=1e-9)

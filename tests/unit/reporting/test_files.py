@@ -4,9 +4,11 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from robodyn.presentation.reporting import plot_difference, plot_path, plot_phase, plot_signals
+from robodyn.presentation.reporting.figures import darken, empty_figure
 
 pytest.importorskip("matplotlib")
 
@@ -35,6 +37,26 @@ def test_every_kind_of_figure_is_written(make_arc, tmp_path):
     plot_difference(run, make_arc(2.0), ["tool.position.y"], tmp_path / "difference.svg")
     for name, gid in (("against", "start"), ("difference", "tool.position.y")):
         assert f'<g id="{gid}">' in (tmp_path / f"{name}.svg").read_text(encoding="utf-8")
+
+
+def test_a_dark_picture_has_no_black_text_and_no_black_line():
+    """Of polar and of 3-D axes, too, whose ticks and lines come into being when they are drawn."""
+    from matplotlib.colors import to_rgb
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Text
+
+    figure = empty_figure(8, 4)
+    figure.add_subplot(1, 2, 1, projection="polar").plot([0.0, 1.0, 2.0], [1.0, 2.0, 3.0])
+    space = figure.add_subplot(1, 2, 2, projection="3d")
+    space.plot([0.0, 1.0], [0.0, 1.0], [0.0, 1.0], color="black")
+    figure.draw_without_rendering()
+    outline = figure.axes[0].spines["polar"].get_path().vertices.copy()
+    darken(figure)
+    figure.draw_without_rendering()
+    shown = [one for kind in (Text, Line2D) for one in figure.findobj(kind) if one.get_visible()]
+    assert len(shown) > 30
+    assert all(max(to_rgb(one.get_color())) > 0.2 for one in [*shown, space.xaxis.line])
+    np.testing.assert_array_equal(figure.axes[0].spines["polar"].get_path().vertices, outline)
 
 
 def test_an_unknown_ending_is_refused_and_nothing_is_left(make_run, tmp_path):

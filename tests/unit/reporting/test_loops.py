@@ -32,9 +32,20 @@ def test_magnitude_and_phase_are_those_of_the_loops(table, texts):
         turns = (line.get_ydata() - row.gain.phase) / 360
         np.testing.assert_allclose(turns, np.round(turns[0]), atol=1e-9)
         assert -360 < line.get_ydata()[0] <= 0
-    marks = [text.get_text() for text in lower.texts]
-    assert marks == [f"{row.margins.phase:.3g} deg" for row in table.rows]
-    assert texts(figure.legends[0]) == [row.name for row in table.rows]
+    named = zip(table.rows, texts(figure.legends[0]), strict=True)
+    assert all(text.startswith(f"{row.name}: ") and f", {row.margins.phase:.3g} deg" in text for row, text in named)
+
+
+def test_margins_are_marked_where_they_are_read(table):
+    upper, lower, _ = draw_loops(table).axes
+    dots = [line for line in lower.get_lines() if line.get_marker() == "o"]
+    for row, dot in zip(table.rows, dots, strict=True):
+        # The dot is at a point of the grid beside the crossing.
+        assert dot.get_ydata()[0] % 360 - 180 == pytest.approx(row.margins.phase, abs=3.0)
+    gains = [20 * np.log10(row.margins.gain_to) for row in table.rows if np.isfinite(row.margins.gain_to)]
+    for line in upper.get_lines():
+        if line.get_marker() == "o":
+            assert min(abs(line.get_ydata()[0] + gain) for gain in gains) < 0.5
 
 
 def test_the_plane_shows_the_gains_and_the_point_they_must_not_go_round(table):
@@ -53,5 +64,5 @@ def test_of_more_loops_than_colours_a_page_draws_those_with_the_smallest_margins
     shown = display(LoopTable((*table.rows, *[worst] * 8), table.model))
     (picture,) = shown.pictures
     assert picture.title == "Loop gains of the 8 with the smallest phase margins"
-    assert set(texts(picture.draw().legends[0])) == {worst.name}
+    assert {text.partition(":")[0] for text in texts(picture.draw().legends[0])} == {worst.name}
     assert len(shown.tables[0].rows) == len(table.rows) + 8

@@ -37,8 +37,8 @@ def test_a_panel_shows_the_mean_pose_and_both_phases(swinging):
 
 def test_the_title_tells_frequency_and_damping(swinging):
     titles = [ax.get_title() for ax in draw_modes(swinging).axes]
-    assert titles[0].startswith(f"{swinging[0].frequency:.4g} Hz, damping")
-    assert "shoulder.position" in titles[0]
+    assert titles[0].startswith(f"{swinging[0].frequency:.4g} Hz, damping ratio 0 %")
+    assert titles[0].endswith("\nshoulder")
 
 
 def test_chosen_modes_are_drawn_in_their_order(swinging):

@@ -6,6 +6,7 @@ import pytest
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.responses import respond_to_step
 from robodyn.analysis.linear.stability import PolePath
+from robodyn.analysis.step_response import measure_step
 from robodyn.presentation.reporting.linear import (
     draw_pole_path,
     draw_pole_zeros,
@@ -61,6 +62,32 @@ def test_responses_have_a_panel_for_each_output(texts):
     assert [ax.get_ylabel() for ax in figure.axes] == ["y1", "y2"]
     assert texts(figure.legends[0]) == ["step of u1"]
     np.testing.assert_array_equal(figure.axes[1].get_lines()[0].get_ydata(), found[1].values)
+
+
+def test_overshoot_rise_and_settling_are_marked_on_a_step(texts):
+    # 1 / (s^2 + s + 1): damping 0.5, overshoot exp(-pi / sqrt 3) = 16.3 % at 2 pi / sqrt 3 = 3.63 s.
+    ringing = LinearModel([[-1.0, -1.0], [1.0, 0.0]], [[1.0], [0.0]], [[0.0, 1.0]])
+    response = respond_to_step(ringing, time=np.linspace(0, 20, 4001))
+    step = measure_step(response.signal, start=0.0, final=response.settled)
+    figure = draw_responses(response, labels=["loop"], steps=[step], within=0.05)
+    lines = drawn(figure)
+    np.testing.assert_allclose(lines["highest peak"][:, 0], [3.6276, 1.1630], atol=1e-3)
+    np.testing.assert_allclose(lines["10 % and 90 %"][1], [0.1, 0.9], atol=1e-5)
+    assert np.diff(lines["10 % and 90 %"][0])[0] == pytest.approx(step.rise_time(), rel=1e-12)
+    assert lines["settled"][0, 0] == pytest.approx(step.settling_time(0.05), rel=1e-12)
+    (said,) = texts(figure.legends[0])
+    assert said == "loop: overshoot 16.3 %, rise 1.64 s, settled in 5.29 s"
+    assert texts(figure.legends[1])[-1] == "± 5 % of the step"
+
+
+def test_a_response_that_creeps_has_no_overshoot_to_mark(texts):
+    response = respond_to_step(FAST)
+    step = measure_step(response.signal, start=0.0, final=response.settled)
+    figure = draw_responses([response, respond_to_step(LEAD)], labels=["lag", "lead"], steps=[step, None])
+    assert drawn(figure)["highest peak"].size == 0
+    said = texts(figure.legends[0])
+    assert said[0].startswith("lag: no overshoot, rise 43.9 ms, settled in 78.2 ms")
+    assert said[1] == "lead"
 
 
 def test_pictures_are_written(tmp_path):

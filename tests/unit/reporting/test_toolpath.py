@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.computation.results import EventRecord
+from robodyn.computation.results import EventRecord, Outcome, OutcomeKind, Provenance, Run, SignalInfo
 from robodyn.presentation.reporting import draw_path
 from robodyn.presentation.reporting.space import Box, fit_space
 
@@ -126,3 +126,45 @@ def test_an_unknown_point_is_an_error_with_a_suggestion(make_arc, make_run):
         draw_path(make_arc(), "tol")
     with pytest.raises(KeyError, match="none are defined"):
         draw_path(make_run(), "tool")
+
+
+def follow(offset, name="deviation"):
+    """A run in which a tool goes along x for 1 m, off to its left by an offset [m] that grows from zero."""
+    time = np.linspace(0.0, 1.0, 11)
+    off = offset * time
+    columns = {"tool.position.x": time, "tool.position.y": off, "tool.position.z": 0 * time, "path.s": time}
+    columns |= {"deviation.horizontal": off, "deviation.vertical": 0 * time, "deviation.distance": abs(off)}
+    law = {"type": "PathDeviation", "knots": [0.0, 1.0], "place": [[0.0] * 3, [1.0, 0.0, 0.0]]}
+    law["tangent"] = [[1.0, 0.0, 0.0]] * 2
+    inputs = {axis: f"tool.position.{axis}" for axis in "xyz"} | {"s": "path.s"}
+    description = {"machine": {"blocks": [{"name": name, "law": law, "inputs": inputs}]}}
+    infos = tuple(SignalInfo(column, "m") for column in columns)
+    outcome = Outcome(OutcomeKind.FINISHED, "", 1.0)
+    return Run(time, np.column_stack(list(columns.values())), infos, outcome, Provenance("line", description))
+
+
+@pytest.mark.parametrize(("wanted", "factor"), [(None, 1000.0), (300.0, 300.0)])
+def test_a_deviation_is_drawn_too_large_by_a_factor_that_is_stated(wanted, factor):
+    figure = draw_path(follow(8e-5), "tool", exaggerate=wanted)
+    found = lines(figure.axes[0])
+    # Products of numbers of size 1.
+    np.testing.assert_allclose(found["tool"][1], factor * 8e-5 * found["tool"][0], rtol=1e-12, atol=1e-15)
+    np.testing.assert_array_equal(found["nominal"][1:], 0.0)
+    np.testing.assert_allclose(found["end"][:, 0], found["tool"][:, -1], rtol=1e-12)
+    title = figure.legends[0].get_title().get_text()
+    assert title.endswith(f"off by at most 80 µm at 1 s; deviation drawn {factor:g} times too large")
+
+
+def test_a_point_off_by_much_is_drawn_where_it_was():
+    figure = draw_path(follow(0.3), "tool")
+    np.testing.assert_allclose(lines(figure.axes[0])["tool"][1], 0.3 * lines(figure.axes[0])["tool"][0], rtol=1e-12)
+    assert "too large" not in figure.legends[0].get_title().get_text()
+
+
+def test_only_what_is_measured_can_be_exaggerated(make_arc):
+    with pytest.raises(ValueError, match="nothing to exaggerate"):
+        draw_path(make_arc(), "tool", exaggerate=10.0)
+    with pytest.raises(ValueError, match="nothing to exaggerate"):
+        draw_path(follow(1e-4, name="other"), "tool", exaggerate=10.0)
+    with pytest.raises(ValueError, match="positive number, not -1"):
+        draw_path(follow(1e-4), "tool", exaggerate=-1.0)

@@ -39,16 +39,19 @@ def draw_circle(tests: CircleTest | Sequence[CircleTest]) -> Figure:
         ax.plot(test.angles, test.deviation / unit.size, gid=test.name, **run_style(number))
         for peak in test.peaks:
             at = np.interp(peak.angle, test.angles, test.deviation, period=2 * np.pi)
-            label = unit.scale(peak.height, 3)
             place = (peak.angle, float(at) / unit.size)
-            ax.annotate(label, place, color=run_style(number)["color"], fontsize="small")
+            # Outward of the curve, one test beside the other.
+            out = np.array([(18 + 30 * number) * np.cos(peak.angle), (10 + 14 * number) * np.sin(peak.angle)])
+            look = {"color": run_style(number)["color"], "fontsize": "small", "ha": "center", "va": "center"}
+            ax.annotate(unit.scale(peak.height, 3), place, tuple(out), textcoords="offset points", **look)
     turn = np.linspace(0, 2 * np.pi, 361)
     ax.plot(turn, np.zeros(361), color="0.4", linewidth=0.8, gid="nominal")
     span = max(high - low, 1e-9) / unit.size
-    ax.set_rlim(low / unit.size - span, high / unit.size + 0.15 * span)
+    ax.set_rlim(low / unit.size - span, high / unit.size + (0.15 + 0.1 * len(shown)) * span)
     ax.set_rlabel_position(22.5)
-    ax.set_title(f"radial deviation [{unit.name}] from the nominal circle (grey)", fontsize="medium", pad=18)
-    legend_above(figure, run_lines([describe_circle(test) for test in shown]))
+    ax.tick_params(axis="y", labelsize="small")
+    title = f"Radial deviation [{unit.name}] from the nominal circle (grey)\nwith the heights of the quadrant peaks"
+    legend_above(figure, run_lines([describe_circle(test) for test in shown]), title)
     return figure
 
 
@@ -58,7 +61,7 @@ plot_circle = into_file(draw_circle)
 def describe_circle(test: CircleTest) -> str:
     """Name, radius, feed and direction of a test."""
     way = "clockwise" if test.clockwise else "anticlockwise"
-    return f"{test.name}: radius {show_quantity(test.radius, 'm', 6)}, {60 * test.speed:.4g} m/min, {way}"
+    return f"{test.name}: radius {show_quantity(test.radius, 'm', 6)}, feed {60 * test.speed:.4g} m/min, {way}"
 
 
 @shows

@@ -113,25 +113,25 @@ def darken(figure: "Figure") -> None:
         rgba[~grey, :3] = 0.75 * rgba[~grey, :3] + 0.25
         return rgba if len(rgba) != 1 else rgba[0]
 
-    # Panes and grids of 3-D axes are no children of theirs.
+    # Ticks are made when a figure is drawn. Panes, lines and grids of 3-D axes are no children of theirs.
+    figure.draw_without_rendering()
     artists = figure.findobj()
     for ax in figure.axes:
         for axis in (ax.xaxis, ax.yaxis, ax.zaxis) if isinstance(ax, Axes3D) else ():
-            artists.append(axis.pane)
+            artists += [axis.pane, axis.line]
             axis._axinfo["grid"]["color"] = "0.3"
     kinds = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor")
     for artist in dict.fromkeys(artists):
         # Figures and axes only pass on the colours of their backgrounds, which are here themselves.
         if isinstance(artist, FigureBase | Axes):
             continue
-        own = artist.properties()
+        colours = {kind: getattr(artist, f"get_{kind}")() for kind in kinds if hasattr(artist, f"get_{kind}")}
         # Colours of a map stand for numbers; a single colour would paint over those of faces and edges.
-        if own.get("array") is not None:
-            del own["facecolor"]
-        elif "facecolor" in own:
-            own.pop("color", None)
-        colours = {kind: own[kind] for kind in kinds if len(own.get(kind, ()))}
-        artist.update({kind: invert(colour) for kind, colour in colours.items()})
+        if getattr(artist, "get_array", lambda: None)() is not None:
+            del colours["facecolor"]
+        elif "facecolor" in colours:
+            colours.pop("color", None)
+        artist.update({kind: invert(colour) for kind, colour in colours.items() if len(colour)})
 
 
 def into_file(draw: "Callable[..., Figure]") -> Callable[..., None]:
@@ -240,7 +240,8 @@ def legend_above(figure: "Figure", handles: Sequence["Artist"], title: str | Non
     letters = max((len(str(handle.get_label())) for handle in handles), default=0)
     columns = max(1, min(len(handles), int(_HEAD_LETTERS * figure.get_figwidth() / _COLUMN_WIDTH) // (letters + 6)))
     look: dict[str, Any] = {"frameon": False, "fontsize": "small", "title_fontsize": "medium"}
-    figure.legend(handles=handles, loc="outside upper center", ncols=columns, title=title, **look)
+    legend = figure.legend(handles=handles, loc="outside upper center", ncols=columns, title=title, **look)
+    legend.get_title().set_multialignment("center")
 
 
 def wrap_label(label: str) -> str:

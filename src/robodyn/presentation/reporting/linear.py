@@ -17,6 +17,8 @@ from robodyn.analysis.linear.poles import find_zeros
 from robodyn.analysis.linear.responses import FrequencyResponse, TimeResponse, choose_frequencies, respond
 from robodyn.analysis.linear.stability import PolePath
 from robodyn.analysis.measurement.responses import MeasuredResponse
+from robodyn.analysis.step_response import StepResponse
+from robodyn.base.units import show_number, show_quantity
 
 from .displays import Curves, Display, Part, Picture, Table, shows
 from .figures import COLOURS, empty_figure, finish_axes, into_file, label_bottom, legend_above, panel_figure
@@ -35,8 +37,9 @@ if TYPE_CHECKING:
 MOST_MODES = 9
 # Inches.
 _PANEL, _HEAD = 3.6, 0.6
-# Points between a panel's box and the names of its axes.
-_LABEL_PAD = -12
+# Points between a panel's box and the names of its axes; part of a panel that the box takes, below the title; part of
+# the machine's size by which a point has to move to be seen moving.
+_LABEL_PAD, _ZOOM, _SEEN = -12, 1.0, 0.01
 _MEAN, _THERE, _BACK = "0.6", COLOURS[0], COLOURS[1]
 
 
@@ -64,7 +67,7 @@ def draw_modes(found: ModeSet, *, modes: Sequence[Mode] | None = None) -> Figure
     for k, mode in enumerate(modes):
         ax = figure.add_subplot(rows, columns, k + 1, projection="3d")
         _draw_mode(ax, found, mode, space)
-    legend_above(figure, _legend())
+    legend_above(figure, _legend(), "Mode shapes, amplitudes exaggerated")
     return figure
 
 
@@ -84,11 +87,15 @@ def _draw_mode(ax: Axes3D, found: ModeSet, mode: Mode, space: Space) -> None:
     for name, points, colour, width in (*poses, ("back", mode.displaced.back, _BACK, 1.4)):
         _draw_pose(ax, found, space.factor * points, colour, width, name)
     space.apply(ax)
+    ax.set_box_aspect(space.high - space.low, zoom=_ZOOM)
     for axis, name in zip((ax.xaxis, ax.yaxis, ax.zaxis), "xyz", strict=True):
         axis.set_ticklabels([])
         axis.set_label_text(name)
         axis.labelpad = _LABEL_PAD
-    ax.set_title(describe_mode(mode), fontsize="small", y=0.98)
+        axis._axinfo["grid"]["color"] = "0.88"
+    moved = np.abs(mode.displaced.there - found.mean).max() * space.factor
+    unseen = moved < _SEEN * float(np.max(space.high - space.low))
+    ax.set_title(describe_mode(mode) + (", turning in place" if unseen else ""), fontsize="small", y=1.02)
 
 
 def _draw_pose(ax: Axes3D, found: ModeSet, points: np.ndarray, colour: str, width: float, name: str) -> None:
@@ -100,8 +107,9 @@ def _draw_pose(ax: Axes3D, found: ModeSet, points: np.ndarray, colour: str, widt
 
 
 def describe_mode(mode: Mode) -> str:
-    """Frequency, damping and the leading states, as a panel's title."""
-    return f"{mode.frequency:.4g} Hz, damping {mode.damping:.3g}\n{', '.join(mode.dominant(2))}"
+    """Frequency, damping ratio and the parts whose states take most part, as a panel's title."""
+    parts = dict.fromkeys(name.partition(".")[0] for name in mode.dominant(2))
+    return f"{mode.frequency:.4g} Hz, damping ratio {show_number(100 * mode.damping, 3)} %\n{', '.join(parts)}"
 
 
 def _legend() -> list[Line2D]:
@@ -297,13 +305,35 @@ def _title(response: FrequencyResponse) -> str:
 
 # Step-response plot: how do outputs of linear models follow an input in time?
 
+# Inches, of the first panel with its legend and of any other; the tolerance's colour.
+_STEP_HEIGHT, _PANEL_HEIGHT = 4.4, 2.6
+_BAND = "0.9"
 
-def draw_responses(responses: TimeResponse | Sequence[TimeResponse], *, labels: Sequence[str] | None = None) -> Figure:
+# Shares of a step between which it rises.
+_RISE = (0.1, 0.9)
+_MARKS = (
+    ("highest peak", {"marker": "^"}),
+    ("10 % and 90 %", {"marker": "o", "fillstyle": "none"}),
+    ("settled", {"marker": "s"}),
+)
+
+
+def draw_responses(
+    responses: TimeResponse | Sequence[TimeResponse],
+    *,
+    labels: Sequence[str] | None = None,
+    steps: Sequence[StepResponse | None] = (),
+    within: float = 0.02,
+) -> Figure:
     """A figure with a panel for each output, a line for each response; inputs are not drawn.
 
     Args:
         labels: what to call each response; the input by default.
+        steps: what was measured of each, None where it is no step: overshoot, rise and settling are marked then.
+        within: part of the step within which a response has settled.
     """
+    from matplotlib.lines import Line2D
+
     shown = [responses] if isinstance(responses, TimeResponse) else list(responses)
     labels = model_labels(len(shown), labels or [f"step of {response.input.name}" for response in shown])
     outputs = list(dict.fromkeys(response.output for response in shown))
@@ -312,67 +342,134 @@ def draw_responses(responses: TimeResponse | Sequence[TimeResponse], *, labels: 
     for response, label in zip(shown, labels, strict=True):
         ax = axes[outputs.index(response.output)]
         ax.plot(response.time, response.values, gid=label, **run_style(names.index(label)))
+    told = dict(zip(names, names, strict=True))
+    for response, label, step in zip(shown, labels, steps, strict=False):
+        if step is not None:
+            ax, colour = axes[outputs.index(response.output)], run_style(names.index(label))["color"]
+            told[label] = f"{label}: {_mark_step(ax, step, within, colour)}"
     for ax, output in zip(axes, outputs, strict=True):
         finish_axes(ax, output.name, output.unit)
     label_bottom(axes, "time", "s")
-    legend_above(figure, run_lines(names))
+    legend_above(figure, run_lines(list(told.values())))
+    if any(step is not None for step in steps):
+        figure.set_figheight(_STEP_HEIGHT + _PANEL_HEIGHT * (len(axes) - 1))
+        marks = [Line2D([], [], color="0.3", linestyle="none", label=what, **look) for what, look in _MARKS]
+        marks.append(Line2D([], [], color=_BAND, linewidth=8, label=f"± {100 * within:.3g} % of the step"))
+        figure.legend(handles=marks, loc="outside lower center", ncols=len(marks), frameon=False, fontsize="small")
     return figure
 
 
 plot_responses = into_file(draw_responses)
 
 
+def _mark_step(ax: Axes, step: StepResponse, within: float, colour: str) -> str:
+    """Marks of the highest peak, of both ends of the rise and of settling, and what is read there in words."""
+    height = step.final - step.start
+    ax.axhspan(step.final - within * height, step.final + within * height, color=_BAND, linewidth=0, zorder=0)
+    ax.axhline(step.final, color="0.6", linewidth=0.8, zorder=1)
+    peak = max(step.peaks, key=lambda one: one.share, default=None)
+    overshoots = peak is not None and peak.share > 1
+    rise, settled = step.rise_time(*_RISE), step.settling_time(within)
+    places = [
+        [peak.time] if peak is not None and overshoots else [],
+        [step.reached(share) for share in _RISE],
+        [settled],
+    ]
+    for (name, look), times in zip(_MARKS, places, strict=True):
+        at = np.array([time for time in times if np.isfinite(time)])
+        values = step.start + height * step.share(at)
+        ax.plot(step.at + at, values, linestyle="none", color=colour, markersize=6, gid=name, **look)
+    said = [f"overshoot {100 * step.overshoot:.3g} %" if overshoots else "no overshoot"]
+    for what, time in (("rise", rise), ("settled in", settled)):
+        said += [f"{what} {show_quantity(time, 's', 3)}"] if np.isfinite(time) else []
+    return ", ".join(said)
+
+
 # Bode and Nyquist plots of loops: how strong is a sampled loop over frequency, how near does it come to -1?
 
-# Inches, and how far from the middle the plane of gains is shown.
-_SIZE, _SHOWN = 6.0, 3.0
+# Inches of a figure and of a line of its legend; how far from the middle the plane of gains is shown; the gain [dB] up
+# to which loops are.
+_SIZE, _LEGEND_LINE, _SHOWN, _STRONG = 6.0, 0.12, 3.0, 40.0
+# How far a crossing of the curve may be from a margin [dB], [deg] and still be the one at which it is read.
+_MARGIN_READ = (0.5, 3.0)
 
 
 def draw_loops(table: LoopTable) -> Figure:
     """A Bode plot: gain [dB] and phase once round each loop, and its closed loop [dB], a line a loop.
 
     Dots are where the margins are read: the gain margin where the phase is -180 deg, the phase margin where the gain is
-    0 dB.
+    0 dB. The legend gives their sizes.
     """
     figure, axes = panel_figure(3)
     rows = _choose(table.rows)
+    names = []
     for number, row in enumerate(rows):
         look = run_style(number)
         axes[0].semilogx(row.gain.frequency, row.gain.decibel, gid=row.name, **look)
         axes[1].semilogx(row.gain.frequency, _lag(row.gain.phase), gid=row.name, **look)
         axes[2].semilogx(row.closed.frequency, row.closed.decibel, gid=row.name, **look)
         _mark_margins(axes, row, look["color"])
+        names.append(f"{row.name}: {_describe_margins(row)}")
     axes[0].axhline(0.0, color="0.6", linewidth=0.8)
     axes[1].axhline(-180.0, color="0.6", linewidth=0.8)
     axes[2].axhline(20 * np.log10(HALF_POWER), color="0.6", linewidth=0.8)
     for ax, label in zip(axes, ("loop gain [dB]", "phase [deg]", "closed loop [dB]"), strict=True):
         finish_axes(ax, label)
+    _show_crossings(axes, rows)
     label_bottom(axes, "frequency [Hz]")
-    legend_above(figure, run_lines([row.name for row in rows]))
+    figure.align_ylabels(axes)
+    figure.set_figheight(figure.get_figheight() + _LEGEND_LINE * len(rows))
+    legend_above(figure, run_lines(names), "Control loops with gain and phase margin (dots)")
     return figure
 
 
 plot_loops = into_file(draw_loops)
 
 
+def _describe_margins(row: LoopFigures) -> str:
+    if not row.margins.stable:
+        return "unstable"
+    gain, phase = 20 * np.log10(row.margins.gain_to), row.margins.phase
+    said = [f"{size:.3g} {unit}" for size, unit in ((gain, "dB"), (phase, "deg")) if np.isfinite(size)]
+    return ", ".join(said) or "no limit"
+
+
+def _show_crossings(axes: Sequence[Axes], rows: Sequence[LoopFigures]) -> None:
+    """Leave out the low frequencies at which every loop is far stronger than 1: nothing is read there."""
+    starts = []
+    for row in rows:
+        weak = np.flatnonzero(row.gain.decibel < _STRONG)
+        starts.append(row.gain.frequency[weak[0] if weak.size else 0])
+    start, end = float(min(starts)), max(float(row.gain.frequency[-1]) for row in rows)
+    axes[0].set_xlim(start, end)
+    axes[0].set_ylim(top=min(axes[0].get_ylim()[1], _STRONG))
+    phases = [_lag(row.gain.phase)[row.gain.frequency >= start] for row in rows]
+    low, high = min(phase.min() for phase in phases), max(phase.max() for phase in phases)
+    axes[1].set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
+
+
 def _mark_margins(axes: Sequence[Axes], row: LoopFigures, colour: str) -> None:
-    """Dots with the margins, at those crossings of 0 dB and of -180 deg where the curve has them."""
+    """Dots and the margins as lines, at those crossings of 0 dB and of -180 deg where the curve has them."""
     frequency, size, phase = row.gain.frequency, row.gain.decibel, _lag(row.gain.phase)
     crossed = np.flatnonzero((size[:-1] > 0) != (size[1:] > 0))
     if crossed.size and np.isfinite(row.margins.phase):
-        distance = np.abs((phase[crossed] + 360) % 360 - 180)
-        k = int(crossed[np.argmin(np.abs(distance - row.margins.phase))])
-        _mark(axes[1], frequency[k], phase[k], f"{row.margins.phase:.3g} deg", colour)
-    turned = np.flatnonzero(np.diff(np.floor((phase + 180) / 360)))
-    if turned.size and np.isfinite(row.margins.gain_to):
-        margin = 20 * np.log10(row.margins.gain_to)
-        k = int(turned[np.argmin(np.abs(size[turned] + margin))])
-        _mark(axes[0], frequency[k], size[k], f"{margin:.3g} dB", colour)
+        bounds = 360 * np.floor((phase[crossed] + 360) / 360) - 180
+        distances = np.abs(np.abs(phase[crossed] - bounds) - row.margins.phase)
+        nearest = int(np.argmin(distances))
+        k = int(crossed[nearest])
+        if distances[nearest] < _MARGIN_READ[1]:
+            _mark(axes[1], frequency[k], phase[k], bounds[nearest], colour)
+    # At half its sampling rate, the last frequency, a loop may just reach -180 deg.
+    turned = np.append(np.flatnonzero(np.diff(np.floor((phase + 180) / 360))), len(phase) - 1)
+    margin = 20 * np.log10(row.margins.gain_to)
+    k = int(turned[np.argmin(np.abs(size[turned] + margin))])
+    if abs(size[k] + margin) < _MARGIN_READ[0]:
+        _mark(axes[0], frequency[k], size[k], 0.0, colour)
 
 
-def _mark(ax: Axes, x: float, y: float, text: str, colour: str) -> None:
-    ax.plot([x], [y], "o", color=colour, markersize=5)
-    ax.annotate(text, (x, y), (4, 4), textcoords="offset points", color=colour, fontsize="small")
+def _mark(ax: Axes, x: float, y: float, bound: float, colour: str) -> None:
+    ax.plot([x], [y], "o", color=colour, markersize=5, clip_on=False)
+    ax.plot([x, x], [y, bound], color=colour, linewidth=2.5, alpha=0.4)
 
 
 def draw_nyquist(table: LoopTable) -> Figure:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robodyn.base.errors import nearest
-from robodyn.base.units import choose_unit
-from robodyn.computation.results import Run
+from robodyn.base.units import choose_unit, show_quantity
+from robodyn.computation.results import Run, Signal
+from robodyn.description.paths.deviation import DEVIATION, LEVEL
 
 from .figures import LINE_WIDTH, empty_figure, into_file, legend_above
 from .runs import (
@@ -48,6 +49,8 @@ _FITTING_PASSES = 4
 # Elevation and direction of the view [deg], and the ones that look at a plane nearly from the front.
 _VIEW = (25.0, -60.0)
 _PLANE_VIEWS = ((20.0, -25.0), (20.0, -70.0), (55.0, -65.0))
+# Times x from which on y is the long edge.
+_LONG = 1.5
 
 
 @dataclass(frozen=True)
@@ -140,9 +143,10 @@ def _drawn_part(ax: Axes3D) -> Bbox:
 
 
 def _view(edges: np.ndarray) -> tuple[float, float]:
-    """From where to look at a path with these edges."""
+    """From where to look at a path with these edges: what is longer of x and y goes across the picture."""
     thin = int(np.argmin(edges))
-    return _PLANE_VIEWS[thin] if edges[thin] < _THINNEST / 2 else _VIEW
+    elevation, direction = _PLANE_VIEWS[thin] if edges[thin] < _THINNEST / 2 else _VIEW
+    return elevation, -90 - direction if edges[1] > _LONG * edges[0] and thin != 0 else direction
 
 
 # Obstacles in 3-D plots: what do they look like?
@@ -199,6 +203,8 @@ def draw_box(ax: Axes3D, box: Box, factor: float = 1.0) -> None:
 # Tool path in 3-D: where did a point of the robot move in space, and past which obstacles?
 
 _WIDTH, _HEIGHT = 8.0, 6.0
+# Part of the path's size as which its largest deviation is drawn.
+_DRAWN = 0.1
 _COORDINATES = (".position.x", ".position.y", ".position.z")
 
 
@@ -208,32 +214,50 @@ def draw_path(
     *,
     labels: Sequence[str] | None = None,
     window: Window | None = None,
+    exaggerate: float | None = None,
 ) -> Figure:
     """A figure in three dimensions, of one scale: the path of a point, its shadow on the floor, obstacles as boxes.
+
+    Where runs measure the deviation from a path, that path is drawn in grey, and the point beside it: its deviation
+    across the path is drawn too large by a factor that the title states.
 
     Args:
         point: name of a point whose position is recorded, such as 'tool'.
         labels: what to call each run; its scenario and how it differs if not given.
         window: from and to [s]; None in either place is the recorded end.
+        exaggerate: that factor; by default the largest deviation becomes a tenth of the path's size.
     """
     runs = as_runs(runs)
     labels = run_labels(runs, labels)
     span = shown_span(runs, window)
     ways = [_way(run, point, span) for run in runs]
+    deviations = [_read_deviation(run, point, span) for run in runs]
+    if exaggerate is not None and not (np.isfinite(exaggerate) and exaggerate > 0):
+        raise ValueError(f"deviations are drawn larger by a positive number, not {exaggerate:g}")
+    if all(one is None for one in deviations):
+        if exaggerate is not None:
+            raise ValueError(f"no run measures how far '{point}' is from a path: there is nothing to exaggerate")
+        factor = 1.0
+    else:
+        factor = _choose_factor([one for one in deviations if one is not None]) if exaggerate is None else exaggerate
+    drawn = [way if one is None else one.path + factor * one.across for way, one in zip(ways, deviations, strict=True)]
     boxes = obstacles_of(runs)
-    space = fit_space(np.hstack([*ways, *(box.corners.T for box in boxes)]))
+    space = fit_space(np.hstack([*drawn, *(box.corners.T for box in boxes)]))
     figure = empty_figure(_WIDTH, _HEIGHT)
     ax = figure.add_subplot(projection="3d")
     markers = event_markers(runs, span)
-    for number, (run, way) in enumerate(zip(runs, ways, strict=True)):
+    for number, (run, way, one) in enumerate(zip(runs, drawn, deviations, strict=True)):
         look = run_style(number) | ({"linewidth": LINE_WIDTH} if len(runs) == 1 else {})
+        if one is not None:
+            ax.plot(*(space.factor * one.path), color="0.6", linewidth=0.8, gid="nominal")
         _draw_way(ax, point, space.factor * way, float(space.low[2]), look)
-        signals = [run[point + end] for end in _COORDINATES]
+        times = trace(run[point + _COORDINATES[0]], span)[0] if one is None else one.time
+        signals = [Signal(point + end, "m", times, row) for end, row in zip(_COORDINATES, way, strict=True)]
         mark_course(ax, run, signals, span, look["color"], markers, space.factor)
     for box in boxes:
         draw_box(ax, box, space.factor)
     space.apply(ax)
-    _name(figure, point, runs, labels, boxes, span)
+    _name(figure, point, runs, labels, boxes, span, [_describe_deviation(one, factor) for one in deviations])
     fill_figure(figure, ax)
     return figure
 
@@ -251,6 +275,57 @@ def _way(run: Run, point: str, span: Span) -> np.ndarray:
     return np.array([trace(run[point + end], span)[1] for end in _COORDINATES])
 
 
+@dataclass(frozen=True)
+class _Deviation:
+    """Where a point should be, and how far it is off across its path, at times [s]: (3, n) [m], distance (n,) [m]."""
+
+    time: np.ndarray
+    path: np.ndarray
+    across: np.ndarray
+    distance: np.ndarray
+
+
+def _read_deviation(run: Run, point: str, span: Span) -> _Deviation | None:
+    """What a run measures of the deviation of this point from its path; None where it does not."""
+    for block in (run.provenance.description.get("machine") or {}).get("blocks") or ():
+        law, inputs = block.get("law"), block.get("inputs") or {}
+        if not isinstance(law, dict) or law.get("type") != "PathDeviation" or block["name"] != DEVIATION:
+            continue
+        way, measured = str(inputs["s"]), [f"{DEVIATION}.{part}" for part in ("horizontal", "vertical", "distance")]
+        if inputs["x"] != point + _COORDINATES[0] or not {way, *measured} <= set(run.names):
+            return None
+        time = trace(run[measured[0]], span)[0]
+        s, (horizontal, vertical, distance) = run[way](time), (run[name](time) for name in measured)
+        knots = np.asarray(law["knots"], float)
+        path, u = (
+            np.array([np.interp(s, knots, row) for row in np.transpose(law[key])]) for key in ("place", "tangent")
+        )
+        # The directions in which it is measured: h level and to the left of the path's direction u, u x h upward.
+        level = np.hypot(u[0], u[1])
+        size = np.where(level > LEVEL, level, 1.0)
+        h = np.where(level > LEVEL, [-u[1] / size, u[0] / size, 0 * s], np.array([[0.0], [1.0], [0.0]]))
+        return _Deviation(time, path, horizontal * h + vertical * np.cross(u, h, axis=0), distance)
+    return None
+
+
+def _choose_factor(deviations: Sequence[_Deviation]) -> float:
+    """1, 2 or 5 times a power of ten, so that the largest deviation is drawn as long as a tenth of the path."""
+    largest = max(float(np.nanmax(np.linalg.norm(one.across, axis=0))) for one in deviations)
+    size = max(float(np.nanmax(np.ptp(one.path, axis=1))) for one in deviations)
+    if not 0 < largest < _DRAWN * size:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(_DRAWN * size / largest))
+    return float(max(step * power for step in (1, 2, 5) if step * power * largest <= _DRAWN * size))
+
+
+def _describe_deviation(one: _Deviation | None, factor: float) -> str:
+    if one is None:
+        return ""
+    k = int(np.nanargmax(one.distance))
+    largest = f"off by at most {show_quantity(float(one.distance[k]), 'm', 3)} at {show_quantity(one.time[k], 's', 3)}"
+    return largest if factor == 1 else f"{largest}; deviation drawn {factor:g} times too large"
+
+
 def _draw_way(ax: Axes3D, point: str, way: np.ndarray, floor: float, look: dict[str, Any]) -> None:
     """The way and its shadow; both [unit of the axes]."""
     shadow = np.full(way.shape[1], floor)
@@ -259,11 +334,23 @@ def _draw_way(ax: Axes3D, point: str, way: np.ndarray, floor: float, look: dict[
 
 
 def _name(
-    figure: Figure, point: str, runs: Sequence[Run], labels: Sequence[str], boxes: Sequence[Box], span: Span
+    figure: Figure,
+    point: str,
+    runs: Sequence[Run],
+    labels: Sequence[str],
+    boxes: Sequence[Box],
+    span: Span,
+    deviations: Sequence[str],
 ) -> None:
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    title = f"{labels[0]}: path of {point}" if len(runs) == 1 else f"path of {point}"
-    lines = [] if len(runs) == 1 else run_lines(labels)
+    title, lines = f"path of {point}", []
+    if len(runs) == 1:
+        title = f"{labels[0]}: {title}" + (f"\n{deviations[0]}" if deviations[0] else "")
+    else:
+        texts = zip(labels, deviations, strict=True)
+        lines = run_lines([f"{label}: {said}" if said else label for label, said in texts])
+    lines += [Line2D([], [], color="0.6", linewidth=0.8, label="path as planned")] if any(deviations) else []
     patches = [Patch(facecolor=box.colour, alpha=0.5, label=box.name) for box in boxes]
     legend_above(figure, [*lines, *mark_entries(runs, span), *patches], title)
