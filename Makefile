@@ -61,10 +61,8 @@ DEMO := rx90-weld --with budget,loops --signal 'deviation.*' --signal 'joint[23]
 
 demo: $(VENV)/.demo
 	@mkdir -p $(OUT)
-	@$(BIN)/robodyn run rx90-weld --causes --out $(OUT) > $(OUT)/rx90-weld.txt
-	@sed -n '1,/^Can you trust/p' $(OUT)/rx90-weld.txt
-	@$(BIN)/robodyn report $(DEMO) --out $(OUT)/rx90-weld.html > /dev/null
-	@echo "Open $(OUT)/rx90-weld.html: replay of the weld, path error by cause, margins of all loops."
+	@$(BIN)/robodyn report $(DEMO) --out $(OUT)/rx90-weld.html
+	@echo "Open this page: replay of the weld, path error by cause, margins of all loops."
 	@echo "Then try: $(BIN)/robodyn studio rx90-weld"
 
 # Compiled modules are kept, whatever the shell says: tests start hundreds of processes. Native code is made quickly: the

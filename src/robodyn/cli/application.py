@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import re
+import shutil
 import sys
 import time
 import warnings
@@ -49,6 +50,11 @@ class Printer:
         return Console(stderr=self.stderr, highlight=False, soft_wrap=True, emoji=False)
 
     def print(self, text: str) -> None:
+        width = shutil.get_terminal_size().columns
+        if self.stderr and sys.stderr.isatty() and any(len(line) > width for line in text.split("\n")):
+            from robodyn.presentation.reporting.displays import wrap_text
+
+            text = "\n".join(wrap_text(text, width))
         # With a console there may be a bar at the bottom of the screen, above which it prints.
         if "console" in self.__dict__:
             self.console.print(text, markup=False)
@@ -183,6 +189,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    # Of itself help is never wider than 80 letters.
+    context_settings={"max_content_width": shutil.get_terminal_size().columns},
 )
 
 

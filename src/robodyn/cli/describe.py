@@ -74,12 +74,13 @@ def list_scenarios(options: bool = False) -> list[Listed]:
 
 @shows
 def show_list(rows: list[Listed]) -> Display:
-    cells = []
+    cells: dict[str, list[tuple[str, str]]] = {}
     for row in rows:
-        cells.append((row.name, row.package, row.title))
+        own = cells.setdefault(row.package, [])
+        own.append((f"  {row.name}", row.title))
         if row.listed and row.options:
-            cells.append(("", "", f"options: {', '.join(row.options)}"))
-    return Display("Catalogue", [Table(("", "", ""), cells)])
+            own.append(("", f"options: {', '.join(row.options)}"))
+    return Display("Catalogue", [Table(("", ""), own, title=package) for package, own in cells.items()])
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.analysis.key_results import key_results
+from robodyn.analysis.key_results import KeyResult, key_results
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.cli.application import fail, output
 from robodyn.cli.command import Paths, Texts, Written, command, drawing, writing
@@ -24,7 +24,7 @@ from robodyn.cli.targets import (
     split_names,
 )
 from robodyn.presentation.reporting.displays import Display, display, shows, to_section
-from robodyn.presentation.reporting.summaries import summarise
+from robodyn.presentation.reporting.summaries import judge_outcome, result_table, summarise
 
 if TYPE_CHECKING:
     from robodyn.computation.assembly import System
@@ -212,7 +212,7 @@ def report(
     fast: bool = False,
     exaggerate: float = 1.0,
     mesh_budget: float = 2.0,
-) -> Written:
+) -> Reported:
     """Write one self-contained HTML page: key results, 3-D replay, deviation and its causes, plots, all numbers.
 
     Of a scenario with a path the causes of its misses and the margins of its loops are computed as well.
@@ -279,7 +279,30 @@ def report(
             write_report(found, out, labels=name_runs(runs), **options)
     except ValueError as error:
         raise fail(error) from error
-    return Written([out])
+    # What was simulated for the page is told at once; a run has been told when it was made.
+    if runs[0].endswith(".run"):
+        return Reported(Written([out]))
+    known = {name: options.get(name) for name in ("limit", *FIRST)}
+    return Reported(Written([out]), found[0], key_results(found[0], **known))
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A page that was written, and the run that was simulated for it with its key results."""
+
+    JSON = "*written"
+    written: Written
+    run: Run | None = None
+    results: Sequence[KeyResult] = ()
+
+
+@shows
+def show_reported(reported: Reported) -> Display:
+    shown = display(reported.written)
+    if reported.run is None:
+        return shown
+    told = [f"{reported.run.provenance.scenario}: {reported.run.outcome.sentence}", "", result_table(reported.results)]
+    return replace(shown, parts=[*told, "", *shown.parts], verdict=judge_outcome(reported.run.outcome))
 
 
 def _read_limit(text: str) -> float | None:

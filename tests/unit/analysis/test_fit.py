@@ -225,7 +225,7 @@ def test_the_state_of_another_fit_is_refused(tmp_path):
 def test_reports_hold_values_intervals_and_files(tmp_path):
     fit = fit_parameters(GUESS, measure(oscillator(), 1e-3), tuple(TRUE))
     text = describe(fit)
-    assert all(name in text for name in (*TRUE, "rail.position", "R^2", "slopes: exact"))
+    assert all(name in text for name in (*TRUE, "rail.position", "R²", "slopes: exact"))
     plain = json.loads(write_fit(fit, tmp_path / "fit.json").read_text())
     assert plain["parameters"][0]["value"] == fit.values["spring.stiffness"]
     with pytest.raises(ModelError, match="must end in"):

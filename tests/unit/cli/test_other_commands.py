@@ -22,22 +22,27 @@ def test_list_names_every_scenario(invoke, read_json):
     assert [row["name"] for row in rows if row["package"] == "robodyn"] == list(SCENARIOS)
     assert {row["name"]: row["duration"] for row in rows}["pendulum"] == find_scenario("pendulum").duration
     lines = invoke("list").stdout.splitlines()
-    assert [line.split()[:2] for line in lines] == [[row["name"], row["package"]] for row in rows]
+    packages = dict.fromkeys(row["package"] for row in rows)
+    assert [line for line in lines if not line.startswith(" ")] == list(packages)
+    assert [line.split()[0] for line in lines if line.startswith("  ")] == [row["name"] for row in rows]
+    # Sentences that are read beside no other.
+    assert all(row["title"][0].isupper() and row["title"][-1] in ".?" for row in rows)
 
 
 def test_list_tells_scenarios_without_making_them(invoke, monkeypatch):
-    def slow(size):
+    def slow(size, fast=True):
         """A crane of a size.
 
         It takes a minute to make.
         """
         raise AssertionError("made")
 
-    crane = {"crane": partial(slow, size=3), "plain": slow}
+    crane = {"crane": partial(slow, 3, fast=False), "plain": slow}
     monkeypatch.setattr("robodyn.description.catalog.SCENARIOS", crane)
-    titles = {line.split()[0]: line.split(maxsplit=2)[2] for line in invoke("list").stdout.splitlines()}
-    assert titles["crane"] == "A crane of a size (size=3)"
-    assert titles["plain"] == "A crane of a size"
+    lines = [line.split(maxsplit=1) for line in invoke("list").stdout.splitlines() if line.startswith("  ")]
+    titles = dict(lines)
+    assert titles["crane"] == "A crane of a size. Options size 3, not fast."
+    assert titles["plain"] == "A crane of a size."
 
 
 def test_a_scenario_that_cannot_be_made_hides_no_other_in_json(invoke, read_json, monkeypatch):

@@ -52,17 +52,17 @@ def _read(name: str) -> Scenario:
 
 
 def rover() -> Scenario:
-    """A rover on two driven wheels that roll without slipping: it drives an S under sampled velocity loops."""
+    """A rover on two driven wheels that roll without slipping drives an S under sampled velocity loops."""
     return _read("rover.toml")
 
 
 def quadrotor() -> Scenario:
-    """A quadrotor rises to 1 m and levels itself: a floating base on the thrusts of four propellers."""
+    """A quadrotor rises to 1 m and levels itself on the thrusts of four propellers."""
     return _read("quadrotor.toml")
 
 
 def arm_on_slope() -> Scenario:
-    """A box on a slope, held by dry friction that truly sticks while a sticking arm on it swings."""
+    """A box sticks on a slope by dry friction while an arm on it swings."""
     return _read("arm_on_slope.toml")
 
 
@@ -132,13 +132,18 @@ def make_scenario(name: str, entry: Extension[Maker]) -> Scenario | ScenarioSequ
 
 
 def title_of(maker: Maker) -> str:
-    """What a scenario is, in the words of the function that makes it, which is not called: some take their time."""
-    function, given = maker, ""
+    """What a scenario is, in the sentence of the function that makes it, which is not called: some take their time.
+
+    What distinguishes it from others of the same function follows: `Option elastic.`, `Option axis l3.`
+    """
+    function, words = maker, []
     if isinstance(maker, partial):
         function = maker.func
-        words = [*map(str, maker.args), *(f"{key}={value}" for key, value in maker.keywords.items())]
-        given = f" ({', '.join(words)})" if words else ""
-    return (function.__doc__ or "").strip().partition("\n")[0].rstrip(".") + given
+        named = dict(zip(inspect.signature(function).parameters, maker.args, strict=False)) | maker.keywords
+        for name, value in named.items():
+            words.append(f"{'' if value else 'not '}{name}" if isinstance(value, bool) else f"{name} {value}")
+    sentence = (function.__doc__ or "").strip().partition("\n")[0]
+    return f"{sentence} Option{'s' * (len(words) > 1)} {', '.join(words)}." if words else sentence
 
 
 # --------------------------------------------------------------------------------------------------

@@ -30,7 +30,10 @@ FRICTION, BRISTLES = "bristle_friction", {"stiffness": 1e5, "damping": 300.0}
 
 
 def bouncing_ball(restitution: float = 0.8, height: float = 1.0, duration: float = 5.0) -> Scenario:
-    """A ball of 1 kg and 0.1 m that falls on a rigid floor: bounces at `t1 (1 + 2 r + 2 r^2 + ...)`, then rests."""
+    """A ball of 1 kg and 0.1 m falls on a rigid floor, bounces ever lower and comes to rest.
+
+    Bounces are at `t1 (1 + 2 r + 2 r^2 + ...)`.
+    """
     radius = 0.1
     ball = Body("ball", 1.0)
     mechanism = Mechanism(
@@ -68,7 +71,7 @@ def make_box(size: tuple[float, float, float] = SIZE, mass: float = 2.0) -> Body
 
 
 def box_on_slope(slope: float = math.atan(0.4), coefficient: float = 0.5, duration: float = 1.0) -> Scenario:
-    """A box of 2 kg put on a slope [rad]: dry friction holds it below the angle `atan(coefficient)`."""
+    """A box of 2 kg lies on a slope: dry friction holds it below the angle `atan(coefficient)`."""
     contact = Contact(
         "slope",
         Box("middle", SIZE),

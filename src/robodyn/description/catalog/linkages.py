@@ -40,7 +40,7 @@ def _pendulum_machine(mass: float, length: float) -> Machine:
 def cartesian_pendulum(
     mass: float = 1.0, length: float = 1.0, duration: float = 10.0, constraint_method: ConstraintMethod | None = None
 ) -> Scenario:
-    """A pendulum in Cartesian coordinates, let go horizontally at x = -length; exact solution by elliptic functions."""
+    """A pendulum in Cartesian coordinates is let go horizontally; the exact solution is known by elliptic functions."""
     return Scenario(
         "cartesian-pendulum",
         _pendulum_machine(mass, length),
@@ -61,7 +61,7 @@ def _let_go() -> dict[str, float]:
 
 
 def breaking_pendulum(strength: float = 20.0, duration: float = 1.0) -> Scenario:
-    """The same pendulum on a rod that breaks at a tension [N]; then the mass flies freely."""
+    """A pendulum swings on a rod that breaks at a tension [N]; then the mass flies freely."""
     fracture = Event("fracture", _beyond, {"tension": "rod.tension"}, {"limit": strength}, "rising", _let_go)
     return Scenario(
         "breaking-pendulum",
@@ -79,7 +79,7 @@ def _thin_rod(name: str) -> Body:
 
 
 def four_bars(count: int = 1, duration: float = 10.0, constraint_method: ConstraintMethod | None = None) -> Scenario:
-    """A row of four-bars that share their upright rods, all rods 1 m and 1 kg, pushed over from upright with 1 m/s.
+    """A row of four-bar linkages of equal rods (1 kg, 1 m) falls over from upright, through singular positions.
 
     Each time it lies flat all of its rods are in line: a singular position of all loops at once.
     """
@@ -117,7 +117,7 @@ ACROSS = (0.0, 1.0, 0.0)
 
 
 def pendulum(mass: float = 1.0, length: float = 1.0, angle: float = 2.0, duration: float = 10.0) -> Scenario:
-    """A point mass on a massless rod, let go at an angle from hanging; exact solution by elliptic functions."""
+    """A point mass swings on a massless rod; the exact solution is known by elliptic functions."""
     bob = Body("bob", mass, (0.0, 0.0, -length))
     hinge = Joint("hinge", "revolute", GROUND, "bob", axis=ACROSS)
     tip = Point("tip", "bob", (0.0, 0.0, -length))
@@ -133,7 +133,7 @@ def pendulum(mass: float = 1.0, length: float = 1.0, angle: float = 2.0, duratio
 
 
 def double_pendulum(duration: float = 10.0) -> Scenario:
-    """Two equal rods (1 kg, 1 m) hinged to each other, let go horizontally: chaotic, energy kept."""
+    """Two equal rods (1 kg, 1 m) hinged to each other fall from horizontal: chaotic, energy conserved."""
     rods = [Body(name, 1.0, (0.0, 0.0, -0.5), (1 / 12, 1 / 12, 0.0)) for name in ("upper", "lower")]
     joints = (
         Joint("shoulder", "revolute", GROUND, "upper", axis=ACROSS),

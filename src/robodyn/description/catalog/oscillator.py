@@ -52,7 +52,7 @@ class Oscillator:
 
 
 def oscillator(numbers: Oscillator | None = None) -> Scenario:
-    """Both masses in one mechanism: the monolithic reference."""
+    """Both masses of a two-mass oscillator in one mechanism: the monolithic reference of a co-simulation."""
     numbers = numbers or Oscillator()
     names = ("first", "second")
     bodies = [Body(f"{name}_mass", mass) for name, mass in zip(names, numbers.masses, strict=True)]
@@ -69,7 +69,7 @@ def oscillator(numbers: Oscillator | None = None) -> Scenario:
 
 
 def oscillator_side(side: int, takes: str | None = None, numbers: Oscillator | None = None) -> Scenario:
-    """One of the two masses, 0 or 1, with its own spring.
+    """One mass of a two-mass oscillator with its own spring, for co-simulation.
 
     Args:
         takes: what its interface `port` takes from the other side; None leaves the interface out.

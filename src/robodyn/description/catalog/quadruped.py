@@ -58,7 +58,7 @@ def quadruped(
     terrain: HeightField | None = None,
     duration: float = 3.0,
 ) -> Scenario:
-    """A quadruped of twelve motors trots: a legged robot on a floating base, with feet that stick by dry friction.
+    """A quadruped of twelve motors trots: a floating base on feet that stick by dry friction.
 
     Args:
         stride, lift: of a foot on the ground and over it [m]; with 0 and 0 it stands.

@@ -152,7 +152,7 @@ def arrivals() -> tuple[Event, ...]:
 
 
 def scara_ptp(duration: float = 5.0) -> Scenario:
-    """Task b: point-to-point motion from rest to (2 rad, 2 rad, 0.3 m), ending when every axis has arrived."""
+    """A SCARA robot moves point to point to (2 rad, 2 rad, 0.3 m) and ends when every axis has arrived."""
     blocks = tuple(block for axis in AXES for block in (target_block(axis), *servo_blocks(axis)))
     return Scenario(
         "scara-ptp",
@@ -247,7 +247,7 @@ def resume():
 
 
 def scara_avoid() -> Scenario:
-    """Way one with located events: a mode that two events switch, with hysteresis between their levels."""
+    """A SCARA robot avoids an obstacle by a mode that two located events switch, with hysteresis between them."""
     memory = {"mode": 0.0, "shoulder_place": 0.0, "elbow_place": 0.0}
     steering = Block("steering", steer, inputs=TARGETS, parameters=VOLTAGES, memory=memory)
     events = (blocked(action=stop_here), cleared(action=resume))
@@ -272,7 +272,7 @@ def sampled_steer(
 
 
 def scara_avoid_sampled(step: float = 4e-4, method: str = "euler", safe: float = SAFE) -> Scenario:
-    """Way one as a spreadsheet does it: the decision is sampled once a step.
+    """A SCARA robot avoids an obstacle as in a spreadsheet: the decision is sampled once a step.
 
     Args:
         safe: height above the obstacle at which the arm goes on [m].
@@ -301,7 +301,7 @@ def held_place(axis: Axis) -> Block:
 
 
 def scara_phases() -> ScenarioSequence:
-    """Way two: approach, rise and finish, three models in sequence, each ended by an event."""
+    """A SCARA robot avoids an obstacle in three phases: approach, rise and finish, each ended by an event."""
     regular = tuple(block for axis in AXES for block in (target_block(axis), *servo_blocks(axis)))
     rising = (target_block(AXES[2]), *servo_blocks(AXES[2], limit=AXES[2].emergency_voltage))
     for axis in ARM:

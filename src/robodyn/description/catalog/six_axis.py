@@ -55,7 +55,7 @@ def _scaled_link(k: int) -> Body:
 
 
 def swinging_arm(duration: float = 10.0) -> Scenario:
-    """The arm let go from a raised position without drives or friction: its energy is kept."""
+    """A six-axis arm swings freely from a raised position without drives or friction: its energy is conserved."""
     raised = {f"joint{k + 1}.position": angle for k, angle in enumerate((0.3, 0.8, 0.4, 0.2, 0.5, 0.1))}
     return Scenario(
         "swinging-arm",
@@ -85,7 +85,7 @@ DAMPING = (2.4e3, 3e3, 700.0, 140.0, 100.0, 40.0)
 
 
 def excited_arm(duration: float = 20.0, seed: int = 3) -> Scenario:
-    """All axes follow Fourier series, two periods of 10 s: inertias and friction can be identified from it."""
+    """All axes of a six-axis arm follow Fourier series, for the identification of inertias and friction."""
     mechanism = six_axis_mechanism()
     joints = tuple(joint if k < 4 else joint.replaced(armature=0.0) for k, joint in enumerate(mechanism.ordered_joints))
     wrist = (

@@ -64,7 +64,7 @@ def axis_blocks(joint: str) -> tuple[Block, ...]:
 
 
 def two_link_loop(duration: float = 2.0) -> Scenario:
-    """Out and back with a reversal under load, stick at the ends, sampled control at two rates."""
+    """An arm of two links moves out and back under sampled control at two rates; its friction sticks at the ends."""
     blocks = tuple(block for joint in LENGTHS for block in axis_blocks(joint))
     return Scenario(
         "two-link-loop",

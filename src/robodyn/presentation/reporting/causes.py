@@ -293,15 +293,19 @@ def _bar_entries(rows: Sequence[Sensitivity]) -> list[Any]:
 @shows
 def show_ranking(ranking: Ranking) -> Display:
     """Numbers by their effect on a measure, by exact derivatives and by finite changes."""
+    # Effects of all parameters are of one unit, that of the measure; values are each of their own.
+    effects = [(row.per_percent, row.finite_per_percent) for row in ranking.rows]
+    sizes = [abs(effect) for pair in effects for effect in pair if effect is not None and np.isfinite(effect)]
+    unit = choose_unit(ranking.unit, max(sizes, default=0.0))
     rows = []
-    for row in ranking.rows:
-        effects = (row.per_percent, row.finite_per_percent)
-        rows.append((row.parameter, row.parameter_value, *effects, row.unit))
-    heads = ("parameter", "value", "exact per %", "finite per %", "unit")
-    said = f"{ranking.measure} of {ranking.of}: {ranking.rows[0].value:.6g} {ranking.unit}".rstrip()
+    for row, pair in zip(ranking.rows, effects, strict=True):
+        scaled = [None if effect is None else effect / unit.size for effect in pair]
+        rows.append((row.parameter, row.parameter_value, row.unit, *scaled))
+    heads = ("parameter", "value", "unit", *(with_unit(how, unit.name) for how in ("exact per %", "finite per %")))
+    said = f"{ranking.measure} of {ranking.of}: {show_quantity(ranking.rows[0].value, ranking.unit, 6)}"
     picture = Picture("Effects of the parameters", lambda: draw_tornado(ranking.rows, unit=ranking.unit))
     reason = (f"no exact derivatives: {ranking.reason}",) if ranking.reason else ()
-    parts = (said, Table(heads, rows, ("", ".6g", "+.5g", "+.5g", "")), picture)
+    parts = (said, Table(heads, rows, ("", ".6g", "", "+.5g", "+.5g"), by_row=("value",)), picture)
     return Display("Sensitivity", parts, notes=(*reason, *ranking.notes))
 
 
@@ -323,13 +327,13 @@ def show_forces(split: ForceSplit) -> Display:
                 # What rounding leaves is nothing.
                 numbers.append(number if one.largest > least else 0.0)
             rows.append((name, *numbers, joint.unit))
-        parts += [Table((title, "drive", *shown, "unit"), rows), ""]
+        parts += [Table((title, "drive", *shown, "unit"), rows, by_row=("drive", *shown)), ""]
     loads = []
     for name, load in split.loads.items():
         ranges = (load.force, load.axial, load.radial, load.torque, load.bending)
         loads.append((name, *(one.largest if one else None for one in ranges), load.force.time))
     if loads:
-        heads = ("joint carries", "force [N]", "axial", "radial", "torque [N m]", "bending", "at [s]")
+        heads = ("joint carries", "force [N]", "axial [N]", "radial [N]", "torque [N m]", "bending [N m]", "at [s]")
         parts.append(Table(heads, loads))
     return Display("Forces", [*parts, Picture("Forces of the drives", lambda: draw_forces(split))], split.notes)
 

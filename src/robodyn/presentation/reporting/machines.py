@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robodyn.base.units import show_quantity
+
 from .displays import Display, Part, Picture, Table, shows
 from .figures import COLOURS, empty_figure, finish_axes, into_file, label_bottom, panel_figure
 
@@ -136,7 +138,13 @@ def show_balance(sheet: BalanceSheet) -> Display:
 @shows
 def show_move(move: Move) -> Display:
     """Largest speed, acceleration and effort of each joint; of a fast one its rival and what it uses of the limits."""
-    rows = [(name, peak.speed, peak.acceleration, peak.effort) for name, peak in move.peaks.items()]
+    mechanism = move.scenario.machine.mechanism if move.scenario else None
+    slides = {joint.name for joint in mechanism.joints if joint.kind == "prismatic"} if mechanism else set()
+    rows = []
+    for name, peak in move.peaks.items():
+        units = ("m/s", "m/s^2", "N") if name in slides else ("rad/s", "rad/s^2", "N m")
+        sizes = zip(astuple(peak), units if mechanism else ("", "", ""), strict=True)
+        rows.append((name, *(show_quantity(value, unit) for value, unit in sizes)))
     heads = ("joint", "speed", "acceleration", "effort")
     parts: list[Part] = [f"ends at {move.duration:.4g} s; largest values:", Table(heads, rows)]
     return Display("Move", parts)
@@ -157,7 +165,7 @@ def show_fast_move(move: FastMove) -> Display:
 
 
 CASCADE = ("position gain", "P", "I", "by friction"), ("1/s", "N m s/rad", "N m/rad", "mrad or mm")
-COMPUTED = ("kp", "kd"), ("1/s^2", "1/s")
+COMPUTED = ("kp", "kd"), ("1/s²", "1/s")
 OF_PRISMATIC = "P and I are N s/m and N/m of prismatic joints; "
 BY_FRICTION = (
     "by friction: how far dry friction moves a joint off when it starts or turns back, F / (P position gain + I).",
@@ -183,7 +191,7 @@ def show_dressing(dressed: Dressed) -> Display:
         shown = (f"{value:.3g}" for value in numbers)
         rows.append((part.axis.name, drive, f"{sized['ratio']:.4g}", inertia, *shown))
     names, units = CASCADE if cascade else COMPUTED
-    rows.insert(0, ("", "", "", "kg m^2 or kg", *units, "deg", ""))
+    rows.insert(0, ("", "", "", "kg m² or kg", *units, "deg", ""))
     heads = ("joint", "drive", "ratio", "inertia", *names, "phase margin", "gain margin")
     shared: dict[tuple[str, str, str], list[str]] = {}
     for joint, key, value, source in dressed.assumptions():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robodyn.analysis.identification.identify import Identification, ResidualTest, check_residuals, interval_heading
+from robodyn.base.units import choose_unit, show_quantities, show_quantity
 
 from .displays import Display, Part, Picture, Table, shows
 from .figures import COLOURS, LINE_WIDTH, finish_axes, into_file, label_bottom, legend_above, panel_figure
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from robodyn.analysis.fitting.law_comparison import LawComparison
     from robodyn.analysis.fitting.result import Fit, FittedRecording, FittedSignal
     from robodyn.analysis.identification.excitation import Excitation
-    from robodyn.analysis.identification.identify import Suggestion
+    from robodyn.analysis.identification.identify import IntervalEstimate, Suggestion
     from robodyn.analysis.measurement.data_sheet import ClockQuality, DataSheet, DataSheets, SignalQuality
     from robodyn.analysis.tuning.tune import Tuning
     from robodyn.analysis.validation import Validation
@@ -130,17 +131,17 @@ def draw_residual_tests(tests: tuple[ResidualTest, ...]) -> Figure:
 # Displays.
 
 
-def _interval(lower: float, upper: float, told: bool, otherwise: str) -> str:
-    return f"{lower:.5g} .. {upper:.5g}" if told else otherwise
+def _estimate(p: IntervalEstimate, told: bool, otherwise: str) -> tuple[Any, ...]:
+    """A row of estimates in the unit that suits them: value, interval or what is said instead of it, value given."""
+    unit = choose_unit(p.unit, max(abs(p.value), abs(p.given)))
+    interval = f"{unit.scale(p.lower, 5)} .. {unit.scale(p.upper, 5)}" if told else otherwise
+    return p.name, p.value / unit.size, interval, p.given / unit.size, unit.name
 
 
 @shows
 def show_fit(fit: Fit) -> Display:
     """Values with intervals and correlations, how well signals are met, and what held-out samples prove."""
-    estimates = []
-    for p in fit.parameters:
-        interval = _interval(p.lower, p.upper, not p.at_bound, "at its bound")
-        estimates.append((p.name, p.value, interval, p.given, p.unit))
+    estimates = [_estimate(p, not p.at_bound, "at its bound") for p in fit.parameters]
     heads = ("parameter", "value", interval_heading(fit.doubt), "given", "unit")
     parts: list[Part] = [Table(heads, estimates, ".6g")]
     if (n := len(fit.parameters)) > 1:
@@ -150,7 +151,7 @@ def show_fit(fit: Fit) -> Display:
         parts += ["", Table(("correlation", *[""] * n), rows, "+.3f")]
     met = [(s.name, s.rms, s.noise, s.r_squared, s.samples, s.unit) for s in fit.signals]
     digits = ("", ".5g", ".5g", ".8f", "", "")
-    parts += ["", Table(("signal", "rms", "noise", "R^2", "samples", "unit"), met, digits)]
+    parts += ["", Table(("signal", "rms", "noise", "R²", "samples", "unit"), met, digits, by_row=("rms", "noise"))]
     proofs = []
     for recording in fit.recordings:
         label = f"{recording.label}: " if len(fit.recordings) > 1 else ""
@@ -158,7 +159,7 @@ def show_fit(fit: Fit) -> Display:
             proofs.append((f"{label}{e.name}", e.rms, e.percent, e.rows, e.unit))
     if proofs:
         heads = ("held-out samples of", "rms", "%", "samples", "unit")
-        parts += ["", Table(heads, proofs, ("", ".5g", ".2f", "", ""))]
+        parts += ["", Table(heads, proofs, ("", ".5g", ".2f", "", ""), by_row=("rms",))]
     count, runs = len(fit.starts), f"{sum(start.evaluations for start in fit.starts)} simulations"
     agreed = "one start" if count == 1 else f"{fit.agreeing} of {count} starts found this fit"
     parts += ["", f"{agreed}, {runs}", f"slopes: {fit.jacobian}"]
@@ -175,10 +176,7 @@ STRONG, MOST_PAIRS = 0.9, 30
 @shows
 def show_identification(found: Identification) -> Display:
     """Base parameters with intervals and predictions of each joint; on pages what is left of the forces, too."""
-    base = []
-    for p in found.base:
-        interval = _interval(p.lower, p.upper, p.identifiable, "not identifiable from these data")
-        base.append((p.name, p.value, interval, p.given, p.unit))
+    base = [_estimate(p, p.identifiable, "not identifiable from these data") for p in found.base]
     joints = []
     for joint in found.joints:
         rows = {p.held_out: p for p in found.predictions if p.joint == joint}
@@ -187,11 +185,11 @@ def show_identification(found: Identification) -> Display:
             held = (other.rms, other.percent) if other else (None, None)
             joints.append((joint, own.rms, own.percent, *held, own.unit))
     heads = ("base parameter", "value", interval_heading(found.doubt), "given", "unit")
-    digits = ("", ".5g", ".2f", ".5g", ".2f", "")
+    errors, digits = ("fitted rms", "%", "held-out rms", "%"), ("", ".5g", ".2f", ".5g", ".2f", "")
     parts: list[Part] = [
         Table(heads, base, ".6g", most=200),
         "",
-        Table(("joint", "fitted rms", "%", "held-out rms", "%", "unit"), joints, digits),
+        Table(("joint", *errors, "unit"), joints, digits, by_row=(errors[0], errors[2])),
         "",
         f"low-pass {found.cutoff:.4g} Hz without phase, rows at {found.rate:.4g} Hz",
         f"{len(found.base)} base parameters; possible bodies lose {found.lost:.3g} in the sum of squares",
@@ -237,12 +235,13 @@ def show_validation(found: Validation) -> Display:
     parts: list[Part] = []
     if found.signals:
         rows = [(s.name, s.rms, s.percent, s.bias, s.largest, s.at_time, s.unit) for s in found.signals]
-        heads = ("simulated signal", "rms", "%", "bias", "largest", "at", "unit")
-        parts += [Table(heads, rows, ("", ".4g", ".2f", ".3g", ".4g", ".4g", ""))]
+        heads = ("simulated signal", "rms", "%", "bias", "largest", "at [s]", "unit")
+        digits = ("", ".4g", ".2f", ".3g", ".4g", ".4g", "")
+        parts += [Table(heads, rows, digits, by_row=("rms", "bias", "largest"))]
     if found.efforts:
         efforts = [(e.joint, e.rms, e.percent, e.rows, e.unit) for e in found.efforts]
-        table = Table(("effort by inverse dynamics", "rms", "%", "rows", "unit"), efforts, ("", ".4g", ".2f", "", ""))
-        parts += [*([""] if parts else []), table]
+        heads, digits = ("effort by inverse dynamics", "rms", "%", "rows", "unit"), ("", ".4g", ".2f", "", "")
+        parts += [*([""] if parts else []), Table(heads, efforts, digits, by_row=("rms",))]
     return Display("Validation", [*parts, *(f"note: {note}" for note in found.notes)])
 
 
@@ -258,14 +257,16 @@ def show_data(sheets: DataSheets) -> Display:
         parts += [*([""] if parts else []), *_sheet_parts(sheet)]
     if (o := sheets.offset) is not None:
         skew = f"{o.skew * 1e6:+.3g} ppm (deviation {o.skew_deviation * 1e6:.2g}), correlation {o.correlation:.4f}"
-        parts += ["", f"second clock: {o.offset:+.6g} s (deviation {o.deviation:.2g}), {skew}"]
+        offset = f"{o.offset:+.6g} s (deviation {show_quantity(o.deviation, 's', 2)})"
+        parts += ["", f"second clock: {offset}, {skew}"]
     return Display("Data sheet", parts)
 
 
 def _sheet_parts(sheet: DataSheet) -> Iterator[Part]:
     clock = sheet.clock
     yield f"{sheet.source}: {clock.rows} rows from {_moment(clock.start)} s to {_moment(clock.end)} s"
-    yield f"rate {clock.rate:.6g} Hz, jitter {clock.jitter:.2g} s (largest {clock.worst_jitter:.2g} s)"
+    jitter, largest = (show_quantity(one, "s", 2) for one in (clock.jitter, clock.worst_jitter))
+    yield f"rate {clock.rate:.6g} Hz, jitter {jitter} (largest {largest})"
     yield from _clock_warnings(clock)
     yield from (f"note: {note}" for note in sheet.notes)
     yield ""
@@ -275,8 +276,8 @@ def _sheet_parts(sheet: DataSheet) -> Iterator[Part]:
         numbers = (s.minimum, s.maximum, s.deviation, s.noise, s.quantum)
         rows.append((name, *numbers, s.missing, sheet.units[name]))
         warnings += _signal_warnings(name, s, sheet.units[name])
-    heads = ("signal", "least", "greatest", "deviation", "noise", "step", "missing", "unit")
-    yield Table(heads, rows, ("", ".5g", ".5g", ".5g", ".3g", ".3g", "", ""))
+    sizes = ("least", "greatest", "deviation", "noise", "step")
+    yield Table(("signal", *sizes, "missing", "unit"), rows, ("", *[".5g"] * 3, ".3g", ".3g", "", ""), by_row=sizes)
     if warnings:
         yield ""
     yield from (f"warning: {sentence}" for sentence in warnings)
@@ -302,7 +303,8 @@ def _signal_warnings(name: str, s: SignalQuality, unit: str) -> Iterator[str]:
     if s.saturated:
         worst = max(s.saturated, key=lambda stretch: stretch.count)
         total = sum(stretch.count for stretch in s.saturated)
-        where = f"the longest stretch is rows {worst.start + 1} to {worst.end + 1} at {worst.value:.5g} {unit}".rstrip()
+        at = show_quantity(worst.value, unit, 5)
+        where = f"the longest stretch is rows {worst.start + 1} to {worst.end + 1} at {at}"
         yield f"{name} stays at its limit in {total} rows (saturation, or rest): {where}"
     if s.spikes:
         rows = ", ".join(str(row + 1) for row in s.spikes[:SHOWN])
@@ -353,27 +355,30 @@ def show_tuning(tuning: Tuning) -> Display:
     """Gains before and after, what is left to each limit, and what each limit costs."""
     change = f" ({100 * (tuning.after / tuning.before - 1):+.1f} %)" if tuning.before else ""
     of = f", {tuning.over} of {len(tuning.cases)} cases" if len(tuning.cases) > 1 else ""
-    said = f"{tuning.objective}{of}: {tuning.before:.5g} -> {tuning.after:.5g} {tuning.unit}{change}"
+    (before, after), unit = show_quantities([tuning.before, tuning.after], tuning.unit, 5)
+    said = f"{tuning.objective}{of}: {before} -> {after} {unit}".rstrip() + change
+    both = ("before", "after")
     gains = []
     for gain in tuning.gains:
         bound = "at its bound" if gain.at_bound else ""
-        gains.append((gain.name, gain.before, gain.after, gain.per_percent, gain.unit or "-", bound))
-    heads = ("gain", "before", "after", "per % more", "unit", "")
-    parts: list[Part] = [said, "", Table(heads, gains, ("", ".5g", ".5g", "+.3g", "", ""))]
+        gains.append((gain.name, gain.before, gain.after, gain.unit, gain.per_percent, bound))
+    of_measure = f" [{tuning.unit}]" if tuning.unit else ""
+    heads = ("gain", *both, "unit", f"per % more{of_measure}", "")
+    parts: list[Part] = [said, "", Table(heads, gains, ("", ".5g", ".5g", "", "+.3g", ""), by_row=both)]
     limits = []
     for limit in tuning.limits:
         price = limit.price if limit.active else None
         name = f"{limit.text} {limit.loop}".strip()
-        limits.append((name, limit.bound, limit.before, limit.after, price, limit.unit))
+        limits.append((name, limit.bound, limit.before, limit.after, limit.unit, price))
     if limits:
-        heads = ("limit", "bound", "before", "after", "price", "unit")
-        parts += ["", Table(heads, limits, ("", ".4g", ".4g", ".4g", ".3g", ""))]
+        heads = ("limit", "bound", *both, "unit", f"price{of_measure}")
+        parts += ["", Table(heads, limits, ("", ".4g", ".4g", ".4g", "", ".3g"), by_row=("bound", *both))]
     if len(tuning.cases) > 1:
         cases = []
         for case in tuning.cases:
             name = ", ".join(f"{key}={value:.4g}" for key, value in case.changes.items())
-            cases.append((name, case.before, case.after, ""))
-        parts += ["", Table(("case", "before", "after", tuning.unit), cases, ".5g")]
+            cases.append((name, case.before, case.after, tuning.unit))
+        parts += ["", Table(("case", *both, "unit"), cases, ".5g", by_row=both)]
     rest = "no small change of the gains within the limits makes it better"
     if tuning.rest >= STEADY:
         rest = f"the search stopped where 1 % of the gains still changes it by {tuning.rest:.2g} %"

@@ -11,7 +11,7 @@ import numpy as np
 
 from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.analysis.sweeps.uncertainty import find_yield
-from robodyn.base.units import with_unit
+from robodyn.base.units import show_quantities, show_quantity, with_unit
 
 from .displays import Curves as Lines
 from .displays import Display, Part, Picture, Table, shows
@@ -413,7 +413,8 @@ def show_sweep(table: SweepTable) -> Display:
         more = []
     else:
         rows = [(name, *table.percentiles(name).tolist(), table.units.get(name, "")) for name in table.measures]
-        parts.append(Table(("measure", "lowest", "5 %", "50 %", "95 %", "highest", "unit"), rows, ".5g"))
+        numbers = ("lowest", "5 %", "50 %", "95 %", "highest")
+        parts.append(Table(("measure", *numbers, "unit"), rows, ".5g", by_row=numbers))
         parts += _ends(table)
     if len(table) > 1 and _wide(table):
         measure = next(iter(table.measures))
@@ -434,7 +435,7 @@ def _runs_table(table: SweepTable) -> Table:
     for run, (done, kind) in enumerate(zip(table.done, table.outcomes, strict=True)):
         numbers = (float(column[run]) for column in columns)
         rows.append((run, *numbers, "" if done else kind.replace("_", " ")))
-    heads = (with_unit(name, unit) for name, unit in units.items())
+    heads = (f"{name} [{unit}]" if unit else name for name, unit in units.items())
     return Table(("run", *heads, ""), rows, ".6g")
 
 
@@ -444,7 +445,10 @@ def _ends(table: SweepTable) -> Iterator[str]:
         if not table.axes or not np.isfinite(values).any():
             continue
         for word, run in (("lowest", int(np.nanargmin(values))), ("highest", int(np.nanargmax(values)))):
-            places = (f"{axis.label} = {axis.places[axis.index[run]]:.5g} {axis.unit}".rstrip() for axis in table.axes)
+            places = (
+                f"{axis.label} = {show_quantity(float(axis.places[axis.index[run]]), axis.unit, 5)}"
+                for axis in table.axes
+            )
             suspect = " (suspect)" if table.suspect[run] else ""
             yield f"{name} {word} in run {run}: {', '.join(places)}{suspect}"
 
@@ -465,6 +469,7 @@ def yield_lines(answer: Yield) -> list[str]:
     if answer.good < answer.runs and not answer.breaking:
         lines.append("no single number sets the others apart by more than chance")
     for one in answer.breaking:
-        apart = f"median {one.broken:.5g} where it is broken, {one.kept:.5g} {one.unit}".rstrip()
+        (broken, kept), unit = show_quantities([one.broken, one.kept], one.unit, 5)
+        apart = f"median {broken} where it is broken, {kept} {unit}".rstrip()
         lines.append(f"broken by {one.name}: {apart} else (distance {one.distance:.2g})")
     return lines

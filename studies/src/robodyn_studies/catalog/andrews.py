@@ -64,7 +64,7 @@ _ANDREWS_POINTS = (
 
 
 def andrews(constraint_method: ConstraintMethod | None = None) -> Scenario:
-    """Andrews' squeezing mechanism: seven bodies, three loops, a spring, driven by a motor's constant torque."""
+    """Andrews' squeezing mechanism, seven bodies in three loops with a spring, is driven by a constant torque."""
     bodies = tuple(Body(row[1], row[4], (*row[5], 0.0), (row[6] / 2, row[6] / 2, row[6])) for row in _ANDREWS)
     joints = tuple(Joint(angle, "revolute", on, body, (*at, 0.0)) for angle, body, on, at, *_ in _ANDREWS)
     points = tuple(Point(name, body, (*at, 0.0)) for name, body, at in _ANDREWS_POINTS)

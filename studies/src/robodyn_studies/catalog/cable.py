@@ -236,7 +236,7 @@ def hanging_cable(name: str, cable: Cable, machine: Machine, duration: float, ti
 
 
 def cable_hang(cable: Cable = STANDARD, duration: float = 10.0, links: int | None = None) -> Scenario:
-    """The cable at rest.
+    """An elevator cable hangs at rest.
 
     Args:
         links: into which it is divided, another number of them.

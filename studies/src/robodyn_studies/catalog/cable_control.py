@@ -171,7 +171,7 @@ def cable_sway(
     duration: float = 360.0,
     links: int | None = None,
 ) -> Scenario:
-    """A cable at rest in a building that begins to sway.
+    """An elevator cable swings in a building that begins to sway.
 
     Args:
         links: into which the cable is divided, another number of them.
@@ -197,12 +197,12 @@ def cable_sway(
 
 
 def cable_controlled(links: int | None = None) -> Scenario:
-    """The cable in the earthquake, calmed from 50 s on for 300 s by the car, which moves up and down."""
+    """An elevator cable swings in an earthquake; from 50 s on the car damps it for 300 s by moving up and down."""
     return cable_sway(divide(STANDARD, links), control=CONTROL)
 
 
 def cable_steady(links: int | None = None, duration: float = 400.0) -> Scenario:
-    """The cable in a building that keeps swaying at its first mode, calmed by the car from 50 s on to the end."""
+    """An elevator cable swings in a building that sways at its first mode; from 50 s on the car damps it."""
     control = replace(CONTROL, end=NEVER)
     scenario = cable_sway(divide(STANDARD, links), steady_sway(), control, duration)
     title = "Travelling cable of an elevator calmed by its car in a building that keeps swaying"

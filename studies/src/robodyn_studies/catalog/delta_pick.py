@@ -74,7 +74,7 @@ def rods_pose_at(place: Place, robot: DeltaRobot = FITTED) -> dict[str, float]:
 
 
 def delta_rods_pick(payload: float = PAYLOAD, robot: DeltaRobot = FITTED) -> Scenario:
-    """Pick and place by the robot of six rods: what each of them bears."""
+    """A delta robot of six rods picks and places: what load does each rod carry?"""
     machine = follow_path(PATH_TIMES, PATH, payload, robot)
     return Scenario(
         "delta-rods-pick",
@@ -93,7 +93,7 @@ def press_beyond(force, limit):
 
 
 def delta_stack(robot: DeltaRobot = FITTED) -> Scenario:
-    """The robot sets a block on another one, lets go where it feels it, and goes up without it.
+    """A delta robot sets a block on another one, lets go when it feels the contact, and rises without it.
 
     Once open, the gripper does not touch the block any more: it may reach 0.3 mm into it before it rises.
     """

@@ -152,7 +152,7 @@ def symmetric_pose(robot: DeltaRobot = FITTED, angle: float = 0.0) -> dict[str, 
 def delta_fall(
     robot: DeltaRobot = FITTED, *, angle: float = 0.0, payload: float = 0.0, pole: float | None = POLE
 ) -> Scenario:
-    """The robot let go from rest, no torques."""
+    """A delta robot falls from rest without torques."""
     return Scenario(
         "delta-fall",
         delta_machine(robot, payload=payload),
@@ -167,7 +167,7 @@ def delta_fall(
 def delta_hold(
     robot: DeltaRobot = FITTED, *, angle: float = 0.0, payload: float = 0.0, pole: float | None = POLE
 ) -> Scenario:
-    """The robot held by constant torques where all motors stand at one angle; horizontal links are unstable."""
+    """A delta robot is held by constant torques; with horizontal links it is unstable."""
     torque = robot.holding_torque(angle, payload)
     return Scenario(
         "delta-hold",

@@ -134,7 +134,7 @@ def rods_pose(robot: DeltaRobot = FITTED, angle: float = 0.0) -> dict[str, float
 def delta_rods(
     robot: DeltaRobot = FITTED, *, angle: float = 0.0, payload: float = 0.0, pole: float | None = POLE
 ) -> Scenario:
-    """The robot of all its bodies pushed sideways by unequal torques of its motors, from rest."""
+    """A delta robot of all its bodies is pushed sideways from rest by unequal torques of its motors."""
     hold = robot.holding_torque(angle, payload)
     return Scenario(
         "delta-rods",

@@ -117,7 +117,7 @@ def delta_pid(
     period: float | None = SAMPLE,
     gains: dict[str, float] | None = None,
 ) -> Scenario:
-    """A move of the platform under PID control with gravity compensation, from where the robot alone is unstable.
+    """A delta robot moves under PID control with gravity compensation, from where it is unstable by itself.
 
     Args:
         known_payload: what the controller takes the payload for [kg].
@@ -139,7 +139,7 @@ def delta_stand(
     period: float | None = SAMPLE,
     gains: dict[str, float] | None = None,
 ) -> Scenario:
-    """The robot held at a place by constant torques and PD loops without gravity compensation.
+    """A delta robot is held in place by constant torques and PD loops without gravity compensation.
 
     Below some proportional gain it falls: the case for `find_stability_limit`. Arguments as `delta_pid`; by default the
     motors stand horizontal.
@@ -161,7 +161,7 @@ def delta_linearised(
     drives: str = "dc",
     period: float | None = SAMPLE,
 ) -> Scenario:
-    """The platform's answer to a step of its wanted place under feedback linearisation, from rest at another place."""
+    """A delta robot under feedback linearisation answers to a step of its wanted place."""
     check_reach(robot, {"target": target})
     still = (0.0, 0.0, 0.0)
     control = linearising_block(robot, (target, still, still), period=period)
@@ -179,7 +179,7 @@ def delta_tracking(
     period: float | None = SAMPLE,
     pace: float = 1.0,
 ) -> Scenario:
-    """Pick and place along a path under feedback linearisation, with a load that the controller may not know of.
+    """A delta robot under feedback linearisation picks and places a load that its controller may not know.
 
     Args:
         pace: how many times faster than PATH_TIMES the path is driven.

@@ -145,7 +145,7 @@ def _scenario(
 
 
 def epaas_hold(duration: float = 0.5, **options: Unpack[Options]) -> Scenario:
-    """The start-up rest: all pistons at their centres, held against gravity."""
+    """The EPAAS robot rests with all pistons at their centres, held against gravity."""
     return _scenario("epaas-hold", "EPAAS robot at rest, holding itself against gravity", duration, {}, options)
 
 
@@ -156,7 +156,7 @@ def epaas_step(
     offsets: Mapping[str, float] | None = None,
     **options: Unpack[Options],
 ) -> Scenario:
-    """A step of one axis' setpoint [V] after 10 ms at rest, the other axes holding.
+    """One axis of the EPAAS robot answers to a step of its setpoint, while the others hold.
 
     Args:
         axis: vane, l3, l4, l1 or l2; volts: positive extends the piston.
@@ -185,7 +185,7 @@ def _check_stroke(name: str, offsets: Sequence[float]) -> None:
 def epaas_trajectory(
     path: Mapping[str, Sequence[float]] = PATH, times: Sequence[float] = PATH_TIMES, **options: Unpack[Options]
 ) -> Scenario:
-    """Cubic splines through piston positions, continuous to the second derivative, from rest to rest.
+    """The EPAAS robot follows cubic splines through positions of its pistons, from rest to rest.
 
     Args:
         path: circuit -> positions from its centre [m or rad], one for each of the times; circuits not named hold.

@@ -93,7 +93,7 @@ def epaas_wrist_path(
     coupled: bool = True,
     **options: Unpack[Options],
 ) -> Scenario:
-    """All five axes on splines through places of the wrist, straight in r, z, phi between them.
+    """The EPAAS robot moves its wrist through places in r, z, phi, all five axes on splines.
 
     Args:
         places: PLACE_UNITS; times: at which they are passed [s].

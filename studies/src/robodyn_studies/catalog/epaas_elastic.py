@@ -60,7 +60,7 @@ def epaas_elastic_machine(stiffness: Mapping[str, float] = STIFFNESS, **options:
 
 
 def epaas_elastic(duration: float = 0.5, **options: Unpack[Options]) -> Scenario:
-    """The start-up rest of the robot that gives way, its weight balanced."""
+    """The EPAAS robot with elastic links rests, its weight balanced."""
     chosen: Options = {"weight": False, **options}
     machine = epaas_elastic_machine(**chosen)
     title = "EPAAS robot at rest, upper arm and gripper elastic"

@@ -51,7 +51,7 @@ def epaas_rig(
     cylinder: str = "linear",
     weight: bool = True,
 ) -> Scenario:
-    """A step of the setpoint [V] after 10 ms at rest: positive extends, negative retracts.
+    """The hydraulic test rig of the EPAAS robot answers to a step of its setpoint: positive extends, negative retracts.
 
     Args:
         mass: of the load [kg].

@@ -149,7 +149,7 @@ def rx90_weld(
     elastic: bool = False,
     flexible: bool = False,
 ) -> Scenario:
-    """The weld: 1.2 m straight along y from rest to rest, tool down; joints 2 and 3 turn back halfway.
+    """A Staubli RX90 welds 1.2 m straight along y from rest to rest; joints 2 and 3 turn back halfway.
 
     Args:
         speed: of the tip [m/s]; ramp: time to reach it [s]; payload, elastic, flexible: as of `rx90_machine`.
@@ -186,7 +186,7 @@ def stiff_bristles() -> dict[str, float]:
 
 
 def rx90_weld_stiction() -> Scenario:
-    """The weld with bristles as stiff as the study's, and a step that suits them."""
+    """The weld of the RX90 with friction bristles as stiff as the study's, and a step that suits them."""
     return dataclasses.replace(
         rx90_weld().with_numbers(stiff_bristles()),
         name="rx90-weld-stiction",
@@ -196,7 +196,7 @@ def rx90_weld_stiction() -> Scenario:
 
 
 def rx90_hold(duration: float = 10.0, payload: float = 1.0) -> Scenario:
-    """The robot standing in the middle of the weld, a payload hung on it: friction takes it up, nothing slides.
+    """The RX90 stands in the middle of the weld and gets a payload: friction takes it up, nothing slides.
 
     Args:
         payload: [kg], not known to the controller when it takes hold at the start.

@@ -165,7 +165,7 @@ def space_arm_machine(
 
 
 def space_arm_swing(flexible: bool = True, how: Reduction = BOOM_REDUCTION, duration: float = 10.0) -> Scenario:
-    """The straight arm, its effector pushed sideways, swings on its stiff joints and booms."""
+    """A space manipulator swings on its stiff joints and booms after a push at its effector."""
     return Scenario(
         f"space-arm-{'flexible' if flexible else 'rigid'}",
         space_arm_machine(flexible, how),

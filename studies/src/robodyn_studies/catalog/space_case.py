@@ -386,7 +386,7 @@ def space_case(
     manoeuvre: Manoeuvre | str | Path = YAW,
     latched: bool = False,
 ) -> Scenario:
-    """Arm, payload and wall in one: the monolithic reference.
+    """A space manipulator, its payload and a wall in one model: the monolithic reference of a co-simulation.
 
     Args:
         manoeuvre: or a file that describes one.
@@ -431,7 +431,7 @@ def space_case_arm(
     elastic: bool = False,
     manoeuvre: Manoeuvre | str | Path = YAW,
 ) -> Scenario:
-    """The arm without its payload.
+    """The space manipulator without its payload, for co-simulation.
 
     Args:
         takes: what its interface `port` takes, None leaves it out; elastic: whether that has the latch's stiffness.
@@ -456,7 +456,11 @@ def space_case_payload(
     *,
     manoeuvre: Manoeuvre | str | Path = YAW,
 ) -> Scenario:
-    """The payload and the wall; elastic: whether its interface has the latch's stiffness."""
+    """The payload of the space manipulator and the wall, for co-simulation.
+
+    Args:
+        elastic: whether its interface has the latch's stiffness.
+    """
     manoeuvre = _as_manoeuvre(manoeuvre)
     bodies, joints = hang_freely(manoeuvre.payload, manoeuvre.turns)
     points, contacts = _touching(manoeuvre)
