@@ -1,10 +1,18 @@
 """Studios in tests: how is one served, and how do tests move what it shows?"""
 
+import os
+import tempfile
 import threading
 from contextlib import contextmanager
+from pathlib import Path
 
 from robodyn.cli.studio import list_commands
-from robodyn.presentation.studio import JobTable, StudioServer
+from robodyn.computation.native import cache_folder
+from robodyn.presentation.studio import JobTable, StudioServer, source
+
+# What tests open is not put into the user's list of recent files, unless a test has a cache of its own.
+STATE = tempfile.TemporaryDirectory(prefix="robodyn-studio-")
+source._studio_folder = lambda: (cache_folder() if "ROBODYN_CACHE" in os.environ else Path(STATE.name)) / "studio"
 
 JOBS = JobTable(("-m", "robodyn.cli.studio"), list_commands())
 

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from support.kernels import compile_sine as _compile
 from support.kernels import compile_together
 
 from robodyn.base.symbolic.tables import gather, locate
-from robodyn.computation.native import cache_folder, compile_kernels
+from robodyn.computation.native import cache_folder, compile_kernels, kernel
 from robodyn.computation.native.cache import _temporary_folder
 from robodyn.computation.native.machine import LEVEL
 
@@ -40,6 +41,30 @@ def test_a_change_of_the_sources_makes_new_code(monkeypatch):
     _compile()
     monkeypatch.setattr("robodyn.computation.native.kernel._makers", lambda: ("other sources",))
     assert _compile() == (EXPECTED, 1)
+
+
+def test_every_source_of_the_code_generator_is_in_the_key(monkeypatch, tmp_path):
+    """A letter more in any module that reads, arranges or emits programs makes another key."""
+    copies = [Path(shutil.copytree(folder, tmp_path / folder.name)) for folder in kernel.SOURCES]
+    files = [file for folder in copies for file in folder.glob("*.py")]
+    assert {"emit.py", "fusion.py", "reading.py", "tables.py", "elementary.py"} <= {file.name for file in files}
+    x = ca.SX.sym("x")
+    functions = {"f": ca.Function("f", [x], [ca.sin(x)])}
+
+    def key():
+        kernel._makers.cache_clear()
+        return kernel.make_key(functions, [])
+
+    before = key()
+    monkeypatch.setattr(kernel, "SOURCES", copies)
+    keys = {key()}
+    assert keys == {before}
+    for file in files:
+        with file.open("a") as source:
+            source.write("#")
+        keys.add(key())
+    assert len(keys) == 1 + len(files)
+    kernel._makers.cache_clear()
 
 
 @pytest.mark.parametrize(

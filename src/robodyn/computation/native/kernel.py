@@ -271,6 +271,11 @@ class Code(ModuleFacts):
     others: tuple[str, ...] = ()
 
 
+PACKAGE = Path(__file__).parents[2]
+SOURCES = (PACKAGE / "computation" / "native", PACKAGE / "base" / "symbolic")
+"""Folders whose sources write the code."""
+
+
 def make_key(functions: Mapping[str, ca.Function], settings: Iterable[object]) -> str:
     """Name of the code of functions, whatever it depends on; tables are named in the functions by their content."""
     traced = [text for name, function in functions.items() for text in (name, function.serialize())]
@@ -280,9 +285,7 @@ def make_key(functions: Mapping[str, ca.Function], settings: Iterable[object]) -
 @functools.cache
 def _makers() -> tuple[str, ...]:
     """What makes the code: the sources of this package, and Python and numpy, whose arrays it reads."""
-    package = Path(__file__).parents[2]
-    folders = [package / "computation" / "native", package / "base" / "symbolic"]
-    sources = [path.read_text(encoding="utf-8") for folder in folders for path in sorted(folder.glob("*.py"))]
+    sources = [path.read_text(encoding="utf-8") for folder in SOURCES for path in sorted(folder.glob("*.py"))]
     # Where there are none to compare, what this process makes is not taken for what another one made.
     return (cache.key_of(sources or [os.urandom(16).hex()]), sys.version, np.__version__)
 
