@@ -26,7 +26,7 @@ from robodyn.base.errors import ModelError
 from robodyn.cli.application import app
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, save
 from robodyn.computation.results.table import Curves
-from robodyn.description.paths import path_block, plan_path, way_points
+from robodyn.description.paths import path_block, plan_path, waypoints
 from robodyn.description.paths.deviation import deviation_blocks, deviation_law
 from robodyn.presentation.reporting.accuracy import sheet_lines, write_sheet
 
@@ -292,7 +292,7 @@ def test_five_poses_of_a_cube_have_the_accuracy_that_springs_and_pushes_leave():
 
 def test_a_pose_that_is_approached_in_several_directions_varies_by_the_distance_of_its_barycentres():
     """To and fro between two places: P1 is approached along x and back, always from 0.1 mm beyond on its own side."""
-    path = deviation_law(way_points([(0, 0, 0), (1, 0, 0), (0, 0, 0), (-1, 0, 0), (0, 0, 0)]))
+    path = deviation_law(waypoints([(0, 0, 0), (1, 0, 0), (0, 0, 0), (-1, 0, 0), (0, 0, 0)]))
     time = np.linspace(0, 8, 1601)
     way = np.interp(time, [0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 1, 1, 2, 2, 3, 3, 4, 4])
     x = np.interp(way, [0, 1, 2, 3, 4], [0, 1, 0, -1, 0])

@@ -9,7 +9,7 @@ from tests.unit.commissioning.test_dressing import START, arm
 
 import robodyn as rd
 from robodyn.analysis.commissioning import dress
-from robodyn.description.paths import arc_about, straight_line, way_points
+from robodyn.description.paths import arc_about, straight_line, waypoints
 
 TO = {"shoulder": 0.8, "elbow": -0.4}
 
@@ -78,7 +78,7 @@ def test_deviations_are_measured_from_any_path(shape):
     path = {
         "line": straight_line(p, p + (0.0, 0.0, -0.2)),
         "arc": arc_about(p + (0.0, 0.0, -0.1), (0, -1, 0), p, 1.5),
-        "points": way_points([p, p + (-0.1, 0, -0.1), p + (-0.1, 0, -0.2)], 0.03),
+        "points": waypoints([p, p + (-0.1, 0, -0.1), p + (-0.1, 0, -0.2)], 0.03),
     }[shape]
     found = rd.move(standing(), along=path, speed=0.2)
     run = rd.simulate(found.scenario)

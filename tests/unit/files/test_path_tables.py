@@ -15,7 +15,7 @@ from robodyn.description.paths import (
     plan_path,
     point_tool,
     straight_line,
-    way_points,
+    waypoints,
 )
 
 INERTIA = [0.1, 0.1, 0.1]
@@ -105,7 +105,7 @@ SHAPES = {
     ),
     "points": (
         ENDS | {"kind": "points", "points": [[0.6, -0.3, -0.2], ["700 mm", 0, -0.2], [0.5, 0.2, 0]], "radius": "50 mm"},
-        lambda: way_points([(0.6, -0.3, -0.2), (0.7, 0, -0.2), (0.5, 0.2, 0)], 0.05, DOWN),
+        lambda: waypoints([(0.6, -0.3, -0.2), (0.7, 0, -0.2), (0.5, 0.2, 0)], 0.05, DOWN),
     ),
 }
 

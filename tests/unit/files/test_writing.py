@@ -40,7 +40,7 @@ from robodyn.description.paths import (
     point_tool,
     straight_line,
     timed_block,
-    way_points,
+    waypoints,
 )
 
 # Scenarios with laws or actions that are Python objects, and what the refusal says of each.
@@ -176,8 +176,8 @@ TILTED = point_tool((0.4, 0.3, -1))
 SHAPES = {
     "line": straight_line((0.35, 0, 0.3), (0.35, 0.3, 0.3), TILTED),
     "arc": arc_through((0.35, 0, 0.3), (0.3, 0.2, 0.3), (0.25, 0.1, 0.35), TILTED, point_tool((0.4, 0.4, -1))),
-    "rests": way_points([(0.35, 0, 0.3), (0.35, 0.2, 0.3), (0.3, 0.2, 0.35)], None, TILTED),
-    "blends": way_points([(0.35, 0, 0.3), (0.35, 0.2, 0.3), (0.3, 0.3, 0.35), (0.25, 0.3, 0.3)], [0.03, 0.04], TILTED),
+    "rests": waypoints([(0.35, 0, 0.3), (0.35, 0.2, 0.3), (0.3, 0.2, 0.35)], None, TILTED),
+    "blends": waypoints([(0.35, 0, 0.3), (0.35, 0.2, 0.3), (0.3, 0.3, 0.35), (0.25, 0.3, 0.3)], [0.03, 0.04], TILTED),
 }
 
 

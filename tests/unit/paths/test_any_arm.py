@@ -12,7 +12,7 @@ from robodyn.description.paths import (
     jacobian_rate,
     plan_path,
     straight_line,
-    way_points,
+    waypoints,
 )
 from robodyn.description.paths.cartesian import rotation_vector
 
@@ -96,8 +96,8 @@ def test_a_screw_advances_as_it_turns():
         assert np.allclose(jacobian(arm.place([q])), dynamics.jacobian("tool", [q]), atol=1e-15)
 
 
-def test_a_gantry_follows_way_points_in_its_own_orientation():
-    path = way_points([(0.2, 0, 0), (0.7, 0.2, 0), (0.7, 0.6, 0.3)], 0.05, np.eye(3))
+def test_a_gantry_follows_waypoints_in_its_own_orientation():
+    path = waypoints([(0.2, 0, 0), (0.7, 0.2, 0), (0.7, 0.6, 0.3)], 0.05, np.eye(3))
     plan = plan_path(GANTRY, "tool", path)
     assert plan.units == ("m", "m", "m")
     off, turned = misses(GANTRY, plan, path)

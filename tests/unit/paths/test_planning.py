@@ -16,7 +16,7 @@ from robodyn.description.paths import (
     plan_path,
     point_tool,
     straight_line,
-    way_points,
+    waypoints,
 )
 from robodyn.description.paths.inverse import refine
 
@@ -30,7 +30,7 @@ PATHS = {
     "weld": WELD,
     "turning": straight_line((0.6, -0.6, -0.285), (0.6, 0.5, -0.1), DOWN, point_tool((0.4, 0.4, -1), spin=1.0)),
     "arc": arc_through((0.6, -0.2, -0.2), (0.5, 0.0, -0.1), (0.6, 0.2, -0.2), DOWN),
-    "way-points": way_points([(0.6, -0.3, -0.2), (0.7, 0, -0.2), (0.5, 0.2, 0), (0.5, 0.4, 0)], 0.05, DOWN),
+    "waypoints": waypoints([(0.6, -0.3, -0.2), (0.7, 0, -0.2), (0.5, 0.2, 0), (0.5, 0.4, 0)], 0.05, DOWN),
 }
 
 
@@ -315,4 +315,4 @@ def test_more_knots_than_there_is_time_for_are_refused():
 def test_a_path_that_jumps_from_branch_to_branch_is_given_up_soon():
     """Over the first axis, where the shoulder's branches meet, and out of the wrist's range again and again."""
     zigzag = [(0.02 * (-1) ** k, 0.02 * (-1) ** (k // 2), 0.6 + 0.001 * k) for k in range(12)]
-    assert plan_flaws(way_points(zigzag, 0.005, DOWN))
+    assert plan_flaws(waypoints(zigzag, 0.005, DOWN))

@@ -13,13 +13,13 @@ from robodyn.computation.native import compile_kernels, read_program
 from robodyn.description.catalog import six_axis_mechanism
 from robodyn.description.laws import arguments_of
 from robodyn.description.model import describe, digest
-from robodyn.description.paths import build_arm, path_block, path_law, plan_path, point_tool, straight_line, way_points
+from robodyn.description.paths import build_arm, path_block, path_law, plan_path, point_tool, straight_line, waypoints
 
 DOWN = point_tool((0, 0, -1))
 ELBOW_UP = np.radians([0, 20, -150, 0, -60, 180])
 PATHS = {
     "line": straight_line((0.6, -0.6, -0.285), (0.6, 0.6, -0.285), DOWN),
-    "way-points": way_points([(0.6, -0.3, -0.2), (0.7, 0, -0.2), (0.5, 0.2, 0)], 0.05, DOWN),
+    "waypoints": waypoints([(0.6, -0.3, -0.2), (0.7, 0, -0.2), (0.5, 0.2, 0)], 0.05, DOWN),
 }
 RESTS = [(0.6, -0.2, -0.2), (0.6, 0, -0.1), (0.6, 0.1, -0.05), (0.5, -0.1, -0.2)]
 PLANS = {name: plan_path(six_axis_mechanism(), "tool", path, near=ELBOW_UP) for name, path in PATHS.items()}
@@ -74,7 +74,7 @@ def test_native_code_gives_the_same_for_any_numbers(name, profile):
 def test_a_path_with_rests_stands_at_each_way_point_for_a_pause():
     """Corners, and a point on a straight line; the pause is a number of the law, and only of a path with rests."""
     mechanism = six_axis_mechanism()
-    plan = plan_path(mechanism, "tool", way_points(RESTS, orientation=DOWN), near=ELBOW_UP)
+    plan = plan_path(mechanism, "tool", waypoints(RESTS, orientation=DOWN), near=ELBOW_UP)
     law, numbers = path_law(plan), PROFILES["s-curve"] | {"pause": 0.25}
     legs = np.linalg.norm(np.diff(RESTS, axis=0), axis=1)
     alone = [plan_path(mechanism, "tool", straight_line(*ends, DOWN), near=ELBOW_UP) for ends in pairwise(RESTS)]
@@ -136,7 +136,7 @@ def test_a_run_gives_the_planned_motion_and_sampled_set_points(profile):
         for quantity, wanted in zip(
             ("position", "velocity", "acceleration"), PLAN.motion(time, **numbers), strict=True
         ):
-            # Recorded at samples, where held set-points are the reference itself.
+            # Recorded at samples, where held setpoints are the reference itself.
             assert np.allclose(columns(run, name, quantity)[unique][clear], wanted[clear], atol=1e-8)
     assert run["path.s"].values[-1] == pytest.approx(1.2)
     assert run["path.s"].unit == "m"
@@ -155,13 +155,13 @@ def test_numbers_change_without_compiling_again():
 
 
 def test_steps_end_where_the_acceleration_jumps():
-    law = path_law(PLANS["way-points"])
+    law = path_law(PLANS["waypoints"])
     numbers = {"jerk": np.inf} | PROFILES["trapezoid"]
     breaks = law.breaks(numbers)
     assert len(breaks) == 4 + 2
     assert breaks == sorted(breaks)
     ways = [law(time, **numbers)["s"] for time in breaks]
-    for end in PLANS["way-points"].piece_ends:
+    for end in PLANS["waypoints"].piece_ends:
         assert min(abs(way - end) for way in ways) < 1e-12
 
 

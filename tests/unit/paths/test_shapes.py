@@ -14,7 +14,7 @@ from robodyn.description.paths import (
     join_pieces,
     point_tool,
     straight_line,
-    way_points,
+    waypoints,
 )
 from robodyn.description.paths.cartesian import rotation_vector
 
@@ -24,7 +24,7 @@ PATHS = {
     "line": straight_line((0.6, -0.6, 0.1), (0.6, 0.6, 0.3), DOWN, point_tool((1, 0.3, -1), spin=0.7)),
     "arc": arc_through((0.6, -0.2, 0.0), (0.5, 0.0, 0.1), (0.6, 0.3, 0.0), DOWN),
     "circle": arc_about((0.6, 0.0, 0.0), (0.0, 1.0, 1.0), (0.7, 0.1, 0.3), -2 * np.pi, DOWN),
-    "way-points": way_points(ZIGZAG, (0.08, 0.05), DOWN, point_tool((0.5, 0, -1))),
+    "waypoints": waypoints(ZIGZAG, (0.08, 0.05), DOWN, point_tool((0.5, 0, -1))),
 }
 # Central differences of order 8, by offsets 1 to 4.
 WEIGHTS = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])
@@ -97,8 +97,8 @@ def test_an_arc_about_an_axis_turns_right_handed_and_back():
     assert np.allclose(back.at(back.length).p, [(0, -0.3, 0.1)], atol=1e-14)
 
 
-def test_way_points_on_a_line_make_a_line():
-    path = way_points([(0, 0, 0), (0.5, 0, 0), (1, 0, 0)], 0.1, DOWN)
+def test_waypoints_on_a_line_make_a_line():
+    path = waypoints([(0, 0, 0), (0.5, 0, 0), (1, 0, 0)], 0.1, DOWN)
     assert path.length == pytest.approx(1.0)
     assert len(path.pieces) == 1
 
@@ -142,11 +142,11 @@ WRONG = {
     "on one line": lambda: arc_through((0, 0, 0), (1, 0, 0), (2, 0, 0), DOWN),
     "on the axis": lambda: arc_about((0, 0, 0), (0, 0, 1), (0, 0, 1), 1.0, DOWN),
     "must not be 0": lambda: arc_about((0, 0, 0), (0, 0, 1), (1, 0, 0), 0.0, DOWN),
-    "need 600 mm of the line of 500 mm": lambda: way_points([(0, 0, 0), (1, 0, 0), (1, 0.5, 0), (0, 1, 1)], 0.3, DOWN),
-    "turns by 180 deg": lambda: way_points([(0, 0, 0), (1, 0, 0), (0, 0, 0)], 0.1, DOWN),
-    "must be positive": lambda: way_points([(0, 0, 0), (1, 0, 0), (1, 1, 0)], 0.0, DOWN),
-    "at least two": lambda: way_points([(0, 0, 0)], 0.1, DOWN),
-    "same as the one before": lambda: way_points([(0, 0, 0), (0, 0, 0)], 0.1, DOWN),
+    "need 600 mm of the line of 500 mm": lambda: waypoints([(0, 0, 0), (1, 0, 0), (1, 0.5, 0), (0, 1, 1)], 0.3, DOWN),
+    "turns by 180 deg": lambda: waypoints([(0, 0, 0), (1, 0, 0), (0, 0, 0)], 0.1, DOWN),
+    "must be positive": lambda: waypoints([(0, 0, 0), (1, 0, 0), (1, 1, 0)], 0.0, DOWN),
+    "at least two": lambda: waypoints([(0, 0, 0)], 0.1, DOWN),
+    "same as the one before": lambda: waypoints([(0, 0, 0), (0, 0, 0)], 0.1, DOWN),
     "half a turn": lambda: Orientation(DOWN, np.eye(3)),
     "not a rotation": lambda: Orientation(2 * np.eye(3)),
     "turns by 90 deg at a point": lambda: join_pieces(

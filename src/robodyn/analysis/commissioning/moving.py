@@ -23,7 +23,7 @@ from robodyn.description.paths import (
     path_block,
     plan_path,
     straight_line,
-    way_points,
+    waypoints,
 )
 from robodyn.description.paths.deviation import deviation_blocks
 
@@ -103,7 +103,7 @@ def cube_path(what: Machine | Scenario, side: float, tool: str | None = None, pl
     round_about = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1)], float)
     offsets = np.zeros((4, 3))
     offsets[:, axis], offsets[:, 1 - axis], offsets[:, 2] = *round_about.T, sign * round_about[:, 0]
-    return way_points([placed, *(placed + SHARE * side / 2 * offsets), placed], None, rotation)
+    return waypoints([placed, *(placed + SHARE * side / 2 * offsets), placed], None, rotation)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def move(
     Args:
         what: a machine; or a scenario of a dressed one, whose references are then replaced.
         to: positions of joints [rad or m]; joints not named stay.
-        along: path of the tool instead (`straight_line`, `arc_through`, `way_points` ... of `description.paths`).
+        along: path of the tool instead (`straight_line`, `arc_through`, `waypoints` ... of `description.paths`).
         tool: point that follows it; may be left out where there is only one.
         speed: of a move of joints its share of their speed limits, at most 1; along a path in m/s.
         acceleration, jerk: along a path [m/s^2, m/s^3]; by default top speed in 0.25 s, and 0.1 s to full acceleration.
@@ -228,7 +228,7 @@ def _check_call(flaws: FlawList, machine: Machine, to: Any, along: Any, tool: An
         flaws.add(key, "has no effect on a move of joints", "leave it out")
     points = [point.name for point in machine.mechanism.points]
     if isinstance(along, CartesianPath) and not along.stops and of_paths.get("pause") is not None:
-        flaws.add("pause", "has no effect on a path without rests", "leave it out, or give way-points no radius")
+        flaws.add("pause", "has no effect on a path without rests", "leave it out, or give waypoints no radius")
     if along is not None and tool is None and len(points) != 1:
         flaws.add("tool", f"is missing: there are {len(points)} points", f"name one of {', '.join(points) or 'none'}")
 

@@ -357,7 +357,7 @@ def linearise(
     Args:
         at: "equilibrium" | "start" | a run (its end) | (run, time [s]) | values of states and memory by name | the
             `point` of another model of the system.
-        inputs: names of tunable numbers: set-points, forces of loads, any parameter.
+        inputs: names of tunable numbers: setpoints, forces of loads, any parameter.
         outputs: names of signals.
         parameters: tunable numbers to change.
     """

@@ -273,7 +273,7 @@ def describe_choice(solver: Solver, trajectory: Trajectory, simulated_time: floa
     if found.stiff_phases:
         share = min(found.stiff_time / simulated_time, 1.0) if simulated_time > 0 else 1.0
         phases = f" in {found.stiff_phases} phases" if found.stiff_phases > 1 else ""
-        return {"method": f"{stiff} for {share:.3g} of the time{phases}, {explicit} else: {_reason(found)}"}
+        return {"method": f"{stiff} for {share:.3g} of the time{phases}, {explicit} otherwise: {_reason(found)}"}
     if found.trials:
         return {"method": f"{explicit}: steps of {stiff} that would pay, tried {found.trials} times, were not accurate"}
     if math.isinf(found.since):
@@ -285,7 +285,8 @@ def describe_choice(solver: Solver, trajectory: Trajectory, simulated_time: floa
 def _reason(found: Stiffness) -> str:
     if not found.replaced_step:
         return f"explicit steps became too small at {found.replaced_at:.6g} s"
-    return f"what settles fast limited explicit steps (to {found.replaced_step:.3g} s at {found.replaced_at:.6g} s)"
+    shortest = f"to {found.replaced_step:.3g} s at {found.replaced_at:.6g} s"
+    return f"a fast-decaying (stiff) part limited the explicit steps ({shortest})"
 
 
 def report_stiffness(solver: Solver, trajectory: Trajectory) -> list[str]:

@@ -1,4 +1,4 @@
-"""Paths in files: a line, an arc or way-points with a speed, planned for a mechanism as a reference block."""
+"""Paths in files: a line, an arc or waypoints with a speed, planned for a mechanism as a reference block."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class PathForm(Description, ABC, kw_only=True):
     )
     begin: float = quantity("s", default=0.0, doc="when it starts to move")
     period: float | None = quantity(
-        "s", positive=True, default=None, doc="sample time of set-points", absent="continuous"
+        "s", positive=True, default=None, doc="sample time of setpoints", absent="continuous"
     )
     delay: float = quantity("s", non_negative=True, default=0.0, doc="of their effect")
     near: Floats | None = vector(
@@ -216,12 +216,12 @@ class ArcAbout(PathForm, kw_only=True):
 
 class WayPointsForm(PathForm, kw_only=True):
     MARKS = ("kind=points",)
-    points: Rows = array("m", doc="way-points, a list of places")
+    points: Rows = array("m", doc="waypoints, a list of places")
     radius: Any = quantities(
-        "m", default=None, doc="of the blends at the inner way-points, one number or a list", absent="rests at each"
+        "m", default=None, doc="of the blends at the inner waypoints, one number or a list", absent="rests at each"
     )
     pause: float | None = quantity(
-        "s", non_negative=True, default=None, doc="how long the point rests at the inner way-points", absent="0"
+        "s", non_negative=True, default=None, doc="how long the point rests at the inner waypoints", absent="0"
     )
 
     def check(self, flaws: FlawList) -> None:
@@ -232,7 +232,7 @@ class WayPointsForm(PathForm, kw_only=True):
             flaws.add("pause", "has no effect beside timing", "give one of them")
 
     def path(self, *turns: Any) -> CartesianPath:
-        return paths.way_points(self.points, self.radius, *turns)
+        return paths.waypoints(self.points, self.radius, *turns)
 
 
 PATHS = (LineForm, ArcThrough, ArcAbout, WayPointsForm)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         join_pieces,
         point_tool,
         straight_line,
-        way_points,
+        waypoints,
     )
     from robodyn.description.paths.deviation import deviation_blocks
     from robodyn.description.paths.inverse import Branches, find_branches
@@ -52,7 +52,7 @@ __all__ = [
     "point_tool",
     "straight_line",
     "timed_block",
-    "way_points",
+    "waypoints",
 ]
 
 __getattr__, __dir__ = load_when_used(
@@ -60,7 +60,7 @@ __getattr__, __dir__ = load_when_used(
     {
         "robodyn.description.paths.arm": "SerialArm build_arm jacobian jacobian_rate",
         "robodyn.description.paths.cartesian": "Arc Blend CartesianPath Line Orientation PathMotion arc_about "
-        "arc_through join_pieces point_tool straight_line way_points",
+        "arc_through join_pieces point_tool straight_line waypoints",
         "robodyn.description.paths.deviation": "deviation_blocks",
         "robodyn.description.paths.inverse": "Branches find_branches",
         "robodyn.description.paths.reference": "JointPath PathReference path_block path_law timed_block",

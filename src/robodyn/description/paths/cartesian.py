@@ -360,13 +360,13 @@ def join_pieces(
 
 
 # --------------------------------------------------------------------------------------------------
-# Lines, arcs and blended way-points: how is a path given? By its ends, by three points or about a centre.
+# Lines, arcs and blended waypoints: how is a path given? By its ends, by three points or about a centre.
 
 
 SHARPEST = np.radians(175.0)
-"""Largest turn at a way-point [rad]: behind it the blend nearly goes back on itself."""
+"""Largest turn at a waypoint [rad]: behind it the blend nearly goes back on itself."""
 STRAIGHT = 1e-9
-"""Turn below which a way-point lies on a straight line [rad]."""
+"""Turn below which a waypoint lies on a straight line [rad]."""
 
 
 def straight_line(start: Any, end: Any, orientation: Any = None, end_orientation: Any = None) -> CartesianPath:
@@ -427,13 +427,13 @@ def arc_about(
     return join_pieces([arc], orientation, end_orientation)
 
 
-def way_points(points: Any, radius: Any = None, orientation: Any = None, end_orientation: Any = None) -> CartesianPath:
-    """Straight lines through way-points [m, world], with a rest at each, or their corners rounded by blends of
+def waypoints(points: Any, radius: Any = None, orientation: Any = None, end_orientation: Any = None) -> CartesianPath:
+    """Straight lines through waypoints [m, world], with a rest at each, or their corners rounded by blends of
     continuous curvature.
 
     Args:
         points: at least two, (n, 3); with blends those between the first and the last are passed by.
-        radius: distance from an inner way-point at which its blend begins and ends [m]; one number, or one for each;
+        radius: distance from an inner waypoint at which its blend begins and ends [m]; one number, or one for each;
             None to rest at each of them.
     """
     # Points are places, each another than the one before.
@@ -445,20 +445,20 @@ def way_points(points: Any, radius: Any = None, orientation: Any = None, end_ori
     for k in range(1, len(rows)):
         if good[k] and good[k - 1] and np.linalg.norm(np.subtract(rows[k], rows[k - 1])) < 1e-9:
             flaws.add(f"points[{k}]", "is the same as the one before", "leave it out")
-    flaws.raise_if_any("way-points")
+    flaws.raise_if_any("waypoints")
     corners = np.asarray(rows, float)
     if radius is None:
         lines = [Line(as_floats(start), as_floats(end)) for start, end in pairwise(corners)]
         return join_pieces(lines, orientation, end_orientation, stops=True)
-    # A radius for each of the inner way-points.
+    # A radius for each of the inner waypoints.
     count = len(corners) - 2
     given: Sequence[Any] = [radius] * count if np.ndim(radius) == 0 else list(radius)
     if len(given) != count:
-        flaws.add("radius", f"must be one number, or {count} for the inner way-points, has {len(given)}")
-    allowed = Bounds(positive=True, remedy="or rest at the way-points: give no radius")
+        flaws.add("radius", f"must be one number, or {count} for the inner waypoints, has {len(given)}")
+    allowed = Bounds(positive=True, remedy="or rest at the waypoints: give no radius")
     for k, value in enumerate(given):
         allowed.check(flaws, f"radius[{k}]", value, "m")
-    flaws.raise_if_any("way-points")
+    flaws.raise_if_any("waypoints")
     radii = np.asarray(given, float)
     # Lines between the corners, and blends where they turn.
     legs = np.diff(corners, axis=0)
@@ -500,10 +500,10 @@ def _check_corners(turns: list[float], radii: np.ndarray, lengths: np.ndarray) -
     for k, turn in enumerate(turns):
         if turn > SHARPEST:
             what = f"the path turns by {np.degrees(turn):.4g} deg, at most 175 deg can be blended"
-            flaws.add(f"points[{k + 1}]", what, "rest at the way-points: give no radius")
+            flaws.add(f"points[{k + 1}]", what, "rest at the waypoints: give no radius")
     for k, length in enumerate(lengths):
         needed = radii[k] + radii[k + 1]
         if needed > length * (1 + 1e-12):
             what = f"need {1e3 * needed:.4g} mm of the line of {1e3 * length:.4g} mm from point {k} to point {k + 1}"
             flaws.add("radius", f"the blends {what}", "make them smaller")
-    flaws.raise_if_any("way-points")
+    flaws.raise_if_any("waypoints")

@@ -299,7 +299,7 @@ def path_block(
     Args:
         speed: top speed along the path [m/s]; acceleration: [m/s^2]; jerk: [m/s^3], None for a trapezoidal speed.
         begin: time at which it starts to move [s]; pause: at each rest on the way [s], 0 by default.
-        period: sample time [s] of set-points, None for a continuous reference; delay: of their effect [s].
+        period: sample time [s] of setpoints, None for a continuous reference; delay: of their effect [s].
     """
     numbers = {"speed": speed, "acceleration": acceleration, "jerk": np.inf if jerk is None else jerk, "begin": begin}
     paused = {} if pause is None else {"pause": pause}
