@@ -10,8 +10,9 @@ def test_the_ranking_is_printed_strongest_first(invoke):
     assert result.exit_code == 0, result.output
     head, columns, first, second = result.stdout.splitlines()
     assert head.startswith("final of hinge.position:")
-    assert columns.split()[:2] == ["parameter", "value"]
-    weights = [abs(float(line.split()[2])) for line in (first, second)]
+    assert columns.split()[:3] == ["parameter", "value", "unit"]
+    assert columns.endswith("exact per % [mrad]  finite per % [mrad]")
+    weights = [abs(float(line.split()[3])) for line in (first, second)]
     assert weights[0] > weights[1] > 0
 
 
@@ -25,7 +26,7 @@ def test_exact_and_finite_changes_agree_in_json(invoke, read_json):
 
 def test_a_change_of_none_leaves_the_finite_runs_out(invoke):
     result = invoke(*CALL, "--parameters", "gravity.z", "--change", "0")
-    assert result.stdout.splitlines()[2].split()[3] == "-"
+    assert result.stdout.splitlines()[2].split()[4] == "-"
 
 
 def test_the_ranking_is_drawn(invoke, tmp_path):

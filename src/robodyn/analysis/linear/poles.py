@@ -32,8 +32,8 @@ MOST_STEPS = 30
 HIGHEST_ORDER = 60
 # Of the fastest pole: what is slower is zero but for rounding, and its vectors are any of a whole space.
 AT_ZERO = 1e-8
-# Part of the terms of an entry of `A z - s z` that may be left.
-POLISHED = 1e-6
+# Part of the terms of an entry of `A z - s z` that may be left, and of the largest entry of z below which it is rounding.
+POLISHED, NOTHING = 1e-6, 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +99,10 @@ def _polish(A: np.ndarray, s: complex, z: np.ndarray) -> np.ndarray:
     LAPACK balances the matrix first. A state on which nothing depends but for rounding, such as the position of a
     joint that gravity does not load, is scaled out of all proportion then, and its entry comes out at random.
     """
-    terms = np.abs(A) @ np.abs(z) + np.abs(s * z)
-    if np.all(np.abs(A @ z - s * z) <= POLISHED * terms):
+    product, terms = A @ z, np.abs(A) @ np.abs(z) + np.abs(s * z)
+    # Entries that are nothing but rounding, as they are and as the others make them, need not be right.
+    counts = np.maximum(np.abs(z), np.abs(product / s)) > NOTHING * np.max(np.abs(z))
+    if np.all(np.abs(product - s * z)[counts] <= POLISHED * terms[counts]):
         return z
     # The pole is known to rounding, so that one step suffices.
     z = _solve(A - s * np.eye(len(A)), z)
