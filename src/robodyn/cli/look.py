@@ -23,7 +23,7 @@ from robodyn.cli.targets import (
     read_settings,
     split_names,
 )
-from robodyn.presentation.reporting.displays import Display, display, shows, to_section
+from robodyn.presentation.reporting.displays import Display, Part, display, shows, to_section
 from robodyn.presentation.reporting.summaries import judge_outcome, result_table, summarise
 
 if TYPE_CHECKING:
@@ -301,7 +301,11 @@ def show_reported(reported: Reported) -> Display:
     shown = display(reported.written)
     if reported.run is None:
         return shown
-    told = [f"{reported.run.provenance.scenario}: {reported.run.outcome.sentence}", "", result_table(reported.results)]
+    told: list[Part] = [
+        f"{reported.run.provenance.scenario}: {reported.run.outcome.sentence}",
+        "",
+        result_table(reported.results),
+    ]
     return replace(shown, parts=[*told, "", *shown.parts], verdict=judge_outcome(reported.run.outcome))
 
 

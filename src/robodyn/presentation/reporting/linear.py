@@ -311,7 +311,7 @@ _BAND = "0.9"
 
 # Shares of a step between which it rises.
 _RISE = (0.1, 0.9)
-_MARKS = (
+_MARKS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("highest peak", {"marker": "^"}),
     ("10 % and 90 %", {"marker": "o", "fillstyle": "none"}),
     ("settled", {"marker": "s"}),

@@ -240,8 +240,13 @@ def show_validation(found: Validation) -> Display:
         parts += [Table(heads, rows, digits, by_row=("rms", "bias", "largest"))]
     if found.efforts:
         efforts = [(e.joint, e.rms, e.percent, e.rows, e.unit) for e in found.efforts]
-        heads, digits = ("effort by inverse dynamics", "rms", "%", "rows", "unit"), ("", ".4g", ".2f", "", "")
-        parts += [*([""] if parts else []), Table(heads, efforts, digits, by_row=("rms",))]
+        table = Table(
+            ("effort by inverse dynamics", "rms", "%", "rows", "unit"),
+            efforts,
+            ("", ".4g", ".2f", "", ""),
+            by_row=("rms",),
+        )
+        parts += [*([""] if parts else []), table]
     return Display("Validation", [*parts, *(f"note: {note}" for note in found.notes)])
 
 
