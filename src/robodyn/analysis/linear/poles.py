@@ -32,7 +32,7 @@ MOST_STEPS = 30
 HIGHEST_ORDER = 60
 # Of the fastest pole: what is slower is zero but for rounding, and its vectors are any of a whole space.
 AT_ZERO = 1e-8
-# Part of the terms of an entry of `A z - s z` that may be left, and of the largest entry of z below which it is rounding.
+# Part of the terms of an entry of `A z - s z` that may be left, and of the largest entry of z that is only rounding.
 POLISHED, NOTHING = 1e-6, 1e-10
 
 
