@@ -99,6 +99,7 @@ def write_figure(figure: "Figure", path: str | Path, *, dark: bool = False) -> N
 
 def darken(figure: "Figure") -> None:
     """Turn a figure into one for a dark page: greys change sides, colours become lighter."""
+    from matplotlib.artist import ArtistInspector, getp
     from matplotlib.axes import Axes
     from matplotlib.colors import to_rgba_array
     from matplotlib.figure import FigureBase
@@ -125,12 +126,13 @@ def darken(figure: "Figure") -> None:
         # Figures and axes only pass on the colours of their backgrounds, which are here themselves.
         if isinstance(artist, FigureBase | Axes):
             continue
-        colours = {kind: getattr(artist, f"get_{kind}")() for kind in kinds if hasattr(artist, f"get_{kind}")}
-        # Colours of a map stand for numbers; a single colour would paint over those of faces and edges.
-        if getattr(artist, "get_array", lambda: None)() is not None:
-            del colours["facecolor"]
-        elif "facecolor" in colours:
-            colours.pop("color", None)
+        known = set(ArtistInspector(artist).get_setters())
+        # A single colour would paint over those of faces and edges; colours of a map stand for numbers.
+        if "facecolor" in known:
+            known.discard("color")
+        if "array" in known and getp(artist, "array") is not None:
+            known.discard("facecolor")
+        colours = {kind: getp(artist, kind) for kind in kinds if kind in known}
         artist.update({kind: invert(colour) for kind, colour in colours.items() if len(colour)})
 
 
