@@ -14,7 +14,7 @@ endif
 
 PIP := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt
 
-.PHONY: setup system-packages demo test test-library test-studies sanitize coverage soak lint bench docs clean
+.PHONY: setup system-packages demo test test-library test-studies verify sanitize coverage soak lint bench docs clean
 
 setup: $(STAMP)
 
@@ -80,6 +80,13 @@ test-library: setup system-packages
 test-studies: $(VENV)/.checkable
 	@echo "Testing the studies ..."
 	@$(PYTEST) --config-file studies/pyproject.toml --rootdir studies studies/tests
+
+# What was compared with what others made: closed forms, publications, other programs, logs. Written as a page of the docs.
+PROOFS := tests/references tests/convergence/test_stiff.py tests/systems/test_fmu_export.py
+PAGE ?= docs/verification.md
+
+verify: setup system-packages
+	@$(PYTEST) --verification $(PAGE) $(PROOFS)
 
 # Engines that check themselves: every access to memory and every operation, then every access from several threads.
 # The runtimes come before Python, which knows nothing of them; what they say is not captured. What builds engines has

@@ -4,6 +4,8 @@ import functools
 import gc
 
 import typer.testing
+from support import verification
+from support.verification import proof  # noqa: F401
 
 LONGEST = ("identities/test_random_machines", "unit/analysis/test_fit", "test_docs", "contracts/test_benchmarks")
 
@@ -12,6 +14,13 @@ gc.set_threshold(100_000, 20, 100)
 
 # The command line is made once and not for each command called: three dozen commands with all their options take 80 ms.
 typer.testing._get_command = functools.cache(typer.testing._get_command)
+
+
+pytest_addoption = verification.add_option
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    verification.write_page(terminalreporter, config)
 
 
 def pytest_collection_modifyitems(items):

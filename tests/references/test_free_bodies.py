@@ -35,7 +35,7 @@ def read(run, quantity, parts="xyz"):
     return np.array([run[f"{quantity}.{part}"].values for part in parts])
 
 
-def test_a_body_tumbles_about_its_intermediate_axis_by_elliptic_functions():
+def test_a_body_tumbles_about_its_intermediate_axis_by_elliptic_functions(proof):
     inertia, start = np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0])
     # Almost about the intermediate axis when it passes: the modulus is near 1, a flip is much shorter than the rest.
     start[0] = 1.7
@@ -54,7 +54,8 @@ def test_a_body_tumbles_about_its_intermediate_axis_by_elliptic_functions():
     sn, cn, dn, _ = ellipj(rate * run.time, m)
     exact = np.sqrt([wide / (A * (C - A)), wide / (B * (C - B)), high / (C * (C - A))])[:, None] * [cn, sn, dn]
     omega = read(run, "base.angular_velocity")
-    assert_close(omega, exact, atol=1e-9)
+    what, source = "angular velocity of a body that flips over 100 times", "Landau, Lifshitz, Mechanics, section 37"
+    proof(what, kind="closed form", source=source, ours=omega, reference=exact, within=1e-9, unit="rad/s")
     assert np.sum(np.diff(np.sign(omega[0])) != 0) == FLIPS
     turned = Rotation.from_quat(read(run, "base.orientation", "wxyz").T, scalar_first=True)
     world = turned.apply((inertia[:, None] * omega).T)
@@ -79,7 +80,7 @@ def top(tilt, omega, duration):
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_top_precesses_steadily_at_the_slow_and_the_fast_rate(sign):
+def test_a_top_precesses_steadily_at_the_slow_and_the_fast_rate(sign, proof):
     tilt, spin = 0.6, 150.0
     # A cos(tilt) Omega^2 - C spin Omega + m g l = 0
     root = np.sqrt((ALONG * spin) ** 2 - 4 * PIVOT * MASS * G * LEVER * np.cos(tilt))
@@ -88,11 +89,12 @@ def test_a_top_precesses_steadily_at_the_slow_and_the_fast_rate(sign):
     x, y, z = read(run, "centre.position")
     angle = rate * run.time
     assert_close(z, LEVER * np.cos(tilt), atol=1e-10)
-    assert_close(x, LEVER * np.sin(tilt) * np.sin(angle), atol=1e-9)
-    assert_close(y, -LEVER * np.sin(tilt) * np.cos(angle), atol=1e-9)
+    exact = LEVER * np.sin(tilt) * np.array([np.sin(angle), -np.cos(angle)])
+    what, source = "steady precession of a top, slow and fast", "Goldstein, Classical Mechanics, section 5.7"
+    proof(what, kind="closed form", source=source, ours=[x, y], reference=exact, within=1e-9, unit="m")
 
 
-def test_a_top_let_go_nutates_between_its_bounds_by_elliptic_functions():
+def test_a_top_let_go_nutates_between_its_bounds_by_elliptic_functions(proof):
     tilt, spin = 0.8, 80.0
     # u = cos(tilt): u_dot^2 = (u_0 - u) (beta (1 - u^2) - a^2 (u_0 - u)), a cubic with the roots low < u_0 < 1 < far.
     a, beta, u = ALONG * spin / PIVOT, 2 * MASS * G * LEVER / PIVOT, np.cos(tilt)
@@ -102,11 +104,12 @@ def test_a_top_let_go_nutates_between_its_bounds_by_elliptic_functions():
     phase = ellipk(m) + np.sqrt(beta * (far - low)) / 2 * run.time
     sn, *_ = ellipj(phase, m)
     height = run["centre.position.z"].values / LEVER
-    assert_close(height, low + (u - low) * sn**2, atol=1e-8)
+    what, source = "nutation of a top that is let go (cosine of its tilt)", "elliptic functions; Goldstein, section 5.7"
+    proof(what, kind="closed form", source=source, ours=height, reference=low + (u - low) * sn**2, within=1e-8)
     assert phase[-1] > 18 * ellipk(m), "several nutations"
 
 
-def test_a_free_floating_base_reacts_to_its_arm_as_the_momentum_says():
+def test_a_free_floating_base_reacts_to_its_arm_as_the_momentum_says(proof):
     """db/dq = -(I_1 + mu b^2 + mu a b cos q) / (I_0 + I_1 + mu (a^2 + b^2 + 2 a b cos q)), mu = m_0 m_1 / m."""
     (m0, I0, a), (m1, I1, b) = (5.0, 0.3, 0.4), (2.0, 0.05, 0.6)
     bodies = [Body("hull", m0, (-a, 0, 0), (1, 1, I0)), Body("arm", m1, (b, 0, 0), (1, 1, I1))]
@@ -124,7 +127,8 @@ def test_a_free_floating_base_reacts_to_its_arm_as_the_momentum_says():
     w, z = read(run, "base.orientation", "wz")
     turned = 2 * np.unwrap(np.arctan2(z, w))
     exact = [quad(slope, q[0], end, epsabs=1e-13)[0] for end in q]
-    assert_close(turned, exact, atol=1e-9)
+    what, source = "turn of a free-floating base by its arm", "conservation of angular momentum, by quadrature"
+    proof(what, kind="closed form", source=source, ours=turned, reference=exact, within=1e-9, unit="rad")
     centre = (m0 * read(run, "hull_centre.position") + m1 * read(run, "arm_centre.position")) / (m0 + m1)
     assert_close(centre - centre[:, :1], 0.0, atol=1e-10)
 

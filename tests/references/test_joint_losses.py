@@ -21,25 +21,27 @@ def spinning(kind="revolute", duration=2.0, gravity=(0, 0, 0), **properties):
 
 
 @pytest.mark.parametrize("kind", ["revolute", "prismatic"])
-def test_damping_slows_down_exponentially_and_loses_the_energy(kind):
+def test_damping_slows_down_exponentially_and_loses_the_energy(kind, proof):
     damping = 0.3
     run = rd.simulate(spinning(kind, damping=damping))
     # (J + Ja) w' = -d w
     left = SPEED * math.exp(-damping / (INERTIA + ARMATURE) * 2.0)
-    assert run["axis.velocity"].final == pytest.approx(left, rel=1e-8)
+    what, final = "speed of a damped joint", run["axis.velocity"].final
+    proof(what, kind="closed form", source="w_0 exp(-d t / J)", ours=final, reference=left, within=1e-8, relative=True)
     lost = 0.5 * (INERTIA + ARMATURE) * (left**2 - SPEED**2)
     assert run["energy.work"].final == pytest.approx(lost, rel=1e-8)
     assert run.certificate["passive elements give no energy"].ok
     assert run.certificate["energy balance"].value < 1e-8
 
 
-def test_friction_stops_after_a_time_that_is_known_and_holds_from_then_on():
+def test_friction_stops_after_a_time_that_is_known_and_holds_from_then_on(proof):
     friction = 0.2
     run = rd.simulate(spinning(friction=friction))
     # w = w0 - t Tc / (J + Ja), until it stops.
     stop = SPEED * (INERTIA + ARMATURE) / friction
     (event,) = [event for event in run.events if event.name == "axis.friction.stops"]
-    assert event.time == pytest.approx(stop, rel=1e-9)
+    what, source = "time at which dry friction stops a joint", "w_0 J / T_c"
+    proof(what, kind="closed form", source=source, ours=event.time, reference=stop, within=1e-9, relative=True)
     assert run["axis.position"].final == pytest.approx(0.5 * SPEED * stop, rel=1e-8)
     assert run["axis.velocity"].final == 0.0
 

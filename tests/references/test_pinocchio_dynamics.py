@@ -40,6 +40,20 @@ def assert_close(ours, theirs):
     np.testing.assert_allclose(ours, theirs, rtol=TOLERANCE, atol=TOLERANCE * np.abs(theirs).max())
 
 
+def prove(proof, what, ours, theirs):
+    """Pinocchio's numbers of random trees with every kind of joint."""
+    source = f"Pinocchio {pin.__version__}"
+    proof(
+        f"{what} of random trees",
+        kind="program",
+        source=source,
+        ours=ours,
+        reference=theirs,
+        within=TOLERANCE,
+        relative=True,
+    )
+
+
 def test_link_poses_agree(case):
     tree, q, _, _, twin, q_pin = case
     pin.forwardKinematics(twin.model, twin.data, q_pin)
@@ -57,10 +71,10 @@ def test_centre_of_mass_agrees(case):
     assert_close(total.com, pin.centerOfMass(twin.model, twin.data, q_pin))
 
 
-def test_mass_matrices_agree(case):
+def test_mass_matrices_agree(case, proof):
     tree, q, _, _, twin, q_pin = case
 
-    assert_close(mass_matrix(tree, q), twin.matrix_from(pin.crba(twin.model, twin.data, q_pin)))
+    prove(proof, "mass matrix", mass_matrix(tree, q), twin.matrix_from(pin.crba(twin.model, twin.data, q_pin)))
 
 
 def test_biases_agree(case):
@@ -70,11 +84,11 @@ def test_biases_agree(case):
     assert_close(bias(tree, q, v), twin.column_from(theirs))
 
 
-def test_inverse_dynamics_agree(case):
+def test_inverse_dynamics_agree(case, proof):
     tree, q, v, a, twin, q_pin = case
     theirs = pin.rnea(twin.model, twin.data, q_pin, v[twin.v_order], a[twin.v_order])
 
-    assert_close(inverse_dynamics(tree, q, v, a), twin.column_from(theirs))
+    prove(proof, "inverse dynamics", inverse_dynamics(tree, q, v, a), twin.column_from(theirs))
 
 
 def test_inverse_dynamics_agree_under_outer_wrenches(case):
@@ -91,11 +105,12 @@ def test_inverse_dynamics_agree_under_outer_wrenches(case):
 
 
 @pytest.mark.parametrize("method", ["composite", "articulated"])
-def test_forward_dynamics_agree(case, method):
+def test_forward_dynamics_agree(case, method, proof):
     tree, q, v, tau, twin, q_pin = case
     theirs = pin.aba(twin.model, twin.data, q_pin, v[twin.v_order], tau[twin.v_order])
 
-    assert_close(forward_dynamics(tree, q, v, tau, method=method), twin.column_from(theirs))
+    ours = forward_dynamics(tree, q, v, tau, method=method)
+    prove(proof, "forward dynamics, composite and articulated,", ours, twin.column_from(theirs))
 
 
 def test_jacobians_agree(case):

@@ -73,13 +73,14 @@ def test_a_sampled_plant_goes_on_as_its_model_does_between_all_switches(upright,
         x = plant.F @ x + sum(G[:, 0] * (u[k - j] if k >= j else 0.0) for j, G in enumerate(plant.G))
 
 
-def test_gains_are_those_of_python_control(upright):
+def test_gains_are_those_of_python_control(upright, proof):
     control = pytest.importorskip("control")
     plant = sample_plant(upright, T)
     Q, R, W, V = np.diag([10.0, 1.0, 0.0, 0.0]), [[0.1]], np.diag([0.0, 0.0, 1e-4, 1e-3]), np.diag([1e-6, 4e-6])
     found = design_regulator(plant, {"rail.position": 10.0, "hinge.position": 1.0}, {"drive.value": 0.1})
     K, P, poles = control.dlqr(plant.F, plant.G[0], Q, R)
-    np.testing.assert_allclose(found.K, K, rtol=1e-8)
+    what, source = "gains of a linear-quadratic regulator", f"python-control {control.__version__}"
+    proof(what, kind="program", source=source, ours=found.K, reference=K, within=1e-8, relative=True)
     np.testing.assert_allclose(found.cost, P, rtol=1e-6)
     assert np.sort_complex(found.multipliers) == pytest.approx(np.sort_complex(poles), abs=1e-8)
     filtered = design_kalman_filter(plant, W, V)

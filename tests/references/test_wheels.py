@@ -37,18 +37,20 @@ def rolling_disc(initial, method="baumgarte", gravity=(0.0, 0.0, -9.81), duratio
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_disc_rolls_down_a_slope_with_two_thirds_of_the_fall(method):
+def test_a_disc_rolls_down_a_slope_with_two_thirds_of_the_fall(method, proof):
     """a = 2/3 g sin(alpha): the moment of inertia about the rim is 3/2 m r^2. Its axis is y, it rolls along x."""
     fall = 9.81 * np.sin(0.3)
     run = simulate(rolling_disc({}, method, gravity=(fall, 0.0, -9.81 * np.cos(0.3)), duration=1.0))
-    assert run["base.x.position"].values[-1] == pytest.approx(0.5 * 2 / 3 * fall, rel=1e-9)
+    what, way = "way of a disc that rolls down a slope", run["base.x.position"].values[-1]
+    exact = 0.5 * 2 / 3 * fall
+    proof(what, kind="closed form", source="a = 2/3 g sin", ours=way, reference=exact, within=1e-9, relative=True)
     assert run["base.angular_velocity.y"].values[-1] == pytest.approx(2 / 3 * fall / RADIUS, rel=1e-9)
     assert run["tread.force.along"].values[-1] == pytest.approx(-MASS * fall / 3, rel=1e-9)
     assert run["tread.force.normal"].values[-1] == pytest.approx(MASS * 9.81 * np.cos(0.3), rel=1e-9)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_coin_that_leans_rolls_in_its_steady_circle(method):
+def test_a_coin_that_leans_rolls_in_its_steady_circle(method, proof):
     """Leaning by b inwards, its centre on a circle of radius R with the rate w: g tan(b) = w^2 (3/2 R + 1/4 r sin(b)).
 
     Of a thin disc with I = m r^2 / 2 about its axis, from dH/dt about the centre; it rolls with the spin
@@ -70,7 +72,9 @@ def test_a_coin_that_leans_rolls_in_its_steady_circle(method):
     assert run.outcome.ok
     heights = run["base.z.position"].values
     assert np.ptp(heights) < 1e-7 * RADIUS
-    assert np.ptp(run["base.y.position"].values) == pytest.approx(2 * circle, rel=1e-4)
+    what, source = "circle of a leaning coin that rolls", "g tan(b) = w^2 (3/2 R + 1/4 r sin(b))"
+    ours = np.ptp(run["base.y.position"].values)
+    proof(what, kind="closed form", source=source, ours=ours, reference=2 * circle, within=1e-4, relative=True)
     assert run["base.x.position"].values[-1] == pytest.approx(0.0, abs=1e-7)
 
 
