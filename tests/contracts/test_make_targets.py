@@ -83,6 +83,20 @@ def test_the_soak_reads_spoiled_files_and_tries_machines_and_robots():
     assert said.endswith("0 differ\n")
 
 
+def test_proofs_are_written_as_a_page(tmp_path):
+    page = tmp_path / "page.md"
+    said = make("verify", "WORKERS=0", "PROOFS=tests/references/test_pendulum.py", f"PAGE={page}")
+    assert "2 comparisons, 2 cases" in said
+    assert page.read_text(encoding="utf-8").count("`pytest tests/references/test_pendulum.py::") == 2
+
+
+def test_the_page_of_proof_names_tests_that_are_there():
+    page = (ROOT / "docs" / "verification.md").read_text(encoding="utf-8")
+    named = re.findall(r"`pytest (\S+)::(\w+)`", page)
+    assert len(named) >= 25
+    assert [name for file, name in named if f"def {name}(" not in (ROOT / file).read_text(encoding="utf-8")] == []
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the runtimes of sanitisers are elsewhere")
 def test_engines_that_check_themselves_run_the_tests():
     said = make("sanitize", "WORKERS=0", "ENGINE_TESTS=tests/unit/engine/test_ticks.py")
