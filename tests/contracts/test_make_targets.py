@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-HERE = {"demo", "soak", "sanitize", "coverage", "clean"}
+HERE = {"verify", "demo", "soak", "sanitize", "coverage", "clean"}
 """Run by the tests below, `clean` by those of test_any_folder.py."""
 CI = {"setup", "system-packages", "test", "test-library", "test-studies", "lint"}
 """Run by .ci/run."""
