@@ -65,7 +65,7 @@ def test_an_overview_begins_with_headlines_whose_numbers_are_figures(tmp_path):
     assert "Published: *It is fast.*" in text
     assert "Here: 4.43 times; (other: not computed); 1 of 3" in text
     assert "![a curve](scara/curve.png)" in text
-    assert "1 reproduced, 1 too small to tell, 1 not reproducible" in text
+    assert "1 reproduced, 1 too small to tell, 1 different" in text
     assert text.index("Published:") < text.index("## In numbers")
 
 
@@ -83,9 +83,9 @@ def test_an_overview_counts_what_all_pages_in_a_folder_prove(tmp_path):
         write_page(dataclasses.replace(STUDIES[name], pictures=tuple), figures, tmp_path)
     text = write_overview(tmp_path).read_text(encoding="utf-8")
     assert "| study | published results | inputs | own checks |" in text
-    assert "| [SCARA benchmark ARGESIM C11](scara.md) | 1 not reproducible | 1 given | - |" in text
+    assert "| [SCARA benchmark ARGESIM C11](scara.md) | 1 different | 1 given | - |" in text
     assert "| [EPAAS, a hydraulic assembly robot](epaas.md) | - | - | 1 holds |" in text
-    assert "| all | 1 not reproducible | 1 given | 1 holds |" in text
+    assert "| all | 1 different | 1 given | 1 holds |" in text
     assert "- `sway`: printed 75, ours 35 %; its span is not printed" in text
     assert "- the masses, to `poles`" in text
     assert "**What differs and why.** The paper's EXCEL and MATLAB part at 2 ms" in text

@@ -20,6 +20,7 @@ from robodyn.computation.native.formulas import SPREADSHEET, WrittenTerm, as_num
 from robodyn.computation.native.program import BINARY, UNARY
 from robodyn.description.catalog import pendulum, scara_avoid_sampled, scara_ptp
 from robodyn.exchange.workbook import write_workbook
+from robodyn.exchange.workbook.plan import find_breaks
 
 TOLERANCE = 1e-9
 SOFFICE = shutil.which("soffice") or shutil.which("libreoffice")
@@ -87,19 +88,20 @@ def references():
     )
 
 
-def bending_between_rows():
+def bending_between_rows(duration=10.0):
     """A trapezoid that bends between rows, and a spline that does so twice within one step."""
     path = {"target": 1.0, "speed": 2.0, "top_acceleration": 12.0, "begin": 0.0343}
     other = {"times": (0.0, 0.1412, 0.1461, 0.31), "points": (0.0, 0.3, -0.1, 0.2)}
     gains = {"proportional": 30.0, "derivative": 3.0}
     inputs = {"a": "path.position", "b": "other.position"}
-    return with_blocks(
+    scenario = with_blocks(
         Block("path", "trapezoid_reference", parameters=path, unit="rad"),
         Block("other", "spline_reference", parameters=other, unit="rad"),
         Block("sum", lambda a, b: {"target": a + b}, inputs=inputs),
         Block("control", "pd_control", "hinge", {"target": "sum.target"}, gains, unit="rad"),
         Block("motor", lambda command: {"torque": command}, "hinge", {"command": "control.command"}),
     )
+    return replace(scenario, duration=duration)
 
 
 def with_events():
@@ -131,6 +133,19 @@ def write_native(name, path):
     write_workbook(make(), path, Solver(method, step=step), rows=rows)
 
 
+ADAPTIVE = {
+    # Name -> scenario, tolerances, rows; the currents of the robot begin with rejected steps and have limits.
+    "pendulum-adaptive": (pendulum, 1e-4, 1e-6, 150),
+    "scara-adaptive": (scara_ptp, 1e-3, 1e-5, 300),
+    "bends-adaptive": (partial(bending_between_rows, 0.6), 1e-4, 1e-6, 1000),
+}
+
+
+def write_adaptive(name, path):
+    make, rtol, atol, rows = ADAPTIVE[name]
+    write_workbook(make(), path, Solver("heun_euler", rtol=rtol, atol=atol), rows=rows)
+
+
 def write_changed(path):
     write_workbook(pendulum(), path, Solver("heun", step=0.01), rows=60)
     book = openpyxl.load_workbook(path)
@@ -149,6 +164,7 @@ def recalculated(tmp_path_factory):
     """Callable name -> workbook of values as LibreOffice computes them; it takes a second to start, and reads all."""
     folder = tmp_path_factory.mktemp("workbooks")
     books = {name: partial(write_native, name) for name in NATIVE}
+    books |= {name: partial(write_adaptive, name) for name in ADAPTIVE}
     books |= {"changed": write_changed, "events": write_events, "operations": write_operations, "tables": write_tables}
     paths = {name: folder / f"{name}.xlsx" for name in books}
     for name, write in books.items():
@@ -176,6 +192,60 @@ def test_all_rows_are_the_native_run(name, recalculated, proof):
     proof(what, kind="program", source=source, deviation=apart, within=TOLERANCE, relative=True)
     if name.startswith("avoidance"):
         assert np.count_nonzero(np.diff(np.array(table["steering.mode"], float))) == 2
+
+
+def adaptive_rows(make, rtol, atol, rows):
+    """Times and states of Heun's method with Euler's as its error, a row a try, from the traced rates alone."""
+    system = assemble(make())
+    expressions = {"rates": system.expressions.rhs, "limits": system.expressions.limits}
+    kernels = compile_kernels({name: system.function(column) for name, column in expressions.items()}).kernels
+    numbers = np.array([number.value for number in system.parameters])
+    scale, limited = np.array([state.nominal for state in system.states]), list(system.limited)
+    t, h, x = 0.0, 1e-3, np.array([state.start for state in system.states])
+
+    def call(name, time, states):
+        return np.array(kernels[name](np.array([time]), states, np.zeros(0), np.zeros(0), numbers))
+
+    lower, upper = np.split(call("limits", t, x), 2)
+    found = []
+    for _ in range(rows):
+        found.append((t, *x))
+        slope = call("rates", t, x)
+        euler = x + h * slope
+        euler[limited] = np.clip(euler[limited], lower, upper)
+        end_slope = call("rates", t + h, euler)
+        heun = x + h * (slope + end_slope) / 2
+        heun[limited] = np.clip(heun[limited], lower, upper)
+        allowed = atol * scale + rtol * np.maximum(np.abs(x), np.abs(heun))
+        error = np.sqrt(np.mean((h * (end_slope - slope) / 2 / allowed) ** 2))
+        t, x, h = (t + h, heun, h) if error <= 1 else (t, x, h)
+        h *= min(5.0, max(0.2, 0.9 / np.sqrt(max(error, 1e-10))))
+    return [state.name for state in system.states], np.array(found)
+
+
+@pytest.mark.parametrize("name", ["pendulum-adaptive", "scara-adaptive"])
+def test_rows_are_tries_whose_steps_follow_from_their_error(name, recalculated):
+    table = read_run(recalculated(name))
+    names, expected = adaptive_rows(*ADAPTIVE[name])
+    np.testing.assert_allclose(table["t"], expected[:, 0], rtol=0, atol=TOLERANCE)
+    for state, values in zip(names, expected[:, 1:].T, strict=True):
+        np.testing.assert_allclose(np.array(table[state], float), values, rtol=TOLERANCE, atol=TOLERANCE)
+    assert (0 in table["accepted"]) == (name == "scara-adaptive")
+
+
+def test_chosen_steps_end_at_bends_and_with_the_duration(recalculated):
+    table = read_run(recalculated("bends-adaptive"))
+    make, rtol, _, _ = ADAPTIVE["bends-adaptive"]
+    times = np.array(table["t"], float)
+    breaks = find_breaks(assemble(make()), 0.6)
+    assert len(breaks) >= 5
+    assert max(np.abs(times - bend).min() for bend in breaks) < 1e-12
+    assert times[-1] == pytest.approx(0.6, abs=1e-15)
+    assert times[-2] == times[-1]
+    # The error that is controlled is Euler's; Heun's step, with which it goes on, is better, and the loop is damped.
+    best = simulate(make(), Solver("dopri5", rtol=1e-10, atol=1e-12))
+    apart = np.abs(np.array(table["hinge.position"], float) - best["hinge.position"](np.minimum(times, 0.6)))
+    assert 0 < apart.max() < rtol
 
 
 def test_changed_cells_are_a_changed_run(recalculated):

@@ -27,6 +27,6 @@ def test_a_part_of_each_study_comes_out(name):
     assert done.exit_code == 0, done.output
     figures = json.loads(done.stdout)
     assert {figure["part"] for figure in figures} == {PARTS[name]}
-    # The others are those that nobody can reproduce.
-    assert sum(figure["verdict"] != "not reproducible" for figure in figures) > len(figures) / 2
+    # The others are those that come out otherwise, or that nobody can reproduce.
+    assert sum(figure["verdict"] not in ("different", "not reproducible") for figure in figures) > len(figures) / 2
     assert {figure["kind"] for figure in figures} <= {"published result", "input", "own check"}

@@ -24,12 +24,13 @@ SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "nc": ".nc", "mcap": ".mcap", 
 SUFFIXES |= {"c": "-c", "wasm": "-wasm", "toml": ".toml", "ltv": ".mat"}
 METHODS = ("nonlinear", "perturbation")
 # Options that have an effect on workbooks, on FMUs and on code.
+SOLVER = ("solver", "step", "rtol", "atol")
 OPTIONS = {
-    "xlsx": ("solver", "step", "rows", "duration", "set", "tunable"),
-    "fmu": ("solver", "step", "duration", "set", "tunable", "fmi", "kind", "platform", "input", "method"),
+    "xlsx": (*SOLVER, "rows", "duration", "set", "tunable"),
+    "fmu": (*SOLVER, "duration", "set", "tunable", "fmi", "kind", "platform", "input", "method"),
     "toml": ("duration", "set", "tunable"),
     "ltv": ("duration", "set"),
-    **dict.fromkeys(("c", "wasm"), ("solver", "step", "duration", "set", "tunable", "input", "method")),
+    **dict.fromkeys(("c", "wasm"), (*SOLVER, "duration", "set", "tunable", "input", "method")),
 }
 
 
@@ -40,6 +41,8 @@ def export(
     out: Path | None = None,
     solver: str | None = None,
     step: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
     rows: int | None = None,
     duration: float | None = None,
     setting: Texts = (),
@@ -56,8 +59,10 @@ def export(
     to (--to): csv, parquet, nc or mcap of a run; toml, xlsx, fmu, c, wasm of a scenario; ltv: the linear
         time-varying model along its nominal motion, a MATLAB file.
     out: File or folder; default: beside the run, or NAME.xlsx.
-    solver: xlsx: euler or heun; else any. Default: the scenario's.
-    step: xlsx: time between rows; others: step of the method [s].
+    solver: xlsx: euler, heun or heun_euler; else any. Default: the scenario's.
+    step: xlsx: time between rows, heun_euler: the first; others: step of the method [s].
+    rtol: Relative tolerance of an adaptive method.
+    atol: Absolute tolerance, relative to each state's scale.
     rows: xlsx: number of rows; default: to the end.
     duration: Simulated time of a scenario [s].
     setting (--set): Change a scenario's number: name=value.
@@ -70,7 +75,8 @@ def export(
     """
     if to not in SUFFIXES:
         raise fail(f"--to {to}: unknown format ({nearest(to, SUFFIXES)})")
-    stated = {"solver": solver, "step": step, "rows": rows, "duration": duration, "set": setting, "tunable": tunable}
+    settings = {"step": step, "rtol": rtol, "atol": atol}
+    stated = settings | {"solver": solver, "rows": rows, "duration": duration, "set": setting, "tunable": tunable}
     _refuse_options(to, stated | {"fmi": fmi, "kind": kind, "platform": platform, "input": entry, "method": method})
     if method not in (None, *METHODS):
         raise fail(f"--method {method}: must be {' or '.join(METHODS)}")
@@ -92,7 +98,7 @@ def export(
                 return Written(write_sequence(changed, path))
     found = _load(what, to)
     scenario = _change(found, read_settings(setting, found, what), duration, tunable)
-    chosen = _choose_solver(scenario, solver, step)
+    chosen = _choose_solver(scenario, solver, settings)
     path = out or Path(f"{name_results(what, scenario)}{SUFFIXES[to]}")
     if to == "toml":
         if path.exists() and Path(what).exists() and path.samefile(what):
@@ -169,13 +175,13 @@ def _change(scenario: Scenario, numbers: dict[str, float], duration: float | Non
     return scenario.with_numbers(numbers)
 
 
-def _choose_solver(scenario: Scenario, method: str | None, step: float | None) -> Any:
-    """The method and step asked for, else the scenario's own."""
+def _choose_solver(scenario: Scenario, method: str | None, settings: dict[str, float | None]) -> Any:
+    """The method and its settings asked for, else the scenario's own."""
     from robodyn.description.model import Solver
 
     own = method in (None, scenario.solver.method)
-    settings: dict[str, Any] = scenario.solver.stated() if own else {"method": method}
-    return Solver(**(settings | ({} if step is None else {"step": step})))
+    chosen: dict[str, Any] = scenario.solver.stated() if own else {"method": method}
+    return Solver(**(chosen | {key: value for key, value in settings.items() if value is not None}))
 
 
 def _export_file(scenario: Scenario, path: Path) -> list[str]:
@@ -192,7 +198,8 @@ def _export_workbook(scenario: Scenario, solver: Any, rows: int | None, path: Pa
 
         plan = write_workbook(scenario, path, solver, rows=rows)
     n_columns = len(plan.columns.columns)
-    return [f"{path}: {plan.n_rows} rows of {n_columns} columns, step {plan.step:g} s"]
+    step = "first step" if solver.adaptive else "step"
+    return [f"{path}: {plan.n_rows} rows of {n_columns} columns, {step} {plan.step:g} s"]
 
 
 # FMUs.

@@ -52,7 +52,7 @@ REDRAWN = (
     ),
     Picture(
         "perturbation",
-        "the same, and the difference, which is below 0.3 µm",
+        "the same, and the difference; the tips are {perturbation_max_difference_um} µm apart at most",
         drawings.draw_both_ways,
         "Figure 10: deviations by the non-linear and the perturbation method, not to be told apart; below 10 µm",
     ),

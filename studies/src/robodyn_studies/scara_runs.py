@@ -13,8 +13,18 @@ from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
 from robodyn.computation.simulation import simulate
 from robodyn.description.catalog import scara_avoid, scara_avoid_sampled, scara_phases, scara_ptp
+from robodyn.description.catalog.scara import (
+    ARM,
+    LENGTH_1,
+    LENGTH_2,
+    LIMITS,
+    NEAR,
+    VOLTAGES,
+    X_OBSTACLE,
+    avoiding_scenario,
+)
 from robodyn.description.laws import law
-from robodyn.description.model import Scenario, ScenarioSequence, Solver
+from robodyn.description.model import Block, Scenario, ScenarioSequence, Solver
 
 PAPER = "SNE 29(3) 2019"
 OWN = "own"
@@ -62,6 +72,46 @@ def output_limited(scenario: Scenario) -> Scenario:
     return replace(scenario, machine=replace(scenario.machine, blocks=blocks))
 
 
+def printed_targets(
+    d_mod, height_before, shoulder_before, elbow_before, shoulder_held, elbow_held, tip, height, shoulder, elbow,
+    regular, emergency, x_obstacle, critical, obstacle_height,
+):  # fmt: skip
+    """Targets and voltage limits of a row, as the paper prints the formulas of its sheet for task c.
+
+    d_mod,i = IF(AND(d_mod,i-1 < d_crit; q3,i-1 - h_obs < 0); d_mod,i-1; d,i)
+    q1_t,i  = IF(AND(q3,i - h_obs < 0; d_mod,i < d_crit); q1,i-1; q1_t,i-1)
+    """
+    frozen = sym.logical_and(d_mod < critical, height_before - obstacle_height < 0)
+    distance = sym.where(frozen, d_mod, tip - x_obstacle)
+    avoiding = sym.logical_and(height - obstacle_height < 0, distance < critical)
+    targets = {
+        "shoulder_target": sym.where(avoiding, shoulder_before, shoulder_held),
+        "elbow_target": sym.where(avoiding, elbow_before, elbow_held),
+    }
+    limits = [sym.where(avoiding, high, low) for low, high in zip(regular, emergency, strict=True)]
+    return targets | {
+        "limit": tuple(limits),
+        "d_mod_next": distance,
+        "height_before_next": height,
+        "shoulder_before_next": shoulder,
+        "elbow_before_next": elbow,
+        "shoulder_held_next": targets["shoulder_target"],
+        "elbow_held_next": targets["elbow_target"],
+    }
+
+
+def printed_avoidance(step: float) -> Scenario:
+    """Task c by the printed formulas of the spreadsheet, its motors too."""
+    start = {"d_mod": LENGTH_1 + LENGTH_2 - X_OBSTACLE, "height_before": 0.0}
+    start |= {f"{axis.joint}_before": 0.0 for axis in ARM} | {f"{axis.joint}_held": axis.target for axis in ARM}
+    inputs = NEAR | {axis.joint: f"{axis.joint}.position" for axis in ARM}
+    numbers = {**VOLTAGES, **LIMITS}
+    steering = Block("steering", printed_targets, inputs=inputs, parameters=numbers, memory=start, period=step)
+    title = "SCARA robot, collision avoidance by the formulas that the paper prints"
+    solver = Solver("euler", step=step)
+    return output_limited(avoiding_scenario("scara-avoid-printed", steering, (), solver, title))
+
+
 TASKS: Mapping[str, Callable[[float], Scenario | ScenarioSequence]] = {
     "b": lambda _: scara_ptp(),
     "b, output limited": lambda _: output_limited(scara_ptp()),
@@ -69,10 +119,11 @@ TASKS: Mapping[str, Callable[[float], Scenario | ScenarioSequence]] = {
     "c, phases": lambda _: scara_phases(),
     "c, sampled": scara_avoid_sampled,
     "c, sampled, output limited": lambda step: output_limited(scara_avoid_sampled(step)),
+    "c, as printed": printed_avoidance,
     "c, released at the obstacle's height": partial(scara_avoid_sampled, safe=0.0),
 }
 """Tasks of the comparison and ways to do them, by the step of what is decided once a step."""
-SAMPLED = ("c, sampled", "c, released")
+SAMPLED = ("c, sampled", "c, as printed", "c, released")
 """How tasks begin in which something is."""
 
 

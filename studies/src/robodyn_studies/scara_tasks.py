@@ -131,6 +131,29 @@ def _release_figures(converged: float) -> Iterator[PublishedValue]:
     yield above("c_release_rule_ends_earlier", earlier, 0.0, "s", reason, OWN)
 
 
+def printed_target_figures() -> Iterator[PublishedValue]:
+    """Task c with the targets of the printed sheet, which follow the arm and stay where it was released."""
+    where = f"{PAPER}, section 3.1, figures 5 and 7"
+    run, meant = motion("c, as printed", "euler", 1e-3), motion("c, sampled, output limited", "euler", 1e-3)
+    tip = run["tool.position.x"].values
+    begin, end = np.flatnonzero(np.diff(run["steering.limit.0"].values))
+    overshoot = X_OBSTACLE + CRITICAL - float(tip[begin : end + 1].min())
+    reason = "how far the tip goes on behind the critical distance, with targets that follow the arm"
+    yield PublishedValue("c_printed_targets_overshoot", None, overshoot, "m", None, reason, OWN)
+    back = float(tip[end] - tip[begin : end + 1].min())
+    reason = (
+        "the paper's tip returns to its new target; by the printed formulas that target is the row before, and nothing "
+        "draws it back: its figures were not computed by them"
+    )
+    yield below("c_printed_targets_move_back", back, 1e-6, "m", reason, where)
+    short = abs(tip[-1] - meant["tool.position.x"].values[-1])
+    reason = (
+        "the paper's robot goes on to its targets; by the printed formulas q1_t and q2_t keep what they had when the "
+        "tool was clear, and the tip stays so far from its target along x"
+    )
+    yield above("c_printed_targets_never_return", float(short), 0.1, "m", reason, where)
+
+
 def missing_figures() -> Iterator[PublishedValue]:
     """What the paper does not print."""
     reason = (

@@ -8,6 +8,7 @@ from robodyn.computation.native import read_program
 from robodyn.computation.native.bundles import Bundles
 from robodyn.computation.native.compiling import improve_program
 from robodyn.computation.native.pieces import order_operations
+from robodyn.computation.native.program import operands
 
 JOINTS = 7
 
@@ -42,6 +43,18 @@ def test_bundles_have_the_bits_of_single_operations(longest, run_program):
         alone, together = (run_program(program, inputs, longest=n) for n in (1, longest))
         assert np.nan_to_num(together, nan=0.5).tobytes() == np.nan_to_num(alone, nan=0.5).tobytes()
         assert np.isfinite(together[:JOINTS]).sum() >= JOINTS - 1
+
+
+def test_chains_that_do_not_need_each_other_go_on_in_turns():
+    program = seven_joints()
+    plain, abreast = (order_operations(program.nodes, abreast=abreast) for abreast in (False, True))
+    assert sorted(plain) == sorted(abreast)
+    place = {number: k for k, number in enumerate(abreast)}
+    read = {number: [i for i in operands(program.nodes[number]) if i in place] for number in abreast}
+    assert all(place[i] < place[number] for number in abreast for i in read[number])
+    # How many operations follow one that they need at once: chains one by one, or seven of them side by side.
+    waits = [sum(order[k] in read[order[k + 1]] for k in range(len(order) - 1)) for order in (plain, abreast)]
+    assert waits[1] < waits[0] / 4
 
 
 def test_joints_that_are_alike_are_computed_at_once():

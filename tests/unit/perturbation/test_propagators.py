@@ -10,6 +10,7 @@ from robodyn import Block, Recording, Scenario, Solver, simulate, simulate_many
 from robodyn.computation.engine.pack import lanes_are_there
 from robodyn.computation.perturbation import Perturbed, simulate_perturbed
 from robodyn.description.catalog.two_link import two_link_loop
+from robodyn.description.laws import law
 from robodyn.description.model import Body, Joint, Machine, Mechanism, Point
 
 STEP = 0.25e-3
@@ -173,6 +174,23 @@ def test_forces_too_stiff_for_the_step_are_left_to_the_method():
     soft = {f"{joint}.dry.smoothing_velocity": 0.1 for joint in ("shoulder", "elbow")}
     run = simulate_perturbed(scenario, parameters=soft, recording=Recording(rate=1000.0))
     assert "none" not in run.statistics.extra["propagators"]
+
+
+@law(velocity="rad/s", torque="N m", heat="1", states={"heat": 1.0})
+def heated(velocity, heat, *, rate):
+    """A torque by a state that grows, or decays, with the square of the speed."""
+    return {"torque": 1e-3 * heat, "heat_dot": rate * velocity**2 * heat + velocity}
+
+
+@pytest.mark.parametrize(
+    ("rate", "said"), [(3.0, "none: elbow.heat.heat grows by itself"), (-3.0, "999 of 1000 steps")]
+)
+def test_a_state_that_grows_by_itself_is_left_to_the_method(rate, said):
+    """What stands for e^-x decays, whatever the sign of x."""
+    block = Block("elbow.heat", heated, on="elbow", parameters={"rate": rate})
+    scenario = dataclasses.replace(two_link(20.0, (block,)), solver=FIXED, duration=0.25)
+    run = simulate_perturbed(scenario, recording=Recording(rate=1000.0))
+    assert run.statistics.extra["propagators"] == said
 
 
 def test_a_run_that_leaves_the_numbers_ends_as_such():

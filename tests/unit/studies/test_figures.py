@@ -21,6 +21,12 @@ def test_a_figure_without_a_value_is_not_reproducible():
     assert figure.verdict == "not reproducible"
 
 
+def test_a_published_result_that_comes_out_otherwise_is_different_and_no_failure():
+    figure = PublishedValue("f", 2.0, 3.0, reason="another machine", kind=Kind.RESULT)
+    assert (figure.ok, figure.verdict) == (None, "different")
+    assert PublishedValue("f", 2.0, 3.0, reason="shown").verdict == "reported"
+
+
 def test_limits_are_statements():
     assert below("f", 1.0, 2.0, "s", "").ok is True
     assert below("f", 3.0, 2.0, "s", "").ok is False

@@ -45,6 +45,14 @@ def test_numbers_and_the_duration_can_be_set(export, tmp_path):
     assert value_of(book, "start_hinge_position") == pytest.approx(1.5707963267948966, rel=1e-15)
 
 
+def test_tolerances_of_chosen_steps_can_be_set(export, tmp_path):
+    result = export("pendulum", "--to", "xlsx", "--solver", "heun_euler", "--rtol", "1e-3", "--atol", "1e-4")
+    assert result.exit_code == 0, result.output
+    assert "first step 0.001 s" in result.output
+    book = openpyxl.load_workbook(tmp_path / "pendulum.xlsx")
+    assert (value_of(book, "rtol_step"), value_of(book, "atol_step")) == (1e-3, 1e-4)
+
+
 def test_mechanism_numbers_can_be_kept_as_cells(export, tmp_path):
     arguments = ("--solver", "euler", "--step", "0.001", "--rows", "5", "--tunable", "*.mass")
     assert export("scara-ptp", "--to", "xlsx", *arguments).exit_code == 0
@@ -59,6 +67,7 @@ def test_mechanism_numbers_can_be_kept_as_cells(export, tmp_path):
         (("pendulum", "--to", "xlsx", "--solver", "euler", "--rows", "5", "--duration", "1"), "give one of them"),
         (("some.run", "--to", "xlsx"), "takes its scenario"),
         (("some.run", "--to", "csv", "--rows", "5"), "only for --to xlsx"),
+        (("pendulum", "--to", "xlsx", "--solver", "euler", "--rtol", "1e-3"), "no effect on the fixed-step method"),
         (("pendulum", "--to", "xls"), "did you mean 'xlsx'"),
         (("pendulum", "--to", "xlsx", "--solver", "euler", "--out", "/proc/none/p.xlsx"), "cannot be written"),
     ],

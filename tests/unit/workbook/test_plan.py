@@ -122,7 +122,21 @@ def test_equations_are_text_that_names_what_they_read(tmp_path, scara):
     assert not [cell.value for cell in cells if cell.data_type == "f"]
 
 
-def test_adaptive_and_other_methods_are_refused(scara):
+def test_chosen_steps_have_rows_for_what_the_native_run_tries():
+    solver = Solver("heun_euler", rtol=1e-3)
+    tried = simulate(pendulum(), solver).statistics
+    plan = make_plan(assemble(pendulum()), solver)
+    assert tried.steps + tried.rejected < plan.n_rows < 1.3 * (tried.steps + tried.rejected)
+    assert [entry.value for entry in plan.parameters.sections["Step"][1:4]] == [1e-3, 1e-8, 10.0]
+
+
+def test_chosen_steps_take_no_sampled_blocks_and_no_limits_of_steps():
+    found = refusal(with_block(Block("reader", hold, "hinge", period=1e-3)), Solver("heun_euler", max_step=0.1))
+    assert "sampled at whole rows (choose euler or heun)" in found["solver.method"]
+    assert "leave it out" in found["solver.max_step"]
+
+
+def test_other_methods_are_refused(scara):
     for method in ("dopri5", "rk4", "symplectic_euler"):
         with pytest.raises(ModelError, match="euler or heun"):
             make_plan(scara, Solver(method), 10)

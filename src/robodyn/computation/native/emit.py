@@ -38,6 +38,9 @@ from robodyn.computation.native.rows import SEEK
 CHUNK_SIZE = 6000
 # Compiling takes half as long in pieces of this size, at the same speed; a program of one chunk is faster uncut.
 PIECE_SIZE = 500
+# Parts of a program that do not depend on each other are computed in turns up to this size: processors look ahead by
+# some hundred instructions only. Longer ones would run out of registers.
+ABREAST_SIZE = 1000
 # Very long ones in a quarter less time in pieces of half that size, which run 5 % slower.
 VERY_LONG, SMALL_PIECE = 80_000, 250
 
@@ -182,6 +185,6 @@ def _emit_entries(k: int, program: Program, swept: bool, row_input: int) -> str:
 
 
 def _emit_whole(symbol: str, program: Program, writer: Writer, attributes: str = "") -> str:
-    writer.compute(order_operations(program.nodes))
+    writer.compute(order_operations(program.nodes, abreast=program.n_operations <= ABREAST_SIZE))
     writer.store_outputs(entries_of(program.outputs), alike_input(program))
     return emit_function(symbol, pointers_of(program), writer.lines, attributes=attributes)

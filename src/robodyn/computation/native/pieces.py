@@ -47,8 +47,12 @@ def lay_out(program: Program, chunk_size: int) -> Layout:
     return Layout(chunks, *assign_slots(program, chunks))
 
 
-def order_operations(nodes: tuple[Node, ...]) -> list[int]:
-    """Operations in order, sine and cosine of one angle side by side so that one call computes both."""
+def order_operations(nodes: tuple[Node, ...], abreast: bool = False) -> list[int]:
+    """Operations in order, sine and cosine of one angle side by side so that one call computes both.
+
+    Args:
+        abreast: whether those come first that the fewest others must precede: chains then go on side by side.
+    """
     angles = {node: number for number, node in enumerate(nodes) if node[0] in _PARTNER}
     placed = bytearray(len(nodes))
     order = []
@@ -61,6 +65,11 @@ def order_operations(nodes: tuple[Node, ...]) -> list[int]:
         if partner is not None:
             order.append(partner)
             placed[partner] = 1
+    if abreast:
+        depths: list[int] = []
+        for node in nodes:
+            depths.append(1 + max((depths[i] for i in operands(node)), default=0))
+        order.sort(key=depths.__getitem__)
     return order
 
 

@@ -96,7 +96,8 @@ def _check_kind(system: System) -> None:
         what = "is a ball, whose orientation is not linearised along a motion"
         flaws.add(f"joints.{freedom.name}", what, "take revolute joints, or simulate the scenario itself")
     if scenario.machine.all_constraints:
-        flaws.add("constraints", "are not linearised along a motion", "simulate the scenario itself")
+        what = "close chains, whose joints have no reference of their own: they are not linearised along a motion"
+        flaws.add("constraints", what, "simulate the scenario itself")
     if scenario.machine.contacts:
         flaws.add("contacts", "are not linearised along a motion", "simulate the scenario itself")
     for path in (path for path in scenario.machine.rigid_parts if path.startswith("joints")):

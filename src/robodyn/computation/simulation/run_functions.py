@@ -262,13 +262,22 @@ def gather_functions(
         moved: dict[str, Any] = {tick.function: functions[tick.function] for tick in ticks if tick.function}
         moved |= {RECORDED: recording, WATCHED: system.function(system.expressions.watched, WATCHED)}
         # Mostly no limit is passed: then the largest says all.
-        moved |= {"within": system.function(ca.mmax(within), "within")} if within.numel() else {}
+        moved |= {"within": system.function(_largest(within), "within")} if within.numel() else {}
         functions |= {MARCH + name: march.of_work(system, one) for name, one in moved.items()}
         functions |= march.functions
     same_bits = "code is to be the same on every platform"
     reason = same_bits if system.motion.terms is not None else NOT_LINEAR
     propagation = march.propagation if march else Propagation(reason=reason)
     return KernelSet(functions, work, _recorded(system, chosen), ticks, *sizes, propagation)
+
+
+def _largest(column: ca.SX) -> ca.SX:
+    """The largest entry, found pair by pair: so many comparisons in a row as halvings."""
+    entries = list(ca.vertsplit(column))
+    while len(entries) > 1:
+        pairs = [ca.fmax(*pair) for pair in zip(entries[::2], entries[1::2], strict=False)]
+        entries = pairs + entries[len(pairs) * 2 :]
+    return entries[0]
 
 
 def check_operations(system: System) -> None:

@@ -154,17 +154,21 @@ class SheetColumns:
         object.__setattr__(self, "letters", letters)
 
 
-def name_columns(system: System, row: RowProgram, even: bool = True) -> SheetColumns:
+def name_columns(
+    system: System, row: RowProgram, even: bool = True, adaptive: bool = False
+) -> SheetColumns:
     """The columns that have names: time, states, memory, rates, signals, events, predictions; helpers come later.
 
     Args:
         even: whether all steps are alike; else each row says how far the next one is.
+        adaptive: whether a step is judged by its error, and the next one proposed by it.
     """
     outputs = row.outputs
     shown = {state.name for state in system.states} | {info.name for info in system.memory}
     signals = [(info, node) for info, node in zip(system.signals, outputs["signals"], strict=True)]
     columns = [Column(("step", 0), "time", "step", ""), Column(("t", 0), "time", "t", "s")]
-    columns += [] if even else [Column(("h", 0), "time", "to the next row", "s")]
+    columns += [Column(("proposal", 0), "time", "proposed step", "s")] if adaptive else []
+    columns += [] if even else [Column(("h", 0), "time", "step tried" if adaptive else "to the next row", "s")]
     columns += [Column(("x", k), "states", state.name, state.unit) for k, state in enumerate(system.states)]
     columns += [
         Column(("m", k), "memory", info.name, info.unit, outputs["memory"][k]) for k, info in enumerate(system.memory)
@@ -188,6 +192,7 @@ def name_columns(system: System, row: RowProgram, even: bool = True) -> SheetCol
         events.append(Column(("event", k), "events", f"event {guard.name}", ""))
     columns += events
     columns += _prediction_columns(system, row)
+    columns += _error_columns(system) if adaptive else []
     return SheetColumns(tuple(columns), _find_homes(row, columns))
 
 
@@ -206,6 +211,15 @@ def _prediction_columns(system: System, row: RowProgram) -> list[Column]:
         if _computes(row, rates[k]) and rates[k] not in predicted
     ]
     return predictions
+
+
+def _error_columns(system: System) -> list[Column]:
+    """The end of a step that is tried, the error of every state in parts of its tolerance, and what follows."""
+    states = list(enumerate(system.states))
+    ends = [Column(("tried", k), "error", f"{s.name} tried", s.unit) for k, s in states]
+    errors = [Column(("off", k), "error", f"{s.name} error", "") for k, s in states]
+    judged = [Column((key, 0), "error", key, "") for key in ("error", "accepted")]
+    return [*ends, *errors, *judged]
 
 
 def rate_unit(unit: str) -> str:
@@ -241,4 +255,5 @@ def add_helpers(named: SheetColumns, row: RowProgram, placement: CellPlacement) 
     last = [c for c in named.columns if c.group == "predicted"]
     end_rates = [c for c in last if c.key[0] == "end_rate"]
     begun = [c for c in last if c.key[0] != "end_rate"]
-    return SheetColumns((*first, *helpers[False], *rest, *begun, *helpers[True], *end_rates), homes)
+    errors = [c for c in named.columns if c.group == "error"]
+    return SheetColumns((*first, *helpers[False], *rest, *begun, *helpers[True], *end_rates, *errors), homes)

@@ -19,7 +19,7 @@ from robodyn.exchange.workbook.cells import (
     replace_marks,
     write_formulas,
 )
-from robodyn.exchange.workbook.parameters import ParameterSheet
+from robodyn.exchange.workbook.parameters import ATOL, DURATION, RTOL, ParameterSheet
 from robodyn.exchange.workbook.row import BEFORE, DUE, END, PARAMETER, STEP, P, RowProgram, T, X
 
 # A reference that jumps at the end of a step is read just before it; nearer times are equal to spreadsheets.
@@ -92,13 +92,20 @@ class LineWriter:
         return ("h", 0) not in self.columns.letters
 
     @property
+    def _adaptive(self) -> bool:
+        return ("proposal", 0) in self.columns.letters
+
+    @property
     def _step(self) -> str:
-        """From a row to the next one: the step, or a cell of the row where references bend between even rows."""
+        """From a row to the next one: the step, or a cell of the row where rows are not even."""
         return self.names.step if self._even else f"{self._letter(('h', 0))}{{r}}"
 
     def _next_time(self, row: str) -> str:
         """Time of the row after a row: a step later, or where a reference bends before that, as native runs step."""
-        now, step = f"{self._letter(('t', 0))}{{{row}}}", self.names.step
+        now = f"{self._letter(('t', 0))}{{{row}}}"
+        step = f"{self._letter(('proposal', 0))}{{{row}}}" if self._adaptive else self.names.step
+        if not self.breaks:
+            return f"{now}+{step}"
         passed = f"SUMPRODUCT(({self.breaks}<={now}+{BREAK_WIDTH}*{step})*1)"
         bend = f"IFERROR(SMALL({self.breaks},{passed}+1),1E+99)"
         return f"IF({bend}<={now}+(1+{BREAK_WIDTH})*{step},{bend},{now}+{step})"
@@ -107,21 +114,69 @@ class LineWriter:
         return "0", f"={self._letter(('step', 0))}{{p}}+1"
 
     def time(self, _: int) -> tuple[str, str]:
+        if self._adaptive:
+            now = f"{self._letter(('t', 0))}{{p}}"
+            return "0", f"=IF({self._accepted},{now}+{self._letter(('h', 0))}{{p}},{now})"
         text = f"={self._letter(('step', 0))}{{r}}*{self.names.step}"
         return text, text if self._even else f"={self._next_time('p')}"
 
     def length(self, _: int) -> tuple[str, str]:
         """Time to the next row."""
-        text = f"={self._next_time('r')}-{self._letter(('t', 0))}{{r}}"
+        end = self._next_time("r")
+        if self._adaptive:
+            end = f"MIN({end},{DURATION})"
+        text = f"={end}-{self._letter(('t', 0))}{{r}}"
         return text, text
 
     def state(self, k: int) -> tuple[str, str]:
+        """The end of the step before; where it was too long, what it began with."""
+        end = self._end(k).replace("{r}", "{p}")
+        if self._adaptive:
+            end = f"IF({self._accepted},{self._letter(('tried', k))}{{p}},{self._letter(('x', k))}{{p}})"
+        return f"={self.names.states[k]}", f"={end}"
+
+    def _end(self, k: int) -> str:
         """x + h f, or x + h (f + f at the end) / 2, within the limits."""
         change = self.place(self.row.outputs["rates"][k])
         if self.row.outputs["end_rates"]:
             change = f"({change}+{self.place(self.row.outputs['end_rates'][k])})/2"
-        text = f"{self._letter(('x', k))}{{r}}+{self._step}*{change}"
-        return f"={self.names.states[k]}", "=" + self._limit(k, text.replace("{r}", "{p}"))
+        return self._limit(k, f"{self._letter(('x', k))}{{r}}+{self._step}*{change}")
+
+    # Step size control: the difference of Heun's and Euler's step is the error of the latter. A step whose error is too
+    # large is tried again, shorter; the next one is as long as the error allows, which is of second order in the step.
+
+    @property
+    def _accepted(self) -> str:
+        return f"{self._letter(('accepted', 0))}{{p}}=1"
+
+    def tried(self, k: int) -> tuple[str, str]:
+        text = f"={self._end(k)}"
+        return text, text
+
+    def off(self, k: int) -> tuple[str, str]:
+        """Error of a state in parts of its tolerance, atol scale + rtol max(|x|, |x at the end|)."""
+        rate, end_rate = (self.place(self.row.outputs[group][k]) for group in ("rates", "end_rates"))
+        size = f"MAX(ABS({self._letter(('x', k))}{{r}}),ABS({self._letter(('tried', k))}{{r}}))"
+        allowed = f"({ATOL}*{self.system.states[k].nominal!r}+{RTOL}*{size})"
+        text = f"={self._step}*({end_rate}-{rate})/2/{allowed}"
+        return text, text
+
+    def error(self, _: int) -> tuple[str, str]:
+        """Root mean square of all states."""
+        n = len(self.system.states)
+        text = f"=SQRT(SUMSQ({self._letter(('off', 0))}{{r}}:{self._letter(('off', n - 1))}{{r}})/{n})"
+        return text, text
+
+    def accepted(self, _: int) -> tuple[str, str]:
+        text = f"=IF(IFERROR({self._letter(('error', 0))}{{r}}<=1,FALSE),1,0)"
+        return text, text
+
+    def proposal(self, _: int) -> tuple[str, str]:
+        """h_next = 0.9 h error^(-1/2), at most five times as long or short; a step that was cut short says nothing."""
+        error, step, before = (f"{self._letter((key, 0))}{{p}}" for key in ("error", "h", "proposal"))
+        longer = f"{step}*IFERROR(MIN(5,MAX(0.2,0.9/SQRT(MAX({error},1E-10)))),0.2)"
+        cut = f"AND({self._accepted},{step}<{before}*(1-1E-12))"
+        return f"={self.names.step}", f"=IF({cut},MAX({longer},{before}),{longer})"
 
     def _limit(self, k: int, text: str) -> str:
         limited = self.system.limited
@@ -143,7 +198,7 @@ class LineWriter:
 
     def end(self, _: int) -> tuple[str, str]:
         """End of the step; just before a jump of a reference that happens there."""
-        step = self.names.step
+        step = f"{self._letter(('proposal', 0))}{{r}}" if self._adaptive else self.names.step
         end = f"{self._letter(('t', 0))}{{r}}+{self._step}"
         if not self.breaks:
             return f"={end}", f"={end}"
@@ -165,8 +220,13 @@ class LineWriter:
 _SPECIAL: dict[str, Callable[[LineWriter, int], tuple[str, str]]] = {
     "step": LineWriter.step_number,
     "t": LineWriter.time,
+    "proposal": LineWriter.proposal,
     "h": LineWriter.length,
     "x": LineWriter.state,
+    "tried": LineWriter.tried,
+    "off": LineWriter.off,
+    "error": LineWriter.error,
+    "accepted": LineWriter.accepted,
     "due": LineWriter.due,
     "end": LineWriter.end,
     "event": LineWriter.event,
@@ -182,6 +242,13 @@ STEPS = {
     "heun": (
         "predicted x = x[k] + h f(t[k], x[k], m[k])",
         "x[k+1] = x[k] + h (f(t[k], x[k], m[k]) + f(t[k] + h, predicted x, m[k])) / 2",
+    ),
+    "heun_euler": (
+        "predicted x = x[k] + h f(t[k], x[k])",
+        "tried x = x[k] + h (f(t[k], x[k]) + f(t[k] + h, predicted x)) / 2",
+        "error = root mean square of (tried x - predicted x) / (atol scale + rtol max(|x[k]|, |tried x|))",
+        "error <= 1: x[k+1] = tried x, t[k+1] = t[k] + h; else both stay and the step is tried again, shorter",
+        "h[k+1] = h[k] min(5, max(0.2, 0.9 / sqrt(error)))",
     ),
 }
 

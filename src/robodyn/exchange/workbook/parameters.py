@@ -10,6 +10,7 @@ import numpy as np
 
 from robodyn.computation.assembly import System
 from robodyn.computation.simulation.starting import search_start
+from robodyn.description.model import Solver
 from robodyn.exchange.workbook.cells import CellPlacement, replace_marks
 from robodyn.exchange.workbook.row import STEP, RowProgram
 
@@ -59,6 +60,8 @@ def make_name(label: str) -> str:
 
 FOUND = "found for the numbers as exported; it does not follow when they change"
 """Remark on start values that a run would search for."""
+RTOL, ATOL, DURATION = "rtol_step", "atol_step", "duration_run"
+"""Cells by which steps are chosen."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +94,16 @@ class ParameterSheet:
 
 
 def make_parameter_sheet(
-    system: System, row: RowProgram, placement: CellPlacement, formulas: Mapping[int, str], step: float
+    system: System, row: RowProgram, placement: CellPlacement, formulas: Mapping[int, str], solver: Solver, last: int
 ) -> ParameterSheet:
-    """Every number that can be changed on the sheet, and what depends on such numbers alone."""
+    """Every number that can be changed on the sheet, and what depends on such numbers alone.
+
+    Args:
+        last: line of the last row on the sheet of the run.
+    """
     names = CellNames()
-    step_entry = SheetEntry("step", step, "s", names.give("h", short=True), "of time, the same in every row")
+    steps = _step_entries(system, solver, last, names)
+    step_entry = steps[0]
     tunable = [SheetEntry(n.name, n.value, n.unit, names.give(n.name)) for n in system.parameters]
     # A start that is searched for is that of the numbers as they are: formulas do not search.
     start = search_start(system, np.array([number.value for number in system.parameters], float))
@@ -118,7 +126,7 @@ def make_parameter_sheet(
         return step_entry.name if node[1] == STEP else tunable[node[2]].name
 
     sections = {
-        "Step": [step_entry],
+        "Step": steps,
         "Numbers of the model": tunable,
         "Start values": [*states, *memory],
         "Sampling, in steps": [entry for pair in samples for entry in pair],
@@ -136,6 +144,23 @@ def make_parameter_sheet(
         tuple((pair[0].name, pair[1].name if pair[1:] else "") for pair in samples),
         derived,
     )
+
+
+def _step_entries(system: System, solver: Solver, last: int, names: CellNames) -> list[SheetEntry]:
+    """The step, or where it is chosen by its error the first one, what it is chosen by, and how far the rows come."""
+    assert solver.step is not None
+    name = names.give("h", short=True)
+    if not solver.adaptive:
+        return [SheetEntry("step", solver.step, "s", name, "of time, the same in every row")]
+    reached = f"run!$B${last}"
+    remark = f'=IF({reached}<{DURATION}*(1-1E-9),"the rows end before the duration","the whole duration")'
+    return [
+        SheetEntry("first step", solver.step, "s", name, "the next ones follow from the error"),
+        SheetEntry("relative tolerance", solver.rtol, "", names.give(RTOL)),
+        SheetEntry("absolute tolerance", solver.atol, "", names.give(ATOL), "in parts of the scale of a state"),
+        SheetEntry("duration", system.scenario.duration, "s", names.give(DURATION)),
+        SheetEntry("time reached", f"={reached}", "s", names.give("time_reached"), remark),
+    ]
 
 
 def _sample_entries(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from openpyxl.utils import get_column_letter
@@ -16,6 +16,7 @@ from robodyn.computation.assembly.contribution import as_fraction
 from robodyn.computation.engine.problem import DEFAULT_FIXED_STEP
 from robodyn.computation.native.formulas import SPREADSHEET, find_unwritable
 from robodyn.computation.native.program import operands
+from robodyn.computation.simulation import simulate
 from robodyn.description.model import Solver
 from robodyn.exchange.workbook.cells import SheetColumns, add_helpers, name_columns, place_cells, write_formulas
 from robodyn.exchange.workbook.lines import LineWriter, SheetEquation, write_equations
@@ -26,7 +27,8 @@ from robodyn.exchange.workbook.row import PARAMETER, RowProgram, trace_row
 # Limits of spreadsheets: which scenarios cannot be one? Every reason with its place and remedy, all at once.
 
 
-METHODS = ("euler", "heun")
+METHODS = ("euler", "heun", "heun_euler")
+CHOOSE = "choose euler or heun, or heun_euler, whose steps follow from their error"
 EXCEL_ROWS, EXCEL_COLUMNS, EXCEL_FORMULA = 1_048_576, 16_384, 8_192
 # Writing takes about 10 microseconds a formula, LibreOffice as long again to open it: half a minute each at this size.
 LARGEST_WORKBOOK = 3_000_000
@@ -34,10 +36,16 @@ LARGEST_WORKBOOK = 3_000_000
 ON_A_ROW = 1e-6
 
 
-def check_method(solver: Solver, flaws: FlawList) -> None:
+def check_method(system: System, solver: Solver, flaws: FlawList) -> None:
     """Only methods of one formula a step can be laid out in rows."""
     if solver.method not in METHODS:
-        flaws.add("solver.method", f"'{solver.method}' has no rows of equal steps", f"choose {' or '.join(METHODS)}")
+        flaws.add("solver.method", f"'{solver.method}' has no formulas for rows", CHOOSE)
+    elif solver.adaptive:
+        if system.discrete.tasks:
+            what = f"'{solver.method}' chooses its steps by their error, and blocks are sampled at whole rows"
+            flaws.add("solver.method", what, "choose euler or heun")
+        for key in solver.stated().keys() & {"max_step", "min_step"}:
+            flaws.add(f"solver.{key}", "has no cell in a workbook", "leave it out")
 
 
 def check_parts(system: System, step: float, between: Sequence[float], flaws: FlawList) -> None:
@@ -101,7 +109,8 @@ def check_size(n_rows: int, n_columns: int, head: int, flaws: FlawList) -> None:
     elif n_rows * n_columns > LARGEST_WORKBOOK:
         what = f"{n_rows:,} rows of {n_columns:,} columns are {n_rows * n_columns:,} formulas"
         most = max(LARGEST_WORKBOOK // n_columns, 2)
-        flaws.add("rows", f"{what}, more than {LARGEST_WORKBOOK:,}", f"give --rows {most} or a longer step")
+        remedy = f"give --rows {most}, or longer steps by --step or --rtol"
+        flaws.add("rows", f"{what}, more than {LARGEST_WORKBOOK:,}", remedy)
 
 
 def check_formulas(formulas: Mapping[str, str], flaws: FlawList) -> None:
@@ -158,7 +167,7 @@ class WorkbookPlan:
 
 
 def make_plan(system: System, solver: Solver, rows: int | None = None) -> WorkbookPlan:
-    """Lay out the run of a system with a fixed step.
+    """Lay out the run of a system, one row a step; with a method that chooses its steps one row a try.
 
     Args:
         rows: rows of the run, the start included; by default as many as the duration needs.
@@ -167,23 +176,27 @@ def make_plan(system: System, solver: Solver, rows: int | None = None) -> Workbo
         ModelError: with every reason why this is no spreadsheet.
     """
     step = solver.step or DEFAULT_FIXED_STEP
+    source = f"workbook of '{system.scenario.name}'"
+    flaws = FlawList()
+    check_method(system, solver, flaws)
     # Start and whole steps of the duration.
     n_rows = int(system.scenario.duration / step * (1 + 1e-9)) + 1 if rows is None else rows
     # Times before the end at which references jump or bend [s], ascending.
     values = {name: number.value for name, number in system.numbers.items()}
-    breaks = system.discrete.break_times(values, 0.0, n_rows * step).tolist()
-    # Those of the jumps and bends of references that fall between rows of equal steps: they get rows of their own.
-    between = [time for time in breaks if abs(time / step - round(time / step)) > ON_A_ROW]
+    end = system.scenario.duration if solver.adaptive else n_rows * step
+    breaks = system.discrete.break_times(values, 0.0, end).tolist()
+    # Those that fall between rows of equal steps get rows of their own; chosen steps end at all of them.
+    between = [time for time in breaks if abs(time / step - round(time / step)) > ON_A_ROW and not solver.adaptive]
     if between and rows is None:
         n_rows = _count_uneven_rows(system.scenario.duration, step, breaks)
-    source = f"workbook of '{system.scenario.name}'"
-    flaws = FlawList()
-    check_method(solver, flaws)
     check_parts(system, step, between, flaws)
+    if solver.adaptive and rows is None and not flaws.found:
+        n_rows = _count_attempts(system, solver)
     check_size(n_rows, 1, HEAD, flaws)
     flaws.raise_if_any(source)
-    row = trace_row(system, solver.method == "heun", even=not between)
-    named = name_columns(system, row, even=not between)
+    even = not between and not solver.adaptive
+    row = trace_row(system, solver.method != "euler", even)
+    named = name_columns(system, row, even, solver.adaptive)
     check_operations(row, {c.node: c.name for c in named.columns if c.node is not None}, flaws)
     check_limits(system, row, flaws)
     flaws.raise_if_any(source)
@@ -193,7 +206,7 @@ def make_plan(system: System, solver: Solver, rows: int | None = None) -> Workbo
     flaws.raise_if_any(source)
     contents, ranges, jumps = _gather_tables(row, breaks)
     formulas = write_formulas(row.program, placement.cells, SPREADSHEET, ranges.__getitem__)
-    sheet = make_parameter_sheet(system, row, placement, formulas, step)
+    sheet = make_parameter_sheet(system, row, placement, formulas, replace(solver, step=step), HEAD + n_rows)
     writer = LineWriter(system, row, columns, formulas, sheet, jumps)
     lines = tuple(writer.write(column) for column in columns.columns)
     # A place for the largest line number stands for {r} and {p}.
@@ -211,6 +224,12 @@ def make_plan(system: System, solver: Solver, rows: int | None = None) -> Workbo
         write_equations(system, row, columns, placement, solver.method),
         contents,
     )
+
+
+def _count_attempts(system: System, solver: Solver) -> int:
+    """As many rows as the native run tries steps, and a quarter more: it controls them a little differently."""
+    statistics = simulate(system, solver).statistics
+    return math.ceil(1.25 * (statistics.steps + statistics.rejected)) + 1
 
 
 def _count_uneven_rows(duration: float, step: float, breaks: Sequence[float]) -> int:

@@ -69,6 +69,9 @@ def _choose(node: Node, nodes: Sequence[Node]) -> Node | int:
 #     Heun:     x_p     = x_k + h f(t_k, x_k, m_k)
 #               x_(k+1) = x_k + h (f(t_k, x_k, m_k) + f(t_k + h, x_p, m_k)) / 2
 #
+# With step size control (heun_euler) a row is a try: its step is repeated, shorter, in the next row where x_(k+1) and
+# x_p are too far apart.
+#
 # Limited states are clipped at the end of a step and where it is predicted. One program for all of it lets a
 # sub-expression that several functions share be computed in one cell.
 

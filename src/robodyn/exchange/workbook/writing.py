@@ -94,7 +94,7 @@ def write_workbook(
     """Write the run of a scenario as a workbook of live formulas.
 
     Args:
-        solver: "euler" or "heun" with a step.
+        solver: "euler" or "heun" with a step, or "heun_euler", which chooses its steps by their error.
         rows: rows of the run, the start included; by default as many as the duration needs.
 
     Raises:

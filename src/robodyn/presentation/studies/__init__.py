@@ -10,7 +10,7 @@ from robodyn.base.extensions import Extension, collect
 from robodyn.presentation.studies.figure import Kind, PublishedValue, above, below, count_verdicts, describe_counts
 from robodyn.presentation.studies.overview import write_overview
 from robodyn.presentation.studies.page import write_page
-from robodyn.presentation.studies.study import Headline, Picture, Study
+from robodyn.presentation.studies.study import Headline, Picture, Study, fill_numbers
 
 GROUP = "robodyn.studies"
 INSTALL = "pip install ./studies in a copy of the sources of robodyn"
@@ -42,6 +42,7 @@ __all__ = [
     "below",
     "count_verdicts",
     "describe_counts",
+    "fill_numbers",
     "find_study",
     "list_studies",
     "write_overview",

@@ -23,12 +23,19 @@ class Kind(StrEnum):
 
 WIDE = "wide"
 UNTOLD = "too small to tell"
+APART = "apart"
 VERDICTS: dict[Kind, dict[bool | str | None, str]] = {
-    Kind.RESULT: {True: "reproduced", WIDE: UNTOLD, False: "NOT REPRODUCED", None: "not reproducible"},
+    Kind.RESULT: {
+        True: "reproduced",
+        WIDE: UNTOLD,
+        APART: "different",
+        False: "NOT REPRODUCED",
+        None: "not reproducible",
+    },
     Kind.INPUT: {False: "NOT AS PRINTED", None: "given"},
     Kind.CHECK: {True: "holds", WIDE: UNTOLD, False: "FAILS", None: "reported"},
 }
-"""Kind -> `ok`, or `WIDE` where that says little -> the answer in a few words."""
+"""Kind -> `ok`, or `WIDE` where that says little, or `APART` where ours is known to be another -> the answer."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +46,9 @@ class PublishedValue:
         expected: what ours is held against, None where there is only a statement (see `reason`): the printed value, or
             of an own check the closed form or what another program gives.
         value: ours; None where it cannot be reproduced.
-        tolerance: largest deviation taken as equal, in the unit; with a relation the limit itself.
-        reason: where the tolerance comes from, or why the figure cannot be reproduced.
+        tolerance: largest deviation taken as equal, in the unit; with a relation the limit itself; none of a published
+            result that comes out otherwise.
+        reason: where the tolerance comes from, or why the figure differs or cannot be reproduced.
         source: where the expected value stands.
         kind: what it proves; an own check unless it is said to be more.
         holds: for a statement ("q1 arrives before q3"), whether it holds.
@@ -126,8 +134,13 @@ class PublishedValue:
 
     @property
     def verdict(self) -> str:
-        """The answer in a few words; a figure that is as small as its tolerance is counted apart."""
-        return VERDICTS[self.kind][WIDE if self.is_wide and self.ok else self.ok]
+        """The answer in a few words; a figure that is as small as its tolerance is counted apart, and so is one that
+        comes out otherwise, with its reason, beside those that cannot be computed at all."""
+        if self.is_wide and self.ok:
+            return VERDICTS[self.kind][WIDE]
+        if self.kind is Kind.RESULT and self.ok is None and self.value is not None:
+            return VERDICTS[self.kind][APART]
+        return VERDICTS[self.kind][self.ok]
 
     @property
     def expectation(self) -> str:

@@ -21,8 +21,8 @@ def write_overview(folder: str | Path) -> Path:
     """Write `index.md` from the figures of all studies whose pages stand in a folder; returns its path."""
     folder = Path(folder)
     found = {path.parent.name: json.loads(path.read_text("utf-8")) for path in sorted(folder.glob(f"*/{FIGURES}"))}
-    lines = [f"# {TITLE}", "", "Every figure of every study is one of three kinds. " + describe_kinds(), ""]
-    lines = [f"# {TITLE}", "", *_headlines(found), "## In numbers", "", *lines[2:], *_counts(found)]
+    kinds = "Every figure of every study is one of three kinds. " + describe_kinds()
+    lines = [f"# {TITLE}", "", *_headlines(found), "## In numbers", "", kinds, "", *_counts(found)]
     for name, study in found.items():
         lines += _study(name, study)
     path = folder / "index.md"
@@ -35,7 +35,7 @@ def _headlines(found: Mapping[str, Any]) -> list[str]:
     lines: list[str] = []
     for name, study in found.items():
         headline = study.get("headline")
-        if headline is None:  # pages that an older version wrote
+        if headline is None:
             continue
         lines += [
             f"## {study['title']}",
@@ -60,7 +60,7 @@ def _counts(found: Mapping[str, Any]) -> list[str]:
 
 
 def _count_kinds(figures: Sequence[Mapping[str, Any]]) -> str:
-    """`12 reproduced, 1 not reproducible | 3 given | 40 hold`."""
+    """`12 reproduced, 1 different | 3 given | 40 hold`."""
     cells = []
     for kind, words in VERDICTS.items():
         counts = Counter(figure["verdict"] for figure in figures if figure["kind"] == kind)
@@ -71,14 +71,13 @@ def _count_kinds(figures: Sequence[Mapping[str, Any]]) -> str:
 def _study(name: str, study: Mapping[str, Any]) -> list[str]:
     """What comes out and what differs, in the study's own words, what it could not show, and what was fitted."""
     figures = study["figures"]
-    open_ones = [f for f in figures if f["verdict"] in ("not reproducible", "NOT REPRODUCED")]
+    open_ones = [f for f in figures if f["verdict"] in ("different", "not reproducible", "NOT REPRODUCED")]
     fitted = {f["fitted"]: [g["name"] for g in figures if g["fitted"] == f["fitted"]] for f in figures if f["fitted"]}
     lines = [f"## What differs: {study['title']}", "", f"Source: {study['source']}. [Its page]({name}.md).", ""]
-    # Pages that an older version wrote have no such text.
-    told = (p for p in study.get("about", "").split("\n\n") if p.startswith(TOLD))
+    told = (paragraph for paragraph in study["about"].split("\n\n") if paragraph.startswith(TOLD))
     lines += [line for paragraph in told for line in (paragraph, "")]
     if open_ones:
-        lines += ["Published and not shown here:", ""]
+        lines += ["Published, and different or not shown here:", ""]
         lines += [f"- `{f['name']}`: {_beside(f)}{f['reason']}" for f in open_ones] + [""]
     if fitted:
         lines += ["Fitted to an answer:", ""]
@@ -89,4 +88,5 @@ def _study(name: str, study: Mapping[str, Any]) -> list[str]:
 def _beside(figure: Mapping[str, Any]) -> str:
     if figure["published"] is None or figure["value"] is None:
         return ""
-    return f"printed {figure['published']:.4g}, ours {figure['value']:.4g} {figure['unit']}; "
+    ours = f"{figure['value']:.4g} {figure['unit']}".rstrip()
+    return f"printed {figure['published']:.4g}, ours {ours}; "

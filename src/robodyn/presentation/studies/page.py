@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from robodyn.base.atomic import write_file
 from robodyn.base.plain import to_plain
 from robodyn.description.catalog import find_scenario
 from robodyn.presentation.studies.figure import UNTOLD, Kind, PublishedValue, describe_counts
-from robodyn.presentation.studies.study import Study
+from robodyn.presentation.studies.study import Picture, Study, fill_numbers
 
 
 def write_page(study: Study, figures: Sequence[PublishedValue], folder: str | Path) -> Path:
@@ -23,19 +24,21 @@ def write_page(study: Study, figures: Sequence[PublishedValue], folder: str | Pa
     for page in study.pages():
         page.draw(images / f"{page.name}.html")
     path = folder / f"{study.name}.md"
-    lines = [f"# {study.title}", "", f"Source: {study.source}.", "", study.about, ""]
-    lines += [*_counts(figures), *_results(figures), *_pictures(study), *_pages(study), *_commands(study)]
+    about = fill_numbers(study.about, figures)
+    shown = [replace(picture, caption=fill_numbers(picture.caption, figures)) for picture in study.pictures()]
+    lines = [f"# {study.title}", "", f"Source: {study.source}.", "", about, ""]
+    lines += [*_counts(figures), *_results(figures), *_pictures(study, shown), *_pages(study), *_commands(study)]
     lines += _table(figures)
     write_file(path, "\n".join(lines) + "\n")
-    found = {"title": study.title, "source": study.source, "about": study.about, "figures": to_plain(list(figures))}
+    found = {"title": study.title, "source": study.source, "about": about, "figures": to_plain(list(figures))}
     if study.headline is not None:
-        captions = {picture.name: picture.caption for picture in study.pictures()}
-        shown = study.headline.picture
+        captions = {picture.name: picture.caption for picture in shown}
+        name = study.headline.picture
         found["headline"] = {
             "sentence": study.headline.sentence,
-            "ours": study.headline.answer(figures),
-            "picture": f"{shown}.png" if shown in captions else "",
-            "caption": captions.get(shown, ""),
+            "ours": fill_numbers(study.headline.ours, figures),
+            "picture": f"{name}.png" if name in captions else "",
+            "caption": captions.get(name, ""),
         }
     write_file(images / FIGURES, json.dumps(found, indent=1))
     return path
@@ -55,7 +58,8 @@ READ_AT_ONCE = 45
 FIGURES = "figures.json"
 """File of a study's figures beside its pictures, of which `write_overview` makes a page of all studies."""
 KINDS = {
-    Kind.RESULT: "stands in the study and follows here from the physics: it could fail",
+    Kind.RESULT: "stands in the study and follows here from the physics: it could fail; where ours is another and the "
+    "reason known it is called different, where nothing is there to compute it from not reproducible",
     Kind.INPUT: "was given to the model, or parameters were fitted to it: read back, it proves nothing",
     Kind.CHECK: "is an identity, a closed form, a convergence or a second program of our own",
 }
@@ -99,9 +103,8 @@ def _results(figures: Sequence[PublishedValue]) -> list[str]:
     return [*lines, *(_line([COLUMNS[name](row) for name in columns]) for row in rows), ""]
 
 
-def _pictures(study: Study) -> list[str]:
+def _pictures(study: Study, shown: Sequence[Picture]) -> list[str]:
     """Those that stand beside the study's own figures, then the others."""
-    shown = study.pictures()
     own, more = [p for p in shown if p.beside], [p for p in shown if not p.beside]
     lines = ["## Its figures, redrawn", ""] if own else []
     for picture in own:

@@ -29,9 +29,7 @@ class Headline:
     """The sentence that the authors of a study would look for first, what comes out here, and the picture of it.
 
     Attributes:
-        sentence: theirs, in a few words.
-        ours: with names of figures in braces, `{pendulum_speed}`, in whose places their values stand; `{reproduced}`
-            and `{published}` are how many of the published results come out, and how many there are.
+        sentence: theirs, in a few words. ours: with names of figures in braces, see `fill_numbers`.
         picture: name of the one that shows it.
     """
 
@@ -39,16 +37,21 @@ class Headline:
     ours: str
     picture: str
 
-    def answer(self, figures: Iterable[PublishedValue]) -> str:
-        """What comes out here, with the numbers of figures; a figure that was not computed is said to be so."""
-        figures = list(figures)
-        results = [figure for figure in figures if figure.kind is Kind.RESULT]
-        values = {f.name: "no value" if f.value is None else f"{f.value:.3g}" for f in figures}
-        values |= {
-            "published": str(len(results)),
-            "reproduced": str(sum(figure.ok is True and not figure.is_wide for figure in results)),
-        }
-        return re.sub(r"\{([\w.-]+)\}", lambda mark: values.get(mark[1], f"({mark[1]}: not computed)"), self.ours)
+
+def fill_numbers(text: str, figures: Iterable[PublishedValue]) -> str:
+    """A text with the values of figures in the places of their names in braces, `{pendulum_speed}`.
+
+    `{reproduced}` and `{published}` are how many of the published results come out, and how many there are; a figure
+    that was not computed is said to be so.
+    """
+    figures = list(figures)
+    results = [figure for figure in figures if figure.kind is Kind.RESULT]
+    values = {f.name: "no value" if f.value is None else f"{f.value:.3g}" for f in figures}
+    values |= {
+        "published": str(len(results)),
+        "reproduced": str(sum(figure.ok is True and not figure.is_wide for figure in results)),
+    }
+    return re.sub(r"\{([\w.-]+)\}", lambda mark: values.get(mark[1], f"({mark[1]}: not computed)"), text)
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,8 @@ class Study:
 
     Attributes:
         about: paragraphs for its page: what the study shows; **From what.** it is repeated here; **What comes out.**;
-            **What differs and why.**; source: where it was published.
+            **What differs and why.** Names of figures stand in braces, as in captions: see `fill_numbers`.
+        source: where it was published.
         scenarios: names in the catalogue that belong to it.
         parts: heading -> what computes the figures under it, one by one (each may take a while), in the order of the
             study's argument.
