@@ -20,7 +20,6 @@ from robodyn.computation.native.formulas import SPREADSHEET, WrittenTerm, as_num
 from robodyn.computation.native.program import BINARY, UNARY
 from robodyn.description.catalog import pendulum, scara_avoid_sampled, scara_ptp
 from robodyn.exchange.workbook import write_workbook
-from robodyn.exchange.workbook.plan import find_breaks
 
 TOLERANCE = 1e-9
 SOFFICE = shutil.which("soffice") or shutil.which("libreoffice")
@@ -237,7 +236,8 @@ def test_chosen_steps_end_at_bends_and_with_the_duration(recalculated):
     table = read_run(recalculated("bends-adaptive"))
     make, rtol, _, _ = ADAPTIVE["bends-adaptive"]
     times = np.array(table["t"], float)
-    breaks = find_breaks(assemble(make()), 0.6)
+    system = assemble(make())
+    breaks = system.discrete.break_times({name: number.value for name, number in system.numbers.items()}, 0.0, 0.6)
     assert len(breaks) >= 5
     assert max(np.abs(times - bend).min() for bend in breaks) < 1e-12
     assert times[-1] == pytest.approx(0.6, abs=1e-15)

@@ -154,9 +154,7 @@ class SheetColumns:
         object.__setattr__(self, "letters", letters)
 
 
-def name_columns(
-    system: System, row: RowProgram, even: bool = True, adaptive: bool = False
-) -> SheetColumns:
+def name_columns(system: System, row: RowProgram, even: bool = True, adaptive: bool = False) -> SheetColumns:
     """The columns that have names: time, states, memory, rates, signals, events, predictions; helpers come later.
 
     Args:
