@@ -80,6 +80,6 @@ def test_what_depends_on_paths_works_in_folders_of_any_name(clone):
 def test_no_address_of_a_file_is_made_without_quoting():
     """`Path.as_uri` does it: in an address, spaces and other letters are written in other ways than in a path."""
     sources = [path for part in ("src", "tests", "studies", "docs") for path in (ROOT / part).rglob("*.py")]
-    assert len(sources) > 1000
+    assert len(sources) > 800
     pasted = re.compile(r"file:/+\{\w|file:/+%s|[\"']file:/+[\"'] *\+")
     assert [path for path in sources if pasted.search(path.read_text(encoding="utf-8"))] == []

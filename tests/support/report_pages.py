@@ -22,8 +22,8 @@ def scrub(browser, share):
 
 def toggle(browser, text):
     """Click on what is shown of the machine on wish."""
-    script = "[...document.querySelectorAll('#replay-tools label')].find((l) => l.textContent === arguments[0]).click()"
-    browser.run(script, text)
+    labels = "[...document.querySelectorAll('#replay-tools label, .run-choice label')]"
+    browser.run(f"{labels}.find((label) => label.textContent === arguments[0]).click()", text)
 
 
 def find_barriers(page, scheme="light"):

@@ -115,8 +115,6 @@ def call_command(name: str, spec: dict[str, Any], options: dict[str, Any], tell:
     if spec["text"] is not None:
         scenario = scenario if Path(scenario).suffix == ".toml" else f"{Path(scenario).stem}.toml"
         EDITED[scenario] = spec["text"]
-    else:
-        EDITED.pop(scenario, None)
     load_command(name)
     function = RETURNED[name]
     own = inspect.signature(function).parameters
@@ -148,6 +146,7 @@ def call_command(name: str, spec: dict[str, Any], options: dict[str, Any], tell:
             raise ModelError([Flaw("", error.format_message())]) from error
         finally:
             COLLECTED.set(None)
+            EDITED.clear()
         # Files of a budget are written by the command line alone.
         result = results[0].budget if name == "budget" else results[0]
         return result, display(result)
