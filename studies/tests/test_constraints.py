@@ -7,6 +7,7 @@ from scipy.integrate import quad, solve_ivp
 
 from robodyn.analysis.mechanics.parallel_kinematics import WorkspaceMap
 from robodyn.presentation.reporting import draw_workspace
+from robodyn.presentation.studies import fill_numbers
 from robodyn_studies import STUDIES
 from robodyn_studies.catalog.delta_parameters import FITTED
 from robodyn_studies.constraints_appendix import generated_arms, off_by, typed_arm
@@ -196,7 +197,7 @@ def test_pictures_have_different_names():
 
 
 def test_the_headline_is_said_with_figures(found):
-    said = STUDIES["constraints"].headline.answer(found.values())
+    said = fill_numbers(STUDIES["constraints"].headline.ours, found.values())
     assert "not computed" not in said
     assert "(12 pairs" in said
     assert "order 6" in said
