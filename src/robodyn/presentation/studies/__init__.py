@@ -1,6 +1,6 @@
 """Published studies: which can be reproduced, what did they publish, what do we get?
 
-They come from other packages, by entry points of the group `robodyn.presentation.studies`; ours from robodyn-studies.
+They come from other packages, by entry points of the group `robodyn.studies`; ours from robodyn-studies.
 """
 
 from __future__ import annotations
