@@ -6,9 +6,9 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
 # Several things at once: where one waits, for a download, a browser or its last test, another computes. What each says
-# comes together, but for the demo, whose progress is seen as it comes.
+# comes together, but where it takes long: progress of the demo, benchmarks and soaks is seen as it comes.
 MAKEFLAGS += --jobs=3 --no-print-directory
-ifneq ($(MAKECMDGOALS),demo)
+ifeq ($(filter demo bench soak coverage sanitize,$(MAKECMDGOALS)),)
 MAKEFLAGS += --output-sync=line
 endif
 
