@@ -29,7 +29,7 @@ function worstMiss(run) {
   return { time: run.time[worst], value: distances[worst] };
 }
 
-const NO_CAUSES = "The causes of the miss were not computed for this page. Name the scenario instead of a run file: robodyn report SCENARIO.";
+const NO_CAUSES = "The causes of the miss were not computed for this page: robodyn report SCENARIO computes them, from the scenario and without --fast.";
 
 // The bars show the largest miss until the reader chooses a time. `missing` is what stands there as long as no causes are
 // known, of a run that has a path.
