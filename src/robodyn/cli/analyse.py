@@ -194,11 +194,11 @@ def sheet(
     """Simulate 30 cycles with stated uncertainties and print the figures of ISO 9283, each with its causes.
 
     scenario: Name in the catalogue, or a TOML file, whose tool follows a path.
-    random: What differs from cycle to cycle: name=scale:0.9:1.1, as in sweep.
+    random: Parameter that varies from cycle to cycle: name=scale:0.9:1.1, as in sweep.
     standard: iso9283.
     deviation: Block that says how far the tool is from its path.
     band: Limit band of the stabilisation time; default: RP.
-    seed: Of the draws.
+    seed: Seed of the random draws.
     budget: Split accuracy by cause.
     workers: Threads; one a core by default.
     setting (--set): Change a number: name=value.
@@ -240,8 +240,8 @@ def circle(
     runs: Run files; of two in opposite directions also the hysteresis.
     x: Signal of the attained position.
     y: The other one.
-    radius: Of the nominal circle; default: fitted, to 1 µm.
-    centre: Of the nominal circle, X,Y; default: fitted.
+    radius: Radius of the nominal circle; default: fitted, to 1 µm.
+    centre: Centre of the nominal circle, X,Y; default: fitted.
     sheet: Sheet to sign, .html or .pdf; may be given twice.
     """
     from robodyn.analysis.accuracy.circle import CircleTests, measure_circle, measure_hysteresis

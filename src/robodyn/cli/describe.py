@@ -96,7 +96,7 @@ def new(name: str | None = None, kind: str = "cart", list_kinds: bool = False) -
     """Write a small commented scenario that runs as it is; no file is overwritten.
 
     name (argument): Name of the scenario, and of its file NAME.toml.
-    kind: What it begins as: arm, cart or drive.
+    kind: Machine to start from: arm, cart or drive.
     list_kinds (--list): List the kinds.
     """
     from robodyn.description.files.starters import starter_titles, write_starter
@@ -445,12 +445,12 @@ def move_robot(
     to: Where a joint goes: joint="30 deg".
     line: How far the tool goes, straight: dx,dy,dz [m].
     cube: Side [m] of a cube about the tool, whose five poses of ISO 9283 it visits.
-    plane: Of the poses: rises or falls, x+ (default), x-, y+, y-.
+    plane: Plane of the poses: rises or falls, x+ (default), x-, y+, y-.
     pause: At each pose [s]; 0.5 by default.
     tool: Point that goes along the line or to the poses.
     speed: Share of the joints' speed limits, or of the tool in m/s; 0.5 by default.
     fast: In the least time that all limits allow.
-    share: Of the limits that --fast may use; 1 by default.
+    share: Share of the limits that --fast may use; 1 by default.
     jerk: Limit of --fast along the line [m/s^3].
     begin: When it starts [s].
     out: TOML file to write; it must not be there yet.
@@ -516,7 +516,7 @@ def _read_places(pairs: Sequence[str], what: Scenario) -> dict[str, float]:
 def schema(name: str | None = None) -> None:
     """Print the JSON Schema of scenario files, by which editors complete and check TOML, or of a command's output.
 
-    name (COMMAND): Of what this command prints with --json.
+    name (COMMAND): Command whose --json output is described.
     """
     from robodyn.cli.application import command_names, load_command, print_json
 

@@ -503,7 +503,7 @@ def step(
     what: Scenarios, or run files; several are overlaid.
     answer (--answer): Signal that answers.
     target: Scenarios: held signal (or, nothing being sampled, number) that jumps by --height.
-    height: Of the jump, in SI; 1 by default.
+    height: Height of the step, in SI; 1 by default.
     duration: How long to look [s]; default: until settled.
     when: Runs: time of the step [s]; 0 by default.
     within: Settled within this part of the step.

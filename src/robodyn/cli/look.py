@@ -220,8 +220,8 @@ def report(
     runs: Run files, or scenarios to be simulated; several are compared.
     out: Page to write.
     parts (--with): Analyses to put into the page, with commas: loops, modes, sweep, budget, forces, sheet.
-    vary: What --with sweep varies: name=first:last:count.
-    random: What is drawn for --with sweep and sheet: name=scale:0.9:1.1, as in sweep.
+    vary: Parameter that --with sweep varies: name=first:last:count.
+    random: Parameter drawn at random for --with sweep and sheet: name=scale:0.9:1.1, as in sweep.
     note: Text to put into the page; a little Markdown.
     signal: Signals plotted at first (patterns).
     live: Let the page simulate by itself, with sliders for numbers: one scenario, not a run.

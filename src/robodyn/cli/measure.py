@@ -123,16 +123,16 @@ def excite(
     """Design a motion of all joints that tells most of the base parameters within the limits.
 
     scenario: Name in the catalogue, or a TOML file.
-    frequency: Of the motion [Hz]: one over its period.
-    harmonics: Of the series; a spline has as many free numbers.
+    frequency: Fundamental frequency of the motion [Hz], the inverse of its period.
+    harmonics: Number of harmonics; a spline has as many free coefficients.
     motion: fourier (series) or spline (cubic).
     criterion: D (volume of the intervals) or A (sum of variances).
-    noise: Of measured efforts, by their limit or greatest value.
+    noise: Noise of measured efforts, as a fraction of their limit or largest value.
     limit: JOINT.speed_limit=2, .lower_limit, .upper_limit, .effort_limit ... in SI.
     within: Bound of a signal: "tool.position.z>=0.1", "tool.position.x<=800 mm".
     measured: Recording that there is: what does it not tell, and which motion would?
     mapping (--map): TOML: which of its columns is which signal.
-    seed: Of the motion the search begins with.
+    seed: Seed of the first motion of the search.
     out: Write the motion (.csv, 1 kHz) or its blocks (.toml).
     """
     from robodyn.analysis.identification.excitation import design_excitation
@@ -201,10 +201,10 @@ def identify(
     scenario: Name in the catalogue, or a TOML file: a first guess.
     data: Recordings: positions of all joints, forces or currents.
     mapping (--map): TOML: which column is which signal.
-    cutoff: Of the low-pass [Hz]; default: by the noise.
+    cutoff: Cutoff of the low-pass filter [Hz]; default: chosen from the noise.
     held_out: Share of the rows for the proof, 0 to 1.
     robust: Rows far off count less.
-    offsets: Whether efforts may have unknown constants.
+    offsets: Estimate a constant offset of every effort.
     setting (--set): Change a number: name=value.
     out: Write the new numbers here (.toml), over the scenario's.
     compare_laws: Compare laws of friction on the same rows instead.
@@ -257,10 +257,10 @@ def fit(
     mapping (--map): TOML: which column is which signal.
     entry (--input): Measured signal that takes the place of the computed one.
     held_out: Share of the data, at its end, for the proof.
-    bounds: Where to look for one: name=lower:upper.
+    bounds: Search range of a parameter: name=lower:upper.
     starts: How many searches, from different places.
     noise: Known noise: signal=deviation; default: estimated.
-    seed: Of the places searches begin at.
+    seed: Seed of the starting points.
     setting (--set): Change a number: name=value; of one recording: FILE:name=value.
     workers: Threads; default: all processors.
     compare_laws: Compare laws of friction and gears instead: names with commas, or all.
@@ -379,19 +379,19 @@ def calibrate(
     out: Path | None = None,
     urdf: Path | None = None,
 ) -> Calibration | PosePlan:
-    """Find where joints and tool really stand, by poses in which the tool was measured or touched something.
+    """Find the true geometry of joints and tool from poses in which the tool was measured or touched something.
 
     scenario: Name in the catalogue, or a TOML file: the robot as designed.
-    poses (argument): CSV: a column a joint, and x, y, z, or point, plane or distance.
-    point: The machine's point that was measured.
-    elastic: What gives way under weight and load: none, gears or links.
-    frame: Where places were measured: fitted (a frame of its own) or robot.
-    held_out: Share of the poses for the proof, 0 to 1.
-    plan: Choose this many poses that tell most instead, of those given or of random ones.
-    seed: Of the choice of held-out or random poses.
+    poses (argument): CSV with a column for each joint, and x, y, z, or point, plane or distance.
+    point: Point of the machine that was measured.
+    elastic: Compliance under weight and load: none, gears or links.
+    frame: Frame of the measured positions: fitted (unknown) or robot.
+    held_out: Share of the poses held out as proof, 0 to 1.
+    plan: Instead, choose this many of the most informative poses, from those given or random ones.
+    seed: Seed for choosing held-out or random poses.
     setting (--set): Change a number: name=value.
     out: Write the calibrated robot (.toml) or the planned poses (.csv) here.
-    urdf: Write the new origins of the joints into this URDF, beside it as NAME-calibrated.urdf.
+    urdf: Copy this URDF, with the new joint origins, to NAME-calibrated.urdf beside it.
     """
     from robodyn.analysis.calibration import calibrate, chain_of, join_poses, plan_poses, read_poses
     from robodyn.description.files.patching import change_text

@@ -85,7 +85,7 @@ def sweep(
     random: name=normal:mean:deviation, uniform:lower:upper, scale:lower:upper, lognormal:deviation; each number a
         pattern matches is drawn by itself.
     runs: Draws (at each point of the grid), 1000 by default.
-    seed: Of the draws, 1 by default.
+    seed: Seed of the random draws, 1 by default.
     sampling: How draws are made: random, latin-hypercube or sobol.
     limit: measure=value: which share of the robots stays within it, and what breaks it.
     workers: Threads, or processes with --on dask; one a core by default.
@@ -353,12 +353,12 @@ def tune(
     minimise (--minimise): kind:signal to make small, such as rms:deviation.vertical.
     free: Numbers to choose, also patterns, with commas; gains: all.
     subject_to: Limit: "margin>=6 dB", "phase:x.*>=45 deg", "delay>=1 ms", "peak:SIGNAL<=VALUE"; or >=now.
-    bounds: Where to look: name=lower:upper; else a decade.
+    bounds: Search range: name=lower:upper; otherwise a decade.
     vary: Cases: name=first:last:count, as in sweep.
     values: Cases: name=1,2,5.
     random: Cases drawn: name=scale:0.8:1.2, as in sweep.
     runs: Draws, 8 by default.
-    seed: Of draws and starts.
+    seed: Seed of random draws and starting points.
     over: worst or mean of the cases.
     starts: How many searches, from different places.
     at: Where loops are cut: start, equilibrium, or a time.
