@@ -39,7 +39,7 @@ REFERENCE = (("dopri5", 1e-11), ("rodas4", 1e-10), ("rodas4", 1e-9))
 PATIENCE = 40.0
 """Computing time given to a reference [s]."""
 ENDS = (Status.FINISHED, Status.TERMINAL)
-WELL_POSED, ACCURATE = 1e-9, 1e-4
+WELL_POSED, ACCURATE = 1e-10, 1e-4
 """Where two references differ by less than the one, the error of auto must be less than the other."""
 RANDOM_DURATION = 1.0
 

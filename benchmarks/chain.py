@@ -89,12 +89,13 @@ def make_ready(scenario: Scenario, solver: Solver) -> tuple[Prepared, tuple[floa
 
 
 def check_closed(ready: dict[int, Prepared], size: Size) -> list[str]:
-    """Every chain stays at the wall."""
+    """Every chain stays at the wall; by steps of half the length, for the end of 800 links whips."""
+    fine = replace(HEUN, step=STEP / 2)
     instants = np.linspace(0.0, size.duration, 11)
     return [
         require_agreement(
             f"the end of {links} links and the wall",
-            float(chain.run(HEUN, size.duration, instants).y.max()),
+            float(chain.run(fine, size.duration, instants).y.max()),
             CLOSED,
             "m",
         )
