@@ -40,9 +40,9 @@ def proof(record_property):
             deviation = float(np.max(np.abs(ours - reference)))
             if relative:
                 deviation /= float(np.max(np.abs(reference)))
+        assert deviation <= within, f"{what}: {deviation:.3g} {unit} from {source}, allowed {within:g}"
         entry = {"what": what, "kind": kind, "source": source, "unit": "of its size" if relative else unit}
         record_property(PROPERTY, entry | {"deviation": float(deviation), "within": within})
-        assert deviation <= within, f"{what}: {deviation:.3g} {unit} from {source}, allowed {within:g}"
 
     return prove
 

@@ -482,6 +482,11 @@ def read_poses(path: str | Path, chain: Chain) -> Poses:
             flaws.add(line, "touches a point and a plane", "one of them")
         if not touched[k] and np.any(np.isnan(place[k])):
             flaws.add(line, "says nothing of the tool", "x, y and z, or point or plane")
+        if touched[k] and not np.all(np.isnan(place[k])):
+            flaws.add(line, f"touches '{touched[k]}' and has a place, too", "leave one of them empty")
+        given = np.isfinite(turn[k])
+        if np.any(given) and (not np.all(given) or not np.any(turn[k])):
+            flaws.add(line, "has no whole quaternion", "qw, qx, qy and qz, not all 0, or none of them")
         if distance[k] and not touches["point"][k]:
             flaws.add(line, "has a distance from nothing", "name the point it is measured from")
     flaws.raise_if_any(str(path))
@@ -823,7 +828,7 @@ def calibrate(
             if any(one.joint == k and one.kind != "compliance" for one in told)
         },
         after.geometry.tool,
-        tuple(_doubts(chain, after, poses, each, proof)),
+        tuple(_doubts(chain, after, poses, each, proof, elastic)),
     )
 
 
@@ -1003,7 +1008,9 @@ def _summary(what: str, errors: np.ndarray) -> PoseErrors:
     return PoseErrors(what, float(np.sqrt(np.mean(errors**2))), float(np.max(errors)), len(errors))
 
 
-def _doubts(chain: Chain, fit: Solution, poses: Poses, each: np.ndarray, proof: np.ndarray) -> Sequence[str]:
+def _doubts(
+    chain: Chain, fit: Solution, poses: Poses, each: np.ndarray, proof: np.ndarray, elastic: str
+) -> Sequence[str]:
     """What a reader should know before the numbers are used."""
     doubts = []
     # Squared errors over the variance are chi-squared with a row's number of measured lengths; the variance comes from
@@ -1021,6 +1028,8 @@ def _doubts(chain: Chain, fit: Solution, poses: Poses, each: np.ndarray, proof: 
         doubts.append(
             "touching tells the shape and not the size: a length stays as in the file; measure a distance too"
         )
+    if elastic == "none" and np.any(poses.load):
+        doubts.append("loads have no effect on an arm that does not give way: --elastic gears or links")
     if np.any(proof):
         before, after = (float(np.sqrt(np.mean(each[proof, k] ** 2))) for k in (0, 1))
         own = float(np.sqrt(np.mean(each[~proof, 1] ** 2)))

@@ -251,6 +251,28 @@ def test_files_are_read_with_units_and_refused_with_every_problem(nominal, tmp_p
         read_poses(write([*heads, "x", "y", "z"], [[*"12345678x"]]), chain)
 
 
+@pytest.mark.parametrize(
+    ("heads", "cells", "message"),
+    [
+        (("x", "y", "z", "plane"), "1,1,1,floor", "touches 'floor' and has a place, too"),
+        (("x", "y", "z", "qw", "qx"), "1,1,1,1,0", "has no whole quaternion"),
+        (("x", "y", "z", "qw", "qx", "qy", "qz"), "1,1,1,0,0,0,0", "has no whole quaternion"),
+        (("x", "y", "z", "distance"), "1,1,1,0.3", "has a distance from nothing"),
+    ],
+)
+def test_nothing_of_a_pose_is_read_and_left_out(nominal, tmp_path, heads, cells, message):
+    path = tmp_path / "poses.csv"
+    path.write_text(",".join([*(f"joint{k}" for k in range(1, 7)), *heads]) + f"\n0,0,0,0,0,0,{cells}\n")
+    with pytest.raises(ModelError, match=message):
+        read_poses(path, chain_of(nominal, None))
+
+
+def test_loads_that_have_no_effect_are_named(nominal):
+    poses = tracked(built(offset_wrist(), 1), 60)
+    found = calibrate(nominal, dataclasses.replace(poses, load=np.full(60, 2.0)))
+    assert any(warning.startswith("loads have no effect") for warning in found.warnings)
+
+
 def test_poses_of_another_robot_and_too_few_are_refused(nominal):
     poses = tracked(built(offset_wrist(), 1), 40)
     with pytest.raises(ModelError, match="not of this robot .*swapped joint columns"):

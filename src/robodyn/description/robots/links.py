@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -163,25 +164,27 @@ def _find_home(file: Path) -> Path:
 COLOUR = "#rrggbb: 255 times each, rounded; opacity is not drawn"
 
 
-class LinkReader:
+class LinkReader(ABC):
     """Reads the links of a file; the classes of the two formats say how it is written."""
 
     def __init__(self, meshes: MeshFiles, flaws: FlawList) -> None:
         self.meshes, self.flaws = meshes, flaws
 
+    @abstractmethod
     def numbers(self, element: XmlElement | None, key: str, default: tuple[float, ...]) -> list[float]:
         """As many numbers as the default has; it where there are none, or wrong ones, which is noted."""
-        raise NotImplementedError
 
+    @abstractmethod
     def pose(self, element: XmlElement) -> Pose:
         """Where an element stands."""
-        raise NotImplementedError
 
+    @abstractmethod
     def colour(self, shape: XmlElement) -> str | None:
-        raise NotImplementedError
+        """The colour that the shape is drawn in."""
 
+    @abstractmethod
     def mesh_file(self, shape: XmlElement) -> str:
-        raise NotImplementedError
+        """The file of the shape's mesh."""
 
     def read_inertia(self, link: LinkDraft, tensor: XmlElement | None, place: Pose, rotated: str) -> None:
         """Centre of mass and inertia about it.

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -54,7 +55,7 @@ class EventUpdate(NamedTuple):
     next_time: float
 
 
-class Instance:
+class Instance(ABC):
     """An instance of a unit: what both kinds have in common.
 
     Attributes:
@@ -120,9 +121,9 @@ class Instance:
     def _only_3(self, size: int) -> tuple[int, ...]:
         return (size,) if self.version == 3 else ()
 
+    @abstractmethod
     def step(self, time: float, length: float, forget: bool) -> Step:
         """Go on; forget: whether nobody will go back to before `time`."""
-        raise NotImplementedError
 
     def enter_event_mode(self) -> None:
         self.unit.enterEventMode()
@@ -132,9 +133,9 @@ class Instance:
         again, terminate, _, _, planned, time = update()
         return EventUpdate(bool(again), bool(terminate), time if planned else math.inf)
 
+    @abstractmethod
     def enter_step_mode(self) -> None:
         """Leave event mode."""
-        raise NotImplementedError
 
 
 class CoSimulation(Instance):

@@ -429,12 +429,14 @@ def show_calibration(calibration: Calibration) -> Display:
     """How far poses are off before and after, the numbers with intervals, and what the poses do not tell."""
     errors = [(e.what, e.rms, e.largest, e.poses) for e in calibration.errors]
     numbers = [(n.name, n.value, n.lower, n.upper, n.unit) for n in calibration.numbers]
+    shown = choose_unit("m", calibration.noise)
+    scatter = f"{calibration.noise / shown.size:.3g} {shown.name}"
     parts: list[Part] = [
         Table(("error of", "rms [m]", "largest [m]", "poses"), errors),
         "",
         Table(("number", "change", "from", "to", "unit"), numbers, most=100, by_row=("change", "from", "to")),
         "",
-        f"measured places scatter by {1e6 * calibration.noise:.3g} µm along each axis; from .. to: 95 % intervals",
+        f"measured places scatter by {scatter} along each axis; from .. to: 95 % intervals",
     ]
     elsewhere = [one.name for one in calibration.untold if one.postures]
     if elsewhere:
