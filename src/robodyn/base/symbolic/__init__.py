@@ -55,6 +55,16 @@ def changed_entries(before: ca.SX, after: ca.SX) -> list[int]:
     return [k for k, (a, b) in enumerate(pairs) if a.element_hash() != b.element_hash() and not ca.is_equal(a, b, 2)]
 
 
+def to_column(entries: Iterable[Any]) -> ca.SX:
+    """Expressions one below the other; of none, a column without entries."""
+    return ca.vertcat(ca.SX(0, 1), *entries)
+
+
+def pick_entries(column: ca.SX, places: Iterable[int]) -> ca.SX:
+    """Some entries of a column; of none a column too, which a slice of a single entry would not be."""
+    return to_column(column[k] for k in places)
+
+
 def stack(values: Any) -> Any:
     """All values one below the other: a dense SX column if any is a symbol, else a flat numpy array.
 

@@ -14,6 +14,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.errors import nearest
+from robodyn.base.symbolic import to_column
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly.blocks import order_samples, place_recorded, trace_blocks, trace_delays
 from robodyn.computation.assembly.constraints.minimal import make_minimal
@@ -106,7 +107,7 @@ def _trace(context: Context, linearise: Linearise | None, asked: Sequence[str]) 
     known += trace_delays(context, known.units)
     known += refer_to_nominal(context)
     if mechanism and linearise:
-        p = ca.vertcat(ca.SX(0, 1), *context.values.symbols)
+        p = to_column(context.values.symbols)
         motion, known = replace_mechanics(motion, linearise(context.time, motion.q, motion.v, p), known)
     known += declare_constraints(context)
     # Actions write states and memory by name. A constraint that none of them switches is a constant in the dynamics.
@@ -199,15 +200,15 @@ def _check_initial(context: Context, whole: Contribution) -> None:
 def collect_symbols(context: Context, whole: Contribution) -> Symbols:
     """The input columns of all functions."""
     named = (whole.states, whole.delays, whole.memory)
-    x, d, m = (_column([whole.symbols[info.name] for info in infos]) for infos in named)
-    return Symbols(context.time, x, d, m, _column(list(context.values.symbols)))
+    x, d, m = (to_column([whole.symbols[info.name] for info in infos]) for infos in named)
+    return Symbols(context.time, x, d, m, to_column(list(context.values.symbols)))
 
 
 def express_columns(whole: Contribution, resolved: Resolved, dynamics: Dynamics | None) -> Expressions:
     """Every function's output column, in global symbols."""
 
     def express(waiting: Iterable[Deferred]) -> ca.SX:
-        return _column(resolved.express(waiting))
+        return to_column(resolved.express(waiting))
 
     # Placeholders become global symbols here, everything of a kind in one substitution.
     rates = express(whole.rates[info.name] for info in whole.states)
@@ -219,8 +220,8 @@ def express_columns(whole: Contribution, resolved: Resolved, dynamics: Dynamics 
     return Expressions(
         rhs=rates,
         position_rate=rates[:n_q],
-        outputs=_column([resolved.expressions[name] for name in whole.signals if name != "time"]),
-        limits=_column([lower for lower, _ in limits] + [upper for _, upper in limits]),
+        outputs=to_column([resolved.expressions[name] for name in whole.signals if name != "time"]),
+        limits=to_column([lower for lower, _ in limits] + [upper for _, upper in limits]),
         watched=express(value for _, values in whole.watched for value in values),
         delayed=express(whole.delayed),
         guards=express(value for _, value in whole.guards),
@@ -239,24 +240,20 @@ def express_columns(whole: Contribution, resolved: Resolved, dynamics: Dynamics 
 def _update(whole: Contribution, resolved: Resolved, update: Mapping[str, Deferred]) -> ca.SX:
     """m after a task; what is not named stays."""
     fresh = dict(zip(update, resolved.express(update.values()), strict=True))
-    return _column([fresh.get(info.name, whole.symbols[info.name]) for info in whole.memory])
+    return to_column([fresh.get(info.name, whole.symbols[info.name]) for info in whole.memory])
 
 
 def _act(whole: Contribution, resolved: Resolved, update: Mapping[str, Deferred]) -> ca.SX:
     """[x, m] after an action; what is not named stays."""
     fresh = dict(zip(update, resolved.express(update.values()), strict=True))
-    return _column([fresh.get(name, whole.symbols[name]) for name in whole.targets])
-
-
-def _column(entries: list[ca.SX]) -> ca.SX:
-    return ca.vertcat(ca.SX(0, 1), *entries)
+    return to_column([fresh.get(name, whole.symbols[name]) for name in whole.targets])
 
 
 def describe_signals(whole: Contribution, resolved: Resolved, symbols: Symbols) -> tuple[SignalInfo, ...]:
     """All signals but the time, those that change only with memory marked as held."""
     moving = ca.vertcat(symbols.t, symbols.x, symbols.d)
     names = [name for name in whole.signals if name != "time"]
-    column = _column([resolved.expressions[name] for name in names])
+    column = to_column([resolved.expressions[name] for name in names])
     changes = ca.which_depends(column, moving, 1, True) if names else []
     infos = []
     for name, moves in zip(names, changes, strict=True):

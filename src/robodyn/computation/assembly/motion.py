@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.spatial import Pose, Quaternion
-from robodyn.base.symbolic import cos, is_symbolic, minimum, sqrt, stack
+from robodyn.base.symbolic import cos, is_symbolic, minimum, sqrt, stack, to_column
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly.contribution import (
     Context,
@@ -268,7 +268,7 @@ class Motion:
 
     def rates_of(self, positions: Sequence[ca.SX]) -> list[ca.SX]:
         """Rates of functions of q."""
-        return ca.vertsplit(ca.jtimes(ca.vertcat(ca.SX(0, 1), *positions), self.q, self.q_dot))
+        return ca.vertsplit(ca.jtimes(to_column(positions), self.q, self.q_dot))
 
     def velocity_of(self, position: ca.SX) -> ca.SX:
         """Velocity of a place, (3,)."""
@@ -284,8 +284,8 @@ class Motion:
         Swept backwards through all positions at once, with work that grows as that of the positions themselves.
         """
         # Reverse mode: (ds/dq)^T f without ever forming the Jacobian.
-        positions = ca.vertcat(ca.SX(0, 1), *(self.positions[name] for name in forces))
-        return self.pull_back(ca.jtimes(positions, self.q, ca.vertcat(ca.SX(0, 1), *forces.values()), True))
+        positions = to_column(self.positions[name] for name in forces)
+        return self.pull_back(ca.jtimes(positions, self.q, to_column(forces.values()), True))
 
     def pull_back(self, gradients: ca.SX) -> ca.SX:
         """Gradients with respect to q, (n_q, k), as those with respect to v: N^T g, (n_v, k)."""
@@ -307,7 +307,7 @@ class Motion:
     def values_at_start(self, expression: ca.SX) -> np.ndarray:
         """The same for a column of expressions."""
         values = self.context.values
-        symbols = [ca.vertcat(self.q, self.v), ca.vertcat(ca.SX(0, 1), *values.symbols)]
+        symbols = [ca.vertcat(self.q, self.v), to_column(values.symbols)]
         function = spell_out(ca.Function("start", symbols, [expression]))
         return np.array(function(self.start, [number.value for number in values.tunable])).ravel()
 
@@ -319,7 +319,7 @@ class Motion:
         if place is None:
             nearby = 0.3 * self.scales * np.sin(1.0 + np.arange(self.q.numel()))
             place = nearby + [self.value_at_start(self.q[k]) for k in range(self.q.numel())]
-        symbols = [self.q, self.context.time, ca.vertcat(ca.SX(0, 1), *values.symbols)]
+        symbols = [self.q, self.context.time, to_column(values.symbols)]
         function: Any = spell_out(ca.Function("somewhere", symbols, [ca.densify(expression)]))
         return np.array(function(place, 0.0, [number.value for number in values.tunable]))
 
@@ -342,7 +342,7 @@ def trace_kinematics(context: Context, mechanism: Mechanism) -> tuple[Motion, Co
     positions, velocities = (_declare_states(context, mechanism, kind) for kind in ("positions", "velocities"))
     q: Any
     v: Any
-    q, v = (ca.vertcat(ca.SX(0, 1), *part.symbols.values()) for part in (positions, velocities))
+    q, v = (to_column(part.symbols.values()) for part in (positions, velocities))
     start = np.array([info.start for info in (*positions.states, *velocities.states)])
     q_dot, poses = position_rates(mechanics.tree, q, v), link_poses(mechanics.tree, q)
     bare = Motion(context, mechanism, mechanics, q, v, q_dot, poses, start)

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 
 from robodyn.base.errors import nearest
+from robodyn.base.symbolic import to_column
 from robodyn.base.units import parse_unit
 from robodyn.computation.assembly.contribution import (
     Context,
@@ -129,7 +130,7 @@ def check_nominal_depends(context: Context, whole: Contribution, resolved: Resol
     if context.flaws.found:
         return
     infos = (*whole.states, *whole.delays, *whole.memory)
-    moving = ca.vertcat(ca.SX(0, 1), *(whole.symbols[info.name] for info in infos))  # type: ignore[attr-defined]
+    moving = to_column(whole.symbols[info.name] for info in infos)  # type: ignore[attr-defined]
     for joint, signal in context.scenario.nominal.items():
         read = [s.name() for s in ca.symvar(resolved.expressions[signal]) if ca.depends_on(s, moving)]
         if read:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from robodyn.base.errors import FlawList, nearest, refuse_unknown
 from robodyn.base.lazy import ca
 from robodyn.base.records import dataclass
 from robodyn.base.signals import SignalInfo
-from robodyn.base.symbolic import changed_entries
+from robodyn.base.symbolic import changed_entries, to_column
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly.declarations import (
     BreakRule,
@@ -305,9 +306,20 @@ class System:
         return {info.name: info.start for info in self.memory if info.outside}
 
     @property
+    def n_moving(self) -> int:
+        """Number of the states on which something may depend; those behind them keep books."""
+        return len(self.states) - self.n_quadratures
+
+    def watched_rows(self, invariant: Invariant | None = None) -> list[tuple[Watched, slice]]:
+        """What is watched, all of it or for one invariant, each with its rows of `expressions.watched`."""
+        ends = list(accumulate(watched.count for watched in self.watched))
+        rows = [(one, slice(end - one.count, end)) for one, end in zip(self.watched, ends, strict=True)]
+        return [(one, place) for one, place in rows if invariant in (None, one.invariant)]
+
+    @property
     def within(self) -> ca.SX:
         """How far joints pass their limits: the last of what is watched."""
-        count = sum(watched.count for watched in self.watched if watched.invariant is Invariant.WITHIN)
+        count = sum(watched.count for watched, _ in self.watched_rows(Invariant.WITHIN))
         return self.expressions.watched[self.expressions.watched.numel() - count :]
 
     def function(self, column: ca.SX, name: str = "f") -> ca.Function:
@@ -545,7 +557,7 @@ class System:
     @cached_property
     def gradients(self) -> ca.SX:
         """ds/dq N of every coordinate, one row each."""
-        return self.slopes(ca.vertcat(ca.SX(0, 1), *self.motion.coordinates.values()))
+        return self.slopes(to_column(self.motion.coordinates.values()))
 
     @property
     def has_balls(self) -> bool:

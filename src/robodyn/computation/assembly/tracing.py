@@ -16,7 +16,7 @@ from typing import Any
 import casadi as ca
 
 from robodyn.base.errors import Flaw, FlawList
-from robodyn.base.symbolic import is_symbolic
+from robodyn.base.symbolic import is_symbolic, to_column
 from robodyn.computation.assembly.network import Bindings as Bindings
 from robodyn.description.laws import arguments_of
 
@@ -91,7 +91,7 @@ def trace_law(
 
 def _has_nan(*expressions: ca.SX) -> bool:
     """Whether expressions hold the constant nan, as `math.sin(symbol)` gives."""
-    program = ca.Function("law", ca.symvar(ca.vertcat(ca.SX(0, 1), *expressions)), list(expressions))
+    program = ca.Function("law", ca.symvar(to_column(expressions)), list(expressions))
     constants = (
         program.instruction_constant(k)
         for k in range(program.n_instructions())

@@ -7,10 +7,10 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from robodyn.base.errors import FlawList
+from robodyn.base.symbolic import to_column
 from robodyn.computation.assembly import assemble
 from robodyn.computation.cosimulation.reduced import CLOSING_STEPS, TAKES, PortFunctions, PortTerms, quaternions
 from robodyn.computation.cosimulation.scenario_inputs import (
@@ -144,7 +144,7 @@ class ScenarioUnit:
         key = (self.chosen or (), self.implicit)
         if key not in self._made:
             outputs, known = self.system.expressions.outputs, self.system.signal_names
-            column = ca.vertcat(ca.SX(0, 1), *(outputs[known.index(name)] for name in key[0]))
+            column = to_column(outputs[known.index(name)] for name in key[0])
             self._made[key] = PortFunctions(self.system, {"chosen": column}, self.implicit)
         made = self.functions = self._made[key]
         means = [name for part in self.giving for name in part.names(MEAN)]

@@ -11,13 +11,9 @@ if TYPE_CHECKING:
     from robodyn.computation.native.compiling import compile_kernels, compile_lanes, improve_program
     from robodyn.computation.native.derivatives import (
         FEW_CALLS,
-        Pattern,
         Sweep,
         build_jacobian,
-        directional,
         find_rough_entries,
-        jacobian,
-        pattern,
     )
     from robodyn.computation.native.kernel import Kernel, KernelModule, LaneModule
     from robodyn.computation.native.machine import has_wide_registers, has_wide_vectors
@@ -29,7 +25,6 @@ __all__ = [
     "Kernel",
     "KernelModule",
     "LaneModule",
-    "Pattern",
     "Program",
     "Sweep",
     "UnsupportedOperation",
@@ -37,14 +32,11 @@ __all__ = [
     "cache_folder",
     "compile_kernels",
     "compile_lanes",
-    "directional",
     "find_rough_entries",
     "has_wide_registers",
     "has_wide_vectors",
     "improve_program",
     "is_plain",
-    "jacobian",
-    "pattern",
     "read_program",
 ]
 
@@ -52,9 +44,7 @@ __getattr__, __dir__ = load_when_used(
     __name__,
     {
         "robodyn.computation.native.cache": "cache_folder",
-        "robodyn.computation.native.derivatives": (
-            "FEW_CALLS Pattern Sweep build_jacobian directional find_rough_entries jacobian pattern"
-        ),
+        "robodyn.computation.native.derivatives": "FEW_CALLS Sweep build_jacobian find_rough_entries",
         "robodyn.computation.native.compiling": "compile_kernels compile_lanes improve_program",
         "robodyn.computation.native.kernel": "Kernel KernelModule LaneModule",
         "robodyn.computation.native.machine": "has_wide_registers has_wide_vectors",

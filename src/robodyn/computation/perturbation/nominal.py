@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.errors import FlawList, refuse
+from robodyn.base.symbolic import to_column
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly.system import System
 from robodyn.computation.dynamics import bias, inverse_dynamics
@@ -225,7 +226,7 @@ def express_terms(scope: LinearisationScope, a: ca.SX) -> dict[str, ca.SX]:
     turning, changing = _folded_forces(scope)
     e = inertial + weight - turning.total
     carried = [turning.total[k] for k in _find_entries(turning.total)]
-    y = ca.vertcat(ca.SX(0, 1), *(scope.expressions[name] for name in scope.signals), *carried)
+    y = to_column([*(scope.expressions[name] for name in scope.signals), *carried])
     bends = [ca.hessian(system.motion.coordinates[name], q)[0] for name in scope.curved]
     return {
         "torque": e,
@@ -266,8 +267,8 @@ def _folded_forces(scope: LinearisationScope) -> tuple[_Turning, ca.SX]:
     """Torques of folded forces and loads, and `(ds/dq)^T df/dq`, the change of the forces themselves."""
     system = scope.system
     q = system.q
-    positions = ca.vertcat(ca.SX(0, 1), *(system.motion.coordinates[target] for target, _ in scope.folded))
-    forces = ca.vertcat(ca.SX(0, 1), *(scope.expressions[signal] for _, signal in scope.folded))
+    positions = to_column(system.motion.coordinates[target] for target, _ in scope.folded)
+    forces = to_column(scope.expressions[signal] for _, signal in scope.folded)
     held = ca.SX.sym("held", forces.numel())
     G = ca.jacobian(positions, q)
     constant = G.T @ held + (system.motion.loads if system.motion.loads.numel() else ca.SX.zeros(system.n_v))

@@ -18,6 +18,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from robodyn.base.symbolic import to_column
 from robodyn.base.symbolic.tables import row, seek
 from robodyn.computation.assembly.motion import LinearMechanics
 from robodyn.computation.native.rows import pack_rows
@@ -123,7 +124,7 @@ def trace_linear(layout: RowLayout, data: np.ndarray, time: ca.SX, q: ca.SX, v: 
     n, k = q.numel(), len(layout.equations.outputs)
     C, K = (reader.matrix(name, (n, n)) for name in ("damping", "stiffness"))
     bias = ca.vertcat(*reader.read("rest")) + C @ v + K @ q
-    y = ca.vertcat(ca.SX(0, 1), *reader.read("outputs"))
+    y = to_column(reader.read("outputs"))
     y = y + reader.matrix("by_position", (k, n)) @ q + reader.matrix("by_velocity", (k, n)) @ v
     found = dict(zip(layout.equations.outputs, ca.vertsplit(ca.densify(y)), strict=True)) if k else {}
     signals = {name: found[name] for name in scope.signals}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,9 +98,9 @@ def plan_checks(compiled: CompiledSystem, solver: Solver) -> CheckPlan:
 
 
 def _plan_checks(system: System, solver: Solver) -> CheckPlan:
-    begins = [0, *accumulate(watched.count for watched in system.watched)]
     planned: list[tuple[WatchedCheck, Words]] = []
-    for watched, row in zip(system.watched, begins, strict=False):
+    for watched, rows in system.watched_rows():
+        row = rows.start
         if watched.invariant is Invariant.BALANCE:
             limit = LARGEST_ENERGY
             if solver.adaptive:
@@ -253,21 +252,12 @@ def judge(outcome: Outcome, certificate: Certificate) -> Outcome:
 
 def constraint_errors(system: System, trajectory: Trajectory) -> dict[str, float]:
     """Largest residuals of the constraints, on the level of positions and of velocities; nothing without any."""
-    watched = _extremes_of(Invariant.CLOSED, system, trajectory)
-    if not watched:
+    constraints = system.watched_rows(Invariant.CLOSED)
+    if not constraints or not len(trajectory.time):
         return {}
+    residuals = np.array([trajectory.extremes[rows, LARGEST] for _, rows in constraints])
     levels = enumerate(("position", "velocity"))
-    return {f"constraint_{level}_error": max(float(one[k, LARGEST]) for one in watched) for k, level in levels}
-
-
-def _extremes_of(invariant: Invariant, system: System, trajectory: Trajectory) -> list[np.ndarray]:
-    """All that was watched for an invariant; nothing without rows."""
-    begin, found = 0, []
-    for watched in system.watched if len(trajectory.time) else ():
-        if watched.invariant is invariant:
-            found.append(trajectory.extremes[begin : begin + watched.count])
-        begin += watched.count
-    return found
+    return {f"constraint_{level}_error": float(residuals[:, k].max()) for k, level in levels}
 
 
 def describe_action(system: System, trajectory: Trajectory) -> str:
@@ -335,19 +325,18 @@ def find_passed_limits(system: System, trajectory: Trajectory, run: Run, rows_ch
     """
     if not len(trajectory.time):
         return ()
-    found, begin = [], 0
-    for watched in system.watched:
-        kept = trajectory.extremes[begin]
-        begin += watched.count
-        if watched.invariant is not Invariant.WITHIN or not kept[LARGEST] > 0:
+    passed = []
+    for watched, rows in system.watched_rows(Invariant.WITHIN):
+        extremes = trajectory.extremes[rows.start]
+        if not extremes[LARGEST] > 0:
             continue
         joint, _, field = watched.subject.rpartition(".")
         limit = float(run.provenance.parameters[watched.subject]["value"])
-        first = float(kept[POSITIVE_AT])
+        first = float(extremes[POSITIVE_AT])
         first = _first_time(run, joint, field, limit, first) if rows_chosen else first
-        worst = value_beyond(field, float(kept[LARGEST]), limit)
-        found.append(PassedLimit(joint, field, limit, watched.unit, first, worst, float(kept[LARGEST_AT])))
-    return tuple(found)
+        worst = value_beyond(field, float(extremes[LARGEST]), limit)
+        passed.append(PassedLimit(joint, field, limit, watched.unit, first, worst, float(extremes[LARGEST_AT])))
+    return tuple(passed)
 
 
 def _first_time(run: Run, joint: str, field: str, limit: float, seen: float) -> float:

@@ -24,7 +24,7 @@ import numpy as np
 
 from robodyn.base.errors import Flaw, FlawList, ModelError, refuse, refuse_unknown
 from robodyn.base.numerics import solve_newton
-from robodyn.base.symbolic import changed_entries
+from robodyn.base.symbolic import changed_entries, to_column
 from robodyn.base.units import same_quantity
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import assemble
@@ -280,7 +280,7 @@ def trace_rest(system: System) -> RestEquations:
     if python:
         what = f"block '{python[0]}' is called in Python: whether it is at rest cannot be known"
         refuse("start", what, "give start values instead", system.scenario.name)
-    n = len(system.states) - system.n_quadratures
+    n = system.n_moving
     x, d, m = system.symbols.x[:n], system.symbols.d, system.symbols.m
     after = _memory_after(system)
     changing = changed_entries(m, after)
@@ -292,7 +292,7 @@ def trace_rest(system: System) -> RestEquations:
     functions = {
         "residual": ca.Function("residual", columns, [residual]),
         "jacobian": build_jacobian("jacobian", columns, residual, ca.vertcat(x, d, held), FEW_CALLS),
-        "conditions": system.function(ca.vertcat(ca.SX(0, 1), *moving.values(), *apart.values()), "conditions"),
+        "conditions": system.function(to_column([*moving.values(), *apart.values()]), "conditions"),
     }
     if ranged:
         functions["beyond"] = system.function(ca.vertcat(*ranged.values()), "beyond")
@@ -301,7 +301,7 @@ def trace_rest(system: System) -> RestEquations:
 
 def _describe_rest(system: System, changing: Sequence[int]) -> RestEquations:
     """Names, places and magnitudes of the unknowns."""
-    n = len(system.states) - system.n_quadratures
+    n = system.n_moving
     parts: list[StateInfo | DelayInfo] = [*system.states[:n], *system.delays]
     remembered = [system.memory[k].name for k in changing]
     scale = np.array([*(part.nominal for part in parts), *(1.0 for _ in remembered)], float)
@@ -340,11 +340,8 @@ def _conditions(system: System) -> tuple[dict[str, ca.SX], dict[str, ca.SX]]:
         others = [units[other] for other in references if other.rpartition(".")[0] == block and units[other]]
         if name in read and any(same_quantity(f"({unit})/s", units[name]) for unit in others):
             moving[name] = outputs[name]
-    first, apart = 0, {}
-    for watched in system.watched:
-        if watched.invariant is Invariant.APART:
-            apart[watched.subject] = system.expressions.watched[first]
-        first += watched.count
+    bodies = system.watched_rows(Invariant.APART)
+    apart = {watched.subject: system.expressions.watched[rows.start] for watched, rows in bodies}
     return moving, apart
 
 

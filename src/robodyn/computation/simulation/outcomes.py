@@ -182,14 +182,13 @@ class _End:
         system, offender = self.compiled.system, self.trajectory.offender
         if not 0 <= offender < len(system.states):
             return "a state"
-        first_book = len(system.states) - system.n_quadratures
-        own = offender < first_book or first_book == 0
+        own = offender < system.n_moving or system.n_moving == 0
         return system.states[offender if own else self._largest_state()].name
 
     def _largest_state(self) -> int:
         """The state that is largest at the end beside its nominal size, book-keeping aside."""
         system = self.compiled.system
-        states = system.states[: len(system.states) - system.n_quadratures]
+        states = system.states[: system.n_moving]
         sizes = [abs(x) / state.nominal for x, state in zip(self.trajectory.x, states, strict=False)]
         return int(np.nanargmax(sizes)) if sizes else 0
 

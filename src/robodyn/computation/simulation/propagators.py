@@ -15,13 +15,14 @@ whose parts without y and u are one affine column for each step, the same for al
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robodyn.base.lazy import ca
+from robodyn.base.symbolic import pick_entries, to_column
 from robodyn.computation.assembly.system import INPUTS, System
 from robodyn.computation.native.kernel import row_loop
 from robodyn.computation.native.prelude import SUFFIX
@@ -115,7 +116,7 @@ class PropagatedStep:
     def of_work(self, system: System, function: ca.Function) -> ca.Function:
         """A function of the states as one of the working vector."""
         symbols = system.symbols
-        x = ca.vertcat(ca.SX(0, 1), *(self.work[k] for k in self.propagation.place))
+        x = pick_entries(self.work, self.propagation.place)
         outputs = function.call([symbols.t, x, symbols.d, symbols.m, symbols.p])
         columns = [*symbols._replace(x=self.work)]
         return ca.Function(f"march_{function.name()}", columns, [ca.densify(output) for output in outputs])
@@ -133,13 +134,13 @@ def trace_propagated_step(system: System, solver: Solver) -> PropagatedStep:
         return PropagatedStep(Propagation(reason=reason), ca.SX(0, 1), {})
     symbols, rates, n = system.symbols, find_rates(system), system.n_v
     f = ca.vertcat(rates.z_dot, rates.book)
-    y = _gather(symbols.x, [*range(2 * n), *others])
+    y = pick_entries(symbols.x, [*range(2 * n), *others])
 
     # The parts of tau and f that are affine in y with constant coefficients, and the rest.
-    column = ca.vertcat(rates.tau, _gather(f, [k - 2 * n for k in others]))
+    column = ca.vertcat(rates.tau, pick_entries(f, [k - 2 * n for k in others]))
     L, rest = _split_linear(column, y, ca.vertcat(symbols.t, symbols.x, symbols.m))
     inputs = tuple(i for i in range(column.numel()) if not rest[i].is_zero())
-    read = ca.vertcat(rest, _gather(f, [k - 2 * n for k in relaxing]))
+    read = ca.vertcat(rest, pick_entries(f, [k - 2 * n for k in relaxing]))
     before = tuple(i for i in range(y.numel()) if ca.depends_on(read, y[i]))
     n_y, n_u = y.numel(), len(inputs)
     first = n_y + n_u + len(before)
@@ -159,10 +160,10 @@ def trace_propagated_step(system: System, solver: Solver) -> PropagatedStep:
         phi1, phi2 = _phi(decay)
         ends.append(start + step * phi1 * rate)
         means.append(start + step * phi2 * rate)
-    states = [y, _gather(symbols.x, relaxing)]
-    values = [middle, ca.vertcat(ca.SX(0, 1), *means)]
-    u, after = ca.substitute([_gather(rest, inputs), ca.vertcat(ca.SX(0, 1), *ends)], states, values)
-    whole = ca.vertcat(u, _gather(work, before), after)
+    states = [y, pick_entries(symbols.x, relaxing)]
+    values = [middle, to_column(means)]
+    u, after = ca.substitute([pick_entries(rest, inputs), to_column(ends)], states, values)
+    whole = ca.vertcat(u, pick_entries(work, before), after)
 
     functions = {REST: ca.Function(REST, [*symbols._replace(x=work)], [ca.densify(whole)])}
     functions |= _nominal_functions(system, L, n)
@@ -174,19 +175,14 @@ def trace_propagated_step(system: System, solver: Solver) -> PropagatedStep:
     return PropagatedStep(Propagation(places, *sizes, step, per_tick, tuple(fixed)), work, functions)
 
 
-def _gather(column: ca.SX, places: Iterable[int]) -> ca.SX:
-    """Some entries of a column."""
-    return ca.vertcat(ca.SX(0, 1), *(column[k] for k in places))
-
-
 def _sort_states(system: System) -> tuple[list[int], list[int]]:
     """Places of the other states that are part of y, and of those that are not, book-keeping ones last."""
     symbols, n = system.symbols, 2 * system.n_v
     f = system.expressions.rhs
     varying = ca.vertcat(symbols.t, symbols.x, symbols.m)
-    others = list(range(n, len(system.states) - system.n_quadratures))
+    others = list(range(n, system.n_moving))
     while True:
-        y = _gather(symbols.x, [*range(n), *others])
+        y = pick_entries(symbols.x, [*range(n), *others])
         # One that leaves makes those that read it no less linear: to them it is an input.
         left = [k for k in others if ca.depends_on(ca.jacobian(f[k], y), varying)]
         if not left:
@@ -199,12 +195,12 @@ def _find_entangled(system: System, relaxing: list[int]) -> str:
     x, f = system.symbols.x, system.expressions.rhs
     alone = relaxing[: len(relaxing) - system.n_quadratures]
     for k in alone:
-        others = _gather(x, [i for i in relaxing if i != k])
+        others = pick_entries(x, [i for i in relaxing if i != k])
         by_itself = not ca.depends_on(ca.jacobian(f[k], x[k]), x[k])
         if not by_itself or (others.numel() and ca.depends_on(f[k], others)):
             return f"the rate of {system.states[k].name} is linear neither in all states nor in itself alone"
     # Whether they decay is seen at some states, with the numbers as described.
-    slopes = ca.vertcat(ca.SX(0, 1), *(ca.jacobian(f[k], x[k]) for k in alone))
+    slopes = to_column(ca.jacobian(f[k], x[k]) for k in alone)
     function = system.function(slopes, "slopes")
     p = [number.value for number in system.parameters]
     for sample in range(SAMPLES):

@@ -12,6 +12,7 @@ import casadi as ca
 
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.records import dataclass
+from robodyn.base.symbolic import pick_entries
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import SignalInfo
 from robodyn.computation.assembly.declarations import SampledTask
@@ -249,7 +250,7 @@ def gather_functions(
     functions |= FUSED_STEPS[solver.method](system) if solver.fused_step else {}
     functions |= trace_rosenbrock(system, solver) if traced else {}
     outputs = system.expressions.outputs
-    picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
+    picked = pick_entries(outputs, chosen)
     recording = functions[RECORDED] = ca.Function(RECORDED, columns, [ca.densify(picked)])
     work, within = {"rhs": count_work(functions["rhs"]), "outputs": count_work(recording)}, system.within
     if watched:

@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.errors import FlawList
-from robodyn.base.symbolic import where
+from robodyn.base.symbolic import to_column, where
 from robodyn.base.symbolic.elimination import eliminate_sparse, factorise_sparse
 from robodyn.base.symbolic.tables import node_operation
 from robodyn.computation.assembly.contact.modes import ACTION
@@ -106,7 +106,7 @@ def trace_generalised_alpha(system: System) -> ImplicitStep:
     delta = alpha_m - alpha_f. Unknowns are [a1, z1, lam1], kept between steps [A, lam, h].
     """
     n_q, n_v, k = system.n_q, system.n_v, len(system.motion.constraint_forces)
-    n_z = len(system.states) - n_q - n_v - system.n_quadratures
+    n_z = system.n_moving - n_q - n_v
     known = start_step(system, n_v + n_z + k + 1)
     unknowns = ca.SX.sym("unknowns", n_v + n_z + k)
     a, z, lam = _rows(unknowns, 0, n_v), _rows(unknowns, n_v, n_v + n_z), _rows(unknowns, n_v + n_z)
@@ -147,13 +147,13 @@ def trace_generalised_alpha(system: System) -> ImplicitStep:
 
 def split_states(system: System, x: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
     """Positions, velocities, other states, and those on which nothing depends."""
-    n_q, n_v, n = system.n_q, system.n_v, len(system.states) - system.n_quadratures
+    n_q, n_v, n = system.n_q, system.n_v, system.n_moving
     return _rows(x, 0, n_q), _rows(x, n_q, n_q + n_v), _rows(x, n_q + n_v, n), _rows(x, n)
 
 
 def _rows(column: ca.SX, begin: int, end: int | None = None) -> ca.SX:
     """Some rows of a column: of none, an empty column, which a slice of a single entry would not be."""
-    return ca.vertcat(ca.SX(0, 1), *ca.vertsplit(column)[begin:end])
+    return to_column(ca.vertsplit(column)[begin:end])
 
 
 def _evaluate(system: System, x: ca.SX, a: ca.SX, lam: ca.SX) -> list[ca.SX]:
@@ -169,7 +169,7 @@ def _evaluate(system: System, x: ca.SX, a: ca.SX, lam: ca.SX) -> list[ca.SX]:
     for inertia, gradient in system.motion.rotors:
         needed = needed + gradient.T @ (inertia @ (gradient @ a))
     _, _, z_dot, book = split_states(system, rates)
-    names = system.state_names[len(system.states) - system.n_quadratures :]
+    names = system.state_names[system.n_moving :]
     if WORK in names:
         # The power of the forces found here, not of those that the accelerations' own equations give.
         book[names.index(WORK)] = ca.dot(tau, system.v)
@@ -447,7 +447,7 @@ class StageMatrix:
         """The rows of J of book-keeping states, times increments k of all others: nothing is solved for them."""
         system, first = self.system, self.first
         rates = ca.jtimes(first.book, system.symbols.x, ca.vertcat(*k, ca.SX(first.book.numel(), 1)))
-        names = system.state_names[len(system.states) - system.n_quadratures :]
+        names = system.state_names[system.n_moving :]
         if WORK in names:
             # It grows with the power tau . v, and the derivatives of tau are there for the motion.
             change = self.tau_q @ k[0] + self.tau_v @ k[1] + self.tau_z @ k[2]
@@ -472,7 +472,7 @@ def _is_symmetric(S: ca.SX) -> bool:
         return False
     free = ca.symvar(S)
     values = 0.3 + 0.5 * np.abs(np.sin(1.0 + np.arange(len(free))))
-    given: Any = ca.Function("matrix", [ca.vertcat(ca.SX(0, 1), *free)], [ca.densify(S)])
+    given: Any = ca.Function("matrix", [to_column(free)], [ca.densify(S)])
     if any(given.instruction_id(k) == node_operation() for k in range(given.n_instructions())):
         return False
     M = np.array(given(values))
@@ -498,7 +498,7 @@ def check_method(system: System, solver: Solver) -> None:
     if solver.implicit_step and any(isinstance(c, Wheel) for c in system.scenario.machine.all_constraints):
         what = f"{method} keeps constraints of positions, and wheels roll by velocities"
         flaws.add("solver.method", what, "say another method, and baumgarte or projection")
-    motion, other = system.motion, system.states[system.n_q + system.n_v : len(system.states) - system.n_quadratures]
+    motion, other = system.motion, system.states[system.n_q + system.n_v : system.n_moving]
     if solver.implicit_step and motion.mechanics is None:
         flaws.add("solver.method", f"{method} moves mechanisms, and there is none", "choose another method")
     elif method == "rattle" and not motion.momenta:

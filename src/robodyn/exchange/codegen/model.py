@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.base.errors import FlawList, refuse
+from robodyn.base.symbolic import pick_entries, to_column
 from robodyn.computation.assembly import SignalInfo, System, assemble
 from robodyn.computation.assembly.declarations import Guard
 from robodyn.computation.assembly.system import INPUTS
@@ -299,7 +300,7 @@ def _chosen_functions(
     unit has."""
     symbols = [*system.symbols]
     names = system.signal_names
-    y = ca.densify(_pick(system.expressions.outputs, [names.index(info.name) for info in outputs]))
+    y = ca.densify(pick_entries(system.expressions.outputs, [names.index(info.name) for info in outputs]))
     by = ca.vertcat(system.symbols.x, system.symbols.m, system.symbols.p)
     seed = ca.SX.sym("seed", by.numel())
     shown = ca.vertcat(y, system.expressions.rhs) if exchange else y
@@ -312,12 +313,8 @@ def _chosen_functions(
     wholes = {"guards": system.function(system.expressions.guards), "guard_rates": system.guard_rates()}
     for name, whole in wholes.items() if guards else ():
         inputs: Any = whole.sx_in()
-        chosen[name] = ca.Function(name, inputs, [ca.densify(_pick(whole(*inputs), places))])
+        chosen[name] = ca.Function(name, inputs, [ca.densify(pick_entries(whole(*inputs), places))])
     return chosen
-
-
-def _pick(column: ca.SX, places: list[int]) -> ca.SX:
-    return ca.vertcat(ca.SX(0, 1), *(column[k] for k in places))
 
 
 def trace_breaks(system: System) -> tuple[Program, tuple[float, ...], frozenset[str]]:
@@ -340,7 +337,7 @@ def trace_breaks(system: System) -> tuple[Program, tuple[float, ...], frozenset[
             # A rule that compares or converts numbers cannot be followed: its numbers stay what they are.
             times += [ca.SX(time) for time in known]
             fixed |= symbols.keys() & rule.names
-    column = ca.vertcat(ca.SX(0, 1), *times)
+    column = to_column(times)
     return read_program(ca.Function("breaks", [p], [ca.densify(column)])), tuple(described), frozenset(fixed)
 
 
@@ -350,7 +347,7 @@ def trace_past(system: System) -> tuple[Program, frozenset[str]]:
     given = {f"{delay.owner}.time": delay.time for delay in system.delays}
     given |= {f"{delay.owner}.before": math.nan if delay.before is None else delay.before for delay in system.delays}
     column = [p[names.index(name)] if name in names else ca.SX(value) for name, value in given.items()]
-    function = ca.Function("past", [p], [ca.densify(ca.vertcat(ca.SX(0, 1), *column))])
+    function = ca.Function("past", [p], [ca.densify(to_column(column))])
     return read_program(function), frozenset(given) & frozenset(names)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.base.errors import FlawList
 from robodyn.base.numerics import limit_step, solve_newton
-from robodyn.base.symbolic import where
+from robodyn.base.symbolic import to_column, where
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly.contribution import Contribution, define_signal, merge
 from robodyn.computation.assembly.motion import Motion
@@ -188,7 +188,7 @@ def _numeric(motion: Motion, equations: Sequence[ConstraintEquation]) -> Callabl
     by_positions = ca.jacobian(ca.vertcat(*(e.h for e in equations)), motion.q)
     gradients = ca.jacobian(ca.vertcat(*(e.h_dot for e in equations)), motion.v)
     values = motion.context.values
-    inputs = [motion.q, motion.context.time, ca.vertcat(ca.SX(0, 1), *values.symbols)]
+    inputs = [motion.q, motion.context.time, to_column(values.symbols)]
     function = spell_out(ca.Function("equations", inputs, [h, by_positions, gradients], {"allow_free": True}))
     given = [number.value for number in values.tunable]
 

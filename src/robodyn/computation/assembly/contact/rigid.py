@@ -9,7 +9,18 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from robodyn.base.symbolic import absolute, clip, logical_and, logical_not, logical_or, maximum, minimum, sqrt, where
+from robodyn.base.symbolic import (
+    absolute,
+    clip,
+    logical_and,
+    logical_not,
+    logical_or,
+    maximum,
+    minimum,
+    sqrt,
+    to_column,
+    where,
+)
 from robodyn.computation.assembly.contact.compliant import (
     ContactForce,
     check_moves,
@@ -310,7 +321,7 @@ class Contacts(Reaction):
     @cached_property
     def slips(self) -> ca.SX:
         """Of dry friction."""
-        return ca.vertcat(ca.SX(0, 1), *(point.slips for point in self.dry))
+        return to_column(point.slips for point in self.dry)
 
     @property
     def near(self) -> ca.SX:

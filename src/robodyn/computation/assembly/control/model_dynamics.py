@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.base.symbolic import factor_linear, is_symbolic
+from robodyn.base.symbolic import factor_linear, is_symbolic, to_column
 from robodyn.base.symbolic.tables import call, spell_out
 from robodyn.computation.assembly.tracing import FRICTION_FACTOR
 from robodyn.description.model.control_model import TaskRows
@@ -396,7 +396,7 @@ class ModelDynamics:
                 angular_acceleration: x, y, z of each, in the axes of the wanted orientation.
         """
         moving, turning = (position, velocity, acceleration), (orientation, angular_velocity, angular_acceleration)
-        return ca.vertcat(ca.SX(0, 1), *list_target(self.rows, moving, turning))
+        return to_column(list_target(self.rows, moving, turning))
 
     def task_error(self, position: Sequence[Any], target: ca.SX) -> tuple[Any, ...]:
         """e: wanted minus present positions, and rotation vectors from present to wanted orientations."""

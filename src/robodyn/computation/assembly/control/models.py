@@ -18,7 +18,7 @@ from robodyn.base.spatial import (
     quaternion_from_matrix,
     rotation_vector,
 )
-from robodyn.base.symbolic import sign, where
+from robodyn.base.symbolic import sign, to_column, where
 from robodyn.base.symbolic.tables import spell_out, substitute
 from robodyn.computation.assembly.contribution import Context, Contribution
 from robodyn.computation.assembly.control.model_dynamics import (
@@ -203,7 +203,7 @@ def express_task(system: System, rows: TaskRows) -> ModelTask:
     quaternions = [ca.SX(part) for name in rows.oriented for part in found[name]]
     return ModelTask(
         rows,
-        ca.vertcat(ca.SX(0, 1), *_deviations(rows, left, found, wanted)),
+        to_column(_deviations(rows, left, found, wanted)),
         reference,
         ca.vertcat(v, a, *turning, ca.vec(alpha)),
         ca.vertcat(reference, a, ca.vec(alpha)),
@@ -224,7 +224,7 @@ def _orientation(system: System, point: str) -> Quaternion:
 
 def _quaternion_rate(q: Quaternion, omega: ca.SX) -> ca.SX:
     """q' = q (0, omega / 2), omega in the axes of the rotated frame."""
-    return ca.vertcat(ca.SX(0, 1), *multiply(q, (0.0, omega[0] / 2, omega[1] / 2, omega[2] / 2)))
+    return to_column(multiply(q, (0.0, omega[0] / 2, omega[1] / 2, omega[2] / 2)))
 
 
 def _deviations(
@@ -279,12 +279,10 @@ def trace_functions(system: System, axes: Sequence[str], task: ModelTask) -> Mod
     """All functions of a model."""
     x, p, n = system.symbols.x, system.symbols.p, system.n_q + system.n_v
     unknown = [number.name.startswith(f"{PROBE}.") for number in system.parameters]
-    forces, numbers = (
-        ca.vertcat(ca.SX(0, 1), *(p[k] for k, probe in enumerate(unknown) if probe is side)) for side in (True, False)
-    )
+    forces, numbers = (to_column(p[k] for k, probe in enumerate(unknown) if probe is side) for side in (True, False))
     columns = columns_of(system, axes, task)
     # Without unknown forces, all constraints on; what blocks remember, or energies sum up, has no part in it.
-    memory = ca.vertcat(ca.SX(0, 1), *(info.start for info in system.memory))
+    memory = to_column(info.start for info in system.memory)
     others = ca.vertcat(x[n:], system.symbols.m, forces)
     values = ca.vertcat(ca.SX.zeros(x[n:].numel()), memory, ca.SX.zeros(forces.numel()))
     plain = substitute(list(columns.values()), others, values)
@@ -455,7 +453,7 @@ def point_places(system: System) -> dict[str, np.ndarray]:
     mechanism = system.scenario.machine.mechanism
     assert mechanism is not None
     outputs, names = system.signal_expressions, [point.name for point in mechanism.points]
-    column = ca.vertcat(ca.SX(0, 1), *(outputs[f"{name}.position.{axis}"] for name in names for axis in XYZ))
+    column = to_column(outputs[f"{name}.position.{axis}"] for name in names for axis in XYZ)
     return dict(zip(names, _at_start(system, column), strict=True))
 
 
@@ -687,5 +685,5 @@ def _look(seen: MachineSeen, system: System, described: ControlModel) -> ModelIn
     names = system.state_names
     positions, velocities = names[: system.n_q], names[system.n_q : system.n_q + system.n_v]
     states = ([seen.joints[name] for name in group] for group in (positions, velocities))
-    q, v, p = (ca.vertcat(ca.SX(0, 1), *part) for part in (*states, numbers))
+    q, v, p = (to_column(part) for part in (*states, numbers))
     return ModelInputs(seen.context.time, q, v, seen.measured["position"], seen.measured["velocity"], p)

@@ -57,7 +57,7 @@ PADE_ORDER = 2
 def sample_machine(system: System, controller: StateController, commands: Sequence[str]) -> SampledPlant:
     """The machine at its operating point, from sample to sample."""
     flaws, signals = FlawList(), {info.name: info for info in system.signals}
-    n = len(system.states) - system.n_quadratures
+    n = system.n_moving
     if system.delays and not controller.measured:
         what = f"the machine has the delay '{system.delays[0].name}', in which nothing reads what is on its way"
         flaws.add("measured", what, "name what an observer sees")
