@@ -23,7 +23,7 @@ from typing import Any
 from robodyn.base.errors import FlawList, nearest
 from robodyn.computation.cosimulation.reduced import JOININGS
 from robodyn.computation.cosimulation.scenario_inputs import HIGHEST_ORDER, MEAN, expected_outputs
-from robodyn.computation.cosimulation.unit import GivesModels, KeepsMotion, TakesModels, Unit, interfaces_of
+from robodyn.computation.cosimulation.unit import Unit, abilities_of
 from robodyn.description.model import Description, Interface
 from robodyn.description.model.fields import choice, flag, quantity, reference, whole_number
 
@@ -148,7 +148,7 @@ def pair_interfaces(
 
 
 def _find_side(units: Mapping[str, Unit], text: str, path: str, flaws: FlawList) -> Side | None:
-    parts = [(name, key, part) for name, unit in units.items() for key, part in interfaces_of(unit).items()]
+    parts = [(name, key, part) for name, unit in units.items() for key, part in abilities_of(unit).interfaces.items()]
     known = {f"{name}.{key}": Side(name, part) for name, key, part in parts}
     if text not in known:
         flaws.add(path, f"there is no interface '{text}'", nearest(text, known))
@@ -267,21 +267,22 @@ def find_idle(units: Mapping[str, Unit], pairs: Sequence[InterfacePair], fed: Se
     return [
         f"{name}.{key}"
         for name, unit in units.items()
-        for key, part in interfaces_of(unit).items()
+        for key, part in abilities_of(unit).interfaces.items()
         if part.takes != "force" and (name, key) not in met and not part.given
         if not any(f"{name}.{entry}" in fed for entry in part.incoming)
     ]
 
 
 def _check_exchange(units: Mapping[str, Unit], pair: InterfacePair, way: tuple[int, int], flaws: FlawList) -> None:
-    sender, receiver = (units[pair.sides[k].unit] for k in way)
-    if not isinstance(sender, GivesModels):
-        flaws.add(sender.name, "has no reduced_model", "couple it by signals")
+    names = [pair.sides[k].unit for k in way]
+    sender, receiver = (abilities_of(units[name]) for name in names)
+    if sender.reduced_model is None:
+        flaws.add(names[0], "has no reduced_model", "couple it by signals")
     elif pair.implicit and "step" not in inspect.signature(sender.reduced_model).parameters:
-        flaws.add(sender.name, "has no implicit models", "connect it without implicit")
-    if not isinstance(receiver, TakesModels):
-        flaws.add(receiver.name, "has no attach_model", "couple it by signals")
-    elif _sets_motion(pair, way[1]) and isinstance(receiver, KeepsMotion) and receiver.keeps_motion:
+        flaws.add(names[0], "has no implicit models", "connect it without implicit")
+    if receiver.attach_model is None:
+        flaws.add(names[1], "has no attach_model", "couple it by signals")
+    elif _sets_motion(pair, way[1]) and receiver.keeps_motion:
         place, what = ".".join(_places(pair)[way[1]]), "takes a model rigidly, which would set its joints"
         remedy = 'let both sides take a model, with join = "none"; or attach it through a stiffness'
         flaws.add(place, what, remedy)

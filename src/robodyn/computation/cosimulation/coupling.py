@@ -23,19 +23,13 @@ from robodyn.computation.cosimulation.scenario_inputs import HIGHEST_ORDER, all_
 from robodyn.computation.cosimulation.scenario_unit import OUTPUTS, ScenarioUnit
 from robodyn.computation.cosimulation.settings import CosimSettings
 from robodyn.computation.cosimulation.unit import (
-    ChoosesOutputs,
-    KeepsRecord,
-    TellsEvents,
     Unit,
     UnitEvent,
     UnitFailure,
+    abilities_of,
     all_arrive,
     call_unit,
-    can_restore,
-    can_vary_steps,
-    has_events,
     name_unit,
-    warnings_of,
 )
 from robodyn.computation.engine.binding import EngineStructure, functions, line_up
 from robodyn.computation.engine.integrate import Reason
@@ -107,7 +101,8 @@ class ForeignUnit:
         self.native = EngineStructure("CoupledUnit", n_read=len(names), **arrays)
         self.ports: dict[str, PortTerms] = {}
         self.events: list[UnitEvent] = []
-        self.record = None if isinstance(unit, KeepsRecord) else UnitRecord(unit)
+        self.abilities = abilities_of(unit)
+        self.record = None if self.abilities.finish else UnitRecord(unit)
         self.take(outputs)
         self.noted = self.latest
 
@@ -132,7 +127,7 @@ class ForeignUnit:
         return outcome
 
     def take_events(self) -> None:
-        self.events = self.unit.take_events() if isinstance(self.unit, TellsEvents) else []
+        self.events = self.abilities.take_events()
 
     def write_down(self, time: float, outputs: Mapping[str, float], events: Sequence[UnitEvent] = ()) -> None:
         """A row of the record, and events behind it."""
@@ -198,8 +193,7 @@ class Coupling:
         outputs: dict[str, Mapping[str, float]] = {}
         for name, unit in units.items():
             wanted = [output for channel in self.channels if channel.source == name for output in channel.outputs]
-            if isinstance(unit, ChoosesOutputs):
-                unit.choose(tuple(dict.fromkeys(wanted)))
+            abilities_of(unit).choose(tuple(dict.fromkeys(wanted)))
             if isinstance(unit, ScenarioUnit):
                 sides = [side for pair in self.pairs if pair.implicit for side in pair.sides]
                 unit.foresee([side.interface.name for side in sides if side.unit == name])
@@ -237,8 +231,9 @@ class Coupling:
         orders = [1 + channel.order for channel in self.channels]
         orders += [2 + pair.order for pair in self.pairs if pair.models]
         # A macro step can be cut at an event where all units can go back and stop there.
-        members = [unit if isinstance(unit, ScenarioUnit) else unit.unit for unit in units]
-        cuts = any(map(has_events, members)) and all(can_restore(m) and can_vary_steps(m) for m in members)
+        abilities = [abilities_of(unit) if isinstance(unit, ScenarioUnit) else unit.abilities for unit in units]
+        restorable = all(one.can_restore and one.variable_step for one in abilities)
+        cuts = restorable and any(one.has_events for one in abilities)
         natively = all(isinstance(unit, ScenarioUnit) for unit in units)
         self.rows = np.zeros((MOST_ROWS, self.record.width))
         limits = ("condition_limit", "condition_warning", "largest_value", "least_scale", "step")
@@ -532,12 +527,13 @@ class Coupling:
         runs = {}
         for name, part in self.units.items():
             unit = part.unit if isinstance(part, ForeignUnit) else part
-            self.warnings += [f"unit '{name}': {sentence}" for sentence in warnings_of(unit)]
+            abilities = abilities_of(unit)
+            self.warnings += [f"unit '{name}': {sentence}" for sentence in abilities.warnings]
             try:
                 if isinstance(part, ForeignUnit) and part.record is not None:
                     runs[name] = part.record.run(outcome)
-                elif isinstance(unit, KeepsRecord):
-                    runs[name] = unit.finish(outcome)
+                elif abilities.finish:
+                    runs[name] = abilities.finish(outcome)
             except Exception as error:  # noqa: BLE001  a user's unit may raise anything
                 self.warnings.append(f"unit '{name}' gave no run: finish raised {type(error).__name__}: {error}")
         return runs

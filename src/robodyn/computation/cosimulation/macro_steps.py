@@ -25,14 +25,7 @@ from robodyn.computation.cosimulation.connection import (
 from robodyn.computation.cosimulation.coupling import Coupling, Progress
 from robodyn.computation.cosimulation.record import CosimulationRun
 from robodyn.computation.cosimulation.settings import CosimSettings
-from robodyn.computation.cosimulation.unit import (
-    HasScenario,
-    Unit,
-    UsedOnce,
-    can_restore,
-    can_vary_steps,
-    highest_order,
-)
+from robodyn.computation.cosimulation.unit import Unit, abilities_of
 from robodyn.computation.results import Outcome
 
 NEEDED = tuple(
@@ -58,7 +51,7 @@ def couple_units(
         if not isinstance(candidate, Unit):
             missing = [key for key in NEEDED if key not in dir(candidate)]
             flaws.add(f"units[{k}]", f"has no {', '.join(missing)}", "a unit has the methods of cosimulation.Unit")
-        if isinstance(candidate, UsedOnce) and candidate.used:
+        if abilities_of(candidate).used:
             flaws.add(f"units[{k}]", "has been used already", "renew() gives the same unit from its start")
     flaws.raise_if_any("co-simulation")
     for name, count in Counter(unit.name for unit in units).items():
@@ -74,7 +67,7 @@ def couple_units(
     all_channels = [*channels, *(channel for pair in pairs for channel in pair.channels)]
     check_fed_once(all_channels, flaws)
     for channel in all_channels:
-        highest = highest_order(known[channel.target], channel.inputs)
+        highest = abilities_of(known[channel.target]).order_of(channel.inputs)
         if isinstance(channel.order, int) and channel.order > highest:
             what = f"order {channel.order} is more than it takes"
             flaws.add(f"{channel.target}.{channel.inputs[0]}", what, f"at most {highest}")
@@ -85,10 +78,11 @@ def couple_units(
     # An adapted macro step is tried again, with another length.
     length = _find_duration(units, duration, flaws)
     for unit in units if settings.tolerance is not None else ():
-        if not can_restore(unit):
+        abilities = abilities_of(unit)
+        if not abilities.can_restore:
             what = "cannot go back to a communication point, so that the macro step cannot be adapted"
             flaws.add(f"units.{unit.name}", what, "leave out the tolerance; blocks called in Python cannot go back")
-        if not can_vary_steps(unit):
+        if not abilities.variable_step:
             flaws.add(f"units.{unit.name}", "takes steps of one length only", "leave out the tolerance")
     flaws.raise_if_any("co-simulation")
 
@@ -99,7 +93,8 @@ def couple_units(
 
 
 def _find_duration(units: Sequence[Unit], duration: float | None, flaws: FlawList) -> float:
-    lengths = {unit.name: unit.scenario.duration for unit in units if isinstance(unit, HasScenario)}
+    scenarios = {unit.name: abilities_of(unit).scenario for unit in units}
+    lengths = {name: scenario.duration for name, scenario in scenarios.items() if scenario is not None}
     if duration is None:
         if not lengths:
             flaws.add("duration", "is missing", "no unit has one of its own")

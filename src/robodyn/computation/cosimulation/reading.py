@@ -17,7 +17,7 @@ from robodyn.computation.cosimulation.macro_steps import cosimulate
 from robodyn.computation.cosimulation.record import CosimulationRun
 from robodyn.computation.cosimulation.scenario_unit import ScenarioUnit
 from robodyn.computation.cosimulation.settings import CosimSettings
-from robodyn.computation.cosimulation.unit import ClosableUnit, Unit
+from robodyn.computation.cosimulation.unit import Unit, abilities_of
 from robodyn.computation.results import compare_solutions
 from robodyn.computation.simulation.simulator import other_solver
 from robodyn.description.catalog import find_scenario
@@ -115,8 +115,7 @@ class CosimulationFile:
                 units = []
                 for part in self.subsystems:
                     units.append(part.open(self.duration, on_compile))
-                    if isinstance(units[-1], ClosableUnit):
-                        opened.callback(units[-1].close)
+                    opened.callback(abilities_of(units[-1]).close)
                 settings: dict[str, Any] = {"settings": self.settings, "duration": self.duration, "name": self.name}
                 return cosimulate(
                     units, self.connections, signal_connections=self.signal_connections, progress=progress, **settings

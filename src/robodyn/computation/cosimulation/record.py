@@ -13,7 +13,7 @@ from robodyn.base.lazy import Displayed, later
 from robodyn.computation.cosimulation.certificate import Outputs, PairBook, certify_coupling, find_start_gaps
 from robodyn.computation.cosimulation.connection import Channel, InterfacePair
 from robodyn.computation.cosimulation.settings import CosimSettings
-from robodyn.computation.cosimulation.unit import Unit, UnitEvent, kinds_of, warnings_of
+from robodyn.computation.cosimulation.unit import Unit, UnitEvent, abilities_of
 from robodyn.computation.results import Certificate, EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics, save
 from robodyn.computation.simulation.certificate import judge
 
@@ -41,7 +41,7 @@ class CouplingRecord:
         self.kept = tuple(dict.fromkeys(names))
         self.infos = []
         for unit, signal in self.kept:
-            kind = kinds_of(units[unit]).get(signal, "continuous")
+            kind = abilities_of(units[unit]).kinds.get(signal, "continuous")
             self.infos.append(SignalInfo(f"{unit}.{signal}", units[unit].outputs.get(signal, ""), kind))
         for pair in pairs:
             self.infos += [SignalInfo(f"{pair.name}.{key}", unit) for key, unit in _OWN.items()]
@@ -124,17 +124,16 @@ class UnitRecord:
     def run(self, outcome: Outcome, provenance: Provenance | None = None, statistics: Statistics | None = None) -> Run:
         names = list(self.rows[0]) if self.rows else []
         values = np.array([[row[name] for name in names] for row in self.rows], float)
-        kinds = kinds_of(self.unit)
-        units = self.unit.outputs
+        abilities, units = abilities_of(self.unit), self.unit.outputs
         return Run(
             np.array(self.times),
             values.reshape(len(self.times), len(names)),
-            tuple(SignalInfo(name, units.get(name, ""), kinds.get(name, "continuous")) for name in names),
+            tuple(SignalInfo(name, units.get(name, ""), abilities.kinds.get(name, "continuous")) for name in names),
             outcome,
             provenance or Provenance(self.unit.name),
             statistics or Statistics(events=len(self.events)),
             tuple(self.events),
-            warnings_of(self.unit),
+            tuple(abilities.warnings),
         )
 
 

@@ -1,20 +1,21 @@
 """Units of a co-simulation: what must a subsystem be able to do, what may it do further, and how is it called?
 
-To be read, written and advanced is all that `Unit` asks for. Each further ability is a protocol of its own: a unit
-has it or not, whatever class it is of, and where it does not, the default of a function below stands. A user's unit may
-raise anything: what it raises is reported with its name and ends the run (`call_unit`).
+To be read, written and advanced is all that `Unit` asks for; what it may be able to do further is said by `Abilities`.
+A user's unit may raise anything: what it raises is reported with its name and ends the run (`call_unit`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, ParamSpec, Protocol, TypeVar, runtime_checkable
+from dataclasses import dataclass, fields
+from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from robodyn.base.signals import Kind
 from robodyn.computation.results import Outcome, OutcomeKind, Run
 from robodyn.description.model import Interface, Scenario
+from robodyn.description.model.fields import EMPTY
 
 Coefficients = tuple[float, ...]
 """c0, c1, ... of an input over the next macro step: `c0 + c1 s + c2 s^2`, s the time since its beginning [s]."""
@@ -42,7 +43,7 @@ class UnitEvent:
 
 @runtime_checkable
 class Unit(Protocol):
-    """A subsystem, coupled by named scalar inputs and outputs; what it may do further, the protocols below say."""
+    """A subsystem, coupled by named scalar inputs and outputs; what it may do further, `Abilities` says."""
 
     @property
     def name(self) -> str:
@@ -140,181 +141,59 @@ def condition_of(mobility: np.ndarray, length: float) -> float:
     return values[-1] / values[0] if values[0] > rounding else float("inf")
 
 
-Kind = Literal["continuous", "held"]
-DEFAULT_ORDER = 2
-"""Highest order of the polynomials that a unit takes which does not say."""
-
-
-@runtime_checkable
-class Restorable(Protocol):
-    """Can go back to a communication point (rollback), where `can_restore` says so."""
-
-    can_restore: bool
-
-    def save(self) -> Any:
-        """All that changes."""
-
-    def restore(self, state: Any) -> None:
-        """Go back to where it was saved."""
-
-
-@runtime_checkable
-class ChoosesOutputs(Protocol):
-    """Learns before the start which outputs will be read."""
-
-    def choose(self, names: Sequence[str]) -> None:
-        """Which outputs `read` gives."""
-
-
-@runtime_checkable
-class TellsEvents(Protocol):
-    """Reports what happened in it."""
-
-    def take_events(self) -> list[UnitEvent]:
-        """What happened since the last call."""
-
-
-@runtime_checkable
-class HasEvents(Protocol):
-    """Says whether macro steps are to be cut at its events."""
-
-    has_events: bool
-
-
-@runtime_checkable
-class KeepsRecord(Protocol):
-    """Has a record of its own; otherwise one is made of what was read."""
-
-    def finish(self, outcome: Outcome) -> Run:
-        """Its run."""
-
-
-@runtime_checkable
-class HasInterfaces(Protocol):
-    """Can be connected at interfaces."""
-
-    interfaces: Mapping[str, Interface]
-
-
-@runtime_checkable
-class GivesModels(Protocol):
-    """Can be felt at an interface."""
-
-    def reduced_model(self, interface: str, step: float = 0.0) -> ReducedModel:
-        """This unit as it is felt there.
-
-        Args:
-            step: macro step within which its forces change as they do to first order [s], for implicit models.
-        """
-
-
-@runtime_checkable
-class TakesModels(Protocol):
-    """Can feel others at an interface."""
-
-    def attach_model(
-        self, interface: str, model: ReducedModel, motion: InterfaceMotion | None, trend: np.ndarray | None = None
-    ) -> None:
-        """Go on with the model of another unit attached there, and with that motion of the interface, None: its own.
-
-        Args:
-            trend: c1, c2, ... of the model's acceleration over the next macro step, (order, k), for orders above 0.
-        """
-
-
-@runtime_checkable
-class KeepsMotion(Protocol):
-    """Says whether the motion of its interfaces cannot be set: rigid models are then taken with `join = "none"`."""
-
-    keeps_motion: bool
-
-
-@runtime_checkable
-class LimitsOrder(Protocol):
-    """Says up to which order it takes polynomials as inputs."""
-
-    highest_order: int
-
-
-@runtime_checkable
-class HoldsInputs(Protocol):
-    """Names inputs that take values only, no polynomials (zero-order hold)."""
-
-    held_inputs: Collection[str]
-
-
-@runtime_checkable
-class LimitsSteps(Protocol):
-    """Says whether its macro steps may differ in length."""
-
-    variable_step: bool
-
-
-@runtime_checkable
-class KnowsKinds(Protocol):
-    """Says which outputs are "continuous" and which "held"."""
-
-    kinds: Mapping[str, Kind]
-
-
-@runtime_checkable
-class Warns(Protocol):
-    """Has sentences for whoever uses its numbers."""
-
-    warnings: Sequence[str]
-
-
-@runtime_checkable
-class UsedOnce(Protocol):
-    """Cannot be started twice."""
-
-    used: bool
-
-
-@runtime_checkable
-class HasScenario(Protocol):
-    """Is made of a scenario."""
-
-    scenario: Scenario
-
-
-@runtime_checkable
-class ClosableUnit(Protocol):
-    """Holds something that must be given back."""
-
-    def close(self) -> None:
-        """Give it back."""
-
-
-def can_restore(unit: Unit) -> bool:
-    return isinstance(unit, Restorable) and unit.can_restore
-
-
-def has_events(unit: Unit) -> bool:
-    return isinstance(unit, HasEvents) and unit.has_events
-
-
-def can_vary_steps(unit: Unit) -> bool:
-    return unit.variable_step if isinstance(unit, LimitsSteps) else True
-
-
-def highest_order(unit: Unit, inputs: Sequence[str]) -> int:
-    """Of the polynomials that some inputs take."""
-    if isinstance(unit, HoldsInputs) and any(name in unit.held_inputs for name in inputs):
-        return 0
-    return unit.highest_order if isinstance(unit, LimitsOrder) else DEFAULT_ORDER
-
-
-def kinds_of(unit: Unit) -> Mapping[str, Kind]:
-    return unit.kinds if isinstance(unit, KnowsKinds) else {}
-
-
-def warnings_of(unit: Unit) -> tuple[str, ...]:
-    return tuple(unit.warnings) if isinstance(unit, Warns) else ()
-
-
-def interfaces_of(unit: Unit) -> Mapping[str, Interface]:
-    return unit.interfaces if isinstance(unit, HasInterfaces) else {}
+@dataclass(frozen=True, eq=False)
+class Abilities:
+    """What a unit may be and do further, each with what stands for units that say nothing of it.
+
+    Attributes:
+        interfaces: by which it can be connected; kinds: which outputs are "continuous" and which "held".
+        warnings: sentences for whoever uses its numbers.
+        highest_order: of the polynomials that it takes as inputs; held_inputs: those that take values only (zero-order
+            hold).
+        variable_step: whether its macro steps may differ in length; has_events: whether they are to be cut at its
+            events.
+        can_restore: whether it can go back to a communication point (rollback): `save()` gives all that changes,
+            `restore(state)` goes back to where that was saved.
+        keeps_motion: whether the motion of its interfaces cannot be set: rigid models are then taken with
+            `join = "none"`.
+        used: whether it has been started, and cannot be a second time; scenario: that it is made of.
+        choose: learns before the start which outputs `read` is to give; take_events: what happened since the last
+            call; close: gives back what it holds.
+        finish: its run, by the outcome; None: one is made of what was read.
+        reduced_model: what it is at an interface, and with an argument `step` what its forces become within a macro
+            step [s], to first order (implicit models).
+        attach_model: goes on with the model of another unit at an interface, and with that motion of the interface,
+            None: its own; with an argument `trend` (order, k) with c1, c2, ... of the model's acceleration over the
+            next macro step, for orders above 0.
+    """
+
+    interfaces: Mapping[str, Interface] = EMPTY
+    kinds: Mapping[str, Kind] = EMPTY
+    warnings: Sequence[str] = ()
+    highest_order: int = 2
+    held_inputs: Collection[str] = ()
+    variable_step: bool = True
+    has_events: bool = False
+    can_restore: bool = False
+    keeps_motion: bool = False
+    used: bool = False
+    scenario: Scenario | None = None
+    choose: Callable[[Sequence[str]], None] = lambda names: None
+    take_events: Callable[[], list[UnitEvent]] = list
+    close: Callable[[], None] = lambda: None
+    finish: Callable[[Outcome], Run] | None = None
+    reduced_model: Callable[..., ReducedModel] | None = None
+    attach_model: Callable[..., None] | None = None
+
+    def order_of(self, inputs: Sequence[str]) -> int:
+        """Highest order of the polynomials that some inputs take."""
+        return 0 if any(name in self.held_inputs for name in inputs) else self.highest_order
+
+
+def abilities_of(unit: object) -> Abilities:
+    """A unit has an ability if it has a member of that name, whatever it inherits from."""
+    names = [field.name for field in fields(Abilities)]
+    return Abilities(**{name: getattr(unit, name) for name in names if hasattr(unit, name)})
 
 
 Given = ParamSpec("Given")
