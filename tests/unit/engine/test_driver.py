@@ -176,11 +176,6 @@ def test_a_step_that_becomes_too_small_is_blamed():
     assert result.at_time == pytest.approx(1.0, abs=1e-6)
 
 
-def test_a_problem_without_jacobian_is_refused_by_stiff_methods():
-    with pytest.raises(ValueError, match="Jacobian"):
-        failing(grow, Solver("rodas4"))
-
-
 @pytest.mark.parametrize(
     ("change", "name"),
     [

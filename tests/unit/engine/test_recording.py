@@ -109,11 +109,6 @@ def test_given_times_are_kept_exactly_by_their_right_limits(method):
     assert result.y[:, 1].tolist() == [1 + np.floor(t * 10 + 1e-9) for t in times]
 
 
-def test_times_outside_the_run_are_refused():
-    with pytest.raises(ValueError, match="times"):
-        run(sampled(), EngineRecording("times", times=np.array([2.0])))
-
-
 def test_nothing_but_first_and_last_row_when_nothing_is_asked():
     result = run(sampled(), EngineRecording("none"))
     assert result.time.tolist() == [0.0, 1.0]

@@ -1,9 +1,7 @@
 """Settings of solver and recording refuse what has no meaning."""
 
-import numpy as np
 import pytest
 
-from robodyn.computation.engine import EngineRecording
 from robodyn.description.model import Solver
 
 
@@ -41,19 +39,3 @@ def test_each_method_knows_its_kind():
     assert Solver("dopri5").order == 5
     assert not Solver("rk4").adaptive
     assert [name for name in Solver.names() if Solver(name).stiff] == ["rodas4", "rodas4p", "trbdf2"]
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"kind": "all"},
-        {"refine": -1},
-        {"kind": "times"},
-        {"times": np.zeros(1)},
-        {"kind": "times", "times": np.array([1.0, 0.5])},
-        {"kind": "times", "times": np.array([np.nan])},
-    ],
-)
-def test_a_recording_without_meaning_is_refused(settings):
-    with pytest.raises(ValueError, match="kind|refine|times"):
-        EngineRecording(**settings)

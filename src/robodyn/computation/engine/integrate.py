@@ -38,10 +38,7 @@ from robodyn.computation.engine.problem import (
     Derivatives,
     EngineProblem,
     EngineRecording,
-    check_delays,
-    check_method,
     check_problem,
-    check_span,
     check_start,
     engine_settings,
 )
@@ -148,9 +145,7 @@ class Setup:
 
     def changed(self, **tables: Any) -> Setup:
         """The same with other delay_times, history_start or breaks, which a run's parameters may decide."""
-        problem = self.problem.replaced(**tables)
-        check_delays(problem)
-        return replace(self, problem=problem)
+        return replace(self, problem=self.problem.replaced(**tables))
 
 
 def set_up(
@@ -162,10 +157,9 @@ def set_up(
         march: fields of the engine's structure `March`, where runs take many steps at once.
 
     Raises:
-        ValueError: where the tables of the problem do not fit each other, or the solver needs what it does not have.
+        ValueError: where the tables of the problem do not fit each other.
     """
     check_problem(problem)
-    check_method(problem, solver)
     times = np.zeros(0) if recording.times is None else np.array(recording.times, float)
     traced = problem.rosenbrock_step if problem.rosenbrock_method == method_number(solver.method) else 0
     course = fill("March", None, advance=function_address("march"), **march) if march else None
@@ -192,7 +186,6 @@ class Integration:
 
     def __init__(self, setup: Setup, t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray, p: np.ndarray) -> None:
         problem = setup.problem
-        check_span(setup.times, t0, t_end)
         check_start(problem, x0, m0)
         self.setup, self.problem, self.max_wall_time = setup, problem, setup.solver.max_wall_time
         self.p = np.array(p, float)

@@ -12,7 +12,6 @@ structure `Model` in engine.h.
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 
 from robodyn.base.records import dataclass
 from robodyn.computation.engine.binding import fields_of
-from robodyn.computation.engine.tableaus import SYMPLECTIC, method_table
 
 if TYPE_CHECKING:
     from robodyn.description.model import Solver
@@ -150,18 +148,13 @@ def check_problem(problem: EngineProblem) -> None:
     _require(bool(np.all(problem.task_period > 0)), "task_period: must be positive")
     _require(bool(np.all(problem.task_offset >= 0)), "task_offset: must not be negative")
     _require(bool(np.all(problem.scale > 0)), "scale: must be positive")
-    check_delays(problem)
+    _require(bool(np.all(problem.delay_times > 0)), "delay_times: must be positive")
+    _require(bool(np.all(np.isfinite(problem.delay_times))), "delay_times: must be finite")
+    _require(bool(np.all(np.diff(problem.breaks) >= 0)), "breaks: must ascend")
     _require(0 <= problem.n_quadratures <= problem.n_x, "n_quadratures: must be between 0 and n_x")
     for name, size in NEEDED.items():
         there = getattr(problem, name) != 0 or getattr(problem, size) == 0
         _require(there, f"{name}: must be given when {size} > 0")
-
-
-def check_delays(problem: EngineProblem) -> None:
-    """Refuse delays and breaks that no run can have."""
-    _require(bool(np.all(problem.delay_times > 0)), "delay_times: must be positive")
-    _require(bool(np.all(np.isfinite(problem.delay_times))), "delay_times: must be finite")
-    _require(bool(np.all(np.diff(problem.breaks) >= 0)), "breaks: must ascend")
 
 
 @dataclass(frozen=True)
@@ -170,8 +163,8 @@ class EngineRecording:
 
     Args:
         kind: "steps" keeps the start, `refine` points of every step (0: of an adaptive step as many as the polynomials
-            between them need) and both sides of every jump; "times" keeps exactly `times`, each by its right limit;
-            "none" keeps only the first and the last instant.
+            between them need) and both sides of every jump; "times" keeps exactly `times`, which ascend within the run,
+            each by its right limit; "none" keeps only the first and the last instant.
         keep_end: with "times", whether the instant at which the run ends is kept too.
         watch_steps: with "times", whether the last of what is watched is looked at in every step too.
     """
@@ -182,47 +175,12 @@ class EngineRecording:
     keep_end: bool = False
     watch_steps: bool = False
 
-    def __post_init__(self) -> None:
-        if self.kind not in RECORDING_KINDS:
-            raise ValueError(f"kind: must be one of {', '.join(RECORDING_KINDS)}, is {self.kind!r}")
-        if not (isinstance(self.refine, int | np.integer) and self.refine >= 0):
-            raise ValueError(f"refine: must be a whole number of at least 0, is {self.refine!r}")
-        if (self.kind == "times") != (self.times is not None):
-            raise ValueError('times: must be given with kind="times" and only then')
-        if self.keep_end and self.kind != "times":
-            raise ValueError('keep_end: has an effect only with kind="times"')
-        if self.times is not None:
-            times = np.asarray(self.times, dtype=float)
-            if times.ndim != 1 or not np.all(np.isfinite(times)) or np.any(np.diff(times) < 0):
-                raise ValueError("times: must be finite, ascending and one-dimensional")
-
-
-def check_method(problem: EngineProblem, solver: Solver) -> None:
-    """Refuse a method that needs what the problem does not have."""
-    symplectic = method_table(solver.method).family == SYMPLECTIC
-    for needed, missing, what in (
-        (solver.stiff, problem.jacobian == 0, "Jacobian"),
-        (symplectic and problem.n_q > 0, problem.position_rate == 0, "position rates"),
-        (solver.implicit_step, problem.step_residual == 0, "equations of a step"),
-        (solver.fused_step, problem.fused_step == 0, "whole step"),
-    ):
-        if needed and missing:
-            raise ValueError(f"method: {solver.method} needs the {what}, which the problem does not have")
-
 
 def check_start(problem: EngineProblem, x0: np.ndarray, m0: np.ndarray) -> None:
     """Refuse states and memory of another size than the problem's."""
     for name, values, size in (("x0", x0, problem.n_x), ("m0", m0, problem.n_m)):
         if np.shape(values) != (size,):
             raise ValueError(f"{name}: must have the shape ({size},), has {np.shape(values)}")
-
-
-def check_span(times: np.ndarray, t0: float, t_end: float) -> None:
-    """Refuse a run that does not end, and instants asked for outside of it."""
-    if not (math.isfinite(t0) and math.isfinite(t_end) and t_end >= t0):
-        raise ValueError(f"t_end: must be finite and not before t0 = {t0}, is {t_end}")
-    if len(times) and (times[0] < t0 or times[-1] > t_end):
-        raise ValueError(f"times: must lie in {t0}..{t_end}, are in {times[0]}..{times[-1]}")
 
 
 def engine_settings(solver: Solver) -> dict[str, Any]:
