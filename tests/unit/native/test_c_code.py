@@ -8,7 +8,7 @@ import pytest
 from support.compiled_c import build_c
 
 from robodyn.base.symbolic import tables
-from robodyn.computation.native import Sweep, compile_kernels, read_program
+from robodyn.computation.native import Options, Sweep, compile_kernels, read_program
 from robodyn.computation.native.c_code import literal
 from robodyn.computation.native.elementary import make_portable
 from robodyn.computation.native.program import BINARY, UNARY
@@ -42,7 +42,7 @@ def long_function():
 def test_every_operation_means_the_same_in_c(tmp_path):
     function = all_operations()
     ours = build_c(make_portable(read_program(function)), tmp_path)
-    kernel = compile_kernels({"f": function}, plain=True).kernels["f"]
+    kernel = compile_kernels({"f": function}, options=Options(plain=True)).kernels["f"]
     for a in VALUES:
         for b in VALUES:
             # Both call the same C library for what is not portable; compilers may rewrite a call in its last digit.
@@ -53,7 +53,7 @@ def test_every_operation_means_the_same_in_c(tmp_path):
 def test_long_programs_give_the_same_bits_whole_and_in_chunks(chunk_size, tmp_path):
     function = long_function()
     ours = build_c(make_portable(read_program(function)), tmp_path, chunk_size=chunk_size)
-    kernel = compile_kernels({"f": function}, plain=True).kernels["f"]
+    kernel = compile_kernels({"f": function}, options=Options(plain=True)).kernels["f"]
     for x in np.random.default_rng(1).normal(size=(5, 4)):
         np.testing.assert_array_equal(ours(x), kernel(x))
 
@@ -71,7 +71,7 @@ def test_a_sweep_gives_the_matrix_column_by_column(tmp_path):
     rows, seed = ca.vertcat(x[0] * x[1], ca.sin(x[2])), ca.SX.sym("seed", 3)
     column = ca.Function("f", [x, seed], [ca.densify(ca.jtimes(rows, x, seed))])
     ours = build_c(read_program(column), tmp_path, swept=True)
-    kernel = compile_kernels({"f": Sweep(column)}, plain=True).kernels["f"]
+    kernel = compile_kernels({"f": Sweep(column)}, options=Options(plain=True)).kernels["f"]
     np.testing.assert_array_equal(ours([0.3, -2.0, 1.1]), kernel([0.3, -2.0, 1.1]))
 
 

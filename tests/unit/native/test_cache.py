@@ -13,7 +13,7 @@ from support.kernels import compile_sine as _compile
 from support.kernels import compile_together
 
 from robodyn.base.symbolic.tables import gather, locate
-from robodyn.computation.native import cache_folder, compile_kernels, kernel
+from robodyn.computation.native import Options, cache_folder, compile_kernels, kernel
 from robodyn.computation.native.cache import _temporary_folder
 from robodyn.computation.native.machine import LEVEL
 
@@ -68,7 +68,14 @@ def test_every_source_of_the_code_generator_is_in_the_key(monkeypatch, tmp_path)
 
 
 @pytest.mark.parametrize(
-    "settings", [{"quick": True}, {"plain": True}, {"inexact": ["f"]}, {"parameter_input": 0}, {"parameter_input": 1}]
+    "settings",
+    [
+        {"quick": True},
+        {"options": Options(plain=True)},
+        {"options": Options(inexact=("f",))},
+        {"parameter_input": 0},
+        {"parameter_input": 1},
+    ],
 )
 def test_other_settings_make_other_code(settings, monkeypatch):
     monkeypatch.delenv(LEVEL, raising=False)

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.computation.native import compile_kernels
+from robodyn.computation.native import Options, compile_kernels
 
 EPSILON = np.finfo(float).eps
 COUNT, COLUMN = 500, 20
@@ -14,7 +14,9 @@ def evaluate(expression, x, values, inexact=("f",)):
     """A function of one scalar on many values, by a kernel over columns of them."""
     column = ca.SX.sym("x", min(len(values), COLUMN))
     outputs = ca.vertcat(*(ca.substitute(expression, x, column[k]) for k in range(column.numel())))
-    kernel = compile_kernels({"f": ca.Function("f", [column], [outputs])}, inexact=inexact).kernels["f"]
+    kernel = compile_kernels({"f": ca.Function("f", [column], [outputs])}, options=Options(inexact=inexact)).kernels[
+        "f"
+    ]
     return np.concatenate([kernel(part) for part in np.reshape(np.array(values, float), (-1, column.numel()))])
 
 
@@ -64,7 +66,9 @@ PORTABLE = {
 def test_portable_functions_agree_with_the_library_to_a_few_last_digits():
     x = ca.SX.sym("x", len(PORTABLE))
     outputs = ca.vertcat(*(function(x[k]) for k, (function, *_) in enumerate(PORTABLE.values())))
-    kernel = compile_kernels({"f": ca.Function("f", [x], [outputs])}, plain=True, quick=True).kernels["f"]
+    kernel = compile_kernels({"f": ca.Function("f", [x], [outputs])}, quick=True, options=Options(plain=True)).kernels[
+        "f"
+    ]
     rows = np.column_stack([values for *_, values, _ in PORTABLE.values()])
     found = np.array([kernel(row) for row in rows])
     for (name, (_, library, values, digits)), computed in zip(PORTABLE.items(), found.T, strict=True):
@@ -76,7 +80,9 @@ def test_portable_functions_are_right_at_the_ends_of_the_numbers():
     x = ca.SX.sym("x", 4)
     functions = [ca.exp, ca.log, ca.atan, ca.tanh, ca.log1p, ca.expm1, ca.acos]
     functions += [lambda x: ca.hypot(x, 0), lambda x: x**0.5]
-    module = compile_kernels({"f": ca.Function("f", [x], [f(x) for f in functions])}, plain=True, quick=True)
+    module = compile_kernels(
+        {"f": ca.Function("f", [x], [f(x) for f in functions])}, quick=True, options=Options(plain=True)
+    )
     found = module.kernels["f"](np.array([np.inf, -np.inf, np.nan, 0.0]))
     inf, nan, right = np.inf, np.nan, np.pi / 2
     expected = [
@@ -107,7 +113,7 @@ def test_quotients_of_one_denominator_agree_with_quotients():
     y = ca.SX.sym("y", 3)
     function = ca.Function("f", [y], [ca.vertcat(y[0] / y[2], y[1] / y[2], 1 / y[2], y[0] / 3.0)])
     value = np.array([0.7, -1.9, 0.3])
-    found = compile_kernels({"f": function}, inexact=("f",)).kernels["f"](value)
+    found = compile_kernels({"f": function}, options=Options(inexact=("f",))).kernels["f"](value)
     exact = np.array([value[0] / value[2], value[1] / value[2], 1 / value[2], value[0] / 3])
     assert found == pytest.approx(exact, rel=2 * EPSILON)
 
@@ -127,7 +133,9 @@ def test_entries_that_may_be_loose_leave_the_others_as_the_library_has_them():
     angles = np.linspace(-3.0, 3.0, 40)
     function = ca.Function("f", [X], [ca.vertcat(ca.sin(X), ca.exp(ca.sin(X)), ca.cos(X))])
     rates = ca.Function("g", [X], [ca.cos(X)])
-    modules = [compile_kernels({"f": function, "g": rates}, loose=loose) for loose in ({"f": 1}, {})]
+    modules = [
+        compile_kernels({"f": function, "g": rates}, options=Options(loose=loose)) for loose in ((("f", 1),), ())
+    ]
     loose, exact = (np.array([module.kernels["f"](np.array([a])) for a in angles]) for module in modules)
     assert np.array_equal(loose[:, 0], exact[:, 0])
     assert np.all(np.abs(loose - exact) <= 16 * EPSILON * np.abs(exact).max())

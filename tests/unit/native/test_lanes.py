@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robodyn.base.symbolic.tables import gather, locate, row, seek
-from robodyn.computation.native import compile_kernels, compile_lanes
+from robodyn.computation.native import Options, compile_kernels, compile_lanes
 from robodyn.computation.native.emit import emit_lanes
 from robodyn.computation.native.rows import pack_rows
 
@@ -50,8 +50,8 @@ def compiled(request, monkeypatch):
         monkeypatch.setattr("robodyn.computation.native.compiling.emit_lanes", partial(emit_lanes, chunk_size=9))
         monkeypatch.setattr("robodyn.computation.native.compiling.load_code", lambda key: None)
         monkeypatch.setattr("robodyn.computation.native.compiling.save_code", lambda key, code: None)
-    module = compile_kernels(functions, 2, inexact=inexact, data=DATA)
-    return module, compile_lanes(functions, 2, lanes, inexact=inexact)
+    module = compile_kernels(functions, 2, data=DATA, options=Options(inexact=inexact))
+    return module, compile_lanes(functions, 2, lanes, Options(inexact=inexact))
 
 
 def bits(values):

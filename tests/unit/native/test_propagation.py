@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.computation.native import compile_kernels, read_program
+from robodyn.computation.native import Options, compile_kernels, read_program
 from robodyn.computation.native.kernel import row_loop
 from robodyn.computation.native.prelude import SUFFIX, separate_time
 from robodyn.computation.native.propagation import count_columns, padded, propagation_addresses
@@ -47,7 +47,7 @@ def test_what_depends_on_time_and_fixed_numbers_alone_stands_in_a_row():
     rest, rows = separate_time(read_program(function), 0, 2, {0})
     assert rows.out_sizes == (3,)
     assert {node[0] for node in rest.nodes}.isdisjoint({"sin", "cos", "exp"})
-    module = compile_kernels({"f": function}, 2, timed=["f"], fixed=[0], cache=False)
+    module = compile_kernels({"f": function}, 2, options=Options(timed=("f",), fixed=(0,)), cache=False)
     numbers = module.prepare([0.7, 2.0])
     row = module.kernels["f" + SUFFIX](np.array([0.4]), np.zeros(2), numbers)
     given = module.kernels["f"](row, np.array([1.5, -0.5]), numbers)

@@ -8,7 +8,7 @@ from robodyn.base.lazy import load_when_used
 
 if TYPE_CHECKING:
     from robodyn.computation.native.cache import cache_folder
-    from robodyn.computation.native.compiling import compile_kernels, compile_lanes, improve_program
+    from robodyn.computation.native.compiling import Options, compile_kernels, compile_lanes, improve_program
     from robodyn.computation.native.derivatives import (
         FEW_CALLS,
         Sweep,
@@ -25,6 +25,7 @@ __all__ = [
     "Kernel",
     "KernelModule",
     "LaneModule",
+    "Options",
     "Program",
     "Sweep",
     "UnsupportedOperation",
@@ -45,7 +46,7 @@ __getattr__, __dir__ = load_when_used(
     {
         "robodyn.computation.native.cache": "cache_folder",
         "robodyn.computation.native.derivatives": "FEW_CALLS Sweep build_jacobian find_rough_entries",
-        "robodyn.computation.native.compiling": "compile_kernels compile_lanes improve_program",
+        "robodyn.computation.native.compiling": "Options compile_kernels compile_lanes improve_program",
         "robodyn.computation.native.kernel": "Kernel KernelModule LaneModule",
         "robodyn.computation.native.machine": "has_wide_registers has_wide_vectors",
         "robodyn.computation.native.program": "Program",

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TypedDict, Unpack
 
 import casadi as ca
 import numpy as np
@@ -44,13 +43,14 @@ SELDOM = (DRIFTS,)
 """What is called where bounds alone do not decide: compiled fast."""
 
 
-class Options(TypedDict, total=False):
+@dataclass(frozen=True)
+class Options:
     """How functions are compiled, for one robot a call or for several.
 
     Attributes:
         inexact: names of functions made faster at the price of their last digits: by reciprocals, and elementary
             functions by arithmetic.
-        loose: name of a function -> entry of its first output from which on elementary functions are by arithmetic.
+        loose: name of a function and entry of its first output from which on elementary functions are by arithmetic.
         plain: whether every operation is rounded by itself, and no function is the C library's: the same bits on
             every platform.
         driven: names of functions of t, x, d, m and p whose time signals become a kernel `drives`, and whose conditions
@@ -62,14 +62,17 @@ class Options(TypedDict, total=False):
             may depend on. Those that are inexact have ten digits.
     """
 
-    inexact: Collection[str]
-    loose: Mapping[str, int]
-    plain: bool
-    driven: Collection[str]
-    limited: Collection[int]
-    rare: Collection[str]
-    timed: Collection[str]
-    fixed: Collection[int]
+    inexact: tuple[str, ...] = ()
+    loose: tuple[tuple[str, int], ...] = ()
+    plain: bool = False
+    driven: tuple[str, ...] = ()
+    limited: tuple[int, ...] = ()
+    rare: tuple[str, ...] = ()
+    timed: tuple[str, ...] = ()
+    fixed: tuple[int, ...] = ()
+
+
+BY_DEFAULT = Options()
 
 
 @report_progress("compiling native code")
@@ -81,7 +84,7 @@ def compile_kernels(
     quick: bool = False,
     on_compile: Callable[[str], None] | None = None,
     data: np.ndarray | None = None,
-    **options: Unpack[Options],
+    options: Options = BY_DEFAULT,
 ) -> KernelModule:
     """Machine code of several functions.
 
@@ -94,12 +97,13 @@ def compile_kernels(
         on_compile: called with a sentence before a compilation that no cache could spare.
         data: numbers of the run's table, where the functions read one.
     """
-    traced, settings = _settle(functions, parameter_input, optimisation(quick), options)
-    key = make_key(traced, [settings]) if cache else ""
+    traced, swept = _trace_all(functions)
+    level = optimisation(quick)
+    key = make_key(traced, [options, swept, parameter_input, level]) if cache else ""
     code = load_code(key) if cache else None
     if code is None:
         # Everything that the code depends on is in the key: what is found under it need not be read or written again.
-        code = _make_code(traced, settings, on_compile)
+        code = _make_code(traced, swept, parameter_input, level, options, on_compile)
         if cache:
             save_code(key, code)
     labels = {name: tuple(function.name_in()) for name, function in traced.items()}
@@ -112,138 +116,107 @@ def compile_lanes(
     functions: Mapping[str, ca.Function | Sweep],
     parameter_input: int,
     lanes: int,
-    **options: Unpack[Options],
+    options: Options = BY_DEFAULT,
 ) -> LaneModule:
     """Machine code of several functions that computes several robots a call, to the same bits: see
     `lanes.py`. Arguments as of `compile_kernels`; what is rarely called, and sweeps, are left out. Of timed functions
     all inputs and outputs stand side by side."""
-    traced, settings = _settle(functions, parameter_input, optimisation(quick=False), options)
-    kept_names = [name for name in traced if name not in {*settings.swept, *settings.rare}]
-    key = make_key(traced, [settings, lanes])
+    traced, swept = _trace_all(functions)
+    level = optimisation(quick=False)
+    names = [name for name in traced if name not in (*swept, *options.rare)]
+    key = make_key(traced, [options, swept, parameter_input, level, lanes])
     code = load_code(key)
     if code is None:
-        programs = _make_programs(traced, settings)[0]
-        numbered = {k: programs[name] for k, name in enumerate(kept_names)}
-        side_by_side = [k for k, name in enumerate(kept_names) if name in settings.timed]
+        programs = _make_programs(traced, parameter_input, options)[0]
+        numbered = {k: programs[name] for k, name in enumerate(names)}
+        side_by_side = [k for k, name in enumerate(names) if name in options.timed]
         text = emit_lanes(numbered, lanes, parameter_input, side_by_side=side_by_side)
-        code = Code(machine=compile_objects(text, settings.level))
+        code = Code(machine=compile_objects(text, level))
         save_code(key, code)
-    symbols = {name: f"k{k}" for k, name in enumerate(kept_names)}
+    symbols = {name: f"k{k}" for k, name in enumerate(names)}
     machine = MachineCode(code.machine, symbols.values())
     return LaneModule({name: machine.address_of(symbol) for name, symbol in symbols.items()}, lanes, machine)
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """How to compile: names of swept and of inexact functions, and the options of `compile_kernels`."""
-
-    swept: tuple[str, ...]
-    inexact: tuple[str, ...]
-    loose: tuple[tuple[str, int], ...]
-    plain: bool
-    driven: tuple[str, ...]
-    limited: tuple[int, ...]
-    rare: tuple[str, ...]
-    timed: tuple[str, ...]
-    fixed: tuple[int, ...]
-    parameter_input: int | None
-    level: int
-
-
-def _settle(
-    functions: Mapping[str, ca.Function | Sweep], parameter_input: int | None, level: int, options: Options
-) -> tuple[dict[str, ca.Function], _Settings]:
-    """The traced functions, and the options that concern them."""
+def _trace_all(functions: Mapping[str, ca.Function | Sweep]) -> tuple[dict[str, ca.Function], tuple[str, ...]]:
+    """The traced functions, and the names of those that are swept."""
     traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
-    inexact, rare = options.get("inexact", ()), options.get("rare", ())
-    settings = _Settings(
-        swept=tuple(name for name, function in functions.items() if isinstance(function, Sweep)),
-        inexact=tuple(name for name in traced if name in inexact),
-        loose=tuple((name, first) for name, first in options.get("loose", {}).items() if name in traced),
-        plain=options.get("plain", False),
-        driven=tuple(options.get("driven", ())),
-        limited=tuple(options.get("limited", ())),
-        rare=tuple(name for name in traced if name in rare),
-        timed=tuple(options.get("timed", ())),
-        fixed=tuple(sorted(options.get("fixed", ()))),
-        parameter_input=parameter_input,
-        level=level,
-    )
-    return traced, settings
+    return traced, tuple(name for name, f in functions.items() if isinstance(f, Sweep))
 
 
 def _make_code(
-    functions: Mapping[str, ca.Function], settings: _Settings, on_compile: Callable[[str], None] | None
+    functions: Mapping[str, ca.Function],
+    swept: Collection[str],
+    parameter_input: int | None,
+    level: int,
+    options: Options,
+    on_compile: Callable[[str], None] | None,
 ) -> Code:
     """Read, improve, separate the prelude, write, compile."""
-    programs, sizes_of_p, width, found = _make_programs(functions, settings)
+    programs, sizes_of_p, width, conditions = _make_programs(functions, parameter_input, options)
     if on_compile is not None:
         n_operations = sum(program.n_operations for program in programs.values())
         on_compile(f"compiling {len(programs)} functions of {n_operations} operations")
-    places = [k for k, name in enumerate(programs) if name in settings.swept]
-    seldom = [k for k, name in enumerate(programs) if name in (*settings.rare, *SELDOM)]
     text = emit_module(
         programs.values(),
-        swept=places,
-        row_input=settings.parameter_input or 0,
-        rare=seldom,
-        longest=vector_length() if settings.level > QUICK else 1,
+        swept=[k for k, name in enumerate(programs) if name in swept],
+        row_input=parameter_input or 0,
+        rare=[k for k, name in enumerate(programs) if name in (*options.rare, *SELDOM)],
+        longest=vector_length() if level > QUICK else 1,
     )
-    sizes = tuple(_sizes(program, name in settings.swept) for name, program in programs.items())
+    sizes = tuple(_sizes(program, name in swept) for name, program in programs.items())
     rows = tuple(reads_rows(program) for program in programs.values())
-    decide = deciding_parameters(programs[DRIVES], settings.parameter_input) if DRIVES in programs else ()
+    decide = deciding_parameters(programs[DRIVES], parameter_input) if DRIVES in programs else ()
     others = tuple(name for name in programs if name and name not in functions)
-    objects = compile_objects(text, settings.level)
-    facts = *sizes_of_p, width, decide, *found[1:]
+    objects = compile_objects(text, level)
+    facts = *sizes_of_p, width, decide, *conditions[1:]
     return Code(*facts, machine=objects, sizes=sizes, reads_rows=rows, others=others)
 
 
 def _make_programs(
-    functions: Mapping[str, ca.Function], settings: _Settings
+    functions: Mapping[str, ca.Function], parameter_input: int | None, options: Options
 ) -> tuple[dict[str, Program], tuple[int, int], int, Conditions]:
     """The programs of the functions, of their time signals and conditions and of the prelude, which has no name; the
     numbers of parameters and of what the prelude gives, the width of the run's table, and the conditions."""
-    apart = {*settings.inexact, *settings.timed}
-    families = gather_families(functions, apart, settings.parameter_input)
+    apart = {*options.inexact, *options.timed}
+    families = gather_families(functions, apart, parameter_input)
     wholes = {name: family.read() for name, family in families.items()}
     rows: dict[str, Program] = {}
-    for name in settings.timed:
-        assert settings.parameter_input is not None
-        wholes[name], rows[name + SUFFIX] = separate_time(
-            wholes[name], TIME_INPUT, settings.parameter_input, settings.fixed
-        )
+    for name in options.timed:
+        assert parameter_input is not None
+        wholes[name], rows[name + SUFFIX] = separate_time(wholes[name], TIME_INPUT, parameter_input, options.fixed)
     found = Conditions({})
-    if settings.driven and settings.parameter_input is not None:
+    if options.driven and parameter_input is not None:
         # Of the functions as they were traced: bounds of what has been made arithmetic would be wide.
         traced: dict[str, Program] = {}
         for name, family in families.items():
             traced |= family.split(wholes[name], None)
-        found = find_conditions({name: traced[name] for name in settings.driven}, settings.limited)
+        found = find_conditions({name: traced[name] for name in options.driven}, options.limited)
     others = found.programs | rows
     wholes |= others
-    if settings.plain:
+    if options.plain:
         wholes = {name: make_portable(whole) for name, whole in wholes.items()}
     else:
         wholes = {
             name: improve_program(
                 whole,
-                name in settings.inexact,
-                families[name].find_entries(settings.loose) if name in families else (),
-                name in settings.timed,
+                name in options.inexact,
+                families[name].find_entries(options.loose) if name in families else (),
+                name in options.timed,
             )
             for name, whole in wholes.items()
         }
-    width, n_parameters, prelude = _common_width(wholes, settings.parameter_input), 0, None
+    width, n_parameters, prelude = _common_width(wholes, parameter_input), 0, None
     # What parameters alone decide is computed once a run, not once a call.
-    if settings.parameter_input is not None:
-        wholes, prelude, n_parameters = separate_prelude(wholes, settings.parameter_input)
-    split = [family.split(wholes[name], settings.parameter_input) for name, family in families.items()]
+    if parameter_input is not None:
+        wholes, prelude, n_parameters = separate_prelude(wholes, parameter_input)
+    split = [family.split(wholes[name], parameter_input) for name, family in families.items()]
     programs = {name: program for part in split for name, program in part.items()}
-    programs |= {name: wholes[name] for name in settings.timed}
+    programs |= {name: wholes[name] for name in options.timed}
     programs = {name: programs[name] for name in functions} | {name: wholes[name] for name in others}
-    if prelude and settings.driven and settings.parameter_input is not None:
-        driven = [programs[name] for name in settings.driven]
-        programs[DRIVES] = find_time_signals(driven, TIME_INPUT, settings.parameter_input)
+    if prelude and options.driven and parameter_input is not None:
+        driven = [programs[name] for name in options.driven]
+        programs[DRIVES] = find_time_signals(driven, TIME_INPUT, parameter_input)
     n_prelude = prelude.out_sizes[0] if prelude else 0
     if prelude and n_prelude:
         programs[""] = prelude

@@ -75,11 +75,11 @@ class CompiledSystem:
     def derivative_module(self) -> tuple[KernelModule, int]:
         """Jacobian and time derivative by themselves, with their operations: for runs that turn out to be stiff."""
         from robodyn.computation.assembly.system import INPUTS
-        from robodyn.computation.native import compile_kernels
+        from robodyn.computation.native import Options, compile_kernels
         from robodyn.computation.simulation.run_functions import count_work, derivative_functions
 
         functions = derivative_functions(self.system)
-        module = compile_kernels(functions, INPUTS.index("p"), plain=self.plain, data=self.system.data)
+        module = compile_kernels(functions, INPUTS.index("p"), data=self.system.data, options=Options(plain=self.plain))
         return module, count_work(*functions.values())
 
     @cached_property

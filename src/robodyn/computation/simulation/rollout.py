@@ -19,7 +19,7 @@ from robodyn.base.symbolic import tables
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.system import INPUTS
 from robodyn.computation.engine.pack import compute_many
-from robodyn.computation.native import KernelModule, LaneModule, compile_kernels, compile_lanes
+from robodyn.computation.native import KernelModule, LaneModule, Options, compile_kernels, compile_lanes
 from robodyn.computation.simulation.run_functions import LANES
 
 Step = Callable[[System, ca.SX], ca.SX]
@@ -143,9 +143,9 @@ def compile_rollout(system: System, method: str = "symplectic_euler") -> Rollout
     columns = [ca.vertcat(t, h), x, d, m, p]
     outputs = {"rates": system.expressions.rhs, "step": STEPS[method](system, h)}
     functions = {name: ca.Function(name, columns, [ca.densify(column)]) for name, column in outputs.items()}
-    names, place = tuple(functions), INPUTS.index("p")
-    module = compile_kernels(functions, place, inexact=names, data=system.data, quick=True)
-    return Rollout(system, method, module, compile_lanes(functions, place, LANES, inexact=names))
+    options, place = Options(inexact=tuple(functions)), INPUTS.index("p")
+    module = compile_kernels(functions, place, data=system.data, quick=True, options=options)
+    return Rollout(system, method, module, compile_lanes(functions, place, LANES, options))
 
 
 def _rows(flaws: FlawList, name: str, given: Any, size: int) -> np.ndarray:

@@ -20,6 +20,7 @@ from robodyn.computation.assembly.reactions import BODY_MOTIONS, REACTION
 from robodyn.computation.assembly.system import INPUTS, System
 from robodyn.computation.native import (
     LaneModule,
+    Options,
     Sweep,
     UnsupportedOperation,
     build_jacobian,
@@ -30,7 +31,6 @@ from robodyn.computation.native import (
     is_plain,
     read_program,
 )
-from robodyn.computation.native.compiling import Options
 from robodyn.computation.simulation.compiled import DERIVATIVES, CompiledSystem, Tick
 from robodyn.computation.simulation.problem import BOTH
 from robodyn.computation.simulation.propagators import (
@@ -133,7 +133,7 @@ def compile_system(
             quick=quick,
             on_compile=on_compile,
             data=system.data,
-            **compilation(system, kernels, plain),
+            options=compilation(system, kernels, plain),
         )
     except UnsupportedOperation as error:
         check_operations(system)
@@ -154,7 +154,7 @@ def compile_lane_module(
     is_wide = has_wide_registers() if kernels.propagation else INEXACT[0] in functions and has_wide_vectors()
     lanes = MORE_LANES if is_wide else LANES
     try:
-        made = compile_lanes(functions, INPUTS.index("p"), lanes, **compilation(system, kernels, plain))
+        made = compile_lanes(functions, INPUTS.index("p"), lanes, compilation(system, kernels, plain))
     except UnsupportedOperation:
         return None
     dear = {name: count_work(function) for name, function in functions.items()}
@@ -164,22 +164,19 @@ def compile_lane_module(
 def compilation(system: System, kernels: KernelSet, plain: bool) -> Options:
     """How the functions of a system are compiled, one robot at a time or several."""
     functions = kernels.functions
-    rare = [*system.expressions.problems, *system.expressions.actions, "guard_rates", NOMINAL, TERMS]
+    rare = (*system.expressions.problems, *system.expressions.actions, "guard_rates", NOMINAL, TERMS)
     # What runs watch of themselves is compared with limits far above its last digits.
     outputs: Any = functions[RECORDED]
-    loose = {RECORDED: outputs.numel_out(0) - system.expressions.watched.numel()}
-    timed = [name for name in functions if name.startswith(MARCH) and name not in rare]
-    fixed = kernels.propagation.fixed
-    inexact = [*INEXACT, *(name for name in timed if name != MARCH + RECORDED)]
+    timed = tuple(name for name in functions if name.startswith(MARCH) and name not in rare)
     return Options(
-        inexact=inexact,
-        loose=loose,
+        inexact=(*INEXACT, *(name for name in timed if name != MARCH + RECORDED)),
+        loose=((RECORDED, outputs.numel_out(0) - system.expressions.watched.numel()),),
         plain=plain,
         driven=driven_functions(functions),
         limited=system.limited,
         rare=rare,
         timed=timed,
-        fixed=fixed,
+        fixed=kernels.propagation.fixed,
     )
 
 
