@@ -71,7 +71,7 @@ if TYPE_CHECKING:
         combine,
         with_elastic_joints,
     )
-    from robodyn.description.robots import BalanceSheet, Robot, import_robot, read_robot
+    from robodyn.description.robots import BalanceSheet, Robot, export_robot, import_robot, read_robot
 
 _HOMES = {
     "analysis.checked_run": "simulate",
@@ -89,7 +89,7 @@ _HOMES = {
     "StateController TriangleLength Wheel combine with_elastic_joints",
     "computation.perturbation": "simulate_perturbed",
     "computation.results": "Run compare load save",
-    "description.robots": "BalanceSheet Robot import_robot read_robot",
+    "description.robots": "BalanceSheet Robot export_robot import_robot read_robot",
     "computation.simulation": "compile_rollout compile_system simulate_many",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -157,6 +157,7 @@ __all__ = [
     "compile_rollout",
     "compile_system",
     "cosimulate",
+    "export_robot",
     "import_robot",
     "dress",
     "law",

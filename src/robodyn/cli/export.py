@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,13 +17,18 @@ from robodyn.presentation.reporting.displays import Display, shows
 
 if TYPE_CHECKING:
     from robodyn.description.model import Scenario, Solver
+    from robodyn.description.robots import BalanceSheet as BalanceSheet
     from robodyn.exchange.codegen import WrittenCode as WrittenCode
     from robodyn.exchange.codegen.model import Exported
     from robodyn.presentation.studies import PublishedValue, Study
 
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "nc": ".nc", "mcap": ".mcap", "xlsx": ".xlsx", "fmu": ".fmu"}
 SUFFIXES |= {"c": "-c", "wasm": "-wasm", "toml": ".toml", "ltv": ".mat"}
+ROBOTS = {"urdf": ".urdf", "sdf": ".sdf", "mjcf": ".xml"}
+SUFFIXES |= ROBOTS
 METHODS = ("nonlinear", "perturbation")
+SAME = 1e-9
+"""Difference of mass matrix and bias that is rounding, over their largest entry."""
 # Options that have an effect on workbooks, on FMUs and on code.
 SOLVER = ("solver", "step", "rtol", "atol")
 OPTIONS = {
@@ -30,6 +36,7 @@ OPTIONS = {
     "fmu": (*SOLVER, "duration", "set", "tunable", "fmi", "kind", "platform", "input", "method"),
     "toml": ("duration", "set", "tunable"),
     "ltv": ("duration", "set"),
+    **dict.fromkeys(ROBOTS, ("set", "without", "report")),
     **dict.fromkeys(("c", "wasm"), (*SOLVER, "duration", "set", "tunable", "input", "method")),
 }
 
@@ -52,12 +59,14 @@ def export(
     platform: Texts = (),
     entry: Texts = (),
     method: str | None = None,
-) -> Written:
-    """Write a run as CSV, Parquet, netCDF or MCAP, or a scenario as TOML, a workbook of formulas, an FMU, or code.
+    without: Texts = (),
+    report: bool = False,
+) -> Written | ExportedRobot:
+    """Write a run as CSV, Parquet, netCDF or MCAP, or a scenario as TOML, a workbook, an FMU, code or a robot file.
 
-    what (RUN|SCENARIO): A run file; else a scenario or TOML file.
-    to (--to): csv, parquet, nc or mcap of a run; toml, xlsx, fmu, c, wasm of a scenario; ltv: the linear
-        time-varying model along its nominal motion, a MATLAB file.
+    what (RUN|SCENARIO): A run file; else a scenario, TOML or robot file.
+    to (--to): csv, parquet, nc or mcap of a run; toml, xlsx, fmu, c, wasm of a scenario; urdf, sdf, mjcf: its robot
+        for other programs; ltv: the linear time-varying model along its nominal motion, a MATLAB file.
     out: File or folder; default: beside the run, or NAME.xlsx.
     solver: xlsx: euler, heun or heun_euler; else any. Default: the scenario's.
     step: xlsx: time between rows, heun_euler: the first; others: step of the method [s].
@@ -72,12 +81,17 @@ def export(
     platform: fmu: linux64, win64, darwin64, ... or all; default: this one.
     entry (--input): fmu, c, wasm: a block's output (fmu: or a tunable number) from outside: name[=start].
     method: fmu, c, wasm: nonlinear, or perturbation: near the nominal motion.
+    without: urdf, sdf, mjcf: leave out these constraints, coordinates and followers (patterns).
+    report: urdf, sdf, mjcf: print the whole balance sheet.
     """
     if to not in SUFFIXES:
         raise fail(f"--to {to}: unknown format ({nearest(to, SUFFIXES)})")
     settings = {"step": step, "rtol": rtol, "atol": atol}
     stated = settings | {"solver": solver, "rows": rows, "duration": duration, "set": setting, "tunable": tunable}
+    stated |= {"without": without, "report": report or None}
     _refuse_options(to, stated | {"fmi": fmi, "kind": kind, "platform": platform, "input": entry, "method": method})
+    if out is not None:
+        _refuse_place(out, what, folder=to in ("c", "wasm"))
     if method not in (None, *METHODS):
         raise fail(f"--method {method}: must be {' or '.join(METHODS)}")
     if to not in OPTIONS:
@@ -98,11 +112,12 @@ def export(
                 return Written(write_sequence(changed, path))
     found = _load(what, to)
     scenario = _change(found, read_settings(setting, found, what), duration, tunable)
-    chosen = _choose_solver(scenario, solver, settings)
     path = out or Path(f"{name_results(what, scenario)}{SUFFIXES[to]}")
+    _refuse_place(path, what, folder=to in ("c", "wasm"))
+    if to in ROBOTS:
+        return _export_robot(scenario, path, to, without, report)
+    chosen = _choose_solver(scenario, solver, settings)
     if to == "toml":
-        if path.exists() and Path(what).exists() and path.samefile(what):
-            raise fail(f"{path}: is the file that is read; give another --out")
         lines = _export_file(scenario, path)
     elif to == "xlsx":
         lines = _export_workbook(scenario, chosen, rows, path)
@@ -114,6 +129,86 @@ def export(
         near = _near(scenario, chosen, method)
         lines = export_unit(near, chosen, path, 2 if fmi is None else fmi, kind or "cs", entry, platform)
     return Written([path], lines)
+
+
+def _refuse_place(path: Path, what: str, folder: bool) -> None:
+    """Before any work: a place that cannot be written to, or that is the file that is read."""
+    if path.exists() and Path(what).exists() and path.samefile(what):
+        raise fail(f"{path}: is the file that is read; give another --out")
+    if path.is_dir() and not folder:
+        raise fail(f"--out {path}: is a folder; name a file")
+    above = next(parent for parent in path.absolute().parents if parent.exists())
+    if not above.is_dir():
+        raise fail(f"--out {path}: '{above}' is no folder")
+    if not os.access(path if path.exists() else above, os.W_OK):
+        raise fail(f"--out {path}: cannot be written: permission denied")
+
+
+# Robot files.
+
+
+@dataclass(frozen=True)
+class ExportedRobot:
+    """A robot file that was written, what it cannot hold, and by how much it differs when it is read back.
+
+    Attributes:
+        difference: largest difference of mass matrix and bias over the largest entry; None where it was not compared,
+            for the reason in `checked`.
+        whole: whether the balance sheet is printed, or what it amounts to.
+    """
+
+    JSON = """
+    *sheet
+    file
+    difference
+    """
+    sheet: BalanceSheet
+    file: Path
+    difference: float | None
+    checked: str
+    whole: bool
+
+
+def _export_robot(scenario: Scenario, path: Path, to: str, without: Sequence[str], whole: bool) -> ExportedRobot:
+    from robodyn.analysis.mechanics.machine_dynamics import compare_mechanics
+    from robodyn.base.atomic import write_file
+    from robodyn.base.errors import ModelError
+    from robodyn.description.robots import export_robot, read_robot
+
+    written = export_robot(scenario, path, to, without)
+    with writing(str(path)):
+        write_file(path, written.text)
+    try:
+        # Meshes lie where they lay: nothing is read from them.
+        again = read_robot(path, keep_massless=True, search=[Path(path.absolute().anchor)])
+        difference = compare_mechanics(scenario.machine, again)
+        return ExportedRobot(written.sheet, path, difference, "", whole)
+    except ModelError as error:
+        reason = "; ".join(str(flaw) for flaw in error.flaws[:2])
+        return ExportedRobot(written.sheet, path, None, reason, whole)
+
+
+@shows
+def show_exported_robot(found: ExportedRobot) -> Display:
+    """How the machine's parts add up, what the format does not hold, and what reading it back gives."""
+    sheet = found.sheet
+    counts = sheet.counts
+    lines = [
+        f"{sheet.source}: {len(sheet.entries)} parts and fields: {counts['read']} as they are, "
+        f"{counts['converted']} converted, {counts['choice']} need a choice, {counts['not used']} not held; "
+        "--report lists them",
+        *(f"choice: {choice}" for choice in sheet.choices),
+        *(f"not held: {sentence}" for sentence in sheet.lost),
+    ]
+    if found.difference is None:
+        check = f"not compared with what is read back: {found.checked}"
+    else:
+        check = f"read back, its mass matrix and bias differ by {found.difference:.2g} of the largest entry"
+    said = [check, f"wrote {found.file}"]
+    warnings = []
+    if found.difference is not None and found.difference > SAME:
+        warnings = [f"{found.file} moves otherwise than the machine: what is not held has a part in it"]
+    return Display("Robot file", [*(sheet.text().splitlines() if found.whole else lines), *said], warnings=warnings)
 
 
 def _near(scenario: Scenario, solver: Solver, method: str | None) -> Exported:

@@ -152,6 +152,46 @@ class MachineDynamics:
         return PointFunctions(system, columns)
 
 
+def compare_mechanics(first: Machine, second: Machine, states: int = 3) -> float:
+    """Largest difference of M and c at random states, over the largest entry; joints are paired by their names.
+
+    Raises:
+        ModelError: where the joints of the two are not the same.
+    """
+    # Bare trees: loads belong to c, gravity too; constraints are none of either.
+    trees = [
+        MachineDynamics(Machine(machine.name, mechanism.replaced(points=()), loads=()))
+        for machine in (first, second)
+        if (mechanism := machine.mechanism) is not None
+    ]
+    a, b = trees
+    flaws = FlawList()
+    flaws.add_unknown(a.positions, b.positions, "is no position of the other machine")
+    flaws.add_unknown(b.positions, a.positions, "is no position of the first machine")
+    flaws.raise_if_any(f"{first.name} and {second.name}")
+    generator, difference = np.random.default_rng(1), 0.0
+    q_pairs = [b.positions.index(name) for name in a.positions]
+    v_pairs = [b.velocities.index(name) for name in a.velocities]
+    orientations = {name.rpartition(".")[0] for name in a.positions if ".orientation." in name}
+    for _ in range(states):
+        q = generator.uniform(-1, 1, len(a.positions))
+        v = generator.uniform(-1, 1, len(a.velocities))
+        for head in orientations:
+            parts = [a.positions.index(f"{head}.{part}") for part in "wxyz"]
+            q[parts] /= np.linalg.norm(q[parts])
+        q_other, v_other = np.empty_like(q), np.empty_like(v)
+        q_other[q_pairs], v_other[v_pairs] = q, v
+        M = a.mass_matrix(q)
+        size = float(np.abs(M).max(initial=TINY))
+        M_other = b.mass_matrix(q_other)[np.ix_(v_pairs, v_pairs)]
+        difference = max(difference, float(np.abs(M - M_other).max(initial=0.0)) / size)
+        for rates, rates_other in ((v, v_other), (0 * v, 0 * v)):
+            c = a.bias(q, rates)
+            apart = np.abs(c - b.bias(q_other, rates_other)[v_pairs]).max(initial=0.0)
+            difference = max(difference, float(apart) / max(size, float(np.abs(c).max(initial=0.0))))
+    return difference
+
+
 def joint_names(system: System) -> tuple[str, ...]:
     """Moving joints, then modes, in the order of q; a ModelError without a mechanism."""
     mechanism = system.scenario.machine.mechanism

@@ -6,6 +6,7 @@ A vector is a numpy array (3,) or a CasADi SX column (3, 1); a matrix is (3, 3) 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ __all__ = [
     "Inertia", "Moments", "Pose", "Quaternion", "about_axis", "as_vector", "build_matrix", "build_symmetric",
     "clean_rotation", "conjugate", "cross", "dot", "from_matrix", "from_quaternion", "from_rpy", "multiply",
     "perpendicular_to", "quaternion_about", "quaternion_from_matrix", "quaternion_from_rpy", "rotate_symmetric",
-    "rotation_vector", "skew",
+    "rotation_vector", "skew", "to_rpy",
 ]  # fmt: skip
 
 Scalar = Any
@@ -139,6 +140,19 @@ def from_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Matrix:
     x, y, z = np.eye(3)
 
     return clean_rotation(about_axis(z, yaw) @ about_axis(y, pitch) @ about_axis(x, roll))
+
+
+def to_rpy(R: np.ndarray) -> tuple[float, float, float]:
+    """Roll, pitch and yaw of a rotation of numbers, so that `from_rpy` gives it back at any pitch.
+
+    At a pitch of 90 degrees roll and yaw are one angle: whatever yaw rounding leaves there, the roll fits it.
+    """
+    yaw = math.atan2(R[1, 0], R[0, 0])
+    c, s = math.cos(yaw), math.sin(yaw)
+    pitch = math.atan2(-R[2, 0], c * R[0, 0] + s * R[1, 0])
+    roll = math.atan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
+
+    return roll, pitch, yaw
 
 
 def quaternion_about(axis: Vector, angle: Scalar) -> Quaternion:

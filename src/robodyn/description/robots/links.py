@@ -36,6 +36,11 @@ def colour_of(rgba: Sequence[float]) -> str:
     return "#" + "".join(f"{round(255 * min(max(part, 0.0), 1.0)):02x}" for part in rgba[:3])
 
 
+def rgb_of(colour: str) -> list[float]:
+    """The parts of "#rrggbb", from 0 to 1."""
+    return [int(colour[k : k + 2], 16) / 255.0 for k in (1, 3, 5)]
+
+
 def make_look(
     kind: str, name: str, place: Pose, colour: str | None, meshes: MeshFiles, sizes: dict[str, Any]
 ) -> Look | str:

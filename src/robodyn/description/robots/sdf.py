@@ -5,17 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from math import radians
 from typing import Any
+from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
-from robodyn.base.spatial import Pose, from_quaternion, from_rpy
+from robodyn.base.spatial import Pose, from_quaternion, from_rpy, quaternion_from_matrix
 from robodyn.base.untrusted import Unreadable
-from robodyn.description.model import Block, LoopJoint, Point
-from robodyn.description.model.joint import GROUND
+from robodyn.description.model import Block, LinearConstraint, LoopJoint, Point
+from robodyn.description.model.body import Look
+from robodyn.description.model.joint import GROUND, Joint
 from robodyn.description.model.numbers import as_floats
 from robodyn.description.robots.building import JointDraft, LinkDraft, MimicDraft, RobotDraft, distinct, usable_name
-from robodyn.description.robots.links import COLOUR, LinkReader, MeshFiles, colour_of
+from robodyn.description.robots.links import COLOUR, LinkReader, MeshFiles, colour_of, rgb_of
+from robodyn.description.robots.writing import LinkWriter, is_identity, number_text
+from robodyn.description.robots.writing import pose_of as place_of
 from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, XmlElement, read_floats
 
 # --------------------------------------------------------------------------------------------------
@@ -495,3 +499,187 @@ class SdfReader:
         if self.old_axes or text_of(part, "use_parent_model_frame") in ("1", "true"):
             within = scoped(joint.scope, MODEL)
         return frames.pose(joint.child).R.T @ frames.pose(within).R @ (xyz / size)
+
+
+# --------------------------------------------------------------------------------------------------
+# Writing SDF: a link's frame is where ours is, its joint's frame is the same where nothing has moved.
+
+
+VERSION = "1.11"
+"""The first with mimic joints; quaternions came before."""
+NEAR = 1e-9
+"""Distance [m] and difference of axes of a loop that is closed."""
+
+
+class SdfWriter(LinkWriter):
+    """Writes SDF."""
+
+    FORMAT = "SDF"
+    KINDS = {kind: kind for kind in ("revolute", "prismatic", "fixed", "ball", "universal", "screw")}
+    MESHES = (".stl", ".dae", ".obj", ".glb", ".gltf")
+    INSTEAD = "MJCF holds more constraints: --to mjcf"
+
+    def put(self, element: Element, key: str, text: str) -> None:
+        SubElement(element, key).text = text
+
+    def put_mass(self, inertial: Element, mass: float) -> None:
+        self.put(inertial, "mass", number_text(mass))
+
+    def place(self, element: Element, pose: Pose, **relative: str) -> None:
+        if relative or not is_identity(pose):
+            w, x, y, z = quaternion_from_matrix(pose.R)
+            child = SubElement(element, "pose", {**relative, "rotation_format": "quat_xyzw"})
+            child.text = number_text([*pose.p, x, y, z, w])
+
+    def put_mesh(self, shape: Element, file: str) -> None:
+        self.put(shape, "uri", f"file://{file}" if file.startswith("/") else file)
+
+    def put_colour(self, visual: Element, look: Look) -> None:
+        material = SubElement(visual, "material")
+        for key in ("ambient", "diffuse"):
+            self.put(material, key, number_text([*rgb_of(str(look.colour)), 1.0]))
+
+    def holds(self, joint: Joint) -> bool:
+        return super().holds(joint) or (joint.kind == "free" and joint.parent == GROUND)
+
+    def refusal(self, constraint: Any) -> str:
+        if isinstance(constraint, LinearConstraint):
+            return "" if self.is_coupling(constraint) else "a joint follows one other at most"
+        if not isinstance(constraint, LoopJoint):
+            return "its loops are closed by joints"
+        if constraint.kind not in LOOPS.values():
+            return f"no joint closes a loop as '{constraint.kind}'"
+        if not constraint.active:
+            return "its joints always hold"
+        return (
+            "" if self.closes(constraint) else "SDF takes loops as closed where all positions are 0, it is open there"
+        )
+
+    def closes(self, loop: LoopJoint) -> bool:
+        """Whether it is closed where all positions are 0, and its bodies are turned as it says."""
+        poses = {GROUND: Pose.identity()}
+        for joint in self.joints:
+            poses[joint.child] = poses[joint.parent] @ place_of(joint)
+        first, second = (self.point(name) for name in (loop.first, loop.second))
+        A, B = poses[first.body], poses[second.body]
+        gap = A.R.T @ (B.apply(np.array(second.origin)) - A.apply(np.array(first.origin)))
+        R, axis = A.R.T @ B.R, np.array(loop.axis)
+        if loop.kind == "prismatic":
+            gap -= axis * (axis @ gap)
+        turned = 0.0
+        if loop.kind in ("fixed", "prismatic"):
+            turned = np.abs(R - np.array(loop.rotation)).max()
+        elif loop.kind == "revolute":
+            turned = np.abs(axis - R @ np.array(loop.second_axis)).max()
+        return bool(np.abs(gap).max() < NEAR and turned < NEAR)
+
+    def build(self) -> Element:
+        root = Element("sdf", version=VERSION)
+        default = tuple(self.mechanism.gravity) == (0.0, 0.0, -9.81)
+        world = root if default else SubElement(root, "world", name=self.own_name(f"{self.machine.name}_world"))
+        if not default:
+            self.put(world, "gravity", number_text(self.mechanism.gravity))
+        note = "that of the world it is put in, by custom" if default else ""
+        self.account.mark(CONVERTED if note else READ, note, "gravity")
+        model = SubElement(world, "model", name=self.machine.name)
+        carriers = {joint.child: joint for joint in self.joints}
+        # Links, joints and frames of a model share one name space; robodyn's bodies and joints do not.
+        self.taken += [joint.name for joint in self.joints]
+        self.links = {GROUND: WORLD} | {
+            body.name: self.own_name(f"{body.name}_link" if body.name in (WORLD, *self.taken) else body.name)
+            for body in self.mechanism.bodies
+        }
+        for body in self.mechanism.bodies:
+            link = self.put_link(model, body)
+            carrier = carriers[body.name]
+            self.say("joint", carrier.name, "parent", "child", "origin", "rotation", "axis", "second_axis", "pitch")
+            if carrier.kind == "free":
+                self.say("joint", carrier.name, note="a link that no joint carries is free")
+                self.place(link, place_of(carrier))
+            elif carrier.kind in self.KINDS:
+                self.place(link, Pose.identity(), relative_to=carrier.name)
+            else:
+                last = self.put_chain(model, carrier)
+                self.place(link, Pose.identity(), relative_to=last)
+            # A pose stands at the beginning by custom.
+            link.insert(0, link[-1]) if link[-1].tag == "pose" else None
+        self.followers = self.find_followers()
+        for joint in self.joints:
+            if joint.kind in self.KINDS:
+                self.put_joint(model, joint)
+        for loop in self.constraints:
+            if isinstance(loop, LoopJoint):
+                self.put_loop(model, loop)
+        for point in self.points():
+            frame = SubElement(model, "frame", name=self.own_name(point.name))
+            if point.body != GROUND:
+                frame.set("attached_to", self.links[point.body])
+            self.place(frame, Pose.translation(np.array(point.origin)))
+            self.say_all("point", point.name, "a frame of its link")
+        return root
+
+    def put_joint(self, model: Element, joint: Joint) -> None:
+        place, kind = place_of(joint), joint.kind
+        element = self.put_bare_joint(model, joint.name, kind, joint.parent, joint.child, place)
+        self.say("joint", joint.name)
+        if kind in ("fixed", "ball"):
+            return
+        first, second = joint.freedoms if kind == "universal" else (joint.freedoms[0], None)
+        axis = SubElement(element, "axis")
+        self.put(axis, "xyz", number_text(first.axis))
+        if second is not None:
+            self.put(SubElement(element, "axis2"), "xyz", number_text(second.axis))
+            return
+        if kind == "screw":
+            self.put(element, "screw_thread_pitch", number_text(2.0 * np.pi * joint.pitch))
+        if joint.limits:
+            limit = SubElement(axis, "limit")
+            for key, field in LIMITS.items():
+                if getattr(joint, field) is not None:
+                    self.put(limit, key, number_text(getattr(joint, field)))
+                    self.say("joint", joint.name, field)
+        effects = self.effects(joint.name)
+        values = {"damping": effects.damping, "friction": effects.friction}
+        values |= {"spring_reference": effects.rest, "spring_stiffness": effects.stiffness}
+        if any(values.values()):
+            dynamics = SubElement(axis, "dynamics")
+            for key, value in values.items():
+                if value:
+                    self.put(dynamics, key, number_text(value))
+        if joint.name in self.followers:
+            leader, ratio, offset = self.followers[joint.name]
+            mimic = SubElement(axis, "mimic", joint=leader)
+            self.put(mimic, "multiplier", number_text(ratio))
+            self.put(mimic, "offset", number_text(offset))
+            self.put(mimic, "reference", "0.0")
+
+    def put_bare_joint(self, model: Element, name: str, kind: str, parent: str, child: str, place: Pose) -> Element:
+        joint = SubElement(model, "joint", name=name, type=kind)
+        for key, end in (("parent", parent), ("child", child)):
+            self.put(joint, key, self.links.get(end, end))
+        self.place(joint, place, relative_to=MODEL if parent == GROUND else self.links.get(parent, parent))
+        return joint
+
+    def put_chain(self, model: Element, joint: Joint) -> str:
+        """Elementary joints with massless links between them; the last one's name."""
+        links = self.chain(joint)
+        for name, kind, parent, child, place, axis in links:
+            element = self.put_bare_joint(model, name, kind, parent, child, place)
+            self.put(SubElement(element, "axis"), "xyz", number_text(axis))
+            if child != joint.child:
+                self.place(SubElement(model, "link", name=child), Pose.identity(), relative_to=name)
+        return links[-1][0]
+
+    def put_loop(self, model: Element, loop: LoopJoint) -> None:
+        """A joint whose child another joint carries already."""
+        first, second = (self.point(name) for name in (loop.first, loop.second))
+        words = {ours: theirs for theirs, ours in LOOPS.items()}
+        element = SubElement(model, "joint", name=self.own_name(loop.name), type=words[loop.kind])
+        self.put(element, "parent", self.links[first.body])
+        self.put(element, "child", self.links[second.body])
+        self.place(element, Pose.translation(np.array(second.origin)), relative_to=self.links[second.body])
+        if loop.kind == "revolute":
+            self.put(SubElement(element, "axis"), "xyz", number_text(loop.second_axis))
+        elif loop.kind == "prismatic":
+            self.put(SubElement(element, "axis"), "xyz", number_text(np.array(loop.rotation).T @ np.array(loop.axis)))
+        self.say_all("constraint", loop.name, "a joint whose child another one carries")

@@ -5,13 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
-from robodyn.base.spatial import Pose, from_rpy
+from robodyn.base.spatial import Pose, from_quaternion, from_rpy, to_rpy
+from robodyn.description.model import LinearConstraint
+from robodyn.description.model.body import CapsuleLook, Look
+from robodyn.description.model.joint import GROUND, Joint
 from robodyn.description.robots.building import JointDraft, LinkDraft, MimicDraft, RobotDraft
-from robodyn.description.robots.links import COLOUR, LinkReader, MeshFiles, colour_of
+from robodyn.description.robots.links import COLOUR, LinkReader, MeshFiles, colour_of, rgb_of
+from robodyn.description.robots.writing import UNLIMITED, LinkWriter, is_identity, number_text, pose_of
 from robodyn.description.robots.xml_tree import (
     CHOICE,
     CONVERTED,
@@ -41,9 +48,14 @@ REASONS = {
     "contact": "contacts are not imported: say [contacts] in the scenario's file",
     "collision_checking": "collisions are not checked",
 }
+QUATERNION = "R of the unit quaternion x, y, z, w"
 RPY = "R = Rz(yaw) Ry(pitch) Rx(roll) [rad]"
 LIMITS = {"lower": "lower_limit", "upper": "upper_limit", "velocity": "speed_limit", "effort": "effort_limit"}
-HUGE = 1e30
+LIMITS |= {"acceleration": "acceleration_limit"}
+VERSIONS = ("1.0", "1.1", "1.2")
+NEWER = {"quat_xyzw": "1.1", "capsule": "1.1", "acceleration": "1.2", "deceleration": "1.2", "jerk": "1.2"}
+"""Version that first has an attribute or a shape."""
+HUGE = UNLIMITED
 
 
 def read_urdf(root: XmlElement, meshes: MeshFiles, base: str | None) -> RobotDraft:
@@ -120,6 +132,9 @@ class UrdfReader:
 
     def read(self, base: str | None) -> RobotDraft:
         self.root.mark(READ)
+        version = self.root.take("version") or "1.0"
+        if version not in VERSIONS:
+            self.flaws.add(f"{self.root.place}@version", f"'{version}' is unknown", f"known: {', '.join(VERSIONS)}")
         for tag, reason in REASONS.items():
             for element in self.root.all(tag):
                 element.drop(reason)
@@ -131,6 +146,11 @@ class UrdfReader:
         moves = any(joint.kind != "fixed" for joint in self.draft.joints)
         # What has no joint that moves flies or swims.
         self.stand(base or ("fixed" if moves else "free"))
+        for element in self.root.walk():
+            for key in {element.tag, *element.attributes} & NEWER.keys():
+                if NEWER[key] > version and element.tag in ("capsule", "origin", "limit"):
+                    note = f"is read, although version {version} has none and others skip it: say version {NEWER[key]}"
+                    element.mark(CHOICE, note, "" if key == element.tag else key)
         return self.draft
 
     def stand(self, base: str) -> None:
@@ -199,6 +219,7 @@ class UrdfReader:
                 draft.element.mark(CHOICE, f"has no <limit>: it has none; `joints.{draft.name}` takes them", "type")
             return
         bounds = {field: self.limit(element, key) for key, field in LIMITS.items()}
+        self.slow(element, bounds)
         if given == "continuous":
             element.mark(UNUSED, "a continuous joint has no limits of position", "lower", "upper")
             bounds |= {"lower_limit": None, "upper_limit": None}
@@ -219,10 +240,19 @@ class UrdfReader:
         if abs(value) >= HUGE:
             element.mark(CONVERTED, "no limit", key)
             return None
-        if key in ("velocity", "effort") and value <= 0.0:
-            element.mark(CHOICE, f"{value:g} would let nothing move: taken as no limit; `{LIMITS[key]}` gives one", key)
+        if key not in ("lower", "upper") and value <= 0.0:
+            field = LIMITS.get(key, "acceleration_limit")
+            element.mark(CHOICE, f"{value:g} would let nothing move: taken as no limit; `{field}` gives one", key)
             return None
         return value
+
+    def slow(self, element: XmlElement, bounds: dict[str, float | None]) -> None:
+        """A deceleration of its own: of two different limits the smaller one holds both ways."""
+        down, up = self.limit(element, "deceleration"), bounds["acceleration_limit"]
+        if down is not None and down != up:
+            element.mark(CHOICE, "robodyn has one limit both ways: the smaller of both", "acceleration", "deceleration")
+            bounds["acceleration_limit"] = down if up is None else min(down, up)
+        element.mark(UNUSED, "joints have no limit of jerk: `top_jerk` of an s_curve_reference has", "jerk")
 
     def order(self, element: XmlElement, bounds: dict[str, float | None]) -> None:
         """Positions that are not said are 0; where that leaves no room there is no limit."""
@@ -273,8 +303,141 @@ def origin_of(element: XmlElement, flaws: FlawList) -> Pose:
     """The <origin> of an element."""
     origin = element.one("origin")
     p = floats_of(origin, "xyz", 3, (0.0, 0.0, 0.0), flaws)
+    if origin is not None and "quat_xyzw" in origin.attributes:
+        if "rpy" in origin.attributes:
+            flaws.add(origin.place, "has both rpy and quat_xyzw", "leave one of them out")
+        x, y, z, w = floats_of(origin, "quat_xyzw", 4, (0.0, 0.0, 0.0, 1.0), flaws, QUATERNION)
+        if not (x or y or z or w):
+            flaws.add(f"{origin.place}@quat_xyzw", "must not be zero", "0 0 0 1 is no rotation")
+            w = 1.0
+        return Pose(from_quaternion(w, x, y, z), np.array(p))
     rpy = floats_of(origin, "rpy", 3, (0.0, 0.0, 0.0), flaws, RPY)
     return Pose(from_rpy(*rpy), np.array(p))
+
+
+def origin_element(pose: Pose) -> Element:
+    """Where something stands, as URDF says it."""
+    return Element("origin", xyz=number_text(pose.p), rpy=number_text(to_rpy(pose.R)))
+
+
+class UrdfWriter(LinkWriter):
+    """Writes URDF, of the oldest version that holds what there is; a fixed root link needs no joint."""
+
+    FORMAT = "URDF"
+    KINDS = {kind: word for word, kind in KINDS.items() if word != "continuous"}
+    MESHES = (".stl", ".dae", ".obj", ".glb", ".gltf")
+    INSTEAD = "MJCF and SDF have more kinds of joints, and loops: --to mjcf or --to sdf"
+    has_springs = False
+
+    def put(self, element: Element, key: str, text: str) -> None:
+        element.set(key, text)
+
+    def put_mass(self, inertial: Element, mass: float) -> None:
+        SubElement(inertial, "mass", value=number_text(mass))
+
+    def place(self, element: Element, pose: Pose) -> None:
+        if not is_identity(pose):
+            element.append(origin_element(pose))
+
+    def put_mesh(self, shape: Element, file: str) -> None:
+        shape.set("filename", f"file://{file}" if file.startswith("/") else file)
+
+    def put_colour(self, visual: Element, look: Look) -> None:
+        material = SubElement(visual, "material", name=f"colour_{str(look.colour)[1:].lower()}")
+        SubElement(material, "color", rgba=number_text([*rgb_of(str(look.colour)), 1.0]))
+
+    def refusal(self, constraint: Any) -> str:
+        if isinstance(constraint, LinearConstraint):
+            return "" if self.is_coupling(constraint) else "a joint follows one other at most"
+        return "its tree has no loops"
+
+    def build(self) -> Element:
+        root = Element("robot", name=self.machine.name)
+        looks = [look for body in self.mechanism.bodies for look in body.looks]
+        if any(joint.acceleration_limit is not None for joint in self.joints):
+            root.set("version", "1.2")
+        elif any(isinstance(look, CapsuleLook) for look in looks):
+            root.set("version", "1.1")
+        self.taken += [*(body.name for body in self.mechanism.bodies), *(joint.name for joint in self.joints)]
+        points = self.points()
+        # A single link that is fixed where the world is needs no joint; all else hangs on a link of its own.
+        roots = [joint for joint in self.joints if joint.parent == GROUND]
+        moves = any(joint.kind != "fixed" for joint in self.joints)
+        bare = len(roots) == 1 and moves and roots[0].kind == "fixed" and is_identity(pose_of(roots[0]))
+        bare = bare and all(point.body != GROUND for point in points)
+        self.links = {body.name: body.name for body in self.mechanism.bodies}
+        if not bare:
+            self.links[GROUND] = self.own_name("world")
+            SubElement(root, "link", name=self.links[GROUND])
+            if not moves:
+                note = "no joint of the file moves, so that it is read as free: read it with base = fixed"
+                self.say("joint", roots[0].name, note=note, column=CHOICE)
+        for body in self.mechanism.bodies:
+            self.put_link(root, body)
+        self.followers = self.find_followers()
+        for joint in self.joints:
+            if bare and joint is roots[0]:
+                self.say_all("joint", joint.name, "the root link stands on the ground: read with base = fixed")
+                continue
+            self.put_joint(root, joint)
+        for point in points:
+            link = self.own_name(point.name)
+            SubElement(root, "link", name=link)
+            frame = self.own_name(f"{point.name}_frame")
+            self.put_bare_joint(root, frame, "fixed", point.body, link, Pose.translation(np.array(point.origin)))
+            self.say_all("point", point.name, "a massless link, fixed")
+        if tuple(self.mechanism.gravity) == (0.0, 0.0, -9.81):
+            self.account.mark(CONVERTED, "that of the simulator, by custom", "gravity")
+        return root
+
+    def put_joint(self, root: Element, joint: Joint) -> None:
+        if joint.kind not in self.KINDS or (joint.kind == "planar" and joint.second_axis is not None):
+            for name, kind, parent, child, place, axis in self.chain(joint):
+                word = "continuous" if kind == "revolute" else kind
+                if child != joint.child:
+                    SubElement(root, "link", name=child)
+                element = self.put_bare_joint(root, name, word, parent, child, place)
+                SubElement(element, "axis", xyz=number_text(axis))
+                if kind == "prismatic":
+                    bounds = {"lower": -UNLIMITED, **dict.fromkeys(("upper", "effort", "velocity"), UNLIMITED)}
+                    SubElement(element, "limit", {key: number_text(value) for key, value in bounds.items()})
+            self.say("joint", joint.name, "parent", "child", "origin", "rotation", "axis", "second_axis")
+            return
+        bounded = joint.lower_limit is not None or joint.upper_limit is not None
+        kind = "continuous" if joint.kind == "revolute" and not bounded else self.KINDS[joint.kind]
+        element = self.put_bare_joint(root, joint.name, kind, joint.parent, joint.child, pose_of(joint))
+        self.say("joint", joint.name)
+        self.say("joint", joint.name, "parent", "child", "origin", "rotation", "axis", "second_axis")
+        if joint.kind not in ("fixed", "free"):
+            SubElement(element, "axis", xyz=number_text(joint.axis))
+        if joint.kind not in ("revolute", "prismatic"):
+            return
+        if kind != "continuous" or joint.limits:
+            self.put_limits(element, joint, kind)
+        effects = self.effects(joint.name)
+        if effects.damping or effects.friction:
+            values = {"damping": effects.damping, "friction": effects.friction}
+            SubElement(element, "dynamics", {key: number_text(value) for key, value in values.items() if value})
+        if joint.name in self.followers:
+            leader, ratio, offset = self.followers[joint.name]
+            SubElement(element, "mimic", joint=leader, multiplier=number_text(ratio), offset=number_text(offset))
+
+    def put_limits(self, element: Element, joint: Joint, kind: str) -> None:
+        """Limits, as URDF wants them: effort and velocity of every limited joint, 1e30 where there are none."""
+        limit = SubElement(element, "limit")
+        for key, field in LIMITS.items():
+            value = getattr(joint, field)
+            if key == "acceleration" and value is None or kind == "continuous" and key in ("lower", "upper"):
+                continue
+            limit.set(key, number_text((-UNLIMITED if key == "lower" else UNLIMITED) if value is None else value))
+            self.say("joint", joint.name, field)
+
+    def put_bare_joint(self, root: Element, name: str, kind: str, parent: str, child: str, place: Pose) -> Element:
+        joint = SubElement(root, "joint", name=name, type=kind)
+        self.place(joint, place)
+        SubElement(joint, "parent", link=self.links.get(parent, parent))
+        SubElement(joint, "child", link=self.links.get(child, child))
+        return joint
 
 
 def write_origins(path: Path, origins: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> str:
@@ -303,13 +466,7 @@ def write_origins(path: Path, origins: Mapping[str, tuple[np.ndarray, np.ndarray
     flaws.raise_if_any(str(path))
     edits = []
     for name, (p, R) in origins.items():
-        # R = Rz(yaw) Ry(pitch) Rx(roll); at a pitch of 90 degrees roll and yaw are one angle.
-        level = np.hypot(R[0, 0], R[1, 0])
-        pitch = np.arctan2(-R[2, 0], level)
-        roll = np.arctan2(R[2, 1], R[2, 2]) if level > 1e-9 else 0.0
-        yaw = np.arctan2(R[1, 0], R[0, 0]) if level > 1e-9 else np.arctan2(-R[0, 1], R[1, 1])
-        xyz, rpy = (" ".join(f"{value + 0.0:.15g}" for value in part) for part in (p, (roll, pitch, yaw)))
-        entry = f'<origin xyz="{xyz}" rpy="{rpy}"/>'
+        entry = ElementTree.tostring(origin_element(Pose(R, p)), "unicode")
         begin = joints[name].start(2)
         old = re.search(r"<origin\b[^>]*/>|<origin\b[^>]*>\s*</origin\s*>", joints[name][2])
         edits.append((begin + old.start(), begin + old.end(), entry) if old else (begin, begin, entry))

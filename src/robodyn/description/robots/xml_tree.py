@@ -234,7 +234,8 @@ class BalanceSheet:
     @property
     def choices(self) -> tuple[str, ...]:
         """A sentence for each choice that was made."""
-        return tuple(f"line {entry.line}: {entry.path}: {entry.note}" for entry in self.of(CHOICE))
+        lines = (f"line {entry.line}: " if entry.line else "" for entry in self.of(CHOICE))
+        return tuple(f"{line}{e.path}: {e.note}" for line, e in zip(lines, self.of(CHOICE), strict=True))
 
     @property
     def not_drawn(self) -> tuple[str, ...]:
@@ -247,6 +248,14 @@ class BalanceSheet:
         """How many entries there are, and each column has."""
         return {"entries": len(self.entries), **self.counts}
 
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """A sentence for each kind of part or field that is not used; what belongs to such a part is not told apart."""
+        unused = self.of(UNUSED)
+        whole = {entry.path for entry in unused if "@" not in entry.path}
+        tops = (entry for entry in unused if not any(path in whole for path in _owners(entry.path)))
+        return tuple(line.strip() for line in _grouped(tuple(tops), alike=True))
+
     def text(self) -> str:
         """The sheet for a terminal: the columns with their sums, alike entries together."""
         counts = self.counts
@@ -258,17 +267,32 @@ class BalanceSheet:
         return "\n".join(lines)
 
 
+def _owners(path: str) -> Iterator[str]:
+    """Paths of the parts that a part or field belongs to."""
+    if "@" in path:
+        path = path.partition("@")[0]
+        yield path
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _place(entry: BalanceEntry) -> str:
+    """Where an entry stands: in a line of a file, or in a machine, which has none."""
+    return f"in line {entry.line}" if entry.line else entry.path
+
+
 def _grouped(entries: tuple[BalanceEntry, ...], alike: bool) -> Iterator[str]:
     """Entries of one note in one line, with their number and the first one's line."""
     groups: dict[tuple[str, str], list[BalanceEntry]] = {}
     for entry in entries:
-        what = entry.kind if alike else f"{entry.line} {entry.path}"
+        what = entry.kind if alike else f"line {entry.line} {entry.path}" if entry.line else entry.path
         groups.setdefault((what, entry.note), []).append(entry)
     for (what, note), group in groups.items():
         if alike:
-            yield f"{len(group):>5} x {what}: {note} (first in line {group[0].line})"
+            yield f"{len(group):>5} x {what}: {note} (first {_place(group[0])})"
         else:
-            yield f"line {what} {group[0].value}: {note}".replace(" : ", ": ")
+            yield f"{what} {group[0].value}: {note}".replace(" : ", ": ")
 
 
 def make_balance_sheet(root: XmlElement, source: str) -> BalanceSheet:

@@ -1,0 +1,383 @@
+"""Writing MJCF: a machine as MuJoCo reads it, in explicit numbers that its compiler leaves as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+
+from robodyn.base.spatial import Pose, from_quaternion, quaternion_from_matrix
+from robodyn.description.model import (
+    Body,
+    Distance,
+    Joint,
+    LinearCombination,
+    LinearConstraint,
+    LoopJoint,
+)
+from robodyn.description.model.body import Look, MeshLook, tensor_of
+from robodyn.description.model.joint import GROUND, Freedom
+from robodyn.description.robots.building import distinct
+from robodyn.description.robots.links import rgb_of
+from robodyn.description.robots.mjcf import HIDDEN, SHAPES
+from robodyn.description.robots.writing import SIZES, RobotWriter, is_identity, number_text, pose_of
+from robodyn.description.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED
+
+WORLD = "world"
+ROUNDING = 1e-13
+"""Part of a moment of inertia that is rounding."""
+SPECKS = 1e-14
+"""Mass [kg] and moments of inertia [kg m^2] of what must have some: MuJoCo refuses less than 1e-15."""
+ENDLESS = 1e10
+"""The other end of a range that has one [rad or m]."""
+VISIBLE = 2
+"""Group of geoms that MuJoCo's viewers show, by custom those that touch nothing."""
+TYPES = {name: number for number, name in SHAPES.items()}
+WORDS = {"revolute": "hinge", "prismatic": "slide", "ball": "ball"}
+MOST_FACES = 200_000
+"""Of an STL file that MuJoCo reads."""
+
+
+class MjcfWriter(RobotWriter):
+    """Writes MJCF; several joints of one body stand for chains with massless links."""
+
+    FORMAT = "MJCF"
+    KINDS = {kind: kind for kind in ("revolute", "prismatic", "fixed", "ball", "universal", "cylindrical", "planar")}
+    MESHES = (".stl", ".obj")
+
+    def holds(self, joint: Joint) -> bool:
+        return joint.kind in self.KINDS or (joint.kind == "free" and joint.parent == GROUND)
+
+    def refusal(self, constraint: Any) -> str:
+        if isinstance(constraint, LinearConstraint):
+            return ""
+        if not isinstance(constraint, LoopJoint):
+            return "its equalities hold points, bodies and joints together"
+        return (
+            "" if constraint.kind in ("spherical", "fixed", "revolute") else f"it has no '{constraint.kind}' equality"
+        )
+
+    def build(self) -> Element:
+        root = Element("mujoco", model=self.machine.name)
+        SubElement(root, "compiler", angle="radian", inertiafromgeom="false", autolimits="true")
+        SubElement(root, "option", gravity=number_text(self.mechanism.gravity))
+        self.account.mark(READ, "", "gravity")
+        self.assets = SubElement(root, "asset")
+        self.meshes: dict[tuple[str, tuple[float, ...]], str] = {}
+        self.sites: dict[str, Element] = {}
+        self.frames: dict[str, Element] = {GROUND: SubElement(root, "worldbody")}
+        self.positions: list[str] = []
+        self.names = [body.name for body in self.mechanism.bodies]
+        self.carried: dict[str, list[Joint]] = {}
+        for joint in self.joints:
+            self.carried.setdefault(joint.parent, []).append(joint)
+        self.points_of: dict[str, list[Any]] = {}
+        for point in self.points():
+            self.points_of.setdefault(point.body, []).append(point)
+        self.put_points(GROUND)
+        for joint in self.carried.get(GROUND, ()):
+            self.put_body(joint)
+        self.tendons = SubElement(root, "tendon")
+        for coordinate in self.machine.coordinates:
+            self.put_tendon(coordinate)
+        self.equalities = SubElement(root, "equality")
+        self.put_equalities()
+        self.actuators = SubElement(root, "actuator")
+        self.put_actuators()
+        self.put_start(root)
+        for section in list(root):
+            if not len(section) and not section.attrib:
+                root.remove(section)
+        return root
+
+    # ----------------------------------------------------------------------------------------------
+    # Bodies, with their joints, looks and points.
+
+    def put_body(self, joint: Joint) -> None:
+        """A body on its joint, and all that hangs on it.
+
+        A massless link between two joints is none to MuJoCo: its body has both, each about an anchor a,
+
+            X_parent_body = X_1 X_2,   J_1 at a_1 = X_2^-1 0 with its axis R_2^T k_1,   J_2 at 0.
+        """
+        carrier, chain = self.frames[joint.parent], [joint]
+        while self.is_frame(chain[-1]):
+            chain += self.carried[chain[-1].child]
+        last = chain[-1]
+        X = Pose.identity()
+        motions: list[tuple[Joint, Freedom, Pose]] = []
+        for link in reversed(chain):
+            motions = [*((link, freedom, X) for freedom in link.freedoms), *motions]
+            X = pose_of(link) @ X
+        for link in chain[:-1]:
+            self.say("body", link.child, note="a massless link between two joints of one body")
+        body: Body = self.mechanism.body(last.child)
+        # The world is a body to MuJoCo.
+        name = distinct(f"{body.name}_link", self.names) if body.name == WORLD else body.name
+        element = self.frames[body.name] = SubElement(carrier, "body", name=name)
+        start = self.start_of(last) if last.kind == "free" else Pose.identity()
+        self.put_pose(element, X @ start)
+        for link in chain:
+            self.say("joint", link.name)
+            self.say("joint", link.name, "parent", "child", "origin", "rotation", "axis", "second_axis")
+        if last.kind == "free":
+            SubElement(element, "freejoint", name=last.name)
+            self.positions += [f"{last.name}.{axis}.position" for axis in "xyz"]
+            self.positions += [f"{last.name}.orientation.{part}" for part in "wxyz"]
+            if not is_identity(X):
+                note = "positions of a free joint are those of the world, not from its place"
+                self.say("joint", last.name, "origin", "rotation", note=note, column=CHOICE)
+        else:
+            for link, freedom, beyond in motions:
+                self.put_joint(element, link, freedom, beyond.inverse())
+        self.put_inertia(element, body, last)
+        for look in body.looks:
+            self.put_look(element, body, look)
+        self.put_points(body.name)
+        for child in self.carried.get(body.name, ()):
+            self.put_body(child)
+
+    def is_frame(self, joint: Joint) -> bool:
+        """Whether it carries a link that is only there for the next joint."""
+        body = self.mechanism.body(joint.child)
+        inner = self.carried.get(body.name, ())
+        bare = not body.mass and not any(body.inertia) and not body.looks and body.name not in self.points_of
+        return bare and len(inner) == 1 and not {"free", "fixed", "ball"} & {joint.kind, inner[0].kind}
+
+    def put_pose(self, element: Element, pose: Pose) -> None:
+        if np.any(pose.p):
+            element.set("pos", number_text(pose.p))
+        if not np.array_equal(pose.R, np.eye(3)):
+            element.set("quat", number_text(quaternion_from_matrix(pose.R)))
+
+    def start_of(self, joint: Joint) -> Pose:
+        """Where a free joint starts."""
+        initial = self.scenario.initial
+        p = [initial.get(f"{joint.name}.{axis}.position", 0.0) for axis in "xyz"]
+        rest = {"w": 1.0, "x": 0.0, "y": 0.0, "z": 0.0}
+        quaternion = [initial.get(f"{joint.name}.orientation.{part}", value) for part, value in rest.items()]
+        return Pose(from_quaternion(*quaternion), np.array(p, float))
+
+    def put_joint(self, element: Element, joint: Joint, freedom: Freedom, into: Pose) -> None:
+        """An elementary motion; into: pose of its own frame in the body's."""
+        self.taken.append(freedom.name)
+        self.positions += list(freedom.positions)
+        words = {"name": freedom.name, "type": WORDS[freedom.kind]}
+        made = SubElement(element, "joint", words)
+        if np.any(into.p):
+            made.set("pos", number_text(into.p))
+        if freedom.axis is not None:
+            made.set("axis", number_text(into.R @ np.array(freedom.axis)))
+        if joint.kind not in ("revolute", "prismatic"):
+            return
+        effects = self.effects(joint.name)
+        values = {"armature": joint.armature, "damping": effects.damping, "frictionloss": effects.friction}
+        values |= {"stiffness": effects.stiffness, "springref": effects.rest}
+        for key, value in values.items():
+            if value:
+                made.set(key, number_text(value))
+        if joint.lower_limit is not None or joint.upper_limit is not None:
+            lower = -ENDLESS if joint.lower_limit is None else joint.lower_limit
+            upper = ENDLESS if joint.upper_limit is None else joint.upper_limit
+            made.set("range", number_text([lower, upper]))
+        if joint.effort_limit is not None:
+            made.set("actuatorfrcrange", number_text([-joint.effort_limit, joint.effort_limit]))
+        self.say("joint", joint.name, "armature", "lower_limit", "upper_limit", "effort_limit")
+        note = "MuJoCo's limits give way by their own softness"
+        self.say("joint", joint.name, "stop_stiffness", "stop_damping", "stop_restitution", note=note, column=UNUSED)
+
+    def put_inertia(self, element: Element, body: Body, joint: Joint) -> None:
+        """Moments along the principal axes: MuJoCo's own diagonalisation stops at 1e-12 kg m^2."""
+        name = element.attrib["name"]
+        self.say("body", body.name, note="" if name == body.name else f"the name is written '{name}'")
+        moves = joint.kind != "fixed"
+        if not moves and not body.mass and not any(body.inertia):
+            return
+        moments, R = np.linalg.eigh(tensor_of(body.inertia))
+        R[:, 2] *= np.sign(np.linalg.det(R))
+        if not body.physical and (moments[0] < 0 or moments[0] + moments[1] < moments[2] * (1 - 1e-9)):
+            what = "is none that a real body can have, and MuJoCo refuses it"
+            self.flaws.add(
+                f"bodies.{body.name}.inertia", what, "give another, as with --set; URDF and SDF hold this one"
+            )
+        # MuJoCo refuses A + B < C, however little rounded catalogue data miss it.
+        short = moments[2] - (moments[0] + moments[1])
+        if short > 0:
+            moments[2] -= short
+            if short > ROUNDING * moments[2]:
+                note = f"rounded by {short:.1g} kg m^2 to what a body can have: MuJoCo refuses the rest"
+                self.say("body", body.name, "inertia", note=note, column=CHOICE)
+        mass = body.mass
+        if moves and (mass < SPECKS or moments[0] < SPECKS):
+            mass, moments = max(mass, SPECKS), np.maximum(moments, SPECKS)
+            note = f"MuJoCo wants mass and inertia of what moves: {SPECKS:g} kg, kg m^2 at least"
+            self.say("body", body.name, note=note, column=CHOICE)
+        inertial = SubElement(element, "inertial", pos=number_text(body.com), mass=number_text(mass))
+        inertial.set("diaginertia", number_text(moments))
+        if not np.array_equal(R, np.eye(3)):
+            inertial.set("quat", number_text(quaternion_from_matrix(R)))
+        self.say("body", body.name, "mass", "com")
+        if not short > ROUNDING * moments[2]:
+            self.say("body", body.name, "inertia", "physical", note="principal moments and axes")
+
+    def put_look(self, element: Element, body: Body, look: Look) -> None:
+        account = next(e for e in self.part("body", body.name).all("look") if e.attributes["name"] == look.name)
+        words: dict[str, str] = {"name": self.own_name(f"{body.name}_{look.name}")}
+        kind: str = look.kind  # type: ignore[attr-defined]
+        if isinstance(look, MeshLook):
+            reason = self.unreadable(Path(look.file))
+            if reason:
+                account.drop(reason)
+                return
+            words |= {"type": "mesh", "mesh": self.mesh(look)}
+        else:
+            size = [getattr(look, key) for key in SIZES[kind]]
+            # MuJoCo's boxes and lengths are half as large.
+            halves = np.ravel(size) * (0.5 if kind == "box" else np.array([1.0, 0.5])[: len(size)])
+            words |= {"type": kind, "size": number_text(halves)}
+        if look.collision:
+            words["group"] = str(HIDDEN)
+        else:
+            words |= {"group": str(VISIBLE), "contype": "0", "conaffinity": "0"}
+        if look.colour:
+            words["rgba"] = number_text([*rgb_of(look.colour), 1.0])
+        self.put_pose(SubElement(element, "geom", words), pose_of(look))
+        account.mark(READ, "", "", *account.attributes)
+
+    def unreadable(self, file: Path) -> str:
+        """Why MuJoCo does not read a mesh."""
+        if file.suffix.lower() not in self.MESHES:
+            return f"MuJoCo reads meshes of {' and '.join(self.MESHES)}"
+        if file.suffix.lower() == ".obj":
+            return ""
+        with file.open("rb") as stream:
+            head = stream.read(84)
+        faces = int.from_bytes(head[80:84], "little")
+        if file.stat().st_size != 84 + 50 * faces:
+            return "MuJoCo reads binary STL files only"
+        return "" if 0 < faces <= MOST_FACES else f"MuJoCo reads 1 to {MOST_FACES} faces, it has {faces}"
+
+    def mesh(self, look: MeshLook) -> str:
+        """The asset of a mesh; its own inertia has no effect, and is that of its surface, which each has."""
+        key = (look.file, tuple(look.scale))
+        if key not in self.meshes:
+            self.meshes[key] = self.own_name(Path(look.file).stem)
+            words = {"name": self.meshes[key], "file": str(self.mesh_name(look)), "inertia": "shell"}
+            if look.scale != (1.0, 1.0, 1.0):
+                words["scale"] = number_text(look.scale)
+            SubElement(self.assets, "mesh", words)
+        return self.meshes[key]
+
+    def put_points(self, body: str) -> None:
+        for point in self.points_of.get(body, ()):
+            site = SubElement(self.frames[body], "site", name=self.own_name(point.name))
+            self.put_pose(site, Pose.translation(np.array(point.origin)))
+            self.sites[point.name] = site
+            self.say_all("point", point.name, "a site")
+
+    # ----------------------------------------------------------------------------------------------
+    # Tendons and equalities.
+
+    def site(self, point: str) -> str:
+        """The site of a point, which may be one that is implied."""
+        if point not in self.sites:
+            body = self.point(point).body
+            self.sites[point] = SubElement(self.frames[body], "site", name=self.own_name(f"{point}_site"))
+        return self.sites[point].attrib["name"]
+
+    def put_tendon(self, coordinate: Any) -> None:
+        if coordinate.name in self.left_out:
+            return
+        effects = self.effects(coordinate.name)
+        words = {"name": self.own_name(coordinate.name)}
+        if isinstance(coordinate, LinearCombination):
+            made = SubElement(self.tendons, "fixed", words)
+            for joint, weight in coordinate.of.items():
+                SubElement(made, "joint", joint=joint, coef=number_text(weight))
+        elif isinstance(coordinate, Distance):
+            made = SubElement(self.tendons, "spatial", words)
+            for point in (coordinate.start, coordinate.end):
+                SubElement(made, "site", site=self.site(point))
+        else:
+            return
+        values = {"stiffness": effects.stiffness, "damping": effects.damping, "frictionloss": effects.friction}
+        if isinstance(coordinate, LinearCombination):
+            values |= {"armature": coordinate.inertia}
+        for key, value in values.items():
+            if value:
+                made.set(key, number_text(value))
+        if effects.stiffness:
+            made.set("springlength", number_text(effects.rest))
+        if coordinate.range is not None:
+            made.set("range", number_text(coordinate.range))
+        self.say_all("coordinate", coordinate.name, "a tendon")
+
+    def put_equalities(self) -> None:
+        soft = "MuJoCo's equality, which gives way a little"
+        for name, follower, leader, ratio, offset, active in self.couplings():
+            words = {"name": self.own_name(name), "joint1": follower} | ({"joint2": leader} if leader else {})
+            words |= {"polycoef": number_text([offset, ratio, 0, 0, 0])} | ({} if active else {"active": "false"})
+            SubElement(self.equalities, "joint", words)
+        for part in self.constraints:
+            if isinstance(part, LinearConstraint) and not self.is_coupling(part):
+                tendon = SubElement(self.tendons, "fixed", name=self.own_name(f"{part.name}_sum"))
+                for joint, weight in part.of.items():
+                    SubElement(tendon, "joint", joint=joint, coef=number_text(weight))
+                words = {"name": self.own_name(part.name), "tendon1": tendon.attrib["name"]}
+                words |= {"polycoef": number_text([part.offset, 0, 0, 0, 0])} | self.active(part)
+                SubElement(self.equalities, "tendon", words)
+                self.say_all("constraint", part.name, soft)
+            elif isinstance(part, LoopJoint):
+                self.put_loop(part)
+                self.say_all("constraint", part.name, soft)
+
+    def active(self, part: Any) -> dict[str, str]:
+        return {} if part.active else {"active": "false"}
+
+    def put_loop(self, loop: LoopJoint) -> None:
+        """Sites that meet; a hinge is two places of its axis that do."""
+        ends = [self.site(loop.first), self.site(loop.second)]
+        if loop.kind == "fixed":
+            second = self.point(loop.second)
+            turned = SubElement(self.frames[second.body], "site", name=self.own_name(f"{loop.name}_frame"))
+            self.put_pose(turned, Pose(np.array(loop.rotation).T, np.array(second.origin)))
+            words = {"name": self.own_name(loop.name), "site1": ends[0], "site2": turned.attrib["name"]}
+            SubElement(self.equalities, "weld", words | self.active(loop))
+            return
+        pairs: list[Sequence[str]] = [ends]
+        if loop.kind == "revolute":
+            there = []
+            for point, axis in ((loop.first, loop.axis), (loop.second, loop.second_axis)):
+                place = self.point(point)
+                site = SubElement(self.frames[place.body], "site", name=self.own_name(f"{loop.name}_axis"))
+                self.put_pose(site, Pose.translation(np.array(place.origin) + 0.1 * np.array(axis)))
+                there.append(site.attrib["name"])
+            pairs.append(there)
+        for pair in pairs:
+            words = {"name": self.own_name(loop.name), "site1": pair[0], "site2": pair[1]}
+            SubElement(self.equalities, "connect", words | self.active(loop))
+
+    # ----------------------------------------------------------------------------------------------
+    # Actuators, and where all of it starts.
+
+    def put_actuators(self) -> None:
+        self.commands: list[float] = []
+
+    def put_start(self, root: Element) -> None:
+        """A keyframe with the positions of the start; MuJoCo's own start is 0, and that of free joints."""
+        initial = {account: value for account, value in self.scenario.initial.items() if account in self.positions}
+        known = self.account.one("initial")
+        if known is not None:
+            note = "a keyframe 'start'"
+            known.mark(CONVERTED, note, "", *initial)
+        if not any(initial.values()) and not any(self.commands):
+            return
+        rest = [float(name.endswith(".orientation.w")) for name in self.positions]
+        qpos = [initial.get(name, value) for name, value in zip(self.positions, rest, strict=True)]
+        words = {"name": "start", "qpos": number_text(qpos)}
+        if any(self.commands):
+            words["ctrl"] = number_text(self.commands)
+        SubElement(SubElement(root, "keyframe"), "key", words)

@@ -1,0 +1,163 @@
+"""Robot files that are written move as the machine, say what they cannot hold, and refuse what would move else."""
+
+import numpy as np
+import pytest
+from support.robot_files import OWN, example_robot
+
+import robodyn as rd
+from robodyn.analysis.mechanics.machine_dynamics import compare_mechanics
+
+ENDINGS = {"urdf": "robot.urdf", "sdf": "robot.sdf", "mjcf": "robot.xml"}
+ROUNDING = 1e-12
+
+
+def scenario_of(path, **options):
+    return rd.import_robot(path, **options).scenario()
+
+
+def read_back(scenario, tmp_path, to, without=()):
+    if to == "mjcf":
+        pytest.importorskip("mujoco")
+    path = tmp_path / ENDINGS[to]
+    written = rd.export_robot(scenario, path, to, without)
+    path.write_text(written.text)
+    return rd.import_robot(path, search=["/"]), written.sheet
+
+
+def joint_machine(**fields):
+    bodies = (rd.Body("base", 1.0, inertia=(0.1, 0.1, 0.1)), rd.Body("arm", 2.0, (0.1, 0.2, 0.3), (0.2, 0.3, 0.4)))
+    kind = fields.pop("kind", "revolute")
+    mount = rd.Joint("mount", "fixed", "ground", "base", (0.0, 0.1, 0.0))
+    turned = rd.Joint("turn", kind, "base", "arm", (0.3, 0.2, 0.1), ((0, -1, 0), (1, 0, 0), (0, 0, 1)), **fields)
+    return rd.Machine("two", rd.Mechanism("two", bodies, (mount, turned)))
+
+
+@pytest.mark.parametrize(("name", "to"), [("arm.urdf", "urdf"), ("crane.sdf", "sdf"), ("arm.xml", "mjcf")])
+def test_a_file_that_is_read_and_written_moves_as_it_did(name, to, tmp_path):
+    if to == "mjcf":
+        pytest.importorskip("mujoco")
+    scenario = scenario_of(OWN / name)
+    again, _ = read_back(scenario, tmp_path, to)
+    assert compare_mechanics(scenario.machine, again.machine) <= ROUNDING
+
+
+@pytest.mark.parametrize("to", ENDINGS)
+def test_a_robot_moves_alike_in_each_format(to, tmp_path):
+    """UR5 with its gripper: 16 links, massless ones among them, some of which followers move."""
+    scenario = scenario_of(example_robot("ur5_gripper.urdf"))
+    again, _ = read_back(scenario, tmp_path, to)
+    assert compare_mechanics(scenario.machine, again.machine) <= ROUNDING
+
+
+@pytest.mark.parametrize("to", ENDINGS)
+def test_limits_and_losses_come_back(to, tmp_path):
+    fields = {"lower_limit": -1.0, "upper_limit": 2.0, "effort_limit": 30.0, "damping": 0.1, "friction": 0.2}
+    machine = joint_machine(axis=(0.6, 0.0, 0.8), **fields)
+    again, _ = read_back(rd.Scenario("two", machine, 1.0), tmp_path, to)
+    joint = again.machine.mechanism.joint("turn")
+    assert {key: getattr(joint, key) for key in fields} == fields
+
+
+def test_springs_and_rotors_come_back_in_mjcf(tmp_path):
+    spring = {"stiffness": 5.0, "rest": 0.3, "preload": 1.0}
+    machine = joint_machine(armature=0.7).replaced(blocks=(rd.Block("coil", "spring", "turn", parameters=spring),))
+    again, sheet = read_back(rd.Scenario("two", machine, 1.0), tmp_path, "mjcf")
+    (block,) = again.machine.blocks
+    assert again.machine.mechanism.joint("turn").armature == 0.7
+    # -1 - 5 (s - 0.3) = -5 (s - 0.1)
+    assert (block.parameters["stiffness"], block.parameters["rest"]) == (5.0, pytest.approx(0.1))
+    assert not any("coil" in sentence for sentence in sheet.lost)
+
+
+def test_what_a_format_has_no_place_for_is_said(tmp_path):
+    machine = joint_machine(armature=0.7, speed_limit=2.0)
+    _, sheet = read_back(rd.Scenario("two", machine, 1.0), tmp_path, "urdf")
+    assert [line for line in sheet.lost if "armature" in line and "URDF has no place for it" in line]
+    assert not [line for line in sheet.lost if "speed_limit" in line]
+    _, sheet = read_back(rd.Scenario("two", machine, 1.0), tmp_path, "mjcf")
+    assert [line for line in sheet.lost if "speed_limit" in line]
+
+
+@pytest.mark.parametrize("to", ["urdf", "sdf"])
+@pytest.mark.parametrize("kind", ["universal", "cylindrical", "planar"])
+def test_joints_of_several_motions_become_chains(kind, to, tmp_path):
+    scenario = rd.Scenario("two", joint_machine(kind=kind), 1.0)
+    again, _ = read_back(scenario, tmp_path, to)
+    there, here = rd.MachineDynamics(again.machine), rd.MachineDynamics(scenario.machine)
+    q = np.random.default_rng(2).uniform(-1, 1, len(here.positions))
+    assert np.abs(here.mass_matrix(q) - there.mass_matrix(q)).max() <= ROUNDING
+
+
+@pytest.mark.parametrize("pitch", [np.pi / 2, -np.pi / 2, np.pi / 2 - 1e-8, 1.2])
+def test_rotations_are_kept_at_any_pitch(pitch):
+    from robodyn.base.spatial import from_rpy, to_rpy
+
+    R = from_rpy(0.4, pitch, -2.5)
+    assert np.abs(from_rpy(*to_rpy(R)) - R).max() < 1e-15
+
+
+def crank():
+    """Two links of one length whose ends a spherical loop joint ties to one point where they stand."""
+    bodies = (rd.Body("left", 1.0, (0.1, 0, 0), (0.1, 0.1, 0.1)), rd.Body("right", 1.0, (0.1, 0, 0), (0.1, 0.1, 0.1)))
+    joints = tuple(rd.Joint(f"{body.name}_hinge", "revolute", "ground", body.name) for body in bodies)
+    points = tuple(rd.Point(f"{body.name}_end", body.name, (0.2, 0.0, 0.0)) for body in bodies)
+    tie = rd.LoopJoint("tie", "left_end", "right_end")
+    return rd.Scenario(
+        "crank", rd.Machine("crank", rd.Mechanism("crank", bodies, joints, points), constraints=(tie,)), 1
+    )
+
+
+@pytest.mark.parametrize("to", ["sdf", "mjcf"])
+def test_loops_come_back(to, tmp_path):
+    again, _ = read_back(crank(), tmp_path, to)
+    (loop,) = again.machine.constraints
+    ends = [again.machine.mechanism.points[[p.name for p in again.machine.mechanism.points].index(name)]
+            for name in (loop.first, loop.second)]  # fmt: skip
+    assert loop.kind == "spherical"
+    assert [end.origin for end in ends] == [(0.2, 0.0, 0.0), (0.2, 0.0, 0.0)]
+
+
+def test_a_loop_that_a_tree_cannot_hold_is_refused_with_the_way_out(tmp_path):
+    with pytest.raises(rd.ModelError) as error:
+        rd.export_robot(crank(), tmp_path / "crank.urdf", "urdf")
+    assert "constraints.tie: URDF cannot hold it: its tree has no loops" in str(error.value)
+    assert "--to mjcf" in str(error.value)
+    sheet = rd.export_robot(crank(), tmp_path / "crank.urdf", "urdf", without=["t*"]).sheet
+    assert any("left out as asked" in choice for choice in sheet.choices)
+    with pytest.raises(rd.ModelError, match="fits no constraint"):
+        rd.export_robot(crank(), tmp_path / "crank.urdf", "urdf", without=["nothing"])
+
+
+def test_inertia_that_no_body_has_is_refused_by_mujoco_and_by_us(tmp_path):
+    body = rd.Body("b", 1.0, inertia=(1.0, 1.0, 3.0), physical=False)
+    machine = rd.Machine("m", rd.Mechanism("m", (body,), (rd.Joint("j", "revolute", "ground", "b"),)))
+    with pytest.raises(rd.ModelError, match="none that a real body can have"):
+        rd.export_robot(rd.Scenario("m", machine, 1.0), tmp_path / "m.xml", "mjcf")
+
+
+def test_urdf_of_later_versions_is_read(tmp_path):
+    path = tmp_path / "robot.urdf"
+    limit = '<limit lower="-1" upper="1" effort="5" velocity="2" acceleration="10" deceleration="5" jerk="200"/>'
+    path.write_text(
+        '<robot name="r" version="1.2"><link name="a"/><link name="b"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial><visual><geometry>'
+        '<capsule radius="0.1" length="0.5"/></geometry></visual></link><joint name="j" type="revolute">'
+        f'<origin xyz="0 0 1" quat_xyzw="0 0 2 2"/><parent link="a"/><child link="b"/>{limit}</joint></robot>'
+    )
+    robot = rd.import_robot(path)
+    joint = robot.machine.mechanism.joint("j")
+    assert np.abs(np.array(joint.rotation) - [[0, -1, 0], [1, 0, 0], [0, 0, 1]]).max() < 1e-15
+    assert joint.acceleration_limit == 5.0
+    assert robot.machine.mechanism.body("b").looks[0].kind == "capsule"
+    notes = {entry.path.rpartition("@")[2]: entry for entry in robot.sheet.entries}
+    assert "smaller of both" in notes["deceleration"].note
+    assert notes["jerk"].column == "not used"
+    text = path.read_text()
+    path.write_text(text.replace(' version="1.2"', ""))
+    assert any("quat_xyzw" in choice and "say version 1.1" in choice for choice in rd.import_robot(path).sheet.choices)
+    path.write_text(text.replace("quat_xyzw=", 'rpy="0 0 0" quat_xyzw='))
+    with pytest.raises(rd.ModelError, match="both rpy and quat_xyzw"):
+        rd.import_robot(path)
+    path.write_text(text.replace('"1.2"', '"2.0"'))
+    with pytest.raises(rd.ModelError, match=r"'2.0' is unknown"):
+        rd.import_robot(path)
