@@ -199,7 +199,7 @@ def couple(units: list[ScenarioUnit], step: float, way: str, prepared: Prepared,
     last = run(None)
     kept = last.coupling[f"payload.{PORT}.position.x"]
     apart = np.abs(kept.values - read(prepared, CONVERGED, GRIP, last.coupling.time))
-    # Jumps of forces at exchanges make such long steps suspect; here they are judged by the position.
+    # Whatever a certificate says of so long steps: here they are judged by the position.
     error = float(apart.max()) if last.outcome.carried_through and np.isfinite(apart).all() else np.inf
     return Coupled(step, way, error, last, run, size.calls)
 

@@ -162,8 +162,25 @@ def test_smooth_growth_is_not_a_jump():
     time = np.linspace(0.0, 1.0, 101)
     values = np.column_stack([np.exp(9 * time), np.where(time < 0.9, 0.0, 5.0), np.sin(70 * time), 0 * time])
     assert growth_of_jumps(values).tolist() == [0.0, 0.0, 0.0, 0.0]
-    alternating = (-1.2) ** np.arange(40.0)
-    assert growth_of_jumps(alternating[:, None])[0] == pytest.approx(1.2**9, rel=1e-6)
+    growing = (-1.2) ** np.arange(40.0)
+    assert growth_of_jumps(growing[:, None])[0] == pytest.approx(1.2**9, rel=1e-6)
+
+
+def alternating(factor, begin, n=200):
+    """Something that is hit at one of n exchanges, and turns round at each from then on."""
+    k = np.arange(n)
+    return np.where(k < begin, 0.0, (-factor) ** np.maximum(k - begin, 0.0)) + 1e-3 * np.sin(0.05 * k)
+
+
+@pytest.mark.parametrize("begin", [0, 60, 110, 155, 170, 195])
+def test_a_hit_is_no_growth_whenever_it_comes_and_whether_it_fades_or_goes_on(begin):
+    hits = np.column_stack([alternating(factor, begin) for factor in (0.5, 0.9, 0.99, 1.0)])
+    assert np.all(growth_of_jumps(hits) < CosimSettings(0.1).growth_limit)
+
+
+@pytest.mark.parametrize(("begin", "factor"), [(0, 1.02), (60, 1.02), (110, 1.1), (150, 1.1)])
+def test_growth_is_seen_whenever_it_begins(begin, factor):
+    assert growth_of_jumps(alternating(factor, begin)[:, None])[0] > 2
 
 
 def test_the_largest_value_of_a_summary_is_by_magnitude():

@@ -8,7 +8,9 @@ Checks with limits of the settings, in the certificate of `run.coupling`:
   that the run began with. Sides that an elastic part connects may lie apart: that is its tension.
 - joined sides stay together, where each keeps its own motion: nothing moves them back, and their errors add up.
 - jumps at exchanges do not grow: an unstable coupling makes a signal turn round within a few exchanges, more and more.
-  What does, and grows twofold from the third quarter of the run to the last, is unstable.
+  What does, and grows twofold from the second quarter of the run to the third, again to the last, and as fast within
+  that, is unstable; or over three shorter spans at its end. Where something touches a wall, jumps of forces grow once,
+  by any factor, and fade: they are what the macro step does not resolve, and no instability.
 
 Signals that are connected one by one have no energy: of those only the last check tells.
 
@@ -168,7 +170,7 @@ IDLE = 1e-6
 """Energy that counts as passed at least, as part of the largest force times the largest place; and the size of jumps
 that count, as part of the largest value."""
 FEWEST_ROWS = 12
-"""Exchanges from which on growth can be told."""
+"""Exchanges from which on growth can be told; and of a span shorter than a quarter of the run, where noise is."""
 TURNING = 0.5
 """Correlation of consecutive jumps below which a signal turns round: fewer than six exchanges in a period."""
 LARGE = 0.5
@@ -321,21 +323,40 @@ def _check_growth(run: Run, settings: CosimSettings) -> Check | None:
 
 
 def growth_of_jumps(values: Floats) -> Floats:
-    """By how much jumps from row to row grow from the third quarter of the rows to the last, where they alternate.
+    """By how much jumps from row to row keep growing to the end, where they alternate.
 
     A smooth signal goes on as it did: consecutive jumps are alike. What an unstable coupling does turns round within a
-    few exchanges. Of signals that do not, or whose jumps are small, nothing is said: 0.
+    few exchanges. Of signals that do not, or whose jumps are small, nothing is said: 0. What grows by itself grows from
+    one span to the next, again to the one after, and within that one; the least factor counts. What an event makes
+    larger grows once, and fades. Spans are a quarter of the rows; and an eighth, a sixteenth and so on, for what begins
+    late, while they have rows enough.
 
     Args:
         values: (n, m); returns (m,).
     """
     jumps = np.diff(values, axis=0)
-    n = len(jumps) // 4
-    last, before = jumps[-n:], jumps[-2 * n : -n]
-    size_last, size_before = (np.sqrt(np.mean(part**2, axis=0)) for part in (last, before))
+    growth, length = _growth_over(jumps, values, len(jumps) // 4), len(jumps) // 8
+    while length >= FEWEST_ROWS:
+        growth = np.maximum(growth, _growth_over(jumps, values, length))
+        length //= 2
+    return growth
+
+
+def _growth_over(jumps: Floats, values: Floats, length: int) -> Floats:
+    """The least growth between the last three spans of a length, and within the last of them."""
+    first, middle, last = np.split(jumps[-3 * length :], 3)
+    half = length // 2
+    sizes = [np.sqrt(np.mean(part**2, axis=0)) for part in (first, middle, last, last[:half], last[-half:])]
     turning_round = np.sum(last[1:] * last[:-1], axis=0) < TURNING * np.sum(last**2, axis=0)
-    spread = np.std(values[-n - 1 :], axis=0)
-    large = (size_last > LARGE * spread) & (size_last > IDLE * np.max(np.abs(values), axis=0))
-    ratios = size_last / np.where(size_before > 0, size_before, 1.0)
-    ratios = np.where(size_before > 0, ratios, np.where(size_last > 0, np.inf, 0.0))
-    return np.where(turning_round & large, ratios, 0.0)
+    spread = np.std(values[-length - 1 :], axis=0)
+    large = (sizes[2] > LARGE * spread) & (sizes[2] > IDLE * np.max(np.abs(values), axis=0))
+    growths = [_ratio(sizes[1], sizes[0]), _ratio(sizes[2], sizes[1])]
+    # What grows by a factor from one half to the next, length - half rows on, grows by a power of it in a span.
+    growths.append(_ratio(sizes[4], sizes[3]) ** (length / (length - half)))
+    return np.where(turning_round & large, np.min(growths, axis=0), 0.0)
+
+
+def _ratio(now: Floats, before: Floats) -> Floats:
+    """0 where nothing is, infinite where nothing was."""
+    ratios = now / np.where(before > 0, before, 1.0)
+    return np.where(before > 0, ratios, np.where(now > 0, np.inf, 0.0))

@@ -79,7 +79,7 @@ class CosimSettings(Description):
         positive=True,
         infinite=True,
         default=2.0,
-        doc="growth of jumps that turn round, from the third quarter of the run to the last; beyond it it is suspect",
+        doc="growth of jumps that turn round, from each quarter of the run to the next; beyond it it is suspect",
     )
 
     def check(self, flaws: FlawList) -> None:
