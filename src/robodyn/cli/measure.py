@@ -339,22 +339,34 @@ def _compare_laws(
     return compare_laws(what, experiments, chosen, free=free, **settings)
 
 
-@command("validate")
+@command(
+    "validate",
+    plot="Draw how errors grow with the time ahead into this file.",
+    plot_run="Draw measured and simulated signals into this file.",
+)
 def validate(
     scenario: str,
     data: Path,
     mapping: Path | None = None,
     entry: Texts = (),
+    against: str | None = None,
+    horizon: float = 0.5,
+    held_out: float = 1.0,
     method: str = "both",
     cutoff: float | None = None,
     setting: Texts = (),
 ) -> Validation:
-    """Print prediction errors of a scenario by signal, in units and per cent.
+    """Print prediction errors of a scenario by signal: one step, 0.5 s ahead and in a free run, beside two baselines.
+
+    Measured references and commands are inputs; where none are measured, efforts are.
 
     scenario: Name in the catalogue, or a TOML file.
     data: Measured signals: CSV, Parquet, MCAP, ROS bag, .npz or .mat.
     mapping (--map): TOML: which column is which signal.
-    entry (--input): Measured signal that takes the place of the computed one.
+    entry (--input): Measured signal that takes the place of the computed one, instead of those found; or none.
+    against: Scenario to be better than; by default the file that this one includes, or its numbers before --set.
+    horizon: How far ahead predictions go [s].
+    held_out: Share of the data, at its end, that is compared: 0.25 after fit or identify on the same file.
     method: simulation, inverse (dynamics) or both.
     cutoff: Low-pass of inverse dynamics [Hz].
     setting (--set): Change a number: name=value.
@@ -362,7 +374,25 @@ def validate(
     from robodyn.analysis.validation import validate
 
     what = load_single(scenario, setting)
-    return validate(what, read_data(data, mapping), entry, method=method, cutoff=cutoff)
+    inputs = None if not entry else [] if list(entry) == ["none"] else entry
+    options: dict[str, Any] = {"method": method, "cutoff": cutoff, "horizon": horizon, "held_out": held_out}
+    return validate(what, read_data(data, mapping), inputs, nominal=_nominal(scenario, against, setting), **options)
+
+
+def _nominal(scenario: str, against: str | None, setting: Texts) -> Scenario | None:
+    """What a scenario was before its numbers were changed, where that is known."""
+    import tomllib
+
+    if against is not None:
+        return load_single(against)
+    if setting:
+        return load_single(scenario)
+    path = Path(scenario)
+    if path.suffix == ".toml" and path.is_file():
+        included = tomllib.loads(path.read_text(encoding="utf-8")).get("include")
+        if isinstance(included, str):
+            return load_single(str(path.parent / included))
+    return None
 
 
 @command("calibrate", plot="Draw the error of every pose before and after into this file.")

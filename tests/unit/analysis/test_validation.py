@@ -1,4 +1,4 @@
-"""Are prediction errors those that were put in, by simulation, by measured inputs and by inverse dynamics?"""
+"""Are prediction errors those that were put in, ahead and in free runs, by measured inputs and by inverse dynamics?"""
 
 from dataclasses import replace
 
@@ -52,12 +52,12 @@ def data(slide):
 
 
 def test_errors_of_the_right_model_are_those_of_the_data(slide, data):
-    offset = data.values + np.where(np.array(data.names) == "rail.position", 0.01, 0.0)
+    offset = data.values + np.where(np.array(data.names) == "rail.velocity", 0.01, 0.0)
     found = validate(slide, replace(data, values=offset), method="simulation")
-    position = next(error for error in found.signals if error.name == "rail.position")
-    assert (position.rms, position.bias) == (pytest.approx(0.01, rel=1e-4), pytest.approx(-0.01, rel=1e-4))
-    assert position.percent == pytest.approx(100 * 0.01 / np.std(data["rail.position"].values), rel=1e-4)
-    assert "rail.position" in describe(found)
+    speed = next(error for error in found.signals if error.name == "rail.velocity")
+    assert (speed.rms, speed.bias) == (pytest.approx(0.01, rel=1e-4), pytest.approx(-0.01, rel=1e-4))
+    assert speed.percent == pytest.approx(100 * 0.01 / np.std(data["rail.velocity"].values), rel=1e-4)
+    assert "rail.velocity" in describe(found)
 
 
 def test_measured_forces_drive_the_model_in_place_of_its_own(slide, data):
@@ -204,3 +204,127 @@ def test_rows_a_few_nanoseconds_off_a_tick_are_compared_with_its_sample(slide, e
         assert max(error.percent for error in errors) < 1e-3
     fit = fit_parameters(looped.with_numbers({"mass.mass": 2.2}), replace(log, time=log.time - early), ["mass.mass"])
     assert fit.values["mass.mass"] == pytest.approx(2.0, rel=1e-6)
+
+
+# A linear drive with the numbers of a public data set, its log with noise of an encoder and a force.
+
+
+SINES = Block("reference", "multisine_reference", unit="m",
+              parameters={"sines": [0.05, 0.02], "cosines": [0.0, 0.01], "frequency": 0.5, "offset": 0.0})  # fmt: skip
+STAND_IN = Block("reference", "constant_reference", unit="m", parameters={"constant": 0.1})
+
+
+def linear_drive(reference, mass=94.9, coulomb=20.5, viscous=202.0):
+    rail = Joint("axis", "prismatic", "ground", "slide", axis=(1.0, 0.0, 0.0))
+    inputs = {"target": "reference.value", "position": "axis.position", "velocity": "axis.velocity"}
+    friction = {"coulomb": coulomb, "viscous": viscous, "smoothing_velocity": 1e-3}
+    blocks = (
+        reference,
+        Block("loop", "pd_control", inputs=inputs, parameters={"proportional": 4e5, "derivative": 8e3},
+              period=2e-3, unit="N"),
+        Block("axis.drive", "torque_source", "axis", {"command": "loop.command"}),
+        Block("axis.friction", "coulomb_friction", "axis", parameters=friction),
+    )  # fmt: skip
+    mechanism = Mechanism("linear-drive", (Body("slide", mass),), (rail,))
+    return Scenario("linear-drive", Machine("linear-drive", mechanism, blocks), 3.0)
+
+
+@pytest.fixture(scope="module")
+def drive_log():
+    signals = ("axis.position", "axis.drive.torque", "reference.value")
+    run = simulate(linear_drive(SINES), recording=Recording(rate=500.0, signals=signals))
+    infos = tuple(replace(info, rate=None, kind="continuous") for info in run.infos)
+    noise = np.random.default_rng(0).normal(0, 1, run.values.shape) * [{"m": 5e-7}.get(i.unit, 3.0) for i in infos]
+    noise[:, run.names.index("reference.value")] = 0.0
+    return Run(run.time, run.values + noise, infos, run.outcome, run.provenance)
+
+
+def rows_of(found, signal="axis.position"):
+    return {row.kind: row for row in found.predictions if row.signal == signal}
+
+
+def test_a_measured_reference_takes_the_place_of_the_constant_that_stands_for_it(drive_log):
+    nominal = linear_drive(STAND_IN, 60.0, 0.0, 0.0)
+    found = validate(linear_drive(STAND_IN), drive_log, method="simulation", nominal=nominal, held_out=0.5)
+    assert found.inputs == ("reference.value",)
+    step, ahead, free = rows_of(found).values()
+    assert (step.kind, ahead.kind, free.kind) == ("one step", "0.5 s ahead", "free run")
+    assert (step.ahead, ahead.ahead, ahead.count) == (pytest.approx(2e-3), pytest.approx(0.5), 200)
+    # The right model leaves the noise of the encoder, and some of that of the speed it starts with.
+    for row in (ahead, free):
+        assert row.rms < 1.5e-6
+        assert row.lower < row.rms < row.upper
+        assert (row.than_line, row.than_nominal) == ("better than", "better than")
+        assert row.nominal > 20 * row.rms
+    force = rows_of(found, "axis.drive.torque")["free run"]
+    assert force.rms == pytest.approx(3.0, rel=0.1)
+    assert {"axis.position", "axis.drive.torque"} == set(found.growth)
+    assert "better than line, better than nominal" in describe(found)
+
+
+def test_without_a_reference_the_measured_effort_drives_the_model(drive_log):
+    found = validate(linear_drive(STAND_IN), without(drive_log, ["reference.value"]), method="simulation")
+    assert found.inputs == ("axis.drive.torque",)
+    assert not found.notes
+    # The force is in straight lines between samples that were held: late by half of one.
+    assert rows_of(found)["0.5 s ahead"].percent < 5
+    own = validate(linear_drive(SINES), without(drive_log, ["reference.value"]), method="simulation")
+    assert own.inputs == ()
+    assert "as in the scenario, since the data lack what they follow: axis.drive.torque" in own.notes[0]
+    assert rows_of(own)["free run"].rms == pytest.approx(5e-7, rel=0.1)
+
+
+def test_a_current_that_was_measured_drives_the_model_by_the_law_of_its_drive(slide, data):
+    blocks = list(slide.machine.blocks)
+    blocks[0] = Block("rail.wave", "constant_reference", unit="A", parameters={"constant": 0.0})
+    constants = {"torque_constant": 0.5, "gear": 4.0}
+    blocks[1] = Block("rail.drive", "current_source", "rail", {"current_command": "rail.wave.value"}, constants)
+    driven = slide.replaced(machine=slide.machine.replaced(blocks=tuple(blocks)))
+    columns = [data.names.index(name) for name in ("rail.position", "rail.drive.torque")]
+    infos = (data.infos[columns[0]], replace(data.infos[columns[1]], name="rail.drive.current", unit="A"))
+    amperes = replace(data, values=data.values[:, columns] / [1.0, 2.0], infos=infos)
+    found = validate(driven, amperes, method="simulation")
+    assert found.inputs == ("rail.drive.torque",)
+    assert rows_of(found, "rail.position")["0.5 s ahead"].percent < 1
+
+
+def test_a_log_of_another_machine_and_a_wrong_sign_are_named(drive_log):
+    position = np.array(drive_log.names) == "axis.position"
+    turned = replace(drive_log, values=drive_log.values * np.where(position, -1.0, 1.0))
+    notes = validate(linear_drive(STAND_IN), without(turned, ["reference.value"]), method="simulation").notes
+    assert any("axis.position moves the other way than predicted" in note for note in notes)
+    foreign = 0.05 * np.sin(2 * np.pi * 1.7 * drive_log.time)[:, None]
+    other = replace(drive_log, values=np.where(position, foreign, drive_log.values))
+    notes = validate(linear_drive(STAND_IN), other, ["axis.drive.torque"], method="simulation").notes
+    assert any("axis.position is not predicted 0.5 s ahead" in note for note in notes)
+
+
+def test_too_few_rows_and_missing_signals_are_named(drive_log):
+    short = replace(drive_log, time=drive_log.time[:30], values=drive_log.values[:30])
+    notes = validate(linear_drive(STAND_IN), short, method="simulation").notes
+    assert any("30 rows are too few, 50 are needed" in note for note in notes)
+    notes = validate(linear_drive(STAND_IN), without(drive_log, ["axis.position"]), method="simulation").notes
+    assert any("no predictions from measured states: the data lack axis.position" in note for note in notes)
+    with pytest.raises(ModelError, match="none of the data is a signal of the model") as raised:
+        validate(linear_drive(STAND_IN), without(drive_log, drive_log.names[:2]), method="simulation")
+    assert "the model" in str(raised.value)
+    with pytest.raises(ModelError, match="held_out: must be above 0 and at most 1"):
+        validate(linear_drive(STAND_IN), drive_log, held_out=0.0)
+
+
+def test_an_integrator_goes_on_from_what_it_has_summed_up(drive_log):
+    """A hidden state of the controller, which settles on the way."""
+
+    def integrating(reference):
+        scenario = linear_drive(reference)
+        inputs = {"target": "reference.value", "position": "axis.position", "velocity": "axis.velocity"}
+        gains = {"proportional": 4e5, "derivative": 8e3, "integral": 2e6}
+        loop = Block("loop", "sampled_pid", inputs=inputs, parameters=gains, period=2e-3, unit="N")
+        blocks = [loop if block.name == "loop" else block for block in scenario.machine.blocks]
+        return scenario.replaced(machine=scenario.machine.replaced(blocks=tuple(blocks)))
+
+    run = simulate(integrating(SINES), recording=Recording(rate=500.0, signals=tuple(drive_log.names)))
+    infos = tuple(replace(info, rate=None, kind="continuous") for info in run.infos)
+    found = validate(integrating(STAND_IN), replace(run, infos=infos), method="simulation", held_out=0.5)
+    # Speeds from positions without noise leave little at the start, and the integrator nothing.
+    assert rows_of(found)["0.5 s ahead"].percent < 1e-3

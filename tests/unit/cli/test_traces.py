@@ -22,7 +22,7 @@ COMMANDS = {
     "report lift.toml --with loops,modes --out report.html": 1,
     "fit lift.toml lift.csv --free carriage.mass": 1,
     "identify lift.toml out/lift.run": 2,  # and the bare mechanism, its masses as inputs
-    "validate lift.toml lift.csv": 2,  # and the same
+    "validate lift.toml lift.csv": 3,  # and the same, and the scenario driven by what was measured
     "export lift.toml --to fmu --out lift.fmu": 1,
     "export pendulum --to xlsx --solver heun --step 0.01 --rows 5": 1,
     "perturb line.toml": 2,  # and its linear mechanics

@@ -11,6 +11,7 @@ its results are the same to the last bit in any thread, in a lane or alone.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
@@ -572,6 +573,72 @@ def make_pack(compiled: CompiledSystem) -> Pack | None:
     pack = Pack(vectors.lanes, addresses, module.n_parameters + module.n_prelude, module.data, longest)
     pack.keeps = module, vectors
     return pack
+
+
+class SegmentRunner(BatchRunner):
+    """Runs that begin at different instants, each recorded at times of its own.
+
+    Args:
+        times: when a run begins -> the times that it is recorded at, increasing; it ends at the last of them.
+    """
+
+    def __init__(self, compiled: CompiledSystem, solver: Solver, times: Mapping[float, Floats]) -> None:
+        super().__init__(compiled, solver, Recording(rate=1.0), 0.0, compiled.system.scenario.duration)
+        self.times = times
+
+    def begin(self, inputs: RunInputs) -> tuple[Integration, PythonCalls]:
+        begin, times = inputs.start.time, self.times[inputs.start.time]
+        # A tick at the last time, which is counted from the beginning, is not to be missed by rounding.
+        duration = float(times[-1]) - begin + 8 * math.ulp(float(times[-1]))
+        recording = EngineRecording(kind="times", times=times, watch_steps=self.instants.watch_steps)
+        return BatchRunner(self.compiled, self.solver, recording, begin, duration).begin(inputs)
+
+    def give_back(self, run: Integration) -> None:
+        """Nothing: the next run begins at another time."""
+
+
+class _SegmentWorker(Worker):
+    def __init__(
+        self,
+        runner: SegmentRunner,
+        starts: Sequence[Start],
+        ends: list[Trajectory | None],
+        is_stopped: Callable[[], bool] | None = None,
+    ) -> None:
+        super().__init__(runner, None, is_stopped)
+        self.starts, self.ends = starts, ends
+
+    def work(self, numbers: Sequence[int]) -> None:
+        begun, system = time.thread_time(), self.runner.compiled.system
+        values, known = system.described_values, system.number_values
+        inputs = [RunInputs(values, known, self.starts[k]) for k in numbers]
+        for k, (trajectory, _) in zip(numbers, self.carry_out(inputs), strict=True):
+            self.ends[k] = trajectory
+        self.note(begun, len(numbers))
+
+
+def run_segments(
+    compiled: CompiledSystem,
+    solver: Solver,
+    starts: Sequence[Start],
+    times: Sequence[Floats],
+    report: Callable[[int], None] = lambda ended: None,
+) -> list[Trajectory]:
+    """Runs from many different instants and states, such as measured ones, each to the last of its times.
+
+    Args:
+        times: that each run is recorded at. report: called now and then with how many have ended.
+    """
+    runner = SegmentRunner(compiled, solver, {s.time: t for s, t in zip(starts, times, strict=True)})
+    ends: list[Trajectory | None] = [None] * len(starts)
+    threads = 1 if calls_python(compiled.system) else min(count_cores(), len(starts))
+    run_in_threads(
+        range(len(starts)),
+        threads,
+        lambda is_stopped: _SegmentWorker(runner, starts, ends, is_stopped),
+        lambda: report(sum(end is not None for end in ends)),
+    )
+    return [end for end in ends if end is not None]
 
 
 class ThreadWorker(Protocol):

@@ -229,25 +229,88 @@ def show_law_comparison(comparison: LawComparison) -> Display:
     return Display("Comparison of laws", (table, f"best: {comparison.rows[0].law}{close}"))
 
 
+def draw_validation(found: Validation) -> Figure:
+    """A figure over the time ahead: for each signal the error of the model with its band, and of the baselines."""
+    figure, axes = panel_figure(len(found.growth))
+    for ax, (name, growth) in zip(axes, found.growth.items(), strict=True):
+        ax.fill_between(growth.ahead, growth.lower, growth.upper, color=COLOURS[1], alpha=0.2, linewidth=0)
+        ax.plot(growth.ahead, growth.rms, color=COLOURS[1], linewidth=LINE_WIDTH, label="model, 95 % band")
+        if growth.nominal is not None:
+            ax.plot(growth.ahead, growth.nominal, color=COLOURS[2], linewidth=LINE_WIDTH, label="nominal")
+        ax.plot(growth.ahead, growth.line, color="0.4", linewidth=LINE_WIDTH, linestyle="--", label="line")
+        unit = next(p.unit for p in found.predictions if p.signal == name)
+        ax.set_yscale("log")
+        finish_axes(ax, f"error of {name}", unit)
+    label_bottom(axes, "time ahead", "s")
+    figure.align_ylabels(axes)
+    legend_above(figure, axes[0].get_legend_handles_labels()[0])
+    return figure
+
+
+def draw_free_run(found: Validation) -> Figure:
+    """A figure over time: each measured signal beside the free run's, and the difference."""
+    assert found.run is not None
+    assert found.measured is not None
+    names = [error.name for error in found.signals][:MOST_DRAWN]
+    figure, axes = panel_figure(2 * len(names))
+    time = found.measured.time
+    reached = time <= found.run.time[-1]
+    for k, name in enumerate(names):
+        above, below = axes[2 * k : 2 * k + 2]
+        measured, run = found.measured[name].values, found.run[name]
+        above.plot(time, measured, gid="measured", **_dots())
+        above.plot(run.time, run.values, color=COLOURS[1], linewidth=LINE_WIDTH, gid="simulated")
+        apart = measured[reached] - run(time[reached])
+        _draw_residuals(below, time[reached], apart, found.signals[k].rms)
+        finish_axes(above, name, run.unit)
+        finish_axes(below, "residual", run.unit)
+    label_bottom(axes, "time", "s")
+    figure.align_ylabels(axes)
+    legend_above(figure, _entries())
+    return figure
+
+
+MOST_DRAWN = 6
+"""Signals of a free run in one picture."""
+
+
 @shows
 def show_validation(found: Validation) -> Display:
-    """Prediction errors of signals and of efforts."""
+    """Errors of predictions beside those of the baselines, and of efforts; nothing has to be read beside it."""
     parts: list[Part] = []
+    if found.inputs:
+        parts += [f"inputs as measured: {', '.join(found.inputs)}", ""]
+    if found.predictions:
+        with_nominal = any(p.nominal is not None for p in found.predictions)
+        rows: list[tuple[Any, ...]] = []
+        for p in found.predictions:
+            than = [f"{p.than_line} line", *([f"{p.than_nominal} nominal"] if with_nominal else [])]
+            other = (p.nominal,) if with_nominal else ()
+            rows.append((p.signal, p.kind, p.rms, p.lower, p.upper, p.percent, p.line, *other, ", ".join(than), p.unit))
+        sizes = ("rms", "from", "to")
+        others = ("line", *(("nominal",) if with_nominal else ()))
+        heads = ("signal", "predicted", *sizes, "%", *others, "the model is", "unit")
+        digits = ("", "", ".3g", ".3g", ".3g", ".3g", *[".3g"] * len(others), "", "")
+        parts.append(Table(heads, rows, digits, by_row=(*sizes, *others)))
+        parts.append(
+            "from .. to: 95 % band of the rms; %: of the signal's own deviation; line: last value, or straight on"
+        )
+        parts += ["nominal: the numbers before"] if with_nominal else []
     if found.signals:
-        rows = [(s.name, s.rms, s.percent, s.bias, s.largest, s.at_time, s.unit) for s in found.signals]
-        heads = ("simulated signal", "rms", "%", "bias", "largest", "at [s]", "unit")
-        digits = ("", ".4g", ".2f", ".3g", ".4g", ".4g", "")
-        parts += [Table(heads, rows, digits, by_row=("rms", "bias", "largest"))]
+        errors = [(s.name, s.bias, s.largest, s.at_time, s.unit) for s in found.signals]
+        heads = ("free run", "bias", "largest", "at [s]", "unit")
+        table = Table(heads, errors, ("", ".3g", ".4g", ".4g", ""), by_row=("bias", "largest"))
+        parts += [*([""] if parts else []), table]
     if found.efforts:
         efforts = [(e.joint, e.rms, e.percent, e.rows, e.unit) for e in found.efforts]
-        table = Table(
-            ("effort by inverse dynamics", "rms", "%", "rows", "unit"),
-            efforts,
-            ("", ".4g", ".2f", "", ""),
-            by_row=("rms",),
-        )
-        parts += [*([""] if parts else []), table]
-    return Display("Validation", [*parts, *(f"note: {note}" for note in found.notes)])
+        heads = ("effort by inverse dynamics", "rms", "%", "rows", "unit")
+        parts += [*([""] if parts else []), Table(heads, efforts, ("", ".4g", ".2f", "", ""), by_row=("rms",))]
+    parts += [f"note: {note}" for note in found.notes]
+    if found.growth:
+        parts.append(Picture("How errors grow", lambda: draw_validation(found)))
+    if found.run is not None and found.signals:
+        parts.append(Picture("Measured and simulated", lambda: draw_free_run(found), "plot_run"))
+    return Display("Validation", parts)
 
 
 SHOWN = 5
