@@ -137,7 +137,12 @@ GIVEN = {
         "robodyn run before.toml --duration 0.2",
         "robodyn run after.toml --duration 0.2",
     ),
-    "fitting": (*LOGS, "slide.toml", "robodyn run slide.toml", "robodyn export out/slide.run --to csv --out slide.csv"),
+    "fitting": (
+        *LOGS,
+        "slide.toml",
+        "robodyn run slide.toml --rate 500",
+        "robodyn export out/slide.run --to csv --out slide.csv",
+    ),
     "identification": LOGS,
     "measurements": (*LOGS, "robot.csv", "tracker.csv"),
     "compare-with-measurements": (

@@ -378,11 +378,13 @@ def _validate_by_simulation(
         rows = [_judge_free_run(name, units[name], late, [free.get(name) for free in frees]) for name in late.names]
         predictions = [row for row in rows if row is not None]
 
-        reason, growth = _why_no_starts(model, late, first), dict[str, ErrorGrowth]()
-        if reason:
-            notes.append(f"no predictions from measured states: {reason}")
+        growth: dict[str, ErrorGrowth] = {}
+        try:
+            at_ticks = _at_common_ticks(system, late.time)
+            starts, steps = _choose_starts(model, late, first, horizon, at_ticks)
+        except ModelError as error:
+            notes.append(f"no predictions from measured states: {'; '.join(map(str, error.flaws))}")
         else:
-            starts, steps = _choose_starts(late, first, horizon, model.measured, _at_common_ticks(system, late.time))
             errors = [rival.predict(starts, steps, line, horizon) for rival in rivals]
             predictions, growth, more = _judge_predictions(compared, starts, steps, errors, units, predictions)
             notes += more
@@ -529,25 +531,26 @@ def _at_common_ticks(system: System, time: Floats) -> np.ndarray:
     return np.abs(time / period - np.rint(time / period)) < 1e-6
 
 
-def _why_no_starts(model: _Predictor, late: Run, first: int) -> str:
-    """What keeps predictions from starting at measured states."""
-    machine, system = model.system.scenario.machine, model.system
+def _choose_starts(
+    model: _Predictor, late: Run, first: int, horizon: float, at_ticks: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that predictions start from, and rows after each at which they are compared.
+
+    Raises:
+        ModelError: with what keeps them from starting at measured states.
+    """
+    system, flaws = model.system, FlawList()
     missing = [state.name for k, state in enumerate(system.states[: system.n_q]) if k not in model.measured]
     if not system.n_q:
-        return "the model has no joint"
+        flaws.add("joints", "the model has none")
     if missing:
-        return f"the data lack {', '.join(missing[:6])}; name columns of them in a mapping"
-    if machine.all_constraints:
-        return "the machine has constraints, which measured positions do not meet to the last digit"
+        flaws.add("data", f"lack {', '.join(missing[:6])}", "name columns of them in a mapping")
+    if system.scenario.machine.all_constraints:
+        flaws.add("constraints", "are not met by measured positions to the last digit", "look at the free run")
     if len(late.time) < FEWEST_ROWS:
-        return f"{len(late.time)} rows are too few, {FEWEST_ROWS} are needed: record longer or raise held_out"
-    return ""
-
-
-def _choose_starts(
-    late: Run, first: int, horizon: float, measured: Mapping[int, Floats], at_ticks: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that predictions start from, and rows after each at which they are compared."""
+        what = f"{len(late.time)} rows are too few, {FEWEST_ROWS} are needed"
+        flaws.add("data", what, "record longer or raise held_out")
+    flaws.raise_if_any("validation")
     period = float(np.median(np.diff(late.time)))
     # A short recording has a shorter horizon: half of the rows are starts at least.
     most = min(max(int(round(horizon / period)), 1), len(late.time) // 2)
@@ -555,11 +558,14 @@ def _choose_starts(
     rows = np.arange(0, len(late.time) - most)
     # No gap on the way, and states that are measured.
     spans = late.time[rows + most] - late.time[rows]
-    whole = np.all([np.isfinite(values[first + rows]) for values in measured.values()], axis=0)
+    whole = np.all([np.isfinite(values[first + rows]) for values in model.measured.values()], axis=0)
     rows = rows[whole & at_ticks[rows] & (np.abs(spans / (most * period) - 1) < 0.05)]
     if len(rows) < 2:
-        what = f"have no {most * period:.3g} s without a gap that begin at a tick of all sampled blocks"
-        refuse("data", what, "lower the horizon, or set the model's period to that of the real controller")
+        what = f"have no {most * period:.3g} s of even rows that begin at a tick of all sampled blocks"
+        remedy = (
+            "resample it by `robodyn data LOG --rate`, lower the horizon, or set the model's period to the real one"
+        )
+        refuse("data", what, remedy)
     chosen = np.unique(np.rint(np.linspace(0, len(rows) - 1, min(MOST_STARTS, len(rows)))).astype(int))
     return first + rows[chosen], steps
 

@@ -304,7 +304,7 @@ def test_too_few_rows_and_missing_signals_are_named(drive_log):
     notes = validate(linear_drive(STAND_IN), short, method="simulation").notes
     assert any("30 rows are too few, 50 are needed" in note for note in notes)
     notes = validate(linear_drive(STAND_IN), without(drive_log, ["axis.position"]), method="simulation").notes
-    assert any("no predictions from measured states: the data lack axis.position" in note for note in notes)
+    assert any("no predictions from measured states: data: lack axis.position" in note for note in notes)
     with pytest.raises(ModelError, match="none of the data is a signal of the model") as raised:
         validate(linear_drive(STAND_IN), without(drive_log, drive_log.names[:2]), method="simulation")
     assert "the model" in str(raised.value)
