@@ -23,7 +23,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Contact, friction, breaking": ("bouncing_ball", "sliding_box", "stick_slip", "breaking_rope"),
     "Drives and control": (
         *("dc_motor_start", "sampled_loop", "loop_margins", "delayed_loop"),
-        *("input_shaping", "computed_torque", "cart_pole", "swing_up_mpc"),
+        *("input_shaping", "computed_torque", "cart_pole", "learn_to_balance", "swing_up_mpc"),
     ),
     "Many runs, data, modes": ("many_pendulums", "parameter_sweep", "fit_oscillator", "pendulum_modes"),
     "Together with other programs": ("coupled_oscillators", "pendulum_fmu"),

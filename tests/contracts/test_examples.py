@@ -17,7 +17,7 @@ from robodyn.description.laws.hydraulics import effective_bulk_modulus, specific
 TESTS = Path(__file__).parents[1]
 EXAMPLES = TESTS.parent / "examples"
 GANTRY_TESTS = "systems/test_gantry.py"
-NEEDS = {"cart_pole": "gymnasium", "pendulum_fmu": "fmpy", "swing_up_mpc": "do_mpc"}
+NEEDS = {"cart_pole": "gymnasium", "learn_to_balance": "cma", "pendulum_fmu": "fmpy", "swing_up_mpc": "do_mpc"}
 """Packages that some examples are about."""
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py"))
 SCENARIOS = sorted(path.stem for path in EXAMPLES.glob("*.toml"))
@@ -246,6 +246,14 @@ def test_a_policy_of_four_gains_balances_the_pole_that_falls_without():
     assert found["balanced: steps"] == 500
     assert 499 < found["balanced: return"] < 500
     assert found["left alone: steps"] < 100
+
+
+def test_evolution_learns_to_balance_the_pole():
+    pytest.importorskip("cma")
+    example, curve = load("learn_to_balance")
+    # A pole that falls earns less than half of what one that stands does; upright all the time would be 200.
+    assert curve["generation 1"] < 0.5 * example.STEPS
+    assert 0.97 * example.STEPS < curve[f"generation {example.GENERATIONS}"] < example.STEPS
 
 
 def test_pendulum_swings_with_the_period_of_the_elliptic_integral():

@@ -104,26 +104,35 @@ MOST_ENTRIES = 1 << 12
 """Numbers that a function of many robots may give for each, as in lanes.c."""
 
 
-def compute_many(
-    module: LaneModule, name: str, clock: tuple[float, float, int], arrays: Sequence[np.ndarray], table: np.ndarray
-) -> None:
-    """A function in lanes of many robots, one or more times.
+class ManyCall:
+    """A function in lanes, bound to the numbers of many robots; for one thread at a time.
 
     Args:
-        clock: start, distance and number of the times.
         arrays: x, d, m, p and what the function gives, each a row a robot (n, size) or one for all (1, size); the last
-            may be x. table: numbers behind the parameters.
+            may be x. They are read and written where they lie, at every call. table: numbers behind the parameters.
     """
-    begin, distance, times = clock
-    rows = [np.array([[begin, distance, begin]]), *arrays]
-    p, out = arrays[-2:]
-    if out.shape[1] > MOST_ENTRIES:
-        raise ValueError(f"{name} gives {out.shape[1]} numbers, more than {MOST_ENTRIES}")
-    strides = np.array([each.shape[1] if len(each) > 1 else 0 for each in rows], np.int64)
-    places = np.array([address_of(each) for each in rows], np.int64)
-    side_by_side = np.concatenate([np.zeros(module.lanes * p.shape[1]), table])
-    counts = module.lanes, len(out), times, address_of(places), address_of(strides), p.shape[1]
-    functions().compute_many(module.addresses[name], *counts, address_of(side_by_side))
+
+    def __init__(self, module: LaneModule, name: str, arrays: Sequence[np.ndarray], table: np.ndarray) -> None:
+        p, out = arrays[-2:]
+        if out.shape[1] > MOST_ENTRIES:
+            raise ValueError(f"{name} gives {out.shape[1]} numbers, more than {MOST_ENTRIES}")
+        self.clock, self.at = np.zeros((1, 3)), (0.0, 0.0)
+        rows = [self.clock, *arrays]
+        strides = np.array([each.shape[1] if len(each) > 1 else 0 for each in rows], np.int64)
+        places = np.array([address_of(each) for each in rows], np.int64)
+        side_by_side = np.concatenate([np.zeros(module.lanes * p.shape[1]), table])
+        self.before = module.addresses[name], module.lanes, len(out)
+        self.behind = address_of(places), address_of(strides), p.shape[1], address_of(side_by_side)
+        self.call = functions().compute_many
+        # The engine reads them as long as the call is used.
+        self.keeps = module, rows, strides, places, side_by_side
+
+    def __call__(self, begin: float = 0.0, distance: float = 0.0, times: int = 1) -> None:
+        """Compute the function for each robot, one or more times, at times so far apart."""
+        if (begin, distance) != self.at:
+            self.clock[0], self.at = (begin, distance, begin), (begin, distance)
+        self.clock[0, 0] = begin
+        self.call(*self.before, times, *self.behind)
 
 
 def has_ended(reason: int) -> bool:

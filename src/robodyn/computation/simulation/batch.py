@@ -222,6 +222,7 @@ class BatchRunner:
         joints = system.scenario.machine.mechanism.limited_joints if system.scenario.machine.mechanism else ()
         self.limits = {f"{joint.name}.{limit}" for joint in joints for limit in joint.limits}
         self.deciding = deciding_numbers(system)
+        self.deciding_or_limiting = self.limits.union(self.deciding)
         self._decide: Any = itemgetter(*self.deciding) if self.deciding else lambda numbers: ()
         # A delayed signal without a given past has that of the start, which any number may decide.
         self.free_past = any(delay.before is None for delay in system.delays)
@@ -266,7 +267,7 @@ class BatchRunner:
             compiled.check_numbers(doubtful)
         # Few numbers decide more than the values of parameters.
         numbers: Mapping[str, Any] = system.number_values
-        if not parameters.keys().isdisjoint(self.limits.union(self.deciding)):
+        if not parameters.keys().isdisjoint(self.deciding_or_limiting):
             numbers = {**numbers, **parameters}
         start = self.given_start if before is None else None
         if start is None:
@@ -279,6 +280,31 @@ class BatchRunner:
             check_start_limits(system, system.name_states(start.x), numbers)
             self._allowed_start = start if described else None
         return RunInputs(values, numbers, start)
+
+    def read_rows(
+        self, parameters: Mapping[str, Floats], initial: Mapping[str, Floats], count: int
+    ) -> tuple[Floats, Floats, Floats] | None:
+        """Values of the tunable parameters, states and memory at the start of so many runs, a row each, with these
+        columns changed; None where each run must be read by itself, or has something to refuse."""
+        system, start = self.compiled.system, self.given_start
+        mechanism = system.scenario.machine.mechanism
+        restricted = self.limits or system.has_balls or any(c.range for c in system.scenario.machine.coordinates)
+        decisive = not self.deciding_or_limiting.isdisjoint(parameters)
+        if start is None or decisive or (initial and mechanism is not None and restricted):
+            return None
+        if self.screen(parameters) or not all(np.isfinite(column).all() for column in initial.values()):
+            return None
+        values, x, m = (np.tile(row, (count, 1)) for row in (system.described_values, start.x, start.m))
+        for name, column in parameters.items():
+            values[:, system.places[name]] = column
+        for k, state in enumerate(system.states):
+            if state.name in initial:
+                x[:, k] = initial[state.name]
+        for k, info in enumerate(system.memory):
+            # As in `change_start`.
+            if (name := info.name.partition(".pending.")[0]) in initial:
+                m[:, k] = initial[name]
+        return values, x, m
 
     def begin(self, inputs: RunInputs) -> tuple[Integration, PythonCalls]:
         """A run ready to be advanced, in the memory of an earlier one where that fits; and its laws in Python."""
@@ -471,7 +497,7 @@ class Worker:
             measures: kind and column of the recorded signals.
         """
         runner, compiled, solver = self.runner, self.runner.compiled, self.runner.solver
-        decisive = not runner.limits.union(runner.deciding).isdisjoint(parameters)
+        decisive = not runner.deciding_or_limiting.isdisjoint(parameters)
         if decisive or runner.free_past or runner.given_start is None or calls_python(compiled.system):
             return False
         try:

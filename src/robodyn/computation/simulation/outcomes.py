@@ -47,7 +47,7 @@ class _End:
             case OutcomeKind.FINISHED:
                 return f"reached the end time {at}"
             case OutcomeKind.STOPPED:
-                return f"event '{self.guard.name}' ended the run at {at}"
+                return describe_stop(self.guard, self.trajectory.at_time).sentence
             case OutcomeKind.INTERRUPTED:
                 return f"interrupted at {at} of simulated time; the run so far is kept"
             case OutcomeKind.STEP_LIMIT:
@@ -400,6 +400,11 @@ def describe_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Traje
 def describe_end(time: float) -> Outcome:
     """The outcome of a run that reached its end."""
     return Outcome(OutcomeKind.FINISHED, f"reached the end time {time:.6g} s", time)
+
+
+def describe_stop(guard: Guard, time: float) -> Outcome:
+    """The outcome of a run that a terminal event ended."""
+    return Outcome(OutcomeKind.STOPPED, f"event '{guard.name}' ended the run at {time:.6g} s", time)
 
 
 def _describe_parallel(compiled: CompiledSystem, trajectory: Trajectory) -> str:

@@ -18,7 +18,7 @@ from robodyn.base.errors import FlawList, nearest
 from robodyn.base.symbolic import tables
 from robodyn.computation.assembly import System
 from robodyn.computation.assembly.system import INPUTS
-from robodyn.computation.engine.pack import compute_many
+from robodyn.computation.engine.pack import ManyCall
 from robodyn.computation.native import KernelModule, LaneModule, Options, compile_kernels, compile_lanes
 from robodyn.computation.simulation.run_functions import LANES
 
@@ -79,7 +79,7 @@ class Rollout:
         """
         x, m, p = self._read(states, memory, parameters or {})
         out = np.empty_like(x)
-        compute_many(self.vectors, "rates", (float(time), 0.0, 1), [x, np.zeros((1, 0)), m, p, out], self.module.data)
+        ManyCall(self.vectors, "rates", [x, np.zeros((1, 0)), m, p, out], self.module.data)(float(time))
         return out
 
     def roll(
@@ -99,7 +99,7 @@ class Rollout:
             flaws.raise_if_any("rollout")
         x, m, p = self._read(states, memory, parameters or {})
         x = x.copy()
-        compute_many(self.vectors, "step", (time, step, steps), [x, np.zeros((1, 0)), m, p, x], self.module.data)
+        ManyCall(self.vectors, "step", [x, np.zeros((1, 0)), m, p, x], self.module.data)(time, step, steps)
         return x
 
     def _read(self, states: Any, memory: Any, parameters: Mapping[str, Any]) -> tuple[np.ndarray, ...]:
@@ -113,7 +113,7 @@ class Rollout:
             flaws.add("states", f"are of {len(x)} robots, others of {counts}", "give one row for each, or one for all")
         flaws.raise_if_any(f"rollout of '{system.scenario.name}'")
         own = self.module.n_parameters + self.module.n_prelude
-        return x, m, np.array([self.module.prepare(each)[:own] for each in values])
+        return x, m, np.ascontiguousarray(self.module.prepare_rows(values)[:, :own])
 
 
 def compile_rollout(system: System, method: str = "symplectic_euler") -> Rollout:
