@@ -102,10 +102,10 @@ def sampled_velocity_loop(velocity_command, velocity, error_sum, *, proportional
     }
 
 
-@law(value="", output="{u}", gain="")
-def amplifier(value, *, gain):
-    """Output = gain times input."""
-    return {"output": gain * value}
+@law(value="", output="{u}", error="{u}", gain="")
+def amplifier(value, error=0.0, *, gain):
+    """Output = gain times input, minus what its own measurement reads too much (offset and noise of a current loop)."""
+    return {"output": gain * value - error}
 
 
 @law(

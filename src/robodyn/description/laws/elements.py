@@ -111,6 +111,44 @@ def backlash_gear(position, velocity, upper_side, lower_side, *, stiffness, gap,
     return {"force": force, "upper": upper, "lower": lower}
 
 
+TRANSMISSION_UNITS = GEAR_UNITS | {
+    "gear_force": "{F}",
+    "error_force": "{F}",
+    "motor": "{x}",
+    "motor_velocity": "{x}/s",
+    "torque": "{F}",
+    "amplitude": "{x}",
+    "order": "rad/{x}",
+    "phase": "rad",
+}
+
+
+@law(
+    units=TRANSMISSION_UNITS,
+    checks={"stiffness": "positive", "damping": "non-negative", "amplitude": "non-negative"},
+    disturbance=True,
+)
+def transmission_error(motor, motor_velocity, *, stiffness, amplitude, order, damping=0.0, phase=0.0):
+    """Force by which an elastic gear's twist is not `s` but `s - e`: `F = k e + d e_dot`, `e = A sin(n q_m + phi)`.
+
+    It stands on the twist, beside the gear's spring. The motor feels that e changes with its angle: with
+    `transmission_reaction` on it, `P = -d/dt k (s - e)^2 / 2 - d (s_dot - e_dot)^2`. Strain-wave gears have order 2 per
+    turn of the motor and its multiples: Tuttle and Seering (1996).
+
+    Args:
+        motor: angle of the motor's side, in joint units; order: n, 2 times the ratio.
+    """
+    angle = order * motor + phase
+    return {"force": amplitude * (stiffness * sym.sin(angle) + damping * order * motor_velocity * sym.cos(angle))}
+
+
+@law(units=TRANSMISSION_UNITS, checks={"amplitude": "non-negative"}, disturbance=True)
+def transmission_reaction(position, gear_force, error_force, *, amplitude, order, phase=0.0):
+    """Torque on the motor of a gear with a transmission error: `tau = -(F + F_e) de/dq_m`, both forces on the twist."""
+    slope = amplitude * order * sym.cos(order * position + phase)
+    return {"torque": -(gear_force + error_force) * slope}
+
+
 # --------------------------------------------------------------------------------------------------
 # Rotors and drag: which forces does the air exert on a propeller, and on what moves through it?
 

@@ -1,7 +1,9 @@
-"""Friction (viscous, Coulomb, Stribeck, LuGre), brakes and clutches: which torque on a joint, by its velocity?
+"""Friction (viscous, Coulomb, Stribeck, LuGre, Dahl, elasto-plastic), gear losses, brakes and clutches: which torque on a joint, by its velocity?
 
 Symbols: velocity w [rad/s or m/s]; every torque acts on the joint, so it opposes w.
 """
+
+import math
 
 from robodyn.base import symbolic as sym
 from robodyn.description.laws.definition import law
@@ -211,6 +213,42 @@ def lugre_friction(velocity, bristle, *, stiffness, damping, viscous, coulomb, s
 
 
 @law(
+    units=BRISTLE_UNITS | {"breakaway": ""},
+    states={"bristle": 1e-5},
+    checks=BRISTLE_CHECKS | {"breakaway": "non-negative, below one"},
+    folded=("exponent",),
+    at_least={"static": "coulomb"},
+    disturbance=True,
+    stored=bristle_energy,
+    gives=BRISTLES_GIVE,
+)
+def elasto_plastic_friction(
+    velocity, bristle, *, stiffness, damping, viscous, coulomb, static, stribeck_velocity, breakaway=0.7, exponent=2.0
+):
+    """Bristles that bend without slipping up to a breakaway deflection: LuGre friction that does not drift at rest.
+
+        z_dot = w (1 - alpha(z, w) z / z_ss(w)),   tau = -(c0 z + c1 z_dot + c2 w),   z_ss = level(w) / c0
+
+    alpha is 0 up to z_ba and where z points against w, 1 from z_ss on, a sine between them: Dupont, Hayward, Armstrong
+    and Altpeter (2002). Dahl's friction (1968) is `lugre_friction` with static = coulomb, damping and viscous 0.
+
+    Args:
+        breakaway: z_ba, as a share of Tc / c0.
+    """
+    slipping = stribeck_level(velocity, coulomb, static, stribeck_velocity, exponent) / stiffness
+    elastic = breakaway * coulomb / stiffness
+    # Deflection along the motion: negative while bristles straighten up, which is elastic.
+    along = sym.where(velocity < 0, -bristle, bristle)
+    rising = 0.5 + 0.5 * sym.sin(math.pi * (along - 0.5 * (slipping + elastic)) / (slipping - elastic))
+    plastic = sym.where(along <= elastic, 0.0, sym.where(along >= slipping, 1.0, rising))
+    bristle_dot = velocity * (1.0 - plastic * along / slipping)
+    return {
+        "torque": -(stiffness * bristle + damping * bristle_dot + viscous * velocity),
+        "bristle_dot": bristle_dot,
+    }
+
+
+@law(
     units=BRISTLE_UNITS,
     states={"bristle": 1e-5},
     checks=BRISTLE_CHECKS | {"coulomb_back": "positive", "static_back": "positive", "load_loss": "non-negative"},
@@ -267,6 +305,134 @@ def gear_loss(velocity, load, *, load_loss, smoothing_velocity):
         load: transmitted torque; load_loss: mu, share of it that is lost (times the gear ratio for a motor's torque).
     """
     return {"torque": -load_loss * sym.absolute(load) * sym.tanh(velocity / smoothing_velocity)}
+
+
+@law(
+    units=BRISTLE_UNITS | {"load_loss_back": ""},
+    checks={"load_loss": "non-negative", "load_loss_back": "non-negative", "smoothing_velocity": "positive"},
+    disturbance=True,
+    passive=True,
+)
+def two_way_gear_loss(velocity, load, *, load_loss, load_loss_back, smoothing_velocity):
+    """Loss of a gear, as `gear_loss`, whose share differs where the load drives the motor: `load w < 0`.
+
+    A gear of efficiencies e (driving) and b (back-driving) has mu = 1 / e - 1 and 1 - b of the torque at its output.
+
+    Args:
+        load: torque on the joint; load_loss, load_loss_back: share of it that is lost while driving, back-driving.
+    """
+    share = sym.where(load * velocity < 0, load_loss_back, load_loss)
+    return {"torque": -share * sym.absolute(load) * sym.tanh(velocity / smoothing_velocity)}
+
+
+@law(
+    units=UNITS | {"position": "{x}", "amplitude": "{F}", "order": "rad/{x}", "phase": "rad"},
+    checks={"amplitude": "non-negative", "smoothing_velocity": "positive"},
+    disturbance=True,
+    passive=True,
+)
+def uneven_friction(position, velocity, *, amplitude, order, smoothing_velocity, phase=0.0):
+    """Dry friction that comes and goes with the position: `tau = -A (1 + sin(n s + phi)) tanh(w / w0)`, 0 to 2 A.
+
+    What a shaft out of true or an uneven tooth adds to friction; it never drives.
+
+    Args:
+        order: n, periods in 2 pi of the coordinate.
+    """
+    level = amplitude * (1.0 + sym.sin(order * position + phase))
+    return {"torque": -level * sym.tanh(velocity / smoothing_velocity)}
+
+
+# --------------------------------------------------------------------------------------------------
+# Friction of servos with load, as identified on pendulums: how much does a gear hold that its motor turns, or its load?
+
+
+SERVO_LEVELS = {
+    "coulomb": "{F}", "stribeck": "{F}", "motor_loss": "", "load_loss": "", "motor_stribeck": "",
+    "load_stribeck": "", "motor_square": "1/{F}", "load_square": "1/{F}",
+}  # fmt: skip
+
+
+def servo_friction_level(
+    velocity,
+    motor,
+    external,
+    *,
+    coulomb,
+    stribeck=0.0,
+    motor_loss=0.0,
+    load_loss=0.0,
+    motor_stribeck=0.0,
+    load_stribeck=0.0,
+    motor_square=0.0,
+    load_square=0.0,
+    stribeck_velocity=1.0,
+    exponent=1.0,
+):
+    """Largest dry friction of a loaded servo [{F}], with s = exp(-(|w| / ws)^a):
+
+        Tc + |l e - m u| + s (Ts + |ls e - ms u| + Q),   u motor's and e external torque,   where e u < 0:
+        Q = lq e^2 if |e| < |u|, mq u^2 if |e| > |u|
+
+    Models M1 to M6 of Duclusaud, Passault, Padois and Ly, "Extended Friction Models for the Physics Simulation of Servo
+    Actuators" (2024): M1 Tc; M2 + Ts; M3 Tc + l = m; M4 + ls = ms; M5 l, m, ls, ms; M6 + lq, mq.
+    """
+    share = stribeck_share(velocity, stribeck_velocity, exponent)
+    base = coulomb + sym.absolute(load_loss * external - motor_loss * motor)
+    rising = stribeck + sym.absolute(load_stribeck * external - motor_stribeck * motor)
+    strong, weak = sym.absolute(motor), sym.absolute(external)
+    squares = sym.where(weak < strong, load_square * weak * weak, 0.0)
+    squares = squares + sym.where(weak > strong, motor_square * strong * strong, 0.0)
+    # Of one sign both turn the gear the same way; where one of them is zero, the signs differ.
+    alike = sym.logical_or(motor * external > 0, sym.logical_and(motor == 0, external == 0))
+    return base + share * (rising + sym.where(alike, 0.0, squares))
+
+
+@law(
+    units=UNITS | SERVO_LEVELS | {"motor": "{F}", "load": "{F}"},
+    sticks=True,
+    checks=dict.fromkeys((*SERVO_LEVELS, "viscous"), "non-negative")
+    | {"stribeck_velocity": "positive", "exponent": "positive"},
+    disturbance=True,
+    passive=True,
+)
+def servo_friction(
+    velocity,
+    direction,
+    motor,
+    load,
+    *,
+    coulomb,
+    viscous=0.0,
+    stribeck=0.0,
+    motor_loss=0.0,
+    load_loss=0.0,
+    motor_stribeck=0.0,
+    load_stribeck=0.0,
+    motor_square=0.0,
+    load_square=0.0,
+    stribeck_velocity=1.0,
+    exponent=1.0,
+):
+    """Friction of a servo that truly sticks and grows with its load: `tau = -level sign(w) - B w`, see M1 to M6 there.
+
+    Level as in `servo_friction_level`, models M1 to M6 of Duclusaud and others (2024).
+
+    Args:
+        direction: of sliding, -1 or 1.
+        motor: torque of the motor; load: torque that the gear exerts on the joint, the external torque's opposite.
+        coulomb, stribeck: friction without load, and what is added at rest; the others as their names say of both sides.
+    """
+    numbers = {
+        "coulomb": coulomb, "stribeck": stribeck, "motor_loss": motor_loss, "load_loss": load_loss,
+        "motor_stribeck": motor_stribeck, "load_stribeck": load_stribeck, "motor_square": motor_square,
+        "load_square": load_square, "stribeck_velocity": stribeck_velocity, "exponent": exponent,
+    }  # fmt: skip
+    sliding = servo_friction_level(velocity, motor, -load, **numbers)
+    return {
+        "torque": -sliding * direction - viscous * velocity,
+        "holding_limit": servo_friction_level(0.0, motor, -load, **numbers),
+    }
 
 
 # --------------------------------------------------------------------------------------------------

@@ -292,7 +292,7 @@ def multisine_reference(time, *, sines, cosines, frequency, offset=0.0):
     drawn="",
     memory={"drawn": 0.0},
     checks={"deviation": "non-negative", "seed": "positive, whole, below 2^31 - 1"},
-    ideal={"deviation": 0.0},
+    ideal={"deviation": 0.0, "mean": 0.0},
 )
 def noise(drawn, *, deviation, mean=0.0, seed=1.0):
     """Independent normal samples, the same for the same seed: Park and Miller's generator, Box and Muller's transform.

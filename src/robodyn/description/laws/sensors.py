@@ -37,6 +37,29 @@ def sampled_encoder(value, previous, *, resolution, period):
     return {"measured": measured, "measured_rate": (measured - previous) / period, "previous_next": measured}
 
 
+@law(
+    value="{x}",
+    output="{x}",
+    amplitude="{x}",
+    order="rad/{x}",
+    phase="rad",
+    slope="",
+    checks={"amplitude": "non-negative"},
+    ideal={"amplitude": 0.0, "slope": 0.0},
+)
+def position_error(value, *, amplitude=0.0, order=1.0, phase=0.0, slope=0.0):
+    """A scale that is not even: `y = u + A sin(n u + phi) + b u`.
+
+    Encoder eccentricity (one period a turn), interpolation or sub-divisional error (one period a line, and its double),
+    pitch error of a screw (periodic and progressive, ISO 230-2), error of a strain-wave gear in front of an encoder.
+    Several harmonics are several blocks in a row.
+
+    Args:
+        order: n, periods in 2 pi of the coordinate; slope: b, error per way.
+    """
+    return {"output": value + amplitude * sym.sin(order * value + phase) + slope * value}
+
+
 @law(value="{u}", output="{u}")
 def sample_and_hold(value):
     """The input as it was at the last sample."""
