@@ -8,7 +8,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.analysis.commissioning import Control, Drive, dress
-from robodyn.analysis.commissioning.drive_sizes import drive_families
+from robodyn.analysis.commissioning.library import read_library, sizes_of
 from robodyn.analysis.linear.loop_table import loop_table
 from robodyn.description.catalog.two_link import two_link_mechanism
 from robodyn.presentation.reporting import describe
@@ -155,7 +155,7 @@ def test_every_friction_law_runs(friction):
 
 def test_numbers_scale_with_the_effort_limit_and_have_sources():
     found = {part.axis.name: part.axis.sized for part in dressed().axes}
-    size = next(row for row in drive_families()["strain-wave"]["sizes"] if row["name"] == "Orange")
+    size = read_library()["Orange"]
     x = 150.0 / size["peak_torque"]
     assert found["shoulder"].scale == pytest.approx(x)
     assert found["shoulder"]["stiffness"] == pytest.approx(size["stiffness"] * x)
@@ -166,12 +166,11 @@ def test_numbers_scale_with_the_effort_limit_and_have_sources():
     assert "CompliantJointToolbox" in text
 
 
-def test_every_number_of_the_data_base_has_a_source():
-    for family in drive_families().values():
-        for size in family["sizes"]:
-            assert size["source"]
-            assert set(size) - {"name", "source"} <= set(family["sources"])
-        assert {"loss", "counts", "static", "damping"} <= set(family["sources"])
+def test_every_family_has_sizes_whose_numbers_have_a_source():
+    for family in ("strain-wave", "planetary", "ball-screw"):
+        for size in sizes_of(family):
+            assert {"ratio", "rotor_inertia", "loss", "counts", "static", "damping"} <= set(size.numbers)
+            assert all(number.source for number in size.numbers.values())
 
 
 def test_what_the_robot_says_itself_is_kept():

@@ -18,9 +18,10 @@ from robodyn.analysis.commissioning.drive_sizes import (
     Gains,
     read_control,
     read_drives,
-    size_drive,
+    supply_of,
 )
 from robodyn.analysis.commissioning.efforts import check_unconstrained
+from robodyn.analysis.commissioning.library import NamedDrive, read_library
 from robodyn.analysis.commissioning.loop_design import (
     ErrorDynamics,
     Inertias,
@@ -36,6 +37,7 @@ from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
 from robodyn.base.errors import FlawList, ModelError, refuse_unknown
 from robodyn.computation.assembly import assemble
 from robodyn.computation.simulation.starting import search_start
+from robodyn.description.laws.drives import REFERENCE
 from robodyn.description.model import Block, Joint, Machine, Mechanism, Scenario, with_elastic_joints
 from robodyn.description.model.joint import SINGLE
 
@@ -112,6 +114,7 @@ def dress(
     *,
     start: Mapping[str, float] | None = None,
     duration: float = 1.0,
+    library: str | Path | None = None,
 ) -> Dressed:
     """A robot with a drive, friction, an encoder and sampled control on each joint.
 
@@ -123,6 +126,7 @@ def dress(
             drives yet.
         start: joint positions [rad or m] it stands at; 0 by default, or the nearest that the limits allow.
         duration: of the scenario [s].
+        library: TOML file with drives of one's own, whose names come before those of robodyn.
 
     Raises:
         ModelError: with every joint whose effort is not known or that is driven already, and where no gains keep the
@@ -130,7 +134,7 @@ def dress(
     """
     chosen, undressed = _choose_joints(machine, joints)
     options, loops = read_drives(drives, [joint.name for joint in chosen]), read_control(control)
-    axes = _size(chosen, options, loops)
+    axes = _size(chosen, options, loops, read_library(library))
     rigid = _with_joints(machine, axes)
     dynamics = MachineDynamics(rigid)
     places = _start(machine, start or {})
@@ -143,6 +147,10 @@ def dress(
     dressed, gains, margins = control_of(rigid, axes, places, inertias)
     rotors = {axis.gear.drive: places[axis.name] for axis in axes if axis.gear is not None}
     initial = {f"{name}.position": value for name, value in (places | rotors).items() if value}
+    initial |= supply_of(axes)[2]
+    for axis in axes:
+        if axis.drive.heat:
+            initial |= dict.fromkeys((f"{axis.name}.heat.winding", f"{axis.name}.heat.housing"), REFERENCE)
     scenario = Scenario(machine.name, dressed, duration, initial, nominal=_nominal(dressed, axes))
     scenario, notes = _stand(scenario)
     return Dressed(scenario, _rows(axes, inertias, gains, margins), undressed, notes)
@@ -191,18 +199,25 @@ def _choose_joints(machine: Machine, wanted: Iterable[str] | None) -> tuple[list
     return [single[name] for name in names], undressed
 
 
-def _size(joints: list[Joint], drives: Mapping[str, Drive], control: Control) -> list[DriveAxis]:
+def _size(
+    joints: list[Joint], drives: Mapping[str, Drive], control: Control, library: Mapping[str, NamedDrive]
+) -> list[DriveAxis]:
     flaws, axes = FlawList(), []
     for joint in joints:
         drive = drives[joint.name]
-        effort = drive.effort or joint.effort_limit
-        if effort is None:
-            remedy = f'give it one, or drives = {{"{joint.name}": {{"effort": ...}}}}; joints=[...] leaves it out'
-            flaws.add(f"joints.{joint.name}", "has no effort limit to choose a drive by", remedy)
-        elif drive.stated("family") and (drive.family == "ball-screw") == joint.rotates:
+        if drive.stated("family") and (drive.family == "ball-screw") == joint.rotates:
             flaws.add(f"drives.{joint.name}.family", f"'{drive.family}' does not fit a {joint.kind} joint")
+            continue
+        try:
+            sized = drive.size(joint, library)
+        except ModelError as error:
+            flaws.extend(error.flaws)
+            continue
+        if isinstance(sized, str):
+            remedy = f'give it one, or drives = {{"{joint.name}": {{"effort": ...}}}}; joints=[...] leaves it out'
+            flaws.add(f"joints.{joint.name}", sized, remedy if "effort" in sized else "choose another")
         else:
-            axes.append(DriveAxis(joint, drive, size_drive(drive, joint, effort), control))
+            axes.append(DriveAxis(joint, drive, sized, control))
     flaws.raise_if_any("dress")
     return axes
 
@@ -220,32 +235,43 @@ Controlled = tuple[Machine, Mapping[str, Gains | ErrorDynamics], Mapping[str, Lo
 
 
 def _cascade(rigid: Machine, axes: list[DriveAxis], places: Mapping[str, float], inertias: Inertias) -> Controlled:
-    """Loops on each joint that are designed in the linear model of the whole machine."""
+    """Loops on each joint that are designed in the linear model of the whole machine, without its hidden causes."""
 
-    def dressed(gains: Mapping[str, Gains]) -> Machine:
+    def dressed(axes: list[DriveAxis], gains: Mapping[str, Gains]) -> Machine:
         return _with_blocks(rigid, axes, [axis.blocks(places[axis.name], gains[axis.name]) for axis in axes])
 
-    first = {axis.name: rigid_gains(axis, inertias.least[axis.name], inertias.most[axis.name]) for axis in axes}
-    gains, margins = design_loops(Scenario(rigid.name, dressed(first), 1.0), axes, first, inertias)
-    return dressed(gains), gains, margins
+    plain = [axis.without_causes() for axis in axes]
+    first = {axis.name: rigid_gains(axis, inertias.least[axis.name], inertias.most[axis.name]) for axis in plain}
+    gains, margins = design_loops(Scenario(rigid.name, dressed(plain, first), 1.0), plain, first, inertias)
+    return dressed(axes, gains), gains, margins
 
 
 def _compute_torques(
     rigid: Machine, axes: list[DriveAxis], places: Mapping[str, float], inertias: Inertias
 ) -> Controlled:
     """One law for all joints, from the robot's own model."""
-    parts = [axis.commanded_blocks(places[axis.name], torque_signal(k)) for k, axis in enumerate(axes)]
-    geared = _with_blocks(rigid, axes, parts)
-    draft = with_computed_torque(geared, axes, ErrorDynamics.at(1.0))
-    gains, margins = design_error_dynamics(Scenario(rigid.name, draft, 1.0), axes, inertias.poses)
-    return with_computed_torque(geared, axes, gains), dict.fromkeys((axis.name for axis in axes), gains), margins
+
+    def controlled(axes: list[DriveAxis], gains: ErrorDynamics) -> Machine:
+        parts = [axis.commanded_blocks(places[axis.name], torque_signal(k)) for k, axis in enumerate(axes)]
+        return with_computed_torque(_with_blocks(rigid, axes, parts), axes, gains)
+
+    plain = [axis.without_causes() for axis in axes]
+    draft = controlled(plain, ErrorDynamics.at(1.0))
+    gains, margins = design_error_dynamics(Scenario(rigid.name, draft, 1.0), plain, inertias.poses)
+    return controlled(axes, gains), dict.fromkeys((axis.name for axis in axes), gains), margins
 
 
 def _with_blocks(rigid: Machine, axes: list[DriveAxis], parts: Iterable[Iterable[Block]]) -> Machine:
-    """The machine with the blocks of its axes, on elastic gears where they are."""
-    blocks = [block for part in parts for block in part]
+    """The machine with the blocks of its axes, on elastic gears where they are, and their supply."""
+    supply, power, _ = supply_of(axes)
+    blocks = [block for part in parts for block in part] + [*supply]
+    rigid = rigid.replaced(signals=(*rigid.signals, *power))
     gears = {axis.name: axis.gear for axis in axes if axis.gear is not None}
-    return with_elastic_joints(rigid.replaced(blocks=(*rigid.blocks, *blocks)), gears)
+    # Blocks on the twist of a gear come once it is there.
+    twists = {gear.twist for gear in gears.values()}
+    before = [block for block in blocks if block.on not in twists]
+    elastic = with_elastic_joints(rigid.replaced(blocks=(*rigid.blocks, *before)), gears)
+    return elastic.replaced(blocks=(*elastic.blocks, *(block for block in blocks if block.on in twists)))
 
 
 def _start(machine: Machine, given: Mapping[str, float]) -> dict[str, float]:

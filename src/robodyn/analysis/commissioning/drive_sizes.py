@@ -1,136 +1,53 @@
-"""Drives of dressed robots: sizes, options and the axis that they make."""
+"""Drives of dressed robots: choices, and the axis with its hidden causes that they make."""
 
 from __future__ import annotations
 
 import math
-import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
-from robodyn.base.units import UnitError
-from robodyn.description.files.units import read_quantity
-from robodyn.description.model import Block, ElasticGear, Joint
+from robodyn.analysis.commissioning.library import (
+    BALL_SCREW,
+    IMPERFECTIONS,
+    MODELS,
+    SIZED,
+    NamedDrive,
+    SizedDrive,
+    Sourced,
+    find_drive,
+    load_toml,
+    mount_drive,
+    read_fields,
+    size_family,
+)
+from robodyn.base.errors import FlawList, nearest, refuse
+from robodyn.description.laws.drives import REFERENCE
+from robodyn.description.model import Block, ElasticGear, FormulaSignal, Joint
 from robodyn.description.model.description import Description
-from robodyn.description.model.fields import choice, flag, quantity
-from robodyn.description.model.kinds import FieldKind, Quantity
-
-# --------------------------------------------------------------------------------------------------
-# Drive sizing: which motor and gear does a joint of a given effort get, and where do their numbers come from?
-#
-# The sizes stand in `drive_sizes.toml`. With x = effort limit / peak torque of the nearest size, by similarity,
-#
-#     torque, stiffness, friction ~ x,   inertia ~ x^(5/3)
-
-
-EXPONENTS = {"rotor_inertia": 5 / 3, "stiffness": 1.0, "coulomb": 1.0, "viscous": 1.0}
-"""By which power of the ratio of torques a number of a size grows; others stay."""
-STATIC, DAMPING_RATIO = 1.2, 0.01
-LINEAR = "ball-screw"
-
-
-@dataclass(frozen=True)
-class Sourced:
-    """A number and where it comes from."""
-
-    value: float
-    source: str
-
-
-@dataclass(frozen=True)
-class SizedDrive:
-    """A drive that fits a joint: ratio, rotor_inertia (motor's shaft), torque_constant, stiffness ... with sources.
-
-    Attributes:
-        effort: largest torque or force on the joint; scale: it over the peak torque of the size.
-    """
-
-    family: str
-    size: str
-    effort: float
-    scale: float
-    elastic: bool
-    numbers: dict[str, Sourced]
-
-    def __getitem__(self, name: str) -> float:
-        return self.numbers[name].value
-
-    @property
-    def armature(self) -> float:
-        """Inertia of the rotor as the joint sees it [kg m^2 or kg]: J n^2."""
-        return self["rotor_inertia"] * self["ratio"] ** 2
-
-
-@cache
-def drive_families() -> dict[str, Any]:
-    """The data base as it stands in its file."""
-    text = files("robodyn.analysis.commissioning").joinpath("drive_sizes.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-def size_drive(drive: Drive, joint: Joint, effort: float) -> SizedDrive:
-    """The drive of a joint: the nearest size of its family, scaled, with what is given instead of it."""
-    name = drive.family if joint.rotates or drive.stated("family") else LINEAR
-    family = drive_families()[name]
-    size = min(family["sizes"], key=lambda row: abs(math.log(effort / row["peak_torque"])))
-    x = effort / size["peak_torque"]
-    numbers = {key: Sourced(size[key] * x**power, _scaled(size, x)) for key, power in EXPONENTS.items()}
-    numbers |= {key: Sourced(size[key], size["source"]) for key in ("ratio", "torque_constant")}
-    numbers |= {key: Sourced(family[key], family["sources"][key]) for key in ("loss", "counts")}
-    for key, found in numbers.items():
-        told = family["sources"][key]
-        if told.startswith("rule of thumb"):
-            numbers[key] = Sourced(found.value, told)
-    given = {key: Sourced(value, "given") for key, value in drive.numbers_given().items()}
-    numbers |= _of_robot(joint, (numbers | given)["ratio"].value) | given
-    # What follows from the others where it is not given: static friction, damping of the gear.
-    sources = family["sources"]
-    armature = numbers["rotor_inertia"].value * numbers["ratio"].value ** 2
-    critical = 2 * math.sqrt(numbers["stiffness"].value * armature)
-    follows = {
-        "static": Sourced(STATIC * numbers["coulomb"].value, sources["static"]),
-        "damping": Sourced(DAMPING_RATIO * critical, sources["damping"]),
-    }
-    numbers = follows | numbers
-    elastic = family["elastic"] if drive.elastic is None else drive.elastic
-    return SizedDrive(name, size["name"], effort, x, elastic, numbers)
-
-
-def _scaled(size: dict[str, Any], x: float) -> str:
-    return f"{size['source']}, scaled by similarity to {100 * x:.3g} % of its peak torque"
-
-
-def _of_robot(joint: Joint, ratio: float) -> dict[str, Sourced]:
-    """Rotor and friction that the robot's description has already: they are kept."""
-    found = {"coulomb": joint.friction, "viscous": joint.damping}
-    numbers = {key: Sourced(value, "the robot's own") for key, value in found.items() if value is not None}
-    if joint.armature > 0:
-        numbers["rotor_inertia"] = Sourced(joint.armature / ratio**2, "the robot's own armature over ratio^2")
-    return numbers
-
+from robodyn.description.model.fields import choice, flag, quantity, text
 
 # --------------------------------------------------------------------------------------------------
 # Choices of a dressing: which drives, which friction, which control, for all joints or for one?
 
 
-FAMILIES = ("strain-wave", "planetary", "ball-screw")
-FRICTIONS = ("none", "coulomb", "stribeck", "lugre", "stick")
+FRICTIONS = ("none", "coulomb", "stribeck", "lugre", "dahl", "elasto-plastic", "stick", *MODELS)
+NO_ERRORS, TYPICAL = "none", "typical"
+CAUSES = tuple(rule.key for rule in IMPERFECTIONS)
 CASCADE, COMPUTED_TORQUE = "cascade", "computed-torque"
 SCHEMES = (CASCADE, COMPUTED_TORQUE)
 ALL = "all"
 
 
 class Drive(Description, kw_only=True):
-    """What a joint is driven by; a number that is not given comes from the data base of drive sizes."""
+    """What a joint is driven by; a number that is not given comes from the library of drives or from a rule."""
 
     NOUN = "drive"
 
-    family: str = choice(FAMILIES, default="strain-wave", doc="of drives")
-    friction: str = choice(FRICTIONS, default="lugre", doc="law of its friction")
+    name: str | None = text(default=None, doc="of a drive of the library; without one a size of the family")
+    family: str = choice(SIZED, default="strain-wave", doc="of drives")
+    friction: str = choice(FRICTIONS, default="lugre", doc="law of its friction; m1 to m6 as identified of that drive")
     elastic: bool | None = flag(default=None, doc="whether the gear twists")
     effort: float | None = quantity(positive=True, default=None, doc="largest torque or force [N m or N]")
     ratio: float | None = quantity(positive=True, default=None, doc="of the gear [1 or rad/m]")
@@ -138,18 +55,44 @@ class Drive(Description, kw_only=True):
     torque_constant: float | None = quantity("N m/A", positive=True, default=None, doc="of the motor")
     stiffness: float | None = quantity(positive=True, default=None, doc="of the gear [N m/rad or N/m]")
     damping: float | None = quantity(non_negative=True, default=None, doc="of the gear [N m s/rad or N s/m]")
-    gap: float = quantity(non_negative=True, default=0.0, doc="whole play of the gear [rad or m]")
+    gap: float | None = quantity(non_negative=True, default=None, doc="whole play of the gear [rad or m]")
     loss: float | None = quantity(non_negative=True, default=None, doc="of the gear, by the torque it transmits")
     coulomb: float | None = quantity(non_negative=True, default=None, doc="dry friction [N m or N]")
     static: float | None = quantity(non_negative=True, default=None, doc="friction that breaks away [N m or N]")
     viscous: float | None = quantity(non_negative=True, default=None, doc="viscous friction [N m s/rad or N s/m]")
     counts: float | None = quantity(positive=True, default=None, doc="of the encoder in a turn of the motor")
+    # Hidden causes: none unless they are given, or all that a rule of thumb knows.
+    errors: str = choice((NO_ERRORS, TYPICAL), default=NO_ERRORS, doc="hidden causes that are not given: none, or typical ones")
+    cogging: float | None = quantity("N m", non_negative=True, default=None, doc="amplitude, on the motor's shaft")
+    cogging_order: float | None = quantity(positive=True, default=None, doc="periods in a turn of the motor")
+    ripple: float | None = quantity(non_negative=True, default=None, doc="amplitude by the torque")
+    ripple_order: float | None = quantity(positive=True, default=None, doc="periods in a turn of the motor")
+    saturation: float | None = quantity(positive=True, default=None, doc="torque that is never reached [N m or N]")
+    loss_back: float | None = quantity(non_negative=True, default=None, doc="loss while the load drives the motor")
+    iron_hysteresis: float | None = quantity(non_negative=True, default=None, doc="drag torque of the iron [N m or N]")
+    iron_eddy: float | None = quantity(non_negative=True, default=None, doc="drag by speed [N m s/rad or N s/m]")
+    uneven_friction: float | None = quantity(non_negative=True, default=None, doc="friction once a turn [N m or N]")
+    transmission_error: float | None = quantity(non_negative=True, default=None, doc="amplitude [rad or m]")
+    transmission_order: float | None = quantity(positive=True, default=None, doc="periods in a turn of the motor; 2")
+    eccentricity: float | None = quantity(non_negative=True, default=None, doc="of the encoder [rad or m of the joint]")
+    interpolation: float | None = quantity(non_negative=True, default=None, doc="error within a line [rad or m]")
+    lines: float | None = quantity(positive=True, default=None, doc="of the encoder in a turn of the motor; 1024")
+    pitch_error: float | None = quantity(non_negative=True, default=None, doc="of a screw, once a turn [m]")
+    pitch_slope: float | None = quantity(default=None, doc="of a screw, error by way")
+    current_offset: float | None = quantity("A", default=None, doc="of the measurement of the current")
+    current_noise: float | None = quantity("A", non_negative=True, default=None, doc="of that, standard deviation")
+    voltage: float | None = quantity("V", positive=True, default=None, doc="of the supply")
+    resistance: float | None = quantity("ohm", positive=True, default=None, doc="of the winding")
+    inductance: float | None = quantity("H", positive=True, default=None, doc="of the winding")
+    dead_time: float | None = quantity("s", non_negative=True, default=None, doc="of the inverter, at 20 kHz")
+    supply_resistance: float | None = quantity("ohm", positive=True, default=None, doc="by which the supply sags")
+    heat: bool = flag(default=False, doc="whether the motor warms up, derates and trips")
 
-    def numbers_given(self) -> dict[str, float]:
-        """Numbers of the data base that are given here instead."""
-        keys = ("ratio", "rotor_inertia", "torque_constant", "stiffness", "damping", "loss", "coulomb", "static")
-        found = {key: getattr(self, key) for key in (*keys, "viscous", "counts")}
-        return {key: value for key, value in found.items() if value is not None}
+    def numbers_given(self) -> dict[str, Sourced]:
+        """Numbers that are given here instead of the library's."""
+        others = ("name", "family", "friction", "elastic", "effort", "gap", "errors", "heat")
+        found = {key: getattr(self, key) for key in self.KINDS if key not in others}
+        return {key: Sourced(value, "given") for key, value in found.items() if value is not None}
 
     def check(self, flaws: FlawList) -> None:
         if self.elastic is False:
@@ -158,6 +101,65 @@ class Drive(Description, kw_only=True):
                     flaws.add(key, "has no effect on a rigid gear", "leave it out, or say elastic = true")
         if self.friction == "none" and (useless := self.stated("coulomb", "static", "viscous")):
             flaws.add(next(iter(useless)), 'has no effect with friction = "none"', "leave it out")
+        if self.name is not None and self.stated("family"):
+            flaws.add("family", f"is that of '{self.name}'", "leave it out")
+        if self.friction in MODELS and self.name is None:
+            flaws.add("friction", f"{self.friction} is that of a drive of the library", 'say which: name = "MX-64"')
+        if self.cogging is not None and self.cogging_order is None and self.errors == NO_ERRORS:
+            flaws.add("cogging_order", "is missing", "periods in a turn: least common multiple of slots and poles")
+
+    def size(self, joint: Joint, library: Mapping[str, NamedDrive] | None = None) -> SizedDrive | str:
+        """The drive of a joint, or why there is none."""
+        given, typical = self.numbers_given(), self.errors == TYPICAL
+        if self.name is not None:
+            drive = find_drive(self.name, library, f"drives.{joint.name}.name")
+            if (drive.actuator.family == BALL_SCREW) == joint.rotates:
+                return f"'{drive.name}' does not fit a {joint.kind} joint"
+            if self.friction in MODELS:
+                models = drive.friction_models()
+                if self.friction not in models:
+                    known = ", ".join(models) or "none"
+                    return f"of '{drive.name}' friction {self.friction} is not identified, but {known}"
+                drive = _as_identified(drive, self.friction)
+            sized = mount_drive(drive, joint, self.effort or drive["peak_torque"], given, typical)
+        elif (effort := self.effort or joint.effort_limit) is None:
+            return "has no effort limit to choose a drive by"
+        else:
+            family = self.family if joint.rotates or self.stated("family") else BALL_SCREW
+            sized = size_family(family, joint, effort, given, typical)
+        sized = replace(sized, elastic=self.elastic is not False)
+        return replace(sized, numbers={key: sized.numbers[key] for key in self._used(sized) if key in sized.numbers})
+
+    def _used(self, sized: SizedDrive) -> list[str]:
+        """Numbers that the axis is made of."""
+        keys = ["ratio", "rotor_inertia", "torque_constant", "stiffness", "damping", "loss", "coulomb", "static",
+                "viscous", "counts", "peak_torque", "transmission_order", "lines"]  # fmt: skip
+        keys += [key for key in ("iron_hysteresis", "iron_eddy") if self.stated(key)]
+        keys += [key for key in CAUSES if self.errors == TYPICAL or self.stated(key)]
+        if self.heat:
+            keys += HEAT
+        if self.heat or {"dead_time", "supply_resistance", "voltage"} & {*keys} or self.stated("voltage"):
+            keys += ["resistance", "inductance", "voltage", "peak_current"]
+        if self.friction in MODELS:
+            keys += SERVO
+        if self.name is not None:
+            keys.append("play")
+        return list(dict.fromkeys(keys))
+
+
+HEAT = ["winding_resistance", "housing_resistance", "winding_time", "housing_time", "winding_limit", "resistance"]
+SERVO = ["stribeck", "motor_loss", "load_loss", "motor_stribeck", "load_stribeck", "motor_square", "load_square",
+         "stribeck_velocity", "exponent"]  # fmt: skip
+
+
+def _as_identified(drive: NamedDrive, model: str) -> NamedDrive:
+    """The drive with the friction of a model, and the torque constant and inertia that were identified with it."""
+    found, ratio = dict(drive.friction_models()[model]), drive["ratio"]
+    source = f"identified as {model.upper()} of {drive.actuator.friction}, github.com/Rhoban/bam"
+    found |= {"torque_constant": found.pop("kt") / ratio, "rotor_inertia": found.pop("armature") / ratio**2}
+    if "R" in found:
+        found["resistance"] = found.pop("R")
+    return replace(drive, numbers={**drive.numbers, **{key: Sourced(value, source) for key, value in found.items()}})
 
 
 class Control(Description, kw_only=True):
@@ -191,20 +193,20 @@ class Control(Description, kw_only=True):
             flaws.add("gain_margin", f"must be above 1, is {self.gain_margin:g}")
 
 
-Choice = TypeVar("Choice", Drive, Control)
-
-
 def read_drives(given: str | Path | Drive | Mapping[str, Any], joints: Iterable[str]) -> dict[str, Drive]:
     """The drive of each joint, from a family's name, one drive, a TOML file, or tables by joint and under "all"."""
     joints = list(joints)
     if isinstance(given, Drive):
         return dict.fromkeys(joints, given)
-    tables = _tables(given, FAMILIES, "family")
+    tables = _tables(given, SIZED, "family")
     flaws = FlawList()
     flaws.add_unknown(tables, [*joints, ALL], "there is no such joint to dress", "drives")
-    common = tables.get(ALL, {})
-    whole = {name: tables.get(name, {}) for name in joints}
-    made = {name: _make(flaws, Drive, common, table, f"drives.{name}") for name, table in whole.items()}
+    common, made = tables.get(ALL, {}), {}
+    for joint in joints:
+        own = tables.get(joint, {})
+        # A drive of its own is of its own family.
+        shared = {key: value for key, value in common.items() if not (key == "family" and "name" in own)}
+        made[joint] = read_fields(flaws, Drive, {**shared, **own}, f"drives.{joint}")
     flaws.raise_if_any("drives")
     return {name: drive for name, drive in made.items() if drive is not None}
 
@@ -218,7 +220,7 @@ def read_control(given: str | Path | Control | Mapping[str, Any]) -> Control:
     for name in tables:
         if name != ALL:
             flaws.add(f"control.{name}", "is no table of control", f"give one table, [{ALL}]")
-    made = _make(flaws, Control, {}, tables.get(ALL, {}), "control")
+    made = read_fields(flaws, Control, tables.get(ALL, {}), "control")
     flaws.raise_if_any("control")
     assert made is not None
     return made
@@ -233,43 +235,12 @@ def _tables(given: str | Path | Mapping[str, Any], words: tuple[str, ...], key: 
         if not path.is_file():
             what = f"'{given}' is neither one of {', '.join(words)} nor a file"
             refuse(key, what, nearest(str(given), words))
-        given = _load(path)
+        given = load_toml(path)
     bad = [name for name, table in given.items() if not isinstance(table, Mapping | Drive)]
     if bad:
         what = f"{', '.join(bad)}: must be tables by joint, or [{ALL}]"
         refuse(key, what, f'such as [{ALL}] with {key} = "{words[0]}"')
     return {name: table.stated() if isinstance(table, Drive) else table for name, table in given.items()}
-
-
-def _load(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ModelError([Flaw("", f"is not TOML: {error}")], str(path)) from error
-
-
-def _make(
-    flaws: FlawList, cls: type[Choice], common: Mapping[str, Any], own: Mapping[str, Any], path: str
-) -> Choice | None:
-    """A choice of tables, a number of its own before a common one; None where a key or a value is wrong."""
-    flaws.add_unknown({**common, **own}, cls.KINDS, "is unknown", path)
-    if not {**common, **own}.keys() <= set(cls.KINDS):
-        return None
-    try:
-        return cls(**{key: _number(cls.KINDS[key], value) for key, value in {**common, **own}.items()})
-    except UnitError as error:
-        flaws.add(path, str(error))
-        return None
-    except ModelError as error:
-        flaws.extend(error.flaws, under=path)
-        return None
-
-
-def _number(kind: FieldKind, value: Any) -> Any:
-    """A quantity that is written with its unit, in SI; anything else as it is."""
-    if not isinstance(kind, Quantity) or not isinstance(value, str):
-        return value
-    return read_quantity(value, kind.unit if isinstance(kind.unit, str) else "")
 
 
 # --------------------------------------------------------------------------------------------------
@@ -287,6 +258,10 @@ PRESLIDING = 100.0
 """Encoder counts that bristles bend before they slip, which gives their stiffness: a rule of thumb."""
 TOP_SPEED = {"rad": 3.0, "m": 1.0}
 """Of a joint without a speed limit."""
+LINES, WAVES, RIPPLES, PWM = 1024.0, 2.0, 24.0, 20e3
+"""Periods in a turn of the motor: encoder lines, error of a strain-wave gear, torque ripple; frequency of inverters."""
+DERATING, SUPPLY, SUPPLY_TIME = 0.2, "supply", 1e-3
+"""Share of the warming below the trip in which torque is derated; the shared supply and its time constant [s]."""
 
 
 @dataclass(frozen=True)
@@ -310,6 +285,12 @@ class DriveAxis:
     @property
     def name(self) -> str:
         return self.joint.name
+
+    def without_causes(self) -> DriveAxis:
+        """The axis as its controller's designer knows it: no hidden causes, no heat."""
+        numbers = {key: number for key, number in self.sized.numbers.items() if key not in CAUSES}
+        drive = self.drive.replaced(heat=False, voltage=None)
+        return replace(self, drive=drive, sized=replace(self.sized, numbers=numbers))
 
     @property
     def unit(self) -> str:
@@ -335,7 +316,8 @@ class DriveAxis:
         """The elastic gear, None for a rigid one."""
         if not self.sized.elastic:
             return None
-        return ElasticGear(f"{self.name}_drive", self.sized["stiffness"], self.sized["damping"], self.drive.gap)
+        gap = self.sized.get("play") if self.drive.gap is None else self.drive.gap
+        return ElasticGear(f"{self.name}_drive", self.sized["stiffness"], self.sized["damping"], gap)
 
     @property
     def driven(self) -> str:
@@ -364,14 +346,19 @@ class DriveAxis:
         return (*self._reference(start), limit, *self._train(f"{self.name}.limit.output"))
 
     def _train(self, torque: str) -> tuple[Block, ...]:
-        """Motor, friction and gear under a commanded torque."""
-        return (*self._motor(torque), *self._friction(), *self._loss())
+        """Motor, friction, gear and hidden causes under a commanded torque."""
+        heat = tuple(self._heat(torque))
+        torque = f"{self.name}.derating.output" if heat else torque
+        return (*heat, *self._motor(torque), *self._friction(), *self._loss(), *self._torque_errors())
 
     def _reference(self, start: float) -> tuple[Block, ...]:
         name, speed, fast = self.name, self.top_speed, 1 / self.control.velocity_rate
         limits = {"speed": 0.5 * speed, "top_acceleration": 2.0 * speed, "top_jerk": 20.0 * speed}
         measured = {"resolution": self.resolution, "period": fast}
+        errors = tuple(self._scale_errors())
+        seen = f"{errors[-1].name}.output" if errors else f"{name}.position"
         return (
+            *errors,
             Block(
                 f"{name}.reference",
                 "s_curve_reference",
@@ -382,7 +369,7 @@ class DriveAxis:
                 f"{name}.encoder",
                 "sampled_encoder",
                 None,
-                {"value": f"{name}.position"},
+                {"value": seen},
                 measured,
                 period=fast,
             ),
@@ -421,37 +408,173 @@ class DriveAxis:
         )
 
     def _motor(self, torque: str) -> tuple[Block, ...]:
-        name, command = self.name, {"value": torque}
+        """Current loop and motor: what measures the current wrongly, what the voltage does not reach."""
+        name, command, parts = self.name, {"value": torque}, []
+        offset, noise = self.sized.get("current_offset"), self.sized.get("current_noise")
+        if offset or noise:
+            # A seed of each joint's own, the same in every session.
+            numbers = {"mean": offset, "deviation": noise, "seed": 1.0 + sum(ord(letter) for letter in name)}
+            period = 1 / self.control.velocity_rate
+            parts.append(Block(f"{name}.current_error", "noise", None, {}, numbers, period=period, unit="A"))
+            command["error"] = f"{name}.current_error.value"
+        parts.append(Block(f"{name}.current", "amplifier", None, command, {"gain": 1 / self.torque_constant}, unit="A"))
+        wanted = f"{name}.current.output"
+        if self.has_inverter:
+            seen = {"value": wanted, "velocity": f"{name}.velocity", "voltage": self.supply_voltage}
+            numbers = {"resistance": self.sized["resistance"], "torque_constant": self.torque_constant}
+            wanted = f"{name}.inverter.output"
+            parts.append(Block(f"{name}.inverter", "inverter", None, seen, numbers))
         numbers = {"torque_constant": self.torque_constant, "time_constant": self.control.current_lag}
-        current = {"current_command": f"{name}.current.output"}
-        return (
-            Block(f"{name}.current", "amplifier", None, command, {"gain": 1 / self.torque_constant}, unit="A"),
-            Block(f"{name}.motor", "current_lag", name, current, numbers),
-        )
+        return (*parts, Block(f"{name}.motor", "current_lag", name, {"current_command": wanted}, numbers))
+
+    @property
+    def has_inverter(self) -> bool:
+        """Whether its voltage is limited."""
+        return self.drive.voltage is not None or bool(self.sized.get("supply_resistance"))
+
+    @property
+    def supply_voltage(self) -> str | float:
+        """Of its inverter: a number, or the signal of a supply that sags."""
+        return f"{SUPPLY}.voltage" if self.sized.get("supply_resistance") else self.sized["voltage"]
+
+    def _heat(self, torque: str) -> Iterator[Block]:
+        """Winding and housing, what warm magnets take, and the firmware that derates and trips."""
+        if not self.drive.heat:
+            return
+        name, sized = self.name, self.sized
+        keys = ("resistance", "winding_resistance", "housing_resistance", "winding_time", "housing_time")
+        current, load = {"current": f"{name}.motor.current"}, f"{name}.motor.torque"
+        yield Block(f"{name}.heat", "motor_heat", None, current, {key: sized[key] for key in keys})
+        share = {"load": load, "torque_share": f"{name}.heat.torque_share"}
+        yield Block(f"{name}.warm_magnets", "heat_loss_of_torque", name, share)
+        trip = sized["winding_limit"]
+        limits = {"derate": trip - DERATING * (trip - REFERENCE), "trip": trip}
+        period = 1 / self.control.position_rate
+        seen = {"temperature": f"{name}.heat.winding"}
+        yield Block(f"{name}.protection", "thermal_protection", None, seen, limits, period=period)
+        allowed = {"value": torque, "share": f"{name}.protection.share"}
+        yield Block(f"{name}.derating", "derated", None, allowed, unit="N m" if self.joint.rotates else "N")
 
     def _friction(self) -> tuple[Block, ...]:
-        law = {"coulomb": "coulomb_friction", "stribeck": "stribeck_friction", "stick": "stick_friction"}
-        kind = self.drive.friction
+        kind, sized = self.drive.friction, self.sized
         if kind == "none":
             return ()
-        numbers = {key: self.sized[key] for key in ("coulomb", "static", "viscous")}
+        numbers = {key: sized[key] for key in ("coulomb", "static", "viscous")}
         smooth = {"smoothing_velocity": SMOOTHING_SHARE * self.top_speed}
         bump = {"stribeck_velocity": STRIBECK_SHARE * self.top_speed}
-        if kind == "coulomb":
-            numbers = {"coulomb": numbers["coulomb"], "viscous": numbers["viscous"]} | smooth
-        elif kind == "stribeck":
-            numbers |= smooth | bump
-        elif kind == "lugre":
-            # Stiffness and damping of LuGre's bristles: bent by some counts at the static level,
-            # damped by the rotor.
-            stiffness = self.sized["static"] / (PRESLIDING * self.resolution)
-            bristles = {"stiffness": stiffness, "damping": math.sqrt(stiffness * self.sized.armature)}
-            numbers |= bump | bristles
-        return (Block(f"{self.name}.friction", law.get(kind, "lugre_friction"), self.name, parameters=numbers),)
+        # Stiffness and damping of bristles: bent by some counts at the static level, damped by the rotor.
+        stiffness = sized["static"] / (PRESLIDING * self.resolution)
+        bristles = bump | {"stiffness": stiffness, "damping": math.sqrt(stiffness * sized.armature)}
+        inputs = {}
+        match kind:
+            case "coulomb":
+                law, numbers = "coulomb_friction", {key: numbers[key] for key in ("coulomb", "viscous")} | smooth
+            case "stribeck":
+                law, numbers = "stribeck_friction", numbers | smooth | bump
+            case "stick":
+                law = "stick_friction"
+            case "elasto-plastic":
+                law, numbers = "elasto_plastic_friction", numbers | bristles
+            case "dahl":
+                law, numbers = "lugre_friction", numbers | bristles | {"static": numbers["coulomb"], "damping": 0.0}
+            case "lugre":
+                law, numbers = "lugre_friction", numbers | bristles
+            case _:
+                law, inputs = "servo_friction", {"motor": f"{self.name}.motor.torque", "load": self.load}
+                numbers = {key: sized[key] for key in ("coulomb", "viscous", *SERVO) if key in sized.numbers}
+        return (Block(f"{self.name}.friction", law, self.name, inputs, numbers),)
+
+    @property
+    def load(self) -> str:
+        """Signal of the torque that the gear exerts on the joint."""
+        return f"{self.name}_drive.gear.force" if self.sized.elastic else f"{self.name}.motor.torque"
 
     def _loss(self) -> tuple[Block, ...]:
-        if not self.sized["loss"]:
+        # What was identified with the load has the loss of the gear in it.
+        if not self.sized["loss"] or self.drive.friction in MODELS:
             return ()
-        load = f"{self.name}_drive.gear.force" if self.sized.elastic else f"{self.name}.motor.torque"
         numbers = {"load_loss": self.sized["loss"], "smoothing_velocity": SMOOTHING_SHARE * self.top_speed}
-        return (Block(f"{self.name}.gear_loss", "gear_loss", self.name, {"load": load}, numbers),)
+        back = self.sized.get("loss_back")
+        law = "two_way_gear_loss" if back else "gear_loss"
+        numbers |= {"load_loss_back": back} if back else {}
+        return (Block(f"{self.name}.gear_loss", law, self.name, {"load": self.load}, numbers),)
+
+    # Hidden causes.
+
+    def _scale_errors(self) -> Iterator[Block]:
+        """What the encoder reads wrongly, in joint units, one block after the other."""
+        name, sized, ratio = self.name, self.sized, self.sized["ratio"]
+        lines = sized.get("lines") or LINES
+        waves = {
+            "eccentricity": (sized.get("eccentricity"), ratio, 0.0),
+            "interpolation": (sized.get("interpolation"), lines * ratio, 0.0),
+            "pitch_error": (sized.get("pitch_error"), ratio, sized.get("pitch_slope")),
+        }
+        if not sized.elastic:
+            # In front of a rigid gear its error is one of the encoder.
+            order = (sized.get("transmission_order") or WAVES) * ratio
+            waves["transmission_error"] = (sized.get("transmission_error"), order, 0.0)
+        seen = f"{name}.position"
+        unit = "rad" if self.joint.rotates else "m"
+        for key, (amplitude, order, slope) in waves.items():
+            if amplitude or slope:
+                numbers = {"amplitude": amplitude, "order": order} | ({"slope": slope} if slope else {})
+                yield Block(f"{name}.{key}", "position_error", None, {"value": seen}, numbers, unit=unit)
+                seen = f"{name}.{key}.output"
+
+    def _torque_errors(self) -> Iterator[Block]:
+        """Torques that nobody asked for, each as a block of its own."""
+        name, sized, ratio = self.name, self.sized, self.sized["ratio"]
+        load = {"load": f"{name}.motor.torque"}
+        smooth = {"smoothing_velocity": SMOOTHING_SHARE * self.top_speed}
+        if cogging := sized.get("cogging"):
+            numbers = {"amplitude": cogging * ratio, "order": sized["cogging_order"] * ratio}
+            yield Block(f"{name}.cogging", "cogging_torque", name, parameters=numbers)
+        if ripple := sized.get("ripple"):
+            numbers = {"share": ripple, "order": (sized.get("ripple_order") or RIPPLES) * ratio}
+            yield Block(f"{name}.ripple", "torque_ripple", name, load, numbers)
+        if level := sized.get("saturation"):
+            yield Block(f"{name}.saturation", "saturation_loss", name, load, {"level": level})
+        hysteresis, eddy = sized.get("iron_hysteresis"), sized.get("iron_eddy")
+        if hysteresis or eddy:
+            numbers = {"coulomb": hysteresis, "viscous": eddy} | smooth
+            yield Block(f"{name}.iron_loss", "coulomb_friction", name, parameters=numbers)
+        if uneven := sized.get("uneven_friction"):
+            numbers = {"amplitude": uneven, "order": 1.0 if self.joint.rotates else ratio} | smooth
+            yield Block(f"{name}.uneven_friction", "uneven_friction", name, parameters=numbers)
+        if sized.elastic and (error := sized.get("transmission_error")):
+            yield from self._transmission_error(error)
+        if dead_time := sized.get("dead_time"):
+            numbers = {key: sized[key] for key in ("voltage", "resistance", "inductance")}
+            numbers |= {"dead_time": dead_time, "frequency": PWM, "torque_constant": self.torque_constant}
+            numbers |= {"time_constant": self.control.current_lag, "smoothing_current": 0.01 * sized["peak_current"]}
+            current = {"current": f"{name}.motor.current"}
+            yield Block(f"{name}.dead_time", "dead_time_error", name, current, numbers)
+
+    def _transmission_error(self, amplitude: float) -> Iterator[Block]:
+        """Force on the twist of an elastic gear, and what the motor feels of it."""
+        name, gear = self.name, self.gear
+        assert gear is not None
+        wave = {
+            "amplitude": amplitude,
+            "order": (self.sized.get("transmission_order") or WAVES) * self.sized["ratio"],
+        }
+        motor = {"motor": f"{gear.drive}.position", "motor_velocity": f"{gear.drive}.velocity"}
+        numbers = wave | {"stiffness": gear.stiffness, "damping": gear.damping}
+        yield Block(f"{name}.transmission_error", "transmission_error", gear.twist, motor, numbers)
+        forces = {"gear_force": f"{gear.drive}.gear.force", "error_force": f"{name}.transmission_error.force"}
+        yield Block(f"{name}.transmission_reaction", "transmission_reaction", name, forces, wave)
+
+
+def supply_of(axes: Iterable[DriveAxis]) -> tuple[tuple[Block, ...], tuple[FormulaSignal, ...], dict[str, float]]:
+    """The supply that all drives with a sagging one share, the power they draw, and the voltage it starts with."""
+    fed = [axis for axis in axes if axis.sized.get("supply_resistance")]
+    if not fed:
+        return (), (), {}
+    # Cables of all drives in parallel; the capacitor settles within a tenth of a millisecond to some.
+    voltage = min(axis.sized["voltage"] for axis in fed)
+    resistance = 1 / sum(1 / axis.sized["supply_resistance"] for axis in fed)
+    numbers = {"source_voltage": voltage, "resistance": resistance, "capacitance": SUPPLY_TIME / resistance}
+    power = FormulaSignal(f"{SUPPLY}_power", " + ".join(f"{axis.name}.inverter.power" for axis in fed))
+    block = Block(SUPPLY, "sagging_supply", None, {"power": power.name}, numbers)
+    return (block,), (power,), {f"{SUPPLY}.voltage": voltage}

@@ -44,7 +44,8 @@ class LawInfo:
             found by the machine.
         ideal: parameter or signal -> value with which the law is linear and adds no error of its own (a limit inf, a
             resolution 0, an excess 0).
-        disturbance: whether all of its force is a disturbance (friction, gear loss): without it nothing would be lost.
+        disturbance: whether all of its force is a disturbance (friction, gear loss): without it nothing would be lost. A
+            search for rest leaves its states (bristles, temperatures) as they are given.
         located: output -> argument that holds its sign, -1 or 1: its zero crossings are located, a step ends there and
             the argument changes between two steps. A law that switches by the argument instead of by the output is
             smooth within each step. Where the argument is 0, the output began at 0 at rest: the law looks at it itself.

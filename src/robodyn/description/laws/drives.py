@@ -283,6 +283,8 @@ def winding_loss(current, temperature, resistance, copper=COPPER):
     checks=dict.fromkeys(
         ("resistance", "winding_resistance", "housing_resistance", "winding_time", "housing_time"), "positive"
     ),
+    # A robot that stands still need not be warm: its temperatures are given, not searched for.
+    disturbance=True,
 )
 def motor_heat(
     current, winding, housing, loss=0.0, *, resistance, winding_resistance, housing_resistance, winding_time,

@@ -1,0 +1,490 @@
+"""Drive library: which drives are there by name, what is published of each, and by which rules is the rest estimated?
+
+A drive is a table of `drives.toml` or of a user's own file in the same form. Every number comes with its source: the
+drive's, one of its own, or the rule that estimated it. With x = effort limit / peak torque, sizes follow a joint by
+similarity: torques, stiffness, friction ~ x, inertia ~ x^(5/3).
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
+from robodyn.base.units import UnitError
+from robodyn.description.files.units import read_quantity
+from robodyn.description.laws.drives import COPPER, REFERENCE
+from robodyn.description.model import Joint
+from robodyn.description.model.description import Description
+from robodyn.description.model.fields import EMPTY, array, choice, flag, quantity, text, text_map, whole_number
+from robodyn.description.model.kinds import Quantity
+
+SPUR, PLANETARY, STRAIN_WAVE, BALL_SCREW = FAMILIES = ("spur", "planetary", "strain-wave", "ball-screw")
+SIZED = (STRAIN_WAVE, PLANETARY, BALL_SCREW)
+"""Families that have sizes to be scaled."""
+EXPONENTS = {"rotor_inertia": 5 / 3, "stiffness": 1.0, "coulomb": 1.0, "viscous": 1.0}
+"""By which power of the ratio of torques a number of a size grows; others stay."""
+MODELS = tuple(f"m{k}" for k in range(1, 7))
+Read = TypeVar("Read", bound=Description)
+
+
+@dataclass(frozen=True)
+class Sourced:
+    """A number and where it comes from."""
+
+    value: float
+    source: str
+
+    @property
+    def estimated(self) -> bool:
+        """Whether a rule gave it."""
+        return self.source.startswith(("estimated", "rule of thumb"))
+
+
+class Actuator(Description, kw_only=True):
+    """What is published of a drive: on the joint's side of its gear, but for the motor's own numbers."""
+
+    NOUN = "drive"
+
+    family: str = choice(FAMILIES, doc="of its gear")
+    source: str = text(doc="where its numbers are published")
+    date: str = text(default="2026-11", doc="when they were read")
+    size: bool = flag(default=False, doc="whether dress scales it to a joint's effort limit")
+    phases: int = whole_number(default=1, doc="3 where currents are amplitudes and resistance that of a phase")
+    ratio: float = quantity(positive=True, doc="of the gear [1 or rad/m]")
+    peak_torque: float = quantity(positive=True, doc="for a moment, of a servo at stall [N m or N]")
+    rated_torque: float | None = quantity(positive=True, default=None, doc="without end [N m or N]")
+    voltage: float | None = quantity("V", positive=True, default=None, doc="of the supply")
+    peak_current: float | None = quantity("A", positive=True, default=None, doc="at peak torque")
+    rated_current: float | None = quantity("A", positive=True, default=None, doc="at rated torque")
+    no_load_speed: float | None = quantity("rad/s", positive=True, default=None, doc="at that voltage")
+    speeds: tuple[float, ...] | None = array(default=None, doc="of a measured torque-speed curve, rising [rad/s]")
+    torques: tuple[float, ...] | None = array(default=None, doc="of that curve, falling [N m]")
+    torque_constant: float | None = quantity("N m/A", positive=True, default=None, doc="of the motor")
+    resistance: float | None = quantity("ohm", positive=True, default=None, doc="of the winding at 25 deg C")
+    inductance: float | None = quantity("H", positive=True, default=None, doc="of the winding")
+    rotor_inertia: float | None = quantity("kg m^2", positive=True, default=None, doc="on the motor's shaft")
+    counts: float | None = quantity(positive=True, default=None, doc="of the encoder in a turn: of the motor, spur: output")
+    play: float | None = quantity("rad", non_negative=True, default=None, doc="whole play of the gear")
+    mass: float | None = quantity("kg", positive=True, default=None, doc="of all of it")
+    stiffness: float | None = quantity(positive=True, default=None, doc="of the gear [N m/rad or N/m]")
+    loss: float | None = quantity(non_negative=True, default=None, doc="of the gear, by the torque it transmits")
+    coulomb: float | None = quantity(non_negative=True, default=None, doc="dry friction [N m or N]")
+    viscous: float | None = quantity(non_negative=True, default=None, doc="viscous friction [N m s/rad or N s/m]")
+    transmission_error: float | None = quantity("rad", non_negative=True, default=None, doc="amplitude at the output")
+    winding_resistance: float | None = quantity("K/W", positive=True, default=None, doc="winding to housing")
+    housing_resistance: float | None = quantity("K/W", positive=True, default=None, doc="housing to air")
+    winding_time: float | None = quantity("s", positive=True, default=None, doc="thermal time constant")
+    housing_time: float | None = quantity("s", positive=True, default=None, doc="thermal time constant")
+    winding_limit: float | None = quantity("K", positive=True, default=None, doc="at which it trips")
+    housing_limit: float | None = quantity("K", positive=True, default=None, doc="at which it trips")
+    friction: str | None = text(default=None, doc="servo of servo_friction.toml whose models M1 to M6 are its own")
+    sources: Mapping[str, str] = text_map(default=EMPTY, doc="of numbers that are from elsewhere")
+
+    def check(self, flaws: FlawList) -> None:
+        """What contradicts itself: a drive without losses, a curve that turns back, more at rest than at its peak."""
+        if flaws.found:
+            return
+        flaws.add_unknown(self.sources, self.KINDS, "names no number", "sources")
+        for rated, peak in (("rated_torque", "peak_torque"), ("rated_current", "peak_current")):
+            least, most = getattr(self, rated), getattr(self, peak)
+            if least is not None and most is not None and least > most:
+                flaws.add(rated, f"is {least:g}, above {peak} of {most:g}", "swap them, or correct one")
+        if self.torque_constant is not None and self.peak_current is not None:
+            efficiency = self.peak_torque / (self.ratio * self.torque_constant * self.peak_current)
+            if not 0.2 < efficiency < 1.1:
+                what = f"{self.peak_torque:g} at peak_current is {100 * efficiency:.3g} % of ratio x torque_constant x it"
+                flaws.add("peak_torque", what, "between 20 and 110 % is plausible: check ratio, side and unit")
+        self._check_curve(flaws)
+        if self.friction is not None and self.friction not in servo_models():
+            flaws.add("friction", f"'{self.friction}' is no servo", nearest(self.friction, servo_models()))
+
+    def _check_curve(self, flaws: FlawList) -> None:
+        if (self.speeds is None) != (self.torques is None):
+            flaws.add("speeds", "and torques are one curve", "give both, or none")
+        if self.speeds is None or self.torques is None:
+            return
+        if len(self.speeds) != len(self.torques) or len(self.speeds) < 2:
+            flaws.add("torques", f"are {len(self.torques)} of {len(self.speeds)} speeds", "give as many, two at least")
+            return
+        for k in range(1, len(self.speeds)):
+            if self.speeds[k] <= self.speeds[k - 1]:
+                what = f"must rise, but {self.speeds[k]:g} follows {self.speeds[k - 1]:g}"
+                flaws.add(f"speeds[{k}]", what, "sort the curve by speed, each speed once")
+            if self.torques[k] > self.torques[k - 1]:
+                what = f"must not rise with speed, but {self.torques[k]:g} follows {self.torques[k - 1]:g}"
+                flaws.add(f"torques[{k}]", what, "give the limit of the torque, without the noise of its measurement")
+
+    def published(self) -> dict[str, Sourced]:
+        """All numbers that are said, each with its source."""
+        numbers = {}
+        for key, kind in self.KINDS.items():
+            value = getattr(self, key)
+            if isinstance(kind, Quantity) and value is not None and not isinstance(value, tuple):
+                numbers[key] = Sourced(float(value), self.sources.get(key, f"{self.source}, {self.date}"))
+        return numbers
+
+
+# --------------------------------------------------------------------------------------------------
+# Rules: how is a number estimated that nobody has published?
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How a number follows from others, for some families; a rule whose numbers are not known does not apply."""
+
+    key: str
+    sentence: str
+    formula: Callable[[Mapping[str, float]], float]
+    families: tuple[str, ...] = FAMILIES
+
+
+MOTOR_CONSTANT, MOTOR_INERTIA, MOTOR_EXPONENT = 0.0837, 1.8e-5, 0.54
+ARCMIN = math.pi / 10800
+
+
+def _motor_constant(n: Mapping[str, float]) -> float:
+    return MOTOR_CONSTANT * (n["rotor_inertia"] / MOTOR_INERTIA) ** MOTOR_EXPONENT
+
+
+def _cooling(n: Mapping[str, float]) -> float:
+    """Half of the thermal resistance at which rated current brings the winding to its limit."""
+    rise = n["winding_limit"] - REFERENCE
+    return 0.5 * rise / (n["resistance"] * (1 + COPPER * rise) * n["rated_current"] ** 2)
+
+
+RULES = (
+    Rule("rated_torque", "a fifth of the stall torque (note of ROBOTIS' e-manual)", lambda n: n["peak_torque"] / 5, (SPUR,)),
+    Rule("rated_torque", "peak torque / 2.5", lambda n: n["peak_torque"] / 2.5),
+    Rule("torque_constant", "stall torque / ratio / stall current, gear loss included",
+         lambda n: n["peak_torque"] / n["ratio"] / n["peak_current"], (SPUR,)),
+    Rule("torque_constant", "rated torque / ratio / rated current, gear loss included",
+         lambda n: n["rated_torque"] / n["ratio"] / n["rated_current"]),
+    Rule("torque_constant", "voltage / ratio / no-load speed, friction left out",
+         lambda n: n["voltage"] / n["ratio"] / n["no_load_speed"]),
+    Rule("peak_current", "peak torque / ratio / torque constant",
+         lambda n: n["peak_torque"] / n["ratio"] / n["torque_constant"]),
+    Rule("rated_current", "rated torque / ratio / torque constant",
+         lambda n: n["rated_torque"] / n["ratio"] / n["torque_constant"]),
+    Rule("rotor_inertia", "1.2e-5 s^2 x stall torque / ratio, as identified of MX-64, MX-106, XL-320, XL330 within 1.5",
+         lambda n: 1.2e-5 * n["peak_torque"] / n["ratio"], (SPUR,)),
+    Rule("rotor_inertia", "1.8e-5 kg m^2 x (peak torque / ratio / 0.7 N m)^1.2, a fit to nine Damiao drives",
+         lambda n: MOTOR_INERTIA * (n["peak_torque"] / n["ratio"] / 0.7) ** 1.2),
+    Rule("resistance", "voltage / stall current", lambda n: n["voltage"] / n["peak_current"], (SPUR,)),
+    Rule("resistance", "(kt / Km)^2, Km = 0.0837 N m/W^0.5 (J / 1.8e-5 kg m^2)^0.54, a fit to nine Damiao drives",
+         lambda n: (n["torque_constant"] / _motor_constant(n)) ** 2),
+    Rule("inductance", "0.5 ms x resistance", lambda n: 5e-4 * n["resistance"]),
+    Rule("no_load_speed", "voltage / ratio / torque constant, friction left out",
+         lambda n: n["voltage"] / n["ratio"] / n["torque_constant"]),
+    Rule("counts", "12 bit absolute encoder on the output", lambda n: 4096.0, (SPUR,)),
+    Rule("counts", "14 bit magnetic encoder on the motor's shaft", lambda n: 16384.0, (PLANETARY,)),
+    Rule("counts", "19 bit absolute encoder on the motor's shaft", lambda n: 524288.0),
+    Rule("play", "0.5 deg, what makers of spur servos promise", lambda n: math.radians(0.5), (SPUR,)),
+    Rule("play", "10 arc-min of a planetary stage", lambda n: 10 * ARCMIN, (PLANETARY,)),
+    Rule("play", "none", lambda n: 0.0),
+    Rule("stiffness", "twists by 1 deg under stall torque", lambda n: n["peak_torque"] / math.radians(1.0), (SPUR,)),
+    Rule("stiffness", "Yaskawa SGMMV product manual, 11.1.1: low-backlash gears twist 10 arc-min at most at rated torque",
+         lambda n: n["rated_torque"] / (10 * ARCMIN), (PLANETARY,)),
+    Rule("stiffness", "8400 N m/rad x peak torque / 82 N m, as the TREE Robotics Avocado",
+         lambda n: 8400 * n["peak_torque"] / 82, (STRAIN_WAVE,)),
+    Rule("coulomb", "4 % of the peak torque", lambda n: 0.04 * n["peak_torque"], (STRAIN_WAVE,)),
+    Rule("coulomb", "3 % of the peak torque", lambda n: 0.03 * n["peak_torque"]),
+    Rule("viscous", "as much as Coulomb friction at the no-load speed",
+         lambda n: n["coulomb"] / n["no_load_speed"], (SPUR,)),
+    Rule("viscous", "as much as Coulomb friction at 5 rad/s", lambda n: n["coulomb"] / 5, (PLANETARY, SPUR)),
+    Rule("viscous", "as much as Coulomb friction at 1.7 rad/s", lambda n: n["coulomb"] / 1.7, (STRAIN_WAVE,)),
+    Rule("viscous", "as much as Coulomb friction at 1 m/s", lambda n: n["coulomb"]),
+    Rule("static", "1.2 x Coulomb friction", lambda n: 1.2 * n["coulomb"]),
+    Rule("damping", "1 % of critical damping of the stiffness against the rotor",
+         lambda n: 0.02 * math.sqrt(n["stiffness"] * n["rotor_inertia"]) * n["ratio"]),
+    Rule("loss", "four spur stages have an efficiency of about 0.75, 1 / 0.75 - 1", lambda n: 1 / 3, (SPUR,)),
+    Rule("loss", "a planetary stage has an efficiency of about 0.97, 1 / 0.97 - 1", lambda n: 0.03, (PLANETARY,)),
+    Rule("loss", "strain-wave gears of ratio 100 have an efficiency of about 0.85 at rated torque, 1 / 0.85 - 1",
+         lambda n: 0.18, (STRAIN_WAVE,)),
+    Rule("loss", "ball screws have an efficiency of about 0.9, 1 / 0.9 - 1", lambda n: 0.11),
+    # Heat.
+    Rule("mass", "peak torque / 40 N m/kg, as Damiao's drives within 2.5", lambda n: n["peak_torque"] / 40, (PLANETARY,)),
+    Rule("winding_limit", "100 deg C, the coil temperature that Damiao recommends at most", lambda n: 373.15,
+         (PLANETARY, SPUR)),
+    Rule("winding_limit", "125 deg C", lambda n: 398.15),
+    Rule("housing_resistance", "2.8 K/W (55 g / mass)^(2/3): surface, from the STS3215's measurement",
+         lambda n: 2.8 * (0.055 / n["mass"]) ** (2 / 3), (SPUR,)),
+    Rule("housing_resistance", "half of what brings the winding to its limit at rated current", _cooling),
+    Rule("winding_resistance", "as much as from housing to air", lambda n: n["housing_resistance"]),
+    Rule("winding_time", "35 s, between two motors of maxon's EC 45 flat", lambda n: 35.0),
+    Rule("housing_time", "600 J/(kg K) x mass x thermal resistance to air",
+         lambda n: 600 * n["mass"] * n["housing_resistance"]),
+    Rule("housing_time", "10 min", lambda n: 600.0),
+)  # fmt: skip
+
+IMPERFECTIONS = (
+    Rule("cogging", "1 % of the motor's rated torque", lambda n: 0.01 * n["rated_torque"] / n["ratio"]),
+    Rule("cogging_order", "12 slots and 8 poles: their least common multiple", lambda n: 24.0),
+    Rule("ripple", "1 % of the torque", lambda n: 0.01),
+    Rule("ripple_order", "6 per electrical period of 8 poles", lambda n: 24.0),
+    Rule("saturation", "2.5 x the peak torque: 7 % are missing at the peak", lambda n: 2.5 * n["peak_torque"]),
+    Rule("loss_back", "back-driving efficiency of about 0.7, 1 - 0.7", lambda n: 0.3, (STRAIN_WAVE,)),
+    Rule("loss_back", "back-driving efficiency of about 0.6, 1 - 0.6", lambda n: 0.4, (SPUR,)),
+    Rule("uneven_friction", "10 % of Coulomb friction", lambda n: 0.1 * n["coulomb"]),
+    Rule("transmission_error", "1 arc-min peak to peak", lambda n: 0.5 * ARCMIN, (STRAIN_WAVE,)),
+    Rule("transmission_error", "5 arc-min peak to peak", lambda n: 2.5 * ARCMIN, (SPUR, PLANETARY)),
+    Rule("eccentricity", "0.1 mm of the magnet or disk at a radius of 20 mm, over the ratio",
+         lambda n: 5e-3 / n["ratio"]),
+    Rule("interpolation", "0.3 % of a line of 1024 lines a turn, over the ratio",
+         lambda n: 0.003 * 2 * math.pi / 1024 / n["ratio"]),
+    Rule("pitch_error", "5 um a turn", lambda n: 5e-6, (BALL_SCREW,)),
+    Rule("pitch_slope", "23 um in 300 mm, ISO 3408-3 class 5", lambda n: 0.023 / 300, (BALL_SCREW,)),
+    Rule("current_offset", "0.2 % of the peak current", lambda n: 0.002 * n["peak_current"]),
+    Rule("current_noise", "0.1 % of the peak current", lambda n: 0.001 * n["peak_current"]),
+    Rule("voltage", "48 V", lambda n: 48.0),
+    Rule("dead_time", "1 us at 20 kHz", lambda n: 1e-6),
+    Rule("supply_resistance", "a tenth of the voltage is lost at peak current",
+         lambda n: 0.1 * n["voltage"] / n["peak_current"]),
+)  # fmt: skip
+"""What `errors = "typical"` adds to a drive."""
+
+
+def estimate(family: str, numbers: dict[str, Sourced], rules: Iterable[Rule] = RULES) -> dict[str, Sourced]:
+    """The numbers with those that follow from them, each told as estimated by its rule."""
+    numbers = dict(numbers)
+    for rule in rules:
+        if rule.key in numbers or family not in rule.families:
+            continue
+        try:
+            value = rule.formula({key: number.value for key, number in numbers.items()})
+        except KeyError:
+            continue
+        numbers[rule.key] = Sourced(value, f"rule of thumb: {rule.sentence}")
+    return numbers
+
+
+# --------------------------------------------------------------------------------------------------
+# The library: drives by name.
+
+
+@dataclass(frozen=True)
+class NamedDrive:
+    """A drive of the library: what is published of it, and all its numbers.
+
+    Attributes:
+        numbers: of the equivalent motor with one winding, where a three-phase motor's phase resistance counts 3 / 2 and
+            its voltage sqrt(3) / 2, so that `P = R i^2` and `tau = kT i`.
+    """
+
+    JSON = """
+    name
+    family = actuator.family
+    numbers: each with its source
+    """
+    name: str
+    actuator: Actuator
+    numbers: dict[str, Sourced]
+
+    def __getitem__(self, key: str) -> float:
+        return self.numbers[key].value
+
+    def get(self, key: str) -> float | None:
+        """A number, None where it can not even be estimated."""
+        return self.numbers[key].value if key in self.numbers else None
+
+    @property
+    def armature(self) -> float:
+        """Inertia of the rotor at the output [kg m^2 or kg]: J n^2."""
+        return self["rotor_inertia"] * self["ratio"] ** 2
+
+    def torque_at(self, speed: float) -> float:
+        """Largest torque at a speed of the output: by its curve, or by voltage, resistance and peak torque."""
+        if self.actuator.speeds is not None and self.actuator.torques is not None:
+            if speed > self.actuator.speeds[-1]:
+                return 0.0
+            return float(np.interp(speed, self.actuator.speeds, self.actuator.torques))
+        top = self.get("no_load_speed")
+        if top is None:
+            return self["peak_torque"]
+        # The line from the torque that voltage and resistance give at rest to the no-load speed, cut at the peak.
+        stall = self["voltage"] / self["resistance"] * self["ratio"] * self["torque_constant"]
+        return max(0.0, min(self["peak_torque"], max(stall, self["peak_torque"]) * (1 - speed / top)))
+
+    def friction_models(self) -> dict[str, dict[str, float]]:
+        """Identified friction M1 to M6, by model; empty where there is none."""
+        return servo_models().get(self.actuator.friction or "", {})
+
+
+@cache
+def servo_models() -> dict[str, dict[str, dict[str, float]]]:
+    """Numbers of models M1 to M6 by servo and model."""
+    return tomllib.loads(_data("servo_friction.toml"))
+
+
+def _data(name: str) -> str:
+    return files("robodyn.analysis.commissioning").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def _own_library() -> dict[str, NamedDrive]:
+    return _read(tomllib.loads(_data("drives.toml")), "drives.toml")
+
+
+def read_library(path: str | Path | None = None) -> dict[str, NamedDrive]:
+    """Drives by name: those of robodyn, and before them those of a user's own TOML file.
+
+    Raises:
+        ModelError: with all that is wrong in the file.
+    """
+    if path is None:
+        return _own_library()
+    return {**_own_library(), **_read(load_toml(Path(path)), str(path))}
+
+
+def load_toml(path: Path) -> dict[str, Any]:
+    """The tables of a file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelError([Flaw("", f"cannot be read: {error.strerror or error}")], str(path)) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ModelError([Flaw("", f"is not TOML: {error}")], str(path)) from error
+
+
+def _read(tables: Mapping[str, Any], source: str) -> dict[str, NamedDrive]:
+    flaws, drives = FlawList(), {}
+    for name, table in tables.items():
+        if not isinstance(table, Mapping):
+            flaws.add(name, f"must be a table of a drive, is {table!r}", f'such as ["{name}"] family = "spur" ...')
+            continue
+        if (actuator := read_fields(flaws, Actuator, table, name)) is not None:
+            numbers = actuator.published()
+            if actuator.phases == 3:
+                for key, factor in (("resistance", 1.5), ("inductance", 1.5), ("voltage", math.sqrt(0.75))):
+                    if key in numbers:
+                        numbers[key] = Sourced(numbers[key].value * factor, f"{numbers[key].source}, x {factor:.3g}")
+            drives[name] = NamedDrive(name, actuator, estimate(actuator.family, numbers))
+    flaws.raise_if_any(source)
+    return drives
+
+
+def read_fields(flaws: FlawList, cls: type[Read], table: Mapping[str, Any], path: str) -> Read | None:
+    """A description from a table whose quantities may have units; None where a key or a value is wrong."""
+    flaws.add_unknown(table, cls.KINDS, "is unknown", path)
+    missing = [key for key in ("family", "source", "ratio", "peak_torque") if cls is Actuator and key not in table]
+    for key in missing:
+        flaws.add(f"{path}.{key}", "is missing", "every drive needs family, source, ratio and peak_torque")
+    if missing or not table.keys() <= set(cls.KINDS):
+        return None
+    values, found = {}, True
+    for key, value in table.items():
+        try:
+            kind = cls.KINDS[key]
+            is_text = isinstance(kind, Quantity) and isinstance(value, str)
+            values[key] = read_quantity(value, kind.unit if isinstance(kind.unit, str) else "") if is_text else value
+        except UnitError as error:
+            flaws.add(f"{path}.{key}", str(error))
+            found = False
+    try:
+        return cls(**values) if found else None
+    except ModelError as error:
+        flaws.extend(error.flaws, under=path)
+        return None
+
+
+def find_drive(name: str, library: Mapping[str, NamedDrive] | None = None, key: str = "name") -> NamedDrive:
+    """A drive by its name, capitals and hyphens aside.
+
+    Raises:
+        ModelError: with the nearest names, where there is none.
+    """
+    library = read_library() if library is None else library
+
+    def plain(word: str) -> str:
+        return word.lower().replace("-", "").replace("_", "").replace(" ", "")
+
+    exact = {plain(one): one for one in library}
+    if plain(name) in exact:
+        return library[exact[plain(name)]]
+    begins = [one for one in library if plain(one).startswith(plain(name)) or plain(name) in plain(one)] if name else []
+    remedy = f"did you mean {' or '.join(repr(one) for one in begins[:4])}?" if begins else nearest(name, library)
+    refuse(key, f"there is no drive '{name}'", f"{remedy} robodyn drives lists them")
+
+
+# --------------------------------------------------------------------------------------------------
+# Drive sizing: which motor and gear does a joint get, and where do their numbers come from?
+
+
+@dataclass(frozen=True)
+class SizedDrive:
+    """A drive that fits a joint: ratio, rotor_inertia (motor's shaft), torque_constant, stiffness ... with sources.
+
+    Attributes:
+        effort: largest torque or force on the joint; scale: it over the peak torque of the size, 1 of a named drive.
+    """
+
+    family: str
+    size: str
+    effort: float
+    scale: float
+    elastic: bool
+    numbers: dict[str, Sourced]
+
+    def __getitem__(self, name: str) -> float:
+        return self.numbers[name].value
+
+    def get(self, name: str) -> float:
+        """A number, 0 where the drive has none."""
+        return self.numbers[name].value if name in self.numbers else 0.0
+
+    @property
+    def armature(self) -> float:
+        """Inertia of the rotor as the joint sees it [kg m^2 or kg]: J n^2."""
+        return self["rotor_inertia"] * self["ratio"] ** 2
+
+
+def sizes_of(family: str) -> list[NamedDrive]:
+    """The sizes of a family that are scaled."""
+    return [drive for drive in read_library().values() if drive.actuator.size and drive.actuator.family == family]
+
+
+def size_family(family: str, joint: Joint, effort: float, given: dict[str, Sourced], typical: bool) -> SizedDrive:
+    """The nearest size of a family scaled to an effort, with what is given instead of its numbers."""
+    drive = min(sizes_of(family), key=lambda one: abs(math.log(effort / one["peak_torque"])))
+    x = effort / drive["peak_torque"]
+    said = f"{drive.actuator.source}, scaled by similarity to {100 * x:.3g} % of its peak torque"
+    numbers = {key: drive.numbers[key] for key in ("ratio", "torque_constant", "loss", "counts")}
+    for key, power in EXPONENTS.items():
+        number = drive.numbers[key]
+        numbers[key] = Sourced(number.value * x**power, number.source if number.estimated else said)
+    scaled = {"peak_torque": Sourced(effort, said), "rated_torque": Sourced(drive["rated_torque"] * x, said)}
+    return _finish(family, drive.name, joint, effort, x, numbers | scaled, given, typical)
+
+
+def mount_drive(drive: NamedDrive, joint: Joint, effort: float, given: dict[str, Sourced], typical: bool) -> SizedDrive:
+    """A drive of the library on a joint, with what is given instead of its numbers."""
+    numbers = dict(drive.numbers)
+    if drive.actuator.family == SPUR:
+        # Its encoder sits on the output: as many counts there as one on the motor with a share of them.
+        counts = numbers["counts"]
+        numbers["counts"] = Sourced(counts.value / drive["ratio"], f"{counts.source}, on the output, over the ratio")
+    return _finish(drive.actuator.family, drive.name, joint, effort, 1.0, numbers, given, typical)
+
+
+def _finish(
+    family: str, size: str, joint: Joint, effort: float, scale: float, numbers: dict[str, Sourced],
+    given: dict[str, Sourced], typical: bool,
+) -> SizedDrive:  # fmt: skip
+    """What the robot's description has already, what is given, and what follows from all of it."""
+    ratio = given.get("ratio", numbers["ratio"]).value
+    kept = {"coulomb": joint.friction, "viscous": joint.damping}
+    own = {key: Sourced(value, "the robot's own") for key, value in kept.items() if value is not None}
+    if joint.armature > 0:
+        own["rotor_inertia"] = Sourced(joint.armature / ratio**2, "the robot's own armature over ratio^2")
+    numbers = estimate(family, numbers | own | given)
+    return SizedDrive(
+        family, size, effort, scale, True, estimate(family, numbers, IMPERFECTIONS) if typical else numbers
+    )
