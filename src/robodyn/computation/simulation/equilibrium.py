@@ -188,6 +188,13 @@ def guess_rest(
     return x, m
 
 
+def _given_states(system: System) -> list[int]:
+    """Places of states that stay as they are given, whatever their rates."""
+    blocks = [block for block in system.scenario.machine.all_blocks if block.info.given_at_rest]
+    names = {f"{block.name}.{state}" for block in blocks for state in block.state_names}
+    return [k for k, state in enumerate(system.states[: len(system.states) - system.n_quadratures]) if state.name in names]
+
+
 def _directions(system: System) -> set[str]:
     blocks = system.scenario.machine.all_blocks
     return {f"{block.name}.direction" for block in blocks if block.info.sticks}
@@ -283,10 +290,14 @@ def trace_rest(system: System) -> RestEquations:
     n = system.n_moving
     x, d, m = system.symbols.x[:n], system.symbols.d, system.symbols.m
     after = _memory_after(system)
-    changing = changed_entries(m, after)
+    # What noise has drawn goes on changing, and has no effect where noise counts as ideal.
+    drawn = {f"{block.name}.drawn" for block in system.scenario.machine.all_blocks if block.law_name == "noise"}
+    changing = [k for k in changed_entries(m, after) if system.memory[k].name not in drawn]
     held, kept = m[changing, 0], after[changing, 0] - m[changing, 0]
     delayed = system.expressions.delayed - d if system.delays else ca.SX(0, 1)
-    residual = ca.densify(ca.vertcat(system.expressions.rhs[:n], delayed, kept))
+    rates = ca.SX(system.expressions.rhs[:n])
+    rates[_given_states(system)] = 0.0
+    residual = ca.densify(ca.vertcat(rates, delayed, kept))
     rest, (moving, apart), ranged = _describe_rest(system, changing), _conditions(system), _ranges(system)
     columns = [*system.symbols]
     functions = {
@@ -316,7 +327,7 @@ def _describe_rest(system: System, changing: Sequence[int]) -> RestEquations:
         rates=n,
         scale=scale,
         memory=tuple(changing),
-        fixed=tuple(k for k, owner in enumerate(owners) if owner in bristles),
+        fixed=tuple(sorted({*(k for k, owner in enumerate(owners) if owner in bristles), *_given_states(system)})),
         ideal={k: ideal[p.name] for k, p in enumerate(system.parameters) if np.isfinite(ideal.get(p.name, np.inf))},
     )
 

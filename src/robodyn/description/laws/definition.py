@@ -44,8 +44,9 @@ class LawInfo:
             found by the machine.
         ideal: parameter or signal -> value with which the law is linear and adds no error of its own (a limit inf, a
             resolution 0, an excess 0).
-        disturbance: whether all of its force is a disturbance (friction, gear loss): without it nothing would be lost. A
-            search for rest leaves its states (bristles, temperatures) as they are given.
+        disturbance: whether all of its force is a disturbance (friction, gear loss): without it nothing would be lost.
+        given_at_rest: whether a search for rest leaves its states as they are given, though they change: temperatures of
+            a robot that has just begun to stand still.
         located: output -> argument that holds its sign, -1 or 1: its zero crossings are located, a step ends there and
             the argument changes between two steps. A law that switches by the argument instead of by the output is
             smooth within each step. Where the argument is 0, the output began at 0 at rest: the law looks at it itself.
@@ -71,6 +72,7 @@ class LawInfo:
     stored: Callable[..., Any] | None = None
     gives: str = ""
     at_least: Mapping[str, str] = field(default_factory=dict)
+    given_at_rest: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folded", frozenset(self.folded))

@@ -200,7 +200,7 @@ def saturation_loss(load, *, level):
         "time_constant": "positive",
         "smoothing_current": "positive",
     },
-    disturbance=True,
+    ideal={"dead_time": 0.0},
 )
 def dead_time_error(
     current, error, error_sum, *, voltage, dead_time, frequency, resistance, inductance, torque_constant,
@@ -283,8 +283,7 @@ def winding_loss(current, temperature, resistance, copper=COPPER):
     checks=dict.fromkeys(
         ("resistance", "winding_resistance", "housing_resistance", "winding_time", "housing_time"), "positive"
     ),
-    # A robot that stands still need not be warm: its temperatures are given, not searched for.
-    disturbance=True,
+    given_at_rest=True,
 )
 def motor_heat(
     current, winding, housing, loss=0.0, *, resistance, winding_resistance, housing_resistance, winding_time,
