@@ -15,7 +15,8 @@ from robodyn.cli.targets import load_scenario, load_single, phases_of, read_pair
 from robodyn.presentation.reporting.displays import Display, Table, display, shows, write_display
 
 if TYPE_CHECKING:
-    from robodyn.analysis.commissioning import Dressed, FastMove, Move
+    from robodyn.analysis.commissioning import Dressed, Endurance, FastMove, Move
+    from robodyn.analysis.commissioning.library import DriveComparison
     from robodyn.computation.assembly import System
     from robodyn.computation.simulation.starting import Found
     from robodyn.description.model import Machine, Scenario
@@ -373,6 +374,10 @@ def _refuse_existing(out: Path | None) -> None:
 def dress_robot(
     robot: str,
     drives: str = "strain-wave",
+    drive: Texts = (),
+    library: Path | None = None,
+    errors: str | None = None,
+    heat: bool = False,
     control: str = "cascade",
     joint: Texts = (),
     payload: str | None = None,
@@ -384,6 +389,10 @@ def dress_robot(
 
     robot: TOML file with a mechanism, or a name of the catalogue.
     drives: strain-wave, planetary or ball-screw; or a TOML file with [all] and [JOINT] tables.
+    drive: Drive of the library: JOINT=NAME, or all=NAME; robodyn drives lists them.
+    library: TOML file with drives of your own.
+    errors: typical: also cogging, ripple, errors of gear and encoder, dead time, a supply that sags ...; or none.
+    heat: Let motors warm up, derate and trip.
     control: cascade, computed-torque, or a TOML file with an [all] table.
     joint: Joints to dress (patterns); default: all that nothing drives.
     payload: Mass that the robot carries at a point, "2 kg".
@@ -391,14 +400,18 @@ def dress_robot(
     setting (--set): Change a number: name=value; initial.JOINT.position="30 deg".
     out: TOML file to write; it must not be there yet.
     """
-    from robodyn.analysis.commissioning import dress
+    from robodyn.analysis.commissioning import dress, drive_tables
     from robodyn.description.files import write_scenario
 
     _refuse_existing(out)
     bare = load_single(robot, setting)
     start = {name.removesuffix(".position"): q for name, q in bare.initial.items() if name.endswith(".position")}
     machine = _with_payload(bare.machine, payload, tool) if payload or tool else bare.machine
-    found = dress(machine, drives, control, list(joint) or None, start=start, duration=bare.duration)
+    names = read_pairs("drive", drive, lambda _, name: name, "JOINT=NAME")
+    common: dict[str, Any] = {"heat": True} if heat else {}
+    tables = drive_tables(drives, names, common | ({"errors": errors} if errors else {}))
+    joints = list(joint) or None
+    found = dress(machine, tables, control, joints, start=start, duration=bare.duration, library=library)
     if out is not None:
         write_scenario(found.scenario, out)
     return WrittenDressing(found, out)
@@ -421,6 +434,56 @@ def _with_payload(machine: Machine, payload: str | None, tool: str | None) -> Ma
         raise ModelError([Flaw(f"--payload {payload}", str(error))]) from error
     loaded = machine.mechanism.with_payload(Body("payload", mass), chosen[0].body, chosen[0].origin)
     return replace(machine, mechanism=loaded)
+
+
+@command("drives", plot="Draw torque over speed into this file.")
+def drives(
+    name: Texts = (),
+    compare: bool = False,
+    family: str | None = None,
+    library: Path | None = None,
+) -> DriveComparison:
+    """Drives by name: list them, compare some, or tell every number of one with its source.
+
+    name (NAME): Drives, or patterns such as "XM*"; all if not given.
+    compare: Compare several side by side, drawn too where they are more than 12.
+    family: spur, planetary, strain-wave or ball-screw.
+    library: TOML file with drives of your own.
+    """
+    from robodyn.analysis.commissioning.library import compare_drives
+
+    return compare_drives(name, library, family)
+
+
+@command("endurance", plot="Draw the time to trip over the load into this file.")
+def endurance(
+    what: Texts,
+    torque: float | None = None,
+    ambient: float = 25.0,
+    start: float | None = None,
+    library: Path | None = None,
+    setting: Texts = (),
+) -> Endurance:
+    """How long drives can hold: time to trip or temperature in the end, and the curve over the load.
+
+    what: Drives of the library, or one dressed robot (TOML file), held where it starts.
+    torque: Torque at the output [N m]; default: rated torque. Of a robot it is its weight's.
+    ambient: Temperature of the surroundings [deg C].
+    start: Temperature of the motors at the start [deg C]; default: that of the surroundings.
+    library: TOML file with drives of your own.
+    setting (--set): Change a number of the robot: name=value.
+    """
+    from robodyn.analysis.commissioning.endurance import ZERO, endurance_of, robot_endurance
+    from robodyn.analysis.commissioning.library import compare_drives
+
+    warm, begin = ambient + ZERO, None if start is None else start + ZERO
+    if len(what) == 1 and Path(what[0]).suffix == ".toml":
+        if torque is not None:
+            raise ModelError([Flaw("--torque", "a robot's drives hold its weight", "change its payload instead")])
+        return robot_endurance(load_single(what[0], setting), warm, begin)
+    if setting:
+        raise ModelError([Flaw("--set", "changes numbers of a robot, and no robot is given", "leave it out")])
+    return endurance_of(compare_drives(what, library).drives, torque, warm, begin)
 
 
 @command("move", plot="Draw speed and efforts of --fast into this file.")

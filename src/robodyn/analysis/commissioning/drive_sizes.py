@@ -62,7 +62,7 @@ class Drive(Description, kw_only=True):
     viscous: float | None = quantity(non_negative=True, default=None, doc="viscous friction [N m s/rad or N s/m]")
     counts: float | None = quantity(positive=True, default=None, doc="of the encoder in a turn of the motor")
     # Hidden causes: none unless they are given, or all that a rule of thumb knows.
-    errors: str = choice((NO_ERRORS, TYPICAL), default=NO_ERRORS, doc="hidden causes that are not given: none, or typical ones")
+    errors: str = choice((NO_ERRORS, TYPICAL), default=NO_ERRORS, doc="hidden causes that are not given")
     cogging: float | None = quantity("N m", non_negative=True, default=None, doc="amplitude, on the motor's shaft")
     cogging_order: float | None = quantity(positive=True, default=None, doc="periods in a turn of the motor")
     ripple: float | None = quantity(non_negative=True, default=None, doc="amplitude by the torque")
@@ -224,6 +224,19 @@ def read_control(given: str | Path | Control | Mapping[str, Any]) -> Control:
     flaws.raise_if_any("control")
     assert made is not None
     return made
+
+
+def drive_tables(
+    given: str | Path, names: Mapping[str, str], common: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Tables by joint from a family's name or a TOML file, drives by joint, and what is common to all joints."""
+    tables = {joint: dict(table) for joint, table in _tables(given, SIZED, "family").items()}
+    tables[ALL] = {**tables.get(ALL, {}), **common}
+    for joint, name in names.items():
+        tables[joint] = tables.get(joint, {}) | {"name": name}
+        if joint == ALL:
+            tables[joint].pop("family", None)
+    return tables
 
 
 def _tables(given: str | Path | Mapping[str, Any], words: tuple[str, ...], key: str) -> dict[str, Mapping[str, Any]]:

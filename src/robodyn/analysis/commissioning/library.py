@@ -7,6 +7,7 @@ similarity: torques, stiffness, friction ~ x, inertia ~ x^(5/3).
 
 from __future__ import annotations
 
+import fnmatch
 import math
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -19,6 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
+from robodyn.base.lazy import Displayed
 from robodyn.base.units import UnitError
 from robodyn.description.files.units import read_quantity
 from robodyn.description.laws.drives import COPPER, REFERENCE
@@ -72,7 +74,7 @@ class Actuator(Description, kw_only=True):
     resistance: float | None = quantity("ohm", positive=True, default=None, doc="of the winding at 25 deg C")
     inductance: float | None = quantity("H", positive=True, default=None, doc="of the winding")
     rotor_inertia: float | None = quantity("kg m^2", positive=True, default=None, doc="on the motor's shaft")
-    counts: float | None = quantity(positive=True, default=None, doc="of the encoder in a turn: of the motor, spur: output")
+    counts: float | None = quantity(positive=True, default=None, doc="of the encoder in a turn (spur: of the output)")
     play: float | None = quantity("rad", non_negative=True, default=None, doc="whole play of the gear")
     mass: float | None = quantity("kg", positive=True, default=None, doc="of all of it")
     stiffness: float | None = quantity(positive=True, default=None, doc="of the gear [N m/rad or N/m]")
@@ -101,7 +103,7 @@ class Actuator(Description, kw_only=True):
         if self.torque_constant is not None and self.peak_current is not None:
             efficiency = self.peak_torque / (self.ratio * self.torque_constant * self.peak_current)
             if not 0.2 < efficiency < 1.1:
-                what = f"{self.peak_torque:g} at peak_current is {100 * efficiency:.3g} % of ratio x torque_constant x it"
+                what = f"{self.peak_torque:g} is {100 * efficiency:.3g} % of ratio x torque_constant x peak_current"
                 flaws.add("peak_torque", what, "between 20 and 110 % is plausible: check ratio, side and unit")
         self._check_curve(flaws)
         if self.friction is not None and self.friction not in servo_models():
@@ -162,7 +164,8 @@ def _cooling(n: Mapping[str, float]) -> float:
 
 
 RULES = (
-    Rule("rated_torque", "a fifth of the stall torque (note of ROBOTIS' e-manual)", lambda n: n["peak_torque"] / 5, (SPUR,)),
+    Rule("rated_torque", "a fifth of the stall torque (note of ROBOTIS' e-manual)",
+         lambda n: n["peak_torque"] / 5, (SPUR,)),
     Rule("rated_torque", "peak torque / 2.5", lambda n: n["peak_torque"] / 2.5),
     Rule("torque_constant", "stall torque / ratio / stall current, gear loss included",
          lambda n: n["peak_torque"] / n["ratio"] / n["peak_current"], (SPUR,)),
@@ -170,6 +173,7 @@ RULES = (
          lambda n: n["rated_torque"] / n["ratio"] / n["rated_current"]),
     Rule("torque_constant", "voltage / ratio / no-load speed, friction left out",
          lambda n: n["voltage"] / n["ratio"] / n["no_load_speed"]),
+    Rule("torque_constant", "0.1 N m/A, on which only currents depend", lambda n: 0.1),
     Rule("peak_current", "peak torque / ratio / torque constant",
          lambda n: n["peak_torque"] / n["ratio"] / n["torque_constant"]),
     Rule("rated_current", "rated torque / ratio / torque constant",
@@ -191,7 +195,7 @@ RULES = (
     Rule("play", "10 arc-min of a planetary stage", lambda n: 10 * ARCMIN, (PLANETARY,)),
     Rule("play", "none", lambda n: 0.0),
     Rule("stiffness", "twists by 1 deg under stall torque", lambda n: n["peak_torque"] / math.radians(1.0), (SPUR,)),
-    Rule("stiffness", "Yaskawa SGMMV product manual, 11.1.1: low-backlash gears twist 10 arc-min at most at rated torque",
+    Rule("stiffness", "Yaskawa SGMMV product manual, 11.1.1: low-backlash gears twist 10 arc-min at rated torque",
          lambda n: n["rated_torque"] / (10 * ARCMIN), (PLANETARY,)),
     Rule("stiffness", "8400 N m/rad x peak torque / 82 N m, as the TREE Robotics Avocado",
          lambda n: 8400 * n["peak_torque"] / 82, (STRAIN_WAVE,)),
@@ -211,12 +215,13 @@ RULES = (
          lambda n: 0.18, (STRAIN_WAVE,)),
     Rule("loss", "ball screws have an efficiency of about 0.9, 1 / 0.9 - 1", lambda n: 0.11),
     # Heat.
-    Rule("mass", "peak torque / 40 N m/kg, as Damiao's drives within 2.5", lambda n: n["peak_torque"] / 40, (PLANETARY,)),
+    Rule("mass", "peak torque / 40 N m/kg, as Damiao's drives within 2.5",
+         lambda n: n["peak_torque"] / 40, (PLANETARY,)),
     Rule("winding_limit", "100 deg C, the coil temperature that Damiao recommends at most", lambda n: 373.15,
          (PLANETARY, SPUR)),
     Rule("winding_limit", "125 deg C", lambda n: 398.15),
-    Rule("housing_resistance", "2.8 K/W (55 g / mass)^(2/3): surface, from the STS3215's measurement",
-         lambda n: 2.8 * (0.055 / n["mass"]) ** (2 / 3), (SPUR,)),
+    Rule("housing_resistance", "2.4 K/W (55 g / mass)^(2/3): surface, from the STS3215's measurement",
+         lambda n: 2.4 * (0.055 / n["mass"]) ** (2 / 3), (SPUR,)),
     Rule("housing_resistance", "half of what brings the winding to its limit at rated current", _cooling),
     Rule("winding_resistance", "as much as from housing to air", lambda n: n["housing_resistance"]),
     Rule("winding_time", "35 s, between two motors of maxon's EC 45 flat", lambda n: 35.0),
@@ -354,6 +359,17 @@ def load_toml(path: Path) -> dict[str, Any]:
         raise ModelError([Flaw("", f"is not TOML: {error}")], str(path)) from error
 
 
+def _identified(actuator: Actuator) -> dict[str, Sourced]:
+    """Friction and inertia of the simplest model that was identified of it, before any rule of thumb."""
+    found = servo_models().get(actuator.friction or "", {}).get("m1")
+    if found is None:
+        return {}
+    numbers = {"coulomb": found["coulomb"], "viscous": found["viscous"]}
+    numbers["rotor_inertia"] = found["armature"] / actuator.ratio**2
+    source = f"identified as M1 of {actuator.friction}, github.com/Rhoban/bam"
+    return {key: Sourced(value, source) for key, value in numbers.items()}
+
+
 def _read(tables: Mapping[str, Any], source: str) -> dict[str, NamedDrive]:
     flaws, drives = FlawList(), {}
     for name, table in tables.items():
@@ -366,6 +382,7 @@ def _read(tables: Mapping[str, Any], source: str) -> dict[str, NamedDrive]:
                 for key, factor in (("resistance", 1.5), ("inductance", 1.5), ("voltage", math.sqrt(0.75))):
                     if key in numbers:
                         numbers[key] = Sourced(numbers[key].value * factor, f"{numbers[key].source}, x {factor:.3g}")
+            numbers = _identified(actuator) | numbers
             drives[name] = NamedDrive(name, actuator, estimate(actuator.family, numbers))
     flaws.raise_if_any(source)
     return drives
@@ -488,3 +505,36 @@ def _finish(
     return SizedDrive(
         family, size, effort, scale, True, estimate(family, numbers, IMPERFECTIONS) if typical else numbers
     )
+
+
+@dataclass(frozen=True, eq=False)
+class DriveComparison(Displayed):
+    """Some drives of the library, to be compared."""
+
+    JSON = """
+    drives
+    """
+    drives: tuple[NamedDrive, ...]
+
+
+def compare_drives(
+    names: Iterable[str] = (), library: str | Path | None = None, family: str | None = None
+) -> DriveComparison:
+    """Drives by names or patterns such as "XM*", all by default, those of one family if wanted.
+
+    Raises:
+        ModelError: with each name that there is none of, and the nearest.
+    """
+    known, flaws = read_library(library), FlawList()
+    if family is not None and family not in FAMILIES:
+        flaws.add("family", f"'{family}' is none", nearest(family, FAMILIES))
+    chosen: dict[str, NamedDrive] = {}
+    for name in names:
+        fits = [one for one in known if fnmatch.fnmatchcase(one.lower(), name.lower())]
+        try:
+            chosen |= {one: known[one] for one in fits or [find_drive(name, known).name]}
+        except ModelError as error:
+            flaws.extend(error.flaws)
+    flaws.raise_if_any("drives")
+    drives = (chosen or known).values()
+    return DriveComparison(tuple(one for one in drives if family is None or one.actuator.family == family))

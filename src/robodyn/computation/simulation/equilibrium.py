@@ -192,7 +192,8 @@ def _given_states(system: System) -> list[int]:
     """Places of states that stay as they are given, whatever their rates."""
     blocks = [block for block in system.scenario.machine.all_blocks if block.info.given_at_rest]
     names = {f"{block.name}.{state}" for block in blocks for state in block.state_names}
-    return [k for k, state in enumerate(system.states[: len(system.states) - system.n_quadratures]) if state.name in names]
+    states = system.states[: len(system.states) - system.n_quadratures]
+    return [k for k, state in enumerate(states) if state.name in names]
 
 
 def _directions(system: System) -> set[str]:

@@ -334,7 +334,7 @@ def thermal_protection(temperature, tripped, *, derate, trip, reset=0.0):
         reset: temperature at which a tripped drive starts again; 0 K never.
     """
     off = sym.where(temperature >= trip, 1.0, sym.where(temperature < reset, 0.0, tripped))
-    share = sym.clip((trip - temperature) / (trip - derate), 0.0, 1.0)
+    share = sym.clip((trip - temperature) / sym.maximum(trip - derate, 1e-9), 0.0, 1.0)
     return {"share": sym.where(off > 0, 0.0, share), "tripped_next": off}
 
 

@@ -1,4 +1,4 @@
-"""Friction (viscous, Coulomb, Stribeck, LuGre, Dahl, elasto-plastic), gear losses, brakes and clutches: which torque on a joint, by its velocity?
+"""Friction (viscous, Coulomb, Stribeck, LuGre, Dahl, elasto-plastic), gear losses, brakes, clutches: which torque?
 
 Symbols: velocity w [rad/s or m/s]; every torque acts on the joint, so it opposes w.
 """
@@ -421,7 +421,7 @@ def servo_friction(
     Args:
         direction: of sliding, -1 or 1.
         motor: torque of the motor; load: torque that the gear exerts on the joint, the external torque's opposite.
-        coulomb, stribeck: friction without load, and what is added at rest; the others as their names say of both sides.
+        coulomb, stribeck: friction without load, and what is added at rest; the others by the torque of either side.
     """
     numbers = {
         "coulomb": coulomb, "stribeck": stribeck, "motor_loss": motor_loss, "load_loss": load_loss,

@@ -164,7 +164,7 @@ class Display:
 Maker = Callable[..., Display]
 _MAKERS: dict[str, list[Maker]] = {}
 """By the name of the class: modules need not be loaded for classes that nobody shows."""
-_HOMES = ("summaries", "linear", "causes", "machines", "accuracy", "measurement", "sweeps")
+_HOMES = ("summaries", "linear", "causes", "machines", "drives", "accuracy", "measurement", "sweeps")
 """Modules of this package with displays, in the order in which they are searched."""
 
 

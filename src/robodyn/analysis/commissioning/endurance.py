@@ -1,0 +1,221 @@
+"""Thermal endurance: how long can a drive hold, until it trips or for ever, and how does that depend on the load?
+
+The laws are those of a simulation, `motor_heat` and `thermal_protection`, under a constant torque:
+
+    tau = n kT share(Th) i,   trip where Tw or Th reaches its limit
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from robodyn.analysis.commissioning.library import NamedDrive
+from robodyn.base.errors import FlawList
+from robodyn.base.lazy import Displayed
+from robodyn.base.waiting import report_progress
+from robodyn.computation.results.signal import Floats
+from robodyn.computation.simulation import simulate
+from robodyn.description.laws.drives import REFERENCE, motor_heat
+from robodyn.description.model import Scenario
+
+LOADS = 24
+"""Points of a curve."""
+LASTING = 12.0
+"""Time constants of the housing after which a drive is as warm as it gets."""
+ZERO = 273.15
+HEAT = ("resistance", "winding_resistance", "housing_resistance", "winding_time", "housing_time")
+
+
+@dataclass(frozen=True)
+class HeatPath:
+    """What warms up in one drive: numbers of `motor_heat`, torque per current at 25 deg C, limits [K] and start [K]."""
+
+    name: str
+    numbers: Mapping[str, float]
+    torque_per_current: float
+    winding_limit: float
+    housing_limit: float = math.inf
+    ambient: float = REFERENCE
+    start: float = REFERENCE
+
+    def check(self, flaws: FlawList) -> None:
+        """A drive that is too hot before it begins has no endurance."""
+        for part, limit in (("winding", self.winding_limit), ("housing", self.housing_limit)):
+            for key, value in (("start", self.start), ("ambient", self.ambient)):
+                if value >= limit:
+                    what = f"{self.name} trips at {limit - ZERO:.3g} deg C of its {part}, is {value - ZERO:.3g} deg C"
+                    flaws.add(key, what, "begin cooler, or raise the limit if the drive really stands more")
+
+    def hold(self, torque: float) -> Holding:
+        """What happens under a constant torque."""
+
+        def rates(_: float, x: Floats) -> list[float]:
+            # The current that the torque takes of magnets as warm as they are.
+            found = motor_heat(0.0, *x, ambient=self.ambient, **self.numbers)
+            current = torque / (self.torque_per_current * found["torque_share"])
+            found = motor_heat(current, *x, ambient=self.ambient, **self.numbers)
+            return [found["winding_dot"], found["housing_dot"]]
+
+        limits = {"winding": self.winding_limit, "housing": self.housing_limit}
+        events = []
+        for k, limit in enumerate(limits.values()):
+            event = _passes(k, min(limit, 1e4))
+            events.append(event)
+        lasting = LASTING * max(self.numbers["housing_time"], self.numbers["winding_time"])
+        options = {"rtol": 1e-8, "atol": 1e-6, "events": events, "max_step": lasting / 50}
+        found = solve_ivp(rates, (0.0, lasting), [self.start, self.start], "LSODA", **options)
+        winding, housing = found.y[:, -1]
+        for part, times in zip(limits, found.t_events, strict=True):
+            if len(times):
+                return Holding(torque, float(times[0]), part, float(winding), float(housing))
+        return Holding(torque, math.inf, "", float(winding), float(housing))
+
+    def continuous_torque(self) -> float:
+        """The largest torque that it holds for ever."""
+        low, high = 0.0, self.torque_per_current
+        while math.isinf(self.hold(high).time):
+            low, high = high, 2 * high
+        for _ in range(30):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if math.isinf(self.hold(middle).time) else (low, middle)
+        return low
+
+
+def _passes(k: int, limit: float):  # type: ignore[no-untyped-def]
+    def event(_: float, x: Floats) -> float:
+        return float(x[k] - limit)
+
+    event.terminal = True  # type: ignore[attr-defined]
+    return event
+
+
+@dataclass(frozen=True)
+class Holding:
+    """How it goes under a constant torque.
+
+    Attributes:
+        time: until it trips [s], inf where it never does; part: winding or housing, empty where it never does.
+        winding, housing: temperatures [K] at the trip, or as warm as they get.
+    """
+
+    torque: float
+    time: float
+    part: str
+    winding: float
+    housing: float
+
+
+@dataclass(frozen=True, eq=False)
+class HeldDrive:
+    """One drive: what it holds, for how long, and its curve.
+
+    Attributes:
+        load: what it is asked for; continuous: torque that it holds for ever; curve: of times over loads.
+    """
+
+    name: str
+    drive: str
+    load: Holding
+    continuous: float
+    loads: Floats
+    curve: tuple[Holding, ...]
+    estimated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Endurance(Displayed):
+    """How long drives hold."""
+
+    JSON = """
+    name
+    drives
+    """
+    name: str
+    drives: tuple[HeldDrive, ...]
+
+    @property
+    def time(self) -> float:
+        """Until the first drive trips [s]."""
+        return min(held.load.time for held in self.drives)
+
+
+def path_of(drive: NamedDrive, ambient: float = REFERENCE, start: float | None = None) -> HeatPath:
+    """The heat of a drive of the library."""
+    numbers = {key: drive[key] for key in HEAT}
+    per_current = drive["ratio"] * drive["torque_constant"]
+    limit = drive.get("housing_limit") or math.inf
+    begin = ambient if start is None else start
+    return HeatPath(drive.name, numbers, per_current, drive["winding_limit"], limit, ambient, begin)
+
+
+@report_progress("warming up")
+def endurance_of(
+    drives: Sequence[NamedDrive],
+    torque: float | None = None,
+    ambient: float = REFERENCE,
+    start: float | None = None,
+) -> Endurance:
+    """How long drives of the library hold a torque, and over loads from a tenth of their peak on.
+
+    Args:
+        torque: at the output [N m or N]; rated torque of each by default. ambient, start: temperatures [K].
+    """
+    flaws = FlawList()
+    flaws.add_unless_positive(torque=torque)
+    paths = [path_of(drive, ambient, start) for drive in drives]
+    for path in paths:
+        path.check(flaws)
+    flaws.raise_if_any("endurance")
+    held = []
+    for drive, path in zip(drives, paths, strict=True):
+        loads = np.geomspace(0.1, 1.0, LOADS) * drive["peak_torque"]
+        guessed = tuple(key for key in (*HEAT, "winding_limit") if drive.numbers[key].estimated)
+        load = drive["rated_torque"] if torque is None else torque
+        held.append(_hold(path, drive.name, load, loads, guessed))
+    return Endurance(", ".join(drive.name for drive in drives), tuple(held))
+
+
+def _hold(path: HeatPath, drive: str, load: float, loads: Floats, guessed: tuple[str, ...] = ()) -> HeldDrive:
+    curve = tuple(path.hold(float(torque)) for torque in loads)
+    return HeldDrive(path.name, drive, path.hold(load), path.continuous_torque(), loads, curve, guessed)
+
+
+@report_progress("warming up")
+def robot_endurance(scenario: Scenario, ambient: float = REFERENCE, start: float | None = None) -> Endurance:
+    """How long the drives of a dressed robot hold it where it starts, and over multiples of that load.
+
+    Raises:
+        ModelError: where no joint has a block of the law motor_heat, or it starts above a limit.
+    """
+    flaws = FlawList()
+    blocks = {block.name: block for block in scenario.machine.blocks}
+    heats = [block for block in blocks.values() if block.law_name == "motor_heat"]
+    if not heats:
+        remedy = "dress it with heat = true (robodyn dress --heat), or ask for a drive by its name"
+        flaws.add("blocks", "none has the law motor_heat: nothing is known of what warms up", remedy)
+    flaws.raise_if_any(f"endurance of '{scenario.name}'")
+    # Standing still, drives exert what they exert at the first instant.
+    step = scenario.replaced(duration=min(scenario.duration, 1e-3))
+    run = simulate(step)
+    held = []
+    for heat in heats:
+        joint = heat.name.removesuffix(".heat")
+        motor = str(heat.inputs["current"]).rpartition(".")[0]
+        torque = abs(float(run[f"{motor}.torque"].values[-1]))
+        limits = blocks.get(f"{joint}.protection")
+        limit = limits.parameters["trip"] if limits else math.inf
+        numbers = {key: float(heat.parameters[key]) for key in HEAT}
+        per_current = float(blocks[motor].parameters["torque_constant"])
+        begin = ambient if start is None else start
+        path = HeatPath(joint, numbers, per_current, float(limit), math.inf, ambient, begin)
+        path.check(flaws)
+        if not flaws.found:
+            loads = np.geomspace(0.25, 10.0, LOADS) * max(torque, 1e-9)
+            held.append(_hold(path, joint, torque, loads))
+    flaws.raise_if_any(f"endurance of '{scenario.name}'")
+    return Endurance(scenario.name, tuple(held))

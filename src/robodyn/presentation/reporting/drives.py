@@ -1,0 +1,140 @@
+"""Drives drawn and listed: torque over speed, continuous and peak, what is estimated, how long they hold."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .displays import Display, Picture, Table, shows
+from .figures import COLOURS, finish_axes, into_file, label_bottom, legend_beside, panel_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from robodyn.analysis.commissioning.endurance import Endurance, HeldDrive
+    from robodyn.analysis.commissioning.library import DriveComparison, NamedDrive
+
+ZERO = 273.15
+
+
+def draw_drives(found: DriveComparison) -> Figure:
+    """A figure of torque over speed: what each drive can give for a moment, dashed what it gives without end."""
+    figure, axes = panel_figure(1)
+    ax = axes[0]
+    for k, drive in enumerate(found.drives):
+        top = drive.get("no_load_speed")
+        if top is None:
+            continue
+        end = drive.actuator.speeds[-1] if drive.actuator.speeds else top
+        speeds = np.linspace(0.0, max(top, end), 200)
+        torques = np.array([drive.torque_at(float(speed)) for speed in speeds])
+        colour = COLOURS[k % len(COLOURS)]
+        ax.plot(speeds, torques, color=colour, label=drive.name)
+        ax.plot(speeds, np.minimum(torques, drive["rated_torque"]), color=colour, linestyle="--", linewidth=0.9)
+    ax.set_ylim(bottom=0)
+    ax.set_xlim(left=0)
+    legend_beside(ax)
+    finish_axes(ax, "torque [N m]")
+    label_bottom(axes, "speed of the output [rad/s]")
+    return figure
+
+
+plot_drives = into_file(draw_drives)
+
+
+def draw_endurance(found: Endurance) -> Figure:
+    """A figure of the time to trip over the load: a dot is what is asked for, dotted what a drive holds for ever."""
+    figure, axes = panel_figure(1)
+    ax = axes[0]
+    relative = len({held.drive == held.name for held in found.drives}) == 1 and len(found.drives) > 1
+    for k, held in enumerate(found.drives):
+        colour = COLOURS[k % len(COLOURS)]
+        scale = held.continuous if relative else 1.0
+        trips = [(one.torque / scale, one.time / 60) for one in held.curve if math.isfinite(one.time)]
+        if trips:
+            ax.plot(*zip(*trips, strict=True), color=colour, label=held.name)
+        ax.axvline(held.continuous / scale, color=colour, linestyle=":", linewidth=0.9)
+        if math.isfinite(held.load.time):
+            ax.plot(held.load.torque / scale, held.load.time / 60, "o", color=colour)
+    ax.set_yscale("log")
+    legend_beside(ax)
+    finish_axes(ax, "time to trip [min]")
+    label_bottom(axes, "torque / continuous torque" if relative else "torque held [N m]")
+    return figure
+
+
+plot_endurance = into_file(draw_endurance)
+
+HEADS = (
+    "drive", "family", "ratio", "peak [N m]", "continuous [N m]", "no load [rpm]", "reflected inertia [kg m^2]",
+    "friction [N m]", "play [arcmin]", "mass [kg]", "peak / mass [N m/kg]",
+)  # fmt: skip
+
+
+def _row(drive: NamedDrive) -> tuple[Any, ...]:
+    """A line of the comparison; what is estimated has a tilde."""
+
+    def told(key: str, factor: float = 1.0, value: float | None = None) -> str:
+        number = drive.numbers.get(key)
+        if number is None:
+            return "-"
+        shown = number.value * factor if value is None else value
+        return f"{'~' if number.estimated else ''}{shown:.3g}"
+
+    mass = drive.get("mass")
+    density = "-" if mass is None else told("mass", value=drive["peak_torque"] / mass)
+    armature = told("rotor_inertia", value=drive.armature)
+    return (
+        drive.name, drive.actuator.family, f"{drive['ratio']:.4g}", told("peak_torque"), told("rated_torque"),
+        told("no_load_speed", 30 / math.pi), armature, told("coulomb"), told("play", 10800 / math.pi), told("mass"),
+        density,
+    )  # fmt: skip
+
+
+@shows
+def show_drives(found: DriveComparison) -> Display:
+    """All drives in lines; of a single one, every number with its source."""
+    pictures = [Picture("plot", lambda: draw_drives(found))] if len(found.drives) <= 12 else []
+    table = Table(HEADS, [_row(drive) for drive in found.drives], most=200)
+    if len(found.drives) == 1:
+        drive = found.drives[0]
+        numbers = [(key, f"{number.value:.5g}", number.source) for key, number in drive.numbers.items()]
+        rows: list[Any] = [table, Table(("number", "value (SI)", "source"), numbers, most=200)]
+        if models := drive.friction_models():
+            rows.append(f"friction {', '.join(models)} identified by github.com/Rhoban/bam: dress it with one of them")
+        return Display(f"Drive {drive.name}", (*rows, *pictures))
+    said = "~ is estimated by a rule, which robodyn drives NAME tells; of screws N, N s/m and kg."
+    return Display(f"{len(found.drives)} drives", (table, said, *pictures))
+
+
+def _celsius(temperature: float) -> str:
+    return f"{temperature - ZERO:.3g}"
+
+
+def _duration(seconds: float) -> str:
+    if math.isinf(seconds):
+        return "for ever"
+    return f"{seconds:.3g} s" if seconds < 120 else f"{seconds / 60:.3g} min"
+
+
+def _told(held: HeldDrive) -> tuple[Any, ...]:
+    load = held.load
+    end = f"the {load.part} trips" if load.part else "holds"
+    return (
+        held.name, f"{load.torque:.4g}", _duration(load.time), end, _celsius(load.winding), _celsius(load.housing),
+        f"{held.continuous:.4g}",
+    )  # fmt: skip
+
+
+@shows
+def show_endurance(found: Endurance) -> Display:
+    """How long each drive holds, and the curve over the load."""
+    heads = ("drive", "torque [N m or N]", "holds", "then", "winding [°C]", "housing [°C]", "for ever up to [N m or N]")
+    parts: list[Any] = [Table(heads, [_told(held) for held in found.drives])]
+    for held in found.drives:
+        if held.estimated:
+            parts.append(f"{held.name}: {', '.join(held.estimated)} estimated, see robodyn drives {held.name}")
+    parts.append(Picture("plot", lambda: draw_endurance(found)))
+    return Display(f"Endurance of {found.name}", tuple(parts))
