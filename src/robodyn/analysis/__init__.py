@@ -26,6 +26,7 @@ _HOMES = {
     "identification.regressor": "BaseParameters find_base_parameters Regressor make_regressor",
     "identification.excitation": "Excitation design_excitation",
     "identification.identify": "identify plan_identification Identification",
+    "identification.mapping_proposal": "MappingProposal propose_mapping",
     "linear.poles": "Truncation split_stable truncate find_poles HiddenPoles find_hidden_poles find_minimal "
     "CancelledPair find_cancelled_pairs find_zeros",
     "linear.linearisation": "reduce_constraints linearise OperatingPoint",

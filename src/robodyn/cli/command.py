@@ -19,6 +19,7 @@ its display.
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import shutil
 import sys
@@ -86,6 +87,8 @@ def command(name: str, *, page: bool = True, json: bool = True, **pictures: str)
             files = {option: asked[option] for option in (*pictures, "out") if asked.get(option) is not None}
             if (out := files.get("out")) is not None:
                 refuse_ending("--out", out, ".html", ".json")
+            for option, path in files.items():
+                refuse_unwritable(f"--{option}", path)
             # Of an option that may be given again and again Typer says None where it is not given.
             result = function(
                 **{name: () if own[name].default == () and not value else value for name, value in given.items()}
@@ -278,6 +281,23 @@ def refuse_other(option: str, word: str, known: Sequence[str]) -> None:
 
 
 def refuse_ending(option: str, path: Path | None, *endings: str) -> None:
-    """Refuse a file of another ending."""
-    if path is not None and path.suffix not in endings:
+    """Refuse a file of another ending, or one that could not be written once the work is done."""
+    if path is None:
+        return
+    if path.suffix not in endings:
         raise fail(f"{option} {path}: must end in {' or '.join(endings)}")
+    refuse_unwritable(option, path)
+
+
+def refuse_unwritable(option: str, path: Path) -> None:
+    """Refuse a file that cannot be written: folders that are missing are made, where that is allowed."""
+    folder = next(one for one in path.absolute().parents if one.exists())
+    reason = ""
+    if path.is_dir():
+        reason = "is a folder"
+    elif not folder.is_dir():
+        reason = f"{folder} is no folder"
+    elif not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        reason = "permission denied"
+    if reason:
+        raise fail(f"{option} {path}: cannot be written: {reason}")

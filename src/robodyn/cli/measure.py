@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from robodyn.analysis.fitting.result import Fit
     from robodyn.analysis.identification.excitation import AxisSeries, AxisSpline, Excitation
     from robodyn.analysis.identification.identify import Identification
+    from robodyn.analysis.identification.mapping_proposal import MappingProposal
     from robodyn.analysis.measurement.data_sheet import DataSheets
     from robodyn.analysis.measurement.measured import ClockOffset
     from robodyn.analysis.validation import Validation
     from robodyn.computation.results import Run
+    from robodyn.description.files.samples import DataMapping
     from robodyn.description.model import Scenario
 
 
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 def data(
     file: Path,
     mapping: Path | None = None,
+    scenario: str | None = None,
     template: Path | None = None,
     align: Path | None = None,
     by: str | None = None,
@@ -53,20 +56,27 @@ def data(
 
     file: CSV, Parquet, MCAP, ROS bag, .npz, .npy or .mat.
     mapping (--map): TOML: which column is which signal.
-    template: Write a mapping to fill in here (.toml).
+    scenario: Compare with this machine and propose a mapping: name in the catalogue, or a TOML file.
+    template: Write a mapping here (.toml): the one proposed, or one to fill in.
     align: Another recording whose clock is compared.
     by: Signal that both recorded, or signal=other.
     rate: Resample to this rate [Hz], low-passed before.
     out: Write the signals in SI here (.csv, .parquet or .mcap).
     """
-    from robodyn.analysis.measurement.data_sheet import DataSheets, make_data_sheet, write_template
+    from robodyn.analysis.measurement.data_sheet import DataSheets, make_data_sheet
     from robodyn.analysis.measurement.measured import as_run, read_measured
     from robodyn.analysis.measurement.responses import resample
     from robodyn.description.files.samples import read_clocks, read_mapping
+    from robodyn.description.files.samples.writing import template_text
 
+    refuse_ending("--template", template, ".toml")
+    refuse_ending("--out", out, ".csv", ".parquet", ".mcap")
     known = None if mapping is None else read_mapping(mapping)
-    if template is not None:
-        write_template(file, template, known)
+    proposal = None if scenario is None else _propose(scenario, file, known, template)
+    if proposal is not None:
+        known = proposal.mapping
+    elif template is not None:
+        write_file(template, template_text(file, known))
         messages.print(f"mapping to fill in: {template}")
         return None
     if rate is not None or out is not None or align is not None:
@@ -81,11 +91,21 @@ def data(
         from robodyn.computation.results import to_csv, to_mcap, to_parquet
 
         writers = {".csv": to_csv, ".parquet": to_parquet, ".mcap": to_mcap}
-        refuse_ending("--out", out, *writers)
         with writing(f"--out {out}", "export,logs"):
             writers[out.suffix](runs[0], out)
         messages.print(f"{out}")
-    return DataSheets(sheets, offset)
+    return DataSheets(sheets, offset, proposal)
+
+
+def _propose(scenario: str, file: Path, known: DataMapping | None, template: Path | None) -> MappingProposal:
+    from robodyn.analysis.identification.mapping_proposal import propose_mapping
+
+    proposal = propose_mapping(load_single(scenario), file, known)
+    if template is not None:
+        with writing(f"--template {template}"):
+            write_file(template, proposal.text)
+        messages.print(f"mapping: {template}")
+    return proposal
 
 
 def _compare_clocks(first: Run, align: Path | None, by: str | None) -> ClockOffset:

@@ -388,7 +388,7 @@ def _act_on_joints(system: System, regressor: Regressor, efforts: Sequence[Effor
     """How each effort acts on the joints, (n_efforts, n), and joints all of whose drives are measured."""
     rows, flaws = [], FlawList()
     for effort in efforts:
-        lever = _lever(system, regressor, effort.on)
+        lever = effort_levers(system, regressor, effort.on)
         if lever is None:
             flaws.add(effort.on, "acts on the joints by a lever that changes", "give the efforts of independent joints")
             continue
@@ -399,12 +399,12 @@ def _act_on_joints(system: System, regressor: Regressor, efforts: Sequence[Effor
     usable = np.any(A != 0, axis=0)
     for on in drives_of(system):
         if on not in measured and on in system.motion.coordinates:
-            lever = _lever(system, regressor, on)
+            lever = effort_levers(system, regressor, on)
             usable &= False if lever is None else lever == 0
     return A, usable
 
 
-def _lever(system: System, regressor: Regressor, on: str) -> Floats | None:
+def effort_levers(system: System, regressor: Regressor, on: str) -> Floats | None:
     """How a force on a joint or coordinate acts on the joints of the regressor; None where that changes on the way."""
     gradient = ca.jacobian(system.motion.coordinates[on], system.q)
     if not gradient.is_constant():

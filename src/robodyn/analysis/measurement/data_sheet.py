@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.base.atomic import write_file
 from robodyn.base.errors import FlawList
 from robodyn.computation.results import Run
 from robodyn.computation.results.signal import Floats
-from robodyn.description.files.samples import DataMapping
-from robodyn.description.files.samples.reading import read_columns, time_column
-from robodyn.description.files.samples.text_tables import FileColumns
 
 if TYPE_CHECKING:
+    from robodyn.analysis.identification.mapping_proposal import MappingProposal
     from robodyn.analysis.measurement.measured import ClockOffset
 
 # --------------------------------------------------------------------------------------------------
@@ -234,14 +229,17 @@ class DataSheet:
 
 @dataclass(frozen=True)
 class DataSheets:
-    """A sheet for each clock of a file, and how another recording's clock is set against the first."""
+    """A sheet for each clock of a file, how another recording's clock is set against the first, and what the columns
+    mean to a model."""
 
     JSON = """
     clocks: rate, jitter, gaps, and a sheet for each signal
     offset?
+    proposal?
     """
     clocks: tuple[DataSheet, ...]
     offset: ClockOffset | None = None
+    proposal: MappingProposal | None = None
 
 
 def make_data_sheet(data: Run) -> DataSheet:
@@ -269,32 +267,3 @@ def assess_clock(time: Floats) -> ClockQuality:
     # Rates of an even clock are known better than one step is.
     mean = float(np.mean(rising[rising < GAP * usual]))
     return ClockQuality(time.size, start, end, 1 / mean, float(near.std()), worst, gaps, int(np.sum(steps == 0)))
-
-
-# --------------------------------------------------------------------------------------------------
-# Template of a mapping: a TOML file with all columns of a log, to be filled in.
-
-
-def write_template(file: Path, path: Path, mapping: DataMapping | None = None) -> Path:
-    """A mapping of all columns of a file by their own names and units."""
-    groups = read_columns(file, mapping or DataMapping())
-    lines = [f"# Columns of {file.name}. Name each signal like that of the model; delete what is not needed.", "[time]"]
-    time = time_column(groups[0], mapping or DataMapping())
-    if time in groups[0].values:
-        lines.append(f"column = {json.dumps(time)}")
-    elif all(columns.stamps is None for columns in groups):
-        lines.append('# column = "..." or, for rows without times:\n# rate = "1 kHz"')
-    lines.append("from_first = true\n")
-    for columns in groups:
-        lines += [_signal(columns, name) for name in columns.values if name != time]
-    write_file(path, "\n".join(lines))
-    return path
-
-
-def _signal(columns: FileColumns, name: str) -> str:
-    unit = columns.units.get(name, "")
-    return (
-        f"[signals.{json.dumps(name)}]\ncolumn = {json.dumps(name)}\n"
-        + (f"unit = {json.dumps(unit, ensure_ascii=False)}\n" if unit else '# unit = "deg"\n')
-        + '# sign = -1\n# offset = 0.0\n# delay = "1 ms"\n# gear = 100\n# factor = "0.1 N m/A"\n'
-    )

@@ -128,7 +128,7 @@ def _window_delays(t: Floats, x: Floats, u: Floats, y: Floats, rate: float) -> t
     p = np.interp(at, t[known], x[known])
     found = []
     for part in np.array_split(np.arange(n), windows):
-        lag = _refine_delay(at[part], p[part], curve, rate)
+        lag = refine_delay(at[part], p[part], curve, rate)
         if lag is not None and np.std(p[part]) > 0.05 * np.std(p):
             # Where a signal moves fast it tells its delay: that is the place which the window's delay is of.
             told = np.gradient(p[part]) ** 2
@@ -136,7 +136,7 @@ def _window_delays(t: Floats, x: Floats, u: Floats, y: Floats, rate: float) -> t
     return np.array([place for place, _ in found]), np.array([lag for _, lag in found])
 
 
-def _refine_delay(at: Floats, x: Floats, curve: Callable[[Floats], Floats], rate: float) -> float | None:
+def refine_delay(at: Floats, x: Floats, curve: Callable[[Floats], Floats], rate: float) -> float | None:
     """The delay d with x(t) = g y(t + d) + b best, by Gauss-Newton from 0; None where the signals are not alike.
 
     With y known as a curve: x = g y(t + d) + g y'(t + d) dd + b.

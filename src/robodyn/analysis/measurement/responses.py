@@ -120,6 +120,26 @@ def resample(data: Run, rate: float, *, filtered: bool = True, widest_gap: float
     return replace(data, time=at, values=_interpolate(at, time, values, data.infos, gap), infos=infos, knots=None)
 
 
+FREQUENT = 0.5
+"""Share of rows that repeat the one before, from which on they are what the machine did: it stood still."""
+
+
+def stale_rows(values: Floats) -> np.ndarray:
+    """Rows that repeat every number of the row before: a logger that was ahead of the machine wrote them twice.
+
+    Up to three in a row: longer stretches are rest.
+    """
+    if len(values) < 2:
+        return np.zeros(len(values), bool)
+    same = np.concatenate([[False], np.all((np.diff(values, axis=0) == 0) | ~np.isfinite(values[1:]), axis=1)])
+    same &= np.isfinite(values).any(axis=1)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], same.astype(int), [0]])))
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        if end - start > 3:
+            same[start:end] = False
+    return same if same.mean() < FREQUENT else np.zeros(len(values), bool)
+
+
 def _interpolate(at: Floats, time: Floats, values: Floats, infos: tuple[SignalInfo, ...], gap: float) -> Floats:
     """A cubic spline through the present samples, held where the signal is; nan within gaps."""
     found = np.full((at.size, values.shape[1]), np.nan)

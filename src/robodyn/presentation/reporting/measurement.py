@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from robodyn.analysis.fitting.result import Fit, FittedRecording, FittedSignal
     from robodyn.analysis.identification.excitation import Excitation
     from robodyn.analysis.identification.identify import IntervalEstimate, Suggestion
+    from robodyn.analysis.identification.mapping_proposal import MappingProposal
     from robodyn.analysis.measurement.data_sheet import ClockQuality, DataSheet, DataSheets, SignalQuality
     from robodyn.analysis.tuning.tune import Tuning
     from robodyn.analysis.validation import Validation
@@ -327,7 +328,27 @@ def show_data(sheets: DataSheets) -> Display:
         skew = f"{o.skew * 1e6:+.3g} ppm (deviation {o.skew_deviation * 1e6:.2g}), correlation {o.correlation:.4f}"
         offset = f"{o.offset:+.6g} s (deviation {show_quantity(o.deviation, 's', 2)})"
         parts += ["", f"second clock: {offset}, {skew}"]
+    if sheets.proposal is not None:
+        parts = [*_proposal_parts(sheets.proposal), "", *parts]
     return Display("Data sheet", parts)
+
+
+def _proposal_parts(proposal: MappingProposal) -> Iterator[Part]:
+    """What is not as it seems, how well efforts follow from the motion, and what is left open."""
+    if proposal.foreign:
+        yield f"warning: {proposal.foreign}"
+    heads = ("where", "found", "that is", "in the mapping")
+    if proposal.findings:
+        yield Table(heads, [(f.where, f.kind, f.what, f.remedy) for f in proposal.findings], title="Findings")
+    else:
+        yield "columns, units and signs are as their names say"
+    rows = [(m.place, m.column, m.effort, m.correlation, None if m.left is None else 100 * m.left)
+            for m in proposal.matches if m.column]  # fmt: skip
+    if rows:
+        yield ""
+        efforts = ("axis", "column", "effort", "correlation with the model", "% left")
+        yield Table(efforts, rows, ("", "", "", ".3f", ".1f"), title="Efforts by the model")
+    yield from (f"note: not told by the log: {one}" for one in proposal.open)
 
 
 def _sheet_parts(sheet: DataSheet) -> Iterator[Part]:

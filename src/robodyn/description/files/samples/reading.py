@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from robodyn.base.records import dataclass
 from robodyn.base.units import Unit, UnitError, known_unit, parse_unit
 from robodyn.base.untrusted import DAMAGE, Unreadable
 from robodyn.description.files.samples.array_files import read_bag, read_matlab, read_mcap, read_numpy, read_parquet
+from robodyn.description.files.samples.headings import read_heading
 from robodyn.description.files.samples.text_tables import MOST_FLAWS, FileColumns, Floats, TextFormat, read_text_table
 from robodyn.description.files.table import TomlTable, load_toml
 from robodyn.description.files.units import split_quantity
@@ -22,6 +24,7 @@ from robodyn.description.files.units import split_quantity
 #
 #     signal(t) = sign factor gear^p (column(t + delay) - offset)
 #
+# where a column may also be a sum of columns with factors, as motors of coupled axes need;
 # written once in a TOML file. `gear` is the ratio of a motor to its joint: motions are divided by it (p = -1), torques
 # and forces multiplied (p = 1).
 
@@ -39,6 +42,7 @@ class TimeMapping:
         unit: of the column, None for what its heading says.
         from_first: whether time is counted from the first row.
         even: whether rows were sampled evenly and the jitter of their times is that of whoever wrote them.
+        begin, end: rows before and after these times [s], counted from the first row, are left out.
     """
 
     column: str | None = None
@@ -46,6 +50,8 @@ class TimeMapping:
     rate: float | None = None
     from_first: bool = False
     even: bool = False
+    begin: float | None = None
+    end: float | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,7 @@ class SignalMapping:
     """One signal and the column it comes from; numbers in SI, `offset` and `limit` in the column's quantity.
 
     Attributes:
+        columns: factors of columns whose sum takes the place of a single one.
         limit: size at which the column is saturated: such samples are missing ones.
         keep_saturated: whether long stretches at the greatest value are taken for what was there.
     """
@@ -70,6 +77,12 @@ class SignalMapping:
     keep_saturated: bool = False
     held: bool = False
     rate: str | None = None
+    columns: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Columns it is made of."""
+        return tuple(self.columns) or (self.column,)
 
 
 @dataclass(frozen=True)
@@ -121,7 +134,10 @@ def _read_time(table: TomlTable) -> TimeMapping:
     known = known_unit(unit or "s")
     if known is None or not known.measures_like(parse_unit("s")):
         table.flaws.add(table.at("unit"), f"must be a unit of time, is {unit!r}", "s, ms, us or ns")
-    mapping = TimeMapping(column, unit, rate, table.flag("from_first"), table.flag("even"))
+    begin, end = table.number("begin", "s", None), table.number("end", "s", None)
+    if begin is not None and end is not None and not begin < end:
+        table.flaws.add(table.at("end"), f"must be after begin, {begin:g} s, is {end:g} s")
+    mapping = TimeMapping(column, unit, rate, table.flag("from_first"), table.flag("even"), begin, end)
     table.finish()
     return mapping
 
@@ -150,9 +166,24 @@ def _read_signal(name: str, table: TomlTable) -> SignalMapping:
         name, _column(table, name), unit, sign, _number(table, "offset", unit, own, 0.0),
         table.number("delay", "s", 0.0), gear, factor, factor_unit, _number(table, "limit", unit, own, None),
         _choose(table, "saturation", ("refuse", "keep")) == "keep", table.flag("held"), table.text("rate", None),
+        _read_columns(table),
     )  # fmt: skip
+    if mapping.columns and "column" in table.data:
+        table.flaws.add(table.at("columns"), "is a sum in the place of `column`", "leave one of them out")
     table.finish()
     return mapping
+
+
+def _read_columns(table: TomlTable) -> Mapping[str, float]:
+    """Factors of a sum of columns: `columns = { m5 = 1.0, m6 = -0.5 }`."""
+    given = table.raw("columns", {})
+    numbers = isinstance(given, dict) and all(
+        isinstance(value, (int, float)) and not isinstance(value, bool) for value in given.values()
+    )
+    if not numbers:
+        table.flaws.add(table.at("columns"), f"must give each column a factor, is {given!r}", "{ m5 = 1.0, m6 = -0.5 }")
+        return {}
+    return {str(name): float(value) for name, value in given.items()}
 
 
 def _number(table: TomlTable, key: str, unit: str | None, own: str, default: float | None) -> Any:
@@ -203,15 +234,26 @@ def read_time(columns: FileColumns, mapping: DataMapping, flaws: FlawList) -> tu
     if time is None:
         return columns, np.zeros(0)
     columns, time = _rising(columns, time, name, mapping.text.drop_bad_rows, flaws)
-    if given.even and time.size > 2 and not flaws.found:
+    if not time.size or flaws.found:
+        return columns, time
+    since = time - time[0]
+    inside = (since >= (given.begin or 0.0)) & (since <= (np.inf if given.end is None else given.end))
+    if not inside.all():
+        if inside.sum() < 2:
+            flaws.add("time.begin, time.end", f"leave {int(inside.sum())} rows", f"the rows last {since[-1]:g} s")
+            return columns, time
+        note = f"{int((~inside).sum())} rows before `begin` or after `end` are left out"
+        columns, time = columns.rows(inside, note), time[inside]
+    if given.even and time.size > 2:
         time = even_times(time)
-    return columns, time - time[0] if given.from_first and time.size else time
+    return columns, time - time[0] if given.from_first else time
 
 
 def time_column(columns: FileColumns, mapping: DataMapping) -> str:
     """The name of the column that holds times, whether it is there or not."""
-    usual = (name for name in columns.values if name.lower().rpartition(".")[2] in USUAL)
-    return mapping.time.column or next(usual, "time")
+    usual = [name for name in columns.values if name.lower().rpartition(".")[2] in USUAL]
+    usual += [name for name in columns.values if read_heading(name, columns.units.get(name, "")).kind == "time"]
+    return mapping.time.column or next(iter(usual), "time")
 
 
 def _find_times(columns: FileColumns, mapping: DataMapping, flaws: FlawList) -> tuple[Floats | None, str]:
@@ -222,7 +264,7 @@ def _find_times(columns: FileColumns, mapping: DataMapping, flaws: FlawList) -> 
         remedy = nearest(name, columns.values) + '; a mapping names it: [time] column = "..." or rate = "1 kHz"'
         flaws.add("time", f"there is no column '{name}'", remedy)
         return None, name
-    written = mapping.time.unit or columns.units.get(name, "")
+    written = mapping.time.unit or columns.units.get(name, "") or read_heading(name).unit
     unit = known_unit(written or "s")
     if unit is None or not unit.measures_like(parse_unit("s")):
         flaws.add(f"column '{name}'", f"must be in a unit of time, is in '{written}'", "s, ms, us or ns")
@@ -239,10 +281,13 @@ def _rising(columns: FileColumns, time: Floats, name: str, drop: bool, flaws: Fl
     present = np.isfinite(time)
     latest = np.maximum.accumulate(np.where(present, time, -np.inf))
     good = present & np.concatenate([[True], time[1:] >= latest[:-1]])
+    if drop:
+        # Two rows of a log at one time are one row written twice.
+        good &= np.concatenate([[True], time[1:] > latest[:-1]])
     if good.all():
         return columns, time
     if drop:
-        note = f"{int((~good).sum())} rows whose time is missing or falls back are left out"
+        note = f"{int((~good).sum())} rows whose time is missing, falls back or is there already are left out"
         return columns.rows(good, note), time[good]
     remedy = '[file] bad_rows = "drop" in a mapping leaves such rows out'
     for row in np.flatnonzero(~good)[:MOST_FLAWS]:
@@ -357,12 +402,28 @@ def _find_columns(groups: list[FileColumns], mapping: DataMapping, flaws: FlawLi
         return [_own_names(columns, mapping) for columns in groups]
     names = [signal.name for signal in mapping.signals]
     for signal in mapping.signals:
-        if signal.column not in known:
-            what = f"there is no column '{signal.column}'"
-            flaws.add(f"signals.{signal.name}.column", what, nearest(signal.column, known))
+        for column in signal.sources:
+            if column not in known:
+                flaws.add(f"signals.{signal.name}.column", f"there is no column '{column}'", nearest(column, known))
         if signal.rate is not None and signal.rate not in names:
             flaws.add(f"signals.{signal.name}.rate", f"there is no signal '{signal.rate}'", nearest(signal.rate, names))
-    return [[signal for signal in mapping.signals if signal.column in columns.values] for columns in groups]
+    found = [[s for s in mapping.signals if all(c in columns.values for c in s.sources)] for columns in groups]
+    for signal in (s for s in mapping.signals if not any(s in signals for signals in found)):
+        if all(column in known for column in signal.sources):
+            flaws.add(f"signals.{signal.name}.columns", "have clocks of their own", "sum columns of one topic")
+    _check_sense(mapping, flaws)
+    return found
+
+
+def _check_sense(mapping: DataMapping, flaws: FlawList) -> None:
+    """Signals that one column cannot be at the same time: a position and its velocity, or two positions."""
+    seen: dict[str, SignalMapping] = {}
+    for signal in (s for s in mapping.signals if not s.columns):
+        first = seen.setdefault(signal.column, signal)
+        kinds = [one.name.rpartition(".")[2] for one in (first, signal)]
+        if first is not signal and ("position" in kinds or "velocity" in kinds):
+            what = f"is made of column '{signal.column}', and so is {first.name}"
+            flaws.add(f"signals.{signal.name}.column", what, "one of them is another column, or no signal of the log")
 
 
 def _own_names(columns: FileColumns, mapping: DataMapping) -> list[SignalMapping]:
@@ -373,9 +434,15 @@ def _own_names(columns: FileColumns, mapping: DataMapping) -> list[SignalMapping
 
 def _convert_column(columns: FileColumns, time: Floats, signal: SignalMapping, flaws: FlawList) -> tuple[Floats, str]:
     """Values in SI by the mapping, and their unit."""
-    written = columns.units.get(signal.column, "") if signal.unit is None else signal.unit
+    own = [columns.units.get(column, "") for column in signal.sources]
+    written = own[0] if signal.unit is None else signal.unit
+    if signal.unit is None and len(set(own)) > 1:
+        what = f"sums columns in {', '.join(unit or 'no unit' for unit in own)}"
+        flaws.add(f"signals.{signal.name}.columns", what, "give the unit of the sum")
     unit = known_unit(written)
-    values = columns.values[signal.column] * (unit.factor if unit else 1.0)
+    weights = signal.columns or {signal.column: 1.0}
+    values = sum(weight * columns.values[column] for column, weight in weights.items())
+    values = np.asarray(values) * (unit.factor if unit else 1.0)
     for row in np.flatnonzero(np.isinf(values))[:MOST_FLAWS]:
         flaws.add(f"{columns.place(int(row))}, column '{signal.column}'", "is not finite", "nan is a missing sample")
     if signal.limit is not None:

@@ -1,0 +1,197 @@
+"""Is what is spoiled in a log found, named and undone, on a six-axis arm and on a SCARA?"""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.analysis import identify, read_measured
+from robodyn.analysis.identification.mapping_proposal import propose_mapping
+from robodyn.base.errors import ModelError
+from robodyn.computation.assembly import assemble
+from robodyn.description.catalog import find_scenario
+from robodyn.description.catalog.scara import scara_mechanism
+
+WAVES = {"shoulder": (0.8, -0.3, 0.4), "elbow": (-0.5, 0.6, 0.5), "lift": (0.05, 0.03, -0.04)}
+GAINS = {"shoulder": (4e3, 300.0), "elbow": (2e3, 150.0), "lift": (2e4, 1500.0)}
+
+
+@cache
+def scara():
+    """The catalogue's SCARA on torques and forces, with friction, driven along Fourier series."""
+    blocks = []
+    for k, (joint, waves) in enumerate(WAVES.items()):
+        unit = "m" if joint == "lift" else "rad"
+        series = {"sines": waves, "cosines": waves[::-1], "frequency": 0.21 + 0.05 * k}
+        stiffness, damping = GAINS[joint]
+        losses = {"coulomb": 2.0, "viscous": 1.0, "smoothing_velocity": 0.01}
+        control = {"proportional": stiffness, "derivative": damping}
+        blocks += [
+            rd.Block(f"{joint}.reference", "multisine_reference", parameters=series, unit=unit),
+            rd.Block(f"{joint}.control", "pd_control", joint, {"target": f"{joint}.reference.value"}, control),
+            rd.Block(f"{joint}.drive", "torque_source", joint, {"command": f"{joint}.control.command"}),
+            rd.Block(f"{joint}.friction", "coulomb_friction", joint, parameters=losses),
+        ]
+    start = {f"{joint}.position": float(sum(waves)) for joint, waves in WAVES.items()}
+    return rd.Scenario("scara", rd.Machine("scara", scara_mechanism(), tuple(blocks)), 10.0, start)
+
+
+ROBOTS = {"six-axis": lambda: find_scenario("excited-arm"), "scara": scara}
+JOINTS = {"six-axis": [f"joint{k}" for k in range(1, 7)], "scara": list(WAVES)}
+DRIVES = {"six-axis": ["joint1", "joint2", "joint3", "joint4", "motor5", "motor6"], "scara": list(WAVES)}
+
+
+@cache
+def system(robot):
+    return assemble(ROBOTS[robot]())
+
+
+@cache
+def clean(robot):
+    """Times, and columns q1 .., dq1 .., tau1 .. with the noise of encoders and of torques."""
+    rng, joints = np.random.default_rng(1), JOINTS[robot]
+    signals = [f"{j}.{kind}" for kind in ("position", "velocity") for j in joints]
+    signals += [next(n for n in system(robot).signal_names if n.startswith(f"{d}.drive.")) for d in DRIVES[robot]]
+    recording = rd.Recording(rate=250, signals=tuple(signals))
+    run = rd.simulate(system(robot).lasting(ROBOTS[robot]().replaced(duration=9.0)), recording=recording)
+    noise = np.concatenate([np.full(len(joints), 2e-5), np.full(len(joints), 1e-3), 0.02 * run.values.std(axis=0)[
+        2 * len(joints):]])  # fmt: skip
+    names = [f"{kind}{k + 1}" for kind in ("q", "dq", "tau") for k in range(len(joints))]
+    values = run.values + noise * rng.normal(size=run.values.shape)
+    return run.time, dict(zip(names, values.T, strict=True)), dict(zip(names, signals, strict=True))
+
+
+def write(path, time, columns, heading="time"):
+    rows = np.column_stack([time, *columns.values()])
+    head = ",".join([heading, *columns])
+    np.savetxt(path, rows, delimiter=",", header=head, comments="", fmt=["%.7f"] + ["%.9g"] * len(columns))
+    return path
+
+
+def spoil(robot, **changed):
+    """Columns of the clean log with some replaced by a function of what was there."""
+    time, columns, _ = clean(robot)
+    return time, {name: changed[name](values) if name in changed else values for name, values in columns.items()}
+
+
+def propose(tmp_path, robot, time, columns, heading="time"):
+    return propose_mapping(system(robot), write(tmp_path / "log.csv", time, columns, heading))
+
+
+def restored(tmp_path, robot, found):
+    """The log read by the proposed mapping is the clean one."""
+    (tmp_path / "map.toml").write_text(found.text, encoding="utf-8")
+    return read_measured(tmp_path / "log.csv", tmp_path / "map.toml")
+
+
+def kinds(found):
+    return {finding.kind for finding in found.findings}
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_nothing_is_found_in_a_log_that_is_as_its_names_say(tmp_path, robot):
+    found = propose(tmp_path, robot, *spoil(robot))
+    assert found.findings == ()
+    assert not found.foreign
+    _, columns, signals = clean(robot)
+    data = restored(tmp_path, robot, found)
+    for name, signal in signals.items():
+        np.testing.assert_allclose(data[signal].values, columns[name], rtol=1e-7, atol=1e-8)
+
+
+SPOILED = [
+    ("six-axis", "wrong sign", "q2", lambda x: -x),
+    ("six-axis", "wrong sign", "tau3", lambda x: -x),
+    ("six-axis", "offset", "q3", lambda x: x + np.pi / 2),
+    ("six-axis", "current or gear ratio", "tau2", lambda x: x / 17),
+    ("six-axis", "gear ratio", "q2", lambda x: 120 * x),
+    ("scara", "wrong sign", "q2", lambda x: -x),
+    ("scara", "wrong sign", "tau3", lambda x: -x),
+    ("scara", "unit", "q3", lambda x: 1e3 * x),
+    ("scara", "offset", "q2", lambda x: x + np.pi / 2),
+    ("scara", "current or gear ratio", "tau1", lambda x: x / 52),
+]
+
+
+@pytest.mark.parametrize(("robot", "kind", "column", "how"), SPOILED)
+def test_a_spoiled_column_is_found_named_and_undone(tmp_path, robot, kind, column, how):
+    found = propose(tmp_path, robot, *spoil(robot, **{column: how}))
+    assert {f.kind for f in found.findings if f"'{column}'" in f.where} == {kind}, found.findings
+    # Of a sign on the way to a position its speed is told too, which is right as it stands.
+    assert all(f.where == f"column '{column}'" or "dq" in f.where for f in found.findings)
+    _, columns, signals = clean(robot)
+    again = restored(tmp_path, robot, found)[signals[column]].values
+    # Ratios are known as well as the model's masses and the noise allow.
+    tolerance = 0.03 if "ratio" in kind else 1e-6
+    np.testing.assert_allclose(again, columns[column], atol=tolerance * np.ptp(columns[column]))
+
+
+@pytest.mark.parametrize(("robot", "first", "second"), [("six-axis", 2, 3), ("scara", 1, 2)])
+def test_swapped_joints_are_found(tmp_path, robot, first, second):
+    time, columns = spoil(robot)
+    a, b = f"q{first}", f"q{second}"
+    columns[a], columns[b] = columns[b], columns[a]
+    found = propose(tmp_path, robot, time, columns)
+    swapped = [f for f in found.findings if f.kind == "swapped joints"]
+    assert {f.where for f in swapped} == {f"column '{a}'", f"column '{b}'"}
+    mapped = {signal.name: signal.column for signal in found.mapping.signals}
+    assert mapped[f"{JOINTS[robot][first - 1]}.position"] == b
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_a_clock_in_milliseconds_with_gaps_jitter_start_up_and_rows_twice_is_told(tmp_path, robot):
+    rng = np.random.default_rng(2)
+    time, columns = spoil(robot)
+    stamped = time + np.abs(rng.normal(0, 3e-4, time.size))
+    stamped[:6] = stamped[6] - 0.011 * np.arange(6, 0, -1)
+    kept = np.sort(np.concatenate([np.delete(np.arange(time.size), np.r_[700:710, 1200]), [400, 1500, 1501]]))
+    found = propose(tmp_path, robot, 1e3 * stamped[kept] + 1.7e12, {k: x[kept] for k, x in columns.items()})
+    assert kinds(found) == {"time", "gaps", "jitter", "start-up", "repeated rows"}
+    assert found.mapping.time.even
+    data = restored(tmp_path, robot, found)
+    assert data.time[0] == pytest.approx(0, abs=1e-3)
+    # Of a true even clock, what whoever stamped the rows added is gone.
+    steps = np.diff(data.time)
+    assert np.std(steps[steps < 0.006]) < 1e-6
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_all_at_once_is_found(tmp_path, robot):
+    time, columns = spoil(
+        robot,
+        **{f"q{k}": np.degrees for k in range(1, 7)} if robot == "six-axis" else {},
+    )
+    columns["q2"] = -columns["q2"] + (90 if robot == "six-axis" else 0)
+    columns["dq2"] = -columns["dq2"]
+    columns["tau1"] = -columns["tau1"]
+    late = 3
+    columns = {k: np.roll(x, late) if k.startswith("tau") else x for k, x in columns.items()}
+    found = propose(tmp_path, robot, time[late:], {k: x[late:] for k, x in columns.items()})
+    expected = {"wrong sign", "delay"} | ({"unit", "offset"} if robot == "six-axis" else set())
+    assert kinds(found) == expected
+    delays = [s.delay for s in found.mapping.signals if s.delay]
+    assert delays == pytest.approx([late / 250] * len(delays), abs=2.5e-3)
+
+
+def test_a_log_of_another_robot_is_said_to_be_one(tmp_path):
+    time, columns, _ = clean("six-axis")
+    others = {name: columns[name.replace("1", "5").replace("2", "6").replace("3", "1")] for name in (
+        f"{kind}{k}" for kind in ("q", "dq", "tau") for k in (1, 2, 3))}  # fmt: skip
+    found = propose(tmp_path, "scara", time, others)
+    assert "another robot's" in found.foreign
+    assert "WARNING" in found.text
+
+
+def test_what_is_proposed_identifies_the_machine(tmp_path):
+    time, columns = spoil("scara", q2=lambda x: -x, q3=lambda x: 1e3 * x, tau1=lambda x: -x)
+    found = propose(tmp_path, "scara", time, columns)
+    masses = identify(scara(), restored(tmp_path, "scara", found))
+    assert all(p.percent < 5 for p in masses.predictions)
+
+
+def test_columns_that_cannot_be_positions_are_refused(tmp_path):
+    time, columns, _ = clean("scara")
+    path = write(tmp_path / "few.csv", time, {name: columns[name] for name in ("q1", "tau1", "tau2")})
+    with pytest.raises(ModelError, match=r"may be positions, the model has 3 axes.*q1"):
+        propose_mapping(system("scara"), path)
