@@ -44,7 +44,7 @@ from robodyn.base.errors import FlawList, ModelError, refuse
 from robodyn.base.waiting import WaitingLine
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.engine.trajectory import ProbeRows
-from robodyn.computation.results import Run, SignalInfo
+from robodyn.computation.results import OutcomeKind, Run, SignalInfo
 from robodyn.computation.results.signal import Floats
 from robodyn.computation.simulation import compile_system, simulate
 from robodyn.computation.simulation.batch import run_segments
@@ -200,6 +200,29 @@ def validate(
     return found
 
 
+def runs_beside(found: Validation) -> tuple[Run, Run]:
+    """The free run with what is left of each signal, and the measured motion as a run of the same machine, in which
+    positions that were not measured are those of the free run."""
+    if found.run is None or found.measured is None:
+        refuse("", "; ".join(found.notes) or "there is no free run", source="measured beside simulated")
+    run, data = found.run, found.measured
+    reached = data.time <= run.time[-1]
+    time = data.time[reached]
+    measured = {name: data[name].values[reached] for name in data.names if name in run}
+    left = {f"{name}.residual": values - run[name](time) for name, values in measured.items()}
+    units = {info.name: info.unit for info in run.infos}
+    infos = tuple(SignalInfo(name, units[name.removesuffix(".residual")]) for name in left)
+    simulated = {name: run[name](time) for name in run.names}
+    beside = replace(
+        run, time=time, values=np.column_stack([*simulated.values(), *left.values()]), infos=(*run.infos, *infos),
+        knots=None, probes=None,
+    )  # fmt: skip
+    outcome = replace(run.outcome, kind=OutcomeKind.FINISHED, sentence="measured")
+    columns = np.column_stack(list((simulated | measured).values()))
+    whole = Run(time, columns, run.infos, outcome, replace(run.provenance, scenario="measured"))
+    return beside, whole
+
+
 def _part(data: Run, first: int) -> Run:
     return replace(data, time=data.time[first:], values=data.values[first:]) if first else data
 
@@ -350,7 +373,10 @@ def _validate_by_simulation(
     # A block that a measured signal takes the place of has no other signals any more.
     driven = assemble(drive_by_data(system.scenario, data, inputs)) if inputs else system
     units = {info.name: info.unit for info in driven.signals}
-    compared = without(data, [name for name in data.names if name in inputs or name not in units])
+    # A formula of inputs alone says nothing of the model.
+    formulas = {one.name: {name for _, _, name in one.references()} for one in system.scenario.machine.signals}
+    given = {*inputs, *(name for name, reads in formulas.items() if reads <= {*inputs})}
+    compared = without(data, [name for name in data.names if name in given or name not in units])
     if not compared.names:
         what = "none of the data is a signal of the model that could be compared"
         remedy = f"the data have {', '.join(data.names[:8])}, the model {', '.join(list(units)[:8])}; write a mapping"
@@ -401,7 +427,9 @@ class _Predictor:
     def __init__(self, driven: System, data: Run, signals: Sequence[str]) -> None:
         self.system = driven.lasting(replace(driven.scenario, duration=float(data.time[-1])))
         self.solver, self.data, self.signals = driven.scenario.solver, data, tuple(signals)
-        self.compiled = compile_system(self.system, self.solver, signals=self.signals)
+        # Positions say how the machine stood, for its pictures.
+        self.recorded = tuple(dict.fromkeys([*signals, *driven.state_names[: driven.n_q]]))
+        self.compiled = compile_system(self.system, self.solver, signals=self.recorded)
         recorded = [info.name for info in self.compiled.recorded]
         self.columns = [recorded.index(name) for name in self.signals]
         self.measured = _measured_states(self.system, data)
@@ -411,7 +439,7 @@ class _Predictor:
     def free_run(self, first: int) -> tuple[Run, list[str]]:
         """From the described start, or from the measured one where that is elsewhere."""
         data = self.data
-        recording = Recording(times=tuple(data.time[first:].tolist()), signals=self.signals)
+        recording = Recording(times=tuple(data.time[first:].tolist()), signals=self.recorded)
         if first == 0 and data.time[0] == 0.0:
             changed, said = self._compare_starts()
             if not changed:
@@ -710,7 +738,7 @@ def _judge_predictions(
         least = min(row.correlation or 0.0 for row in own)
         if least < OTHER_WAY:
             what = f"{name} moves the other way than predicted (correlation {least:.2f})"
-            notes.append(f"{what}: look at signs in the mapping")
+            notes.append(f"{what}: look at signs in the mapping, and at loads")
         elif last.than_line == WORSE:
             what = f"{name} is not predicted {last.kind}, a straight line is nearer"
             notes.append(f"{what}: is this the log of another machine, or is an input missing?")

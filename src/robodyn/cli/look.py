@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.analysis.key_results import KeyResult, key_results
+from robodyn.analysis.key_results import KeyResult, Verdict, key_results
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.base.units import show_quantity
 from robodyn.cli.application import fail, output
 from robodyn.cli.command import Paths, Texts, Written, command, drawing, writing
 from robodyn.cli.sweep import read_varied, trace_varied
@@ -27,6 +28,7 @@ from robodyn.presentation.reporting.displays import Display, Part, display, show
 from robodyn.presentation.reporting.summaries import judge_outcome, result_table, summarise
 
 if TYPE_CHECKING:
+    from robodyn.analysis.validation import Validation
     from robodyn.computation.assembly import System
     from robodyn.computation.results import Comparison, Run
     from robodyn.description.model import Scenario
@@ -207,6 +209,9 @@ def report(
     signal: Texts = (),
     live: bool = False,
     slider: Texts = (),
+    measured: Path | None = None,
+    mapping: Path | None = None,
+    entry: Texts = (),
     setting: Texts = (),
     limit: str = "",
     fast: bool = False,
@@ -226,6 +231,9 @@ def report(
     signal: Signals plotted at first (patterns).
     live: Let the page simulate by itself, with sliders for numbers: one scenario, not a run.
     slider: Numbers that get sliders (patterns); by default all tunable ones.
+    measured: Log of the machine, drawn beside the scenario that it drives, with residuals and errors of predictions.
+    mapping (--map): TOML: which of its columns is which signal.
+    entry (--input): Measured signal that takes the place of the computed one, instead of those found; or none.
     setting (--set): Change a scenario's number: name=value.
     limit: Largest miss of a path that is allowed, such as 0.2mm; path_limit of the scenario if not given.
     fast: Leave out what takes longest: causes and margins that --with does not ask for.
@@ -246,7 +254,14 @@ def report(
     first = [] if fast or not _has_path(runs[0]) else [part for part in FIRST if part not in asked]
     asked = [*first, *asked]
     system = trace_varied(_find_scenario(runs, setting), [*vary, *random]) if asked else None
-    if live:
+    labels = None
+    if measured is None and (mapping is not None or entry):
+        raise fail("--map and --input: have no effect without --measured")
+    if measured is not None:
+        if live or len(runs) > 1 or runs[0].endswith(".run"):
+            raise fail("--measured: is drawn beside one scenario, without --live")
+        found, labels, options["sections"] = _beside(runs[0], setting, measured, mapping, entry, options)
+    elif live:
         options["live"] = _make_live(runs, slider, setting)
         found = [options["live"].run]
     elif slider:
@@ -276,7 +291,7 @@ def report(
             options[part] = result
     try:
         with writing(f"--out {out}"):
-            write_report(found, out, labels=name_runs(runs), **options)
+            write_report(found, out, labels=labels or name_runs(runs), **options)
     except ValueError as error:
         raise fail(error) from error
     # What was simulated for the page is told at once; a run has been told when it was made.
@@ -307,6 +322,43 @@ def show_reported(reported: Reported) -> Display:
         result_table(reported.results),
     ]
     return replace(shown, parts=[*told, "", *shown.parts], verdict=judge_outcome(reported.run.outcome))
+
+
+def _beside(
+    scenario: str, setting: Texts, log: Path, mapping: Path | None, entry: Texts, options: dict[str, Any]
+) -> tuple[list[Run], list[str], list[dict[str, Any]]]:
+    """The simulated and the measured run with their labels, and the page's sections with the errors of predictions."""
+    from robodyn.analysis.validation import runs_beside, validate
+
+    inputs = None if not entry else [] if list(entry) == ["none"] else entry
+    found = validate(load_single(scenario, setting), read_data(log, mapping), inputs, method="simulation")
+    pair = runs_beside(found)
+    if not options["signals"]:
+        assert found.measured is not None
+        names = found.measured.names[:BESIDE]
+        options["signals"] = [name for signal in names for name in (signal, f"{signal}.residual")]
+    options["results"] = {"measured": _prediction_results(found)}
+    section = to_section(display(found)) | {"name": "Predictions"}
+    return list(pair), ["simulated", "measured"], [*options["sections"], section]
+
+
+def _prediction_results(found: Validation) -> list[KeyResult]:
+    """How well the measured signals are predicted, and whether a straight line would do as well."""
+    from robodyn.analysis.validation import BETTER, SAME
+
+    last = {row.signal: row for row in found.predictions if row.ahead is not None}
+    rows = list((last or {row.signal: row for row in found.predictions}).values())[:BESIDE]
+    results = []
+    for row in rows:
+        verdict: Verdict = "good" if row.than_line == BETTER else "fair" if row.than_line == SAME else "bad"
+        note = f"rms; {show_quantity(row.line, row.unit, 3)} by a straight line"
+        label = f"{row.signal}, {row.kind}"
+        results.append(KeyResult(label, row.rms, row.unit, note=note, verdict=verdict))
+    return results
+
+
+BESIDE = 4
+"""Measured signals that are plotted at first, each with what is left of it."""
 
 
 def _read_limit(text: str) -> float | None:

@@ -9,7 +9,7 @@ from robodyn import Recording, simulate
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.identification.identify import identify
 from robodyn.analysis.measurement.measured import drive_by_data, without
-from robodyn.analysis.validation import validate
+from robodyn.analysis.validation import runs_beside, validate
 from robodyn.base.errors import ModelError
 from robodyn.computation.results import Run
 from robodyn.description.laws import law
@@ -328,3 +328,15 @@ def test_an_integrator_goes_on_from_what_it_has_summed_up(drive_log):
     found = validate(integrating(STAND_IN), replace(run, infos=infos), method="simulation", held_out=0.5)
     # Speeds from positions without noise leave little at the start, and the integrator nothing.
     assert rows_of(found)["0.5 s ahead"].percent < 1e-3
+
+
+def test_a_measured_motion_is_a_run_of_the_same_machine(drive_log):
+    log = without(drive_log, ["axis.position"])
+    simulated, measured = runs_beside(validate(linear_drive(STAND_IN), log, method="simulation"))
+    left = simulated["axis.drive.torque.residual"]
+    assert left.unit == "N"
+    np.testing.assert_allclose(left.values, log["axis.drive.torque"].values - simulated["axis.drive.torque"].values)
+    np.testing.assert_array_equal(measured["axis.drive.torque"].values, log["axis.drive.torque"].values)
+    # A position that was not measured is drawn where it was simulated.
+    np.testing.assert_array_equal(measured["axis.position"].values, simulated["axis.position"].values)
+    assert measured.provenance.description["machine"] == simulated.provenance.description["machine"]

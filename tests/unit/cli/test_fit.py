@@ -119,3 +119,23 @@ def test_flaws_of_the_data_name_file_line_and_column(invoke, files, tmp_path):
     assert result.exit_code == 2
     assert "bad.csv" in result.stderr
     assert "line 3, column 2 (hinge.position)" in result.stderr
+
+
+def test_fitted_numbers_are_judged_by_predictions_beside_those_before(invoke, files, tmp_path, read_json):
+    """What `fit --out` writes includes the file that it began with, which is the baseline; pictures and page follow."""
+    scenario, data = files
+    out, page = tmp_path / "found.toml", tmp_path / "page.html"
+    assert invoke("fit", *files, "--free", FREE, "--set", "damping.viscous=3", "--out", out).exit_code == 0
+    scenario.write_text(PENDULUM.replace("viscous = 0.5", "viscous = 5"))
+    pictures = ("--plot", tmp_path / "growth.svg", "--plot-run", tmp_path / "run.svg")
+    result = invoke("validate", out, data, "--horizon", "0.3", *pictures, "--json")
+    assert result.exit_code == 0, result.output
+    step, ahead, free = read_json(result.stdout)["predictions"]
+    assert (step["kind"], ahead["kind"], free["kind"]) == ("one step", "0.3 s ahead", "free run")
+    assert free["rms"] == pytest.approx(0.01, rel=0.3)
+    assert free["than_nominal"] == "better than"
+    assert (tmp_path / "growth.svg").stat().st_size > (tmp_path / "run.svg").stat().st_size / 10 > 0
+    result = invoke("report", out, "--measured", data, "--out", page)
+    assert result.exit_code == 0, result.output
+    assert all(word in page.read_text() for word in ("simulated, measured", "hinge.position.residual", "0.5 s ahead"))
+    assert invoke("report", out, "--map", data, "--out", page).exit_code == 2

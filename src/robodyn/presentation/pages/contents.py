@@ -170,21 +170,25 @@ def describe_run(
     limit: float | None = None,
     budget: Budget | None = None,
     loops: LoopTable | None = None,
+    results: Sequence[KeyResult] | None = None,
 ) -> Plain:
     """One run for the page, its meshes and columns put into the stores; texts are plain text, never markup.
 
     Args:
         limit, budget, loops: as `key_results` takes them.
+        results: in place of its key results.
     """
     machine, note = read_machine(run, meshes)
     equations = run.provenance.equations
     brief = describe_briefly(run)
     causes, parts = describe_causes(budget, run.time)
+    if results is None:
+        results = key_results(run, limit=limit, budget=budget, loops=loops)
     return {
         "label": label,
         "title": str(run.provenance.description.get("title") or ""),
         **brief,
-        "tiles": [describe_tile(result) for result in key_results(run, limit=limit, budget=budget, loops=loops)],
+        "tiles": [describe_tile(result) for result in results],
         "limit": path_limit(run) if limit is None else limit,
         "causes": causes,
         "warnings": [*brief["warnings"], *find_undrawn(machine)],

@@ -17,9 +17,10 @@ from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from robodyn.analysis.key_results import DISTANCE
+from robodyn.analysis.key_results import DISTANCE, KeyResult
 from robodyn.base.atomic import write_file
 from robodyn.base.signals import choose_first
 from robodyn.base.units import SHOWN, parse_unit
@@ -70,6 +71,7 @@ SCRIPTS = (
     "answers.js",
     "main.js",
 )
+EMPTY: Mapping[str, Sequence[KeyResult]] = MappingProxyType({})
 STYLES = ("colours.css", "components.css", "page.css")
 MOST_RUNS = 6
 MOST_EXAGGERATED = 1000.0
@@ -105,6 +107,7 @@ def make_page(
     budget: Budget | None = None,
     loops: LoopTable | None = None,
     no_causes: str = "",
+    results: Mapping[str, Sequence[KeyResult]] = EMPTY,
 ) -> str:
     """The report page as text.
 
@@ -118,6 +121,7 @@ def make_page(
         limit: largest miss of a path that is allowed [m]; as the scenario says by default.
         budget, loops: of the first run's scenario: causes of its misses and margins of its loops.
         no_causes: sentence that says why there are no causes, where they were looked for.
+        results: label of a run -> what stands in place of its key results.
     """
     runs = (runs,) if isinstance(runs, Run) else tuple(runs)
     if not 1 <= len(runs) <= MOST_RUNS:
@@ -130,6 +134,7 @@ def make_page(
     for run, label in zip(runs, labels, strict=True):
         first = not message
         analyses: dict[str, Any] = {"budget": budget, "loops": loops} if first else {}
+        analyses["results"] = results.get(label)
         message.append(describe_run(run, label, meshes, columns, limit=limit, **analyses))
     _check_exaggeration(exaggerate, message)
     if signals:

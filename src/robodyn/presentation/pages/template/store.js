@@ -98,11 +98,13 @@ function unselectSignal(store, name) {
   store.set({ selected: store.selected.filter((other) => other !== name) });
 }
 
-// The plots, each with its signals, in the order of recording: "unit number" -> names.
+// The plots, each with its signals, in the order of recording: "unit number" -> names. What is left of measured signals
+// is far smaller than these, and has plots of its own.
 function plottedGroups(store) {
   const groups = new Map();
   for (const name of store.selected) {
-    const plot = `${store.units.get(name)} ${store.slots.get(name).plot}`;
+    const left = name.endsWith(".residual") ? " residual" : "";
+    const plot = `${store.units.get(name)} ${store.slots.get(name).plot}${left}`;
     groups.set(plot, [...(groups.get(plot) ?? []), name]);
   }
   return groups;
