@@ -41,6 +41,7 @@ _HOMES = {
     "linear.trim": "Trim find_trim",
     "mechanics.forces": "ForceComponents ForceSplit split_forces",
     "mechanics.hamiltonian": "hamiltonian_system simulate_symplectic",
+    "mechanics.parallel_joints": "ParallelJoint SerialStandIn map_parallel_joint",
     "mechanics.parallel_kinematics": "ParallelKinematics Posture Singularity point_outwards WorkspaceMap map_workspace",
     "sensitivity.differentiable": "RunFunction run_function",
     "sensitivity.ranking": "measure_signal Sensitivity SensitivityTable rank_parameters",

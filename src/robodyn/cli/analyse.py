@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base.errors import FlawList
+import numpy as np
+
+from robodyn.base.errors import FlawList, nearest
 from robodyn.cli.application import Bar, announce, fail, messages
 from robodyn.cli.command import Paths, Texts, command, drawing, needing, refuse_ending, refuse_other
 from robodyn.cli.run import prepare_folder
@@ -28,8 +30,10 @@ if TYPE_CHECKING:
     from robodyn.analysis.accuracy.sheet import Sheet
     from robodyn.analysis.budget import Budget
     from robodyn.analysis.mechanics.forces import ForceSplit
+    from robodyn.analysis.mechanics.parallel_joints import ParallelJoint
     from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics, Posture, Singularity
     from robodyn.analysis.sensitivity.ranking import Ranking
+    from robodyn.computation.assembly import System
 
 MEASURES = ("final", "max", "min", "rms", "peak_time", "oscillation_time", "overshoot")
 
@@ -382,6 +386,60 @@ def _inverse(machine: ParallelKinematics, text: str) -> list[Posture]:
         at = ", ".join(f"{value:.4g}" for value in nearest.points[machine.point])
         raise fail(f"--to {text}: is out of reach; from the start it comes to ({at}) m")
     return branches
+
+
+@command("linkage", plot="Draw torques, rotors and errors over the angles into this file.")
+def linkage(
+    scenario: str,
+    angle: Texts,
+    motor: Texts,
+    at: Texts = (),
+    places: int = 21,
+    setting: Texts = (),
+) -> ParallelJoint:
+    """A joint that motors turn through rods: its torque map, inertia and limits, and what a serial stand-in gets wrong.
+
+    scenario: Name in the catalogue, or a TOML file: a machine with loops.
+    angle (--angle): Joints that are turned, with commas between, each with limits or as NAME=FROM:TO [rad].
+    motor (--motor): Joints or coordinates that motors move, as many as angles.
+    at: Where the stand-in is taken: angle=position [rad]; others as at the start.
+    places: Number of places along each angle.
+    setting (--set): Change a number: name=value.
+    """
+    from robodyn.analysis.mechanics.parallel_joints import map_parallel_joint
+
+    if places < 2:
+        raise fail(f"--places {places}: must be 2 or more")
+    system = load_system(scenario, setting)
+    grid = {}
+    for text in split_names(angle):
+        name, equals, ends = (part.strip() for part in text.partition("="))
+        grid[name] = np.linspace(*_read_range(system, name, ends if equals else None), places)
+    start = read_pairs("at", at, lambda _, text: float(text), "angle=position")
+    unknown = [name for name in start if name not in grid]
+    if unknown:
+        raise fail(f"--at {unknown[0]}: is none of the angles {', '.join(grid)}")
+    return map_parallel_joint(system, split_names(motor), grid, start)
+
+
+def _read_range(system: System, name: str, text: str | None) -> tuple[float, float]:
+    """Ends of an angle's grid: those said, or the limits of its joint."""
+    if text is not None:
+        try:
+            lower, upper = (float(end) for end in text.split(":"))
+        except ValueError as error:
+            raise fail(f"--angle {name}={text}: must be NAME=FROM:TO in rad, such as {name}=-0.5:0.5") from error
+        if not lower < upper:
+            raise fail(f"--angle {name}={text}: must go from lower to upper")
+        return lower, upper
+    mechanism: Any = system.scenario.machine.mechanism
+    joints = {joint.name: joint for joint in mechanism.joints}
+    if name not in joints:
+        raise fail(f"--angle {name}: there is no such joint ({nearest(name, joints)})")
+    limits = joints[name].limits
+    if not {"lower_limit", "upper_limit"} <= limits.keys():
+        raise fail(f"--angle {name}: has no limits; say {name}=FROM:TO in rad")
+    return limits["lower_limit"], limits["upper_limit"]
 
 
 @shows

@@ -98,10 +98,11 @@ class Singularity:
 
 @dataclass(frozen=True, eq=False)
 class Gradients:
-    """Everything at one position: residuals h, motors s, points and their gradients by q."""
+    """Everything at one position: residuals h, motors s, the point's place or angles p, and their gradients by q."""
 
     h: np.ndarray
     s: np.ndarray
+    p: np.ndarray
     points: np.ndarray
     H: np.ndarray
     S: np.ndarray
@@ -112,7 +113,8 @@ class ParallelKinematics:
     """A machine with constraints, a point of it and the joints or coordinates that motors move, traced once.
 
     Args:
-        point: a named point; axes: those of its coordinates that count, as many as there are motors.
+        point: a named point; axes: those of its coordinates that count, as many as there are motors. Without a point
+            ("") the axes are joints: angles that the motors turn.
         actuated: joints or coordinates.
 
     Raises:
@@ -131,17 +133,18 @@ class ParallelKinematics:
         mechanism: Any = system.scenario.machine.mechanism
         self.points = tuple(known.name for known in mechanism.points)
         self._check()
-        self._rows = [3 * self.points.index(point) + XYZ.index(axis) for axis in self.axes]
         self._functions = self._compile()
         self._described = described_point(system)
         self.start = self._described.x[: system.n_q]
 
     def _check(self) -> None:
         flaws, n = FlawList(), len(self.joints)
-        flaws.add_unknown([self.point], self.points, "there is no such point", "points")
         known = self.system.motion.coordinates
+        if self.point:
+            flaws.add_unknown([self.point], self.points, "there is no such point", "points")
         flaws.add_unknown(self.actuated, known, "there is no such joint or coordinate", "actuated")
-        flaws.add_unknown(self.axes, XYZ, "is no axis", "axes")
+        what = "is no axis" if self.point else "there is no such joint or coordinate"
+        flaws.add_unknown(self.axes, XYZ if self.point else known, what, "axes")
         k, f = len(self.system.motion.constraint_forces), len(self.actuated)
         if k + f != n:
             what = f"{k} independent equations and {f} motors do not determine {n} joints"
@@ -158,8 +161,12 @@ class ParallelKinematics:
         # Positions are functions of q, also where they are signals of a system with other states.
         h = system.expressions.constraints[: len(system.motion.constraint_forces)]
         s = ca.vertcat(*(system.motion.coordinates[name] for name in self.actuated))
-        rows = ca.vertcat(h, s, points)
-        moving = ca.vertcat(h, s, *(points[row] for row in self._rows))
+        if self.point:
+            first = 3 * self.points.index(self.point)
+            p = ca.vertcat(*(points[first + XYZ.index(axis)] for axis in self.axes))
+        else:
+            p = ca.vertcat(*(system.motion.coordinates[name] for name in self.axes))
+        rows, moving = ca.vertcat(h, s, p, points), ca.vertcat(h, s, p)
         return PointFunctions(system, {"values": rows}, (moving, system.q))
 
     def at(self, q: Any) -> Gradients:
@@ -169,8 +176,8 @@ class ParallelKinematics:
         point = replace(self._described, x=x)
         k, f = len(self.system.motion.constraint_forces), len(self.actuated)
         slopes = self._functions.slopes(point)
-        h, s, points = np.split(self._functions("values", point), [k, k + f])
-        return Gradients(h, s, points, slopes[:k], slopes[k : k + f], slopes[k + f :])
+        h, s, p, points = np.split(self._functions("values", point), [k, k + f, k + 2 * f])
+        return Gradients(h, s, p, points, slopes[:k], slopes[k : k + f], slopes[k + f :])
 
     def forward(self, actuated: Any, guess: Any = None, tolerance: float = SOLVED) -> Posture:
         """Posture with the motors at given positions, (f,), near a guess of all joints (by default the start)."""
@@ -180,7 +187,7 @@ class ParallelKinematics:
     def inverse(self, target: Any, guess: Any = None, tolerance: float = SOLVED) -> Posture:
         """Posture with the point at a target [m], (f,), near a guess of all joints (by default the start)."""
         wanted = np.asarray(target, float)
-        return self._solve(lambda here: (here.points[self._rows] - wanted, here.P), guess, tolerance)
+        return self._solve(lambda here: (here.p - wanted, here.P), guess, tolerance)
 
     def _solve(
         self, ask: Callable[[Gradients], tuple[np.ndarray, np.ndarray]], guess: Any, tolerance: float
@@ -330,7 +337,7 @@ def map_workspace(
     bounds = _find_bounds(kinematics, grid, limits or {})
     values = tuple(np.asarray(grid[axis], float) for axis in kinematics.axes)
     begin = start or kinematics.forward(kinematics.at(kinematics.start).s)
-    found = dict(_fill(kinematics, values, begin, bounds))
+    found = dict(fill_grid(kinematics, values, begin, bounds))
     shape = tuple(len(column) for column in values)
     measures = np.full((*shape, 3), np.nan)
     actuated = np.full((*shape, len(kinematics.actuated)), np.nan)
@@ -361,7 +368,7 @@ def _find_bounds(
     return pairs[:, 0], pairs[:, 1]
 
 
-def _fill(
+def fill_grid(
     kinematics: ParallelKinematics,
     values: tuple[np.ndarray, ...],
     begin: Posture,
@@ -370,7 +377,7 @@ def _fill(
     """Places of the grid and their postures, from the place nearest to the start outwards."""
     # Breadth first: every place is tried from a neighbour that was reached, and belongs to the same working mode.
     mode = kinematics.orientation(begin.q)
-    here = begin.points[kinematics.point][["xyz".index(axis) for axis in kinematics.axes]]
+    here = kinematics.at(begin.q).p
     nearest_place = tuple(int(np.argmin(np.abs(column - c))) for column, c in zip(values, here, strict=True))
     waiting, reached = deque([(nearest_place, begin.q)]), set()
     while waiting:

@@ -39,7 +39,7 @@ from robodyn.description.catalog.two_link import two_link_loop, two_link_mechani
 from robodyn.description.model import Scenario, ScenarioSequence
 
 # --------------------------------------------------------------------------------------------------
-# Scenarios that are files, as a user writes them: a rover, a quadrotor and an arm on a slope.
+# Scenarios that are files, as a user writes them: a rover, a quadrotor, an arm on a slope and a parallel ankle.
 
 
 FILES = Path(__file__).parent / "files"
@@ -66,6 +66,11 @@ def arm_on_slope() -> Scenario:
     return _read("arm_on_slope.toml")
 
 
+def parallel_ankle() -> Scenario:
+    """Two motors in a shank roll an ankle by rods, under its pitch and roll joints' limits."""
+    return _read("parallel_ankle.toml")
+
+
 # --------------------------------------------------------------------------------------------------
 # The catalogue: scenarios by name.
 
@@ -82,6 +87,7 @@ SCENARIOS: Mapping[str, Maker] = {
     "bouncing-ball": bouncing_ball,
     "box-on-slope": box_on_slope,
     "arm-on-slope": arm_on_slope,
+    "parallel-ankle": parallel_ankle,
     "swinging-arm": swinging_arm,
     "excited-arm": excited_arm,
     "quadruped": quadruped,

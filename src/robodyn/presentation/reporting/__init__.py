@@ -16,7 +16,7 @@ _HOMES = {
     "with_unit write_figure",
     "linear": "draw_frequency plot_frequency draw_measured plot_measured draw_loops plot_loops draw_nyquist "
     "plot_nyquist draw_modes plot_modes draw_poles plot_poles plot_pole_path plot_pole_zeros",
-    "machines": "draw_workspace plot_workspace",
+    "machines": "draw_parallel_joint draw_workspace plot_parallel_joint plot_workspace",
     "measurement": "draw_fit plot_fit draw_identification plot_identification",
     "runs": "draw_difference plot_difference draw_phase plot_phase draw_signals plot_signals run_lines run_style",
     "space": "draw_path plot_path",

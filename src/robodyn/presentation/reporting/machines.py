@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from robodyn.analysis.commissioning import Dressed, FastMove, Move
+    from robodyn.analysis.mechanics.parallel_joints import ParallelJoint
     from robodyn.analysis.mechanics.parallel_kinematics import WorkspaceMap
     from robodyn.description.model import Machine, Scenario
     from robodyn.description.robots import BalanceSheet
@@ -65,6 +66,82 @@ def _plane(found: WorkspaceMap) -> tuple[int, int]:
     if len(wide) != 2 or any(len(found.values[k]) != 1 for k in range(len(found.values)) if k not in wide):
         raise ValueError(f"only a plane can be drawn, this grid has {len(wide)} axes: give one value for each other")
     return wide[0], wide[1]
+
+
+# Parallel joint: which torques and errors has it over its angles?
+
+
+def draw_parallel_joint(found: ParallelJoint) -> Figure:
+    """A figure of each angle's largest torque over the stand-in's, and of what its constant map and rotors get wrong:
+    curves of one angle, maps of two.
+
+    Raises:
+        ValueError: where there are more than two angles.
+    """
+    if len(found.angles) > 2:
+        raise ValueError(f"only one or two angles can be drawn, here are {len(found.angles)}")
+    panels = [
+        (f"torque of {name} over the stand-in's", found.torque_ratios[..., k], "viridis")
+        for k, name in enumerate(found.angles)
+    ]
+    error = np.degrees(np.max(np.abs(found.angle_errors), axis=-1))
+    panels += [
+        ("error of the stand-in's angles [deg]", error, "magma_r"),
+        ("error of its rotors, coupling included, over them", found.rotor_errors, "magma_r"),
+    ]
+    degrees = [np.degrees(column) for column in found.values]
+    if len(found.angles) == 1:
+        figure, axes = panel_figure(len(panels))
+        for ax, (label, values, _) in zip(axes, panels, strict=True):
+            ax.plot(degrees[0], values, color=COLOURS[0])
+            finish_axes(ax, label)
+        label_bottom(axes, f"{found.angles[0]} [deg]")
+        return figure
+    figure = empty_figure(2 * _HEIGHT, 1.6 * _HEIGHT)
+    home = np.degrees(found.stand_in.at)
+    for ax, (label, values, colours) in zip(figure.subplots(2, 2).ravel(), panels, strict=True):
+        shown = np.ma.masked_invalid(values.T)
+        filled = ax.pcolormesh(*degrees, shown, cmap=colours, shading="nearest", rasterized=True)
+        figure.colorbar(filled, ax=ax, format="%g")
+        ax.plot(*home, "+", color="black")
+        ax.set_title(label, fontsize="medium")
+        ax.set_xlabel(f"{found.angles[0]} [deg]")
+        finish_axes(ax, f"{found.angles[1]} [deg]")
+    return figure
+
+
+plot_parallel_joint = into_file(draw_parallel_joint)
+
+
+@shows
+def show_parallel_joint(found: ParallelJoint) -> Display:
+    """The torque map where the stand-in is taken, the stand-in, and how far it holds."""
+    figures, stand_in = found.figures, found.stand_in
+    place = ", ".join(f"{name} {np.degrees(y):.4g}" for name, y in zip(found.angles, stand_in.at, strict=True))
+    rates = [(name, *(figures[name].motor_rates[motor] for motor in found.motors)) for name in found.angles]
+    heads = ("angle", "from [deg]", "to [deg]", "torque [N m]", "speed [rad/s]", "rotor [kg m^2]")
+    ends = [
+        (name, np.degrees(one.lower), np.degrees(one.upper), one.torque, one.speed, one.rotor)
+        for name, one in figures.items()
+    ]
+    held = [
+        (name, 100 * one.least_torque, 100 * one.largest_torque, np.degrees(one.angle_error))
+        for name, one in figures.items()
+    ]
+    parts: list[Part] = [
+        f"at {place} deg: speed of each motor by each angle's rate, which is torque of each angle by each motor's",
+        Table(("angle", *found.motors), rates),
+        "serial stand-in taken there, each angle alone:",
+        Table(heads, ends),
+        f"of these torques {100 * stand_in.together:.3g} % can act at once; of the box of the ranges "
+        f"{100 * stand_in.there:.3g} % can be reached",
+        "over all that can be reached, in % of the stand-in's torque, and the error of motors that follow its map:",
+        Table(("angle", "least torque [%]", "largest torque [%]", "angle error [deg]"), held),
+        f"rotors couple the angles by up to {100 * found.coupling:.3g} % of the geometric mean of theirs; "
+        f"the stand-in's are wrong by up to {100 * found.rotor_error:.3g} %, coupling included",
+        Picture("Torques and errors over the angles", lambda: draw_parallel_joint(found), "plot"),
+    ]
+    return Display(f"Parallel joint {' and '.join(found.angles)}", parts)
 
 
 # Fast-path plot: how fast is a path gone along in the least time, and which share of the limits does it use?
