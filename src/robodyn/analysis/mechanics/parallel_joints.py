@@ -1,4 +1,4 @@
-"""Parallel joints: motors turn the angles of an ankle, wrist or knee through rods; what does a serial stand-in get wrong?
+"""Joints that motors turn through rods, as ankles: what do they do, and what does a serial stand-in get wrong?
 
     s motors, y angles, q all joints, h(q) = 0 the loops, H = dh/dq, S = ds/dq, P = dy/dq
 
