@@ -130,9 +130,11 @@ class ParallelJoint:
         for k, angle in enumerate(self.angles):
             rates = dict(zip(self.motors, own.jacobian[:, k].tolist(), strict=True))
             errors = np.abs(self.angle_errors[..., k])
-            ends = *own.ranges[k].tolist(), float(own.torques[k]), float(own.speeds[k]), float(own.rotors[k])
-            spread = _least(ratios[..., k]), _largest(ratios[..., k]), _largest(errors)
-            made[angle] = AngleFigures(*ends, rates, *spread)
+            lower, upper = own.ranges[k].tolist()
+            made[angle] = AngleFigures(
+                lower, upper, float(own.torques[k]), float(own.speeds[k]), float(own.rotors[k]), rates,
+                _least(ratios[..., k]), _largest(ratios[..., k]), _largest(errors),
+            )  # fmt: skip
         return made
 
     @property
@@ -198,7 +200,7 @@ def largest_speeds(J: np.ndarray, limits: np.ndarray) -> np.ndarray:
 
 @report_progress("mapping the joint")
 def map_parallel_joint(
-    system: System, motors: Sequence[str], grid: Mapping[str, Sequence[float]], start: Mapping[str, float] | None = None
+    system: System, motors: Sequence[str], grid: Mapping[str, Any], start: Mapping[str, float] | None = None
 ) -> ParallelJoint:
     """A joint whose angles motors turn through loops, over a grid of the angles.
 
@@ -265,7 +267,7 @@ def map_parallel_joint(
     )  # fmt: skip
 
 
-def _check_grid(grid: Mapping[str, Sequence[float]]) -> None:
+def _check_grid(grid: Mapping[str, Any]) -> None:
     flaws = FlawList()
     for angle, column in grid.items():
         if len(column) == 0 or np.any(np.diff(column) <= 0) or not np.all(np.isfinite(column)):
@@ -291,7 +293,8 @@ def _stand_in(
     home = tuple(int(np.argmin(np.abs(column - y))) for column, y in zip(values, at, strict=True))
     ranges, box = [], []
     for k, column in enumerate(values):
-        line = reachable[(*home[:k], slice(None), *home[k + 1 :])]
+        along: Any = (*home[:k], slice(None), *home[k + 1 :])
+        line = reachable[along]
         # As far as it goes without a gap.
         first = last = home[k]
         while first > 0 and line[first - 1]:
