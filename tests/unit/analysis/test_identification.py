@@ -198,6 +198,61 @@ def test_a_clock_that_stumbles_neither_cuts_a_log_nor_biases_friction():
         identify(slide, replace(log, time=t + 3.0 * (np.arange(t.size) // 10)))
 
 
+def _plain_least_squares(t, q, f, cutoff=5.0):
+    """What anyone would write first: filter, differentiate over the times as they stand, solve."""
+    from scipy.signal import butter, filtfilt
+
+    b, a = butter(4, 2 * cutoff * np.median(np.diff(t)))
+    place = filtfilt(b, a, q)
+    speed = np.gradient(place, t)
+    Y = np.column_stack([np.gradient(speed, t), speed, np.sign(speed), np.ones_like(t)])
+    Y, f = filtfilt(b, a, Y, axis=0), filtfilt(b, a, f)
+    kept = slice(300, -300)
+    return np.linalg.lstsq(Y[kept], f[kept])[0]
+
+
+@pytest.mark.parametrize("who", ["the robot", "the host"])
+def test_an_ordinary_clock_costs_no_more_than_in_plain_least_squares(who):
+    """504 steps of 20,544 rows are half a millisecond longer, because the robot was late or whoever wrote the times."""
+    rng, n = np.random.default_rng(0), 20544
+    steps = np.full(n - 1, 1e-3)
+    late = rng.choice(np.arange(10, n - 10), 504, replace=False)
+    steps[late] += 0.5e-3 if who == "the robot" else 0.0
+    t = np.concatenate([[0.0], np.cumsum(steps)])
+    place, speed = (
+        0.3 * np.sin(1.5 * t) + 0.1 * np.sin(3.5 * t + 1),
+        0.45 * np.cos(1.5 * t) + 0.35 * np.cos(3.5 * t + 1),
+    )
+    pull = -0.675 * np.sin(1.5 * t) - 1.225 * np.sin(3.5 * t + 1)
+    efforts = 2.0 * pull + 3.0 * speed + 1.5 * np.tanh(speed / 1e-3) + 0.3 * rng.normal(size=n)
+    columns = np.column_stack([place + 2e-5 * rng.normal(size=n), efforts])
+    if who == "the host":
+        t[late] += 0.5e-3
+    # Rows written again at the next tick, before the robot had new numbers.
+    again = rng.choice(np.arange(10, n - 10), 500, replace=False)
+    columns[again] = columns[again - 1]
+    infos = (SignalInfo("rail.position", "m"), SignalInfo("rail.effort", "N"))
+    log = Run(t, columns, infos, Outcome(OutcomeKind.FINISHED, "", t[-1]), Provenance("measured"))
+    losses = {"viscous": 1.0, "coulomb": 1.0, "smoothing_velocity": 1e-3}
+    found = identify(cart(Block("drag", "coulomb_friction", "rail", parameters=losses)), log)
+    values = {e.name: e.value for e in found.base}
+    errors = np.abs([values["cart.mass"] / 2 - 1, values["drag.viscous"] / 3 - 1, values["drag.coulomb"] / 1.5 - 1])
+    plain = np.abs(_plain_least_squares(t, *columns.T)[:3] / [2.0, 3.0, 1.5] - 1)
+    assert np.all(errors < 0.01)
+    assert np.linalg.norm(errors) < np.linalg.norm(plain)
+    assert any("repeat all numbers" in warning for warning in found.warnings)
+    assert any("samples are even" in warning for warning in found.warnings) == (who == "the host")
+
+
+def test_positions_of_coupled_motors_are_taken_as_they_are():
+    run = record()
+    motor = run["shoulder.position"].values + 2 * run["elbow.position"].values
+    infos = (run.infos[0], SignalInfo("motor.position", "rad"), *run.infos[2:])
+    data = replace(run, values=np.column_stack([run.values[:, 0], motor, run.values[:, 2:]]), infos=infos)
+    found = identify(coupled_arm(), data, cutoff=40.0)
+    assert found.numbers["motor.friction.coulomb"] == pytest.approx(3.0, rel=0.02)
+
+
 def test_a_robust_fit_takes_no_notice_of_spikes():
     spikes = np.where(np.random.default_rng(0).random(truth()[0].size) < 0.002, 300.0, 0.0)
     data = record(**{"shoulder.push.torque": truth()[2][:, 0] + spikes})

@@ -226,9 +226,7 @@ def read_control(given: str | Path | Control | Mapping[str, Any]) -> Control:
     return made
 
 
-def drive_tables(
-    given: str | Path, names: Mapping[str, str], common: Mapping[str, Any]
-) -> dict[str, dict[str, Any]]:
+def drive_tables(given: str | Path, names: Mapping[str, str], common: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Tables by joint from a family's name or a TOML file, drives by joint, and what is common to all joints."""
     tables = {joint: dict(table) for joint, table in _tables(given, SIZED, "family").items()}
     tables[ALL] = {**tables.get(ALL, {}), **common}

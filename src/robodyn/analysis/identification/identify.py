@@ -13,7 +13,14 @@ import numpy as np
 
 from robodyn.analysis.coloured_noise import describe_doubt
 from robodyn.analysis.identification.least_squares import Estimate, estimate, make_consistent
-from robodyn.analysis.identification.motion_rows import Effort, RegressionRows, drives_of, find_efforts, make_rows
+from robodyn.analysis.identification.motion_rows import (
+    Effort,
+    MotionRows,
+    RegressionRows,
+    compute_rows,
+    drives_of,
+    find_efforts,
+)
 from robodyn.analysis.identification.regressor import (
     BaseParameters,
     Regressor,
@@ -22,7 +29,7 @@ from robodyn.analysis.identification.regressor import (
     make_regressor,
 )
 from robodyn.analysis.measurement.measured import match_measured, without
-from robodyn.base.errors import FlawList, refuse_unknown
+from robodyn.base.errors import FlawList, ModelError, refuse_unknown
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.results import Run
@@ -286,6 +293,12 @@ def suggest_motions(
 
 
 HELD_OUT = 0.25
+LOWER = (0.5, 0.25)
+"""Parts of the highest cutoff that are tried."""
+CLEARER = 1.02
+"""By how much a lower cutoff must predict better to be taken."""
+ENOUGH = 4
+"""Rows for each base parameter without which no lower cutoff is tried."""
 WIDE = 1.0
 POOR = 30.0
 """Per cent of a joint's force that is left, beyond which the model is not that of the data."""
@@ -316,9 +329,11 @@ def identify(
     runs = [data] if isinstance(data, Run) else list(data)
     _check(runs, cutoff, held_out)
     plan = plan_identification(scenario, runs[0], offsets)
-    fitted, held = split_rows([plan.rows(run, cutoff) for run in runs], held_out)
+    rows = plan.choose_rows([plan.prepare(run, cutoff) for run in runs], held_out, cutoff is None)
+    fitted, held = split_rows(rows, held_out)
     found = _summarise(plan.regressor, plan.base, plan.estimate(fitted, robust), fitted, held)
-    return replace(found, warnings=(*plan.notes, *found.warnings))
+    notes = dict.fromkeys(note for own in rows for note in own.notes)
+    return replace(found, warnings=(*plan.notes, *notes, *found.warnings))
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,15 +360,52 @@ class IdentificationPlan:
 
     def rows(self, run: Run, cutoff: float | None = None) -> RegressionRows:
         """Filtered rows of a recording."""
+        return self._usable(self.prepare(run, cutoff).filtered())
+
+    def _usable(self, rows: RegressionRows) -> RegressionRows:
+        return replace(rows, used=rows.used & self.usable)
+
+    def prepare(self, run: Run, cutoff: float | None = None) -> MotionRows:
+        """Rows of a recording before their last filter."""
         # Units of the signals that are used must be those of the model.
         units = {info.name: info.unit for info in self.system.signals}
         of_efforts = [name for effort in self.efforts for name in effort.signals]
         source = str(run.provenance.description.get("file", "measured data"))
         refuse_unknown(of_efforts, run.names, "is not in the data", source)
         unused = [n for n in run.names if n not in units or not (n.endswith(".position") or n in of_efforts)]
-        match_measured(without(replace(run, time=run.time - run.time[0]), unused), units)
-        rows = make_rows(self.reduced, self.efforts, self.jacobians, run, cutoff)
-        return replace(rows, used=rows.used & self.usable)
+        first = np.concatenate([[True], np.diff(run.time) > 0])
+        ordered = replace(run, time=run.time[first] - run.time[0], values=run.values[first], knots=None)
+        match_measured(without(ordered, unused), units)
+        return compute_rows(self.reduced, self.efforts, self.jacobians, run, cutoff)
+
+    def choose_rows(self, prepared: Sequence[MotionRows], held_out: float, free: bool) -> list[RegressionRows]:
+        """Rows by the cutoff whose numbers predict best what took no part: all that is, up to the highest cutoff.
+
+        A part of the rows that are fitted judges; the part that is held out as proof has no say.
+        """
+        rows = [self._usable(one.filtered()) for one in prepared]
+        inner, judges = split_rows(split_rows(rows, held_out)[0], HELD_OUT)
+        if not free or not judges or sum(int(r.used.sum()) for r in inner) < ENOUGH * len(self.base.kept):
+            return rows
+        found = self.estimate(inner)
+        noise, least = found.noise, self._error(judges, found.beta, found.noise) / CLEARER
+        for part in LOWER:
+            try:
+                lower = [self._usable(one.filtered(part * one.cutoff)) for one in prepared]
+            except ModelError:
+                break
+            fitted = split_rows(split_rows(lower, held_out)[0], HELD_OUT)[0]
+            if sum(int(r.used.sum()) for r in fitted) < ENOUGH * len(self.base.kept):
+                break
+            error = self._error(judges, self.estimate(fitted).beta, noise)
+            if error < least:
+                least, rows = error, lower
+        return rows
+
+    def _error(self, rows: Sequence[RegressionRows], beta: Floats, noise: Floats) -> float:
+        """Mean square of what numbers leave of rows, by the noise of each joint."""
+        left = [np.where(r.used, (r.tau - r.Y @ beta) / noise, np.nan) for r in rows]
+        return float(np.nanmean(np.concatenate(left) ** 2))
 
     def estimate(self, rows: Sequence[RegressionRows], robust: bool = False) -> Estimate:
         """Base parameters from rows; what these do not tell stays as the scenario has it."""

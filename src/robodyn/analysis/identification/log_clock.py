@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.analysis.measurement.data_sheet import assess_clock
-from robodyn.analysis.measurement.responses import stale_rows
+from robodyn.analysis.measurement.responses import are_even, stale_rows
 from robodyn.base.errors import ModelError, refuse
 from robodyn.base.units import known_unit
 from robodyn.computation.results.signal import Floats
@@ -237,7 +237,12 @@ def _judge_times(log: LogTable) -> tuple[Floats, DataMapping, list[Finding]]:
         findings.append(Finding("clock", "repeated rows", what, "they are no new samples, and are not used as such"))
     uneven = np.abs(steps / usual - 1) > 5 * SHAKY
     if quality.jitter > SHAKY * usual or uneven.mean() > 1e-3:
-        even = _are_even(log, begin)
+        smooth = [
+            k
+            for k, name in enumerate(log.names)
+            if log.moves[k] and read_heading(name).kind in ("position", "velocity", "")
+        ]
+        even = are_even(log.time[begin:], log.values[begin:, smooth])
         what = (
             f"steps scatter by {1e6 * quality.jitter:.4g} us, {int(uneven.sum())} of {steps.size} are off by more than "
             f"{5 * SHAKY:.0%}: samples are {'even, only their times are not' if even else 'as uneven as their times'}"
@@ -267,34 +272,3 @@ def _find_start(time: Floats, values: Floats) -> int:
     empty = np.flatnonzero(np.any(np.nan_to_num(values[: max(reach, begin + 1)]) != 0, axis=1))
     zeros = int(empty[0]) if empty.size else 0
     return max(begin, zeros)
-
-
-def _are_even(log: LogTable, begin: int) -> bool:
-    """Whether columns are smoother at even times than at those written, where the two differ."""
-    time = log.time[begin:]
-    ticks = even_times(time)
-    usual = float(np.median(np.diff(time)))
-    off = np.abs(np.diff(time) / usual - 1) > 3 * SHAKY
-    rows = np.flatnonzero(np.convolve(off, np.ones(4), "same") > 0) + 1
-    rows = rows[(rows > 2) & (rows < time.size - 3)]
-    ratios = []
-    for k in range(len(log.names)):
-        y = log.values[begin:, k]
-        if rows.size < 5 or not log.moves[k] or read_heading(log.names[k]).kind not in ("position", "velocity", ""):
-            continue
-        rough = [np.nanmedian(_roughness(t, y, rows)) for t in (time, ticks)]
-        if min(rough) > 0:
-            ratios.append(rough[1] / rough[0])
-    return bool(ratios and np.median(ratios) < 0.9)
-
-
-def _roughness(t: Floats, y: Floats, rows: np.ndarray) -> Floats:
-    """How far samples are from the cubic through their four neighbours."""
-    near = [-2, -1, 1, 2]
-    total = np.zeros(rows.size)
-    for i in near:
-        weight = np.ones(rows.size)
-        for j in (j for j in near if j != i):
-            weight = weight * (t[rows] - t[rows + j]) / (t[rows + i] - t[rows + j])
-        total += weight * y[rows + i]
-    return np.abs(y[rows] - total)

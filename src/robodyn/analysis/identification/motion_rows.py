@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
@@ -17,14 +17,15 @@ from robodyn.analysis.measurement.data_sheet import (
     describe_saturation,
     estimate_noise,
 )
-from robodyn.analysis.measurement.measured import without
+from robodyn.analysis.measurement.measured import tidy_rows, without
 from robodyn.analysis.measurement.responses import ANTI_ALIAS, LowPass, differentiate, resample
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest, refuse
 from robodyn.base.symbolic.tables import spell_out
 from robodyn.computation.assembly import System
-from robodyn.computation.results import Run
+from robodyn.computation.results import Run, SignalInfo
 from robodyn.computation.results.signal import Floats
 from robodyn.description.laws import arguments_of
+from robodyn.description.model import LinearCombination
 from robodyn.description.model.block import name_results
 
 # --------------------------------------------------------------------------------------------------
@@ -222,9 +223,33 @@ class RegressionRows:
     used: np.ndarray
     rate: float
     cutoff: float
+    notes: tuple[str, ...] = ()
 
     def part(self, kept: np.ndarray) -> RegressionRows:
-        return RegressionRows(self.time[kept], self.Y[kept], self.tau[kept], self.used[kept], self.rate, self.cutoff)
+        return replace(self, time=self.time[kept], Y=self.Y[kept], tau=self.tau[kept], used=self.used[kept])
+
+
+def with_joint_positions(regressor: Regressor, data: Run) -> Run:
+    """The data with positions of joints that only motors of coupled axes tell: s = A q solved for q."""
+    joints = regressor.joints
+    missing = [joint for joint in joints if f"{joint}.position" not in data]
+    combinations = [
+        c for c in regressor.scenario.machine.coordinates
+        if isinstance(c, LinearCombination) and f"{c.name}.position" in data and set(c.of) <= set(joints)
+    ]  # fmt: skip
+    if not missing or not combinations:
+        return data
+    known = {joint: data[f"{joint}.position"].values for joint in joints if joint not in missing}
+    A = np.array([[c.of.get(joint, 0.0) for joint in missing] for c in combinations])
+    if np.linalg.matrix_rank(A) < len(missing):
+        return data
+    rest = [
+        data[f"{c.name}.position"].values - sum(factor * known[j] for j, factor in c.of.items() if j in known)
+        for c in combinations
+    ]
+    found = np.linalg.lstsq(A, np.array(rest))[0]
+    infos = (*data.infos, *(SignalInfo(f"{joint}.position", "rad") for joint in missing))
+    return replace(data, values=np.column_stack([data.values, *found]), infos=infos, knots=None)
 
 
 def check_data(regressor: Regressor, efforts: Sequence[Effort], data: Run) -> None:
@@ -267,25 +292,67 @@ def choose_cutoff(data: Run, joints: Sequence[str]) -> float:
     return found
 
 
-def make_rows(
-    regressor: Regressor,
-    efforts: Sequence[Effort],
-    jacobians: Floats,
-    data: Run,
-    cutoff: float | None = None,
-) -> RegressionRows:
-    """Filtered rows of one recording.
+@dataclass(frozen=True, eq=False)
+class MotionRows:
+    """Regressors of one recording before their last filter, at even times.
+
+    Attributes:
+        Y, tau: (n, joints, parameters), (n, joints), nan where samples lack; present: where they do not.
+        sliding: speeds of the places with friction, (n, places); rate, cutoff: [Hz], of the rows and of the positions.
+    """
+
+    regressor: Regressor
+    time: Floats
+    Y: Floats
+    tau: Floats
+    present: np.ndarray
+    speeds: Floats
+    rate: float
+    cutoff: float
+    gaps: int
+    notes: tuple[str, ...] = ()
+
+    def filtered(self, cutoff: float | None = None) -> RegressionRows:
+        """Rows that a low-pass of at most the positions' cutoff has passed."""
+        cutoff = self.cutoff if cutoff is None else min(cutoff, self.cutoff)
+        smooth, n = LowPass(cutoff), len(self.time)
+        Y, tau = smooth(self.Y.reshape(n, -1), self.rate).reshape(self.Y.shape), smooth(self.tau, self.rate)
+        used = (
+            np.isfinite(tau)
+            & _away_from(np.logical_not(self.present), self.rate, cutoff)[:, None]
+            & _sliding(self.regressor, self.speeds, self.rate, cutoff)
+        )
+        if not used.any():
+            what = f"no rows are left: a low-pass of {cutoff:.3g} Hz mixes rows over {NEAR / cutoff:.3g} s"
+            remedy = "log longer without them, move faster, or give a higher cutoff"
+            gaps = f"{what}, and there are {self.gaps} gaps and joints that stand still"
+            refuse("rows", gaps, remedy, "measured data")
+        thin = slice(None, None, max(int(self.rate / (PER_CUTOFF * cutoff)), 1))
+        return RegressionRows(
+            self.time[thin], np.nan_to_num(Y)[thin], np.nan_to_num(tau)[thin], used[thin],
+            self.rate / (thin.step or 1), cutoff, self.notes,
+        )  # fmt: skip
+
+
+def compute_rows(
+    regressor: Regressor, efforts: Sequence[Effort], jacobians: Floats, data: Run, cutoff: float | None = None
+) -> MotionRows:
+    """Regressors and forces of one recording.
 
     Args:
         regressor: of the base parameters.
         jacobians: how each effort acts on the joints, (n_efforts, n_joints).
         cutoff: of the low-pass [Hz], None to find one.
     """
+    data = with_joint_positions(regressor, data)
     check_data(regressor, efforts, data)
+    positions = [f"{joint}.position" for joint in regressor.joints]
+    used = [*positions, *(name for effort in efforts for name in effort.signals)]
+    data = tidy_rows(without(data, [name for name in data.names if name not in used]), positions)
     rate = assess_clock(data.time).rate
     chosen = choose_cutoff(data, regressor.joints) if cutoff is None else cutoff
     even = _even(data, rate, chosen)
-    q = LowPass(chosen)(np.column_stack([even[f"{joint}.position"].values for joint in regressor.joints]), rate)
+    q = LowPass(chosen)(np.column_stack([even[name].values for name in positions]), rate)
     v = differentiate(q, rate)
     a = differentiate(v, rate)
     tau = np.column_stack([effort.of(even) for effort in efforts]) @ jacobians
@@ -295,27 +362,14 @@ def make_rows(
     if every > 1:
         tau = LowPass(ANTI_ALIAS * slow)(tau, rate)
     q, v, a, tau, time = (part[::every] for part in (q, v, a, tau, even.time))
-    present = np.isfinite(np.hstack([q, v, a, tau])).all(axis=1)
+    present = np.asarray(np.isfinite(np.hstack([q, v, a, tau])).all(axis=1))
     Y = np.full((len(q), len(regressor.joints), len(regressor.parameters)), np.nan)
     forces = np.full(q.shape, np.nan)
     Y[present], fixed = regressor(q[present], v[present], a[present])
     forces[present] = tau[present] - fixed
-    smooth = LowPass(chosen)
-    Y, forces = smooth(Y.reshape(len(q), -1), slow).reshape(Y.shape), smooth(forces, slow)
-    used = (
-        np.isfinite(forces)
-        & _away_from(np.logical_not(present), slow, chosen)[:, None]
-        & _sliding(regressor, q, v, slow, chosen)
-    )
-    if not used.any():
-        gaps = len(assess_clock(data.time).gaps)
-        what = f"no rows are left: a low-pass of {chosen:.3g} Hz mixes rows over {NEAR / chosen:.3g} s"
-        remedy = "log longer without them, move faster, or give a higher cutoff"
-        refuse("rows", f"{what}, and there are {gaps} gaps and joints that stand still", remedy, "measured data")
-    thin = slice(None, None, max(int(slow / (PER_CUTOFF * chosen)), 1))
-    return RegressionRows(
-        time[thin], np.nan_to_num(Y)[thin], np.nan_to_num(forces)[thin], used[thin], slow / (thin.step or 1), chosen
-    )
+    gaps = len(assess_clock(data.time).gaps)
+    speeds = regressor.speeds(q, v)
+    return MotionRows(regressor, time, Y, forces, present, speeds, slow, chosen, gaps, data.warnings)
 
 
 def _even(data: Run, rate: float, cutoff: float) -> Run:
@@ -326,10 +380,9 @@ def _even(data: Run, rate: float, cutoff: float) -> Run:
     return resample(data, rate, filtered=False, widest_gap=max(GAP / rate, 1 / (OVERSAMPLED * cutoff)))
 
 
-def _sliding(regressor: Regressor, q: Floats, v: Floats, rate: float, cutoff: float) -> np.ndarray:
+def _sliding(regressor: Regressor, speeds: Floats, rate: float, cutoff: float) -> np.ndarray:
     """Rows of each joint in which all friction on it has a direction, (n, joints)."""
-    speeds = regressor.speeds(q, v)
-    used = np.ones(v.shape, bool)
+    used = np.ones((len(speeds), len(regressor.joints)), bool)
     for speed, gradient in zip(speeds.T, regressor.rubbing, strict=True):
         known = speed[np.isfinite(speed)]
         least = max(STILL * float(np.abs(known).max()), 5 * float(np.nan_to_num(estimate_noise(known)[0])))

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.analysis.measurement.data_sheet import assess_clock
-from robodyn.analysis.measurement.responses import resample
+from robodyn.analysis.measurement.responses import are_even, resample, stale_rows
 from robodyn.base.errors import FlawList, nearest, refuse
 from robodyn.base.units import same_quantity
 from robodyn.computation.assembly import System
 from robodyn.computation.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
 from robodyn.computation.results.signal import Floats
 from robodyn.description.files.samples import DataMapping, Samples, read_mapping, read_samples
+from robodyn.description.files.samples.reading import even_times
 from robodyn.description.laws.recorded import AT_TICK, RecordedReference, place_on_ticks
 from robodyn.description.model import Block, PrescribedMotion, Scenario
 from robodyn.description.model.description import Description
@@ -194,6 +195,28 @@ def without(data: Run, names: Collection[str]) -> Run:
     kept = [k for k, name in enumerate(data.names) if name not in names]
     infos = tuple(replace(data.infos[k], rate=None) for k in kept)
     return Run(data.time, data.values[:, kept], infos, data.outcome, data.provenance, warnings=data.warnings)
+
+
+def tidy_rows(data: Run, smooth: Sequence[str]) -> Run:
+    """Rows of a log as samples: those written twice left out, times even where samples are; what was done is noted.
+
+    Args:
+        smooth: signals that move smoothly, by which times are judged.
+    """
+    notes, kept = list(data.warnings), np.concatenate([[True], np.diff(data.time) > 0])
+    if not kept.all():
+        notes.append(f"{int((~kept).sum())} rows at the time of the row before are left out")
+    time, values = data.time[kept], data.values[kept]
+    fresh = ~stale_rows(values)
+    if not fresh.all():
+        notes.append(f"{int((~fresh).sum())} rows that repeat all numbers of the row before are left out")
+    moving = values[:, [data.names.index(name) for name in smooth]]
+    if time.size > 2 and are_even(time[fresh], moving[fresh]):
+        # Ticks are counted with the rows that repeat: they were written at ticks too.
+        time = even_times(time)
+        notes.append("samples are even, their times are not: positions are smoother at even ones, which are taken")
+    time, values = time[fresh], values[fresh]
+    return replace(data, time=time, values=values, warnings=tuple(notes), knots=None)
 
 
 def match_measured(data: Run, signals: dict[str, str]) -> None:

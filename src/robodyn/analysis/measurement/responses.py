@@ -13,6 +13,7 @@ from robodyn.analysis.measurement.data_sheet import GAP, assess_clock
 from robodyn.base.errors import FlawList, refuse
 from robodyn.computation.results import Run, SignalInfo
 from robodyn.computation.results.signal import Floats, held_rows
+from robodyn.description.files.samples.reading import even_times
 from robodyn.description.laws.recorded import AT_TICK
 
 # --------------------------------------------------------------------------------------------------
@@ -118,6 +119,38 @@ def resample(data: Run, rate: float, *, filtered: bool = True, widest_gap: float
     at = time[0] + np.arange(int(np.floor((time[-1] - time[0]) * rate + 1e-9)) + 1) / rate
     infos = tuple(replace(info, rate=None) for info in data.infos)
     return replace(data, time=at, values=_interpolate(at, time, values, data.infos, gap), infos=infos, knots=None)
+
+
+UNEVEN = 0.03
+"""Part of a step by which one of an uneven clock is off."""
+SMOOTHER = 0.9
+"""Ratio of roughness below which even times are believed and those written are not."""
+
+
+def are_even(time: Floats, values: Floats) -> bool:
+    """Whether columns that move smoothly were sampled at even times, and only their times were written unevenly.
+
+    At the right times samples are near the cubic through their neighbours; judged where steps are off.
+    """
+    off = np.abs(np.diff(time) / np.median(np.diff(time)) - 1) > UNEVEN
+    rows = np.flatnonzero(np.convolve(off, np.ones(4), "same") > 0) + 1
+    rows = rows[(rows > 2) & (rows < time.size - 3)]
+    if rows.size < 5:
+        return False
+    ticks, ratios = even_times(time), []
+    for column in values.T:
+        rough = [np.nanmedian(np.abs(column[rows] - _from_neighbours(t, column, rows))) for t in (time, ticks)]
+        ratios += [rough[1] / rough[0]] if min(rough) > 0 else []
+    return bool(ratios and np.median(ratios) < SMOOTHER)
+
+
+def _from_neighbours(t: Floats, y: Floats, rows: np.ndarray) -> Floats:
+    """The cubic through the four neighbours of samples, at these."""
+    near, total = (-2, -1, 1, 2), np.zeros(rows.size)
+    for i in near:
+        weights = [(t[rows] - t[rows + j]) / (t[rows + i] - t[rows + j]) for j in near if j != i]
+        total += np.prod(weights, axis=0) * y[rows + i]
+    return total
 
 
 FREQUENT = 0.5

@@ -299,13 +299,31 @@ def _rising(columns: FileColumns, time: Floats, name: str, drop: bool, flaws: Fl
     return columns, time
 
 
+LATE = 1.4
+"""Step, by the usual one, behind which rows may be missing; a whole one more than usual is a gap."""
+LOOK = np.arange(5)
+"""Rows on both sides of a long step by which one tells whether the clock catches up."""
+
+
 def even_times(time: Floats) -> Floats:
     """Times of an even clock: the straight line through them by their tick numbers, missing rows counted.
 
-    t_k = t_0 + n_k T,   n_k the whole number of steps from row to row
+    t_k = t_0 + n_k T,   n_k - n_(k-1) - 1 rows are missing where those behind a long step stay late
     """
     steps = np.diff(time)
-    ticks = np.concatenate([[0.0], np.cumsum(np.maximum(np.round(steps / np.median(steps)), 1.0))])
+    usual = float(np.median(steps))
+    gaps = np.concatenate([[0], np.cumsum(steps > LATE * usual + 0.5 * usual)])
+    long = np.flatnonzero(steps > LATE * usual)
+    missing = np.zeros(steps.size)
+    if long.size:
+        after, before = np.minimum(long[:, None] + 1 + LOOK, time.size - 1), np.maximum(long[:, None] - LOOK, 0)
+        ahead = np.where(
+            gaps[after] == gaps[long + 1][:, None], time[after] - usual * (after - long[:, None] - 1), np.nan
+        )
+        behind = np.where(gaps[before] == gaps[long][:, None], time[before] + usual * (long[:, None] - before), np.nan)
+        late = np.nanmedian(ahead, axis=1) - np.nanmedian(behind, axis=1) - usual
+        missing[long] = np.maximum(np.round(late / usual), 0.0)
+    ticks = np.concatenate([[0.0], np.cumsum(1 + missing)])
     period, start = np.polyfit(ticks, time, 1)
     return start + period * ticks
 
