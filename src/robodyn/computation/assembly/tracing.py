@@ -17,8 +17,11 @@ import casadi as ca
 
 from robodyn.base.errors import Flaw, FlawList
 from robodyn.base.symbolic import is_symbolic, to_column
+from robodyn.base.symbolic.operators import speed_up_operators
 from robodyn.computation.assembly.network import Bindings as Bindings
 from robodyn.description.laws import arguments_of
+
+speed_up_operators()
 
 INSTALLED = tuple(
     os.path.join(folder, "")
