@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 import robodyn as rd
+from robodyn.description.files import composition
 from robodyn.description.files.composition import DEEPEST, load_composed
 
 AXIS = """
@@ -135,14 +136,16 @@ def test_two_includes_do_not_contradict_each_other(tmp_path):
     assert "duration: is said by two includes, 'a.toml' and 'b.toml'" in complaints(tmp_path, **files)
 
 
-def test_includes_and_templates_have_limits(tmp_path):
+def test_includes_and_templates_have_limits(tmp_path, monkeypatch):
     chain = {f"f{k}": f'include = "f{k + 1}.toml"' for k in range(DEEPEST + 2)}
     assert "is one too many" in complaints(tmp_path, main='include = "f0.toml"', **chain)
     wide = {f"g{k}": f"include = {[f'g{k + 1}.toml'] * 40}" for k in range(6)}
     assert "is one too many" in complaints(tmp_path, main='include = "g0.toml"', **wide, g6="")
-    parts = "\n".join(f"bodies.b{k}.mass = 1" for k in range(2000))
-    uses = "\n".join(f'[use.u{k}]\ntemplate = "t"' for k in range(200))
-    assert "makes more than 200000 entries" in complaints(tmp_path, main=f"[templates.t]\n{parts}\n{uses}")
+    assert composition.MOST_ENTRIES == 200_000
+    monkeypatch.setattr(composition, "MOST_ENTRIES", 2000)
+    parts = "\n".join(f"bodies.b{k}.mass = 1" for k in range(40))
+    uses = "\n".join(f'[use.u{k}]\ntemplate = "t"' for k in range(100))
+    assert "makes more than 2000 entries" in complaints(tmp_path, main=f"[templates.t]\n{parts}\n{uses}")
 
 
 CELL = """

@@ -1,5 +1,7 @@
 """Are like operations computed at once, with the bits they have one by one?"""
 
+from functools import cache
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ def rub(w, z, level, swing):
     return -(strength * z + 0.02 * (w - ca.fabs(w) * z / strength)) + ca.cos(swing) * ca.floor(z)
 
 
+@cache
 def seven_joints():
     w, z, level = (ca.SX.sym(name, JOINTS) for name in ("w", "z", "level"))
     torques = [rub(w[k], z[k], level[k], w[0] + k) for k in range(JOINTS)]
