@@ -59,11 +59,16 @@ class ResidualRows:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Covariance of estimates, degrees of freedom of each deviation, and how many residuals are worth new ones."""
+    """Covariance of estimates, degrees of freedom of each deviation, and how many residuals are worth new ones.
+
+    Attributes:
+        filters: A of each channel.
+    """
 
     covariance: Floats
     freedom: Floats
     independent: float
+    filters: tuple[Floats, ...] = ()
 
     @property
     def deviations(self) -> Floats:
@@ -119,7 +124,7 @@ def find_spread(parts: Sequence[ResidualRows], along: Floats) -> Spread:
     covariance = local * np.outer(first, first) + steady * np.outer(second, second)
     # No level of noise is known better than by all residuals that are new ones.
     freedom = np.minimum(freedom + np.where(alike, more, 0.0), max(independent, 1.0))
-    return Spread(covariance, freedom, independent)
+    return Spread(covariance, freedom, independent, tuple(filters))
 
 
 def describe_doubt(spread: Spread, parts: Sequence[ResidualRows], shapes: Sequence[Floats]) -> str:
@@ -131,7 +136,7 @@ def describe_doubt(spread: Spread, parts: Sequence[ResidualRows], shapes: Sequen
         what = f"what is left changes so slowly that it is worth {spread.independent:.2g} independent samples"
         remedy = "measure longer, or look for what the model lacks"
         return f"{what} for {count} numbers: the intervals are no 95 % ones; {remedy}"
-    if find_chance(parts, shapes) < SURE:
+    if find_chance(parts, shapes, spread.filters) < SURE:
         what = "what is left follows the motion: the model lacks something, or a search ended too early"
         return f"{what}; the intervals are those of noise alone, no 95 % ones"
     if spread.independent < COLOURED * rows:
@@ -140,12 +145,15 @@ def describe_doubt(spread: Spread, parts: Sequence[ResidualRows], shapes: Sequen
     return ""
 
 
-def find_chance(parts: Sequence[ResidualRows], shapes: Sequence[Floats]) -> float:
+def find_chance(parts: Sequence[ResidualRows], shapes: Sequence[Floats], filters: Sequence[Floats] = ()) -> float:
     """How probable it is that residuals of noise alone follow the motion as much as these do.
 
     What a lacking law makes of signals s of the motion (n, channels, signals) is looked for in the residuals: s itself,
     its square with its sign, and its sign, such as that of dry friction. What explains most beside the slopes gets a
     coefficient, and Student's test says how probable that is, as many times as shapes were tried (Bonferroni).
+
+    Args:
+        filters: A of each channel, where it is known: it does not depend on the basis of the slopes.
     """
     from scipy.special import stdtr
 
@@ -165,7 +173,7 @@ def find_chance(parts: Sequence[ResidualRows], shapes: Sequence[Floats]) -> floa
     if not tried.size:
         return 1.0
     # The shape that explains most of the whitened residuals gets a coefficient of its own.
-    filters = _find_filters(split(X, e))[0]
+    filters = filters or _find_filters(split(X, e))[0]
     products, squares = np.zeros((2, tried.shape[1]))
     for part in split(tried, e):
         _, F, eta = _whiten(part, filters)
@@ -250,14 +258,17 @@ def _find_filters(parts: Sequence[ResidualRows]) -> tuple[list[Floats], Floats, 
         # Autocovariance of the channel, of all recordings together, over pairs of samples that are there.
         pairs, sums = np.zeros((2, most + 1))
         for part in parts:
-            pairs += _lagged(part.used[:, c, None] * 1.0, part.used[:, c, None] * 1.0, most)[0]
-            sums += _lagged(part.e[:, c, None], part.e[:, c, None], most)[0]
+            pairs += _lagged(part.used[:, c, None] * 1.0, part.used[:, c, None] * 1.0, most)
+            sums += _lagged(part.e[:, c, None], part.e[:, c, None], most)
         pairs = np.maximum(np.rint(pairs), 1.0)
         seen = sums / pairs
         # A filter from it, then again with what the fit has taken out of noise of that colour put back.
         a, variance = _predict(seen, count)
-        for _ in range(ROUNDS if count and most else 0):
-            a, variance = _predict(seen + variance / pairs * _taken([part.X[:, c] for part in parts], a, most), count)
+        if count and most:
+            slopes = [part.X[:, c] for part in parts]
+            spectra = [np.fft.rfft(X, _padded(len(X), most), axis=0) for X in slopes]
+            for _ in range(ROUNDS):
+                a, variance = _predict(seen + variance / pairs * _taken(slopes, spectra, a, most), count)
         filters.append(a)
         variances.append(variance)
         # The variance of a mean of such noise, by that of white noise.
@@ -266,29 +277,42 @@ def _find_filters(parts: Sequence[ResidualRows]) -> tuple[list[Floats], Floats, 
     return filters, np.array(variances), independent
 
 
-def _taken(slopes: Sequence[Floats], a: Floats, most: int) -> Floats:
+def _taken(slopes: Sequence[Floats], spectra: Sequence[np.ndarray], a: Floats, most: int) -> Floats:
     """Sums of lagged products that a fit takes out of noise with the filter a and eta of variance 1.
 
-    noise - M noise has those of H W + W H - H W H, with H = X X^T and W = A^-1 A^-T.
+    noise - M noise has those of H W + W H - H W H, with H = X X^T and W = A^-1 A^-T. Lagged products are those of
+    spectra; those of X Q X^T with a symmetric Q are real.
+
+    Args:
+        spectra: of the slopes.
     """
     from scipy.signal import lfilter
 
     g = [lfilter([1.0], a, X[::-1], axis=0)[::-1] for X in slopes]
     Q = sum(own.T @ own for own in g)
+    lags = np.arange(most + 1)
     taken = np.zeros(most + 1)
-    for X, own in zip(slopes, g, strict=True):
-        forth, back = _lagged(X, lfilter([1.0], a, own, axis=0), most)
-        taken += forth + back - _lagged(X @ Q, X, most)[0]
+    for X, own, spectrum in zip(slopes, g, spectra, strict=True):
+        size = _padded(len(X), most)
+        coloured = np.fft.rfft(lfilter([1.0], a, own, axis=0), size, axis=0)
+        products = np.fft.irfft(np.sum(spectrum * np.conj(coloured), axis=1), size)
+        twice = sum(np.sum((part @ Q) * part, axis=1) for part in (spectrum.real, spectrum.imag))
+        taken += products[lags] + products[-lags] - np.fft.irfft(twice, size)[lags]
     return taken
 
 
-def _lagged(x: Floats, y: Floats, most: int) -> tuple[Floats, Floats]:
-    """sum_t x_{t+l} y_t and sum_t x_{t-l} y_t over all columns, l = 0 .. most."""
-    size = 1 << (len(x) + most).bit_length()
+def _lagged(x: Floats, y: Floats, most: int) -> Floats:
+    """sum_t x_{t+l} y_t over all columns, l = 0 .. most."""
+    size = _padded(len(x), most)
     both = np.fft.rfft(x, size, axis=0) * np.conj(np.fft.rfft(y, size, axis=0))
-    products = np.fft.irfft(both.sum(axis=1), size)
-    lags = np.arange(most + 1)
-    return products[lags], products[-lags]
+    return np.fft.irfft(both.sum(axis=1), size)[: most + 1]
+
+
+def _padded(rows: int, most: int) -> int:
+    """A length of quick transforms, so much longer than the rows that lagged products do not meet around its end."""
+    from scipy.fft import next_fast_len
+
+    return int(next_fast_len(rows + most, real=True))
 
 
 def _predict(autocovariance: Floats, count: int) -> tuple[Floats, float]:
