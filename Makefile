@@ -71,9 +71,10 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 ROBODYN_OPTIMISATION=$
 
 test: lint test-library
 
+# One worker more than for computing alone: tests of the library wait for browsers, compilers and servers.
 test-library: setup system-packages
 	@echo "Testing the library ..."
-	@$(PYTEST)
+	@$(PYTEST) -n $$(($(WORKERS) + 1))
 
 # Every figure of every published study, and the machines they are of. They are compared with publications and need none
 # of the referees: they begin while those are installed.
