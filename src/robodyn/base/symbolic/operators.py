@@ -1,7 +1,7 @@
 """Arithmetic of symbols: what does `a + b` of two CasADi expressions cost?
 
-Tracing is hundreds of thousands of sums and products. For each of them CasADi tries which of its types both operands are
-of, which takes 13 microseconds; its operation for expressions alone takes 2 and gives the same expression.
+Tracing is hundreds of thousands of sums and products. For each of them CasADi tries which of its types both operands
+are of, which takes 13 microseconds; its operation for expressions alone takes 2 and gives the same expression.
 """
 
 from __future__ import annotations
