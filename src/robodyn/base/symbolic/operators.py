@@ -18,11 +18,13 @@ OPERATIONS = {"add": ca.OP_ADD, "sub": ca.OP_SUB, "mul": ca.OP_MUL, "truediv": c
 @functools.cache
 def speed_up_operators() -> None:
     """Let + - * / of expressions and numbers take the short way; what else they meet goes the long one, as before."""
+    # CasADi's other operations ask for the shape several times each: one call instead of three.
+    quick: dict[str, Any] = {"shape": property(ca.SX.size)}
     for name, code in OPERATIONS.items():
-        setattr(ca.SX, f"__{name}__", _forward(code, getattr(ca.SX, f"__{name}__")))
-        setattr(ca.SX, f"__r{name}__", _reflected(code, getattr(ca.SX, f"__r{name}__")))
-    # CasADi's other operations ask for it several times each: one call instead of three.
-    ca.SX.shape = property(ca.SX.size)
+        quick[f"__{name}__"] = _forward(code, getattr(ca.SX, f"__{name}__"))
+        quick[f"__r{name}__"] = _reflected(code, getattr(ca.SX, f"__r{name}__"))
+    for name, operation in quick.items():
+        setattr(ca.SX, name, operation)
 
 
 def _forward(code: int, general: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
