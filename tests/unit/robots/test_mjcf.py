@@ -72,22 +72,93 @@ def test_drives_are_blocks_with_a_command(robot):
     assert dict(blocks["wind"].parameters) | {"inductance": 0.01, "gear": 4.0} == dict(blocks["wind"].parameters)
     assert blocks["wind_friction"].parameters["coulomb"] == pytest.approx(0.4)
     assert blocks["quick_command"].parameters["constant"] == pytest.approx(-3 * 0.04 * 2)
-    assert "slow" not in blocks
+    assert blocks["slow_filter"].parameters["time_constant"] == 0.1
 
 
 def test_what_has_no_part_in_robodyn_is_said(robot):
-    assert "dyntype" in notes(robot, "actuator/general[slow]")[0]
     assert "only joints along or about one axis" in notes(robot, "joint[hook]@damping")[0]
     assert any("counts for the inertia alone" in note for note in notes(robot, "body[fore]/geom"))
     assert "contacts are not imported" in notes(robot, "default/geom@contype")[0]
 
 
-@pytest.mark.parametrize("more", ['cogging="0.1 4 0"', 'saturation="1 0 0"', 'input="pos" controller="1 2 0 0 0 0"'])
-def test_dc_motors_beyond_our_laws_are_not_used_and_said(tmp_path, more):
-    motor = f'<actuator><dcmotor name="m" joint="j" motorconst="0.1" resistance="1" {more}/></actuator>'
-    robot = read(tmp_path, f"<worldbody>{BODY.format('')}</worldbody>{motor}")
-    assert not robot.machine.blocks
-    assert "robodyn has no law" in notes(robot, "dcmotor[m]")[0]
+MOTOR = '<dcmotor name="m" joint="j" motorconst="0.1" resistance="2" gear="3" {}/>'
+ACTUATORS = {
+    "voltage": MOTOR.format(""),
+    "inductance": MOTOR.format('inductance="0.02"'),
+    "cogging": MOTOR.format('cogging="0.3 4 0.5"'),
+    "turned cogging": MOTOR.format('cogging="-0.3 4 0.5"').replace('gear="3"', 'gear="-3"'),
+    "saturation": MOTOR.format('saturation="0.06"'),
+    "position": MOTOR.format('input="pos" controller="0.4 0 0.05"'),
+    "integral": MOTOR.format('input="pos vel ff" controller="0.4 0.8 0.05"'),
+    "low voltage": MOTOR.format('input="pos" controller="3 0 0.05 0 0 4"'),
+    "lag": MOTOR.format('input="pos" controller="0.4 0 0.05" inductance="0.02"'),
+    "shorted": MOTOR.format('input="none" cogging="0.1 2 1"'),
+    "pid": '<pid name="m" joint="j" kp="2" ki="3" kv="0.4" gear="2" forcerange="-0.3 0.3"/>',
+    "filter": '<position name="m" joint="j" kp="2" kv="0.2" timeconst="0.05"/>',
+    "integrator": '<intvelocity name="m" joint="j" kp="5" kv="0.2" actrange="-0.05 0.05"/>',
+    "delay": '<motor name="m" joint="j" nsample="3000" delay="0.02"/>',
+}
+
+
+@pytest.mark.parametrize("kind", ACTUATORS)
+def test_actuators_move_a_joint_as_in_mujoco(kind, tmp_path):
+    """Steps of 20 us of MuJoCo's Euler method are good for 1e-3 of the way in a tenth of a second."""
+    import mujoco
+
+    hinge = '<body><joint name="j" armature="0.02" ref="0.4"/><geom type="box" size="0.1 0.1 0.02" mass="0.5"/></body>'
+    option = '<compiler angle="radian"/><option timestep="2e-5" gravity="0 0 0"/>'
+    text = f"{option}<worldbody>{hinge}</worldbody><actuator>{ACTUATORS[kind]}</actuator>"
+    robot = read(tmp_path, text)
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml"))
+    data = mujoco.MjData(model)
+    commands = [1.0, 0.2, 0.1][: model.nu]
+    data.ctrl[:], data.qvel[0] = commands, 0.5
+    mujoco.mj_step(model, data, 5000)
+    scenario = robot.scenario(0.1)
+    # Commands are constants of blocks, in the order of the actuator's inputs.
+    gear, changes = float(model.actuator_gear[0][0]), {}
+    names = [block.name for block in robot.machine.blocks if block.name.startswith("m_") and "command" in block.name]
+    names = [name for name in names if f"{name}.constant" in scenario.numbers()]
+    for name, u in zip(names, commands, strict=False):
+        scale = {"m_target_command": 1 / gear, "m_target_velocity_command": 1 / gear, "m_feed_forward_command": gear}
+        offset = -0.4 if name == "m_target_command" or kind == "filter" else 0.0
+        line = {"voltage": gear * 0.1 / 2, "cogging": gear * 0.1 / 2, "turned cogging": gear * 0.1 / 2}
+        changes[f"{name}.constant"] = scale.get(name, line.get(kind, 1.0)) * u + offset
+    run = rd.simulate(scenario.with_numbers(changes | {"initial.j.velocity": 0.5}))
+    assert run.outcome.ok
+    moved = float(data.qpos[0]) - 0.4
+    assert run.final["j.position"] == pytest.approx(moved, abs=1e-3 * max(abs(moved), 0.05))
+
+
+def test_what_motors_have_beyond_our_laws_is_said(tmp_path):
+    more = 'inductance="0.02" thermal="5 0 30 0.004 25 20" saturation="0 0 3"'
+    body = BODY.format("").replace('name="j"', 'name="j" stiffness="3" springyield="2"')
+    robot = read(tmp_path, f"<worldbody>{body}</worldbody><actuator>{MOTOR.format(more)}</actuator>")
+    heat = next(block for block in robot.machine.blocks if block.name == "m_heat")
+    assert heat.parameters["winding_time"] == 30.0
+    assert heat.states["winding"] == pytest.approx(293.15)
+    # 2 ohm at 25 deg C, whatever temperature the winding has.
+    assert heat.parameters["resistance"] == pytest.approx(2.0)
+    choices = " ".join(robot.sheet.choices)
+    assert "current's rate, 3 A/s" in choices or "takes less current is not used" in choices
+    assert "yields from 0.0349" in choices
+
+
+def test_tendons_between_two_sites_are_distances_and_sums_can_be_tied(tmp_path):
+    bodies = (
+        '<site name="low" pos="0.1 0 0"/><body name="a"><joint name="one"/><geom size="0.1"/>'
+        '<site name="high" pos="0 0 1"/></body><body name="b" pos="1 0 0"><joint name="two"/><geom size="0.1"/></body>'
+    )
+    tendons = (
+        '<spatial name="rope" stiffness="5" springlength="0.5"><site site="low"/><site site="high"/></spatial>'
+        '<fixed name="sum"><joint joint="one" coef="2"/><joint joint="two" coef="1"/></fixed>'
+    )
+    tie = '<equality><tendon tendon1="sum" polycoef="0.1 0 0 0 0"/></equality>'
+    robot = read(tmp_path, f"<worldbody>{bodies}</worldbody><tendon>{tendons}</tendon>{tie}")
+    rope, total = robot.machine.coordinates
+    assert (rope.start, rope.end) == ("low", "high")
+    (constraint,) = robot.machine.constraints
+    assert (dict(constraint.of), constraint.offset) == ({total.name: 1.0}, 0.1)
 
 
 def test_gravity_compensation_is_a_force_at_the_centre_of_mass(tmp_path):

@@ -17,6 +17,9 @@ from robodyn.base.spatial import Pose, about_axis
 from robodyn.description.model import (
     Block,
     Body,
+    Delay,
+    Distance,
+    FormulaSignal,
     Joint,
     LinearCombination,
     LinearConstraint,
@@ -93,7 +96,7 @@ class RobotDraft:
     Attributes:
         bases: how links that no joint carries stand on the ground, by name: kind of joint and place.
         stands_as_asked: whether one of them is the caller's choice.
-        points, constraints, blocks, loads, coordinates: parts that the file says itself.
+        points, constraints, blocks, loads, coordinates, delays, signals: parts that the file says itself.
         initial: positions at the start, by signal name.
     """
 
@@ -107,14 +110,16 @@ class RobotDraft:
     constraints: list[Constraint] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     loads: list[Load] = field(default_factory=list)
-    coordinates: list[LinearCombination] = field(default_factory=list)
+    coordinates: list[LinearCombination | Distance] = field(default_factory=list)
+    delays: list[Delay] = field(default_factory=list)
+    signals: list[FormulaSignal] = field(default_factory=list)
     initial: dict[str, float] = field(default_factory=dict)
     flaws: FlawList = field(default_factory=FlawList)
 
     @property
     def part_names(self) -> list[str]:
         """Names of the parts that the file says itself, joints aside."""
-        groups = (self.points, self.constraints, self.blocks, self.loads, self.coordinates)
+        groups = (self.points, self.constraints, self.blocks, self.loads, self.coordinates, self.delays)
         return [part.name for group in groups for part in group]
 
 
@@ -238,6 +243,8 @@ def build_machine(
         blocks=tuple(draft.blocks),
         loads=tuple(draft.loads),
         coordinates=tuple(draft.coordinates),
+        delays=tuple(draft.delays),
+        signals=tuple(draft.signals),
         constraints=(*draft.constraints, *_hold_still(joints, taken)),
     )
     # Zero where the limits allow it, else between them; joints that follow others start as these say.

@@ -12,7 +12,18 @@ import numpy as np
 
 from robodyn.base.spatial import Pose, from_quaternion
 from robodyn.base.untrusted import Unreadable
-from robodyn.description.model import Block, LinearCombination, LinearConstraint, Load, LoopJoint, Point
+from robodyn.description.laws.drives import REFERENCE
+from robodyn.description.model import (
+    Block,
+    Delay,
+    Distance,
+    FormulaSignal,
+    LinearCombination,
+    LinearConstraint,
+    Load,
+    LoopJoint,
+    Point,
+)
 from robodyn.description.model.joint import GROUND
 from robodyn.description.model.numbers import as_floats
 from robodyn.description.robots.building import (
@@ -232,8 +243,10 @@ NAMED = _fates(READ, "", "name class childclass")
 ACTUATOR = NAMED | _fates(
     CONVERTED,
     "torque = gear (gain u + bias_0) + gear^2 (bias_1 q + bias_2 v), u the command",
-    "joint tendon gear kp kv gainprm gaintype biasprm biastype dampratio inheritrange timeconst",
+    "joint tendon gear kp kv gainprm gaintype biasprm biastype dampratio inheritrange",
 )
+ACTUATOR |= _fates(CONVERTED, "a low_pass or limited_integrator", "dyntype dynprm timeconst actrange actlimited")
+ACTUATOR |= _fates(CONVERTED, "a delay of the command", "delay nsample interp")
 ACTUATOR |= _fates(CONVERTED, "limit of the torque: gear times it", "forcerange forcelimited")
 ACTUATOR |= _fates(CONVERTED, "gear^2 times it on the joint", "armature damping")
 ACTUATOR |= _fates(CONVERTED, "the command is 0, or the nearest that it allows", "ctrlrange ctrllimited")
@@ -286,13 +299,22 @@ KNOWN: dict[str, Fates] = {
     | _fates(UNUSED, "only joints have limits, friction and rotors", "range limited margin frictionloss armature")
     | _fates(UNUSED, SOFT, "solreflimit solimplimit solreffriction solimpfriction")
     | _fates(UNUSED, DRAWN, "width rgba material group"),
+    "equality/tendon": NAMED
+    | _fates(CONVERTED, "s_1 = c_0 + c_1 s_2 of sums of joints", "tendon1 tendon2 polycoef active"),
+    "spatial": NAMED
+    | _fates(CONVERTED, "a coordinate: the distance of two points", "stiffness damping springlength")
+    | _fates(UNUSED, "only joints have limits, friction and rotors", "range limited margin frictionloss armature")
+    | _fates(UNUSED, SOFT, "solreflimit solimplimit solreffriction solimpfriction")
+    | _fates(UNUSED, DRAWN, "width rgba material group"),
+    "spatial/site": _fates(READ, "", "site"),
     "fixed/joint": _fates(CONVERTED, "weight of a joint in the sum", "joint coef"),
     "dcmotor": ACTUATOR
     | _fates(
         CONVERTED,
-        "torque = g K i, L i_dot + R i = u - K g v; LuGre friction on the shaft, on the joint's side",
-        "motorconst resistance nominal inductance lugre",
+        "torque = g K i, L i_dot + R i = u - K g v, or as its controller says; cogging and LuGre on the joint's side",
+        "motorconst resistance nominal inductance lugre cogging saturation thermal input controller",
     ),
+    "pid": ACTUATOR | _fates(CONVERTED, "gear^2 times the gains of a pid_control", "ki input imax slewmax"),
     "general": ACTUATOR,
     "motor": ACTUATOR,
     "position": ACTUATOR,
@@ -305,7 +327,6 @@ REASONS = {
     "option": SOLVER,
     "flag": SOLVER,
     "material": DRAWN,
-    "spatial": "tendons through sites have no coordinate in robodyn; a distance of two points has",
 }
 
 
@@ -349,13 +370,18 @@ SHAPES = {2: "sphere", 3: "capsule", 5: "cylinder", 6: "box", 7: "mesh"}
 HIDDEN = 3
 """First group of geoms that MuJoCo's viewers do not show unasked: by custom those for contacts."""
 FREE, BALL, SLIDE, HINGE = range(4)
+JOINT, SITE = 1, 3
+"""Types of what a tendon goes along."""
 KINDS = {FREE: "free", BALL: "ball", SLIDE: "prismatic", HINGE: "revolute"}
 LOST = "is not used: only joints along or about one axis have it in robodyn"
 CURVED = "has a nonlinear part, which is not used; laws of your own can say it"
 EXACT = "held exactly, where MuJoCo's constraint gives way a little"
 COMMAND = "`{name}_command.constant` is its command, {value:g}: name a signal in its place to control it"
-VOLTAGE = 8
-"""MuJoCo's word for a motor whose command is its voltage."""
+POSITION, RATE, FORWARD, VOLTAGE = 1, 2, 4, 8
+"""Bits of MuJoCo's words for the inputs of an actuator: setpoints, a torque beside the controller's, a voltage."""
+FILTERS, INTEGRATOR = ("FILTER", "FILTEREXACT"), "INTEGRATOR"
+CELSIUS = 273.15
+"""0 deg C [K]."""
 STATES = "has a state of its own (dyntype), for which robodyn has no law"
 
 
@@ -377,7 +403,7 @@ class MjcfReader:
 
     Attributes:
         anchors: of bodies: where our frame stands in MuJoCo's.
-        bodies, joints, coordinates: our names by MuJoCo's numbers.
+        bodies, joints, coordinates, sites: our names by MuJoCo's numbers.
     """
 
     def __init__(self, root: XmlElement, model: Any, meshes: MeshFiles) -> None:
@@ -388,6 +414,7 @@ class MjcfReader:
         self.anchors = {0: np.zeros(3)}
         self.joints: dict[int, str] = {}
         self.coordinates: dict[int, str] = {}
+        self.sites: dict[int, str] = {}
         self.elements = self._find_elements()
 
     def read(self) -> RobotDraft:
@@ -399,7 +426,7 @@ class MjcfReader:
             self.read_body(body)
         for site in range(self.model.nsite):
             body = int(self.model.site_bodyid[site])
-            self.point(self.name("site", site), body, np.array(self.model.site_pos[site]))
+            self.sites[site] = self.point(self.name("site", site), body, np.array(self.model.site_pos[site]))
         self.read_parts()
         if self.model.nflex:
             what = f"{self.model.nflex} deformable parts are loose masses: their elastic forces are not used"
@@ -568,11 +595,20 @@ class MjcfReader:
             draft.fields |= {"lower_limit": lower, "upper_limit": upper}
         if model.jnt_actfrclimited[number]:
             draft.fields |= effort_limit(draft.element, model.jnt_actfrcrange[number], "actuatorfrcrange")
+        self.yields(draft.element, row_of(model, "jnt_springyield", number), stiffness)
         if stiffness:
             rest = float(model.qpos_spring[int(model.jnt_qposadr[number])]) - zero
             spring = {"stiffness": stiffness} | ({"rest": rest} if rest else {})
             name = self.own_name(f"{draft.name}_spring")
             self.draft.blocks.append(Block(name, "spring", draft.name, parameters=spring))
+
+    def yields(self, element: XmlElement, limit: Any, stiffness: float) -> None:
+        """Note a spring that yields: robodyn's stays elastic."""
+        if np.any(limit) and stiffness:
+            key = "springyield" if "springyield" in element.attributes else ""
+            element.mark(
+                CHOICE, f"its spring yields from {float(np.max(limit)):g} on: taken as elastic there, too", key
+            )
 
     # ----------------------------------------------------------------------------------------------
     # Equalities and tendons: which constraints and coordinates are they?
@@ -614,8 +650,11 @@ class MjcfReader:
 
     def tendon(self, k: int, element: XmlElement) -> str:
         model, wraps = self.model, self.wraps(k)
-        if any(int(model.wrap_type[w]) != 1 for w in wraps):
-            return "tendons through sites have no coordinate in robodyn; a distance of two points has"
+        kinds_of_wraps = [int(model.wrap_type[w]) for w in wraps]
+        if kinds_of_wraps == [SITE, SITE]:
+            return self.strut(k, element)
+        if any(kind != JOINT for kind in kinds_of_wraps):
+            return "tendons round bodies, pulleys or more than two sites have no coordinate in robodyn"
         joints = [int(model.wrap_objid[w]) for w in wraps]
         names = [self.single(number) for number in joints]
         kinds = {int(model.jnt_type[number]) for number in joints}
@@ -626,17 +665,33 @@ class MjcfReader:
         self.draft.coordinates.append(LinearCombination(name, weights))
         self.coordinates[k] = name
         element.mark(CONVERTED, "a coordinate: the weighted sum of positions")
+        self.tendon_forces(k, name, element, self.tendon_zero(k))
+        return ""
+
+    def strut(self, k: int, element: XmlElement) -> str:
+        """A tendon between two sites: their distance."""
+        start, end = (self.sites[int(self.model.wrap_objid[w])] for w in self.wraps(k))
+        name = self.own_name(self.name("tendon", k))
+        self.draft.coordinates.append(Distance(name, start, end))
+        self.coordinates[k] = name
+        element.mark(CONVERTED, "a coordinate: the distance of two points")
+        self.tendon_forces(k, name, element, 0.0)
+        return ""
+
+    def tendon_forces(self, k: int, name: str, element: XmlElement, zero: float) -> None:
+        """Spring and damper of a tendon; zero: MuJoCo's length where ours is 0."""
+        model = self.model
         if np.any(row_of(model, "tendon_armature", k)) or model.tendon_frictionloss[k]:
             element.mark(CHOICE, "its armature and friction are not used: only joints have them in robodyn")
         stiffness, damping = float(model.tendon_stiffness[k]), float(model.tendon_damping[k])
+        self.yields(element, row_of(model, "tendon_springyield", k), stiffness)
         low, high = map(float, model.tendon_lengthspring[k])
         if low != high and stiffness:
             element.mark(CHOICE, f"its spring is slack from {low:g} to {high:g}: taken at rest at the middle")
         if stiffness or damping:
-            values = {"stiffness": stiffness, "damping": damping, "rest": 0.5 * (low + high) - self.tendon_zero(k)}
+            values = {"stiffness": stiffness, "damping": damping, "rest": 0.5 * (low + high) - zero}
             block = self.own_name(f"{name}_spring")
             self.draft.blocks.append(Block(block, "spring", name, parameters=values))
-        return ""
 
     def equality(self, k: int, element: XmlElement) -> str:
         import mujoco
@@ -646,9 +701,16 @@ class MjcfReader:
         name = self.name("equality", k)
         first, second = int(self.model.eq_obj1id[k]), int(self.model.eq_obj2id[k])
         if kind == types.mjEQ_JOINT:
-            return self.couple(name, first, second, data, active, element)
+            follower, leader = (None if number < 0 else self.single(number) for number in (first, second))
+            return self.couple(name, (follower, leader), second, data, active, element)
+        if kind == types.mjEQ_TENDON:
+            # Lengths count from those of the model as it stands, which are 0 of sums of joints.
+            names = [None if number < 0 else self.coordinates.get(number) for number in (first, second)]
+            if any(isinstance(part, Distance) and part.name in names for part in self.draft.coordinates):
+                return "couples distances, which count from zero in robodyn"
+            return self.couple(name, (names[0], names[1]), second, data, active, element)
         if kind not in (types.mjEQ_CONNECT, types.mjEQ_WELD):
-            return "only connect, weld and joint equalities have a constraint in robodyn"
+            return "only connect, weld, joint and tendon equalities have a constraint in robodyn"
         if self.model.eq_objtype[k] == mujoco.mjtObj.mjOBJ_SITE:
             places = [(int(self.model.site_bodyid[s]), np.array(self.model.site_pos[s])) for s in (first, second)]
             turns = [from_quaternion(*map(float, self.model.site_quat[s])) for s in (first, second)]
@@ -671,11 +733,14 @@ class MjcfReader:
         self.draft.points.append(point)
         return point.name
 
-    def couple(self, name: str, first: int, second: int, data: np.ndarray, active: bool, element: XmlElement) -> str:
-        leader = None if second < 0 else self.single(second)
-        follower = self.single(first)
+    def couple(
+        self, name: str, ends: tuple[str | None, str | None], second: int, data: np.ndarray, active: bool,
+        element: XmlElement,
+    ) -> str:  # fmt: skip
+        """A follower, a joint or tendon, by its leader; second: MuJoCo's number of it, negative where there is none."""
+        follower, leader = ends
         if follower is None or (second >= 0 and leader is None):
-            return "couples joints that do not move along one axis"
+            return "couples joints that do not move along one axis, or tendons that are not used"
         if np.any(data[2:5]) and leader is not None:
             return "only the linear part of a polynomial has a constraint in a file; a function of your own can say it"
         of = {follower: 1.0} | ({leader: -float(data[1])} if leader is not None and data[1] else {})
@@ -687,28 +752,37 @@ class MjcfReader:
     # Actuators: which drives are they? Motors, position and velocity servos, DC motors with their circuit.
 
     def actuator(self, k: int, element: XmlElement) -> str:
-        """Read one actuator; a reason where it is not used."""
+        """Read one actuator; all reasons why it is not used, where there are any."""
         import mujoco
 
         model = self.model
-        motor = "DCMOTOR" in mujoco.mjtGain(int(model.actuator_gaintype[k])).name
-        if not motor and int(model.actuator_dyntype[k]) != mujoco.mjtDyn.mjDYN_NONE:
-            return STATES
-        affine = (mujoco.mjtBias.mjBIAS_NONE, mujoco.mjtBias.mjBIAS_AFFINE)
-        fixed = int(model.actuator_gaintype[k]) == mujoco.mjtGain.mjGAIN_FIXED
-        if not motor and not (fixed and int(model.actuator_biastype[k]) in affine):
-            return "has another gain than a constant, or another bias than an affine one"
-        if np.any(row_of(model, "actuator_dampingpoly", k)) or np.any(row_of(model, "actuator_delay", k)):
-            return "has a delay or nonlinear damping of its own"
+        gain = mujoco.mjtGain(int(model.actuator_gaintype[k])).name.removeprefix("mjGAIN_")
+        bias = mujoco.mjtBias(int(model.actuator_biastype[k])).name.removeprefix("mjBIAS_")
+        dynamics = mujoco.mjtDyn(int(model.actuator_dyntype[k])).name.removeprefix("mjDYN_")
+        reasons = []
+        if dynamics not in (*FILTERS, INTEGRATOR, "NONE", "PID", "DCMOTOR"):
+            reasons.append(STATES)
+        if gain not in ("FIXED", "PID", "DCMOTOR") or bias not in ("NONE", "AFFINE", "DCMOTOR"):
+            reasons.append("has another gain than a constant, or another bias than an affine one")
+        if np.any(row_of(model, "actuator_dampingpoly", k)):
+            reasons.append("has nonlinear damping of its own")
         on, shift = self.target(k)
         if on is None:
-            return "acts on no joint along one axis, and no sum of such"
-        reason = self.check_motor(k) if motor else ""
-        if reason or (reason := self.carry(k, on)):
+            reasons.append("acts on no joint along one axis, and no sum of such")
+        if reasons:
+            return "; ".join(reasons)
+        assert on is not None
+        if reason := self.carry(k, on):
             return reason
         name = self.own_name(self.name("actuator", k))
-        if motor:
-            self.motor(name, k, on, element)
+        if gain == "DCMOTOR":
+            self.motor(name, k, on, shift, element)
+        elif gain == "PID":
+            kp, kv = (-float(value) for value in model.actuator_biasprm[k][1:3])
+            imax, slewmax = (float(value) for value in model.actuator_dynprm[k][:2])
+            gains = (kp, float(model.actuator_gainprm[k][0]), kv)
+            loop = self.controller(name, k, on, shift, element, gains, (slewmax, imax))
+            self.draft.blocks.append(Block(name, "torque_source", on, inputs={"command": loop}))
         else:
             self.servo(name, k, on, shift, element)
         return ""
@@ -725,41 +799,175 @@ class MjcfReader:
                 joint.fields[key] = joint.fields.get(key, 0.0) + gear * gear * value
         return ""
 
-    def command(self, k: int) -> float:
-        """0, or the nearest that the actuator allows."""
-        low, high = map(float, self.model.actuator_ctrlrange[k])
-        return min(max(0.0, low), high) if self.model.actuator_ctrllimited[k] else 0.0
+    def command(self, k: int, entry: int = 0) -> float:
+        """0, or the nearest that the actuator allows; entry: of several inputs."""
+        number = k if self.model.nu == len(self.model.actuator_gear) else int(self.model.actuator_ctrladr[k]) + entry
+        low, high = map(float, self.model.actuator_ctrlrange[number])
+        return min(max(0.0, low), high) if self.model.actuator_ctrllimited[number] else 0.0
 
-    def check_motor(self, k: int) -> str:
-        """Why a DC motor has no law here: all but resistance, motor constant, inductance and LuGre friction."""
-        others = [self.model.actuator_gainprm[k][2:], self.model.actuator_biasprm[k][:3]]
-        others += [self.model.actuator_dynprm[k][1:5], self.model.actuator_dynprm[k][7:]]
-        if any(np.any(row) for row in others) or self.model.actuator_forcelimited[k]:
-            return "has cogging, heat, saturation or a controller of its own, for which robodyn has no law"
-        if int(row_of(self.model, "actuator_ctrlspec", k)) != VOLTAGE:
-            return "is commanded by another thing than its voltage"
-        return ""
+    def force_limit(self, k: int, element: XmlElement) -> dict[str, float]:
+        """The limit of an actuator's force on its joint, gear times that of its own."""
+        if not self.model.actuator_forcelimited[k]:
+            return {}
+        gear = float(self.model.actuator_gear[k][0])
+        ends = sorted(gear * float(end) for end in self.model.actuator_forcerange[k])
+        return {"limit": effort_limit(element, ends, "forcerange")["effort_limit"]}
 
-    def motor(self, name: str, k: int, on: str, element: XmlElement) -> None:
-        """A DC motor by its voltage: `torque = g K i`, `L i_dot + R i = u - K g v`; LuGre friction on its shaft."""
+    def controller(
+        self, name: str, k: int, on: str, shift: float, element: XmlElement, gains: tuple[float, float, float],
+        limits: tuple[float, float],
+    ) -> str:  # fmt: skip
+        """A PID loop by the inputs of an actuator's signature, on the joint's side; the signal of its torque.
+
+        tau = g (kp (u_pos - g l) + ki x_I + kd (u_vel - g v) + u_ff);   inputs that there are not are 0
+        """
+        gear, spec = float(self.model.actuator_gear[k][0]), int(row_of(self.model, "actuator_ctrlspec", k))
+        force, position = self.units(on)
+        proportional, integral, derivative = (gear * gear * value for value in gains)
+        entries = [bit for bit in (POSITION, RATE, FORWARD) if spec & bit]
+        inputs = {"position": f"{on}.position", "velocity": f"{on}.velocity"}
+        words = {
+            POSITION: ("target", 1 / gear, -shift, position),
+            RATE: ("target_velocity", 1 / gear, 0.0, f"{position}/s"),
+            FORWARD: ("feed_forward", gear, 0.0, force),
+        }
+        for entry, bit in enumerate(entries):
+            word, scale, offset, unit = words[bit]
+            inputs[word] = self.add_command(f"{name}_{word}", k, scale, offset, unit, element, entry)
+        if POSITION not in entries:
+            inputs["target"] = self.add_constant(f"{name}_target", -shift, position)
+        slewmax, imax = limits
+        lost = {"slewmax": slewmax, "imax": imax}
+        if any(lost.values()):
+            what = " and ".join(f"{key} {value:g}" for key, value in lost.items() if value)
+            element.mark(CHOICE, f"{what} not used: an s_curve_reference bounds rates, the integral stops at the limit")
+        values = {"proportional": proportional, "derivative": derivative, **self.force_limit(k, element)}
+        law = "pid_control" if integral or {"target_velocity", "feed_forward"} & inputs.keys() else "pd_control"
+        values |= {"integral": integral} if law == "pid_control" else {}
+        loop = self.own_name(f"{name}_loop")
+        self.draft.blocks.append(Block(loop, law, inputs=inputs, parameters=values, unit=force))
+        return f"{loop}.command"
+
+    def motor(self, name: str, k: int, on: str, shift: float, element: XmlElement) -> None:
+        """A DC motor: `torque = g K i`, `L i_dot + R i = u - K g v`, with what MuJoCo's has beside its circuit.
+
+        Under its controller the voltage makes up for the induced one: the current follows tau / (g K) with a lag L / R,
+        as far as the voltage goes.
+        """
         model, gear = self.model, float(self.model.actuator_gear[k][0])
-        R, K = (float(value) for value in model.actuator_gainprm[k][:2])
-        L, u = R * float(model.actuator_dynprm[k][0]), self.command(k)
-        if L:
-            command = self.add_command(name, u, "V", element)
-            circuit = {"resistance": R, "inductance": L, "torque_constant": K, "gear": gear}
+        gains, dynamics = model.actuator_gainprm[k], model.actuator_dynprm[k]
+        R, K, lag = float(gains[0]), float(gains[1]), float(dynamics[0])
+        spec = int(row_of(model, "actuator_ctrlspec", k))
+        limit = self.force_limit(k, element)
+        heated = ""
+        if spec & (POSITION | RATE | FORWARD):
+            if spec & VOLTAGE:
+                element.mark(CHOICE, "its input of voltage beside the controller's is not used")
+            loop = self.controller(
+                name, k, on, shift, element, (float(gains[4]), float(gains[5]), float(gains[6])),
+                (float(dynamics[7]), float(dynamics[8])),
+            )  # fmt: skip
+            heated = self.driven(name, on, loop, (R, K * gear, lag), float(gains[7]))
+        elif lag:
+            command = self.add_command(name, k, 1.0, 0.0, "V", element) if spec == VOLTAGE else self.shorted(name)
+            circuit = {"resistance": R, "inductance": R * lag, "torque_constant": K, "gear": gear}
+            if limit:
+                circuit["current_limit"] = limit["limit"] / abs(K * gear)
+                element.mark(CHOICE, "the limit of its torque is one of its current")
             self.draft.blocks.append(Block(name, "dc_motor", on, inputs={"voltage": command}, parameters=circuit))
-        else:
-            self.push(name, on, gear * K / R * u, gear * gear * K * K / R, {}, element)
-        c0, c1 = (float(value) for value in model.actuator_dynprm[k][5:7])
-        coulomb, static, stribeck = (float(value) for value in model.actuator_biasprm[k][3:6])
-        if c0:
-            # On the joint's side: bristles bend by 1 / g as far, forces are g times as large.
-            bristles = {"stiffness": gear * gear * c0, "damping": gear * gear * c1, "viscous": 0.0}
-            bristles |= {"coulomb": abs(gear) * coulomb, "static": abs(gear) * static}
-            bristles |= {"stribeck_velocity": stribeck / abs(gear)}
-            friction = self.own_name(f"{name}_friction")
-            self.draft.blocks.append(Block(friction, "lugre_friction", on, parameters=bristles))
+            heated = f"{name}.current"
+        elif limit and K:
+            command = self.add_command(name, k, 1.0, 0.0, "V", element) if spec == VOLTAGE else self.shorted(name)
+            unit = self.units(on)[1]
+            numbers, units = {"back_emf": K * gear, "ohms": R}, {"back_emf": f"V s/{unit}", "ohms": "ohm"}
+            formula = f"({command} - back_emf * {on}.velocity) / ohms"
+            current = self.own_name(f"{name}_current")
+            self.draft.signals.append(FormulaSignal(current, formula, "A", numbers, units))
+            values = {"torque_constant": K, "gear": gear, "current_limit": limit["limit"] / abs(K * gear)}
+            self.draft.blocks.append(
+                Block(name, "current_source", on, inputs={"current_command": current}, parameters=values)
+            )
+            heated = f"{name}.current"
+        elif K:
+            self.push(name, k, on, (gear * K / R if spec == VOLTAGE else 0.0, 0.0), gear**2 * K**2 / R, {}, element)
+        if float(dynamics[1]):
+            element.mark(CHOICE, f"its limit of the current's rate, {float(dynamics[1]):g} A/s, is not used")
+        self.cogging(name, k, on, shift)
+        self.bristles(name, k, on)
+        self.heat(name, k, heated, element)
+
+    def shorted(self, name: str) -> str:
+        return self.add_constant(f"{name}_voltage", 0.0, "V")
+
+    def driven(self, name: str, on: str, torque: str, circuit: tuple[float, float, float], voltage: float) -> str:
+        """A motor whose driver makes a torque of its circuit; the signal of its current."""
+        R, K, lag = circuit
+        force, unit = self.units(on)
+        gain = self.own_name(f"{name}_current_command")
+        block = Block(gain, "amplifier", inputs={"value": torque}, parameters={"gain": 1 / K}, unit="A")
+        self.draft.blocks.append(block)
+        current = f"{gain}.output"
+        if voltage:
+            inputs = {"value": current, "velocity": f"{on}.velocity"}
+            inputs["voltage"] = self.add_constant(f"{name}_supply", voltage, "V")
+            driver = self.own_name(f"{name}_driver")
+            values = {"resistance": R, "torque_constant": K}
+            self.draft.blocks.append(Block(driver, "inverter", inputs=inputs, parameters=values))
+            current = f"{driver}.output"
+        law, values = "current_source", {"torque_constant": K}
+        if lag:
+            law, values = "current_lag", {"torque_constant": K, "time_constant": lag}
+        self.draft.blocks.append(Block(name, law, on, inputs={"current_command": current}, parameters=values))
+        return f"{name}.current"
+
+    def cogging(self, name: str, k: int, on: str, shift: float) -> None:
+        """g A sin(n g (s + s_0) + phi), which is -|g A| sin(|n g| s + phase) of a phase that takes up the signs."""
+        gear = float(self.model.actuator_gear[k][0])
+        amplitude, order, phase = (float(value) for value in self.model.actuator_biasprm[k][:3])
+        if not amplitude or not order:
+            return
+        size, rate = gear * amplitude, order * gear
+        phase += rate * shift
+        if rate < 0.0:
+            size, rate, phase = -size, -rate, -phase
+        values = {"amplitude": abs(size), "order": rate, "phase": phase + (np.pi if size > 0.0 else 0.0)}
+        self.draft.blocks.append(Block(self.own_name(f"{name}_cogging"), "cogging_torque", on, parameters=values))
+
+    def bristles(self, name: str, k: int, on: str) -> None:
+        """LuGre friction on the joint's side: bristles bend by 1 / g as far, forces are g times as large."""
+        gear = float(self.model.actuator_gear[k][0])
+        c0, c1 = (float(value) for value in self.model.actuator_dynprm[k][5:7])
+        coulomb, static, stribeck = (float(value) for value in self.model.actuator_biasprm[k][3:6])
+        if not c0:
+            return
+        values = {"stiffness": gear * gear * c0, "damping": gear * gear * c1, "viscous": 0.0}
+        values |= {"coulomb": abs(gear) * coulomb, "static": abs(gear) * static}
+        values |= {"stribeck_velocity": stribeck / abs(gear)}
+        self.draft.blocks.append(Block(self.own_name(f"{name}_friction"), "lugre_friction", on, parameters=values))
+
+    def heat(self, name: str, k: int, current: str, element: XmlElement) -> None:
+        """A winding that warms up: `tau T_dot = R_th R (1 + a (T - T_0)) i^2 - (T - T_a)`, its housing kept at T_a."""
+        gains, dynamics = self.model.actuator_gainprm[k], self.model.actuator_dynprm[k]
+        R, slope, reference = float(gains[0]), float(gains[2]), float(gains[3]) + CELSIUS
+        thermal, capacity, ambient = float(dynamics[2]), float(dynamics[3]), float(dynamics[4]) + CELSIUS
+        if not capacity:
+            return
+        tau = thermal * capacity
+        if not thermal or not current:
+            element.mark(CHOICE, "its heat is not used: it takes a thermal resistance, and inductance or a controller")
+            return
+        # The same line of resistance over temperature, from the law's own reference of 25 deg C.
+        there = 1.0 + slope * (REFERENCE - reference)
+        values = {"resistance": R * there, "copper": slope / there, "magnet": 0.0, "ambient": ambient}
+        values |= {"winding_resistance": thermal, "winding_time": tau}
+        values |= {"housing_resistance": 1e-9 * thermal, "housing_time": tau}
+        states = {"winding": ambient, "housing": ambient}
+        heat = self.own_name(f"{name}_heat")
+        self.draft.blocks.append(
+            Block(heat, "motor_heat", inputs={"current": current}, parameters=values, states=states)
+        )
+        note = f"`{heat}.winding` is its winding's temperature; that a warm winding takes less current is not used"
+        element.mark(CHOICE, note)
 
     def servo(self, name: str, k: int, on: str, shift: float, element: XmlElement) -> None:
         """An actuator with constant gain and affine bias.
@@ -769,37 +977,66 @@ class MjcfReader:
         model, gear = self.model, float(self.model.actuator_gear[k][0])
         bias = [float(b) for b in model.actuator_biasprm[k][:3]]
         P, D = -gear * gear * bias[1], -gear * gear * bias[2]
-        limit = {}
-        if model.actuator_forcelimited[k]:
-            ends = sorted(gear * float(end) for end in model.actuator_forcerange[k])
-            limit = {"limit": effort_limit(element, ends, "forcerange")["effort_limit"]}
-        wanted = gear * (float(model.actuator_gainprm[k][0]) * self.command(k) + bias[0])
+        limit = self.force_limit(k, element)
+        scale, offset = gear * float(model.actuator_gainprm[k][0]), gear * bias[0]
         if not P:
-            self.push(name, on, wanted, D, limit, element)
+            self.push(name, k, on, (scale, offset), D, limit, element)
             return
         force, position = self.units(on)
         loop = self.own_name(f"{name}_loop")
-        target = self.add_command(name, wanted / P - shift, position, element)
+        target = self.add_command(name, k, scale / P, offset / P - shift, position, element)
         inputs = {"target": target, "position": f"{on}.position", "velocity": f"{on}.velocity"}
         values = {"proportional": P, "derivative": D, **limit}
         self.draft.blocks.append(Block(loop, "pd_control", inputs=inputs, parameters=values, unit=force))
         self.draft.blocks.append(Block(name, "torque_source", on, inputs={"command": f"{loop}.command"}))
 
-    def push(self, name: str, on: str, wanted: float, D: float, limit: dict[str, float], element: XmlElement) -> None:
-        """A torque that is commanded, with a damper beside it."""
-        most = {"torque_limit": limit["limit"]} if limit else {}
-        command = self.add_command(name, wanted, self.units(on)[0], element)
-        self.draft.blocks.append(Block(name, "torque_source", on, inputs={"command": command}, parameters=most))
+    def push(
+        self, name: str, k: int, on: str, line: tuple[float, float], D: float, limit: dict[str, float],
+        element: XmlElement,
+    ) -> None:  # fmt: skip
+        """A torque that is commanded, a line of the command, with a damper beside it."""
+        if any(line):
+            most = {"torque_limit": limit["limit"]} if limit else {}
+            command = self.add_command(name, k, *line, self.units(on)[0], element)
+            self.draft.blocks.append(Block(name, "torque_source", on, inputs={"command": command}, parameters=most))
         if D:
             damper = self.own_name(f"{name}_damping")
             self.draft.blocks.append(Block(damper, "damper", on, parameters={"damping": D}))
 
-    def add_command(self, name: str, value: float, unit: str, element: XmlElement) -> str:
-        """A constant command; its signal."""
-        command = self.own_name(f"{name}_command")
-        self.draft.blocks.append(Block(command, "constant_reference", parameters={"constant": value}, unit=unit))
-        element.mark(CHOICE, COMMAND.format(name=name, value=value))
-        return f"{command}.value"
+    def add_constant(self, name: str, value: float, unit: str) -> str:
+        """A constant; its signal."""
+        block = self.own_name(name)
+        self.draft.blocks.append(Block(block, "constant_reference", parameters={"constant": value}, unit=unit))
+        return f"{block}.value"
+
+    def add_command(
+        self, name: str, k: int, scale: float, offset: float, unit: str, element: XmlElement, entry: int = 0
+    ) -> str:
+        """A constant command of `scale u + offset`, behind the actuator's delay and filter; its signal."""
+        import mujoco
+
+        dynamics = mujoco.mjtDyn(int(self.model.actuator_dyntype[k])).name.removeprefix("mjDYN_")
+        u, integrates = self.command(k, entry), dynamics == INTEGRATOR
+        value = scale * u if integrates else scale * u + offset
+        signal = self.add_constant(f"{name}_command", value, f"{unit}/s" if integrates else unit)
+        element.mark(CHOICE, COMMAND.format(name=signal.removesuffix("_command.value"), value=value))
+        if late := float(row_of(self.model, "actuator_delay", k).flat[0]):
+            delay = self.own_name(f"{name}_delay")
+            self.draft.delays.append(Delay(delay, signal, late, 0.0 if integrates else offset))
+            signal = f"{delay}.output"
+        if dynamics in FILTERS:
+            part, law, given = self.own_name(f"{name}_filter"), "low_pass", {"value": signal}
+            values, states = {"time_constant": float(self.model.actuator_dynprm[k][0])}, {"filtered": offset}
+        elif integrates:
+            part, law, given = self.own_name(f"{name}_integral"), "limited_integrator", {"rate": signal}
+            values, states = {}, {"value": offset}
+            if self.model.actuator_actlimited[k]:
+                ends = sorted(scale * float(end) + offset for end in self.model.actuator_actrange[k])
+                values = dict(zip(("lower", "upper"), ends, strict=True))
+        else:
+            return signal
+        self.draft.blocks.append(Block(part, law, inputs=given, parameters=values, states=states, unit=unit))
+        return f"{part}.output"
 
     def target(self, k: int) -> tuple[str | None, float]:
         """The joint or coordinate that an actuator acts on, and MuJoCo's length of it where ours is 0, without gear."""
@@ -815,8 +1052,10 @@ class MjcfReader:
     def units(self, on: str) -> tuple[str, str]:
         """Units of the force on a joint or coordinate, and of its position."""
         joints = {joint.name: joint.kind for joint in self.draft.joints}
-        sums = {coordinate.name: next(iter(coordinate.of)) for coordinate in self.draft.coordinates}
-        return ("N", "m") if joints[sums.get(on, on)] == "prismatic" else ("N m", "rad")
+        for coordinate in self.draft.coordinates:
+            if coordinate.name == on:
+                on = next(iter(coordinate.of)) if isinstance(coordinate, LinearCombination) else ""
+        return ("N", "m") if joints.get(on, "prismatic") == "prismatic" else ("N m", "rad")
 
 
 def effort_limit(element: XmlElement, ends: Any, key: str) -> dict[str, float]:
