@@ -229,3 +229,144 @@ def rest_of(n):
             out[k] = 0.0
 
     return zeros
+
+
+JUMP, KINK, STAIR, TABLE = range(4)
+
+
+class Switched:
+    """x' = 1, and y' what a condition of x decides: its sign, its size, its whole part, or a curve with corners there.
+
+    Bounds of its value are exact but for `slack`: what the box leaves open then, bounds of rates have to decide.
+    """
+
+    def __init__(self, kind, value, rate, slack=0.0, turn=-1.0, method="dopri5", step=None):
+        self.kind, self.value, self.rate, self.slack, self.turn = kind, value, rate, slack, turn
+        kernels = {
+            "conditions": self.conditions,
+            "enclosures": self.enclosures,
+            "drifts": self.drifts,
+        }
+        problem = make_problem(
+            kernel(self.rhs),
+            2,
+            n_conditions=1,
+            condition_kind=np.array([kind]),
+            entries=np.arange(2),
+            bounds_work=10,
+            **{name: kernel(function) for name, function in kernels.items()},
+        )
+        solver = Solver(method, step=step) if step else Solver(method, rtol=1e-8, atol=1e-8)
+        self.done = integrate(problem, solver, 0.0, END, np.zeros(2), EMPTY, EMPTY, EngineRecording())
+        self.end = self.done.x[1]
+
+    def rhs(self, t, x, d, m, p, out):
+        value = self.value(x[0])
+        out[0] = 1.0
+        corner = 2.0 * round(value / 2.0)
+        out[1] = {JUMP: np.sign(value), KINK: abs(value), STAIR: np.floor(value), TABLE: abs(value - corner)}[self.kind]
+
+    def conditions(self, t, x, d, m, p, out):
+        value = self.value(x[0])
+        out[0] = np.floor(value) if self.kind == TABLE else value
+
+    def enclosures(self, t, box, d, m, p, out):
+        # Of entries 0 to 2, time and states: it is monotone between the ends of the box and its turn.
+        low, high = box[1] - box[3 + 1], box[1] + box[3 + 1]
+        values = [self.value(x) for x in (low, min(max(self.turn, low), high), high)]
+        low, high = min(values), max(values)
+        if self.kind == TABLE:
+            low, high = np.floor(low), np.floor(high)
+        out[0], out[1] = 0.5 * (low + high), 0.5 * (high - low) + self.slack
+
+    def drifts(self, t, box, d, m, p, out):
+        middle, radius = box[1], box[3 + 1]
+        rates = [self.rate(middle + sign * radius) * box[2 * 3 + 1] for sign in (-1.0, 1.0)]
+        out[0], out[1] = 0.5 * sum(rates), 0.5 * abs(rates[1] - rates[0])
+
+
+@pytest.mark.parametrize("slack", [0.0, 0.3])
+@pytest.mark.parametrize("kind", [JUMP, KINK, STAIR, TABLE])
+def test_steps_meet_every_change_of_what_rises(kind, slack):
+    """The value 2 x - 2.2: its sign changes at 1.1, its whole part at each 0.1 + k / 2; y is known in closed form."""
+    switched = Switched(kind, lambda x: 2.0 * x - 2.2, lambda x: 2.0, slack)
+    expected = {
+        JUMP: END - 2.2,
+        KINK: 1.1**2 + (END - 1.1) ** 2,
+        STAIR: -0.1 * 3 + 0.5 * (-2 - 1 + 0 + 1 + 2) + 0.4 * 3,
+        TABLE: 0.5 * (0.02 + 5 * 0.5 + 0.48),
+    }[kind]
+    assert switched.end == pytest.approx(expected, abs=1e-7)
+    assert switched.done.proof.passed_over == 0
+    assert switched.done.proof.undecided == 0
+    assert switched.done.proof.proven == switched.done.counters.steps
+    # A jump takes two steps, one up to it and a very short one across.
+    assert switched.done.counters.steps < 60
+
+
+@pytest.mark.parametrize("kind", [JUMP, STAIR])
+def test_a_turn_just_before_a_change_is_no_change(kind):
+    """(x - 1.5)^2 / 4 comes near to a level, from above, and goes back: no step ends there."""
+    level = 0.0 if kind == JUMP else 2.0
+    near = Switched(kind, lambda x: level + 0.001 + 0.25 * (x - 1.5) ** 2, lambda x: 0.5 * (x - 1.5), turn=1.5)
+    assert near.end == pytest.approx({JUMP: 1.0, STAIR: level}[kind] * END, abs=1e-9)
+    assert near.done.proof.proven == near.done.counters.steps < 20
+    assert near.done.proof.undecided == 0
+
+
+@pytest.mark.parametrize("kind", [JUMP, KINK, STAIR])
+def test_fixed_steps_say_what_they_pass_over(kind):
+    """9 (x - 1.2)^2 - 0.04 is below 0 for a while, but not at 1 and 1.5, where the step around it begins and ends."""
+    passing = Switched(
+        kind, lambda x: 9.0 * (x - 1.2) ** 2 - 0.04, lambda x: 18.0 * (x - 1.2), turn=1.2, method="rk4", step=0.5
+    )
+    assert passing.done.counters.steps == 6
+    assert passing.done.proof.passed_over == 1
+    assert passing.done.proof.first_passed == 0
+    assert passing.done.proof.passed_at == pytest.approx(1.2 - 0.2 / 3, abs=1e-9)
+
+
+def test_fixed_steps_that_end_behind_a_change_pass_nothing_over():
+    ending = Switched(JUMP, lambda x: x - 1.2, lambda x: 1.0, method="rk4", step=0.5)
+    assert ending.done.counters.steps == ending.done.proof.proven == 6
+    assert ending.done.proof.passed_over == ending.done.proof.undecided == 0
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_touch_that_bounds_cannot_tell_from_a_passage_is_named_with_its_time(place):
+    """Of three guards one comes to zero at 1.5 and goes back, (x - 1.5)^2; the others are 1."""
+
+    def move(t, x, d, m, p, out):
+        out[0] = 1.0
+
+    def guards(t, x, d, m, p, out):
+        for k in range(3):
+            out[k] = (x[0] - 1.5) ** 2 if k == place else 1.0
+
+    def enclosures(t, box, d, m, p, out):
+        far = [abs(box[1] + sign * box[3] - 1.5) for sign in (-1.0, 1.0)]
+        low, high = 0.0 if abs(box[1] - 1.5) <= box[3] else min(far) ** 2, max(far) ** 2
+        for k in range(3):
+            out[k], out[3 + k] = (0.5 * (low + high), 0.5 * (high - low)) if k == place else (1.0, 0.0)
+
+    def drifts(t, box, d, m, p, out):
+        for k in range(3):
+            out[k], out[3 + k] = (2.0 * (box[1] - 1.5) * box[5], 2.0 * box[3] * box[5]) if k == place else (0.0, 0.0)
+
+    kernels = {"guards": guards, "guard_rates": rest_of(3), "enclosures": enclosures, "drifts": drifts}
+    problem = make_problem(
+        kernel(move),
+        1,
+        n_guards=3,
+        condition_kind=np.zeros(3, np.int64),
+        entries=np.arange(2),
+        bounds_work=10,
+        **{name: kernel(function) for name, function in kernels.items()},
+    )
+    done = integrate(problem, Solver("dopri5"), 0.0, END, np.zeros(1), EMPTY, EMPTY, EngineRecording())
+    assert done.events == []
+    # Of that step, and where the rest of it is made as one of its own.
+    assert 1 <= done.proof.undecided <= 2
+    assert done.proof.proven == done.counters.steps - done.proof.undecided
+    assert done.proof.first_undecided == place
+    assert done.proof.undecided_at == pytest.approx(1.5, abs=1e-6)
