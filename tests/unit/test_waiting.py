@@ -77,7 +77,7 @@ def test_a_forked_process_watches_its_own_work(stream, slow):
         wait_until_it_is_shown(message)
         child = os.fork()
         if child == 0:
-            waiting._work.depth = 0
+            waiting._work.lines.clear()
             with WaitingLine("child") as own:
                 wait_until_it_is_shown(own)
                 os._exit(0 if waiting._line.owner is own else 1)
@@ -126,18 +126,56 @@ def test_a_line_is_cut_where_a_narrow_terminal_would_break_it(terminal, slow, mo
 def test_a_simulation_tells_its_time(stream, slow):
     with WaitingLine("simulating", watched=False) as message:
         message.follow(10.0, begin=5.0)(7.5, 1e-3, 100)
-    assert stream.getvalue().startswith("robodyn: simulating, 2.5 of 10 s ...")
+    assert stream.getvalue().startswith("robodyn: simulating, 2.5 of 10 s, 0 s left ...")
 
 
-def test_work_within_work_is_told_as_part_of_it(stream, slow):
-    with WaitingLine("outer") as outer:
-        wait_until_it_is_shown(outer)
+def test_work_within_work_is_told_as_part_of_it(terminal, slow):
+    with WaitingLine("outer", watched=False) as outer:
+        outer.update("first part")
         with WaitingLine("inner", watched=False) as inner:
             inner.update("half")
-    assert "inner" not in stream.getvalue()
+    said = [line.rstrip(" \n") for line in terminal.getvalue().split("\r")]
+    assert said[:3] == [f"robodyn: outer, {text} ..." for text in ("first part", "inner, half", "first part")]
+    assert said[3:] == ["robodyn: outer: 0.0 s"]
     with WaitingLine("next") as message:
         wait_until_it_is_shown(message)
-    assert "next" in stream.getvalue()
+    assert "next" in terminal.getvalue()
+
+
+def test_work_without_a_name_says_what_is_within_it_and_leaves_nothing(terminal, slow):
+    with WaitingLine("", transient=True) as outer:
+        wait_until_it_is_shown(outer)
+        with WaitingLine("bending", watched=False) as inner:
+            inner.update("1 of 4", 0.25)
+    said = terminal.getvalue().split("\r")
+    assert said[0] == "robodyn: working ..."
+    assert said[1].startswith("robodyn: bending, 1 of 4 ━")
+    assert " 25 %, 0 s left" in said[1]
+    assert said[-1] == ""
+    assert said[-2].strip() == ""
+
+
+def test_a_log_gets_a_line_a_minute(stream, slow, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: now[0])
+    with WaitingLine("sweeping", watched=False) as line:
+        for now[0] in (30.0, 60.0, 80.0, 100.0):
+            line.update(f"{now[0]:g} of 120 runs", now[0] / 120)
+    assert stream.getvalue().splitlines() == [
+        "robodyn: sweeping, 30 of 120 runs, 01:30 min left ...",
+        "robodyn: sweeping, 100 of 120 runs, 20 s left ... 100.0 s",
+    ]
+
+
+def test_what_is_printed_has_a_line_of_its_own(terminal, slow):
+    with WaitingLine("working", watched=False) as line:
+        line.update("half")
+        waiting.clear_line()
+        sys.stderr.write("message\n")
+        line.update("all")
+    shown, covered, message, *_ = terminal.getvalue().split("\r")
+    assert (shown, covered.strip()) == ("robodyn: working, half ...", "")
+    assert message == "message\nrobodyn: working, all ..."
 
 
 @pytest.mark.parametrize("way", ["variable", "block", "argument"])

@@ -16,7 +16,7 @@ import numpy as np
 
 from robodyn.base.errors import FlawList, nearest, refuse, refuse_unknown
 from robodyn.base.lazy import Displayed
-from robodyn.base.waiting import report_progress
+from robodyn.base.waiting import report_progress, update_line
 from robodyn.computation.assembly import System, assemble
 from robodyn.computation.assembly.motion import LinearMechanics
 from robodyn.computation.perturbation import Perturbed
@@ -791,8 +791,7 @@ def split_deviation(
     loops = [("linear motion", bare), *loop_variants(bare, without)]
 
     def move(name: str, start: Callable[[], Run]) -> Run:
-        if progress:
-            progress(name)
+        (progress or update_line)(name)
         return _carried_through(start(), name)
 
     # One run of the twin for each source of disturbance, less the one without any.
@@ -831,8 +830,7 @@ def _split_by_differences(
     recording = choose_recording(scenario, (*chosen, *choose_along(system, along)))
 
     def move(name: str, what: Scenario | System) -> Run:
-        if progress:
-            progress(name)
+        (progress or update_line)(name)
         return _carried_through(simulate(what, solver, recording=recording, on_compile=on_compile), name)
 
     run, bare = move("all causes", system), leave_out(scenario, causes)

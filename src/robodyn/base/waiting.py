@@ -1,8 +1,9 @@
 """Progress line: what is being done while one waits? On standard error, where work lasts longer than a second; in a
 notebook, where that looks like a failure, on standard output.
 
-The line is closed with the duration. Work within work is part of it and has no line of its own. The environment
-variable ROBODYN_QUIET, or `with quietly():`, keeps all silent; so does a caller that listens to the progress itself.
+A terminal shows the share that is done as a bar and how long it will still take; a log gets a line a minute. Work
+within work appears behind the outermost work's text. The environment variable ROBODYN_QUIET, or `with quietly():`,
+keeps all silent; so does a caller that listens to the progress itself.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ from typing import Any, ParamSpec, TextIO, TypeVar
 QUIET = "ROBODYN_QUIET"
 QUIET_SECONDS = 1.0
 SECONDS_BETWEEN_UPDATES = 0.1
+SECONDS_BETWEEN_LINES = 60.0
+"""Where a line cannot be written over."""
+LONGEST_BAR = 30
+SHORTEST_BAR = 8
 LISTENERS = ("progress", "on_compile")
 """Arguments by which a caller asks to be informed, and then speaks by itself."""
 
@@ -29,54 +34,107 @@ R = TypeVar("R")
 
 
 class WaitingLine:
-    """Work under way: `with WaitingLine("fitting arm") as line: ...`, in which `line.update("3 of 10")` may be called.
+    """Work under way: `with WaitingLine("fitting arm") as line: ...`, in which `line.update("3 of 10", 0.3)` may be
+    called.
 
     Args:
+        what: without it the line says what the work within it is.
         watched: by another thread, which prints in time whatever the work does; otherwise only updates print.
+        transient: whether the line disappears with the end of the work; otherwise it is closed with the duration.
     """
 
-    def __init__(self, what: str, *, quiet: bool = False, watched: bool = True) -> None:
-        self.what, self.quiet, self.watched = what, quiet, watched
+    def __init__(self, what: str, *, quiet: bool = False, watched: bool = True, transient: bool = False) -> None:
+        self.what, self.quiet, self.watched, self.transient = what, quiet, watched, transient
         self.begun = self.due = math.inf
+        self.detail, self.share = "", math.nan
 
     def __enter__(self) -> WaitingLine:
-        self.quiet = self.quiet or _work.depth > 0 or bool(os.environ.get(QUIET))
+        within = _work.lines[-1] if _work.lines else None
+        self.quiet = self.quiet or bool(within and within.quiet) or bool(os.environ.get(QUIET))
+        self.outermost = within.outermost if within else self
         self.begun = time.monotonic()
         self.due = self.begun + QUIET_SECONDS
-        self.ended = False
-        _work.depth += 1
+        self.ended = self.shown = False
+        _work.lines.append(self)
         if self.watched and not self.quiet:
             _watcher.watch(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        _work.depth -= 1
+        _work.lines.remove(self)
         _watcher.lines.pop(self, None)
         with _line.lock:
             self.ended = True
             _line.close(self, time.monotonic() - self.begun)
+            if self.shown and _work.lines:
+                _work.lines[-1].report()
 
-    def update(self, detail: str) -> None:
-        """Say how far it is."""
+    def update(self, detail: str, share: float = math.nan) -> None:
+        """Say how far it is, in words and as a share of all."""
+        self.detail, self.share = detail, share
         now = time.monotonic()
-        if now >= self.due and not self.quiet:
+        if not self.quiet and (now >= self.due or _line.listener):
             self.due = now + SECONDS_BETWEEN_UPDATES
-            self.report(detail)
+            self.report()
 
     def follow(self, duration: float, begin: float = 0.0) -> Callable[[float, float, int], None]:
         """Progress of a simulation: a function of (time, step, steps) that shows the simulated time."""
-        return lambda now, step, steps: self.update(f"{now - begin:.3g} of {duration:g} s")
 
-    def report(self, detail: str = "") -> None:
+        def show(now: float, step: float, steps: int) -> None:
+            done = now - begin
+            self.update(f"{done:.3g} of {duration:g} s", done / duration if duration > 0 else math.nan)
+
+        return show
+
+    def report(self) -> None:
         """Show the line, unless the work has ended."""
         with _line.lock:
-            if not self.ended:
-                _line.show(self, detail)
+            if not self.ended and not self.quiet:
+                self.shown = True
+                _line.show(self)
+
+    @property
+    def text(self) -> str:
+        """What is being done, and how far it is."""
+        names = [self.outermost.what] if self is not self.outermost else []
+        return ", ".join(part for part in (*names, self.what, self.detail) if part) or "working"
+
+    @property
+    def seconds_left(self) -> float:
+        """By the share that is done; not a number where that is not known."""
+        if not 0.0 < self.share <= 1.0:
+            return math.nan
+        return (time.monotonic() - self.begun) * (1.0 - self.share) / self.share
 
 
 def quietly() -> WaitingLine:
     """A block in which nothing is said."""
     return WaitingLine("", quiet=True)
+
+
+def update_line(detail: str, share: float = math.nan) -> None:
+    """Say how far the innermost work under way is, if there is one."""
+    if _work.lines:
+        _work.lines[-1].update(detail, share)
+
+
+def listen(listener: Callable[[str, float | None], None] | None) -> None:
+    """Let a function have the text and the share that is done instead of a terminal."""
+    _line.listener = listener
+
+
+def clear_line() -> None:
+    """Make room for something else that is printed; the line comes again with the next update."""
+    with _line.lock:
+        _line.clear()
+
+
+def end_line() -> None:
+    """Say nothing more of the work under way: it waits for somebody."""
+    for line in _work.lines:
+        line.quiet = True
+        _watcher.lines.pop(line, None)
+    clear_line()
 
 
 def report_progress(doing: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -131,49 +189,70 @@ class _Watcher:
             while lines := list(self.lines):
                 first = min(lines, key=lambda line: line.begun)
                 time.sleep(max(first.begun + QUIET_SECONDS - time.monotonic(), 0.0))
+                # Of work within work the innermost says most.
+                within = [line for line in list(self.lines) if line.outermost is first.outermost]
                 if first in self.lines:
-                    first.report()
+                    max(within, key=lambda line: line.begun).report()
                 self.lines.pop(first, None)
 
 
 class _Work(threading.local):
-    """How much work is within other work in this thread."""
+    """Work under way in this thread, the outermost first."""
 
-    depth = 0
+    def __init__(self) -> None:
+        self.lines: list[WaitingLine] = []
 
 
 class _Line:
-    """The one line at the bottom, and whose it is. A terminal or a notebook lets it be written over."""
+    """The one line at the bottom, and whose it is. A terminal or a notebook lets it be written over.
+
+    Attributes:
+        owner: the outermost work whose line it is.
+        printed: when it was last printed where it cannot be written over.
+        listener: gets everything instead.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.owner: WaitingLine | None = None
-        self.width = 0
+        self.width, self.printed = 0, -math.inf
+        self.listener: Callable[[str, float | None], None] | None = None
 
-    def show(self, owner: WaitingLine, detail: str) -> None:
-        text = f"robodyn: {owner.what}" + (f", {detail}" if detail else "") + " ..."
-        if self.owner is not owner:
-            self._write(("\n" if self.owner else "") + self._fit(text))
-            self.owner, self.width = owner, len(text)
-        elif _is_rewritable(_stream()):
+    def show(self, line: WaitingLine) -> None:
+        if self.listener:
+            self.listener(line.text, None if math.isnan(line.share) else line.share)
+            return
+        rewritable, now = _is_rewritable(_stream()), time.monotonic()
+        if self.owner is line.outermost and not rewritable and now - self.printed < SECONDS_BETWEEN_LINES:
+            return
+        text = _draw(line, shutil.get_terminal_size().columns - 1) if rewritable else _say(line)
+        if self.owner is line.outermost and rewritable:
             self._rewrite(text)
+        else:
+            self._write(("\n" if self.owner else "") + text)
+            self.owner, self.width, self.printed = line.outermost, len(text), now
 
-    def close(self, owner: WaitingLine, seconds: float) -> None:
-        if self.owner is owner:
-            if _is_rewritable(_stream()):
-                self._rewrite(f"robodyn: {owner.what}: {seconds:.1f} s")
-                self._write("\n")
-            else:
-                self._write(f" {seconds:.1f} s\n")
-            self.owner = None
+    def close(self, line: WaitingLine, seconds: float) -> None:
+        if self.owner is not line:
+            return
+        if line.transient:
+            self.clear()
+        elif _is_rewritable(_stream()):
+            room = shutil.get_terminal_size().columns - 1
+            self._rewrite(f"robodyn: {line.what}: {seconds:.1f} s"[:room])
+            self._write("\n")
+        else:
+            self._write(f" {seconds:.1f} s\n")
+        self.owner = None
+
+    def clear(self) -> None:
+        if self.owner:
+            self._write("\r" + " " * self.width + "\r" if _is_rewritable(_stream()) else "\n")
+            self.owner, self.width = None, 0
 
     def _rewrite(self, text: str) -> None:
-        self._write("\r" + self._fit(text.ljust(self.width)))
+        self._write("\r" + text.ljust(self.width))
         self.width = len(text)
-
-    def _fit(self, text: str) -> str:
-        """A line that breaks cannot be written over."""
-        return text[: shutil.get_terminal_size().columns - 1] if _is_rewritable(_stream()) else text
 
     def _write(self, text: str) -> None:
         # Nobody listening is no reason to stop the work.
@@ -181,6 +260,34 @@ class _Line:
             stream = _stream()
             stream.write(text)
             stream.flush()
+
+
+def _say(line: WaitingLine) -> str:
+    """The line in words."""
+    left = "" if math.isnan(line.seconds_left) else f", {_describe_seconds(line.seconds_left)} left"
+    return f"robodyn: {line.text}{left} ..."
+
+
+def _draw(line: WaitingLine, room: int) -> str:
+    """The line with a bar, no longer than there is room: one that breaks cannot be written over."""
+    if math.isnan(line.share):
+        return _say(line)[:room]
+    share = min(max(line.share, 0.0), 1.0)
+    tail = f" {100 * share:3.0f} %"
+    if not math.isnan(line.seconds_left):
+        tail += f", {_describe_seconds(line.seconds_left)} left"
+    text = f"robodyn: {line.text} "[: max(room - SHORTEST_BAR - len(tail), 0)]
+    length = max(min(LONGEST_BAR, room - len(text) - len(tail)), 0)
+    full = round(share * length)
+    return (text + "━" * full + "─" * (length - full) + tail)[:room]
+
+
+def _describe_seconds(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes = f"{whole % 3600 // 60:02d}:{whole % 60:02d}"
+    return f"{whole // 3600}:{minutes}" if whole >= 3600 else f"{minutes} min"
 
 
 def _stream() -> TextIO:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robodyn.base.errors import FlawList, nearest
-from robodyn.cli.application import Bar, announce, fail, messages
+from robodyn.cli.application import fail, messages
 from robodyn.cli.command import Paths, Texts, command, drawing, needing, refuse_ending, refuse_other
 from robodyn.cli.run import prepare_folder
 from robodyn.cli.sweep import read_varied, trace_varied
@@ -137,10 +137,8 @@ def budget(
     groups = _read_groups(group)
     name = name_results(scenario, what)
     folder = prepare_folder(out)
-    with Bar() as bar:
-        bar.show("linearising")
-        chosen: dict[str, Any] = {"signals": signal} if signal else {}
-        found = split_deviation(what, **chosen, **asked, progress=bar.show, on_compile=announce)
+    chosen: dict[str, Any] = {"signals": signal} if signal else {}
+    found = split_deviation(what, **chosen, **asked)
     found = found.grouped(groups) if groups else found
     files = _write_tables(found, folder, name)
     if plot:

@@ -11,23 +11,19 @@ import json
 import re
 import shutil
 import sys
-import time
 import warnings
-from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from robodyn.base.errors import Flaw, ModelError
 from robodyn.base.plain import to_plain
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress
+from robodyn.base.waiting import clear_line
 
 BAD_INPUT, SIMULATION_FAILED, INTERRUPTED = 2, 3, 130
 MODULES = ("run", "describe", "look", "studio", "linear", "analyse", "sweep", "measure", "export")
@@ -38,16 +34,10 @@ UsageError: Any = typer.BadParameter.__base__
 
 
 class Printer:
-    """Prints to a stream; rich takes long to load and comes only where there is more than plain text."""
+    """Prints to a stream, in place of the progress line; on a terminal lines of messages fit its width."""
 
     def __init__(self, stderr: bool = False) -> None:
         self.stderr = stderr
-
-    @cached_property
-    def console(self) -> Console:
-        from rich.console import Console
-
-        return Console(stderr=self.stderr, highlight=False, soft_wrap=True, emoji=False)
 
     def print(self, text: str) -> None:
         width = shutil.get_terminal_size().columns
@@ -55,11 +45,8 @@ class Printer:
             from robodyn.presentation.reporting.displays import wrap_text
 
             text = "\n".join(wrap_text(text, width))
-        # With a console there may be a bar at the bottom of the screen, above which it prints.
-        if "console" in self.__dict__:
-            self.console.print(text, markup=False)
-        else:
-            print(text, file=sys.stderr if self.stderr else sys.stdout, flush=True)
+        clear_line()
+        print(text, file=sys.stderr if self.stderr else sys.stdout, flush=True)
 
 
 output, messages = Printer(), Printer(stderr=True)
@@ -67,6 +54,7 @@ output, messages = Printer(), Printer(stderr=True)
 
 def print_json(value: Any) -> None:
     """Print a value as standard JSON."""
+    clear_line()
     print(json.dumps(to_plain(value), indent=2, allow_nan=False))
 
 
@@ -211,69 +199,9 @@ def _start(
     """Makes a group of commands even before any is loaded."""
 
 
-class Bar:
-    """A progress bar with a text beside it, from the first call on; on a terminal, nowhere else.
-
-    Args:
-        timed: whether the time that is left is shown too.
-
-    Attributes:
-        listener: gets the text and the share that is done in place of a terminal, of all bars.
-    """
-
-    listener: ClassVar[Callable[[str, float | None], None] | None] = None
-
-    def __init__(self, timed: bool = False) -> None:
-        self.timed = timed
-        self.bar: Progress | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar:
-            self.bar.stop()
-
-    def show(self, text: str, done: float | None = None, total: float | None = None) -> None:
-        """Say what is done of how much; without a total something moves."""
-        if Bar.listener:
-            return Bar.listener(text, done / total if total and done is not None else None)
-        if messages.console.is_terminal:
-            self.bar = self.bar or self._start()
-            self.bar.update(self.task, completed=done, total=total, said=text)
-
-    def _start(self) -> Progress:
-        from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
-
-        columns: list[ProgressColumn] = [BarColumn(), TextColumn("{task.fields[said]}")]
-        columns += [TimeRemainingColumn()] if self.timed else []
-        bar = Progress(*columns, console=messages.console, transient=True)
-        self.task = bar.add_task("", total=None, said="")
-        bar.start()
-        return bar
-
-
-class SimulationBar(Bar):
-    """Called by the simulation with (time, step, steps); shown after its first second."""
-
-    def __init__(self, duration: float) -> None:
-        super().__init__(timed=True)
-        self.duration, self.started = duration, time.monotonic()
-
-    def __call__(self, simulated: float, step: float, steps: int) -> None:
-        if self.bar or time.monotonic() - self.started >= 1.0:
-            said = f"t = {simulated:.4g} s of {self.duration:g} s, step {step:.1e} s"
-            self.show(said, simulated, self.duration)
-
-
-def announce(message: str) -> None:
-    """Say that something is being compiled."""
-    messages.print(f"robodyn: {message} (kept for the next time)")
-
-
 def main() -> None:
     """Entry point; what the library warns of is reported like everything else, in one line."""
     # What is loaded stays: looking through it again and again for what could go takes a twentieth of a start.
     gc.set_threshold(100_000)
-    warnings.formatwarning = lambda message, *_: f"robodyn: warning: {message}\n"
+    warnings.showwarning = lambda message, *_: messages.print(f"robodyn: warning: {message}")
     app()

@@ -33,6 +33,7 @@ from typing import Annotated, Any
 import typer
 
 from robodyn.base.plain import evaluate, schema_of
+from robodyn.base.waiting import WaitingLine
 from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.presentation.reporting.displays import Display, display, shows, to_text, write_display, write_picture
 
@@ -90,13 +91,14 @@ def command(name: str, *, page: bool = True, json: bool = True, **pictures: str)
             for option, path in files.items():
                 refuse_unwritable(f"--{option}", path)
             # Of an option that may be given again and again Typer says None where it is not given.
-            result = function(
-                **{name: () if own[name].default == () and not value else value for name, value in given.items()}
-            )
-            if (results := COLLECTED.get()) is not None:
-                results.append(result)
-            elif result is not None:
-                _answer(result, files, (asked | given).get("as_json", False), asked.get("dark", False))
+            values = {name: () if own[name].default == () and not value else value for name, value in given.items()}
+            # Whatever a command does, it says so where it takes more than a second.
+            with WaitingLine("", transient=True):
+                result = function(**values)
+                if (results := COLLECTED.get()) is not None:
+                    results.append(result)
+                elif result is not None:
+                    _answer(result, files, (asked | given).get("as_json", False), asked.get("dark", False))
 
         parameters += added.values()
         # Typer reads signature and annotations; arguments come first there.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from robodyn.base.errors import nearest
 from robodyn.cli.application import fail, messages, output, read_guide
-from robodyn.cli.command import Texts, Written, command, writing
+from robodyn.cli.command import Texts, Written, command, tell, writing
 from robodyn.cli.targets import load_run, load_scenario, name_results, read_pairs, read_settings
 from robodyn.presentation.reporting.displays import Display, shows
 
@@ -376,7 +376,7 @@ def reproduce(study: str, part: Texts = (), page: Path | None = None, as_json: b
     page: Write the study's page and pictures into this folder.
     as_json (--json): Print JSON.
     """
-    from robodyn.base.waiting import quietly
+    from robodyn.base.waiting import WaitingLine
     from robodyn.presentation.studies import find_study, write_overview, write_page
 
     chosen = find_study(study)
@@ -384,13 +384,13 @@ def reproduce(study: str, part: Texts = (), page: Path | None = None, as_json: b
         raise fail("--page writes the whole study: leave out --part")
     headings = _choose_parts(chosen, part) if part else None
     figures: list[PublishedValue] = []
-    with quietly(), messages.console.status(f"reproducing {chosen.title}") as status:
+    with WaitingLine(f"reproducing {chosen.title}") as line:
         for figure in chosen.figures(headings):
             figures.append(figure)
-            status.update(f"{len(figures)} figures, last: {figure.name}")
-            # Some take minutes: each is told when it is there.
+            # Some take minutes: each is printed as soon as it is known.
             if not as_json:
-                output.print("\n".join(_figure_lines(figure)))
+                tell(Display("", _figure_lines(figure)))
+            line.update(f"{len(figures)} figures, last: {figure.name}")
     if page is not None:
         with writing(f"--page {page}"):
             path = write_page(chosen, figures, page)

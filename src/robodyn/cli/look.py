@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from robodyn.analysis.key_results import KeyResult, Verdict, key_results
 from robodyn.base.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.base.units import show_quantity
+from robodyn.base.waiting import end_line
 from robodyn.cli.application import fail, output
 from robodyn.cli.command import Paths, Texts, Written, command, drawing, writing
 from robodyn.cli.sweep import read_varied, trace_varied
@@ -596,6 +597,7 @@ def _find_start(scenario: Scenario) -> tuple[dict[str, float], list[str]]:
 
 def serve_until_interrupted(server: PageServer | StudioServer, browser: bool) -> None:
     """Print the address, open it in a browser if wished, and serve until Ctrl-C."""
+    end_line()
     output.print(f"{server.address} (Ctrl-C ends)")
     if browser and not webbrowser.open(server.address):
         output.print("no browser could be opened: open the address yourself")

@@ -11,7 +11,8 @@ import typer
 
 from robodyn.base.atomic import write_file
 from robodyn.base.errors import Flaw, ModelError
-from robodyn.cli.application import INTERRUPTED, Bar, fail, messages
+from robodyn.base.waiting import WaitingLine
+from robodyn.cli.application import INTERRUPTED, fail, messages
 from robodyn.cli.command import Paths, Texts, command, drawing, refuse_ending, writing
 from robodyn.cli.targets import (
     load_single,
@@ -334,11 +335,11 @@ def _experiments(
 def _fit(what: Scenario, experiments: list[Experiment], names: list[str], settings: dict[str, Any]) -> Fit:
     from robodyn.analysis.fitting.fit import fit_parameters
 
-    with Bar() as bar:
+    with WaitingLine(f"fitting {what.name}") as line:
 
         def show(at: FitProgress) -> None:
             said = f"start {at.start} of {at.starts}, simulation {at.evaluations}, cost {at.cost:.4g}"
-            bar.show(said, at.start - 1, at.starts)
+            line.update(said, (at.start - 1) / at.starts)
 
         try:
             return fit_parameters(what, experiments, names, progress=show, **settings)

@@ -12,7 +12,7 @@ from robodyn.analysis.key_results import KeyResult, key_results
 from robodyn.base.errors import Flaw, ModelError
 from robodyn.base.units import UnitError
 from robodyn.base.waiting import WaitingLine
-from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, SimulationBar, announce, fail, messages
+from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, fail, messages
 from robodyn.cli.command import Texts, command, needing, warn, writing
 from robodyn.cli.targets import (
     load_scenario,
@@ -211,8 +211,8 @@ def run_unit(
     folder = prepare_folder(out)
     with needing(f"{path}: an FMU", "fmi"):
         planned, *_ = plan_experiment(path, duration, step)
-        with SimulationBar(planned.duration) as progress:
-            done = simulate_fmu(path, progress=progress, **settings)
+        with WaitingLine(f"simulating {path.stem}", watched=False) as line:
+            done = simulate_fmu(path, progress=line.follow(planned.duration), **settings)
     return done, folder / f"{path.stem}.run"
 
 
@@ -260,7 +260,7 @@ def _compile(
         dropped = {"method", "step"} | (set() if is_adaptive(settings["method"]) else set(ADAPTIVE_ONLY))
         base = {key: value for key, value in base.items() if key not in dropped}
     solver = Solver(**(base | settings))
-    return [compile_scenario(phase, solver, recording.signals, announce) for phase in phases], recording
+    return [compile_scenario(phase, solver, recording.signals) for phase in phases], recording
 
 
 def _simulate(what: Any, ready: Sequence[CompiledSystem], recording: Recording, certify: bool) -> Run:
@@ -269,8 +269,7 @@ def _simulate(what: Any, ready: Sequence[CompiledSystem], recording: Recording, 
     from robodyn.computation.simulation.system_cache import keep
 
     target = ready[0] if len(ready) == 1 else Phases(what, tuple(ready))
-    with SimulationBar(what.duration) as progress:
-        done = simulate(target, recording=recording, certify=certify, progress=progress, on_compile=announce)
+    done = simulate(target, recording=recording, certify=certify)
     for compiled in ready:
         keep(compiled)
     return done
@@ -331,8 +330,8 @@ def perturb(
     counts = _read_counts(convergence)
     folder = prepare_folder(out)
     near = _make_ready(what, points, nominal)
-    with SimulationBar(what.duration) as progress:
-        done = near.simulate(certify=certify, progress=progress)
+    with WaitingLine(f"simulating {what.name} near its nominal motion", watched=False) as line:
+        done = near.simulate(certify=certify, progress=line.follow(what.duration))
     kept = keep_run(done, folder / f"{name_results(scenario, what)}-perturbed.run")
     comparison = course = None
     if compare:
@@ -366,8 +365,8 @@ def _make_ready(what: Any, points: int | None, file: Path | None) -> Perturbed:
         read = load_nominal(file)
         if points not in (None, read.points):
             raise fail(f"--points {points}: the nominal motion in {file} has {read.points}; name another file")
-        return Perturbed(what, nominal=read, on_compile=announce)
-    near = Perturbed(what, points=POINTS if points is None else points, on_compile=announce)
+        return Perturbed(what, nominal=read)
+    near = Perturbed(what, points=POINTS if points is None else points)
     if file is not None:
         with writing(f"--nominal {file}"):
             save_nominal(near.nominal, file)
@@ -481,8 +480,8 @@ def cosim(
 
     what = _change(read_cosimulation(file, {"fmu": read_fmu}), step, scheme, order, tolerance)
     folder = prepare_folder(out)
-    with needing(f"{file}: a subsystem that is an FMU", "fmi"), SimulationBar(what.duration) as progress:
-        done = what.simulate(certify=certify, progress=progress, on_compile=announce)
+    with needing(f"{file}: a subsystem that is an FMU", "fmi"):
+        done = what.simulate(certify=certify)
     with writing(f"--out {folder}"):
         paths = save_cosimulation(done, folder)
     return KeptCosimulation(done, paths)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from robodyn.base.errors import Flaw, ModelError
-from robodyn.cli.application import BadInput, Bar, UsageError, app, fail, load_command
+from robodyn.base.waiting import listen
+from robodyn.cli.application import BadInput, UsageError, app, fail, load_command
 from robodyn.cli.command import COLLECTED, RETURNED, Paths, Texts, command, read_docstring
 from robodyn.cli.look import serve_until_interrupted
 from robodyn.cli.targets import EDITED, load_scenario, load_single, require_file
@@ -106,7 +107,7 @@ def call_command(name: str, spec: dict[str, Any], options: dict[str, Any], tell:
     """A command's result for a scenario as an editor holds it, and its display."""
     if name not in CALLED:
         raise ModelError([Flaw("", f"there is no command '{name}' in the studio")])
-    Bar.listener = tell
+    listen(tell)
     scenario = spec["source"]
     if Path(scenario).is_file():
         # Files that are named are seen from the scenario's folder.

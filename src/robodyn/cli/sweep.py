@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from robodyn.base.errors import FlawList, ModelError
-from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, Bar, fail, messages
+from robodyn.base.waiting import WaitingLine
+from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, fail, messages
 from robodyn.cli.command import Texts, command, needing, refuse_ending, warn, writing
 from robodyn.cli.targets import (
     load_single,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from robodyn.computation.assembly import System
     from robodyn.description.model import Number, Scenario
 
-BETWEEN_LINES = 60.0
 """Seconds between two lines of progress where there is no terminal."""
 
 
@@ -230,12 +230,24 @@ def _run(plan: SweepPlan, folder: Path, workers: int | None, on: str, method: st
     from robodyn.analysis.sweeps.runner import ClusterLost, run_sweep
 
     settings: dict[str, Any] = {"method": method, "fresh": fresh}
-    with SweepBar() as bar, _connect(on, workers) as client, writing(f"--out {folder}", "export"):
+    refused: list[str] = []
+    done = 0
+
+    def follow(at: SweepProgress) -> None:
+        nonlocal done
+        done = at.done
+        line.update(at.sentence, at.share)
+        for worker, why in at.refused[len(refused) :]:
+            refused.append(worker)
+            messages.print(f"robodyn: worker {worker} cannot take part: {why}")
+
+    line = WaitingLine(f"sweeping {plan.scenario.name}")
+    with line, _connect(on, workers) as client, writing(f"--out {folder}", "export"):
         settings |= {"client": client} if client else {"workers": workers}
         try:
-            return run_sweep(plan, folder, **settings, progress=bar)
+            return run_sweep(plan, folder, **settings, progress=follow)
         except (KeyboardInterrupt, ClusterLost) as error:
-            kept = f"{bar.done} of {plan.n_runs} runs are kept in {folder}: the same command goes on"
+            kept = f"{done} of {plan.n_runs} runs are saved in {folder}; run the same command again to continue"
             messages.print(f"robodyn: {error or 'interrupted'}; {kept}")
             raise typer.Exit(SIMULATION_FAILED if isinstance(error, ClusterLost) else INTERRUPTED) from error
 
@@ -304,25 +316,6 @@ def show_kept_sweep(kept: KeptSweep) -> Display:
     return replace(shown, parts=(*shown.parts, *lines))
 
 
-class SweepBar(Bar):
-    """A bar with rate and time left on a terminal, a line a minute elsewhere."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.done = self.refused = 0
-        self.said = 0.0
-
-    def __call__(self, at: SweepProgress) -> None:
-        self.done = at.done
-        self.show(at.sentence, at.done, at.total)
-        if not self.bar and at.elapsed - self.said >= BETWEEN_LINES:
-            self.said = at.elapsed
-            messages.print(f"robodyn: {at.sentence}")
-        for worker, why in at.refused[self.refused :]:
-            messages.print(f"robodyn: the worker {worker} takes no part: {why}")
-        self.refused = len(at.refused)
-
-
 # Gains that make a motion best.
 
 
@@ -381,8 +374,15 @@ def tune(
         "seed": seed, "over": over, "starts": starts, "at": [_read_place(text) for text in at or ["start"]],
         "friction": friction, "points": points, "state": state,
     }  # fmt: skip
+    line = WaitingLine(f"tuning {what.name}")
+
+    def follow(at: TuneProgress) -> None:
+        best = f"{at.first:.4g} -> {at.best:.4g} {at.unit}" if at.best == at.best else "no feasible gains yet"
+        line.update(f"{at.evaluations} evaluations, {best}")
+
     try:
-        found = tune_gains(system, split_names(free), minimise, progress=_print_progress, **settings)
+        with line:
+            found = tune_gains(system, split_names(free), minimise, progress=follow, **settings)
     except KeyboardInterrupt as error:
         how = f"{state} has what was computed" if state else "with --state FILE"
         messages.print(f"robodyn: interrupted; {how}: the same command goes on from there")
@@ -396,8 +396,3 @@ def _read_place(text: str) -> str | float:
     from robodyn.description.files.units import is_quantity, read_quantity
 
     return read_quantity(text, "s", bare=True) if is_quantity(text) else text
-
-
-def _print_progress(at: TuneProgress) -> None:
-    best = f"{at.first:.4g} -> {at.best:.4g} {at.unit}" if at.best == at.best else "no allowed gains yet"
-    messages.print(f"robodyn: {at.evaluations} evaluations, {best}")

@@ -11,7 +11,7 @@ from support.studios import CART, JOBS
 
 from robodyn import read_scenario, simulate
 from robodyn.analysis.linear.loop_table import loop_table
-from robodyn.cli.application import Bar
+from robodyn.base import waiting
 from robodyn.cli.studio import CALLED, call_command
 from robodyn.computation.results import to_csv
 from robodyn.presentation.studio import work
@@ -25,7 +25,7 @@ def cart(tmp_path, monkeypatch):
     path.write_text(CART)
     # A process of its own goes into the scenario's folder.
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Bar, "listener", None)
+    monkeypatch.setattr(waiting._line, "listener", None)
     return path
 
 

@@ -52,9 +52,9 @@ class SweepProgress:
         return (self.done - self.kept) / max(self.elapsed, 1e-9)
 
     @property
-    def left(self) -> float:
-        """Seconds until the end at this rate."""
-        return (self.total - self.done) / self.rate if self.done > self.kept else float("inf")
+    def share(self) -> float:
+        """What is done of the runs of this call."""
+        return (self.done - self.kept) / max(self.total - self.kept, 1)
 
     @property
     def sentence(self) -> str:
@@ -63,14 +63,8 @@ class SweepProgress:
         if self.workers is not None:
             said += f", {self.workers} workers" if self.workers else ", waiting for workers"
         if self.done > self.kept:
-            said += f", {self.rate:.3g} runs/s, {self.simulated / self.elapsed:.3g} robots x seconds per second, "
-            said += f"{_describe_time(self.left)} left"
+            said += f", {self.rate:.3g} runs/s, {self.simulated / self.elapsed:.3g} times real time"
         return said
-
-
-def _describe_time(seconds: float) -> str:
-    whole = round(seconds)
-    return f"{whole} s" if whole < 100 else f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
 
 
 METHODS: dict[str, Prepare] = {"nonlinear": Nonlinear, "perturbation": NearNominal}
@@ -179,7 +173,7 @@ class _Sweep:
             self.progress(at)
         else:
             self._warn(at.refused)
-        self.message.update(at.sentence)
+        self.message.update(at.sentence, at.share)
 
     def _warn(self, refused: tuple[tuple[str, str], ...]) -> None:
         for worker, why in refused:

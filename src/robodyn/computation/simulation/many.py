@@ -169,7 +169,7 @@ def simulate_many(
             if progress:
                 progress(table.n_ended, columns.count)
             else:
-                line.update(f"{table.n_ended} of {columns.count} runs")
+                line.update(f"{table.n_ended} of {columns.count} runs", table.n_ended / max(columns.count, 1))
 
         run_in_threads(
             range(columns.count),

@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -240,40 +241,80 @@ def wrap_text(text: str, width: int | None) -> list[str]:
     return lines
 
 
-_NARROWEST = 12
-"""Letters that a column of texts keeps, however narrow the terminal is."""
+_NARROWEST, _LONGEST_PIECE = 12, 24
+"""Letters that a column of texts keeps, however narrow the terminal is, and those of a piece that is not broken."""
+
+
+def _pieces_of(text: str) -> list[str]:
+    """What a text may be broken into: words, and names at their dots and underscores; a unit is one piece."""
+    return re.findall(r"\[.*?\]|[^\s._/]+[._/]*|[._/]+", text)
+
+
+def _break_cell(text: str, room: int) -> list[str]:
+    """Lines of a cell that fit: broken between words where that will do, otherwise within names."""
+    lines = [""]
+    for word in re.findall(r"\[.*?\]|\S+", text):
+        for k, piece in enumerate([word] if len(word) <= room else _pieces_of(word)):
+            gap = " " if k == 0 and lines[-1] else ""
+            if lines[-1] and len(lines[-1] + gap + piece) > room:
+                lines.append("")
+                gap = ""
+            # Only a piece that is longer than a line is broken anywhere.
+            lines[-1:] = textwrap.wrap(lines[-1] + gap + piece, room) or [""]
+    return lines
 
 
 def table_lines(table: Table, width: int | None = None) -> list[str]:
-    """Columns of equal width, numbers to the right, texts to the left, broken where the width is too small."""
+    """Columns of equal width, numbers to the right, texts to the left, broken where the width is too small; what does
+    not fit beside the first column even so stands below, beside the first column again."""
     heads, cells = table.cells()
     most = len(cells) if table.most_printed is None else table.most_printed
     rows = [*([heads] if any(heads) else []), *cells[:most]]
     numeric = [table.is_numeric(column) for column in range(len(heads))]
-    widths = [max((len(cell) for cell in column), default=0) for column in zip(*rows, strict=True)]
-    # Numbers are never broken, headings between words, texts anywhere if need be.
+    widest = [max((len(cell) for cell in column), default=0) for column in zip(*rows, strict=True)]
+    # Numbers are never broken; headings and texts between words, and names at their dots and underscores.
     least = []
     for column, is_numeric in enumerate(numeric):
-        words = [len(word) for word in heads[column].split()]
-        own = [len(row[column]) for row in cells[:most]] if is_numeric else [min(widths[column], _NARROWEST)]
-        least.append(max([*own, *words], default=0))
-    while width is not None and (excess := sum(widths) + 2 * (len(widths) - 1) - width) > 0:
-        slack = [own - low for own, low in zip(widths, least, strict=True)]
-        widest = max(range(len(widths)), key=lambda column: (slack[column] > 0, widths[column]))
-        if slack[widest] <= 0:
-            break
-        widths[widest] -= min(excess, slack[widest], max(1, slack[widest] // 2))
+        own = [len(row[column]) for row in cells[:most]] if is_numeric else [min(widest[column], _NARROWEST)]
+        pieces = [len(piece) for piece in _pieces_of(heads[column])]
+        if not is_numeric:
+            pieces += [min(len(piece), _LONGEST_PIECE) for row in cells[:most] for piece in _pieces_of(row[column])]
+        least.append(max([*own, *pieces], default=0))
     lines = [table.title] if table.title else []
-    for row in rows:
-        broken = [textwrap.wrap(cell, max(room, 1)) or [""] for cell, room in zip(row, widths, strict=True)]
-        for line in zip_longest(*broken, fillvalue=""):
-            padded = []
-            for cell, room, is_numeric in zip(line, widths, numeric, strict=True):
-                padded.append(cell.rjust(room) if is_numeric else cell.ljust(room))
-            lines.append("  ".join(padded).rstrip())
+    left = list(range(len(heads)))
+    while left:
+        # As many columns as there is room for, two spaces between them or, if need be, one.
+        count = len(left)
+        while width is not None and count > 2 and sum(least[column] + 1 for column in left[:count]) - 1 > width:
+            count -= 1
+        columns, left = left[:count], left[count:]
+        gap = 2 if width is None or sum(least[column] + 2 for column in columns) - 2 <= width else 1
+        widths = _fit_columns([widest[c] for c in columns], [least[c] for c in columns], gap, width)
+        for row in rows:
+            broken = [_break_cell(row[c], max(room, 1)) for c, room in zip(columns, widths, strict=True)]
+            for line in zip_longest(*broken, fillvalue=""):
+                padded = []
+                for cell, room, column in zip(line, widths, columns, strict=True):
+                    padded.append(cell.rjust(room) if numeric[column] else cell.ljust(room))
+                lines.append((" " * gap).join(padded).rstrip())
+        if left:
+            left = [0, *left]
+            lines.append("")
     if len(cells) > most:
         lines.append(f"and {len(cells) - most} more {heads[0] or 'row'}s")
     return lines
+
+
+def _fit_columns(widest: Sequence[int], least: Sequence[int], gap: int, width: int | None) -> list[int]:
+    """Widths of columns between the least and the widest, the widest narrowed first until they fit."""
+    widths = list(widest)
+    while width is not None and (excess := sum(widths) + gap * (len(widths) - 1) - width) > 0:
+        slack = [own - low for own, low in zip(widths, least, strict=True)]
+        column = max(range(len(widths)), key=lambda column: (slack[column] > 0, widths[column]))
+        if slack[column] <= 0:
+            break
+        widths[column] -= min(excess, slack[column], max(1, slack[column] // 2))
+    return widths
 
 
 # Report pages and the studio: plain values that a script shows.

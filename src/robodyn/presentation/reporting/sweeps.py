@@ -401,7 +401,7 @@ def show_sweep(table: SweepTable) -> Display:
     """Every run of a small grid; else percentiles of every measure, and where on the grid it is lowest and highest."""
     parts: list[Part] = [f"{table.scenario}: {len(table)} runs, {table.carried_through} of them carried through"]
     if np.isfinite(table.rate):
-        speed = f"{table.rate:.4g} robots x seconds per second"
+        speed = f"{table.rate:.4g} times real time"
         parts.append(f"{table.simulated:.5g} s simulated in {table.elapsed:.3g} s: {speed}")
     for kind, count in table.failures.items():
         first = table.outcomes.index(kind)
