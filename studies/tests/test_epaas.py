@@ -154,7 +154,7 @@ def test_a_blow_in_the_plane_of_the_arm_hardly_moves_it_sideways(found):
 def test_what_is_as_small_as_its_tolerance_is_counted_apart(found):
     wide = [figure for figure in found.values() if figure.wide]
     assert wide
-    assert {figure.verdict for figure in wide} <= {"too small to tell", "given"}
+    assert {figure.verdict for figure in wide} <= {"too small to compare", "given"}
 
 
 def test_the_catalogue_s_steps_are_those_of_the_page(found):

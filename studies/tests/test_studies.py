@@ -65,7 +65,7 @@ def test_an_overview_begins_with_headlines_whose_numbers_are_figures(tmp_path):
     assert "Published: *It is fast.*" in text
     assert "Here: 4.43 times; (other: not computed); 1 of 3" in text
     assert "![a curve](scara/curve.png)" in text
-    assert "1 reproduced, 1 too small to tell, 1 different" in text
+    assert "1 reproduced, 1 too small to compare, 1 different" in text
     assert text.index("Published:") < text.index("## In numbers")
 
 

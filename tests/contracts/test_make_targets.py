@@ -54,7 +54,7 @@ def test_the_demo_tells_its_run_and_writes_its_page(tmp_path):
     said = make("demo", f"OUT={out}").splitlines()
     # The answer first: how far the weld misses, why, and whether that can be trusted.
     assert said[0] == "rx90-weld: reached the end time 6.85 s"
-    assert re.match(r"Largest miss of the path +\d[\d.]* µm ", said[2])
+    assert re.match(r"Largest path deviation +\d[\d.]* µm ", said[2])
     assert re.match(r"Main cause +[A-Z][\w ]+ \d+ % ", said[3])
     assert re.match(r"Can you trust it\? +\d+ of \d+ +checks passed", said[5])
     assert said[-3] == f"{out}/rx90-weld.html"

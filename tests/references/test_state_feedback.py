@@ -308,7 +308,7 @@ def test_a_controller_of_a_machine_with_delays_is_designed_by_pade_and_settles_i
     run = simulate(scenario)
     assert np.abs(run["piston.position"](np.linspace(0.3, 0.4, 50))).max() < 1e-3 * 5 * np.exp(0.3 * slowest)
     printed = CliRunner().invoke(app, ["design", str(tmp_path / "axis.toml")])
-    assert "delays by Pade approximations: late.output, seen.output" in printed.stdout
+    assert "delays as Padé approximations: late.output, seen.output" in printed.stdout
 
 
 def test_delays_without_an_observer_are_refused(tmp_path):

@@ -17,6 +17,7 @@ from robodyn.presentation.studio.work import find_answers
 
 TIME = np.linspace(0.0, 2.0, 401)
 WAY = 0.5 * TIME
+CAUSES = {"friction and losses": 3e-5, "sampling and delay": 2.5e-5, "gear": -5e-6}
 MISS = 4e-5 * np.exp(-(((TIME - 0.8) / 0.1) ** 2))
 TILES = """
     return [...document.querySelectorAll('.tile')].map((tile) => ({
@@ -74,7 +75,7 @@ def show(browser, tmp_path):
 def test_the_first_tile_says_how_far_it_misses_and_is_coloured(show, tracked, budget, limit, verdict, colour):
     page = show(tracked, limit=limit, budget=budget)
     miss, cause, *_, trust = page.run(TILES)
-    assert re.match(r"Largest miss of the path · limit (40|100) µm50 µmvertical, at 800 ms", miss["text"])
+    assert re.match(r"Largest path deviation · limit (40|100) µm50 µmvertical, at 800 ms", miss["text"])
     assert "Friction and losses 60 %" in cause["text"]
     assert "no checks" in trust["text"]
     assert miss["verdict"] == verdict
@@ -93,7 +94,7 @@ def test_causes_follow_the_time_and_a_click_draws_one(show, tracked, budget):
     shown = [float(re.search(r"(−?[\d.]+) µm", text)[1].replace("−", "-")) for text in page.run(read)]
     assert shown == pytest.approx(third, rel=0.01)
     page.click(".cause")
-    assert "miss by friction and losses" in page.text("#deviation-panels")
+    assert "deviation by friction and losses" in page.text("#deviation-panels")
     assert page.run("return document.querySelector('.cause').getAttribute('aria-pressed')") == "true"
 
 
@@ -104,7 +105,7 @@ def test_a_budget_of_the_studio_feeds_the_tile_and_the_bars(tracked, budget):
     worst = int(np.argmax(MISS))
     assert answers["time"] == TIME.tolist()
     assert {cause["signal"]: cause["values"][worst] for cause in answers["causes"]} == pytest.approx(
-        {"miss by friction and losses": 3e-5, "miss by sampling and delay": 2.5e-5, "miss by gear": -5e-6}
+        {f"deviation by {cause}": value for cause, value in CAUSES.items()}
     )
     assert find_answers(tracked) == {}
 
@@ -120,7 +121,7 @@ def test_what_rounding_leaves_is_0_in_legends(show, tracked):
 def test_axes_are_labelled_in_the_units_of_people(show, tracked):
     page = show(tracked)
     assert page.text("#deviation-panels h3") == "deviation [µm]"
-    assert "causes of the miss were not computed" in page.text("#causes")
+    assert "causes of the deviation were not computed" in page.text("#causes")
 
 
 @pytest.mark.parametrize("size", [(1440, 900), (1280, 720), (800, 1000)])

@@ -19,7 +19,7 @@ from robodyn.description.model import Block, Event, Recording, ScenarioSequence
 ENERGY = "energy balance"
 PASSIVE = "passive elements give no energy"
 DRIVES = "step size resolves the inputs"
-UNSEEN = "no condition changed unseen"
+UNSEEN = "no condition change was missed"
 
 
 @law(force="N", passive=True)

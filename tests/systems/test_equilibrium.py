@@ -278,7 +278,7 @@ def test_a_rest_away_from_end_stops_is_found_and_one_beyond_them_refused():
     run = simulate(scenario.replaced(machine=scenario.machine.replaced(mechanism=stopped)))
     assert np.ptp(run["hinge.position"].values) < 1e-12
     near = stopped.replaced(joints=(hinge.replaced(upper_limit=0.1),))
-    with pytest.raises(ModelError, match="a rest on a rigid contact or end stop is not searched for"):
+    with pytest.raises(ModelError, match="an equilibrium on a rigid contact or end stop is not searched for"):
         simulate(scenario.replaced(machine=scenario.machine.replaced(mechanism=near)))
 
 

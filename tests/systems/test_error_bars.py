@@ -131,7 +131,7 @@ def test_the_command_line_gives_errors_by_signal(tmp_path):
     assert 0 < said["errors"]["hinge.position"]["error"] < 1e-4
     assert said["second_solution"]["agree"] is True
     shown = CliRunner().invoke(app, ["show", str(tmp_path / "pendulum.run")])
-    assert "errors are those against rodas4" in shown.stdout
+    assert "errors are differences from rodas4" in shown.stdout
 
 
 def test_momenta_are_compared_with_finer_steps():

@@ -91,7 +91,7 @@ def test_numbers_that_a_scenario_refuses_a_page_refuses(show):
     page.run(MOVE, "initial.hinge.position", 0.1)
     page.wait(f"{STATUS}.dataset.digest")
     # One row of answers, which says what it does not know of the changed run.
-    assert [text for text in page.run(tiles) if "as described: with other numbers not known here" not in text] == []
+    assert [text for text in page.run(tiles) if "as described; not recomputed for changed numbers" not in text] == []
     assert page.run(f"return Number({STATUS}.dataset.digest)") != live.digest
     assert page.text("#live-status").startswith("1 number changed")
 

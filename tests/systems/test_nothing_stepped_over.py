@@ -7,7 +7,7 @@ from soak.crossings import KINDS, passed_over
 from robodyn import GROUND, Block, Body, Event, Joint, Machine, Mechanism, Scenario, Solver, assemble, simulate
 from robodyn.base.symbolic import logical_and, maximum, where
 
-UNSEEN = "no condition changed unseen"
+UNSEEN = "no condition change was missed"
 
 
 def sliding(*blocks, velocity=1.0, duration=10.0, events=()):

@@ -76,7 +76,7 @@ def test_a_piston_at_the_end_of_its_stroke_ends_the_run(method):
     """V = V0 - A s is used up at s = 0.25 m."""
     run = simulate(cylinder(), Solver(method))
     assert run.outcome.kind is OutcomeKind.OUT_OF_REACH
-    assert "'oil.spare_volume' came to zero" in run.outcome.sentence
+    assert "'oil.spare_volume' reached zero" in run.outcome.sentence
     assert "end stop" in run.outcome.sentence
     assert run["slide.position"].values[-1] == pytest.approx(0.999 * 3e-5 / 1.2e-4, abs=1e-9)
 

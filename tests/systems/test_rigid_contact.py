@@ -213,7 +213,7 @@ def test_what_cannot_be_is_told():
         assemble(falling(rigid, {"height.position": 0.1, "height.velocity": -1.0}))
     with pytest.raises(ModelError, match="never move against each other"):
         assemble(falling(RigidContact("bounce", Ball("wall"), Plane("floor")), below, points=(Point("wall", GROUND),)))
-    with pytest.raises(ModelError, match="a rest on a rigid contact or end stop is not searched for"):
+    with pytest.raises(ModelError, match="an equilibrium on a rigid contact or end stop is not searched for"):
         simulate(replace(falling(rigid, {}), initialisation="at_rest"))
 
 

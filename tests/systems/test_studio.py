@@ -502,7 +502,7 @@ def test_a_killed_server_is_told_and_a_restarted_one_goes_on_with_what_was_chang
     assert final(browser) == pytest.approx(shown)
     port = address.split(":")[2].split("/")[0]
     taken = CliRunner().invoke(app, ["studio", str(cart), "--port", port])
-    assert f"--port {port}: cannot be listened on" in taken.stderr
+    assert f"--port {port}: is not available" in taken.stderr
     assert taken.exit_code == 2
     # Ctrl-C ends it, also with a browser that is still there.
     second.send_signal(signal.SIGINT)

@@ -163,7 +163,7 @@ def _misses(run: Run, limit: float | None, budget: Budget | None) -> Iterator[Ke
     sides = {name: float(run[name].values[worst]) for name in ACROSS if name in run}
     side = max(sides, key=lambda name: abs(sides[name]), default="")
     yield KeyResult(
-        "Largest miss of the path",
+        "Largest path deviation",
         value,
         "m",
         name=side.rpartition(".")[2],

@@ -65,4 +65,4 @@ def _package(point: EntryPoint) -> str:
 
 def _warn(point: EntryPoint, what: str) -> None:
     place = f"{_package(point)}: entry point '{point.name} = {point.value}' of {point.group}"
-    warnings.warn(f"{place}: {what}; left out", stacklevel=4)
+    warnings.warn(f"{place}: {what}; ignored", stacklevel=4)

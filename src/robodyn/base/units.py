@@ -365,8 +365,11 @@ def _measures(name: str, unit: str) -> bool:
 
 
 def show_number(value: float, digits: int = 4) -> str:
-    """A number with so many digits; 0 for what rounding leaves of it, without a sign."""
-    return "0" if abs(value) < SMALLEST else f"{value:.{digits}g}"
+    """A number with so many digits; 0 for what rounding leaves of it, without a sign, and no power of ten below 1e5."""
+    if abs(value) < SMALLEST:
+        return "0"
+    text = f"{value:.{digits}g}"
+    return f"{float(text):.5g}" if "e+" in text and abs(float(text)) < 1e5 else text
 
 
 def show_quantity(value: float, unit: str, digits: int = 4) -> str:

@@ -57,7 +57,7 @@ def read_text(path: Path, most: int, encoding: str = "utf-8") -> str:
     try:
         return read_bytes(path, most).decode(encoding)
     except UnicodeDecodeError as error:
-        raise Unreadable(f"is no text in UTF-8: {error.reason} at byte {error.start}") from error
+        raise Unreadable(f"is not UTF-8 text: {error.reason} at byte {error.start}") from error
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _parse(parser: Callable[[Any], Any], text: str | bytes, language: str) -> An
     except Unreadable:
         raise
     except RecursionError:
-        raise Unreadable(f"is nested more than {MOST_NESTED} deep") from None
+        raise Unreadable(f"is nested more than {MOST_NESTED} levels deep") from None
     except ValueError as error:
         raise Unreadable(f"is not {language}: {error}") from error
 
@@ -99,7 +99,7 @@ def _checked(data: Any) -> Any:
         level = inner
         if not level:
             return data
-    raise Unreadable(f"is nested more than {MOST_NESTED} deep")
+    raise Unreadable(f"is nested more than {MOST_NESTED} levels deep")
 
 
 def read_archive(data: bytes, most: int, wanted: Iterable[str] | None = None) -> dict[str, bytes]:
@@ -112,7 +112,7 @@ def read_archive(data: bytes, most: int, wanted: Iterable[str] | None = None) ->
     except Unreadable:
         raise
     except DAMAGE as error:
-        raise Unreadable(f"is no zip archive, or damaged or cut off ({error})") from error
+        raise Unreadable(f"is not a zip archive, or is damaged or truncated ({error})") from error
 
 
 def check_sizes(infos: Iterable[zipfile.ZipInfo], most: int) -> None:
@@ -120,7 +120,7 @@ def check_sizes(infos: Iterable[zipfile.ZipInfo], most: int) -> None:
     infos = list(infos)
     names = [info.filename for info in infos]
     if len(set(names)) < len(names):
-        raise Unreadable("has two members of one name")
+        raise Unreadable("has two members with the same name")
     total = sum(info.file_size for info in infos)
     if total > most:
         raise Unreadable(f"unpacks to {_megabytes(total)} MB, at most {_megabytes(most)} are read")
@@ -142,7 +142,7 @@ def read_array(data: bytes) -> np.ndarray:
         order: Any = "F" if fortran else "C"
         return np.ndarray(shape, dtype, data, stream.tell(), order=order).copy(order)
     except (*DAMAGE, MemoryError, tokenize.TokenError) as error:
-        raise Unreadable(f"holds no array of numbers ({str(error)[:200]})") from error
+        raise Unreadable(f"does not hold an array of numbers ({str(error)[:200]})") from error
 
 
 def _megabytes(size: int) -> str:

@@ -51,7 +51,7 @@ class WaitingLine:
     def __enter__(self) -> WaitingLine:
         within = _work.lines[-1] if _work.lines else None
         self.quiet = self.quiet or bool(within and within.quiet) or bool(os.environ.get(QUIET))
-        self.outermost = within.outermost if within else self
+        self.outermost: WaitingLine = within.outermost if within else self
         self.begun = time.monotonic()
         self.due = self.begun + QUIET_SECONDS
         self.ended = self.shown = False
@@ -95,9 +95,9 @@ class WaitingLine:
 
     @property
     def text(self) -> str:
-        """What is being done, and how far it is."""
+        """What is being done, and how far it is; nothing as long as only work without a name is under way."""
         names = [self.outermost.what] if self is not self.outermost else []
-        return ", ".join(part for part in (*names, self.what, self.detail) if part) or "working"
+        return ", ".join(part for part in (*names, self.what, self.detail) if part)
 
     @property
     def seconds_left(self) -> float:
@@ -223,6 +223,8 @@ class _Line:
             self.listener(line.text, None if math.isnan(line.share) else line.share)
             return
         rewritable, now = _is_rewritable(_stream()), time.monotonic()
+        if not rewritable and not line.text:
+            return
         if self.owner is line.outermost and not rewritable and now - self.printed < SECONDS_BETWEEN_LINES:
             return
         text = _draw(line, shutil.get_terminal_size().columns - 1) if rewritable else _say(line)
@@ -265,7 +267,7 @@ class _Line:
 def _say(line: WaitingLine) -> str:
     """The line in words."""
     left = "" if math.isnan(line.seconds_left) else f", {_describe_seconds(line.seconds_left)} left"
-    return f"robodyn: {line.text}{left} ..."
+    return f"robodyn: {line.text or 'working'}{left} ..."
 
 
 def _draw(line: WaitingLine, room: int) -> str:
@@ -276,7 +278,7 @@ def _draw(line: WaitingLine, room: int) -> str:
     tail = f" {100 * share:3.0f} %"
     if not math.isnan(line.seconds_left):
         tail += f", {_describe_seconds(line.seconds_left)} left"
-    text = f"robodyn: {line.text} "[: max(room - SHORTEST_BAR - len(tail), 0)]
+    text = f"robodyn: {line.text or 'working'} "[: max(room - SHORTEST_BAR - len(tail), 0)]
     length = max(min(LONGEST_BAR, room - len(text) - len(tail)), 0)
     full = round(share * length)
     return (text + "━" * full + "─" * (length - full) + tail)[:room]

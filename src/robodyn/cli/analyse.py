@@ -66,7 +66,7 @@ def sensitivity(
     if not 0 <= change < 100:
         raise fail(f"--change {change:g}: must be from 0 to below 100 %")
     if parameters is not None and not split_names(parameters):
-        raise fail("--parameters: names no number")
+        raise fail("--parameters: matches no parameter")
     from robodyn.analysis.sensitivity.ranking import (
         Ranking,
         choose_measure,
@@ -84,7 +84,7 @@ def sensitivity(
     try:
         names, note = (split_names(parameters), "") if parameters else find_strongest(what, wanted)
         if not names:
-            raise fail(f"{measure} of {of}: {note}; none of them changes it")
+            raise fail(f"{measure} of {of}: {note}; none of them affects it")
         found = rank_parameters(what, {measure: wanted}, names, change=change / 100)
     except KeyError as error:
         raise fail(f"--of {of}: {error.args[0]}") from error
@@ -349,7 +349,7 @@ def kinematics(
     from robodyn.description.model.numbers import XYZ
 
     if (to is None) == (not position):
-        raise fail("--position, --to: give one of them: positions of the motors, or a place of the point")
+        raise fail("--position, --to: give exactly one: motor positions, or a target for the point")
     machine = ParallelKinematics(load_system(scenario, setting), point, split_names(motor), split_names(axes))
     rows = []
     for posture in [_forward(machine, position)] if to is None else _inverse(machine, to):
@@ -364,11 +364,11 @@ def _forward(machine: ParallelKinematics, texts: Sequence[str]) -> Posture:
     values = read_pairs("position", texts, lambda _, text: float(text), "motor=position")
     unknown = [name for name in values if name not in machine.actuated]
     if unknown:
-        raise fail(f"--position {unknown[0]}: is none of the motors {', '.join(machine.actuated)}")
+        raise fail(f"--position {unknown[0]}: is not one of the motors {', '.join(machine.actuated)}")
     start = dict(zip(machine.actuated, machine.at(machine.start).s.tolist(), strict=True))
     posture = machine.forward(list((start | values).values()))
     if not posture.solved:
-        raise fail(f"--position: the loops do not close there, {posture.residual:.3g} m or rad are left")
+        raise fail(f"--position: the loops cannot be closed there, {posture.residual:.3g} m or rad are left")
     return posture
 
 
@@ -376,13 +376,13 @@ def _inverse(machine: ParallelKinematics, text: str) -> list[Posture]:
     place = read_pairs("to", text.split(","), lambda _, value: float(value), "x=0.1,y=0,z=-0.3")
     unknown = [axis for axis in place if axis not in machine.axes]
     if unknown:
-        raise fail(f"--to {unknown[0]}: is none of the axes {', '.join(machine.axes)}")
+        raise fail(f"--to {unknown[0]}: is not one of the axes {', '.join(machine.axes)}")
     target = [place.get(axis, 0.0) for axis in machine.axes]
     branches = machine.branches(target)
     if not branches:
         nearest = machine.inverse(target)
         at = ", ".join(f"{value:.4g}" for value in nearest.points[machine.point])
-        raise fail(f"--to {text}: is out of reach; from the start it comes to ({at}) m")
+        raise fail(f"--to {text}: is out of reach; the closest point found is ({at}) m")
     return branches
 
 

@@ -40,7 +40,7 @@ from robodyn.presentation.reporting.displays import Display, display, shows, to_
 Texts = Sequence[str]
 """An option that may be given again and again."""
 Paths = Sequence[Path]
-PAGE = "Write all of it into this file, as a page (.html) or as JSON (.json)."
+PAGE = "Write the whole result to this file, as a page (.html) or as JSON (.json)."
 RETURNED: dict[str, Callable[..., Any]] = {}
 """Functions of the commands that print JSON, by their names."""
 
@@ -123,7 +123,8 @@ def _answer(result: Any, files: dict[str, Path], as_json: bool, dark: bool) -> N
         print_json(result)
     else:
         tell(shown)
-    if shown.complaint:
+    # On a terminal the sentence already stands above the results.
+    if shown.complaint and (as_json or not (sys.stdout.isatty() and sys.stderr.isatty())):
         messages.print(f"robodyn: {shown.complaint}")
     if shown.code:
         raise typer.Exit(shown.code)

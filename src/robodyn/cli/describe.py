@@ -173,7 +173,7 @@ def import_file(
     robot = import_robot(file, base, list(search), keep_massless, places)
     if assemble and (out is None or not robot.machine.constraints):
         remedy = "it has no loops" if out else "it is the TOML file that starts so; say --out FILE.toml"
-        raise fail(f"--assemble: has no effect: {remedy}")
+        raise fail(f"--assemble has no effect: {remedy}")
     robot = replace(robot, assembled=assemble)
     for option, path in (("--out", out), ("--html", html)):
         if path is not None and path.exists() and path.samefile(file):
@@ -367,7 +367,7 @@ def show_written(found: WrittenFile) -> Display:
 
 def _refuse_existing(out: Path | None) -> None:
     if out is not None and out.exists():
-        raise fail(f"--out {out}: is there already; name another file, or remove it")
+        raise fail(f"--out {out}: already exists; choose another file, or remove it")
 
 
 @command("dress")
@@ -523,7 +523,7 @@ def move_robot(
 
     _refuse_existing(out)
     if sum(way is not None for way in (to or None, line, cube)) != 1:
-        raise fail("--to, --line and --cube: give one of them, positions of joints or a way of the tool")
+        raise fail("--to, --line and --cube: give exactly one, joint positions or a tool path")
     _refuse_unused(cube is not None, "--cube", {"--plane": plane, "--pause": pause})
     _refuse_unused(fast, "--fast", {"--share": share, "--jerk": jerk})
     _refuse_unused(line is not None, "--line", {"--fast": fast or None})

@@ -97,7 +97,7 @@ def export(
     if to not in OPTIONS:
         return Written([_export_run(what, to, out)])
     if rows is not None and duration is not None:
-        raise fail("--rows and --duration both say where the rows end: give one of them")
+        raise fail("--rows and --duration both set where the rows end: give only one")
     if to == "toml" and not what.endswith(".run"):
         from robodyn.description.files import write_sequence
         from robodyn.description.model import ScenarioSequence
@@ -319,13 +319,13 @@ def export_unit(
         f"{USES[kind]} by FMPy it differs from the simulation by {made.agreement.error:.2g}",
     ]
     if made.motion is not None:
-        lines.append(f"moved by CVode, whose tolerance is {TOLERANCE:g}, by {made.motion.error:.2g}")
+        lines.append(f"solved by CVode with a tolerance of {TOLERANCE:g}, by {made.motion.error:.2g}")
     return [*lines, *describe_fixed(made.fixed)]
 
 
 def describe_fixed(names: Sequence[str]) -> list[str]:
     """A line on numbers that cannot be changed in what was exported, if there are any."""
-    what = "fixed, since references jump by them or the nominal motion was computed for them"
+    what = "fixed, because references jump with them or the nominal motion was computed for them"
     return [f"{what}: {', '.join(names)}"] if names else []
 
 
@@ -354,12 +354,16 @@ def export_code(scenario: Exported, solver: Solver, folder: Path, to: str, input
 
 def _describe_check(made: WrittenCode, to: str) -> str:
     if made.agreement is None:
-        return f"not checked: that takes {RUN_BY[to]}"
+        return f"not checked: this needs {RUN_BY[to]}"
     if made.agreement.equal:
-        return "its run is the simulation's, to the last bit"
+        return "its run equals the simulation to the last bit"
     found = made.agreement
-    message = f"its run differs from the simulation's by {found.error:.2g} (in '{found.signal}' at {found.time:g} s)"
-    return message if not found.rounding else f"{message}; other rounding alone makes {found.rounding:.2g} here"
+    message = f"its run differs from the simulation by {found.error:.2g} (in '{found.signal}' at {found.time:g} s)"
+    return (
+        message
+        if not found.rounding
+        else f"{message}; rounding differences alone account for {found.rounding:.2g} here"
+    )
 
 
 # Published studies.

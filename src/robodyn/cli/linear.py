@@ -167,12 +167,12 @@ def show_poles(found: PolesZeros) -> Display:
     kinds = {"poles": found.poles, "zeros": found.zeros, "cancelled": found.cancelled}
     kinds |= {"uncontrollable": found.uncontrollable, "unobservable": found.unobservable}
     model, reduced = found.model, found.reduced
-    kept = f"order {reduced.model.order} of {model.order}, {reduced.unstable} of it not stable"
+    kept = f"order {reduced.model.order} of {model.order}, {reduced.unstable} of them unstable"
     parts: list[Part] = [
         f"{len(found.inputs)} inputs, {len(found.outputs)} outputs, rad/s",
         *(f"{len(roots):>3} {name:<15} {_list_roots(roots)}" for name, roots in kinds.items()),
         f"truncated: {kept}; error at any frequency at most {reduced.error_bound:.3g}",
-        f"its poles           {_list_roots(found.reduced_poles)}",
+        f"reduced poles        {_list_roots(found.reduced_poles)}",
         Picture("Poles and zeros", lambda: draw_pole_zeros(model)),
     ]
     return Display("Poles and zeros", parts, notes=model.notes)
@@ -525,7 +525,7 @@ def step(
         if is_run:
             response = _answer_of_run(source, answer)
         elif target is None:
-            raise fail(f"--target: say what jumps in {source}")
+            raise fail(f"--target: name the input that steps in {source}")
         else:
             system, jump = load_system(source, setting), 1.0 if height is None else height
             response = _answer_of_model(system, answer, target, jump, duration, at, friction)
@@ -561,7 +561,7 @@ def _answer_of_model(
         tell_notes(sampled.notes)
         return respond_held_step(sampled, target, answer, duration, height)
     if friction != "none":
-        raise fail(f"--friction {friction}: has no effect, nothing is sampled in {system.scenario.name}")
+        raise fail(f"--friction {friction}: has no effect, there is no sampled block in {system.scenario.name}")
     import numpy as np
 
     model = linearise(system, at, [target], [answer])
@@ -686,10 +686,10 @@ def show_designs(designs: ControllerDesigns) -> Display:
     """State controllers, one after the other."""
     parts: list[Part] = []
     for one in designs.controllers.values():
-        parts.append(f"{one.name}, every {1e3 * one.period:g} ms, {1e3 * one.delay:g} ms late")
+        parts.append(f"{one.name}, every {1e3 * one.period:g} ms, {1e3 * one.delay:g} ms delay")
         late = sorted({name.rpartition(".")[0] for name in one.states if ".pade" in name})
         if late:
-            parts.append(f"  delays by Pade approximations: {', '.join(late)}")
+            parts.append(f"  delays as Padé approximations: {', '.join(late)}")
         for name, value in one.commands.items():
             parts.append(f"  {name} at the operating point: {value:.6g} {one.units[name]}")
         n = len(one.states)

@@ -128,7 +128,7 @@ def plot(
         raise fail("--exaggerate: is for the path of a point, give it with --path")
     if len(runs) == 1 and not Path(runs[0]).exists():
         if dark:
-            raise fail("--dark: pictures of studies are drawn as they were published")
+            raise fail("--dark: pictures of studies are always drawn as published")
         return _plot_study(runs[0], out)
     found = [read_data(Path(run)) for run in runs]
     window = None if start is None and end is None else (start, end)
@@ -236,7 +236,7 @@ def report(
     mapping (--map): TOML: which of its columns is which signal.
     entry (--input): Measured signal that takes the place of the computed one, instead of those found; or none.
     setting (--set): Change a scenario's number: name=value.
-    limit: Largest miss of a path that is allowed, such as 0.2mm; path_limit of the scenario if not given.
+    limit: Largest allowed deviation from the path, such as 0.2mm; path_limit of the scenario if not given.
     fast: Leave out what takes longest: causes and margins that --with does not ask for.
     exaggerate: How many times too large deformations are drawn at first.
     mesh_budget: Megabytes that meshes may take in the page; they are made coarser until they fit.
@@ -246,7 +246,7 @@ def report(
     if out.is_dir():
         raise fail(f"--out {out}: is a folder, name a file in it")
     if out.resolve() in [Path(run).resolve() for run in runs]:
-        raise fail(f"--out {out}: this is one of the runs, it would be overwritten")
+        raise fail(f"--out {out}: this is one of the input runs and would be overwritten")
     asked = _read_parts(parts, vary, random)
     options: dict[str, Any] = {"exaggerate": exaggerate, "mesh_budget": mesh_budget, "signals": signal}
     options["sections"] = [_read_note(path) for path in note]
@@ -396,7 +396,7 @@ def _read_parts(text: str, vary: Sequence[str], random: Sequence[str]) -> list[s
         raise ModelError(flaws)
     for option, texts, users in (("vary", vary, ("sweep",)), ("random", random, ("sweep", "sheet"))):
         if texts and not set(users) & set(parts):
-            raise fail(f"--{option}: has no effect without --with {' or '.join(users)}")
+            raise fail(f"--{option} has no effect without --with {' or '.join(users)}")
     return parts
 
 
@@ -417,7 +417,7 @@ def _analyse(system: System, part: str, vary: Sequence[str], random: Sequence[st
                 return find_modes(system, at="equilibrium")
             except ModelError:
                 shown = display(find_modes(system, at="start"))
-                note = "about the start, since no equilibrium was found"
+                note = "linearised at the start, because no equilibrium was found"
                 return replace(shown, notes=(note, *shown.notes))
         case "budget":
             from robodyn.analysis.budget import split_deviation
@@ -435,7 +435,7 @@ def _analyse(system: System, part: str, vary: Sequence[str], random: Sequence[st
     from robodyn.analysis.sweeps.runner import run_sweep
 
     if not grid and not drawn:
-        raise fail("--with sweep: say what is varied: --vary NAME=FIRST:LAST:COUNT or --random NAME=scale:0.9:1.1")
+        raise fail("--with sweep: name what to vary: --vary NAME=FIRST:LAST:COUNT or --random NAME=scale:0.9:1.1")
     return run_sweep(plan_sweep(system, vary=grid, random=drawn))
 
 
@@ -448,7 +448,7 @@ def _read_note(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise fail(f"--note {path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise fail(f"--note {path}: is no text in UTF-8") from error
+        raise fail(f"--note {path}: is not UTF-8 text") from error
 
 
 def _make_live(runs: Sequence[str], sliders: Sequence[str], setting: Sequence[str]) -> Any:
@@ -456,7 +456,7 @@ def _make_live(runs: Sequence[str], sliders: Sequence[str], setting: Sequence[st
     from robodyn.exchange.codegen import make_live
 
     if len(runs) > 1:
-        raise fail(f"--live: a page simulates one scenario, not {len(runs)}")
+        raise fail(f"--live: a page simulates a single scenario, not {len(runs)}")
     if runs[0].endswith(".run"):
         raise fail(f"--live: {runs[0]} is a run, which holds no equations to compile; name its scenario")
     return make_live(_find_scenario(runs, setting), sliders=sliders)
@@ -520,7 +520,7 @@ def view(
     from robodyn.presentation.pages import PageServer, make_page
 
     if as_json and out is None:
-        raise fail("--json: a page that is served has none; --out FILE writes it")
+        raise fail("--json: a served page has no JSON; --out FILE writes the page")
 
     machine = not all(Path(name).suffix == ".run" for name in what)
     _check_view(what, machine, out, exaggerate, base, search)
@@ -550,15 +550,17 @@ def _check_view(
 ) -> None:
     robot = machine and Path(what[0]).suffix.lower() in ROBOTS
     if machine and len(what) > 1:
-        raise fail(f"one machine is shown at a time, not {' and '.join(what)}; several runs (.run) are compared")
+        raise fail(
+            f"only one machine can be shown at a time, not {' and '.join(what)}; several runs (.run) can be compared"
+        )
     if machine and exaggerate != 1:
-        raise fail("--exaggerate: is for runs, a machine at rest is not deformed")
+        raise fail("--exaggerate: is only for runs: a machine at rest is not deformed")
     if not machine and out is not None:
         raise fail(f"--out {out}: `robodyn report` writes the page of runs")
     if out is not None and (out.is_dir() or out.resolve() == Path(what[0]).resolve()):
         raise fail(f"--out {out}: is a folder, or the machine's own file; name another file")
     if not robot and (base is not None or search):
-        raise fail("--base, --search: are for robot files (URDF, SDF, MJCF, xacro); a scenario says them itself")
+        raise fail("--base, --search: are only for robot files (URDF, SDF, MJCF, xacro); a scenario states them itself")
 
 
 def _machine_page(what: str, base: str | None, search: Sequence[Path], mesh_budget: float) -> str:

@@ -240,7 +240,7 @@ def identify(
     runs = [read_data(path, mapping) for path in data]
     if compare_laws:
         if out or report:
-            raise fail("--compare-laws: has no effect on --out, --plot and --report; identify with the law that won")
+            raise fail("--compare-laws: has no effect on --out, --plot and --report; identify again with the best law")
         return compare_friction_laws(what, runs, cutoff=cutoff)
     found = identify(what, runs, cutoff=cutoff, held_out=held_out, robust=robust, offsets=offsets)
     write_numbers(scenario, setting, found.numbers, out)
@@ -298,7 +298,9 @@ def fit(
     what, experiments = _experiments(scenario, data, mapping, setting)
     if compare_laws is not None:
         if out or state or each:
-            raise fail("--compare-laws: has no effect on --out, --plot, --state and --each; fit the law that won")
+            raise fail(
+                "--compare-laws: has no effect on --out, --plot, --state and --each; fit again with the best law"
+            )
         return _compare_laws(what, experiments, compare_laws, split_names(free), settings)
     found = _fit(what, experiments, split_names(free), settings)
     if out is not None and out.suffix == ".json":
@@ -344,9 +346,9 @@ def _fit(what: Scenario, experiments: list[Experiment], names: list[str], settin
         try:
             return fit_parameters(what, experiments, names, progress=show, **settings)
         except KeyboardInterrupt as error:
-            how = "with --state FILE the same command would go on where it stopped"
+            how = "with --state FILE, the same command could have continued from here"
             if settings["state"] is not None:
-                how = f"finished searches are in {settings['state']}: the same command goes on from there"
+                how = f"finished searches are saved in {settings['state']}; run the same command again to continue"
             messages.print(f"robodyn: interrupted; {how}")
             raise typer.Exit(INTERRUPTED) from error
 
@@ -464,7 +466,7 @@ def calibrate(
             messages.print(f"{out}")
         return chosen
     if not poses:
-        raise fail("poses: none are given; --plan 30 --out poses.csv chooses some to measure")
+        raise fail("no poses given; --plan 30 --out poses.csv plans poses to measure")
     found = calibrate(what, poses, point, elastic=elastic, frame=frame, held_out=held_out, seed=seed)
     if out is not None:
         included = Path(os.path.relpath(scenario, out.parent)).as_posix() if scenario.endswith(".toml") else None

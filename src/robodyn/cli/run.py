@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from robodyn.computation.simulation import CompiledSystem
     from robodyn.description.model import Recording, Scenario
 
-REFUSED = "has no effect on an FMU, which has its own solver"
-REMEDY = "leave it out; --set, --duration, --step, --rtol, --signal, --signals, --out and --json have"
+REFUSED = "has no effect on an FMU, which brings its own solver"
+REMEDY = "remove it; --set, --duration, --step, --rtol, --signal, --signals, --out and --json do work"
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def run(
     out: Folder for the run's file.
     certify: Simulate it again, by another method and tighter: errors of all signals.
     causes: Say why the tool misses its path: an error budget, which takes some seconds.
-    limit: Largest miss of the path that is allowed, such as 0.2mm.
+    limit: Largest allowed deviation from the path, such as 0.2mm.
     signals: List the ranges of all signals, too.
     statistics: Say what it cost, too: steps, evaluations, computing time.
     loop_check: Warn of unstable sampled loops before the run.
@@ -158,7 +158,7 @@ def run(
     allowed = None if limit is None else read_limit(limit)
     what = load_scenario(scenario)
     if causes and len(phases_of(what)) > 1:
-        raise fail("--causes: an error budget is of one scenario, not of a sequence")
+        raise fail("--causes: an error budget needs a single scenario, not a sequence")
     what = what.with_numbers(read_settings(setting, what, scenario))
     if duration is not None:
         what = what.with_numbers({"duration": duration})
@@ -228,7 +228,7 @@ def prepare_folder(out: Path) -> Path:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise fail(f"--out {out}: cannot make the folder: {error.strerror}") from error
+        raise fail(f"--out {out}: cannot create the folder: {error.strerror}") from error
     if not os.access(out, os.W_OK | os.X_OK):
         raise fail(f"--out {out}: cannot write in this folder")
     return out
@@ -337,7 +337,7 @@ def perturb(
     if compare:
         from robodyn.computation.perturbation import compare_ways
 
-        with WaitingLine(f"comparing both ways of {what.name}"):
+        with WaitingLine(f"comparing both methods on {what.name}"):
             comparison = compare_ways(what, near, signals=list(signal))
     if counts:
         from robodyn.computation.perturbation import find_convergence
@@ -380,11 +380,11 @@ def show_perturbed(found: PerturbedRun) -> Display:
     parts: list[Part] = [*shown.parts, "", f"saved as {found.file}"]
     if (both := found.comparison) is not None:
         rows = [_difference_row(row) for row in both.differences]
-        heads = ("difference from non-linear", "largest", "at [s]", "rms", "unit", "< 2e-6", "< 1e-5")
+        heads = ("difference from nonlinear", "largest", "at [s]", "rms", "unit", "< 2e-6", "< 1e-5")
         parts.append(Table(heads, rows, ("", ".3g", ".4f", ".3g", "", "", ""), by_row=("largest", "rms")))
         times = [f"{1e3 * seconds:.1f} ms" for seconds in (both.nonlinear_seconds, both.perturbed_seconds)]
-        ratio = f"non-linear {times[0]}, perturbed {times[1]}: {both.speedup:.2f} times as fast"
-        parts.append(f"{ratio} (processor time, warm, least of several in turns)")
+        ratio = f"nonlinear {times[0]}, perturbed {times[1]}: {both.speedup:.2f} times as fast"
+        parts.append(f"{ratio} (processor time, warm, best of several alternating runs)")
         parts.append(f"propagators: {found.run.statistics.extra['propagators']}")
     if (course := found.convergence) is not None:
         rows = list(zip(course.points, course.largest, strict=True))

@@ -75,7 +75,7 @@ def _start_studio(scenario: str | None, port: int | None) -> StudioServer:
             return server
         except OSError as error:
             if one == tried[-1]:
-                raise fail(f"--port {one}: cannot be listened on ({error.strerror}): choose another one") from error
+                raise fail(f"--port {one}: is not available ({error.strerror}): choose another one") from error
     raise AssertionError("one port at least was tried")
 
 

@@ -110,7 +110,9 @@ def sweep(
     limits = _read_limits(plan, limit)
     warn([*find_loop_warnings([plan.system]), *_find_start_warnings(plan)])
     if plan.n_codes > 1:
-        message = f"native code is made {plan.n_codes} times: {', '.join(plan.structural)} are constants of it"
+        message = (
+            f"native code is compiled {plan.n_codes} times: {', '.join(plan.structural)} are compile-time constants"
+        )
         messages.print(f"robodyn: {message}")
     folder = out or Path("out") / f"{name_results(scenario, plan.scenario)}.sweep"
     table = _run(plan, folder, workers, on, method, not resume)
@@ -191,7 +193,7 @@ def _check_fixed(
         if not (isinstance(how, Factors) or (isinstance(how, Distribution) and how.relative)):
             for number in match_numbers(FlawList(), key, known):
                 if number.name in fixed:
-                    flaws.add(f"--set {number.name}", f"has no effect beside '{key}', which is varied", "leave it out")
+                    flaws.add(f"--set {number.name}", f"has no effect: '{key}' is varied", "leave it out")
 
 
 def _read(
@@ -259,7 +261,7 @@ def _connect(on: str, workers: int | None) -> Any:
     if on and (name != "dask" or (colon and not address)):
         flaws.add("--on", f"must be dask or dask:ADDRESS, is '{on}'", "dask:tcp://head:8786, or dask alone")
     if workers is not None and (workers < 1 or address):
-        what = "has no effect: the cluster has its own workers" if address else f"must be at least 1, is {workers}"
+        what = "has no effect: the cluster manages its own workers" if address else f"must be at least 1, is {workers}"
         flaws.add("--workers", what)
     flaws.raise_if_any("sweep")
     if not on:
@@ -384,8 +386,8 @@ def tune(
         with line:
             found = tune_gains(system, split_names(free), minimise, progress=follow, **settings)
     except KeyboardInterrupt as error:
-        how = f"{state} has what was computed" if state else "with --state FILE"
-        messages.print(f"robodyn: interrupted; {how}: the same command goes on from there")
+        how = f"the results so far are in {state}" if state else "with --state FILE, results are saved"
+        messages.print(f"robodyn: interrupted; {how}; run the same command again to continue")
         raise typer.Exit(INTERRUPTED) from error
     head = f"# {found.objective}: {found.before:.5g} -> {found.after:.5g} {found.unit}\n"
     write_numbers(scenario, setting, found.values, out, head)

@@ -39,7 +39,7 @@ def load_scenario(what: str) -> Scenario | ScenarioSequence:
         return read_scenario(what, EDITED[what])
     require_file(what)
     if what.endswith(".fmu"):
-        raise fail(f"{what} is an FMU, not a scenario: `run` takes it, and `cosim` in a file")
+        raise fail(f"{what} is an FMU, not a scenario: use it with `run`, or in a file for `cosim`")
     if Path(what).suffix.lower() in ROBOTS and Path(what).is_file():
         return _load_robot(Path(what))
     if (kind := _other_kind(Path(what))) is not None:
@@ -61,8 +61,8 @@ def _load_robot(path: Path) -> Scenario:
     scenario = robot.scenario()
     starts = ", ".join(f"{name} = {value:.4g}" for name, value in list(scenario.initial.items())[:SHOWN])
     more = len(scenario.initial) - SHOWN
-    at = f"{starts}{f' and {more} more' if more > 0 else ''}, all else 0" if starts else "all positions 0"
-    messages.print(f"robodyn: {path}: left to itself for {scenario.duration:g} s, at rest at first, {at}")
+    at = f"{starts}{f' and {more} more' if more > 0 else ''}, everything else 0" if starts else "all positions 0"
+    messages.print(f"robodyn: {path}: simulated without drives for {scenario.duration:g} s, starting at rest, {at}")
     said = [f"choice: {choice}" for choice in robot.sheet.choices]
     said += [f"shapes: {sentence}" for sentence in robot.sheet.not_drawn]
     for sentence in said[:SHOWN]:
@@ -98,9 +98,9 @@ def _near_files(path: Path) -> str:
 def _other_kind(path: Path) -> tuple[str, str] | None:
     """What a file is that is no scenario, and what can be done with it; None where it may be one."""
     kinds = {
-        ".run": ("a run", "`show`, `plot`, `report` and `export` take it"),
-        ".csv": ("a table of samples", '`fit` takes it, and a block with law = "file_reference"'),
-        **dict.fromkeys((".parquet", ".mcap", ".mat", ".npz"), ("a table of samples", "`data` and `fit` take it")),
+        ".run": ("a run", "use it with `show`, `plot`, `report` or `export`"),
+        ".csv": ("a table of samples", 'use it with `fit`, or in a block with law = "file_reference"'),
+        **dict.fromkeys((".parquet", ".mcap", ".mat", ".npz"), ("a table of samples", "use it with `data` or `fit`")),
         ".py": ("a Python file", 'run it with Python; a law in it is law = "FILE.py:FUNCTION" in a scenario'),
         ".json": ("a JSON file", "a scenario is written in TOML"),
     }
@@ -253,7 +253,7 @@ def write_numbers(
         try:
             text = scenario_text(what.with_numbers(values), out.parent)
         except ModelError as error:
-            messages.print(f"robodyn: {error}; its new numbers are written alone")
+            messages.print(f"robodyn: {error}; only the new numbers are written")
             text = patch_text(what, values)
     with writing(f"--out {out}"):
         write_file(out, head + text)

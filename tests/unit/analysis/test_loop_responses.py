@@ -97,7 +97,7 @@ def test_commands_print_and_draw(tmp_path):
     assert (cut["peak"], cut["settled"]) == (None, None)
     assert all((tmp_path / name).stat().st_size > 5000 for name in ("bode.png", "nyquist.png", "step.png"))
     for arguments, told in (
-        (["step", "two-link-loop", "--answer", "elbow.velocity"], "say what jumps"),
+        (["step", "two-link-loop", "--answer", "elbow.velocity"], "name the input that steps"),
         (["bode", "two-link-loop", "--loop", "elbow.velocity_lop.x"], "is not held by a sampled block"),
         (["bode", "two-link-loop", "--input", "x"], "give both or neither"),
         (["step", "two-link-loop", *target, "--when", "0.1"], "--when: has no effect without a run file"),

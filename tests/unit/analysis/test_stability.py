@@ -131,7 +131,7 @@ def test_ranges_without_a_limit_and_unknown_names_are_told():
     system = assemble(sampled_loop())
     with pytest.raises(ModelError, match="it is stable at 1 and stable at 2"):
         find_stability_limit(system, "loop.gain", 1.0, 2.0)
-    with pytest.raises(ModelError, match=r"along\.loop\.gian: is no tunable number and no signal"):
+    with pytest.raises(ModelError, match=r"along\.loop\.gian: is neither a tunable number nor a signal"):
         find_stability_limit(system, "loop.gian", 1.0, 2.0)
     with pytest.raises(ModelError, match="nothing holds 'plant.value'"):
         follow_poles(system, "plant.value", [0.0])

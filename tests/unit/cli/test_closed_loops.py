@@ -59,10 +59,10 @@ def test_closed_loops_forward_and_back(invoke, read_json):
     ("options", "what"),
     [
         (("--to", "x=1.2"), "out of reach"),
-        ((), "give one of them"),
-        (("--to", "x=0.5", "--position", "foot0=1"), "give one of them"),
-        (("--to", "z=0.5"), "none of the axes x"),
-        (("--position", "knee0=1"), "none of the motors foot0"),
+        ((), "give exactly one"),
+        (("--to", "x=0.5", "--position", "foot0=1"), "give exactly one"),
+        (("--to", "z=0.5"), "not one of the axes x"),
+        (("--position", "knee0=1"), "not one of the motors foot0"),
         (("--to", "x=half"), "must be written as"),
     ],
 )

@@ -129,7 +129,7 @@ def test_a_coupling_that_makes_energy_ends_with_code_3_and_a_table(invoke, read_
     (tmp_path / "masses.toml").write_text(text)
     done = invoke("cosim", "masses.toml")
     assert done.exit_code == 3
-    assert "the coupling keeps the energy (first.port-second.port)" in done.output
+    assert "energy is conserved by the coupling" in done.output
     assert "VIOLATED" in done.output
     message = read_json(invoke("cosim", "masses.toml", "--json").stdout)
     assert message["outcome"]["kind"] == "suspect"
@@ -141,7 +141,7 @@ def test_certify_prints_the_errors_of_half_the_macro_step(invoke, tmp_path):
     (tmp_path / "masses.toml").write_text(FILE)
     done = invoke("cosim", "masses.toml", "--order", "1", "--certify")
     assert done.exit_code == 0, done.output
-    assert "errors are those against half the macro step, doubled" in " ".join(done.output.split())
+    assert "errors are differences from half the macro step, doubled" in " ".join(done.output.split())
     head = next(line.split() for line in done.output.splitlines() if line.split()[:1] == ["signal"])
     assert head[-2:] == ["error", "unit"]
     row = next(line.split() for line in done.output.splitlines() if line.split()[:1] == ["slide.position"])

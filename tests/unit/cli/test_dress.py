@@ -37,7 +37,7 @@ def test_a_dressed_robot_is_written_and_runs(invoke, slide, tmp_path):
     assert rd.simulate(scenario).outcome.kind.name == "FINISHED"
     again = invoke("dress", str(slide), "--out", str(out))
     assert again.exit_code == 2
-    assert "is there already" in again.stderr
+    assert "already exists" in again.stderr
 
 
 def test_json_has_every_number_with_its_source(invoke, read_json, slide):

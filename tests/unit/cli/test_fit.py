@@ -92,7 +92,7 @@ def test_an_interrupt_tells_how_to_go_on(invoke, files, tmp_path, monkeypatch):
     monkeypatch.setattr(fit, "_search", interrupted)
     result = invoke("fit", *files, "--free", FREE, "--state", tmp_path / "state.json")
     assert result.exit_code == 130
-    assert "goes on from there" in result.stderr
+    assert "run the same command again to continue" in result.stderr
 
 
 @pytest.mark.parametrize(

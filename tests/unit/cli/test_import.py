@@ -40,7 +40,7 @@ def test_the_report_is_printed_and_written_as_json_and_page(invoke, tmp_path):
 def test_a_robot_file_runs_by_itself_and_says_what_was_assumed(invoke, name):
     done = invoke("run", name, "--duration", "0.05", "--json")
     assert done.exit_code == 0, done.output
-    assert "left to itself for 1 s, at rest at first" in done.stderr
+    assert "simulated without drives for 1 s, starting at rest" in done.stderr
     assert json.loads(done.stdout)["outcome"]["ok"]
 
 
@@ -115,4 +115,4 @@ def test_assembling_without_a_file_or_loops_is_refused(invoke):
     for more in ((), ("--out", "arm.toml")):
         done = invoke("import", "arm.urdf", "--assemble", *more)
         assert done.exit_code == 2
-        assert "--assemble: has no effect" in done.output
+        assert "--assemble has no effect" in done.output

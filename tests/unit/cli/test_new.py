@@ -32,7 +32,7 @@ def test_no_file_is_overwritten(invoke, tmp_path):
     (tmp_path / "mine.toml").write_text("precious")
     done = invoke("new", "mine.toml")
     assert done.exit_code == 2
-    assert "is there already" in done.output
+    assert "already exists" in done.output
     assert (tmp_path / "mine.toml").read_text() == "precious"
 
 

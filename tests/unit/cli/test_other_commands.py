@@ -196,7 +196,7 @@ def test_an_unknown_format_is_answered_with_the_nearest(invoke, run_file):
 
 def test_a_page_that_is_served_has_no_json(invoke):
     result = invoke("view", "pendulum", "--json", "--no-browser")
-    assert (result.exit_code, "--out FILE writes it" in result.stderr) == (2, True)
+    assert (result.exit_code, "--out FILE writes the page" in result.stderr) == (2, True)
 
 
 def test_what_has_no_picture_is_told(invoke, quick, tmp_path):

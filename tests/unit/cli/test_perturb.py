@@ -24,8 +24,8 @@ def test_a_run_is_kept_and_compared(invoke, read_json, tmp_path):
 def test_the_comparison_is_printed_with_both_times(invoke):
     result = invoke(*CALL, "--compare")
     assert result.exit_code == 0, result.output
-    assert "difference from non-linear" in result.stdout
-    assert "times as fast (processor time, warm, least of several in turns)" in result.stdout
+    assert "difference from nonlinear" in result.stdout
+    assert "times as fast (processor time, warm, best of several alternating runs)" in result.stdout
     assert "propagators: none: the method rodas4 chooses or composes its steps itself" in result.stdout
 
 

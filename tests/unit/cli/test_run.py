@@ -72,7 +72,7 @@ def test_settings_on_the_command_line_count(invoke, quick, read_json):
         (("run", "pendulum", "--signal", "hinge.positon"), "did you mean 'hinge.position'?"),
         (("run", "pendulum", "--step", "fast"), "--step"),
         (("run", "pendulum", "--stepp", "1"), "--step"),
-        (("run", "pendulum", "--out", "/proc/none/here"), "cannot make the folder"),
+        (("run", "pendulum", "--out", "/proc/none/here"), "cannot create the folder"),
         (("run",), "Missing argument"),
         (("runn", "pendulum"), "runn"),
     ],
@@ -126,7 +126,7 @@ def test_a_used_up_budget_ends_with_code_3_and_keeps_its_run(invoke, quick, tmp_
 @pytest.mark.parametrize(
     ("file", "kind"),
     [
-        ("old.run", "a run, not a scenario: `show`"),
+        ("old.run", "a run, not a scenario: use it with `show`"),
         ("track.csv", "a table of samples"),
         ("law.py", "a Python file"),
     ],

@@ -10,7 +10,7 @@ def test_a_grid_prints_its_table_and_leaves_its_files(invoke, quick, tmp_path):
     options = ["--vary", "bob.mass=1:3:3", "--values", "initial.hinge.position=10 deg,20 deg", "--workers", 1]
     done = invoke("sweep", quick, *options)
     assert done.exit_code == 0, done.output
-    assert "6 runs, 6 of them carried through" in done.output
+    assert "6 runs, 6 of them completed" in done.output
     assert "times real time" in done.output
     folder = tmp_path / "out" / "quick.sweep"
     names = {path.name for path in folder.iterdir()}
@@ -44,7 +44,7 @@ def test_every_problem_is_told_at_once_with_the_nearest_name(invoke, quick):
         (["--vary", "bob.mass=1:2:3", "--values", "bob.mass=1,2"], "given twice"),
         (["--vary", "bob.mass=1:2:3", "--runs", "5"], "has no effect"),
         (["--vary", "bob.mass=1:2:3", "--points", "5"], "has no effect"),
-        (["--vary", "bob.mass=1:2:3", "--set", "bob.mass=4"], "has no effect beside 'bob.mass'"),
+        (["--vary", "bob.mass=1:2:3", "--set", "bob.mass=4"], "has no effect: 'bob.mass' is varied"),
         (["--random", "bob.mass=uniform:2:1"], "must rise"),
         (["--vary", "bob.mass=1:2:3", "--method", "nonlinar"], "did you mean 'nonlinear'"),
         (["--vary", "bob.mass=1:2:3", "--workers", "0"], "must be at least 1"),

@@ -101,7 +101,7 @@ def test_two_links_and_a_load_are_joined_rigidly_by_two_rows():
             settings=CosimSettings(step),
             duration=1.0,
         )
-        assert run.certificate["joined sides meet at the start"].ok
+        assert run.certificate["joined sides coincide at the start"].ok
         arm = run["first"]
         errors.append(np.abs(arm["elbow.position"].values - whole["elbow.position"](arm.time)).max())
     # Held models are of first order.

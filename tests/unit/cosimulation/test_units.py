@@ -221,7 +221,7 @@ def test_all_flaws_of_a_file_of_a_co_simulation_are_told_at_once(tmp_path):
 
 def test_interfaces_that_do_not_fit_are_told():
     first, second = oscillator_sides("force-displacement")
-    with pytest.raises(ModelError, match="both sides take a force"):
+    with pytest.raises(ModelError, match="both sides receive a force"):
         cosimulate(
             [ScenarioUnit(second, name="a"), ScenarioUnit(second, name="b")],
             [Connection("a.port", "b.port")],

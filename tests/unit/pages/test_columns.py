@@ -89,7 +89,7 @@ def test_a_long_run_says_how_many_rows_were_left_out():
     message, read = encode(np.sin(np.arange(3.0 * MOST_ROWS)))
     assert message["rows"] == 3 * MOST_ROWS
     assert message["kept"] <= MOST_ROWS
-    assert np.ptp(read(message["signals"][0])) == pytest.approx(2.0)
+    assert np.ptp(read(message["signals"][0])) == pytest.approx(2.0, rel=2e-6)
 
 
 def test_a_constant_is_one_number():
@@ -101,16 +101,16 @@ def test_a_constant_is_one_number():
 def test_a_small_change_on_a_large_value_is_not_blurred(offset):
     values = offset + 1e-3 * np.sin(np.arange(100.0))
     message, read = encode(values)
-    # A ten millionth of the range is what the page promises, and the last bit of large numbers.
+    # Half a millionth of the range is what the page promises, and the last bit of large numbers.
     error = np.abs(read(message["signals"][0]) - values).max()
-    assert error <= 1e-7 * np.ptp(values) + np.spacing(offset)
+    assert error <= 5e-7 * np.ptp(values) + np.spacing(offset)
 
 
 def test_a_peak_does_not_blur_the_rest():
     values = np.sin(np.arange(1000.0))
     values[500] = 1e6
     message, read = encode(values)
-    assert np.abs(read(message["signals"][0]) - values).max() <= 1.01e-7 * 2
+    assert np.abs(read(message["signals"][0]) - values).max() <= 5.01e-7 * 2
 
 
 def test_times_and_odd_numbers_are_kept_to_the_last_bit():
@@ -131,3 +131,10 @@ def test_a_signal_that_mostly_rests_keeps_its_steps():
     values[10:20] = 0.3
     message, read = encode(values)
     assert np.array_equal(read(message["signals"][0]), values)
+
+
+def test_columns_that_differ_by_their_scale_are_stored_once():
+    values = np.sin(np.arange(1000.0))
+    store = ColumnStore()
+    current, torque = store.put(values), store.put(-0.05 * values)
+    assert (torque["data"], torque["step"]) == (current["data"], pytest.approx(-0.05 * current["step"]))

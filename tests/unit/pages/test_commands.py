@@ -119,7 +119,7 @@ def test_view_writes_the_page_of_a_machine_and_tells_what_is_not_drawn(invoke, t
     # A joint that moves nothing with inertia is there to be looked at.
     assert '"limits":[-2.0,1.0],"range":[-2.0,1.0]' in page
     assert "there is no such file; name a folder that has it" in page
-    assert "the look 'visual' of 'tip' is not drawn" in page
+    assert "the visual 'visual' of 'tip' cannot be drawn" in page
     assert "broken.obj: it cannot be read" in page
     assert invoke("view", "pendulum", "--out", "pendulum.html", "--no-browser").exit_code == 0
 
@@ -127,14 +127,14 @@ def test_view_writes_the_page_of_a_machine_and_tells_what_is_not_drawn(invoke, t
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("arm.urdf", "pendulum"), "one machine is shown at a time"),
-        (("pendulum", "--base", "free"), "are for robot files"),
-        (("pendulum", "--exaggerate", "2"), "is for runs"),
+        (("arm.urdf", "pendulum"), "only one machine can be shown"),
+        (("pendulum", "--base", "free"), "are only for robot files"),
+        (("pendulum", "--exaggerate", "2"), "is only for runs"),
         (("pendulum", "--mesh-budget", "0"), "the budget of meshes is above 0"),
         (("crane.run", "--out", "a.html"), "`robodyn report` writes the page of runs"),
         (("arm.urdf", "--out", "arm.urdf"), "the machine's own file"),
         (("pendulums",), "did you mean 'pendulum'"),
-        (("signal.toml",), "nothing to draw in space"),
+        (("signal.toml",), "nothing to draw in 3-D"),
     ],
 )
 def test_machines_that_cannot_be_shown_are_told_with_code_2(invoke, run_file, tmp_path, arguments, complaint):
@@ -203,8 +203,8 @@ def test_other_errors_of_the_server_are_told(capfd):
     ("options", "message"),
     [
         (("pendulum", "--with", "loops,mods"), "choose among loops, modes, sweep, budget, forces, sheet"),
-        (("pendulum", "--with", "modes", "--vary", "bob.mass=1:2:3"), "--vary: has no effect without --with sweep"),
-        (("pendulum", "--with", "sweep"), "say what is varied"),
+        (("pendulum", "--with", "modes", "--vary", "bob.mass=1:2:3"), "--vary has no effect without --with sweep"),
+        (("pendulum", "--with", "sweep"), "name what to vary"),
         (("crane.run", "--with", "modes"), "runs hold no equations to analyse"),
         (("crane.run", "--live"), "name its scenario"),
         (("crane.run", "--set", "a=1"), "crane.run is a run, not a scenario"),

@@ -79,7 +79,7 @@ def test_the_page_draws_looks_and_tells_meshes_that_have_gone(path, tmp_path):
     assert np.max(meshes.meshes[0].corners) == pytest.approx(3.0)
     (tmp_path / "hook.stl").unlink()
     (warning,) = describe_run(run, "run", MeshStore())["warnings"]
-    assert warning.startswith("the look 'hook' of 'arm' is not drawn: ")
+    assert warning.startswith("the visual 'hook' of 'arm' cannot be drawn: ")
     assert "makeLooks" in make_page(run)
 
 

@@ -106,7 +106,7 @@ def test_a_point_on_no_body_is_named(described):
     change = {"name": "lost", "body": "moon"}
     machine, note = read_machine(described(lambda d: d["machine"]["mechanism"]["points"].append(change)))
     assert machine is None
-    assert "points lost are on no body" in note
+    assert "points lost are not on any body" in note
 
 
 def test_a_run_without_a_mechanism_is_told(make_measured):
@@ -131,7 +131,7 @@ def test_an_unrecorded_joint_is_named(make_measured, make_crane):
         (lambda joints: joints[1].update(origin=[1, 2]), "cannot be drawn"),
         (lambda joints: joints[1].update(rotation=[[1, 0], [0, 1]]), "cannot be drawn"),
         (lambda joints: joints.append("joint"), "cannot be drawn"),
-        (lambda joints: [joint.update(kind="fixed") for joint in joints], "Nothing of the mechanism moves"),
+        (lambda joints: [joint.update(kind="fixed") for joint in joints], "No joint of the mechanism moves"),
     ],
 )
 def test_a_strange_description_is_answered_with_a_sentence(described, change, complaint):

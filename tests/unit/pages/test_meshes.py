@@ -178,5 +178,5 @@ def test_a_page_has_each_mesh_once_and_says_what_was_left_out(tmp_path):
     plain = store.encode(0.05)
     letters = sum(len(one["corners"]) + len(one["faces"]) for one in plain["meshes"])
     assert letters <= 0.05 * 2**20
-    assert "of 38,400 triangles" in plain["mesh_note"]
+    assert "simplified from 38,400" in plain["mesh_note"]
     assert store.encode(2.0)["mesh_note"] == ""

@@ -116,7 +116,7 @@ def test_the_knots_nearest_to_breaks_move_onto_them():
 
 
 def test_too_few_points_for_the_breaks_are_refused():
-    with pytest.raises(ModelError, match="take at least 3"):
+    with pytest.raises(ModelError, match="use at least 3"):
         place_knots(1.0, 2, [0.2, 0.4])
 
 

@@ -141,12 +141,12 @@ def test_a_picture_that_cannot_be_drawn_is_a_sentence():
 
 
 def test_what_nobody_shows_is_refused():
-    with pytest.raises(TypeError, match="how a complex is shown"):
+    with pytest.raises(TypeError, match="no display is defined for complex"):
         display(1j)
 
 
 def test_a_class_of_the_same_name_in_another_package_is_not_taken_for_it(run):
     other = type("Comparison", (), {})()
     assert "signals compared" in display(compare(run, run)).heading
-    with pytest.raises(TypeError, match="how a Comparison is shown"):
+    with pytest.raises(TypeError, match="no display is defined for Comparison"):
         display(other)

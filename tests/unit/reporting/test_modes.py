@@ -48,7 +48,7 @@ def test_chosen_modes_are_drawn_in_their_order(swinging):
 
 
 def test_modes_without_a_mechanism_cannot_be_drawn(swinging):
-    with pytest.raises(ValueError, match="not known in space"):
+    with pytest.raises(ValueError, match="cannot be drawn in 3-D"):
         draw_modes(find_modes(LinearModel([[0.0, 1.0], [-4.0, 0.0]])))
     with pytest.raises(ValueError, match="no mode oscillates"):
         draw_modes(swinging, modes=[])

@@ -102,7 +102,7 @@ def test_every_column_of_panels_has_a_time_axis(make_run):
 
 def test_too_many_panels_are_refused(make_run):
     units = {f"joint{k}.position": "rad" for k in range(30)}
-    with pytest.raises(ValueError, match="30 panels are too many"):
+    with pytest.raises(ValueError, match="30 panels do not fit"):
         draw_signals([make_run(units), make_run(units)], ["*"])
 
 

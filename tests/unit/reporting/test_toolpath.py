@@ -117,7 +117,7 @@ def test_a_point_that_rests_is_shown_in_a_box_around_it():
 
 
 def test_a_path_without_numbers_is_refused():
-    with pytest.raises(ValueError, match="no point that is a number"):
+    with pytest.raises(ValueError, match="no finite point"):
         fit_space(np.full((3, 2), np.nan))
 
 
@@ -152,7 +152,7 @@ def test_a_deviation_is_drawn_too_large_by_a_factor_that_is_stated(wanted, facto
     np.testing.assert_array_equal(found["nominal"][1:], 0.0)
     np.testing.assert_allclose(found["end"][:, 0], found["tool"][:, -1], rtol=1e-12)
     title = figure.legends[0].get_title().get_text()
-    assert title.endswith(f"off by at most 80 µm at 1 s; deviation drawn {factor:g} times too large")
+    assert title.endswith(f"deviates by at most 80 µm at 1 s; deviation drawn at {factor:g} times its size")
 
 
 def test_a_point_off_by_much_is_drawn_where_it_was():
@@ -166,5 +166,5 @@ def test_only_what_is_measured_can_be_exaggerated(make_arc):
         draw_path(make_arc(), "tool", exaggerate=10.0)
     with pytest.raises(ValueError, match="nothing to exaggerate"):
         draw_path(follow(1e-4, name="other"), "tool", exaggerate=10.0)
-    with pytest.raises(ValueError, match="positive number, not -1"):
+    with pytest.raises(ValueError, match="must be positive, not -1"):
         draw_path(follow(1e-4), "tool", exaggerate=-1.0)

@@ -78,7 +78,7 @@ def test_different_units_are_not_compared(make_single):
 
 
 def test_runs_without_common_time_are_not_compared(make_single):
-    with pytest.raises(ValueError, match="share no time"):
+    with pytest.raises(ValueError, match="do not overlap in time"):
         compare(make_single(np.array([0.0, 1.0]), np.zeros(2)), make_single(np.array([2.0, 3.0]), np.zeros(2)))
 
 

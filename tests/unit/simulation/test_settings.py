@@ -79,7 +79,7 @@ def test_energy_that_appears_from_nowhere_makes_a_run_suspect():
     swinging = cart(spring, initial={"rail.position": 0.1}, duration=5.0)
     coarse = simulate(swinging, Solver("euler", step=0.01))
     assert coarse.outcome.kind is OutcomeKind.SUSPECT
-    assert "energy balance is off by" in coarse.outcome.sentence
+    assert "check 'energy balance' failed: " in coarse.outcome.sentence
     assert simulate(swinging, Solver("rk4", step=0.01)).outcome.ok
 
 

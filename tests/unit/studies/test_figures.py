@@ -46,7 +46,7 @@ def test_an_input_has_no_verdict_unless_the_model_has_another():
 
 
 def test_what_parameters_were_fitted_to_is_an_input():
-    with pytest.raises(ValueError, match="masses is fitted to it, so it is an input"):
+    with pytest.raises(ValueError, match="masses was fitted to it, so it is an input"):
         PublishedValue("f", 2.0, 2.0, tolerance=0.1, kind=Kind.RESULT, fitted="masses")
 
 

@@ -140,7 +140,7 @@ def test_the_start_page_offers_the_catalogue_the_last_files_and_new_ones(tmp_pat
     for name in ("../evil.urdf", "robot.exe", ""):
         told.messages.clear()
         ask(do="drop", name=name, text="<robot/>")
-        assert "is no robot file" in told.wait(lambda message: message["type"] == "flaws")["flaws"][0]["what"]
+        assert "is not a robot file" in told.wait(lambda message: message["type"] == "flaws")["flaws"][0]["what"]
     told.messages.clear()
     ask(do="open", name="absent.toml")
     assert "there is no file" in told.wait(lambda message: message["type"] == "flaws")["flaws"][0]["what"]

@@ -48,7 +48,7 @@ def test_nothing_is_written_elsewhere_than_beside_the_scenario(cart, name):
 def test_what_another_has_written_meanwhile_is_not_written_over(cart):
     source, seen = Source(str(cart)), mark_text(CART)
     source.save("cart.toml", CART + "# one\n", seen)
-    with pytest.raises(ModelError, match="holds something else"):
+    with pytest.raises(ModelError, match="was changed by another program"):
         source.save("cart.toml", CART + "# other\n", seen)
     assert cart.read_text() == CART + "# one\n"
 

@@ -217,7 +217,7 @@ def _check_along(system: System, along: tuple[str, ...], tunable: set[str], by: 
         flaws.add("along", "must name a number or a signal")
     for name in along:
         if name not in tunable and name not in system.signal_names:
-            flaws.add(f"along.{name}", "is no tunable number and no signal", nearest(name, tunable))
+            flaws.add(f"along.{name}", "is neither a tunable number nor a signal", nearest(name, tunable))
         elif name not in tunable and not by:
             flaws.add("by", f"is missing: nothing holds '{name}' at a value", "name the numbers that are to hold it")
         if name in by:

@@ -62,7 +62,7 @@ def register(kind: str, values: np.ndarray) -> int:
     number = int.from_bytes(digest[:8], "little") % 2**_NAME_BITS
     table = LookupTable(kind, tuple(content.tolist()))
     if _registry.setdefault(number, table) != table:
-        raise RuntimeError(f"two different tables share the number {number}")
+        raise RuntimeError(f"two different tables have the number {number}")
     return number
 
 

@@ -2,10 +2,10 @@
 
 Checks with limits of the settings, in the certificate of `run.coupling`:
 
-- the coupling keeps the energy: the energy that a connection created or lost by its worst instant, by the energy that
-  went through it. A coupling that makes its own energy moves its units by it.
-- joined sides meet at the start, and move alike there: where they do not, the start values of the files are not those
-  that the run began with. Sides that an elastic part connects may lie apart: that is its tension.
+- energy is conserved by the coupling: the energy that a connection created or lost by its worst instant, by the energy
+  that went through it. A coupling that makes its own energy moves its units by it.
+- joined sides coincide at the start, and move alike there: where they do not, the start values of the files are not
+  those that the run began with. Sides that an elastic part connects may lie apart: that is its tension.
 - joined sides stay together, where each keeps its own motion: nothing moves them back, and their errors add up.
 - jumps at exchanges do not grow: an unstable coupling makes a signal turn round within a few exchanges, more and more.
   What does, and grows twofold from the second quarter of the run to the third, again to the last, and as fast within
@@ -159,13 +159,13 @@ class PairBook:
         return forces[best, np.arange(len(best))]
 
 
-ENERGY = "the coupling keeps the energy"
-MEETS = "joined sides meet at the start"
-MOVES_ALIKE = "joined sides move alike at the start"
+ENERGY = "energy is conserved by the coupling"
+MEETS = "joined sides coincide at the start"
+MOVES_ALIKE = "joined sides have equal velocities at the start"
 STAYS = "joined sides stay together"
 GROWTH = "jumps at exchanges do not grow"
 SHORTER = "shorten the macro step, or couple by reduced interface models"
-MODELS_BETTER = "shorten the macro step, or take models of order 1, or implicit ones"
+MODELS_BETTER = "shorten the macro step, or use models of order 1 or implicit models"
 IDLE = 1e-6
 """Energy that counts as passed at least, as part of the largest force times the largest place; and the size of jumps
 that count, as part of the largest value."""
@@ -232,7 +232,7 @@ def certify_coupling(
 ) -> Certificate:
     """The checks of a coupling by its record."""
     if not run.time.size:
-        return Certificate(unchecked=("the coupling has no rows",))
+        return Certificate(unchecked=("the coupling recorded no rows",))
     checks = []
     for pair in pairs:
         places, speeds = (_largest_values(run, pair, key) for key in ("position", "velocity"))
@@ -281,7 +281,7 @@ def _check_start(
         MOVES_ALIKE: ((gap.speed, limit * speeds, "m/s"), (gap.turning, limit * speeds, "rad/s")),
     }
     moved = "each side kept its own motion" if pair.merged and pair.join == "none" else "they were moved together"
-    remedy = f"{moved}; mend the start values of one side"
+    remedy = f"{moved}; correct the start values of one side"
     if pair.sides[0].interface.rotates:
         remedy = f"they lie {gap.distance:.3g} m and {gap.angle:.3g} rad apart; {remedy}"
     joint = pair.sides[0].interface.point is None

@@ -192,9 +192,9 @@ def _check_pair(connection: Connection, sides: tuple[Side, Side], takes: Any, pa
     elif all(side.interface.point for side in sides) and rows[0] != rows[1]:
         flaws.add(path, f"couples rows {', '.join(rows[0])} with {', '.join(rows[1])}", "choose the same rows")
     if sides[0].unit == sides[1].unit:
-        flaws.add(path, "couples a unit with itself", "a constraint or a spring within the scenario does that")
+        flaws.add(path, "couples a subsystem with itself", "a constraint or a spring within the scenario does that")
     if takes == ("force", "force"):
-        flaws.add(path, "both sides take a force, none gives one", "let one side take the motion or a model")
+        flaws.add(path, "both sides receive a force, none provides one", "let one side receive the motion or a model")
     elif set(takes) == {"motion", "model"}:
         flaws.add(path, "one side takes a motion, the other a model", "let both take the same, or one a force")
     elif takes == ("model", "model") and sides[0].elastic != sides[1].elastic:
@@ -235,7 +235,7 @@ def check_fed_once(channels: Sequence[Channel], flaws: FlawList) -> None:
     for channel in channels:
         for name in channel.inputs:
             if (channel.target, name) in fed:
-                flaws.add(f"{channel.target}.{name}", "is fed twice", "connect it once")
+                flaws.add(f"{channel.target}.{name}", "is connected twice", "connect it once")
             fed.add((channel.target, name))
 
 

@@ -493,7 +493,7 @@ class Coupling:
             f"{self.native.fields.step:.3g} s; shorten it, or couple by reduced interface models"
         )
         if math.isnan(values[name]):
-            sentence = f"'{name}' is no number any more at {self.time:.6g} s"
+            sentence = f"'{name}' stopped being a number at {self.time:.6g} s"
         return Outcome(OutcomeKind.DIVERGED, sentence, self.time)
 
     def _warn_of_conditions(self) -> None:

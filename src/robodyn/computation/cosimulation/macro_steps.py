@@ -52,13 +52,13 @@ def couple_units(
             missing = [key for key in NEEDED if key not in dir(candidate)]
             flaws.add(f"units[{k}]", f"has no {', '.join(missing)}", "a unit has the methods of cosimulation.Unit")
         if abilities_of(candidate).used:
-            flaws.add(f"units[{k}]", "has been used already", "renew() gives the same unit from its start")
+            flaws.add(f"units[{k}]", "has already been used", "renew() returns the same unit at its start")
     flaws.raise_if_any("co-simulation")
     for name, count in Counter(unit.name for unit in units).items():
         if count > 1 or name == "coupling":
             flaws.add(f"units.{name}", "is taken", "give each unit its own name, and none of them 'coupling'")
         if not isinstance(name, str) or not name or set(name) & set("/\\"):
-            flaws.add("units", f"{name!r} is no name for a unit", "it becomes part of a file's name")
+            flaws.add("units", f"{name!r} is not a valid name for a subsystem", "it becomes part of a file's name")
 
     # Interfaces and signals that are connected, each input once, with polynomials that its unit takes.
     known = {unit.name: unit for unit in units}
@@ -81,14 +81,14 @@ def couple_units(
         abilities = abilities_of(unit)
         if not abilities.can_restore:
             what = "cannot go back to a communication point, so that the macro step cannot be adapted"
-            flaws.add(f"units.{unit.name}", what, "leave out the tolerance; blocks called in Python cannot go back")
+            flaws.add(f"units.{unit.name}", what, "remove the tolerance; blocks called in Python cannot go back")
         if not abilities.variable_step:
             flaws.add(f"units.{unit.name}", "takes steps of one length only", "leave out the tolerance")
     flaws.raise_if_any("co-simulation")
 
     coupling = Coupling(known, channels, pairs, settings, length)
     for place in find_idle(known, pairs, [signal_connection.target for signal_connection in signal_connections]):
-        coupling.warnings.append(f"'{place}' is connected with nothing: its far side is at rest, or not there")
+        coupling.warnings.append(f"'{place}' is not connected: its far side is at rest, or absent")
     return coupling
 
 

@@ -76,10 +76,10 @@ def _check(system: System, names: Sequence[str]) -> None:
     fixed |= {f"{delay.owner}.{key}" for delay in system.delays for key in ("time", "before")}
     for name in names:
         if name not in tunable:
-            flaws.add(f"inputs.{name}", "is no tunable number", nearest(name, tunable))
+            flaws.add(f"inputs.{name}", "is not a tunable number", nearest(name, tunable))
         elif name in fixed:
             flaws.add(
-                f"inputs.{name}", "says when something happens: it cannot change on the way", "take another number"
+                f"inputs.{name}", "sets when something happens: it cannot change during the run", "take another number"
             )
     flaws.raise_if_any(f"scenario '{system.scenario.name}'")
 

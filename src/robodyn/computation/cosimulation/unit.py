@@ -223,7 +223,7 @@ def call_unit(name: str, method: Callable[Given, Answer], *given: Given.args, **
 def name_unit(name: str, outcome: Any, time: float) -> Outcome:
     """The outcome of a unit, with its name."""
     if not isinstance(outcome, Outcome):
-        sentence = f"unit '{name}' returned {outcome!r} from advance at {time:.6g} s: an Outcome is wanted, or None"
+        sentence = f"unit '{name}' returned {outcome!r} from advance at {time:.6g} s: it must return an Outcome or None"
         return Outcome(OutcomeKind.FAILED, sentence, time)
     return Outcome(outcome.kind, f"unit '{name}': {outcome.sentence}", outcome.time)
 

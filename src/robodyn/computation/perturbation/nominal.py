@@ -90,14 +90,14 @@ def _check_kind(system: System) -> None:
     if system.motion.mechanics is None:
         flaws.add("joints", "there are none", "only the motion of a mechanism is linearised")
     elif not scenario.nominal:
-        remedy = "say for each moving joint which signal is its reference position"
+        remedy = "name the reference position signal of each moving joint"
         flaws.add("nominal", "is missing: there is no motion to linearise about", remedy)
     mechanism = scenario.machine.mechanism
     for freedom in (one for one in mechanism.freedoms if not one.is_single) if mechanism else ():
-        what = "is a ball, whose orientation is not linearised along a motion"
+        what = "is a ball joint, whose orientation is not linearised along a motion"
         flaws.add(f"joints.{freedom.name}", what, "take revolute joints, or simulate the scenario itself")
     if scenario.machine.all_constraints:
-        what = "close chains, whose joints have no reference of their own: they are not linearised along a motion"
+        what = "close kinematic loops, whose joints have no own reference: they are not linearised along a motion"
         flaws.add("constraints", what, "simulate the scenario itself")
     if scenario.machine.contacts:
         flaws.add("contacts", "are not linearised along a motion", "simulate the scenario itself")
@@ -116,7 +116,7 @@ def _check_sticking(system: System, varying: list[str]) -> None:
     for block in system.scenario.machine.all_blocks:
         if block.info.sticks and block.on in varying:
             what = f"sticks on '{block.on}', which does not depend linearly on the joints"
-            flaws.add(f"blocks.{block.name}", what, "take a friction law with bristles, such as lugre_friction")
+            flaws.add(f"blocks.{block.name}", what, "use a friction law with bristles, such as lugre_friction")
     flaws.raise_if_any(f"nominal motion of '{system.scenario.name}'")
 
 
@@ -295,8 +295,8 @@ def place_knots(duration: float, points: int, breaks: Iterable[float]) -> tuple[
     knots = np.linspace(0.0, duration, points + 1)
     inside = sorted({float(time) for time in breaks if 0 < time < duration})
     if len(inside) > points - 1:
-        what = f"{points} are too few for a motion that breaks at {len(inside)} instants"
-        refuse("points", what, f"take at least {len(inside) + 1}")
+        what = f"{points} are too few for a motion with discontinuities at {len(inside)} instants"
+        refuse("points", what, f"use at least {len(inside) + 1}")
     free = np.ones(points + 1, bool)
     free[[0, -1]] = False
     for time in inside:

@@ -191,7 +191,7 @@ def refuse_foreign(equations: LinearisedEquations, nominal: Nominal) -> None:
     system = equations.scope.system
     flaws = []
     if nominal.digest != equations.digest:
-        what = "is of another machine or another reference: its equations differ"
+        what = "belongs to another machine or reference: its equations differ"
         flaws.append(Flaw("nominal", what, "compute it for this scenario"))
     elif not np.isclose(nominal.duration, system.scenario.duration, rtol=1e-12, atol=0.0):
         what = f"lasts {nominal.duration:g} s, the scenario {system.scenario.duration:g} s"
@@ -247,5 +247,5 @@ def describe_strays(references: NominalReferences, run: Run) -> list[str]:
         k = int(np.argmax(np.nan_to_num(apart, nan=-1.0)))
         if apart[k] > NEAR:
             far = f"{name} is up to {apart[k]:.3g} {run[name].unit} from the nominal motion, at {run.time[k]:.4g} s"
-            message.append(f"{far}: linear mechanics hold near it only")
+            message.append(f"{far}: linear mechanics are only valid near it")
     return message

@@ -51,7 +51,7 @@ def load_nominal(path: str | Path) -> Nominal:
     except OSError as error:
         raise _refuse(path, f"cannot be read: {error.strerror or error}") from error
     except MemoryError as error:
-        raise _refuse(path, "cannot be read: there is not enough memory") from error
+        raise _refuse(path, "cannot be read: not enough memory") from error
     except DAMAGE as error:
         raise _refuse(path, f"is not the file of a nominal motion, or damaged ({error})") from error
 
@@ -87,7 +87,7 @@ def save_linear_model(nominal: Nominal, path: str | Path) -> Path:
 def _read(members: dict[str, bytes]) -> Nominal:
     about = parse_json(read_array(members["about"]).tobytes())
     if not isinstance(about, dict):
-        raise ValueError("it does not say what it is")
+        raise ValueError("it has no format entry")
     if about.get("format") != FORMAT or about.get("version") != VERSION:
         raise ValueError(f"it is of format {about.get('format')} {about.get('version')}, not {FORMAT} {VERSION}")
     arrays: dict[str, Any] = {name: read_array(members[name]) for name in ARRAYS}

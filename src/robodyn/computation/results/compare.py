@@ -118,7 +118,7 @@ def _common_span(first: Run, second: Run) -> tuple[float, float]:
         raise ValueError("a run without samples cannot be compared")
     start, end = max(first.time[0], second.time[0]), min(first.time[-1], second.time[-1])
     if start > end:
-        raise ValueError(f"the runs share no time: one starts at {start:.9g} s, the other ends at {end:.9g} s")
+        raise ValueError(f"the runs do not overlap in time: one starts at {start:.9g} s, the other ends at {end:.9g} s")
     return float(start), float(end)
 
 

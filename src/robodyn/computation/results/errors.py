@@ -69,7 +69,7 @@ class Errors:
 
     def lines(self) -> list[str]:
         """What there is to say beside the error of each signal."""
-        said = [f"errors are those against {self.against}", f"events: {self.events}"]
+        said = [f"errors are differences from {self.against}", f"events: {self.events}"]
         if self.lost is not None and self.growth is not None:
             what = f"errors grow tenfold every {np.log(10) / self.growth:.3g} s: the motion is unstable or chaotic"
             said.append(f"{what}, and from {self.lost:.4g} s on no number can be trusted")
@@ -125,7 +125,7 @@ def compare_events(first: Run, second: Run) -> tuple[bool, float, str]:
     one, two = _times_by_name(first), _times_by_name(second)
     counts = len(first.events), len(second.events)
     if counts == (0, 0):
-        return True, 0.0, "none in either"
+        return True, 0.0, "none in either run"
     pairs = {name: (one.get(name, []), two.get(name, [])) for name in {**one, **two}}
     lonely = sorted((_first_lonely(*pair), name) for name, pair in pairs.items() if len(pair[0]) != len(pair[1]))
     if lonely:

@@ -182,7 +182,7 @@ def check_time(time: Floats) -> None:
     falls = time[1:] < time[:-1]
     if falls.any():
         row = int(np.argmax(falls)) + 1
-        raise ValueError(f"time must never decrease, row {row} has {time[row]!r} after {time[row - 1]!r}")
+        raise ValueError(f"time must not decrease, row {row} has {time[row]!r} after {time[row - 1]!r}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -163,9 +163,9 @@ def load(path: str | Path) -> Run:
     except RunFileError:
         raise
     except MemoryError as error:
-        raise RunFileError(f"{path}: there is not enough memory to read it") from error
+        raise RunFileError(f"{path}: not enough memory to read it") from error
     except DAMAGE as error:
-        raise RunFileError(f"{path}: not a run file, or damaged or cut off ({error})") from error
+        raise RunFileError(f"{path}: not a run file, or damaged or truncated ({error})") from error
 
 
 def _read(data: bytes, path: Path) -> Run:

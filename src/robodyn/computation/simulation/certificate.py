@@ -53,14 +53,14 @@ class CheckKind:
 
 TIGHTER = "tighten the tolerances"
 TIGHTEN = "tighten the tolerances or shorten the step"
-MISSED = "an event was missed or is located badly: tighten the tolerances, shorten max_step, and report the model"
+MISSED = "an event was missed or located inaccurately: tighten the tolerances, shorten max_step, and report the model"
 INSIDE = f"they may start inside each other by numbers changed since: see the gap at the start; else {MISSED}"
-UNSEEN = "no condition changed unseen"
+UNSEEN = "no condition change was missed"
 KINDS = {
     Invariant.PASSIVE: CheckKind("passive elements give no energy", 1e-6, True, TIGHTEN),
     Invariant.HOLDS: CheckKind("friction holds within its limit", 1e-6, True, MISSED),
-    Invariant.SLIDES: CheckKind("friction slides against its force", 2e-6, False, MISSED),
-    Invariant.SIDE: CheckKind("sides are as noted", 1e-6, True, MISSED),
+    Invariant.SLIDES: CheckKind("friction opposes sliding", 2e-6, False, MISSED),
+    Invariant.SIDE: CheckKind("conditions are as recorded", 1e-6, True, MISSED),
     Invariant.LIMIT: CheckKind("states keep their limits", 1e-9, True, MISSED),
     Invariant.RANGE: CheckKind("laws are within their range", 1e-9, True, "start within it"),
     Invariant.APART: CheckKind("rigid bodies do not overlap", 1e-4, False, INSIDE),
@@ -119,7 +119,7 @@ def _plan_residuals(system: System, watched: Watched, row: int) -> list[tuple[Wa
     constraint = next(c for c in system.scenario.machine.all_constraints if c.name == watched.subject)
     remedy = "shorten the step or tighten the tolerances"
     if system.scenario.constraint_method.method != "projection":
-        remedy += ", or take the constraint method projection"
+        remedy += ", or use the constraint method projection"
     if isinstance(constraint, PrescribedMotion):
         remedy = f"give it the rates of its position as velocity and acceleration; else {remedy}"
     planned: list[tuple[WatchedCheck, Words]] = []
@@ -149,7 +149,7 @@ def certify(
         duration: simulated time [s]; unbalanced: why energies do not balance, if they do not.
     """
     if not len(trajectory.time):
-        return Certificate(unchecked=("the run has no rows",))
+        return Certificate(unchecked=("the run recorded no rows",))
     checks = [Check(*finding) for finding in _find_values(compiled, solver, trajectory, duration, unbalanced)]
     checks.sort(key=lambda check: check.name not in (ENERGY, *RESIDUALS))
     balanced = any(watched.invariant is Invariant.BALANCE for watched in compiled.system.watched)
@@ -188,7 +188,7 @@ def check_rows(certificate: Certificate, compiled: CompiledSystem, trajectory: T
         return certificate
     off = f"'{worst.subject}' may be off by {100 * worst.value:.2g} % of its size there"
     return Certificate(
-        certificate.checks, (*certificate.unchecked, f"{BETWEEN}: {off}: read it at rows, or record more")
+        certificate.checks, (*certificate.unchecked, f"{BETWEEN}: {off}: read it at recorded rows, or record more")
     )
 
 
@@ -247,7 +247,7 @@ def judge(outcome: Outcome, certificate: Certificate) -> Outcome:
     said = "; ".join(check.sentence for check in certificate.violated[:3])
     more = len(certificate.violated) - 3
     said += f"; and {more} more" if more > 0 else ""
-    return Outcome(OutcomeKind.SUSPECT, f"{outcome.sentence}, but its numbers are suspect: {said}", outcome.time)
+    return Outcome(OutcomeKind.SUSPECT, f"{outcome.sentence}, but its results are suspect: {said}", outcome.time)
 
 
 def constraint_errors(system: System, trajectory: Trajectory) -> dict[str, float]:
@@ -275,7 +275,7 @@ def _check_conditions(compiled: CompiledSystem, trajectory: Trajectory) -> list[
     if not proof.passed_over:
         return [(UNSEEN, 0.0, 0.0, proven, "steps", None, MISSED)]
     name = _name_condition(compiled, proof.first_passed)
-    remedy = "shorten the step, or take an adaptive method, whose steps end there"
+    remedy = "shorten the step, or use an adaptive method, whose steps end there"
     return [(UNSEEN, float(proof.passed_over), 0.0, name, "steps", proof.passed_at, remedy)]
 
 
@@ -307,7 +307,7 @@ def _check_steps(trajectory: Trajectory) -> list[Finding]:
     counters = trajectory.counters
     if not counters.steps:
         return []
-    remedy = f"shorten the step of {counters.largest_step:.3g} s: a period of what drives takes less than four of them"
+    remedy = f"shorten the step of {counters.largest_step:.3g} s: a period of the inputs has fewer than four steps"
     longest = float(counters.steps_too_long)
     return [("step size resolves the inputs", longest, MOST_LONG_STEPS, "", "steps", None, remedy)]
 

@@ -55,7 +55,7 @@ TOUCHING = 1e-9
 """Largest rate of a reference that stands still, and depth of what does not touch [SI]."""
 JUST_BEFORE = 1e-12
 """How long before the start references count [s]."""
-RIGID = "a rest on a rigid contact or end stop is not searched for"
+RIGID = "an equilibrium on a rigid contact or end stop is not searched for"
 GIVE = "give start values: initialisation = 'given'"
 
 
@@ -158,7 +158,7 @@ def find_equilibrium(
     residual = point.rates(z)
     if not np.max(np.abs(residual), initial=0.0) <= STILL:
         # What is rigid holds nothing while a rest is searched for: which of it touches changes only in a run.
-        remedy = "take a compliant Contact, or a stop_stiffness"
+        remedy = "use a compliant Contact, or a stop_stiffness"
         rigid = [Flaw(path, RIGID, remedy) for path in system.scenario.machine.rigid_parts]
         flaws = [_describe_unrest(system, balance.rest, residual), *rigid]
         raise ModelError(flaws, f"equilibrium of '{system.scenario.name}'")

@@ -68,7 +68,7 @@ def find_measures(flaws: FlawList, texts: Sequence[str], system: System) -> list
         if not colon:
             flaws.add(f"measure {text}", "must be written as kind:signal", f"for example peak:{text}")
         elif kind not in MEASURES:
-            flaws.add(f"measure {text}", f"'{kind}' is no kind of measure", nearest(kind, MEASURES))
+            flaws.add(f"measure {text}", f"'{kind}' is not a kind of measure", nearest(kind, MEASURES))
         elif not signals:
             flaws.add(f"measure {text}", f"there is no signal '{pattern}'", nearest(pattern, units))
         else:
@@ -214,7 +214,7 @@ def read_columns(
     given = {**parameters, **{f"{INITIAL}{name}": values for name, values in initial.items()}}
     arrays = {name: array for name, values in given.items() if (array := _read(flaws, name, values)) is not None}
     if not given:
-        flaws.add("parameters", "nothing differs from run to run", "give an array for each number that does")
+        flaws.add("parameters", "all runs are identical", "give an array for each number that does")
     lengths = {name: array.size for name, array in arrays.items() if array.ndim}
     count = max(lengths.values(), default=1)
     if len(set(lengths.values())) > 1:

@@ -68,7 +68,7 @@ class _End:
                 )
                 if not broken:
                     return f"{where}; {self.cause}"
-                cause = "look for a division by zero or a root of a negative number"
+                cause = "check for a division by zero or a square root of a negative number"
                 return f"{where}; not finite there: {', '.join(broken)}: {cause}"
             case OutcomeKind.OVERFLOW:
                 return f"'{self.state}' grew without bound by {at}; {self.cause}"
@@ -92,7 +92,7 @@ class _End:
                         "friction, or take a compliant Contact"
                     )
                 where = f"event '{self.guard.name}' chatters at {at}"
-                return f"{where}: very many events in next to no time; {advice}"
+                return f"{where}: very many events in almost no time; {advice}"
             case OutcomeKind.JAMMED:
                 return (
                     f"at {at} no forces were found that keep the bodies of the rigid contact '{self.contact}' from "
@@ -105,10 +105,10 @@ class _End:
                 for k, most in Counter(guard for _, guard in trajectory.events).most_common(1):
                     often = self.compiled.system.discrete.guards[k].name
                     what += f"; of {len(trajectory.events)} events {most} are '{often}'"
-                return f"the record was full at {at}, {what}: {advice}"
+                return f"the recording was full at {at}, {what}: {advice}"
             case OutcomeKind.NO_MEMORY:
                 return (
-                    f"there was no memory left at {at}, with {len(trajectory.time)} rows and "
+                    f"out of memory at {at}, with {len(trajectory.time)} rows and "
                     f"{len(trajectory.events)} events: record fewer signals, or at given times, or shorten delays"
                 )
             case OutcomeKind.NOT_SOLVED:
@@ -135,7 +135,7 @@ class _End:
         if guard.block:
             block = next(b for b in system.scenario.machine.blocks if b.name == guard.block)
             remedy = block.info.positive[guard.name.removeprefix(f"{block.name}.")]
-            return f"'{guard.name}' came to zero at {at}: {remedy}"
+            return f"'{guard.name}' reached zero at {at}: {remedy}"
         name = str(guard.coordinate)
         coordinate = next(c for c in system.scenario.machine.coordinates if c.name == name)
         lower, upper = coordinate.range or (-np.inf, np.inf)
@@ -166,7 +166,7 @@ class _End:
         x, states, k = self.trajectory.x, self.compiled.system.states, self._largest_state()
         if not states or not abs(x[k]) > GROWN * states[k].nominal:
             return ""
-        return f"'{states[k].name}' is {x[k]:.2g}, out of all proportion: {self.cause}"
+        return f"'{states[k].name}' is {x[k]:.2g}, implausibly large: {self.cause}"
 
     @property
     def cause(self) -> str:
@@ -174,7 +174,7 @@ class _End:
         if not self.solver.adaptive:
             step = f"the step of {self.solver.step or DEFAULT_FIXED_STEP:g} s is probably beyond the method's stability"
             return f"{step}: shorten it or choose an adaptive method"
-        return "the motion itself is probably unstable: look at signs of feedback and springs"
+        return "the motion itself is probably unstable: check the signs of feedback and springs"
 
     @property
     def state(self) -> str:
@@ -367,7 +367,7 @@ def _describe_bends(compiled: CompiledSystem, column: dict[str, int], trajectory
         turns = np.concatenate([np.array(node.turn) for node in body.nodes], axis=1)
         largest = float(np.max(np.abs(modal @ turns), initial=0.0))
         if largest > BEND_LIMIT:
-            bent = f"flexible body '{body.name}' is bent by {largest:.3g} rad, more than linear deformations go"
+            bent = f"flexible body '{body.name}' is bent by {largest:.3g} rad, beyond the range of linear deformations"
             found.append(f"{bent}: divide it into several on fixed joints")
     return found
 

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 # Data of a page: how do the numbers of a run travel inside it? How many rows, and in which bytes.
 
-MOST_ROWS = 20_000
+MOST_ROWS = 10_000
 # Single precision may blur a signal by this share of its range: less than a pixel of a plot enlarged 1000 times.
 _BLUR = 1e-6
-_STEP = 2e-7
+_STEP = 1e-6
 """Part of its usual range to which a signal is rounded in a page: off by half of it at most."""
 _MOST_STEPS = 2.0**47
 """What third differences of numbers of steps may be made of, so that the script's floats hold them."""
@@ -76,12 +76,14 @@ class ColumnStore:
     A column is rounded to whole steps of `_STEP` times its usual range (that of its middle 90 %, so that a few peaks do
     not coarsen the rest). Differences of these counts, up to the third, are small where a signal is smooth. Their bytes
     are sorted, all first ones first, and all columns are deflated together. What is not finite, or has no usual
-    range, is kept to the last bit: bits that differ from those of the number before.
+    range, is kept to the last bit: bits that differ from those of the number before. Columns that are the same but for
+    their scale, such as a motor's current and torque, are stored once.
     """
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
         self._size = 0
+        self._places: dict[bytes, int] = {}
 
     def put(self, column: Floats) -> dict[str, Any]:
         """Keep a column of finite numbers rounded, any other exactly; returns where and how."""
@@ -91,6 +93,9 @@ class ColumnStore:
             low, high = np.quantile(column, (0.05, 0.95))
             step = _STEP * float(high - low)
             if step > 0 and np.abs(column).max() < _MOST_STEPS * step:
+                # The sign goes into the step, so that a column and its opposite are the same.
+                first = column[np.flatnonzero(column)[0]]
+                step = math.copysign(step, first)
                 return self._put_steps(np.rint(column / step).astype(np.int64)) | {"step": step}
         return self.put_exactly(column)
 
@@ -113,10 +118,11 @@ class ColumnStore:
         return {"type": "steps", "data": self._put(folded, width), "order": order, "width": width}
 
     def _put(self, numbers: np.ndarray, width: int) -> int:
-        place = self._size
-        planes = np.ascontiguousarray(numbers).view("u1").reshape(-1, 8)[:, :width].T
-        self._parts.append(planes.tobytes())
-        self._size += width * numbers.size
+        planes = np.ascontiguousarray(numbers).view("u1").reshape(-1, 8)[:, :width].T.tobytes()
+        place = self._places.setdefault(planes, self._size)
+        if place == self._size:
+            self._parts.append(planes)
+            self._size += len(planes)
         return place
 
     def encode(self) -> str:
@@ -215,7 +221,7 @@ def describe_causes(budget: Budget | None, time: Floats) -> tuple[list[Plain], d
         return [], {}
     causes, parts = [], {}
     for name, members, values in zip(shares.names, shares.members, shares.values, strict=True):
-        signal = f"miss by {name}"
+        signal = f"deviation by {name}"
         causes.append({"name": capitalise(name), "signal": signal, "members": list(members)})
         parts[signal] = (shares.unit, np.interp(time, shares.time, values))
     return causes, parts

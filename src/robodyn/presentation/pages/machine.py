@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.computation.results import Run
+from robodyn.presentation.reporting.space import find_followed_path
 
 from .meshes import MeshStore
 
@@ -123,7 +124,9 @@ def read_looks(body: Plain, meshes: MeshStore) -> tuple[list[Plain], list[str]]:
         try:
             found.append(_look(look, meshes))
         except (OSError, ValueError) as error:
-            sentences.append(f"the look '{look['name']}' of '{body['name']}' is not drawn: {look['file']}: {error}")
+            sentences.append(
+                f"the visual '{look['name']}' of '{body['name']}' cannot be drawn: {look['file']}: {error}"
+            )
     return found, sentences
 
 
@@ -229,24 +232,19 @@ def read_path(run: Run, machine: Plain | None) -> Plain | None:
 
     None where the run measures no deviation from a path, or the point is not drawn.
     """
-    blocks = (run.provenance.description.get("machine") or {}).get("blocks") or []
+    followed = find_followed_path(run)
     points = [point["name"] for point in machine["points"]] if machine else []
-    for block in blocks:
-        law, inputs = block.get("law"), block.get("inputs") or {}
-        if block["name"] != "deviation" or not isinstance(law, dict) or law.get("type") != "PathDeviation":
-            continue
-        point, way, distance = str(inputs["x"]).removesuffix(".position.x"), str(inputs["s"]), "deviation.distance"
-        if point in points and {way, distance} <= set(run.names):
-            table = {key: _rounded(law[key]) for key in ("knots", "place", "tangent")}
-            return {"point": point, "way": way, "distance": distance, **table}
-    return None
+    if followed is None or followed.point not in points:
+        return None
+    table = {key: _rounded(followed.law[key]) for key in ("knots", "place", "tangent")}
+    return {"point": followed.point, "way": followed.way, "distance": followed.distance, **table}
 
 
 def read_geometry(description: Plain, numbers: Plain, meshes: MeshStore) -> tuple[Plain | None, str]:
     """The drawable geometry of a scenario's description, or None and the sentence that says why there is none."""
     mechanism = find_mechanism(description)
     if mechanism is None:
-        return None, "There is no description of a mechanism, so there is nothing to draw in space."
+        return None, "There is no description of a mechanism, so there is nothing to draw in 3-D."
     try:
         machine = _geometry(mechanism, description, numbers, meshes)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -395,7 +393,7 @@ def _problem(machine: Plain) -> str:
     reached = {GROUND, *(joint["child"] for joint in machine["joints"])}
     loose = [point["name"] for point in machine["points"] if point["body"] not in reached]
     if loose:
-        return f"The points {', '.join(loose)} are on no body of the mechanism, so it cannot be drawn."
+        return f"The points {', '.join(loose)} are not on any body of the mechanism, so it cannot be drawn."
     return ""
 
 
@@ -408,4 +406,4 @@ def _missing(machine: Plain, run: Run) -> str:
     missing = [name for name in moving if f"{name}.{'orientation.w' if name in balls else 'position'}" not in run]
     if missing:
         return f"The position of {', '.join(missing)} was not recorded, so the machine cannot be drawn."
-    return "" if moving and run.time.size else "Nothing of the mechanism moves in this record."
+    return "" if moving and run.time.size else "No joint of the mechanism moves in this recording."

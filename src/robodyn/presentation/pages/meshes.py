@@ -63,7 +63,7 @@ def _weld(triangles: np.ndarray, colour: str | None) -> Mesh:
     """A mesh of triangles (n, 3, 3): corners at the same place, to a fine grid, are one."""
     places = triangles.reshape(-1, 3)
     if not np.isfinite(places).all() or np.abs(places).max(initial=0.0) > 1e6:
-        raise ValueError("it has corners that are no finite places within 1000 km")
+        raise ValueError("it has vertices that are not finite or are more than 1000 km away")
     low = places.min(axis=0, initial=np.inf)
     step = np.maximum(np.ptp(places, axis=0) if len(places) else np.ones(3), 1e-9) / FINEST
     keys = np.round((places - low) / step).astype(np.int64) @ (1, 1 << 16, 1 << 32)
@@ -93,10 +93,10 @@ def _read_stl(data: bytes) -> tuple[np.ndarray, None]:
     if len(data) == _HEAD + count * _RECORD.itemsize:
         return np.frombuffer(data, _RECORD, count, _HEAD)["corners"].astype(float), None
     if not data.lstrip().startswith(b"solid"):
-        raise ValueError("it is no STL file, or cut off")
+        raise ValueError("it is not an STL file, or is truncated")
     numbers = np.array(_VERTEX.findall(data), float)
     if len(numbers) % 3:
-        raise ValueError("it is cut off: a triangle has three corners")
+        raise ValueError("it is truncated: a triangle has three vertices")
     return numbers.reshape(-1, 3, 3), None
 
 
@@ -229,8 +229,8 @@ class MeshStore:
         fitted, cell = fit_budget(self.meshes, int(budget * MEGABYTE))
         before, after = (sum(len(mesh.faces) for mesh in meshes) for meshes in (self.meshes, fitted))
         note = (
-            f"Meshes are drawn with {after:,} of {before:,} triangles, without details of about {1e3 * cell:.2g} mm, "
-            f"to fit into {budget:g} MB: a larger budget of meshes shows more"
+            f"Meshes are simplified from {before:,} to {after:,} triangles, without details below {1e3 * cell:.2g} mm, "
+            f"to fit into {budget:g} MB; a larger mesh budget shows more detail"
         )
         return {"meshes": [_encode(mesh) for mesh in fitted], "mesh_note": note if cell else ""}
 

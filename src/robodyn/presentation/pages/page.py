@@ -127,7 +127,7 @@ def make_page(
     if not 1 <= len(runs) <= MOST_RUNS:
         raise ValueError(f"from 1 to {MOST_RUNS} runs fit on one page, not {len(runs)}")
     if live is not None and len(runs) != 1:
-        raise ValueError(f"a page simulates one run again, not {len(runs)}")
+        raise ValueError(f"a live page re-simulates a single run, not {len(runs)}")
     check_budget(mesh_budget)
     labels, meshes, columns = _labels(runs, labels), MeshStore(), ColumnStore()
     message: list[dict[str, Any]] = []
@@ -183,13 +183,13 @@ def _labels(runs: Sequence[Run], labels: Sequence[str] | None) -> tuple[str, ...
         names = [run.provenance.scenario for run in runs]
         return tuple(f"{name} ({k + 1})" if names.count(name) > 1 else name for k, name in enumerate(names))
     if len(labels) != len(runs) or len(set(labels)) != len(labels):
-        raise ValueError(f"{len(runs)} runs need as many different labels, not {', '.join(labels) or 'none'}")
+        raise ValueError(f"{len(runs)} runs need as many distinct labels, not {', '.join(labels) or 'none'}")
     return tuple(labels)
 
 
 def _check_exaggeration(factor: float, runs: Sequence[dict[str, Any]]) -> None:
     if not 1 <= factor <= MOST_EXAGGERATED:
-        raise ValueError(f"deformations are exaggerated from 1 to {MOST_EXAGGERATED:g} times, not {factor:g}")
+        raise ValueError(f"deformations can be exaggerated from 1 to {MOST_EXAGGERATED:g} times, not {factor:g}")
     bodies = [body for run in runs if run["machine"] for body in run["machine"]["bodies"]]
     if factor != 1 and not any("shape" in body for body in bodies):
         raise ValueError("there is no deformation to exaggerate: no body that is drawn is flexible")
@@ -260,7 +260,7 @@ def _describe(run: Run, label: str, meshes: MeshStore, columns: ColumnStore) -> 
 
 
 def _caption(mode: Mode, period: float) -> str:
-    shown = f"drawn in {period:g} s and as large as it is well seen, without its damping"
+    shown = f"one period shown in {period:g} s, at a visible amplitude, without damping"
     return f"{mode.frequency:.4g} Hz, damping ratio {mode.damping:.3g}; a period is {shown}"
 
 

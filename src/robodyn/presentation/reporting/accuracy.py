@@ -50,7 +50,7 @@ def draw_circle(tests: CircleTest | Sequence[CircleTest]) -> Figure:
     ax.set_rlim(low / unit.size - span, high / unit.size + (0.15 + 0.1 * len(shown)) * span)
     ax.set_rlabel_position(22.5)
     ax.tick_params(axis="y", labelsize="small")
-    title = f"Radial deviation [{unit.name}] from the nominal circle (grey)\nwith the heights of the quadrant peaks"
+    title = f"Radial deviation [{unit.name}] from the nominal circle (grey)\nwith quadrant peaks labelled"
     legend_above(figure, run_lines([describe_circle(test) for test in shown]), title)
     return figure
 

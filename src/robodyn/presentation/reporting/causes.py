@@ -84,12 +84,12 @@ def _check(values: Mapping[str, Floats], time: Floats, axes: Sequence[str], unit
     if not axes or len(units) != len(axes):
         raise ValueError(f"{len(units)} units for {len(axes)} axes: each axis needs one")
     if time.ndim != 1 or time.size < 2 or not np.all(np.diff(time) > 0):
-        raise ValueError("the time must be two or more rising numbers")
+        raise ValueError("the time must have at least two values and increase")
     for name, entries in values.items():
         if entries.shape != (time.size, len(axes)):
             raise ValueError(f"{name}: shape {entries.shape} is not {time.size} times by {len(axes)} axes")
         if not np.all(np.isfinite(entries)):
-            raise ValueError(f"{name}: not all values are numbers, so they cannot be stacked")
+            raise ValueError(f"{name}: some values are not finite, so they cannot be stacked")
 
 
 def _draw_panel(ax: Axes, time: Floats, values: Floats) -> None:
@@ -177,17 +177,17 @@ def show_budget(budget: Budget) -> Display:
                 numbers = (value / unit.size for value in (row.largest, row.rms, row.at_worst))
                 cells.append((row.name, row.what, *numbers, f"{100 * row.share:.1f} %"))
         title = f"{with_unit(signal, unit.name)}, largest where {budget.along} = {show_quantity(place, along)}"
-        heads = ("part", "of", "largest", "rms", "where total is largest", "share")
+        heads = ("part", "of", "largest", "rms", "at the largest total", "share")
         parts += [Table(heads, cells, ".3f", title), ""]
     if idle := sorted({part.name for part in budget.parts} - shown):
         # Such as limits that are never reached.
         parts.append(f"without effect: {', '.join(idle)}")
     message = f"remainder: {100 * budget.remainder_share:.2g} % of the largest total"
     if budget.by_differences:
-        reason = f"parts are differences of non-linear motions, since {budget.by_differences}"
+        reason = f"parts are differences between nonlinear motions, because {budget.by_differences}"
         parts.append(f"{message}, which only three or more causes together do; {reason}")
     else:
-        parts.append(f"{message}; against the motion near the nominal one {100 * budget.interaction_share:.2g} %")
+        parts.append(f"{message}; relative to the linearised motion {100 * budget.interaction_share:.2g} %")
     return Display("Error budget", (*parts, Picture("Parts along the motion", lambda: draw_budget(budget))))
 
 
@@ -286,7 +286,7 @@ def _bar_entries(rows: Sequence[Sensitivity]) -> list[Any]:
 
     entries: list[Any] = [Patch(color=COLOURS[1], label="less"), Patch(color=COLOURS[0], label="more")]
     if any(row.slope is not None and row.lower is not None for row in rows):
-        entries.append(Line2D([], [], color="black", marker="|", linewidth=0.8, label="by the exact slope"))
+        entries.append(Line2D([], [], color="black", marker="|", linewidth=0.8, label="from the exact derivative"))
     return entries
 
 
@@ -304,7 +304,7 @@ def show_ranking(ranking: Ranking) -> Display:
     heads = ("parameter", "value", "unit", *(with_unit(how, unit.name) for how in ("exact per %", "finite per %")))
     said = f"{ranking.measure} of {ranking.of}: {show_quantity(ranking.rows[0].value, ranking.unit, 6)}"
     picture = Picture("Effects of the parameters", lambda: draw_tornado(ranking.rows, unit=ranking.unit))
-    reason = (f"no exact derivatives: {ranking.reason}",) if ranking.reason else ()
+    reason = (f"finite differences instead of exact derivatives: {ranking.reason}",) if ranking.reason else ()
     parts = (said, Table(heads, rows, ("", ".6g", "", "+.5g", "+.5g"), by_row=("value",)), picture)
     return Display("Sensitivity", parts, notes=(*reason, *ranking.notes))
 

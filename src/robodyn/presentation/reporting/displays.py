@@ -197,7 +197,7 @@ def display(result: Any) -> Display:
                 meant = evaluate(next(iter(make.__annotations__.values())), make.__module__)
                 if several or isinstance(result, meant):
                     return make(result)
-    raise TypeError(f"nobody has said how a {kinds[0].__name__} is shown")
+    raise TypeError(f"no display is defined for {kinds[0].__name__}")
 
 
 def show_value(value: Any, digits: str = ".4g") -> str:
@@ -208,7 +208,9 @@ def show_value(value: Any, digits: str = ".4g") -> str:
         return "-"
     if not isinstance(value, float):
         return str(value)
-    return f"{0.0 if abs(value) < SMALLEST else value:{digits}}"
+    text = f"{0.0 if abs(value) < SMALLEST else value:{digits}}"
+    # 1,110 and 1.11e+03 have the same digits, but only one is read at a glance.
+    return f"{float(text):.5g}" if digits.endswith("g") and "e+0" in text and abs(value) < 1e5 else text
 
 
 # The shell.

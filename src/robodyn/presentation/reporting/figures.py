@@ -64,7 +64,7 @@ def panel_figure(n_panels: int) -> tuple["Figure", list["Axes"]]:
     """A figure with panels below each other that share their x axis, in more columns where they are many."""
     if n_panels > MOST_PANELS_DRAWN:
         raise ValueError(
-            f"{n_panels} panels are too many for one figure, {MOST_PANELS_DRAWN} fit: choose fewer signals"
+            f"{n_panels} panels do not fit in one figure, at most {MOST_PANELS_DRAWN} do: choose fewer signals"
         )
     columns = -(-n_panels // _ROWS_OF_ONE_COLUMN)
     rows = -(-n_panels // columns)

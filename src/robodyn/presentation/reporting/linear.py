@@ -51,7 +51,7 @@ def draw_modes(found: ModeSet, *, modes: Sequence[Mode] | None = None) -> Figure
     """
     modes = [mode for mode in found.moving if mode.displaced is not None][:MOST_MODES] if modes is None else modes
     if found.skeleton is None or found.mean is None or any(mode.displaced is None for mode in modes):
-        raise ValueError("the shapes are not known in space: find the modes of a system with a mechanism")
+        raise ValueError("the mode shapes cannot be drawn in 3-D: this system has no mechanism")
     if not modes:
         raise ValueError("no mode oscillates and moves the mechanism")
     if len(modes) > MOST_MODES:
@@ -95,7 +95,7 @@ def _draw_mode(ax: Axes3D, found: ModeSet, mode: Mode, space: Space) -> None:
         axis._axinfo["grid"]["color"] = "0.88"
     moved = np.abs(mode.displaced.there - found.mean).max() * space.factor
     unseen = moved < _SEEN * float(np.max(space.high - space.low))
-    ax.set_title(describe_mode(mode) + (", turning in place" if unseen else ""), fontsize="small", y=1.02)
+    ax.set_title(describe_mode(mode) + (", rotating in place" if unseen else ""), fontsize="small", y=1.02)
 
 
 def _draw_pose(ax: Axes3D, found: ModeSet, points: np.ndarray, colour: str, width: float, name: str) -> None:
@@ -565,6 +565,6 @@ def show_loops(table: LoopTable) -> Display:
         parts.append(Picture(f"Loop gains{some}", lambda: draw_loops(drawn)))
         parts.append(Picture(f"Loop gains in the complex plane{some}", lambda: draw_nyquist(drawn), "nyquist"))
     else:
-        parts.append("No sampled block with gains acts back on itself.")
+        parts.append("There is no feedback loop through a sampled block with gains.")
     curves = Curves("frequency [Hz]", "loop gain [dB]", lines, log=True)
     return Display(f"{len(rows)} control loops", parts, table.notes, table.warnings, curves)

@@ -234,7 +234,7 @@ def show_fast_move(move: FastMove) -> Display:
     longer = 100 * ((rival - begin) / (move.duration - begin) - 1)
     said = (
         f"the fastest trapezoid within the same limits ends at {rival:.4g} s, {longer:.3g} % longer; "
-        f"at most {100 * move.greatest_use:.4g} % of a limit is used"
+        f"the highest use of any limit is {100 * move.greatest_use:.4g} % of a limit is used"
     )
     return Display(
         "Fast move", (*show_move(move).parts, said, Picture("Speed and efforts", lambda: draw_fast_move(move)))

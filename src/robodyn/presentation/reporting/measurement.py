@@ -192,27 +192,27 @@ def show_identification(found: Identification) -> Display:
         "",
         Table(("joint", *errors, "unit"), joints, digits, by_row=(errors[0], errors[2])),
         "",
-        f"low-pass {found.cutoff:.4g} Hz without phase, rows at {found.rate:.4g} Hz",
-        f"{len(found.base)} base parameters; possible bodies lose {found.lost:.3g} in the sum of squares",
+        f"zero-phase low-pass at {found.cutoff:.4g} Hz, rows at {found.rate:.4g} Hz",
+        f"{len(found.base)} base parameters; physically possible bodies raise the sum of squares by {found.lost:.3g}",
         *(f"warning: {warning}" for warning in found.warnings),
         Picture("Measured and predicted forces", lambda: draw_identification(found)),
     ]
     tests = check_residuals(found)
     shares = [(t.joint, f"{100 * t.white:.0f} %", f"{100 * t.independent:.0f} %") for t in tests]
     more: list[Part] = [
-        "Shaded rows took no part in the fit; the band of what is left is two deviations of the noise.",
-        Table(("joint", "white", "independent"), shares, title="What is left"),
-        "Correlation of what is left with itself and with the predicted force, at rows that the filter leaves "
-        "independent. Of white noise 95 % lie within the band.",
+        "Shaded rows took no part in the fit; the band around the residual is two standard deviations of the noise.",
+        Table(("joint", "white", "independent"), shares, title="Residual"),
+        "Autocorrelation of the residual, and its correlation with the predicted force, at rows that stay "
+        "independent after filtering. 95 % of white noise lies within the band.",
         Picture("Correlations of the residuals", lambda: draw_residual_tests(tests)),
     ]
     pairs = [(i, j) for i, j in combinations(range(len(found.base)), 2) if abs(found.correlation[i, j]) > STRONG]
     pairs.sort(key=lambda pair: -abs(found.correlation[pair]))
     apart = [(found.base[i].name, found.base[j].name, float(found.correlation[i, j])) for i, j in pairs[:MOST_PAIRS]]
     if apart:
-        more.append(Table(("", "and", "correlation"), apart, "+.3f", "What the data could not tell apart"))
+        more.append(Table(("", "and", "correlation"), apart, "+.3f", "Parameters the data cannot separate"))
     numbers = list(found.numbers.items())
-    more.append(Table(("number", "value"), numbers, ".6g", "New numbers: every body could exist", most=1000))
+    more.append(Table(("number", "value"), numbers, ".6g", "New numbers: every body is physically possible", most=1000))
     return Display("Identification by inverse dynamics", parts, values=found.numbers, more=more)
 
 
@@ -223,9 +223,9 @@ def show_law_comparison(comparison: LawComparison) -> Display:
     for c in comparison.rows:
         judged = np.isfinite(c.bic)
         numbers = (c.bic, c.aic, c.fitted, c.held_out) if judged else (None,) * 4
-        rows.append((c.law, c.parameters, *numbers, c.tried if judged else f"not judged: {c.tried}"))
+        rows.append((c.law, c.parameters, *numbers, c.tried if judged else f"not evaluated: {c.tried}"))
     heads = ("law", "parameters", "BIC", "AIC", "fitted", "held out", "remarks")
-    close = f"; as good: {', '.join(comparison.as_good)}" if comparison.as_good else ""
+    close = f"; equally good: {', '.join(comparison.as_good)}" if comparison.as_good else ""
     table = Table(heads, rows, ("", "", ".1f", ".1f", ".3f", ".3f", ""))
     return Display("Comparison of laws", (table, f"best: {comparison.rows[0].law}{close}"))
 
@@ -413,11 +413,11 @@ def show_excitation(found: Excitation) -> Display:
         else:
             parts.append(f"{axis.joint:<16} {axis.offset:>9.4f}  {_listed(axis.sines)};  {_listed(axis.cosines)}")
     before, after = found.information
-    parts += ["", f"log det of the information: {before:.2f} of a random motion -> {after:.2f}"]
+    parts += ["", f"log det of the information: {before:.2f} for a random motion -> {after:.2f}"]
     parts.append("used of limits: " + ", ".join(f"{name} {100 * use:.0f} %" for name, use in found.use.items()))
     parts += [f"within {text}: {value:.4g} at the nearest" for text, value in found.workspace.items()]
     if found.measured:
-        parts += [f"poorly identified even with this motion: {name}" for name in found.poorly_identified]
+        parts += [f"poorly identified even by this motion: {name}" for name in found.poorly_identified]
     by = "the measured motions" if found.measured else "this motion"
     parts += [f"poorly identified by {by}: {s.number}: {_would_tell(s, found.measured)}" for s in found.suggestions]
     return Display("Exciting motion", parts)
@@ -430,9 +430,9 @@ def _listed(values: Sequence[float]) -> str:
 def _would_tell(s: Suggestion, measured: bool) -> str:
     if s.joints:
         told = "" if s.then is None else f" to {100 * s.then:.0f} %"
-        return f"{' and '.join(s.joints)} moving alone would tell it{told}"
+        return f"{' and '.join(s.joints)} moving alone would identify it{told}"
     longer = "" if measured or s.deviation is None else f"; {math.ceil(s.deviation**2)} periods or less noise would"
-    return f"no period of one or two joints moving alone would tell it{longer}"
+    return f"no period of one or two joints moving alone would identify it{longer}"
 
 
 STEADY = 0.02
@@ -524,11 +524,13 @@ def show_calibration(calibration: Calibration) -> Display:
     ]
     elsewhere = [one.name for one in calibration.untold if one.postures]
     if elsewhere:
-        parts.append(f"other postures or loads would tell: {', '.join(elsewhere)}")
+        parts.append(f"other postures or loads would identify: {', '.join(elsewhere)}")
     parts += [f"warning: {warning}" for warning in calibration.warnings]
     parts.append(Picture("Errors of the poses", lambda: draw_calibration(calibration)))
     same = [(one.name, ", ".join(one.like) or "nothing: it has no effect") for one in calibration.untold]
-    more: list[Part] = [Table(("left as in the file", "has the effect of"), same, title="What cannot be told apart")]
+    more: list[Part] = [
+        Table(("unchanged from the file", "has the effect of"), same, title="Errors that cannot be separated")
+    ]
     return Display(f"Calibration of {calibration.point}: {len(numbers)} numbers", parts, more=more)
 
 

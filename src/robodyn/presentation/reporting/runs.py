@@ -57,12 +57,12 @@ def as_runs(runs: Run | Sequence[Run]) -> tuple[Run, ...]:
 def shown_span(runs: Sequence[Run], window: Window | None) -> Span:
     """The shown time [s]: the window, open ends filled in from the runs; each run must have a part in it."""
     if any(run.time.size == 0 for run in runs):
-        raise ValueError("a run without samples cannot be drawn")
+        raise ValueError("a run without recorded rows cannot be plotted")
     first, last = min(float(run.time[0]) for run in runs), max(float(run.time[-1]) for run in runs)
     start, end = (None, None) if window is None else window
     start, end = first if start is None else start, last if end is None else end
     if window is not None and not start < end:
-        raise ValueError(f"the shown time must end after it starts, is from {start:g} s to {end:g} s")
+        raise ValueError(f"the time range must end after it starts, but is {start:g} s to {end:g} s")
     for run in runs:
         if run.time[0] > end or run.time[-1] < start:
             recorded = f"recorded from {run.time[0]:.9g} s to {run.time[-1]:.9g} s"
@@ -183,7 +183,7 @@ def arrange(runs: Sequence[Run], names: Sequence[str] | None, *, apart: bool = F
     else:
         chosen = match_names(runs, names, units)
     if not chosen:
-        raise ValueError("there is no signal to draw")
+        raise ValueError("there is no signal to plot")
     if apart:
         return tuple(Panel(units[name], (name,)) for name in chosen)
     groups = ([n for n in chosen if units[n] == unit] for unit in _units_of(chosen, units))
@@ -608,7 +608,7 @@ def difference(run: Run, reference: Run, name: str, span: Span) -> tuple[np.ndar
         raise ValueError(f"{name}: units {first.unit!r} and {second.unit!r} cannot be compared")
     start, end = max(span[0], first.time[0], second.time[0]), min(span[1], first.time[-1], second.time[-1])
     if start > end:
-        raise ValueError(f"{run.provenance.scenario} and the reference share no time that is shown")
+        raise ValueError(f"{run.provenance.scenario} and the reference do not overlap in the time range shown")
     times = np.union1d(np.union1d(first.time, second.time), (start, end))
     times = times[(times >= start) & (times <= end)]
     middles = (times[:-1] + times[1:]) / 2

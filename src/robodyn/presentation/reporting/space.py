@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -90,7 +90,7 @@ def fit_space(points: np.ndarray) -> Space:
     """The space around points [m], (3, n); those that are not numbers do not count."""
     points = points[:, np.all(np.isfinite(points), axis=0)]
     if points.size == 0:
-        raise ValueError("the path has no point that is a number")
+        raise ValueError("the path has no finite point")
     low, high = points.min(axis=1), points.max(axis=1)
     edges = high - low
     largest = edges.max() if edges.max() > 0 else 1.0
@@ -233,10 +233,10 @@ def draw_path(
     ways = [_way(run, point, span) for run in runs]
     deviations = [_read_deviation(run, point, span) for run in runs]
     if exaggerate is not None and not (np.isfinite(exaggerate) and exaggerate > 0):
-        raise ValueError(f"deviations are drawn larger by a positive number, not {exaggerate:g}")
+        raise ValueError(f"the exaggeration factor must be positive, not {exaggerate:g}")
     if all(one is None for one in deviations):
         if exaggerate is not None:
-            raise ValueError(f"no run measures how far '{point}' is from a path: there is nothing to exaggerate")
+            raise ValueError(f"no run records the deviation of '{point}' from a path: there is nothing to exaggerate")
         factor = 1.0
     else:
         factor = _choose_factor([one for one in deviations if one is not None]) if exaggerate is None else exaggerate
@@ -276,6 +276,27 @@ def _way(run: Run, point: str, span: Span) -> np.ndarray:
 
 
 @dataclass(frozen=True)
+class FollowedPath:
+    """The path that a point should follow: signals of its place on it and its distance, and its tables by length."""
+
+    point: str
+    way: str
+    distance: str
+    law: Mapping[str, Any]
+
+
+def find_followed_path(run: Run) -> FollowedPath | None:
+    """The path from which a run measures a deviation, where its signals are recorded."""
+    for block in (run.provenance.description.get("machine") or {}).get("blocks") or ():
+        law, inputs = block.get("law"), block.get("inputs") or {}
+        if block["name"] == DEVIATION and isinstance(law, dict) and law.get("type") == "PathDeviation":
+            point = str(inputs["x"]).removesuffix(_COORDINATES[0])
+            found = FollowedPath(point, str(inputs["s"]), f"{DEVIATION}.distance", law)
+            return found if {found.way, found.distance} <= set(run.names) else None
+    return None
+
+
+@dataclass(frozen=True)
 class _Deviation:
     """Where a point should be, and how far it is off across its path, at times [s]: (3, n) [m], distance (n,) [m]."""
 
@@ -287,25 +308,21 @@ class _Deviation:
 
 def _read_deviation(run: Run, point: str, span: Span) -> _Deviation | None:
     """What a run measures of the deviation of this point from its path; None where it does not."""
-    for block in (run.provenance.description.get("machine") or {}).get("blocks") or ():
-        law, inputs = block.get("law"), block.get("inputs") or {}
-        if not isinstance(law, dict) or law.get("type") != "PathDeviation" or block["name"] != DEVIATION:
-            continue
-        way, measured = str(inputs["s"]), [f"{DEVIATION}.{part}" for part in ("horizontal", "vertical", "distance")]
-        if inputs["x"] != point + _COORDINATES[0] or not {way, *measured} <= set(run.names):
-            return None
-        time = trace(run[measured[0]], span)[0]
-        s, (horizontal, vertical, distance) = run[way](time), (run[name](time) for name in measured)
-        knots = np.asarray(law["knots"], float)
-        path, u = (
-            np.array([np.interp(s, knots, row) for row in np.transpose(law[key])]) for key in ("place", "tangent")
-        )
-        # The directions in which it is measured: h level and to the left of the path's direction u, u x h upward.
-        level = np.hypot(u[0], u[1])
-        size = np.where(level > LEVEL, level, 1.0)
-        h = np.where(level > LEVEL, [-u[1] / size, u[0] / size, 0 * s], np.array([[0.0], [1.0], [0.0]]))
-        return _Deviation(time, path, horizontal * h + vertical * np.cross(u, h, axis=0), distance)
-    return None
+    followed = find_followed_path(run)
+    measured = [f"{DEVIATION}.{part}" for part in ("horizontal", "vertical", "distance")]
+    if followed is None or followed.point != point or not {*measured} <= set(run.names):
+        return None
+    time = trace(run[measured[0]], span)[0]
+    s, (horizontal, vertical, distance) = run[followed.way](time), (run[name](time) for name in measured)
+    knots = np.asarray(followed.law["knots"], float)
+    path, u = (
+        np.array([np.interp(s, knots, row) for row in np.transpose(followed.law[key])]) for key in ("place", "tangent")
+    )
+    # The directions in which it is measured: h level and to the left of the path's direction u, u x h upward.
+    level = np.hypot(u[0], u[1])
+    size = np.where(level > LEVEL, level, 1.0)
+    h = np.where(level > LEVEL, [-u[1] / size, u[0] / size, 0 * s], np.array([[0.0], [1.0], [0.0]]))
+    return _Deviation(time, path, horizontal * h + vertical * np.cross(u, h, axis=0), distance)
 
 
 def _choose_factor(deviations: Sequence[_Deviation]) -> float:
@@ -322,8 +339,10 @@ def _describe_deviation(one: _Deviation | None, factor: float) -> str:
     if one is None:
         return ""
     k = int(np.nanargmax(one.distance))
-    largest = f"off by at most {show_quantity(float(one.distance[k]), 'm', 3)} at {show_quantity(one.time[k], 's', 3)}"
-    return largest if factor == 1 else f"{largest}; deviation drawn {factor:g} times too large"
+    largest = (
+        f"deviates by at most {show_quantity(float(one.distance[k]), 'm', 3)} at {show_quantity(one.time[k], 's', 3)}"
+    )
+    return largest if factor == 1 else f"{largest}; deviation drawn at {factor:g} times its size"
 
 
 def _draw_way(ax: Axes3D, point: str, way: np.ndarray, floor: float, look: dict[str, Any]) -> None:
@@ -351,6 +370,6 @@ def _name(
     else:
         texts = zip(labels, deviations, strict=True)
         lines = run_lines([f"{label}: {said}" if said else label for label, said in texts])
-    lines += [Line2D([], [], color="0.6", linewidth=0.8, label="path as planned")] if any(deviations) else []
+    lines += [Line2D([], [], color="0.6", linewidth=0.8, label="planned path")] if any(deviations) else []
     patches = [Patch(facecolor=box.colour, alpha=0.5, label=box.name) for box in boxes]
     legend_above(figure, [*lines, *mark_entries(runs, span), *patches], title)

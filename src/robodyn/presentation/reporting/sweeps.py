@@ -130,7 +130,7 @@ def draw_grid_curves(table: SweepTable) -> Figure:
 
     curves = table.curves
     if curves is None:
-        raise ValueError("the sweep kept no curves: name them in keep")
+        raise ValueError("the sweep recorded no curves: list them in keep")
     axis = next((axis for axis in table.axes if len(axis.places) > 1), table.axes[0])
     scale = Normalize(float(np.min(axis.places)), float(np.max(axis.places)))
     figure, panels = panel_figure(len(curves.values))
@@ -262,7 +262,7 @@ def draw_measure(table: SweepTable, measure: str) -> Figure:
     """
     axes = _wide(table)
     if not axes:
-        raise ValueError("no number of the sweep takes more than one place: draw its histogram")
+        raise ValueError("no parameter of the sweep takes more than one value: draw the histogram instead")
     if len(axes) == 1:
         return _draw_line(table, measure, axes[0])
     return _draw_map(table, measure, axes[0], axes[1]) if len(axes) == 2 else _draw_clouds(table, measure, axes)
@@ -333,7 +333,7 @@ def draw_histogram(table: SweepTable, measure: str) -> Figure:
     """How often a measure falls where, over all runs that were carried through; lines at 5, 50 and 95 %."""
     values = _finite(table[measure])
     if not values.size:
-        raise ValueError(f"{measure}: no run was carried through")
+        raise ValueError(f"{measure}: no run was completed")
     figure = empty_figure(_WIDTH, _HEIGHT)
     ax = figure.subplots()
     spread = np.ptp(values) > 1e-12 * np.max(np.abs(values))
@@ -399,7 +399,7 @@ FEW_RUNS, FEW_COLUMNS, MOST_LISTED = 12, 6, 500
 @shows
 def show_sweep(table: SweepTable) -> Display:
     """Every run of a small grid; else percentiles of every measure, and where on the grid it is lowest and highest."""
-    parts: list[Part] = [f"{table.scenario}: {len(table)} runs, {table.carried_through} of them carried through"]
+    parts: list[Part] = [f"{table.scenario}: {len(table)} runs, {table.carried_through} of them completed"]
     if np.isfinite(table.rate):
         speed = f"{table.rate:.4g} times real time"
         parts.append(f"{table.simulated:.5g} s simulated in {table.elapsed:.3g} s: {speed}")
@@ -467,7 +467,7 @@ def yield_lines(answer: Yield) -> list[str]:
     """The sentence, and a line for each number that breaks the limit."""
     lines = [answer.sentence]
     if answer.good < answer.runs and not answer.breaking:
-        lines.append("no single number sets the others apart by more than chance")
+        lines.append("no single parameter separates the failures better than chance")
     for one in answer.breaking:
         (broken, kept), unit = show_quantities([one.broken, one.kept], one.unit, 5)
         apart = f"median {broken} where it is broken, {kept} {unit}".rstrip()

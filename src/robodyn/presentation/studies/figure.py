@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 WIDE = "wide"
-UNTOLD = "too small to tell"
+UNTOLD = "too small to compare"
 APART = "apart"
 VERDICTS: dict[Kind, dict[bool | str | None, str]] = {
     Kind.RESULT: {
@@ -100,7 +100,7 @@ class PublishedValue:
             object.__setattr__(self, name, None if number is None else float(number))
         object.__setattr__(self, "holds", None if self.holds is None else bool(self.holds))
         if self.fitted and self.kind is not Kind.INPUT:
-            raise ValueError(f"{self.name}: {self.fitted} is fitted to it, so it is an input")
+            raise ValueError(f"{self.name}: {self.fitted} was fitted to it, so it is an input")
         if self.is_wide != bool(self.wide):
             what = "as wide as its value: say in `wide` why" if self.is_wide else "narrower than its value: no `wide`"
             raise ValueError(f"{self.name}: the tolerance {self.tolerance} is {what}")

@@ -58,9 +58,9 @@ READ_AT_ONCE = 45
 FIGURES = "figures.json"
 """File of a study's figures beside its pictures, of which `write_overview` makes a page of all studies."""
 KINDS = {
-    Kind.RESULT: "stands in the study and follows here from the physics: it could fail; where ours is another and the "
-    "reason known it is called different, where nothing is there to compute it from not reproducible",
-    Kind.INPUT: "was given to the model, or parameters were fitted to it: read back, it proves nothing",
+    Kind.RESULT: "stands in the study and follows here from the physics: it could fail; it is called "
+    "different where ours deviates for a known reason, not reproducible where the data to compute it are missing",
+    Kind.INPUT: "was given to the model, or parameters were fitted to it, so agreement proves nothing",
     Kind.CHECK: "is an identity, a closed form, a convergence or a second program of our own",
 }
 
@@ -76,7 +76,7 @@ def _counts(figures: Sequence[PublishedValue]) -> list[str]:
     lines += [describe_kinds(), ""]
     fitted = [figure for figure in figures if figure.fitted]
     if fitted:
-        lines += ["Parameters that were fitted to an answer, which is no proof of anything then:", ""]
+        lines += ["Parameters that were fitted to a published result, which then proves nothing:", ""]
         lines += ["| answer | printed | ours | fitted to it |", "| --- | --- | --- | --- |"]
         lines += [
             _line([f"`{figure.name}`", figure.expectation, f"{_number(figure.value)} {figure.unit}", figure.fitted])

@@ -112,7 +112,7 @@ LOOPBACK = "127.0.0.1"
 MOST_BYTES = 8 * 1024 * 1024
 """Of a request: a TOML file fits into it."""
 REFUSED = {
-    HTTPStatus.FORBIDDEN: "The address needs the token that the studio has printed, and this computer's own name.",
+    HTTPStatus.FORBIDDEN: "This address needs the token that the studio printed, and the name of this computer.",
     HTTPStatus.NOT_FOUND: "There is nothing here.",
 }
 

@@ -321,7 +321,7 @@ class Session:
         """Keep these runs."""
         pinned = [int(number) for number in request["runs"]]
         if len(pinned) > MOST_PINNED:
-            raise ModelError([Flaw("", f"at most {MOST_PINNED} runs are pinned", "let go of one")])
+            raise ModelError([Flaw("", f"at most {MOST_PINNED} runs can be pinned", "unpin one")])
         self.pinned = set(pinned)
         self._forget()
 
@@ -353,7 +353,7 @@ class Session:
         """Runs as a report page: the same components, in one file."""
         runs = [self.runs[number] for number in map(int, request["runs"]) if number in self.runs]
         if not runs:
-            raise ModelError([Flaw("", "this run is gone", "move a number, or reload")])
+            raise ModelError([Flaw("", "this run no longer exists", "change a number, or reload")])
         chosen = [name for name in map(str, request["signals"]) if name in runs[0]]
         page = make_page(runs, signals=chosen)
         self.say("report", page=page, name=f"{runs[0].provenance.description.get('name') or 'run'}.html")

@@ -27,7 +27,7 @@ ROBOTS = (".urdf", ".xacro", ".sdf", ".mjcf", ".xml")
 LONGEST_NAME = 200
 Stamp = tuple[tuple[Path, int, int], ...]
 """Files with the times of their last change and their sizes."""
-NO_FILE = "only a file with the ending .toml can be written, in the folder of the scenario: give its name alone"
+NO_FILE = "only .toml files in the scenario's folder can be written: give just the file name"
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,9 @@ class Source:
         if not name or Path(name).name != name or path.suffix != ".toml" or path.is_symlink():
             raise ModelError([Flaw("", f"'{name}' cannot be written", NO_FILE)])
         if path.exists() and mark_text(path.read_text("utf-8", errors="replace")) != replaces:
-            raise ModelError([Flaw("", f"'{name}' holds something else by now", "save under another name, or reload")])
+            raise ModelError(
+                [Flaw("", f"'{name}' was changed by another program", "save under another name, or reload the file")]
+            )
         try:
             write_file(path, text)
         except OSError as error:
@@ -182,12 +184,12 @@ def keep_dropped(name: str, text: str) -> Path:
         ModelError: for names that are none of a robot file or a scenario.
     """
     if not name or Path(name).name != name or Path(name).suffix.lower() not in DROPPED or len(name) > LONGEST_NAME:
-        raise ModelError([Flaw("", f"'{name}' is no robot file", f"drop one of {', '.join(DROPPED)}")])
+        raise ModelError([Flaw("", f"'{name}' is not a robot file", f"drop one of {', '.join(DROPPED)}")])
     path = _studio_folder() / "dropped" / name
     try:
         write_private(path, text)
     except OSError as error:
-        raise ModelError([Flaw("", f"'{name}' cannot be kept: {error.strerror}")]) from error
+        raise ModelError([Flaw("", f"'{name}' cannot be saved: {error.strerror}")]) from error
     return path
 
 

@@ -17,7 +17,7 @@ def starter_titles() -> dict[str, str]:
 
 
 def write_starter(path: Path, kind: str) -> Path:
-    """Write a small scenario to begin with; a file that is there already is never overwritten."""
+    """Write a small scenario to begin with; a file that already exists is never overwritten."""
     refuse_word("--kind", kind, KINDS)
     path = path if path.suffix == ".toml" else path.with_name(f"{path.name}.toml")
     text = _text(kind).replace("{file}", path.name).replace("{name}", path.stem)
@@ -25,7 +25,7 @@ def write_starter(path: Path, kind: str) -> Path:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError as error:
-        raise ModelError([Flaw("", "is there already", "choose another name")], str(path)) from error
+        raise ModelError([Flaw("", "already exists", "choose another name")], str(path)) from error
     except OSError as error:
         raise ModelError([Flaw("", f"cannot be written: {error.strerror}")], str(path)) from error
     return path

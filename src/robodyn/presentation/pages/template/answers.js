@@ -2,7 +2,7 @@
 
 // act: {text, label, click} of a button that finds what the tile does not know yet.
 function makeTile({ heading, answer, detail, verdict, act }) {
-  const label = { good: "kept", fair: "close", bad: "not kept" }[verdict];
+  const label = { good: "met", fair: "close", bad: "not met" }[verdict];
   const told = label ? make("span", { class: "spoken" }, `(${label})`) : null;
   const button = act ? makeButton(act.text, act.label, act.click) : null;
   return make("article", { class: "tile", "data-verdict": verdict, title: detail },
@@ -29,7 +29,7 @@ function worstMiss(run) {
   return { time: run.time[worst], value: distances[worst] };
 }
 
-const NO_CAUSES = "The causes of the miss were not computed for this page: robodyn report SCENARIO computes them, from the scenario and without --fast.";
+const NO_CAUSES = "The causes of the deviation were not computed for this page: run robodyn report SCENARIO without --fast, on a scenario rather than a run.";
 
 // The bars show the largest miss until the reader chooses a time. `missing` is what stands there as long as no causes are
 // known, of a run that has a path.
@@ -72,7 +72,8 @@ function makeBars(store, run) {
     const time = store.hover ?? (store.touched ? store.time : worst.time);
     const total = at(run.path.distance, time);
     const unit = chooseUnit("m", worst.value);
-    const text = (metres) => `${showNumber(Math.abs(metres) < 1e-3 * worst.value ? 0 : metres / unit.size, 3)} ${unit.name}`;
+    const decimals = Math.max(0, 2 - Math.floor(Math.log10(worst.value / unit.size)));
+    const text = (metres) => `${showNumber(Math.abs(metres) < 5e-4 * worst.value ? 0 : Number((metres / unit.size).toFixed(decimals)), 3)} ${unit.name}`;
     let sum = 0;
     for (const { row, bar, value, signal } of rows) {
       const part = at(signal, time);
@@ -85,7 +86,7 @@ function makeBars(store, run) {
     title.textContent = `Where the ${text(total)} come from`;
     told.textContent = `at ${showQuantity(time, "s")} · sum ${text(sum)}, remainder ${text(total - sum)}`;
   };
-  const help = "Click a cause to plot it; the bars follow the time. Hatched ones make the miss smaller.";
+  const help = "Click a cause to plot it; the bars follow the time. Hatched causes reduce the deviation.";
   const parts = [make("div", { class: "bar" }, title, told), make("div", { class: "causes" }, rows.map(({ row }) => row)), make("p", { class: "quiet" }, help)];
   return { parts, show };
 }
@@ -93,7 +94,7 @@ function makeBars(store, run) {
 // What a path is missed by is plotted above the causes, all other signals below.
 function makePlots(store, missing) {
   const onPath = () => store.runs.some(({ path }) => path);
-  const misses = (names) => onPath() && names.every((name) => name.startsWith("deviation") || name.startsWith("miss by "));
+  const misses = (names) => onPath() && names.every((name) => name.startsWith("deviation"));
   for (const { limit, path } of store.runs) if (limit && path) limitMiss(store, limit);
   makePanels(store, byId("deviation-panels"), misses);
   makeCauses(store, byId("causes"), missing);
@@ -119,7 +120,7 @@ function showChange(value, before, unit, against) {
 function judgeLive(base, run) {
   const [miss, before] = [worstMiss(run), worstMiss(base)];
   return base.tiles.map((tile, k) => {
-    if (k > 0 || !miss) return { ...tile, detail: "as described: with other numbers not known here", verdict: "none" };
+    if (k > 0 || !miss) return { ...tile, detail: "as described; not recomputed for changed numbers", verdict: "none" };
     const verdict = !base.limit ? "none" : miss.value > base.limit ? "bad" : miss.value > 0.9 * base.limit ? "fair" : "good";
     const detail = `at ${showQuantity(miss.time, "s")} · ${showChange(miss.value, before.value, "m", "the original")}`;
     return { ...tile, answer: showQuantity(miss.value, "m"), detail, verdict };

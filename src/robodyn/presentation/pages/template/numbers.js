@@ -20,7 +20,7 @@ function makeNumbers(desk) {
     const open = new Set([...byId("tree").querySelectorAll("details[open]")].map(({ dataset }) => dataset.group));
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const all = [...desk.numbers.values()];
-    search.placeholder = `Search ${all.length} numbers`;
+    search.placeholder = `${all.length} numbers`;
     if (words.length > 0 || changed) {
       const found = sort(all.filter((number) => (!changed || isChanged(number)) && words.every((word) => number.name.toLowerCase().includes(word))));
       const note = found.length > MOST_FOUND ? `The first ${MOST_FOUND} of ${found.length}: search for more words.` : `${found.length} of ${all.length}`;

@@ -21,7 +21,6 @@ function makePanels(store, place, wanted = () => true) {
 // What several signals have in common, as one would say it: "deviation", "velocity".
 function commonWord(names) {
   const parts = names.map((name) => name.split("."));
-  if (names.every((name) => name.startsWith("miss by "))) return "miss";
   const same = (pick) => parts.every((one) => pick(one) === pick(parts[0]));
   const [first, last] = [(one) => one[0], (one) => one.at(-1)];
   const word = same(last) ? last(parts[0]) : same(first) ? first(parts[0]) : "";

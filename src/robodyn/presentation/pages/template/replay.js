@@ -53,7 +53,7 @@ function tellDeviation(badge, { track, factor: larger }, store) {
   if (badge.dataset.key === key) return;
   badge.dataset.key = key;
   badge.replaceChildren("deviation drawn ", make("strong", {}, `×${showNumber(factor, 3)}`), " · distance 0 ", make("i", { class: "scale" }),
-    ` ${showNumber(track.largest / unit.size, 3)} ${unit.name}`);
+    ` ${showNumber(track.largest / unit.size, 3)}\u00a0${unit.name}`);
 }
 
 // The picture of the scene that `shown` gives, with those of `ghosts` clear in it; returns how it is drawn anew. Without

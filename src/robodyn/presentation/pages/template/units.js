@@ -35,9 +35,10 @@ function showNumber(value, digits = 6) {
   return text.replace(/^-/, "−").replace("e-", "e−").replace("e+", "e");
 }
 
-// A number beside others of at most this size: a ten millionth of it is what rounding leaves.
+// A number beside others of at most this size, to a few millionths of it.
 function showBeside(value, largest) {
-  return showNumber(Math.abs(value) < 1e-7 * largest ? 0 : value);
+  const places = 5 - Math.floor(Math.log10(largest));
+  return showNumber(largest > 0 && places > 0 && places < 20 ? Number(value.toFixed(places)) : value);
 }
 
 // A number of SI with the unit in which people read it: 31.2 µm.

@@ -39,7 +39,7 @@ function startStudio() {
   byId("file-head").after(desk.editor.element);
   makeTransport(desk.store, byId("transport"));
   makePlotTools(desk.store, byId("plot-tools"));
-  makePlots(desk.store, () => [makeButton("Compute the causes", "Split the miss into its causes", () => startJob(desk, "budget")), " of the miss for these numbers."]);
+  makePlots(desk.store, () => [makeButton("Compute the causes", "Split the deviation into its causes", () => startJob(desk, "budget")), " of the deviation for these numbers."]);
   desk.store.listen((changes) => "selected" in changes && fetchSignals(desk));
   DARK.addEventListener("change", () => desk.store.set({ theme: true }));
   addEventListener("pagehide", () => keepDesk(desk));
@@ -385,7 +385,7 @@ function startJob(desk, kind) {
 // The button of a tile that does not know its answer yet.
 function actOf(desk, { heading, answer, detail }) {
   const act = (text, label, kind) => ({ text, label, click: () => startJob(desk, kind) });
-  if (heading === "Main cause" && answer === "Unknown") return { detail: "", act: act("Compute", "Split the miss into its causes", "budget") };
+  if (heading === "Main cause" && answer === "Unknown") return { detail: "", act: act("Compute", "Split the deviation into its causes", "budget") };
   return detail.includes("no error bar") ? { act: act("Certify", "Find how far the answers may be off", "certify") } : {};
 }
 
