@@ -278,7 +278,7 @@ class Chain:
         if self.point.node is not None:
             flaws.add(f"points.{point}", "is on a flexible body", "calibrate the rigid arm")
         if not any(joint.freedoms for joint in row):
-            flaws.add("point", f"'{point}' hangs on no joints", "name a point that moves")
+            flaws.add("point", f"'{point}' is not carried by any joint", "name a point that moves")
         flaws.raise_if_any(f"calibration of '{mechanism.name}'")
         self.joints = tuple(joint for joint in row if joint.freedoms)
         self.gravity = np.array(mechanism.gravity, float)
@@ -438,9 +438,9 @@ def read_poses(path: str | Path, chain: Chain) -> Poses:
         if name not in known:
             flaws.add(heading, "is neither a joint of the chain nor a measured column", nearest(name, known))
         elif name in columns:
-            flaws.add(heading, "stands there twice", "leave one out")
+            flaws.add(heading, "appears twice", "leave one out")
         elif unit and ((own := known_unit(unit)) is None or own.name != known[name]):
-            flaws.add(heading, f"'{unit}' is no unit of it", f"such as [{known[name]}]")
+            flaws.add(heading, f"'{unit}' is not a unit of it", f"such as [{known[name]}]")
         else:
             columns[name] = k, known_unit(unit).factor if unit else 1.0  # type: ignore[union-attr]
     missing = [name for name in names if name not in columns]
@@ -448,7 +448,7 @@ def read_poses(path: str | Path, chain: Chain) -> Poses:
         flaws.add(", ".join(missing), "has no column", "every joint that carries the tool needs one")
     measured = {"x", "y", "z"} <= columns.keys()
     if not measured and not {*TOUCHED} & columns.keys():
-        flaws.add("", "says nothing of the tool", "columns x, y and z, or point or plane: what it touches")
+        flaws.add("", "has no measurement of the tool", "columns x, y and z, or point or plane: what it touches")
     flaws.raise_if_any(str(path))
 
     def texts(name: str) -> list[str]:
@@ -464,7 +464,7 @@ def read_poses(path: str | Path, chain: Chain) -> Poses:
             try:
                 values[k] = float(text) * columns[name][1] if text else absent
             except ValueError:
-                flaws.add(f"line {k + 2}, {name}", f"'{text}' is no number", "a number, with a point for decimals")
+                flaws.add(f"line {k + 2}, {name}", f"'{text}' is not a number", "a number, with a point for decimals")
         return values
 
     q = np.stack([numbers(name, np.nan) for name in names], axis=1)
@@ -477,18 +477,18 @@ def read_poses(path: str | Path, chain: Chain) -> Poses:
     for k in range(len(q)):
         line = f"line {k + 2}"
         if np.any(np.isnan(q[k])):
-            flaws.add(line, "has no position of every joint", "fill it in, or leave the pose out")
+            flaws.add(line, "has no position of every joint", "fill it in, or remove the pose")
         if touches["point"][k] and touches["plane"][k]:
             flaws.add(line, "touches a point and a plane", "one of them")
         if not touched[k] and np.any(np.isnan(place[k])):
-            flaws.add(line, "says nothing of the tool", "x, y and z, or point or plane")
+            flaws.add(line, "has no measurement of the tool", "x, y and z, or point or plane")
         if touched[k] and not np.all(np.isnan(place[k])):
-            flaws.add(line, f"touches '{touched[k]}' and has a place, too", "leave one of them empty")
+            flaws.add(line, f"touches '{touched[k]}' and also has a position", "leave one of them empty")
         given = np.isfinite(turn[k])
         if np.any(given) and (not np.all(given) or not np.any(turn[k])):
             flaws.add(line, "has no whole quaternion", "qw, qx, qy and qz, not all 0, or none of them")
         if distance[k] and not touches["point"][k]:
-            flaws.add(line, "has a distance from nothing", "name the point it is measured from")
+            flaws.add(line, "has a distance without a reference point", "name the point it is measured from")
     flaws.raise_if_any(str(path))
     return Poses(q, place, turn, touched, is_plane, distance, load)
 
@@ -786,7 +786,7 @@ def calibrate(
         needed = math.ceil(1.5 * len(told) * len(fitted) / equations / (1 - held_out))
         refuse(
             "poses",
-            f"{len(fitted)} poses are {equations} equations for {len(told)} numbers",
+            f"{len(fitted)} poses give {equations} equations for {len(told)} numbers",
             f"measure {needed} poses or more",
         )
     after = solve(chain, before.geometry, fitted, told)
@@ -858,7 +858,7 @@ def _keep_touched(poses: Poses, proof: np.ndarray) -> None:
             proof[own] = False
         if np.sum(own) < least:
             what = "plane" if np.any(poses.is_plane[own]) else "point"
-            refuse(f"{what} {name}", f"is touched by {np.sum(own)} poses, which tell nothing", f"{least} or more")
+            refuse(f"{what} {name}", f"is touched by {np.sum(own)} poses, which is not enough", f"{least} or more")
 
 
 def _first_guess(chain: Chain, poses: Poses, frame: str) -> Geometry:
@@ -933,7 +933,7 @@ def _check_robot(chain: Chain, fit: Solution, poses: Poses) -> None:
     if fit.noise > ANOTHER * spread:
         remedy = "look for swapped joint columns, other signs or zero positions, another robot or point"
         refuse(
-            "poses", f"{fit.noise * 1e3:.3g} mm of {spread * 1e3:.3g} mm are left: they are not of this robot", remedy
+            "poses", f"{fit.noise * 1e3:.3g} mm of {spread * 1e3:.3g} mm remain: the poses are not of this robot", remedy
         )
 
 
@@ -1026,28 +1026,28 @@ def _doubts(
         )
     if all(poses.touched) and not np.any(poses.distance):
         doubts.append(
-            "touching tells the shape and not the size: a length stays as in the file; measure a distance too"
+            "touch points determine the shape but not the size: one length stays as in the file; measure a distance too"
         )
     if elastic == "none" and np.any(poses.load):
-        doubts.append("loads have no effect on an arm that does not give way: --elastic gears or links")
+        doubts.append("loads have no effect on a rigid arm: use --elastic gears or links")
     if np.any(proof):
         before, after = (float(np.sqrt(np.mean(each[proof, k] ** 2))) for k in (0, 1))
         own = float(np.sqrt(np.mean(each[~proof, 1] ** 2)))
         if after > before:
-            doubts.append("held-out poses are met worse than before: take more poses, or fewer numbers")
+            doubts.append("held-out poses fit worse than before: measure more poses, or calibrate fewer numbers")
         elif after > 2 * own and after > 0.2 * before:
             doubts.append(
-                f"held-out poses are {after / own:.1f} times as far off as fitted ones: more poses would help"
+                f"held-out poses are {after / own:.1f} times as far off as fitted poses: more poses would help"
             )
     for k, joint in enumerate(chain.moved):
         span = float(np.ptp(poses.q[:, k]))
         if joint.kind != "prismatic" and span < 0.5:
             doubts.append(
-                f"{joint.name} moves by {np.rad2deg(span):.0f} deg only: move it further to tell its neighbours apart"
+                f"{joint.name} moves by {np.rad2deg(span):.0f} deg only: move it further to separate its neighbours"
             )
     if np.any(fit.geometry.compliance < 0):
         names = [joint.name for joint, c in zip(chain.joints, fit.geometry.compliance, strict=True) if np.any(c < 0)]
-        doubts.append(f"{', '.join(names)}: a negative compliance is none; loads that differ more would tell")
+        doubts.append(f"{', '.join(names)}: a negative compliance is not physical; loads that differ more would help")
     return doubts
 
 
@@ -1079,7 +1079,7 @@ def plan_poses(
     sought = list_sought(chain, offered, elastic, "fitted")
     told, _ = _told_of(chain, geometry, offered, sought)
     if 3 * count < len(told) + 5:
-        refuse("plan", f"{count} poses cannot tell {len(told)} numbers", f"{-(-(len(told) + 5) // 3)} or more")
+        refuse("plan", f"{count} poses cannot identify {len(told)} numbers", f"{-(-(len(told) + 5) // 3)} or more")
     J = _slopes(chain, geometry, offered, told, (1.0, 1.0)).reshape(len(offered), 3, len(told))
     J = J / np.sqrt(np.mean(J**2, axis=(0, 1)))
     # D-optimal first, pose by pose: log det(M + J^T J) = log det M + log det(1 + J M^-1 J^T), from a faint M on.

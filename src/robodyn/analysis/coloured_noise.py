@@ -133,15 +133,15 @@ def describe_doubt(spread: Spread, parts: Sequence[ResidualRows], shapes: Sequen
     if not count:
         return ""
     if spread.independent < FEW * count:
-        what = f"what is left changes so slowly that it is worth {spread.independent:.2g} independent samples"
-        remedy = "measure longer, or look for what the model lacks"
-        return f"{what} for {count} numbers: the intervals are no 95 % ones; {remedy}"
+        what = f"the residual changes so slowly that it is worth only {spread.independent:.2g} independent samples"
+        remedy = "measure longer, or find what the model lacks"
+        return f"{what} for {count} numbers: the intervals are not 95 % intervals; {remedy}"
     if find_chance(parts, shapes, spread.filters) < SURE:
-        what = "what is left follows the motion: the model lacks something, or a search ended too early"
-        return f"{what}; the intervals are those of noise alone, no 95 % ones"
+        what = "the residual follows the motion: the model is incomplete, or the search ended too early"
+        return f"{what}; the intervals cover noise alone and are not 95 % intervals"
     if spread.independent < COLOURED * rows:
-        what = f"what is left has a colour, of {rows:.0f} samples {spread.independent:.0f} are independent"
-        return f"{what}: the intervals are 95 % ones if it is noise, but not if it is an error of the model"
+        what = f"the residual is correlated: of {rows:.0f} samples only {spread.independent:.0f} are independent"
+        return f"{what}: the 95 % intervals hold if it is noise, but not if it is a model error"
     return ""
 
 

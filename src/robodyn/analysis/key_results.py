@@ -178,7 +178,7 @@ def _misses(run: Run, limit: float | None, budget: Budget | None) -> Iterator[Ke
 def main_cause(budget: Budget | None, scenario: str = "") -> KeyResult:
     """What contributes most to the largest miss, and what comes next."""
     if budget is None or not (shares := share_causes(budget)):
-        note = f"not computed: robodyn run {scenario} --causes" if budget is None else "the budget splits no miss"
+        note = f"not computed: robodyn run {scenario} --causes" if budget is None else "not in the budget"
         return KeyResult("Main cause", name="unknown", note=note)
     parts, total = shares.values[:, shares.worst], float(shares.total[shares.worst])
     main = int(np.argmax(parts))

@@ -96,7 +96,7 @@ class StepResponse:
             return self.peaks[k]
         found = "no peak" if not self.peaks else "one peak alone"
         what = f"has {found} after the step at {self.at:g} s"
-        refuse(self.signal.name, what, "record it for longer, or ask for shares at given times")
+        refuse(self.signal.name, what, "record it for longer, or evaluate shares at given times")
 
 
 def measure_step(

@@ -311,11 +311,11 @@ def test_a_sheet_needs_a_path_and_something_that_differs(cart):
         return CliRunner().invoke(app, ["sheet", *arguments])
 
     result = call(str(cart))
-    assert (result.exit_code, "nothing differs from cycle to cycle" in result.stderr) == (2, True)
+    assert (result.exit_code, "nothing varies from cycle to cycle" in result.stderr) == (2, True)
     result = call("pendulum", "--random", "bob.mass=scale:0.9:1.1")
     assert (result.exit_code, "there is no path that a tool follows" in result.stderr) == (2, True)
     result = call(str(cart), "--random", "push.value=scale:0.9:1.1", "--set", "way.begin=9", "--workers", "1")
-    assert (result.exit_code, "does not grow" in result.stderr) == (2, True)
+    assert (result.exit_code, "does not increase" in result.stderr) == (2, True)
     result = call(str(cart), "--random", "push.valeu=scale:0.9:1.1", "--band", "3 kg")
     assert result.exit_code == 2
     assert "must be in m" in result.stderr

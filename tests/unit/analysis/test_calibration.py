@@ -186,7 +186,7 @@ def test_planes_tell_the_shape_but_not_the_size(nominal):
     assert found.errors[2].rms > 1e-4
     # Numbers that differ by less than a hundredth in effect are not told apart: of half a millimetre that much is left.
     assert found.errors[3].rms < 5e-6
-    assert any("the shape and not the size" in warning for warning in found.warnings)
+    assert any("the shape but not the size" in warning for warning in found.warnings)
 
 
 def test_gears_that_give_way_are_told_by_loads():
@@ -246,7 +246,7 @@ def test_files_are_read_with_units_and_refused_with_every_problem(nominal, tmp_p
     message = str(refused.value)
     assert "joint9: is neither a joint of the chain" in message
     assert "joint6: has no column" in message
-    assert "'kg' is no unit of it" in message
+    assert "'kg' is not a unit of it" in message
     with pytest.raises(ModelError, match="line 2, z: 'x' is no number"):
         read_poses(write([*heads, "x", "y", "z"], [[*"12345678x"]]), chain)
 
@@ -254,10 +254,10 @@ def test_files_are_read_with_units_and_refused_with_every_problem(nominal, tmp_p
 @pytest.mark.parametrize(
     ("heads", "cells", "message"),
     [
-        (("x", "y", "z", "plane"), "1,1,1,floor", "touches 'floor' and has a place, too"),
+        (("x", "y", "z", "plane"), "1,1,1,floor", "touches 'floor' and also has a position"),
         (("x", "y", "z", "qw", "qx"), "1,1,1,1,0", "has no whole quaternion"),
         (("x", "y", "z", "qw", "qx", "qy", "qz"), "1,1,1,0,0,0,0", "has no whole quaternion"),
-        (("x", "y", "z", "distance"), "1,1,1,0.3", "has a distance from nothing"),
+        (("x", "y", "z", "distance"), "1,1,1,0.3", "has a distance without a reference point"),
     ],
 )
 def test_nothing_of_a_pose_is_read_and_left_out(nominal, tmp_path, heads, cells, message):

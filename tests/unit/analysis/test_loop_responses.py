@@ -102,7 +102,7 @@ def test_commands_print_and_draw(tmp_path):
         (["bode", "two-link-loop", "--input", "x"], "give both or neither"),
         (["step", "two-link-loop", *target, "--when", "0.1"], "--when: has no effect without a run file"),
         (["step", "one.run", "--answer", "x", "--height", "2"], "--height: has no effect on run files"),
-        (["step", "pendulum", "--target", "bob.mass", "--answer", "x", "--friction", "stuck"], "nothing is sampled"),
+        (["step", "pendulum", "--target", "bob.mass", "--answer", "x", "--friction", "stuck"], "no sampled block"),
     ):
         refused = CliRunner().invoke(app, arguments)
         assert refused.exit_code == 2

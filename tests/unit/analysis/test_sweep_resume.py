@@ -151,7 +151,7 @@ with locking(pathlib.Path({str(tmp_path)!r})):
     holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:
         assert holder.stdout.readline() == "locked\n"
-        with pytest.raises(ModelError, match="another sweep is at work"), locking(tmp_path):
+        with pytest.raises(ModelError, match="another sweep is running"), locking(tmp_path):
             pass
     finally:
         holder.kill()

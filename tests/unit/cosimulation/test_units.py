@@ -227,7 +227,7 @@ def test_interfaces_that_do_not_fit_are_told():
             [Connection("a.port", "b.port")],
             settings=CosimSettings(0.01),
         )
-    with pytest.raises(ModelError, match="no tunable number"):
+    with pytest.raises(ModelError, match="not a tunable number"):
         ScenarioUnit(first, inputs=("slide.mass",))
     with pytest.raises(ModelError, match="cannot go back"):
         cosimulate(

@@ -93,7 +93,7 @@ def test_equal_names_of_runs_are_numbered(make_crane):
 
 @pytest.mark.parametrize("labels", [["a"], ["a", "a"], ["a", "b", "c"]])
 def test_labels_must_tell_the_runs_apart(make_crane, labels):
-    with pytest.raises(ValueError, match="2 runs need as many different labels"):
+    with pytest.raises(ValueError, match="2 runs need as many distinct labels"):
         make_page([make_crane(), make_crane()], labels=labels)
 
 

@@ -54,7 +54,7 @@ def test_other_gains_may_use_the_file(scenario, nominal):
     [
         ({"forearm.mass": 9.0}, r"nominal.forearm.mass: was computed for 6, is 9 here"),
         ({"duration": 1.1}, r"lasts 1.2 s, the scenario 1.1 s"),
-        ({"upper_arm.mass": 9.0}, r"nominal: is of another machine or another machine or reference"),
+        ({"upper_arm.mass": 9.0}, r"nominal: belongs to another machine or reference"),
     ],
 )
 def test_the_motion_of_another_machine_duration_or_payload_is_refused(scenario, nominal, change, message):

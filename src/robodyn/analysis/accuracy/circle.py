@@ -159,7 +159,7 @@ def fit_circle(p: Floats) -> tuple[float, float, float]:
 def measure_hysteresis(one: CircleTest, other: CircleTest) -> float:
     """H [m] of two tests of the same circle in opposite directions."""
     if one.clockwise == other.clockwise:
-        what = "both go round in the same direction"
+        what = "both runs go round in the same direction"
         refuse("circle", what, "give one run in each", "circle")
     return float(np.max(np.abs((one.deviation + one.radius) - (other.deviation + other.radius))))
 
@@ -170,7 +170,7 @@ def _last_turn(p: Floats) -> tuple[slice, float]:
     turned = angle[-1] - angle[0]
     if abs(turned) < TURN * (1 - 1e-6):
         what = f"the motion goes {np.degrees(abs(turned)):.4g} deg round, not once"
-        refuse("circle", what, "simulate it for longer, or say where the centre is", "circle")
+        refuse("circle", what, "simulate longer, or give the centre", "circle")
     sign = 1.0 if turned > 0 else -1.0
     left = sign * (angle[-1] - angle)
     begin = int(np.flatnonzero(left >= TURN * (1 - 1e-6))[-1])

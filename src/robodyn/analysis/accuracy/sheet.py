@@ -68,7 +68,7 @@ class Cycles:
         self.speed = np.linalg.norm(np.gradient(self.tool, self.time, axis=1), axis=2)
         top = self.commanded.max()
         if not top > 0:
-            what = f"'{followed.way}' does not grow: the tool is told to stand"
+            what = f"'{followed.way}' does not increase: the tool is commanded to stand still"
             refuse("path", what, "let the scenario last until it moves", "sheet")
         self.moving = self.commanded > MOVING * top
         self.steady = self.commanded > STEADY * top
@@ -178,7 +178,7 @@ def _of_rest(cycles: Cycles, rest: Rest, band: float | None, notes: list[str]) -
 
 def _settling(cycles: Cycles, rest: Rest, limit: float, within: str, notes: list[str]) -> list[Figure]:
     if rest.last - rest.first < LEAST_REST:
-        notes.append(f"no stabilisation time at {rest.name}: the rest is too short; let it go on")
+        notes.append(f"no stabilisation time at {rest.name}: the rest is too short; extend it")
         return []
     # From when the commanded way to the rest is within the band: a tool may enter it before the command stops, and a
     # path that ends where it began is not within it at its start.
@@ -407,8 +407,8 @@ def make_sheet(
     system = what if isinstance(what, System) else assemble(what)
     scenario = system.scenario
     if not random:
-        same = "nothing differs from cycle to cycle, so that every repeatability would be 0"
-        flaws.add("random", same, 'say what does, such as "*.coulomb" = scale:0.9:1.1')
+        same = "nothing varies from cycle to cycle, so every repeatability would be 0"
+        flaws.add("random", same, 'name what varies, such as "*.coulomb" = scale:0.9:1.1')
     flaws.add_unless_positive(band=band)
     flaws.raise_if_any(f"sheet of '{scenario.name}'")
     followed = find_followed(system, deviation)
@@ -433,7 +433,7 @@ def _about_orientation(scenario: Scenario, followed: FollowedPath) -> list[str]:
     mechanism = scenario.machine.mechanism
     bent = {body.name for body in mechanism.flexible_bodies} if mechanism else set()
     body = followed.turned.attained[0].removesuffix(".orientation.w")
-    return [f"orientations are those of the frame of '{body}', not of where it bends"] if body in bent else []
+    return [f"orientations are those of the frame of '{body}', without its bending"] if body in bent else []
 
 
 def _run_cycles(

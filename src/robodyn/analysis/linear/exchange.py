@@ -29,7 +29,7 @@ def to_control(model: LinearModel, pade: int | None = None) -> Any:
         pade: order of the approximation of each delay; needed where there are delays.
     """
     if model.delays and pade is None:
-        what = f"the model has {len(model.delays)} delays, which python-control's state space has not"
+        what = f"the model has {len(model.delays)} delays, which python-control's state space does not support"
         refuse("pade", what, "give the order of their Pade approximations", "linear model")
     control = import_control()
     finite = model if pade is None else model.with_pade(pade)

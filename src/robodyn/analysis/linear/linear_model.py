@@ -135,7 +135,7 @@ class LinearModel(Displayed):
         try:
             solved = np.linalg.solve(self.pencil(s), np.vstack([self.B, self.G]).astype(complex))
         except np.linalg.LinAlgError as error:
-            what = "one of the frequencies is a pole of the model, where it answers without bound"
+            what = "one of the frequencies is a pole of the model, where the response is unbounded"
             raise ModelError([Flaw("s", what, "leave it out")], "linear model") from error
         return np.hstack([self.C, self.K]) @ solved + self.D
 
@@ -177,7 +177,7 @@ class LinearModel(Displayed):
         try:
             A, B, C, D = close_lines(*own, line)
         except np.linalg.LinAlgError as error:
-            what = f"Pade of order {order} makes an algebraic loop of delays that feed one another"
+            what = f"Pade of order {order} makes an algebraic loop of delays that feed each other"
             raise ModelError([Flaw("order", what, "take an order of other parity")]) from error
         names = [Variable(f"{delay.name}.pade{k + 1}", delay.unit) for delay in self.delays for k in range(order)]
         return LinearModel(

@@ -262,11 +262,11 @@ def _describe_names(slopes: Slopes) -> tuple[str, ...]:
         f"{sentence}: {_listed(names)}"
         for sentence, names in (
             ("outputs of sampled blocks are held", [task.name for task in slopes.parts.system.discrete.tasks]),
-            ("dry friction that sticks is left out", list(_friction(slopes, FREE))),
+            ("sticking dry friction is left out", list(_friction(slopes, FREE))),
             ("friction holds it at rest", list(_friction(slopes, 0.0))),
             ("not at rest", _moving(slopes)),
             ("without effect at this operating point", _idle_inputs(slopes)),
-            ("a slope jumps just there, the model has one side of it", list(_kinks(slopes))),
+            ("a slope jumps exactly there; the model has one side of it", list(_kinks(slopes))),
         )
         if names
     )

@@ -367,7 +367,7 @@ def _continuous_table(
         pairs = [(cut.signal, Loop(cut.signal), cut) for cut in cut_at()]
         if not pairs:
             remedy = "name where to cut: --loop BLOCK.OUTPUT; linear models without loops: robodyn modes"
-            refuse("blocks", "none is a controller that acts back on itself", remedy)
+            refuse("blocks", "none is a controller in a feedback loop", remedy)
     else:
         pairs = [(name, loop, cut_at([loop.signal], zero=loop.cut)[0]) for name, loop in loops.items()]
     rows = []
@@ -472,7 +472,7 @@ class LoopFinding:
         what = f"deviations of {', '.join(self.states)} grow x10 in {_describe_time(np.log(10) / self.growth)}"
         size = f"multiplier {self.radius:.4g} in {_describe_time(self.turn_time)}"
         if self.block is None:
-            return f"unstable at the start: {what} ({size}); no controller's gain alone changes that"
+            return f"unstable at the start: {what} ({size}); no single controller gain changes that"
         loop = f"the loop of {self.block} is unstable at these gains: {what} ({size})"
         return f"{loop}; {self._remedy()}"
 

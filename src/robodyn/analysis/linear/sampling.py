@@ -133,7 +133,7 @@ class SampledModel:
                 self.apply(tick, whole)
                 whole[: self.order] = self.glide @ whole
         if not np.isfinite(whole).all():
-            what = "its motion outgrows all numbers before its sample times meet again"
+            what = "its motion overflows before its sample times coincide again"
             refuse("loop", what, "reduce the gains")
         return whole
 
@@ -420,7 +420,7 @@ class Lifted:
             return np.linalg.solve(z[:, None, None] * eye - self.M, self.B[None].astype(complex))
         except np.linalg.LinAlgError:
             # Beside entries of 1e16 the number z is lost.
-            what = "its gains are too large for its poles to be seen"
+            what = "its gains are too large for its poles to be computed"
             raise ModelError([Flaw("loop", what, "reduce them")]) from None
 
     def close(self, gain: complex = 1.0) -> np.ndarray:

@@ -171,7 +171,7 @@ def find_stability_limit(
 
 def _describe_ends(ends: np.ndarray, growth: Sequence[float]) -> Flaw:
     message = [f"{'unstable' if g > 0 else 'stable'} at {value:g}" for value, g in zip(ends, growth, strict=True)]
-    return Flaw("lower, upper", f"it is {' and '.join(message)}", "search another range, the lower value first")
+    return Flaw("lower, upper", f"it is {' and '.join(message)}", "search another range, with the lower value first")
 
 
 def _growth(poles: np.ndarray) -> float:

@@ -102,7 +102,7 @@ class MachineDynamics:
 
     def positions_at(self, values: Mapping[str, float]) -> np.ndarray:
         """q from positions by name; what is not named is zero, orientations are not rotated."""
-        refuse_unknown(values, self.positions, "is no position of this machine", "positions")
+        refuse_unknown(values, self.positions, "is not a position of this machine", "positions")
         mechanism = self._system.scenario.machine.mechanism
         assert mechanism is not None
         origin = {name: value for freedom in mechanism.freedoms for name, value in freedom.origin.items()}

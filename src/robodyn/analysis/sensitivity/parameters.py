@@ -77,7 +77,7 @@ def check_quaternions(scenario: Scenario, names: Sequence[str], flaws: FlawList)
     freedoms = scenario.machine.mechanism.freedoms if scenario.machine.mechanism else ()
     entries = {f"{INITIAL}{name}" for one in freedoms if not one.is_single for name in one.positions}
     for name in sorted(entries & set(names)):
-        what = "is an entry of a quaternion: changed alone it leaves no rotation"
+        what = "is an entry of a quaternion: changed alone, it is no longer a rotation"
         flaws.add(name, what, "change an angular velocity, or compare runs from other orientations")
 
 
@@ -85,7 +85,7 @@ def _find_initial(system: System, name: str, flaws: FlawList) -> Direction | Non
     wanted = name.removeprefix(INITIAL)
     check_quaternions(system.scenario, [name], flaws)
     if system.scenario.initialisation == "at_rest":
-        flaws.add(name, "is only a guess of the rest that the run starts at", "leave it out")
+        flaws.add(name, "is only a guess of the equilibrium at which the run starts", "leave it out")
         return None
     for k, state in enumerate(system.states):
         if state.name == wanted:
@@ -103,7 +103,7 @@ def _find_initial(system: System, name: str, flaws: FlawList) -> Direction | Non
 
 def _refuse(system: System, name: str, flaws: FlawList) -> None:
     if name == "duration":
-        flaws.add(name, "is no number of the motion itself", "read the signal's rate at the end")
+        flaws.add(name, "is not a quantity of the motion itself", "read the signal's rate at the end")
     elif name in system.numbers:
         what = "is a constant of this system's code"
         flaws.add(name, what, f"name it in the machine's `tunable` if it is one of the mechanism, or {REMEDY}")

@@ -185,7 +185,7 @@ def choose_measure(scenario: Scenario, kind: str | None = None) -> tuple[str, st
     smooth = [text for text in default_measures(system) if not text.startswith("peak:")]
     usual = find_measures(FlawList(), smooth, system)
     if not usual:
-        refuse("", "moves nothing whose sensitivity could be meant", "name a signal", "sensitivities")
+        refuse("", "has no moving signal whose sensitivity could be meant", "name a signal", "sensitivities")
     sizes = [abs(measure.take(run.time, run[measure.signal].values)) for measure in usual]
     chosen = usual[int(np.argmax(sizes))]
     return kind or chosen.kind, chosen.signal
@@ -236,7 +236,7 @@ def _check(variation: Variation, changes: Mapping[str, float]) -> None:
     flaws = FlawList()
     for number in variation.numbers:
         if number.value == 0:
-            flaws.add(number.name, "is 0 and has no percent", "take another parameter")
+            flaws.add(number.name, "is 0, so a percentage does not change it", "take another parameter")
         if not 0 <= changes[number.name] < 1:
             flaws.add(f"change.{number.name}", f"must be from 0 to below 1, is {changes[number.name]:g}")
     flaws.raise_if_any("sensitivities")

@@ -179,7 +179,7 @@ def open_folder(folder: Path, plan: Mapping[str, Any], fresh: bool) -> None:
         keys = [key for key in now if key != "digest" and before.get(key) != now[key]]
         difference = f"{', '.join(keys)} differ" if keys else "the equations of the scenario differ"
         what = f"holds another sweep: {difference}"
-        refuse("", what, "name another folder, or begin anew: --fresh, fresh=True", str(folder))
+        refuse("", what, "name another folder, or start over: --fresh, fresh=True", str(folder))
 
 
 @contextmanager
@@ -194,7 +194,7 @@ def locking(folder: Path) -> Iterator[None]:
         except ImportError:
             pass  # no such locks on this system: nothing but care keeps two sweeps apart
         except OSError as error:
-            what = "another sweep is at work in this folder"
+            what = "another sweep is running in this folder"
             raise ModelError([Flaw("", what, "wait for it, or name another folder")], str(folder)) from error
         yield
 

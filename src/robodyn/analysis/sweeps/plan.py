@@ -182,7 +182,7 @@ def plan_sweep(
     others = {"runs": runs, "seed": seed, "sampling": None if sampling == RANDOM else sampling}
     _check_settings(flaws, others if not random else {}, "nothing is drawn at random")
     count = (runs or (RUNS_OF_SOBOL if sampling == SOBOL else RUNS)) if random else 1
-    _check_settings(flaws, {"along": along or None, "points": points} if not keep else {}, "no curves are kept")
+    _check_settings(flaws, {"along": along or None, "points": points} if not keep else {}, "no curves are recorded")
     flaws.add_unless_positive(runs=runs, points=points, rate=rate)
     taken = find_measures(flaws, measures, system)
     kept = _match_signals(flaws, "keep", keep, system)

@@ -179,4 +179,4 @@ class _Sweep:
         for worker, why in refused:
             if worker not in self.refused:
                 self.refused[worker] = why
-                warnings.warn(f"the worker {worker} takes no part in the sweep: {why}", stacklevel=2)
+                warnings.warn(f"the worker {worker} cannot take part in the sweep: {why}", stacklevel=2)

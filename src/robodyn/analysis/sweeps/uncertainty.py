@@ -152,8 +152,8 @@ def _check(table: RunTable, measure: str, limit: float, confidence: float) -> No
 def check_drawn(flaws: FlawList, drawn: Sequence[str], places: Sequence[int]) -> None:
     """Only draws, at one place of a grid, stand for robots."""
     if not drawn or any(count > 1 for count in places):
-        what = "the share of a grid's points is no share of robots"
-        flaws.add("limit", what, "draw what is uncertain (random), at one place of the grid")
+        what = "a share of grid points is not a share of robots"
+        flaws.add("limit", what, "draw the uncertain parameters at random, at a single point of the grid")
 
 
 # --------------------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def find_indices(
         first = int(np.argmin(table.done))
         count = sum(table.failures.values())
         failed = f"{count} of {len(table)} runs cannot be used, the first is {first}: {table.sentences[first]}"
-        refuse("random", failed, "draw within what the machine can do", "indices")
+        refuse("random", failed, "narrow the distributions to what the machine can do", "indices")
     settings = {"calc_second_order": False, "conf_level": CONFIDENCE, "seed": seed}
     return {name: _read(analyser.analyze(problem, y, **settings), names) for name, y in table.measures.items()}, table
 

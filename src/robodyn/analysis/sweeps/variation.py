@@ -82,7 +82,7 @@ def _read_places(flaws: FlawList, key: str, given: Sequence[float] | Factors) ->
     elif any(place != place for place in places):
         flaws.add(key, "must take numbers, one is nan")
     elif len(set(places)) < len(places):
-        flaws.add(key, "takes a value twice", "give each once")
+        flaws.add(key, "has a value twice", "give each once")
     else:
         return places
     return ()
@@ -92,7 +92,7 @@ def scalable(flaws: FlawList, key: str, numbers: Sequence[Number]) -> list[Numbe
     """Those numbers that a factor changes: not 0 and not infinite."""
     changed = [number for number in numbers if number.value != 0 and np.isfinite(number.value)]
     if numbers and not changed:
-        flaws.add(key, "a factor changes nothing of a number that is 0 or infinite", "give values instead")
+        flaws.add(key, "a factor does not change a number that is 0 or infinite", "give values instead")
     return changed
 
 
@@ -223,7 +223,7 @@ def check_sampling(flaws: FlawList, sampling: str, runs: int, n_draws: int) -> N
         flaws.add("sampling", f"'{sampling}' is unknown", nearest(sampling, SAMPLINGS))
     elif sampling == SOBOL and runs & (runs - 1):
         less = 1 << (runs.bit_length() - 1)
-        flaws.add("runs", f"a Sobol sequence is even for powers of 2, not for {runs}", f"take {less} or {2 * less}")
+        flaws.add("runs", f"a Sobol sequence is balanced for powers of 2, not for {runs}", f"take {less} or {2 * less}")
     elif sampling == SOBOL and n_draws > MOST_SOBOL:
         flaws.add("sampling", f"a Sobol sequence has at most {MOST_SOBOL} numbers, not {n_draws}", LATIN)
 
@@ -294,7 +294,7 @@ def check_once(flaws: FlawList, names: Iterable[str]) -> None:
     """No number may be varied in two ways."""
     for name, count in Counter(names).items():
         if count > 1:
-            flaws.add(name, "is varied twice", "vary it in one way")
+            flaws.add(name, "is varied twice", "vary it in only one way")
 
 
 SPAN = "must be written as first:last:count, first:last:count:log or scale:first:last:count"

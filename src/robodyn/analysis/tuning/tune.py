@@ -528,7 +528,7 @@ def _check(
     kept = read_limits(flaws, limits, system)
     for one in (*found, *(limit.what for limit in kept)):
         if isinstance(one, Measure) and one.kind == "time_of_peak":
-            flaws.add(one.name, "has no slopes by the gains: it leaps from row to row", "name another measure")
+            flaws.add(one.name, "has no derivative by the gains: it jumps from row to row", "name another measure")
     cases = make_cases(flaws, system, *varied)
     for name in set(names) & set(cases.names):
         flaws.add(name, "is both free and varied", "leave it out of one")
@@ -542,7 +542,7 @@ def _check(
     if points < WINDOWS:
         flaws.add("points", f"must be at least {WINDOWS}, is {points}")
     if any(isinstance(limit.what, str) for limit in kept) and not system.discrete.tasks:
-        flaws.add("limits", "no block is sampled, so that no loop can be cut", "leave limits on margins out")
+        flaws.add("limits", "no block is sampled, so that no loop can be cut", "remove the limits on margins")
     flaws.raise_if_any(f"tuning of '{scenario.name}'")
     return names, found[0], kept, cases
 

@@ -254,6 +254,8 @@ def _pieces_of(text: str) -> list[str]:
 
 def _break_cell(text: str, room: int) -> list[str]:
     """Lines of a cell that fit: broken between words where that will do, otherwise within names."""
+    if len(text) <= room:
+        return [text]
     lines = [""]
     for word in re.findall(r"\[.*?\]|\S+", text):
         for k, piece in enumerate([word] if len(word) <= room else _pieces_of(word)):
