@@ -933,7 +933,7 @@ def _check_robot(chain: Chain, fit: Solution, poses: Poses) -> None:
     if fit.noise > ANOTHER * spread:
         remedy = "look for swapped joint columns, other signs or zero positions, another robot or point"
         refuse(
-            "poses", f"{fit.noise * 1e3:.3g} mm of {spread * 1e3:.3g} mm remain: the poses are not of this robot", remedy
+            "poses", f"{fit.noise * 1e3:.3g} mm of {spread * 1e3:.3g} mm remain: the poses are of another robot", remedy
         )
 
 

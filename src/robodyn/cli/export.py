@@ -134,7 +134,7 @@ def export(
 def _refuse_place(path: Path, what: str, folder: bool) -> None:
     """Before any work: a place that cannot be written to, or that is the file that is read."""
     if path.exists() and Path(what).exists() and path.samefile(what):
-        raise fail(f"{path}: is the file that is read; give another --out")
+        raise fail(f"{path}: is the input file; choose another --out")
     if path.is_dir() and not folder:
         raise fail(f"--out {path}: is a folder; name a file")
     above = next(parent for parent in path.absolute().parents if parent.exists())

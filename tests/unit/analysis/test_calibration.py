@@ -275,7 +275,7 @@ def test_loads_that_have_no_effect_are_named(nominal):
 
 def test_poses_of_another_robot_and_too_few_are_refused(nominal):
     poses = tracked(built(offset_wrist(), 1), 40)
-    with pytest.raises(ModelError, match="not of this robot .*swapped joint columns"):
+    with pytest.raises(ModelError, match="of another robot .*swapped joint columns"):
         calibrate(nominal, dataclasses.replace(poses, q=poses.q[:, [1, 0, 2, 3, 4, 5]]))
     with pytest.raises(ModelError, match=r"9 poses are 27 equations for \d+ numbers \(measure \d\d poses or more\)"):
         calibrate(nominal, poses.take(np.arange(12)))
