@@ -247,7 +247,7 @@ def test_files_are_read_with_units_and_refused_with_every_problem(nominal, tmp_p
     assert "joint9: is neither a joint of the chain" in message
     assert "joint6: has no column" in message
     assert "'kg' is not a unit of it" in message
-    with pytest.raises(ModelError, match="line 2, z: 'x' is no number"):
+    with pytest.raises(ModelError, match="line 2, z: 'x' is not a number"):
         read_poses(write([*heads, "x", "y", "z"], [[*"12345678x"]]), chain)
 
 
@@ -277,7 +277,7 @@ def test_poses_of_another_robot_and_too_few_are_refused(nominal):
     poses = tracked(built(offset_wrist(), 1), 40)
     with pytest.raises(ModelError, match="of another robot .*swapped joint columns"):
         calibrate(nominal, dataclasses.replace(poses, q=poses.q[:, [1, 0, 2, 3, 4, 5]]))
-    with pytest.raises(ModelError, match=r"9 poses are 27 equations for \d+ numbers \(measure \d\d poses or more\)"):
+    with pytest.raises(ModelError, match=r"9 poses give 27 equations for \d+ numbers \(measure \d\d poses or more\)"):
         calibrate(nominal, poses.take(np.arange(12)))
 
 

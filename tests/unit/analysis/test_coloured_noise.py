@@ -99,4 +99,4 @@ def test_what_follows_the_motion_is_told_and_noise_is_not():
 def test_noise_too_slow_for_the_recording_is_told():
     walk = np.cumsum(np.random.default_rng(0).normal(size=ROWS))
     _, part = regress([walk])
-    assert "no 95 % ones" in describe_doubt(find_spread([part], np.eye(3)), [part], [np.sin(TIME)[:, None, None]])
+    assert "not 95 % intervals" in describe_doubt(find_spread([part], np.eye(3)), [part], [np.sin(TIME)[:, None, None]])
