@@ -27,14 +27,13 @@ from robodyn.computation.cosimulation.scenario_inputs import (
     with_polynomials,
 )
 from robodyn.computation.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
-from robodyn.computation.engine import Integration, ResumableRun, Status, Trajectory, set_up
+from robodyn.computation.engine import ResumableRun, Status, Trajectory
 from robodyn.computation.engine.binding import EngineStructure, address_of, functions
 from robodyn.computation.engine.integrate import Reason
 from robodyn.computation.results import Outcome, Run
 from robodyn.computation.simulation import compile_system
-from robodyn.computation.simulation.batch import PythonCalls
+from robodyn.computation.simulation.batch import BatchRunner, RunInputs
 from robodyn.computation.simulation.outcomes import describe_failure, describe_outcome
-from robodyn.computation.simulation.problem import build_problem, engine_recording
 from robodyn.computation.simulation.recording import make_run
 from robodyn.computation.simulation.starting import Start, find_start, list_changes
 from robodyn.description.model import Interface, Scenario, Solver
@@ -212,13 +211,10 @@ class ScenarioUnit:
         functions().unit_prepare(self.native.address)
 
     def _make_run(self, begin: Start) -> ResumableRun:
-        numbers, duration = self.compiled.number_values(self.values), self.scenario.duration
-        self.calls = PythonCalls(self.compiled, self.compiled.module.prepare(self.values))
-        problem = build_problem(self.compiled, self.calls.p, numbers, begin)
-        setup = set_up(
-            problem, self.solver, engine_recording(self.scenario.recording, self.solver, begin.time, duration)
-        )
-        integration = Integration(setup, begin.time, begin.time + duration, begin.x, begin.m, self.calls.p)
+        compiled, scenario = self.compiled, self.scenario
+        runner = BatchRunner(compiled, self.solver, scenario.recording, begin.time, scenario.duration)
+        inputs = RunInputs(self.values, compiled.number_values(self.values), begin)
+        integration, self.calls = runner.begin(inputs)
         integration.call_back(self.calls.run_task, self.calls.run_action, None)
         # Python blocks see the numbers that the engine changes.
         self.calls.p = integration.p

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from robodyn.base.symbolic import tables
-from robodyn.computation.native.program import Builder, Node, Program, Term, operands, with_operands
+from robodyn.computation.native.program import Builder, Node, Program, Term, operands
 
 DELAYS = "delayed"
 BENT = ("rhs", DELAYS)
@@ -71,7 +71,10 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
         programs: by name, those that are there; limited: states with limits, in the order of the limits.
     """
     builder = Builder()
-    copied = {name: _copy(builder, program) for name, program in programs.items()}
+    copied = {}
+    for name, program in programs.items():
+        there = builder.copy(program)
+        copied[name] = [there[i] for i in program.outputs[0]]
     sizes = next(iter(programs.values())).in_sizes
     # Guards first, then the limits of states, upper ones before lower ones, as the engine has them.
     watched = list(copied[GUARDS]) if GUARDS in copied else []
@@ -108,13 +111,6 @@ def find_conditions(programs: Mapping[str, Program], limited: Iterable[int]) -> 
 
 def _is_short(nodes: list[Node], number: int) -> bool:
     return len(_reach(nodes, [number])) <= LONGEST
-
-
-def _copy(builder: Builder, program: Program) -> list[int]:
-    there: list[int] = []
-    for node in program.nodes:
-        there.append(builder.add(with_operands(node, there)))
-    return [there[i] for i in program.outputs[0]]
 
 
 def _reach(nodes: list[Node], roots: Iterable[int]) -> list[int]:

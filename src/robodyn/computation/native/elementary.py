@@ -33,7 +33,7 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from robodyn.computation.native.program import Builder, Node, Program, Term, live_nodes, with_operands
+from robodyn.computation.native.program import Builder, Node, Program, Term, live_nodes, rewrite, with_operands
 
 LEAST, LARGEST = -600.0, 709.0
 TINY = 1e-80
@@ -53,10 +53,7 @@ NON_NEGATIVE = ("fabs", "sq", "sqrt", "exp")
 def inline_elementary(program: Program, rough: bool = False) -> Program:
     """The program with arithmetic in place of elementary functions; rough: to ten digits."""
     builder = RoughArithmetic() if rough else Arithmetic()
-    new: list[int] = []
-    for node in program.nodes:
-        new.append(builder.inline(program, node, new))
-    return builder.finish(program.name, program.in_sizes, [[new[i] for i in output] for output in program.outputs])
+    return rewrite(program, builder, lambda node, new: builder.inline(program, node, new))
 
 
 def inline_some(program: Program, output: int, first: int) -> Program:
@@ -234,13 +231,11 @@ def _cut(value: Fraction, count: int) -> tuple[float, ...]:
 def make_portable(program: Program) -> Program:
     """The program with arithmetic in place of everything that C libraries differ in."""
     builder = _Portable()
-    new: dict[int, int] = {}
-    for number, node in enumerate(program.nodes):
-        if node[0] in FUNCTIONS:
-            new[number] = builder.call(node[0], [new[i] for i in node[1:]])
-        else:
-            new[number] = builder.add(with_operands(node, new))
-    return builder.finish(program.name, program.in_sizes, [[new[i] for i in output] for output in program.outputs])
+
+    def replace(node: Node, new: Sequence[int]) -> int | None:
+        return builder.call(node[0], [new[i] for i in node[1:]]) if node[0] in FUNCTIONS else None
+
+    return rewrite(program, builder, replace)
 
 
 FUNCTIONS = (

@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Sequence
 from zlib import crc32
 
-from robodyn.computation.native.program import COMMUTATIVE, Builder, Node, Program, operands, with_operands
+from robodyn.computation.native.program import COMMUTATIVE, Builder, Node, Program, operands, rewrite
 
 NAN = 2**61 - 2
 """Stands for a constant that is not a number; hashes of numbers are below the prime 2**61 - 1."""
@@ -30,22 +30,20 @@ NAN = 2**61 - 2
 
 def fuse(program: Program) -> Program:
     """The program with multiply-adds, ("muladd", a, b, c) for a b + c."""
-    builder = Builder()
-    new: list[int] = []
-    forms, nodes, add = forms_of(program), program.nodes, builder.add
-    for node in nodes:
+    builder, forms, nodes = Builder(), forms_of(program), program.nodes
+
+    def replace(node: Node, new: Sequence[int]) -> int | None:
         product = _product_to_fuse(node, nodes, forms) if node[0] == "add" or node[0] == "sub" else None
         if product is None:
-            new.append(add(with_operands(node, new)))
-        else:
-            # Factors in the order of their forms, not of their places: kernels that compute the same then share it.
-            factors = sorted(nodes[product][1:], key=forms.__getitem__)
-            new.append(_add_fused(builder, node, product, factors, new))
-    outputs = [[new[i] for i in output] for output in program.outputs]
-    return builder.finish(program.name, program.in_sizes, outputs)
+            return None
+        # Factors in the order of their forms, not of their places: kernels that compute the same then share it.
+        factors = sorted(nodes[product][1:], key=forms.__getitem__)
+        return _add_fused(builder, node, product, factors, new)
+
+    return rewrite(program, builder, replace)
 
 
-def _add_fused(builder: Builder, node: Node, product: int, factors: Sequence[int], new: list[int]) -> int:
+def _add_fused(builder: Builder, node: Node, product: int, factors: Sequence[int], new: Sequence[int]) -> int:
     a, b = new[factors[0]], new[factors[1]]
     other = node[2] if node[1] == product else node[1]
     c = new[other]
@@ -97,12 +95,12 @@ def share_reciprocals(program: Program) -> Program:
     shared = Counter(node[2] for node in program.nodes if node[0] == "div")
     shared.update(node[1] for node in program.nodes if node[0] == "inv")
     builder = Builder()
-    new: list[int] = []
-    for node in program.nodes:
+
+    def replace(node: Node, new: Sequence[int]) -> int | None:
         # A reciprocal of a number or a parameter is made once a run, by the prelude.
         if node[0] == "div" and (shared[node[2]] >= SHARED or program.nodes[node[2]][0] in ("const", "input")):
             reciprocal = builder.add(("inv", new[node[2]]))
-            new.append(builder.add(("mul", new[node[1]], reciprocal)))
-        else:
-            new.append(builder.add(with_operands(node, new)))
-    return builder.finish(program.name, program.in_sizes, [[new[i] for i in output] for output in program.outputs])
+            return builder.add(("mul", new[node[1]], reciprocal))
+        return None
+
+    return rewrite(program, builder, replace)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from robodyn.computation.native.instructions import Writer
-from robodyn.computation.native.program import Builder, Node, Program, operands, with_operands
+from robodyn.computation.native.program import Builder, Node, Program, operands
 
 # --------------------------------------------------------------------------------------------------
 # Scheduling: in which order, in which pieces and through which memory is a program computed?
@@ -134,9 +134,7 @@ def lay_out_together(programs: Sequence[Program], piece_size: int) -> SharedLayo
     users: list[int] = []
     outputs = []
     for k, program in enumerate(programs):
-        new: list[int] = []
-        for node in program.nodes:
-            new.append(builder.add(with_operands(node, new)))
+        new = builder.copy(program)
         users.extend([0] * (len(builder.nodes) - len(users)))
         for number in new:
             users[number] |= 1 << k

@@ -55,7 +55,7 @@ def _rewrite(
     """One program without its parameter-only work; entries[node of the prelude] = k, place in c."""
     kinds = find_dependence(program, lambda node: _PARAMETER if node[1] == parameter_input else _VARIABLE)
     # Operations on parameters alone that something else, or an output, reads.
-    border = find_border(program, kinds, _PARAMETER, _VARIABLE)
+    border = find_border(program, kinds, _PARAMETER)
     wanted = {i for i in border if program.nodes[i][0] != "input"}
     builder = Builder()
     here: dict[int, int] = {}
@@ -113,7 +113,7 @@ def find_time_signals(programs: Iterable[Program], time_input: int, parameter_in
             if kinds[number] != _OTHER:
                 there[number] = builder.add(with_operands(node, there))
         # Time itself is smooth.
-        border = [i for i in find_border(program, kinds, _TIMED, _OTHER) if program.nodes[i][0] != "input"]
+        border = [i for i in find_border(program, kinds, _TIMED) if program.nodes[i][0] != "input"]
         signals |= dict.fromkeys(there[number] for number in border)
     return builder.finish("drives", in_sizes, [signals])
 
@@ -139,7 +139,7 @@ def separate_time(
 
     kinds = find_dependence(program, kind_of)
     # What is read across the border stands in the row.
-    place = {number: k for k, number in enumerate(find_border(program, kinds, _TIMED, _OTHER))}
+    place = {number: k for k, number in enumerate(find_border(program, kinds, _TIMED))}
     rest, rows = Builder(), Builder()
     here: dict[int, int] = {}
     there: dict[int, int] = {}

@@ -98,6 +98,13 @@ def with_operands(node: Node, renumbered: Any) -> Node:
     return node if op in _LEAVES else (op, node[1], *[renumbered[i] for i in node[2:]])
 
 
+Replace = Callable[[Node, Sequence[int]], int | None]
+
+
+def keep(node: Node, new: Sequence[int]) -> None:
+    """A node is not replaced."""
+
+
 class Builder:
     """Nodes under construction, numbered by value: adding an equal node again gives the same number."""
 
@@ -135,9 +142,27 @@ class Builder:
                 return ("select", second[1], second[2], first[2])
         return node
 
+    def copy(self, program: Program, replace: Replace = keep) -> list[int]:
+        """The numbers that a program's nodes have here, in their order.
+
+        Args:
+            replace: what stands for a node, from what those before it have become; None: the node itself.
+        """
+        new: list[int] = []
+        for node in program.nodes:
+            number = replace(node, new)
+            new.append(self.add(with_operands(node, new)) if number is None else number)
+        return new
+
     def finish(self, name: str, in_sizes: Iterable[int], outputs: Iterable[Iterable[int]]) -> Program:
         """The program of the nodes that the outputs need."""
         return restrict(Program(name, (), tuple(self.nodes), ()), name, in_sizes, outputs)
+
+
+def rewrite(program: Program, builder: Builder, replace: Replace) -> Program:
+    """The program with other nodes in the place of some, see `Builder.copy`."""
+    new = builder.copy(program, replace)
+    return builder.finish(program.name, program.in_sizes, [[new[i] for i in output] for output in program.outputs])
 
 
 class Term:
@@ -216,11 +241,20 @@ def find_dependence(program: Program, kind_of: Callable[[Node], int]) -> list[in
     return kinds
 
 
-def find_border(program: Program, kinds: list[int], inner: int, outer: int) -> list[int]:
-    """Nodes of the inner kind that one of the outer kind, or an output, reads."""
-    readers = [operands(node) for node, kind in zip(program.nodes, kinds, strict=True) if kind == outer]
+def find_border(program: Program, kinds: Sequence[int], inner: int) -> list[int]:
+    """Nodes of the inner kind that one of a larger kind, or an output, reads."""
+    readers = [operands(node) for node, kind in zip(program.nodes, kinds, strict=True) if kind > inner]
     read = {i for numbers in (*readers, *program.outputs) for i in numbers}
     return sorted(i for i in read if kinds[i] == inner)
+
+
+def find_dependents(program: Program, source: int) -> bytearray:
+    """1 for a node and each one that depends on it, else 0."""
+    reached = bytearray(len(program.nodes))
+    reached[source] = 1
+    for number in range(source + 1, len(program.nodes)):
+        reached[number] = any(reached[i] for i in operands(program.nodes[number]))
+    return reached
 
 
 def restrict(program: Program, name: str, in_sizes: Iterable[int], outputs: Iterable[Iterable[int]]) -> Program:

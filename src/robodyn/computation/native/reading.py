@@ -5,7 +5,7 @@ from typing import Any
 import casadi as ca
 
 from robodyn.base.symbolic import tables
-from robodyn.computation.native.program import BINARY, UNARY, Builder, Program, operands
+from robodyn.computation.native.program import BINARY, UNARY, Builder, Program, find_dependents
 
 
 class UnsupportedOperation(ValueError):
@@ -134,11 +134,7 @@ def _is_table_name(value: float) -> bool:
 
 def _fed(program: Program, source: int, function: ca.Function) -> str:
     """Names of the outputs that depend on a node."""
-    reached = bytearray(len(program.nodes))
-    reached[source] = 1
-    for number in range(source + 1, len(program.nodes)):
-        reached[number] = any(reached[i] for i in operands(program.nodes[number]))
-    names = []
+    reached, names = find_dependents(program, source), []
     for i, output in enumerate(program.outputs):
         entries = [k for k, number in enumerate(output) if reached[number]]
         if entries:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from robodyn.base.errors import refuse
 from robodyn.computation.assembly import System
 from robodyn.computation.engine import EngineRecording, Trajectory, integrate
-from robodyn.computation.engine.problem import EngineProblem
 from robodyn.computation.engine.trajectory import Status
 from robodyn.computation.results import Run
 from robodyn.computation.simulation.compiled import CompiledSystem
@@ -139,16 +137,11 @@ def choose_times(system: System) -> np.ndarray:
     return np.array([float(k * every * base) for k in range(count + 1)])
 
 
-def native_problem(model: ExportedModel, compiled: CompiledSystem) -> tuple[EngineProblem, np.ndarray]:
-    """What the engine integrates where the model is simulated as it is described, and its prepared parameters."""
-    values: dict[str, Any] = {name: number.value for name, number in compiled.system.numbers.items()}
-    p = compiled.module.prepare(compiled.system.described_values)
-    return build_problem(compiled, p, values, model.start), p
-
-
 def simulate_points(model: ExportedModel, compiled: CompiledSystem, times: np.ndarray) -> Points:
     """The native run, which ends a step at each communication point as exported code does."""
-    problem, p = native_problem(model, compiled)
+    system = compiled.system
+    p = compiled.module.prepare(system.described_values)
+    problem = build_problem(compiled, p, system.number_values, model.start)
     problem = problem.replaced(breaks=np.unique(np.concatenate([problem.breaks, times[1:]])))
     recording, start = EngineRecording(kind="times", times=times), model.start
     trajectory = integrate(problem, model.solver, times[0], times[-1], start.x, start.m, p, recording)

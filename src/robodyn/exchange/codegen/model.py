@@ -62,7 +62,8 @@ def trace_search(system: System) -> Search:
     n_equations = len(system.motion.constraint_forces) if closing else 0
     ranged = [c for c in system.scenario.machine.coordinates if c.range is not None] if kind != "given" else []
     lower, upper = zip(*(c.range or (-np.inf, np.inf) for c in ranged), strict=True) if ranged else ((), ())
-    x, m = guess_rest(system, {}) if kind == "at_rest" else _described(system)
+    described = system.described
+    x, m = guess_rest(system, {}) if kind == "at_rest" else (described.x, described.m)
     n = len(rest.names)
     return Search(
         functions=_name_functions(system, rest, closing, [c.name for c in ranged]),
@@ -81,7 +82,7 @@ def trace_search(system: System) -> Search:
         tables={
             "STATE_GUESS": x,
             "MEMORY_GUESS": m,
-            "DELAY_GUESS": [delay.before or 0.0 for delay in system.delays],
+            "DELAY_GUESS": described.d,
             "REST_SCALE": rest.scale,
             "IDEAL_VALUE": rest.ideal.values(),
             "RANGE_LOWER": lower,
@@ -107,11 +108,6 @@ def _closing_places(system: System, kept: Sequence[str]) -> dict[str, list[int]]
     stays = [int(state.name in kept) for state in system.states[: n + system.n_v]]
     joints = [int(joint) for joint in mark_joints(system)[:n]]
     return {"IS_JOINT": joints, "KEEPS_POSITION": stays[:n], "KEEPS_VELOCITY": stays[n:]}
-
-
-def _described(system: System) -> tuple[np.ndarray, np.ndarray]:
-    x, m = ([info.start for info in infos] for infos in (system.states, system.memory))
-    return np.array(x, float), np.array(m, float)
 
 
 def _name_functions(
@@ -320,16 +316,15 @@ def _chosen_functions(
 def trace_breaks(system: System) -> tuple[Program, tuple[float, ...], frozenset[str]]:
     """Times at which references jump, as a function of p and as described; and parameters that must stay for it."""
     p = system.symbols.p
-    symbols = {number.name: p[k] for k, number in enumerate(system.parameters)}
-    values: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
+    symbols = {name: p[k] for name, k in system.places.items()}
     times: list[Any] = []
     described: list[float] = []
     fixed: set[str] = set()
     for rule in system.discrete.breaks:
-        known = [float(time) for time in rule.times(values)]
+        known = [float(time) for time in rule.times(system.number_values)]
         described += known
         try:
-            traced = [ca.SX(time) for time in rule.times(values | symbols)]
+            traced = [ca.SX(time) for time in rule.times(system.number_values | symbols)]
             if len(traced) != len(known):
                 raise ValueError("which times there are depends on the numbers")
             times += traced
@@ -343,12 +338,12 @@ def trace_breaks(system: System) -> tuple[Program, tuple[float, ...], frozenset[
 
 def trace_past(system: System) -> tuple[Program, frozenset[str]]:
     """Times of all delays, then signals before the start, as a function of p; and the parameters among them."""
-    p, names = system.symbols.p, [number.name for number in system.parameters]
+    p, places = system.symbols.p, system.places
     given = {f"{delay.owner}.time": delay.time for delay in system.delays}
     given |= {f"{delay.owner}.before": math.nan if delay.before is None else delay.before for delay in system.delays}
-    column = [p[names.index(name)] if name in names else ca.SX(value) for name, value in given.items()]
+    column = [p[places[name]] if name in places else ca.SX(value) for name, value in given.items()]
     function = ca.Function("past", [p], [ca.densify(to_column(column))])
-    return read_program(function), frozenset(given) & frozenset(names)
+    return read_program(function), frozenset(given.keys() & places.keys())
 
 
 def prepare_model(

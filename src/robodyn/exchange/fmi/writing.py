@@ -6,7 +6,7 @@ import re
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
@@ -18,10 +18,12 @@ from robodyn.base.atomic import replacing
 from robodyn.base.errors import FlawList, nearest, refuse
 from robodyn.base.waiting import report_progress
 from robodyn.computation.assembly import System
-from robodyn.computation.engine import EngineRecording, integrate
+from robodyn.computation.engine import EngineRecording
 from robodyn.computation.engine.binding import functions
-from robodyn.computation.engine.integrate import Integration, set_up
+from robodyn.computation.engine.integrate import Integration
 from robodyn.computation.engine.trajectory import Status
+from robodyn.computation.simulation import simulate
+from robodyn.computation.simulation.batch import BatchRunner, RunInputs
 from robodyn.computation.simulation.compiled import CompiledSystem
 from robodyn.computation.simulation.run_functions import compile_system
 from robodyn.computation.simulation.starting import find_start
@@ -31,7 +33,6 @@ from robodyn.exchange.codegen.comparison import (
     choose_times,
     compare_points,
     compare_rows,
-    native_problem,
     require_agreement,
     simulate_points,
 )
@@ -190,9 +191,9 @@ def compare_exchange(path: str | Path, model: ExportedModel, compiled: CompiledS
 
 
 def _make_run(model: ExportedModel, compiled: CompiledSystem) -> Integration:
-    problem, p = native_problem(model, compiled)
-    setup = set_up(problem, model.solver, EngineRecording(kind="none"))
-    return Integration(setup, 0.0, compiled.system.scenario.duration, model.start.x, model.start.m, p)
+    system = compiled.system
+    runner = BatchRunner(compiled, model.solver, EngineRecording(kind="none"), 0.0, system.scenario.duration)
+    return runner.begin(RunInputs(system.described_values, system.number_values, model.start))[0]
 
 
 def _step(run: Integration) -> Iterator[bool]:
@@ -233,12 +234,9 @@ def compare_motion(
     except Exception:  # noqa: BLE001 - FMPy raises Exception itself, for CVode's failures too
         return None
     times = np.minimum(motion["time"], end)
-    problem, p = native_problem(model, compiled)
-    recording = EngineRecording(kind="times", times=times)
-    native = integrate(problem, model.solver, 0.0, times[-1], model.start.x, model.start.m, p, recording)
-    recorded = [info.name for info in compiled.recorded]
-    expected = native.y[:, [recorded.index(name) for name in names]]
-    n = len(expected)
+    native = simulate(compiled, model.solver, recording=replace(compiled.recording, rate=None, times=tuple(times)))
+    expected = np.array([native[name].values for name in names]).T
+    n = len(native.time)
     values = np.column_stack([motion[name] for name in names])[:n] if names else np.zeros((n, 0))
     return compare_rows(expected, values, names, times[:n], n == len(times) or n + 1 == len(times))
 

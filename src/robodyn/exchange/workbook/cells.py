@@ -16,7 +16,7 @@ from openpyxl.utils import get_column_letter
 
 from robodyn.computation.assembly import System
 from robodyn.computation.native.formulas import SPREADSHEET, Notation, WrittenTerm, as_number, compose, write_number
-from robodyn.computation.native.program import Program, operands
+from robodyn.computation.native.program import Program, find_border, operands
 from robodyn.exchange.workbook.row import CONSTANT, PARAMETER, PREDICTED, RowProgram
 
 # Spreadsheets allow 8,192 characters and 64 levels; people read less.
@@ -47,7 +47,7 @@ def place_cells(row: RowProgram, named: Iterable[int]) -> CellPlacement:
     """
     program, kinds = row.program, row.kinds
     cells = set(named)
-    uses, boundary = _count_uses(program), _find_boundary(row)
+    uses, border = _count_uses(program), set(find_border(program, kinds, PARAMETER))
     terms: list[WrittenTerm] = []
     work: list[int] = []
     for number, node in enumerate(program.nodes):
@@ -60,7 +60,7 @@ def place_cells(row: RowProgram, named: Iterable[int]) -> CellPlacement:
         work.append(own + sum(work[i] for i in operands(node)))
         shared = uses[number] > 1 and work[number] >= WORTH_SHARING
         long = len(term.text) > LONGEST_FORMULA or term.depth > DEEPEST_FORMULA
-        derived = number in boundary and not (node[0] == "neg" and program.nodes[node[1]][0] == "input")
+        derived = number in border and not (node[0] == "neg" and program.nodes[node[1]][0] == "input")
         if kinds[number] != CONSTANT and (number in cells or shared or long or derived):
             cells.add(number)
             term, work[number] = mark(number), 0
@@ -112,15 +112,6 @@ def _count_uses(program: Program) -> list[int]:
         for i in output:
             uses[i] += 1
     return uses
-
-
-def _find_boundary(row: RowProgram) -> set[int]:
-    """Operations on parameters alone that something else, or an output, reads."""
-    nodes, kinds = row.program.nodes, row.kinds
-    readers = [operands(node) for node, kind in zip(nodes, kinds, strict=True) if kind > PARAMETER]
-    return {
-        i for read in [*readers, *row.program.outputs] for i in read if kinds[i] == PARAMETER and nodes[i][0] != "input"
-    }
 
 
 # --------------------------------------------------------------------------------------------------

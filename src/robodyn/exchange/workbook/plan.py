@@ -15,7 +15,7 @@ from robodyn.computation.assembly import System
 from robodyn.computation.assembly.contribution import as_fraction
 from robodyn.computation.engine.problem import DEFAULT_FIXED_STEP
 from robodyn.computation.native.formulas import SPREADSHEET, find_unwritable
-from robodyn.computation.native.program import operands
+from robodyn.computation.native.program import find_dependents
 from robodyn.computation.simulation import simulate
 from robodyn.description.model import Solver
 from robodyn.exchange.workbook.cells import SheetColumns, add_helpers, name_columns, place_cells, write_formulas
@@ -86,13 +86,9 @@ def check_operations(row: RowProgram, names: dict[int, str], flaws: FlawList) ->
     Args:
         names: node -> name of the signal, rate or memory it is.
     """
-    nodes = row.program.nodes
     for source, why in find_unwritable(row.program):
-        reached = {source}
-        for number in range(source + 1, len(nodes)):
-            if any(i in reached for i in operands(nodes[number])):
-                reached.add(number)
-        path = next((name for node, name in names.items() if node in reached), "model")
+        reached = find_dependents(row.program, source)
+        path = next((name for node, name in names.items() if reached[node]), "model")
         flaws.add(path, why, "use another law there")
 
 
