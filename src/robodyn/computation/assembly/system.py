@@ -326,6 +326,11 @@ class System:
         """A column in the system's symbols as (t, x, d, m, p) -> column."""
         return ca.Function(name.replace(":", "_").replace(".", "_"), [*self.symbols], [ca.densify(column)])
 
+    def evaluate(self, column: ca.SX, **given: Any) -> np.ndarray:
+        """A column or matrix of expressions by values of t, x, d, m and p; those not given are as described."""
+        values: dict[str, Any] = {"t": 0.0, **self.described._asdict(), **given}
+        return np.array(spell_out(self.function(column))(*(values[name] for name in INPUTS)))
+
     def casadi(self, what: str, by: str = "") -> ca.Function:
         """A function (t, x, d, m, p) -> column that CasADi itself evaluates and differentiates, for optimisers and
         model-predictive controllers of other packages; or its exact Jacobian by one of the arguments.
@@ -447,6 +452,12 @@ class System:
     def problem_set(self, names: Sequence[str]) -> int:
         """Complementarity problems by name as the engine takes them: the sum of 2^number."""
         return sum(1 << k for k, problem in enumerate(self.discrete.problems) if problem.name in names)
+
+    @cached_property
+    def stick_directions(self) -> frozenset[str]:
+        """Memory that says in which direction friction that sticks slides, or that it holds."""
+        blocks = self.scenario.machine.all_blocks
+        return frozenset(f"{block.name}.direction" for block in blocks if block.info.sticks)
 
     @property
     def signal_names(self) -> tuple[str, ...]:

@@ -75,9 +75,9 @@ def save_linear_model(nominal: Nominal, path: str | Path) -> Path:
 
 
 def _from_record(about: dict[str, Any], **arrays: np.ndarray) -> Nominal:
-    names: dict[str, Any] = {name: tuple(about[name]) for name in NAMES}
-    others: dict[str, Any] = {name: about[name] for name in OTHERS}
-    nominal = checked(Nominal(**names, **others, **arrays))
+    parts: dict[str, Any] = {**{name: about[name] for name in OTHERS}, **arrays}
+    parts |= {name: tuple(about[name]) for name in NAMES}
+    nominal = checked(Nominal(**parts))
     _check_shapes(nominal)
     return nominal
 

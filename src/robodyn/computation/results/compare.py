@@ -7,11 +7,9 @@ import numpy as np
 from robodyn.base.lazy import Displayed
 from robodyn.base.records import dataclass
 
+from .errors import SAME_INSTANT, distance_to
 from .run import Run
 from .signal import Floats, Signal
-
-# Times closer than this share of the span are one instant: two runs locate the same event to rounding only.
-_SAME_INSTANT = 1e-9
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,8 @@ def compare(first: Run, second: Run) -> Comparison:
     # A run of one instant has no middles; the instant itself is compared then.
     middles = (instants[:-1] + instants[1:]) / 2 if instants.size > 1 else instants
     widths = np.diff(instants) if instants.size > 1 else np.ones(1)
-    clear = instants[~_near_any(instants, np.union1d(_jumps(first), _jumps(second)), end - start)]
+    jumps = np.union1d(_jumps(first), _jumps(second))
+    clear = instants[distance_to(instants, jumps) > SAME_INSTANT * (end - start)]
     common = [name for name in first.names if name in second]
     return Comparison(
         tuple(_difference(first[name], second[name], clear, middles, widths) for name in common),
@@ -126,20 +125,10 @@ def _instants(first: Run, second: Run, start: float, end: float) -> Floats:
     """The different sample times of both runs inside the span; of several that are one instant, the first."""
     times = np.union1d(first.time, second.time)
     times = times[(times >= start) & (times <= end)]
-    apart = np.diff(times, prepend=-np.inf) > _SAME_INSTANT * (end - start)
+    apart = np.diff(times, prepend=-np.inf) > SAME_INSTANT * (end - start)
     return times[apart | (times == start)]
 
 
 def _jumps(run: Run) -> Floats:
     """The times with several rows."""
     return run.time[1:][np.diff(run.time) == 0]
-
-
-def _near_any(times: Floats, marks: Floats, span: float) -> np.ndarray:
-    """Which of the times are one instant with a mark."""
-    if marks.size == 0:
-        return np.zeros(times.shape, dtype=bool)
-    after = np.searchsorted(marks, times)
-    above = np.abs(marks[np.minimum(after, marks.size - 1)] - times)
-    below = np.abs(times - marks[np.maximum(after - 1, 0)])
-    return np.minimum(above, below) <= _SAME_INSTANT * span

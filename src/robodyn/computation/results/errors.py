@@ -98,7 +98,7 @@ def compare_solutions(first: Run, second: Run, against: str, factor: float = 1.0
     last = np.append(np.diff(first.time) > 0, True)
     rows = np.flatnonzero(last & (first.time <= end))
     marks = np.sort([event.time for run in (first, second) for event in run.events])
-    rows = rows[_distance(first.time[rows], marks) > (2 * shift if agree else 0.0) + SAME_INSTANT * (end - begin)]
+    rows = rows[distance_to(first.time[rows], marks) > (2 * shift if agree else 0.0) + SAME_INSTANT * (end - begin)]
     times = first.time[rows] if rows.size else first.time[:0]
     sizes: dict[str, float] = {}
     for k, info in enumerate(first.infos):
@@ -148,7 +148,7 @@ def _first_lonely(one: list[float], two: list[float]) -> float:
     return next((a for a, b in zip(longer, shorter, strict=False) if a < b - SAME_EVENT), longer[len(shorter)])
 
 
-def _distance(times: Floats, marks: Floats) -> Floats:
+def distance_to(times: Floats, marks: Floats) -> Floats:
     """From each time to the nearest mark."""
     if not marks.size:
         return np.full(times.shape, np.inf)

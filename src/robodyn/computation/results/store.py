@@ -122,7 +122,7 @@ class RunFileError(ValueError):
 
 def save(run: Run, path: str | Path) -> Path:
     """Write a run to one file, all or nothing, and return its path."""
-    arrays = {"time": run.time, "values": run.values}
+    arrays: dict[str, Any] = {"time": run.time, "values": run.values}
     if run.knots is not None:
         arrays["knots"] = run.knots
     if run.probes is not None:

@@ -84,10 +84,6 @@ class CheckPlan(NamedTuple):
     words: tuple[Words, ...]
 
 
-Finding = tuple[str, float, float, str, str, float | None, str]
-"""The fields of a check, in their order."""
-
-
 def plan_checks(compiled: CompiledSystem, solver: Solver) -> CheckPlan:
     """The checks of all runs, kept with the compiled system for the next ones."""
     key = "checks", solver
@@ -150,7 +146,7 @@ def certify(
     """
     if not len(trajectory.time):
         return Certificate(unchecked=("the run recorded no rows",))
-    checks = [Check(*finding) for finding in _find_values(compiled, solver, trajectory, duration, unbalanced)]
+    checks = _find_values(compiled, solver, trajectory, duration, unbalanced)
     checks.sort(key=lambda check: check.name not in (ENERGY, *RESIDUALS))
     balanced = any(watched.invariant is Invariant.BALANCE for watched in compiled.system.watched)
     unchecked = (f"{ENERGY}: {unbalanced}",) if unbalanced and balanced else ()
@@ -159,18 +155,18 @@ def certify(
 
 def _find_values(
     compiled: CompiledSystem, solver: Solver, trajectory: Trajectory, duration: float, unbalanced: str
-) -> list[Finding]:
+) -> list[Check]:
     """What the checks of a run with rows have found, in the order in which it was watched."""
     plan = plan_checks(compiled, solver)
-    found: list[Finding] = [
-        (words.name, value, limit, words.subject, words.unit, time, words.remedies[duration > 0])
+    checks = [
+        Check(words.name, value, limit, words.subject, words.unit, time, words.remedies[duration > 0])
         for words, (value, limit, time) in zip(
             plan.words, plan.table.values(trajectory, duration, solver.atol), strict=True
         )
         if not (unbalanced and words.name == ENERGY)
     ]
-    found += _check_conditions(compiled, trajectory)
-    return found if solver.adaptive else found + _check_steps(trajectory)
+    checks += _check_conditions(compiled, trajectory)
+    return checks if solver.adaptive else checks + _check_steps(trajectory)
 
 
 def check_rows(certificate: Certificate, compiled: CompiledSystem, trajectory: Trajectory, chosen: bool) -> Certificate:
@@ -266,17 +262,17 @@ def describe_action(system: System, trajectory: Trajectory) -> str:
     return next((f"event '{guard.name}' changes states" for guard in guards if guard.moves), "")
 
 
-def _check_conditions(compiled: CompiledSystem, trajectory: Trajectory) -> list[Finding]:
+def _check_conditions(compiled: CompiledSystem, trajectory: Trajectory) -> list[Check]:
     """Guards, limits and conditions keep their levels within the steps, or a step ends where one changes."""
     proof, steps = trajectory.proof, trajectory.counters.steps
     if not (proof.proven or proof.undecided or proof.passed_over):
         return []
     proven = f"proven on {proof.proven} of {steps} steps"
     if not proof.passed_over:
-        return [(UNSEEN, 0.0, 0.0, proven, "steps", None, MISSED)]
+        return [Check(UNSEEN, 0.0, 0.0, proven, "steps", None, MISSED)]
     name = _name_condition(compiled, proof.first_passed)
     remedy = "shorten the step, or use an adaptive method, whose steps end there"
-    return [(UNSEEN, float(proof.passed_over), 0.0, name, "steps", proof.passed_at, remedy)]
+    return [Check(UNSEEN, float(proof.passed_over), 0.0, name, "steps", proof.passed_at, remedy)]
 
 
 def _describe_undecided(compiled: CompiledSystem, trajectory: Trajectory) -> tuple[str, ...]:
@@ -302,14 +298,14 @@ def _name_condition(compiled: CompiledSystem, number: int) -> str:
     return watched[number] if number < len(watched) else f"condition {number - len(watched) + 1} of the rates"
 
 
-def _check_steps(trajectory: Trajectory) -> list[Finding]:
+def _check_steps(trajectory: Trajectory) -> list[Check]:
     """Fixed steps are the user's choice; they must still see what drives the machine."""
     counters = trajectory.counters
     if not counters.steps:
         return []
     remedy = f"shorten the step of {counters.largest_step:.3g} s: a period of the inputs has fewer than four steps"
     longest = float(counters.steps_too_long)
-    return [("step size resolves the inputs", longest, MOST_LONG_STEPS, "", "steps", None, remedy)]
+    return [Check("step size resolves the inputs", longest, MOST_LONG_STEPS, "", "steps", None, remedy)]
 
 
 HALVINGS = 60

@@ -184,7 +184,7 @@ def guess_rest(
     guesses = described | dict(given)
     x = np.array([guesses.get(info.name, info.start) for info in system.states], float)
     m = np.array([given.get(info.name, info.start) for info in system.memory], float)
-    m[[k for k, info in enumerate(system.memory) if info.name in _directions(system)]] = FREE
+    m[[k for k, info in enumerate(system.memory) if info.name in system.stick_directions]] = FREE
     return x, m
 
 
@@ -192,13 +192,7 @@ def _given_states(system: System) -> list[int]:
     """Places of states that stay as they are given, whatever their rates."""
     blocks = [block for block in system.scenario.machine.all_blocks if block.info.given_at_rest]
     names = {f"{block.name}.{state}" for block in blocks for state in block.state_names}
-    states = system.states[: len(system.states) - system.n_quadratures]
-    return [k for k, state in enumerate(states) if state.name in names]
-
-
-def _directions(system: System) -> set[str]:
-    blocks = system.scenario.machine.all_blocks
-    return {f"{block.name}.direction" for block in blocks if block.info.sticks}
+    return [k for k, state in enumerate(system.states[: system.n_moving]) if state.name in names]
 
 
 def _check_references(point: _Point) -> None:
@@ -228,7 +222,7 @@ def _describe_unrest(system: System, rest: RestEquations, residual: np.ndarray) 
     what = f"nothing at rest found near the start{within}: '{rest.names[worst]}' {moves}"
     remedy = "give start values nearer to it, or let it settle in a run of its own"
     # What holds in reality may be what the search leaves out, or what it cannot see.
-    sticking = sorted(name.removesuffix(".direction") for name in _directions(system))
+    sticking = sorted(name.removesuffix(".direction") for name in system.stick_directions)
     if sticking:
         remedy += f"; friction that sticks ('{sticking[0]}') carries nothing here: where it holds the machine, {GIVE}"
     return Flaw("start", what, remedy)

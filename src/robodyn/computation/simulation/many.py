@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -86,6 +86,7 @@ def default_measures(system: System) -> list[str]:
     return [f"final:{state.name}" for state in states if state.name in system.signal_names]
 
 
+T = TypeVar("T")
 INITIAL = "initial."
 PART_OF_MEMORY = 0.5
 """Part of the machine's memory that curves may take, own choice."""
@@ -222,8 +223,13 @@ def read_columns(
         flaws.add("parameters", f"arrays differ in length: {said}", "give all the same, or one number for all runs")
         return RunColumns({}, {}, 0)
     full = {name: np.broadcast_to(array, count) for name, array in arrays.items()}
-    starts = {name.removeprefix(INITIAL): values for name, values in full.items() if name not in parameters}
-    return RunColumns({name: values for name, values in full.items() if name in parameters}, starts, count)
+    return RunColumns(*split_starts(full), count)
+
+
+def split_starts(values: Mapping[str, T]) -> tuple[dict[str, T], dict[str, T]]:
+    """Values of numbers, and of start values without `initial.` before them."""
+    starts = {name.removeprefix(INITIAL): value for name, value in values.items() if name.startswith(INITIAL)}
+    return {name: value for name, value in values.items() if not name.startswith(INITIAL)}, starts
 
 
 def _read(flaws: FlawList, name: str, values: Any) -> Floats | None:

@@ -10,7 +10,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -127,10 +126,6 @@ class _End:
 
     def _describe_reach(self, at: str) -> str:
         """A coordinate that left its range, or a law that left its own."""
-        import casadi as ca
-
-        from robodyn.base.symbolic.tables import spell_out
-
         system, guard = self.compiled.system, self.guard
         if guard.block:
             block = next(b for b in system.scenario.machine.blocks if b.name == guard.block)
@@ -140,9 +135,7 @@ class _End:
         coordinate = next(c for c in system.scenario.machine.coordinates if c.name == name)
         lower, upper = coordinate.range or (-np.inf, np.inf)
         # Where it is at the end, with the described parameters.
-        symbols = [system.symbols.x, system.symbols.p]
-        function: Any = spell_out(ca.Function("position", symbols, [system.motion.coordinates[name]]))
-        position = float(function(self.trajectory.x, system.described_values))
+        position = float(system.evaluate(system.motion.coordinates[name], x=self.trajectory.x).item())
         end = "upper" if position > (lower + upper) / 2 else "lower"
         where = f"{position:.6g} is at its {end} end, allowed is {lower:g} to {upper:g}"
         return f"'{name}' left its range at {at}: {where}"
@@ -238,8 +231,7 @@ def find_carried_points(system: System, joints: Sequence[str]) -> list[str]:
 
 def _least_inertia(system: System, x: np.ndarray) -> tuple[float, np.ndarray]:
     """Smallest eigenvalue of the scaled mass matrix and its direction; infinite where there is none to be had."""
-    d, m = np.zeros(len(system.delays)), np.zeros(len(system.memory))
-    M = np.array(system.function(system.mass_matrix)(0.0, x, d, m, system.described_values))
+    M = system.evaluate(system.mass_matrix, x=x)
     scale = np.sqrt(np.abs(np.diag(M)))
     if not np.all(np.isfinite(M)) or not np.all(scale > 0):
         return np.inf, np.zeros(system.n_v)

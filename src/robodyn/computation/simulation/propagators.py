@@ -201,13 +201,10 @@ def _find_entangled(system: System, relaxing: list[int]) -> str:
             return f"the rate of {system.states[k].name} is linear neither in all states nor in itself alone"
     # Whether they decay is seen at some states, with the numbers as described.
     slopes = to_column(ca.jacobian(f[k], x[k]) for k in alone)
-    function = system.function(slopes, "slopes")
-    p = [number.value for number in system.parameters]
     for sample in range(SAMPLES):
         signs = np.sin(1.0 + sample + np.arange(len(system.states)))
         state = signs * [info.nominal for info in system.states]
-        found = np.array(function(0.0, state, [], [info.start for info in system.memory], p)).ravel()
-        for k, slope in zip(alone, found, strict=True):
+        for k, slope in zip(alone, system.evaluate(slopes, x=state).ravel(), strict=True):
             if slope > 0:
                 return f"{system.states[k].name} grows by itself"
     return ""

@@ -427,8 +427,8 @@ def _describe_unbalance(
         # A step is asked for, or a motion that is under way; or what is asked for depends on more than time.
         if not (np.abs(rates).max() <= 1e-9 and abs(gap) <= 1e-6 * (1 + abs(position))):
             return []
-    function: Any = spell_out(system.function(ca.vertcat(system.expressions.applied, system.gravity), "balance"))
-    applied, load = np.split(np.array(function(*at, m, values)).ravel(), 2)
+    balance, (t, x, d) = ca.vertcat(system.expressions.applied, system.gravity), at
+    applied, load = np.split(system.evaluate(balance, t=t, x=x, d=d, m=m, p=values).ravel(), 2)
     for block in machine.all_blocks:
         # Friction that sticks takes up as much as it can hold; of brakes and clutches that depends on their forces.
         if block.info.sticks and block.on in joints[:n]:

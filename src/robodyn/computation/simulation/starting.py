@@ -11,6 +11,7 @@ import numpy as np
 
 from robodyn.base.errors import FlawList
 from robodyn.base.records import dataclass
+from robodyn.base.symbolic import to_column
 from robodyn.computation.assembly.system import System
 from robodyn.computation.results import Run
 from robodyn.computation.simulation.certificate import check_start_limits
@@ -152,14 +153,9 @@ def check_ranges(system: System, x: np.ndarray, values: np.ndarray) -> None:
     ranged = [c for c in system.scenario.machine.coordinates if c.range is not None]
     if not ranged:
         return
-    import casadi as ca
-
-    from robodyn.base.symbolic.tables import spell_out
-
-    column = ca.vertcat(*(system.motion.coordinates[c.name] for c in ranged))
-    function: Any = spell_out(ca.Function("positions", [system.symbols.x, system.symbols.p], [column]))
+    positions = system.evaluate(to_column(system.motion.coordinates[c.name] for c in ranged), x=x, p=values)
     flaws = FlawList()
-    for c, position in zip(ranged, np.array(function(x, values)).ravel(), strict=True):
+    for c, position in zip(ranged, positions.ravel(), strict=True):
         lower, upper = c.range or (-np.inf, np.inf)
         if not lower <= position <= upper:
             what = f"the start found at {position:.6g} is out of reach, allowed is {lower:g} to {upper:g}"

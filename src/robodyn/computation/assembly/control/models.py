@@ -19,7 +19,7 @@ from robodyn.base.spatial import (
     rotation_vector,
 )
 from robodyn.base.symbolic import sign, to_column, where
-from robodyn.base.symbolic.tables import spell_out, substitute
+from robodyn.base.symbolic.tables import substitute
 from robodyn.computation.assembly.contribution import Context, Contribution
 from robodyn.computation.assembly.control.model_dynamics import (
     ModelDynamics,
@@ -443,7 +443,7 @@ def machine_size(system: System) -> float:
     """Diagonal of the box around all joints and points at the start [m]."""
     assert system.motion.mechanics is not None
     poses = link_poses(system.motion.mechanics.tree, ca.vertsplit(system.q))
-    joints = _at_start(system, ca.vertcat(*(ca.SX(pose.p) for pose in poses)))
+    joints = system.evaluate(to_column(ca.SX(pose.p) for pose in poses)).reshape(-1, 3)
     places = np.vstack([joints, *point_places(system).values()])
     return float(np.linalg.norm(np.ptp(places, axis=0))) or 1.0
 
@@ -454,12 +454,7 @@ def point_places(system: System) -> dict[str, np.ndarray]:
     assert mechanism is not None
     outputs, names = system.signal_expressions, [point.name for point in mechanism.points]
     column = to_column(outputs[f"{name}.position.{axis}"] for name in names for axis in XYZ)
-    return dict(zip(names, _at_start(system, column), strict=True))
-
-
-def _at_start(system: System, column: ca.SX) -> np.ndarray:
-    x, _, memory, numbers = system.described
-    return np.array(spell_out(system.function(column))(0.0, x, [], memory, numbers)).reshape(-1, 3)
+    return dict(zip(names, system.evaluate(column).reshape(-1, 3), strict=True))
 
 
 # --------------------------------------------------------------------------------------------------

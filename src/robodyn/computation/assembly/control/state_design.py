@@ -122,7 +122,7 @@ class _OperatingPoint:
         memory = [info.name for info in system.memory]
         self.places, self.n, self.late = [memory.index(name) for name in commands], n, len(system.delays)
         self.times = [delay.time for delay in system.delays]
-        sticking = {f"{block.name}.direction" for block in system.scenario.machine.all_blocks if block.info.sticks}
+        sticking = system.stick_directions
         self.m = np.array([FREE if info.name in sticking else info.start for info in system.memory], float)
         self.p = system.described_values
         rows = [system.signal_expressions[name] for name in outputs]
