@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-MOST_TOLD, LONGEST_TEXT, LONGEST_NAME = 100, 500, 100
-"""Flaws that are reported, letters of each, and of a name for which the nearest known one is looked for."""
+MOST_TOLD, LONGEST_TEXT, LONGEST_NAME, MOST_NEAR = 100, 500, 100, 3
+"""Flaws that are reported, letters of each, letters of a name for which the nearest known ones are looked for, and how
+many of these."""
 
 SYNONYMS = (
     ("position", "angle", "pos", "displacement"),
@@ -116,7 +117,7 @@ def refuse_word(key: str, word: str, known: Iterable[str], source: str = "") -> 
         refuse(key, f"'{word}' is unknown", nearest(word, known), source)
 
 
-def near_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+def near_names(name: str, known: Iterable[str]) -> list[str]:
     """The known names that one may have meant, the likeliest first: by meaning, by a word of them, then by letters."""
     candidates = sorted(map(str, known))
     if len(name) > LONGEST_NAME:
@@ -129,11 +130,11 @@ def near_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
             others = words if part in words else ()
             meant = ["".join([*parts[:k], word, *parts[k + 1 :]]) for word in others]
             if neighbours := [other for other in meant if other in there]:
-                return neighbours[:most]
+                return neighbours[:MOST_NEAR]
     # A part of a longer name: pid is in pid_control and sampled_pid.
     asked = set(re.split("[._]", name))
     longer = sorted((other for other in candidates if asked < set(re.split("[._]", other))), key=len)
-    return longer[:most] or difflib.get_close_matches(name, candidates, n=most, cutoff=0.55)
+    return longer[:MOST_NEAR] or difflib.get_close_matches(name, candidates, n=MOST_NEAR, cutoff=0.55)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -102,11 +102,11 @@ def _checked(data: Any) -> Any:
     raise Unreadable(f"is nested more than {MOST_NESTED} levels deep")
 
 
-def read_archive(data: bytes, most: int, wanted: Iterable[str] | None = None) -> dict[str, bytes]:
-    """Members of a zip archive, all or those wanted; together they have at most so many bytes."""
+def read_archive(data: bytes, most: int) -> dict[str, bytes]:
+    """Members of a zip archive; together they have at most so many bytes."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            infos = archive.infolist() if wanted is None else [archive.getinfo(name) for name in wanted]
+            infos = archive.infolist()
             check_sizes(infos, most)
             return {info.filename: archive.read(info) for info in infos}
     except Unreadable:

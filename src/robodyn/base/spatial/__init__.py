@@ -64,11 +64,11 @@ def build_matrix(rows: Sequence[Sequence[Scalar]]) -> Matrix:
     return sym.stack(entries).reshape((len(rows[0]), len(rows))).T
 
 
-def build_symmetric(entry: Any, n: int = 3) -> Matrix:
-    """Symmetric n x n matrix of which only entry(i, j) with i <= j is computed."""
-    upper = {(i, j): entry(i, j) for i in range(n) for j in range(i, n)}
+def build_symmetric(entry: Any) -> Matrix:
+    """Symmetric 3 x 3 matrix of which only entry(i, j) with i <= j is computed."""
+    upper = {(i, j): entry(i, j) for i in range(3) for j in range(i, 3)}
 
-    return build_matrix([[upper[min(i, j), max(i, j)] for j in range(n)] for i in range(n)])
+    return build_matrix([[upper[min(i, j), max(i, j)] for j in range(3)] for i in range(3)])
 
 
 def rotate_symmetric(R: Matrix, S: Matrix) -> Matrix:

@@ -193,14 +193,14 @@ class StartGap:
     size: float
 
 
-def motion_of(side: Side, outputs: Mapping[str, float], prefix: str = "") -> InterfaceMotion:
-    """The motion of an interface by a unit's outputs; prefix: "far_" for what it takes the other side's motion for."""
+def motion_of(side: Side, outputs: Mapping[str, float]) -> InterfaceMotion:
+    """The motion of an interface by a unit's outputs."""
     part = side.interface
-    position = np.array([outputs[name] for name in part.names(f"{prefix}position")])
-    velocity = np.array([outputs[name] for name in part.names(f"{prefix}velocity")])
+    position = np.array([outputs[name] for name in part.names("position")])
+    velocity = np.array([outputs[name] for name in part.names("velocity")])
     if not part.rotates:
         return InterfaceMotion(position, velocity)
-    rotation = np.array([outputs[name] for name in part.names(f"{prefix}orientation")])
+    rotation = np.array([outputs[name] for name in part.names("orientation")])
     return InterfaceMotion(position, velocity, rotation.reshape(3, 3))
 
 

@@ -1,6 +1,6 @@
 """Mechanics of trees of rigid and flexible links, as functions on numbers or symbols."""
 
-from robodyn.computation.dynamics.articulated import articulate, solve_articulated
+from robodyn.computation.dynamics.articulated import articulate
 from robodyn.computation.dynamics.flexible import Elasticity, Node
 from robodyn.computation.dynamics.forward import forward_dynamics, mass_factors, mass_matrix, mass_solver, mean_depth
 from robodyn.computation.dynamics.kinematics import (
@@ -14,7 +14,6 @@ from robodyn.computation.dynamics.kinematics import (
     position_rates,
     potential_energy,
     relative_jacobian,
-    total_energy,
 )
 from robodyn.computation.dynamics.newton_euler import bias, inverse_dynamics, joint_wrenches, link_motions, point_drift
 from robodyn.computation.dynamics.solve import LdlFactors, halve_ldl, ldl, solve_ldl, solve_symmetric
@@ -50,8 +49,6 @@ __all__ = [
     "position_rates",
     "potential_energy",
     "relative_jacobian",
-    "solve_articulated",
     "solve_ldl",
     "solve_symmetric",
-    "total_energy",
 ]

@@ -145,11 +145,6 @@ def articulate(tree: Tree, q: Sequence[Scalar]) -> Articulation:
     return Articulation(tree, poses, joints[::-1])
 
 
-def solve_articulated(tree: Tree, q: Sequence[Scalar], b: Sequence[Scalar]) -> Vector:
-    """Joint accelerations a that solve M(q) a = b, (n_v,), by articulated-body inertias."""
-    return articulate(tree, q).solve(b)
-
-
 def _grip(body: ArticulatedBody, columns: Sequence[Column], armature: Scalar) -> ArticulatedJoint:
     """Inertia of one joint, seen from its own rates."""
     loads = tuple((body.A @ ang + body.B @ lin, body.B.T @ ang + body.C @ lin) for ang, lin in columns)

@@ -177,8 +177,3 @@ def potential_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
         total = total - dot(tree.gravity, moment)
 
     return total
-
-
-def total_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
-    """Kinetic and potential energy together [J]."""
-    return kinetic_energy(tree, q, v) + potential_energy(tree, q)
